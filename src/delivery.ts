@@ -1,0 +1,158 @@
+import { contentId, contentOf, deliveryKey, type KeyBy } from './key.js';
+import { type Issue, Rejection } from './outcome.js';
+import { isJsonObject } from './schemas/json.js';
+import { type Reading, type ResourceSchema, VENDOR } from './schemas/resource.js';
+import type { StandardIssue, StandardSchema } from './standard-schema.js';
+
+/** A delivery as a store or a queue keeps it: verified, and all that is needed to process it later. */
+export interface SealedDelivery {
+  /** The idempotency key: 64 hexadecimal digits. */
+  readonly key: string;
+  readonly scope: string;
+  readonly id: string;
+  readonly event: string;
+  /** The raw body. */
+  readonly body: Uint8Array;
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number;
+}
+
+/** Where a delivery came from. */
+export type DeliverySource = 'webhook' | 'queue';
+
+/** A verified delivery, read. */
+export interface Delivery {
+  /**
+   * `known`: the payload fits its event. `unknown`: nobody has named this event. `invalid`: the payload
+   * fails its schema or contradicts its event, and {@link issues} says how.
+   */
+  readonly kind: 'known' | 'unknown' | 'invalid';
+  /** The idempotency key: 64 hexadecimal digits. */
+  readonly key: string;
+  /** Which shop or receiver it is for. */
+  readonly scope: string;
+  /** The id of the webhook log, as the sender claims; begins with `content:` where none was sent. */
+  readonly id: string;
+  /** The event, as the sender claims. */
+  readonly event: string;
+  readonly payload: unknown;
+  /** Fields that did not fit and were left `undefined`; what is wrong, where `kind` is `invalid`. */
+  readonly issues: readonly Issue[];
+  /** The body as received. */
+  readonly rawBody: Uint8Array;
+  readonly receivedAt: Date;
+  readonly source: DeliverySource;
+}
+
+/** How verified bytes are read. */
+export interface ReadingRules {
+  readonly schemas: ReadonlyMap<string, StandardSchema>;
+  readonly keyBy: KeyBy;
+  readonly unwrap: boolean;
+  readonly paidStatuses: readonly number[];
+  readonly maxAgeMs: number;
+}
+
+/** What is known of a delivery beside its bytes. */
+export interface Envelope {
+  readonly scope: string;
+  readonly id: string | undefined;
+  readonly event: string;
+  readonly receivedAt: Date;
+  readonly source: DeliverySource;
+}
+
+/** Step 3: verified bytes become a delivery whose event, schema and state agree. */
+export async function readDelivery(
+  rawBody: Uint8Array,
+  envelope: Envelope,
+  rules: ReadingRules,
+): Promise<Delivery | Rejection> {
+  const { event, scope } = envelope;
+  const json = parseJson(rawBody);
+  if (json === undefined) return new Rejection('body_not_json');
+  const record = rules.unwrap ? unwrap(json.value) : json.value;
+
+  const content = contentOf(record, rawBody);
+  const id = envelope.id ?? contentId(content);
+  const key = deliveryKey(rules.keyBy, { scope, id, event, content });
+  const delivery = { ...envelope, key, id, rawBody };
+
+  const contradictions = [
+    ...wrappedEventIssues(json.value, event, rules),
+    ...stateIssues(record, envelope, rules),
+  ];
+  if (contradictions.length > 0) {
+    return { ...delivery, kind: 'invalid', payload: record, issues: contradictions };
+  }
+  const schema = rules.schemas.get(event);
+  if (!schema) return { ...delivery, kind: 'unknown', payload: record, issues: [] };
+  const reading = await read(schema, record);
+  return 'value' in reading
+    ? { ...delivery, kind: 'known', payload: reading.value, issues: reading.issues }
+    : { ...delivery, kind: 'invalid', payload: record, issues: reading.issues };
+}
+
+/** A delivery as a store or a queue can keep it. */
+export function seal({ key, scope, id, event, rawBody, receivedAt }: Delivery): SealedDelivery {
+  return { key, scope, id, event, body: rawBody, receivedAt: receivedAt.getTime() };
+}
+
+// Strict: a lossy decoder would drop a byte order mark and turn broken UTF-8 into question marks.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function parseJson(bytes: Uint8Array): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(utf8.decode(bytes)) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `{ event, data: { … } }` gives the record inside; anything else is the record itself. */
+function unwrap(json: unknown): unknown {
+  return isWrapped(json) ? json.data : json;
+}
+
+function isWrapped(json: unknown): json is { event: string; data: Record<string, unknown> } {
+  return isJsonObject(json) && typeof json.event === 'string' && isJsonObject(json.data);
+}
+
+function wrappedEventIssues(json: unknown, event: string, { unwrap }: ReadingRules): Issue[] {
+  if (!unwrap || !isWrapped(json) || json.event === event) return [];
+  return [{ path: 'event', message: 'differs from the event header' }];
+}
+
+/** The event header is not signed: the signed state has to bear it out. */
+function stateIssues(
+  record: unknown,
+  { event, receivedAt }: Envelope,
+  { paidStatuses, maxAgeMs }: ReadingRules,
+): Issue[] {
+  if (!isJsonObject(record)) return [];
+  const { status, updated_at } = record;
+  const issues: Issue[] = [];
+  if (event === 'order:paid' && !paidStatuses.some((paid) => paid === status)) {
+    issues.push({ path: 'status', message: 'is not that of a paid order' });
+  }
+  const age = typeof updated_at === 'string' ? receivedAt.getTime() - Date.parse(updated_at) : 0;
+  if (age > maxAgeMs) issues.push({ path: 'updated_at', message: 'is older than maxAge' });
+  return issues;
+}
+
+async function read(schema: StandardSchema, value: unknown): Promise<Reading<unknown>> {
+  if (isResource(schema)) return schema.read(value);
+  const result = await schema['~standard'].validate(value);
+  return result.issues
+    ? { issues: result.issues.map(toIssue) }
+    : { value: result.value, issues: [] };
+}
+
+function isResource(schema: StandardSchema): schema is ResourceSchema<unknown> {
+  return 'read' in schema && schema['~standard'].vendor === VENDOR;
+}
+
+function toIssue({ message, path = [] }: StandardIssue): Issue {
+  const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
+  return { path: keys.join('.'), message };
+}

@@ -1,0 +1,46 @@
+/** Codes of {@link UsageError}: stable, to be matched on. */
+export type UsageErrorCode =
+  | 'body_consumed'
+  | 'body_not_bytes'
+  | 'event_unknown'
+  | 'fixture_invalid'
+  | 'handler_duplicate'
+  | 'handler_invalid'
+  | 'key_invalid'
+  | 'option_invalid'
+  | 'registered_late'
+  | 'secret_invalid'
+  | 'target_invalid';
+
+/**
+ * A mistake in the program that uses this package, never in what a sender sent.
+ * The message says what to change. It is a `TypeError` with a stable `code`.
+ */
+export class UsageError extends TypeError {
+  override readonly name = 'UsageError';
+  readonly code: UsageErrorCode;
+
+  constructor(code: UsageErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Codes of {@link WebhookError}: stable, to be matched on. */
+export type WebhookErrorCode =
+  | 'handler_timeout'
+  | 'lease_lost'
+  | 'outcome_unrecorded'
+  | 'store_full'
+  | 'store_unavailable';
+
+/** Something went wrong while a verified delivery was processed. Told to `hooks.onError`. */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError';
+  readonly code: WebhookErrorCode;
+
+  constructor(code: WebhookErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,83 @@
+import type { DeliverySource } from './delivery.js';
+import type { Issue } from './outcome.js';
+import type { Json } from './schemas/json.js';
+
+/** Event name to payload type. */
+export type PayloadMap = object;
+
+type NameOf<Payloads extends PayloadMap> = keyof Payloads & string;
+
+/** `'order:*'` for every known name that begins with `order:`. */
+export type Family<Name extends string> = Name extends `${infer Prefix}:${string}`
+  ? `${Prefix}:*`
+  : never;
+
+/** What `.on` takes: a name, a family, or `'*'` for every known event. */
+export type Pattern<Payloads extends PayloadMap> =
+  | NameOf<Payloads>
+  | Family<NameOf<Payloads>>
+  | '*';
+
+/** The names that a pattern covers. */
+export type NamesOf<Payloads extends PayloadMap, P> = P extends '*'
+  ? NameOf<Payloads>
+  : P extends `${infer Prefix}:*`
+    ? Extract<NameOf<Payloads>, `${Prefix}:${string}`>
+    : Extract<P, NameOf<Payloads>>;
+
+/** What a handler gets. */
+export interface WebhookEvent<Event extends string, Payload> {
+  /** The id of the webhook log (header `X-Service-Webhook`); not signed, and opaque. */
+  readonly id: string;
+  readonly event: Event;
+  readonly payload: Payload;
+  /** Fields of the payload that were missing or of another type, and are `undefined` for it. */
+  readonly issues: readonly Issue[];
+  /** The body as received. */
+  readonly rawBody: Uint8Array;
+  /** What the `secret` function named; else the receiver's `scope`. */
+  readonly scope: string;
+  /** 1 for the first attempt at this delivery. */
+  readonly attempt: number;
+  readonly receivedAt: Date;
+  /** Fires when the time limit has passed or another process has taken over: stop, and write nothing more. */
+  readonly signal: AbortSignal;
+  readonly source: DeliverySource;
+  /**
+   * Runs a step once per delivery and handler: its result is remembered across retries. The result
+   * has to be JSON. A step that throws runs again with the next retry.
+   *
+   * @example
+   * const invoice = await once('invoice', () => createInvoice(payload));
+   * await once('mail', () => sendMail(payload.email, invoice));
+   */
+  readonly once: <Result extends Json | undefined | void>(
+    step: string,
+    run: () => Result | Promise<Result>,
+  ) => Promise<Result>;
+}
+
+/** The event of one of several names: a union that `switch (event)` narrows. */
+export type EventOf<Payloads extends PayloadMap, Name> =
+  Name extends NameOf<Payloads> ? WebhookEvent<Name, Payloads[Name]> : never;
+
+export type Handler<Event> = (event: Event) => unknown;
+
+export interface HandlerOptions {
+  /**
+   * The name under which the handler's progress is stored. Default: the pattern. Keep it stable
+   * across deployments.
+   */
+  name?: string;
+}
+
+export interface EffectOptions<Payload> extends HandlerOptions {
+  /**
+   * Runs the handler once per key, whatever the delivery's id and event: across endpoints, replays
+   * under fresh ids and relabelled events. A durable store remembers the key for ever.
+   *
+   * @example
+   * receiver.on('order:paid', deliver, { oncePer: (order) => order.id });
+   */
+  oncePer?: (payload: Payload) => string;
+}

@@ -1,0 +1,146 @@
+import { WebhookError } from './errors.js';
+import { Lease, type LeaseEnd, type Timing } from './lease.js';
+import type { Dispatched } from './outcome.js';
+import type { Claim, Claimable, IdempotencyStore } from './stores/store.js';
+
+/** How many interrupted attempts make a delivery dead, where the store can park it. */
+const MAX_CRASHES = 5;
+
+/** What the work under a lease came to. */
+export type Work =
+  | { readonly state: 'done' }
+  | { readonly state: 'failed'; readonly error: string }
+  /** Part of it is being done elsewhere. */
+  | { readonly state: 'busy' };
+
+/** What became of the wish to do some work once. */
+export type Held<Result extends Work> =
+  | { readonly state: 'worked'; readonly attempt: number; readonly result: Result }
+  /** The lease ended before the work did, which is not waited for. */
+  | { readonly state: LeaseEnd; readonly attempt: number; readonly error: WebhookError }
+  | { readonly state: 'busy'; readonly retryAfterMs: number }
+  | { readonly state: 'done' | 'dead' | 'closing' }
+  | { readonly state: 'unavailable'; readonly error: WebhookError };
+
+/** Does work once per key, over any store. */
+export class Idempotency {
+  readonly #store: IdempotencyStore;
+  readonly #timing: Timing;
+  readonly #onError: (error: unknown, subject: Claimable) => void;
+  readonly #running = new Map<string, Promise<Dispatched>>();
+  #closing = false;
+
+  /** @param onError - Told what could not be recorded, where the answer stays the same. */
+  constructor(
+    store: IdempotencyStore,
+    timing: Timing,
+    onError: (error: unknown, subject: Claimable) => void,
+  ) {
+    this.#store = store;
+    this.#timing = timing;
+    this.#onError = onError;
+  }
+
+  /**
+   * Claims a key, does the work under the lease, and settles the claim by what the work came to.
+   * Never throws.
+   *
+   * @param keepMs - How long the key is remembered; `Infinity` for ever.
+   * @param work - Must not reject.
+   */
+  async hold<Result extends Work>(
+    subject: Claimable,
+    keepMs: number,
+    work: (lease: Lease) => Promise<Result>,
+  ): Promise<Held<Result>> {
+    if (this.#closing) return { state: 'closing' };
+    let claim: Claim;
+    try {
+      claim = await this.#claim(subject, keepMs);
+    } catch (cause) {
+      const error = new WebhookError('store_unavailable', 'The store could not take the claim.', {
+        cause,
+      });
+      return { state: 'unavailable', error };
+    }
+    if (claim.state !== 'acquired') return claim;
+
+    const lease = new Lease(this.#store, subject.key, claim, this.#timing);
+    const settle = (result: Work) => this.#settle(lease, subject, result, keepMs);
+    if (this.#closing) {
+      await settle({ state: 'busy' });
+      return { state: 'closing' };
+    }
+
+    const working = work(lease);
+    const first = await Promise.race([working, lease.ended]);
+    const { attempt } = lease;
+    if (typeof first === 'string') {
+      // Work that ends late is recorded all the same, unless somebody else has taken over by then.
+      void working.then((late) => late.state === 'done' && settle(late));
+      return { state: first, attempt, error: lease.endError(first) };
+    }
+    if (await settle(first)) return { state: 'worked', attempt, result: first };
+    return { state: 'lost', attempt, error: lease.endError('lost') };
+  }
+
+  /** Duplicates that arrive in this process while the first is running share what becomes of it. */
+  join(key: string, run: () => Promise<Dispatched>): Promise<Dispatched> {
+    const running = this.#running.get(key);
+    if (running) return running.then(toDuplicate);
+    const started = run().finally(() => this.#running.delete(key));
+    this.#running.set(key, started);
+    return started;
+  }
+
+  /** Stops claiming, and waits for what is running, at most `timeoutMs`. */
+  async close(timeoutMs: number): Promise<void> {
+    this.#closing = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, timeoutMs);
+    });
+    await Promise.race([Promise.allSettled(this.#running.values()), late]);
+    clearTimeout(timer);
+  }
+
+  async #claim(subject: Claimable, keepMs: number): Promise<Claim> {
+    const { leaseMs, waitMs } = this.#timing;
+    // Only a durable store can park a delivery for a person to look at: elsewhere, dead would mean lost.
+    const parks = this.#store.durable && subject.body !== undefined;
+    const maxCrashes = parks ? MAX_CRASHES : Number.POSITIVE_INFINITY;
+    const terms = { owner: crypto.randomUUID(), leaseMs, keepMs, maxCrashes };
+    const giveUpAt = performance.now() + waitMs;
+    for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 250)) {
+      const claim = await this.#store.claim(subject, terms);
+      if (claim.state !== 'busy' || this.#closing || performance.now() + pauseMs > giveUpAt)
+        return claim;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+
+  /** Gives whether the lease was still held. */
+  async #settle(lease: Lease, subject: Claimable, work: Work, keepMs: number): Promise<boolean> {
+    lease.stop();
+    try {
+      switch (work.state) {
+        case 'done':
+          return await lease.complete(keepMs);
+        case 'failed':
+          return await lease.fail(work.error);
+        case 'busy':
+          return await lease.release();
+      }
+    } catch (cause) {
+      const message = 'The store could not record how the delivery ended.';
+      this.#onError(new WebhookError('outcome_unrecorded', message, { cause }), subject);
+      // What is done is done: to have it sent again would only do it twice.
+      return true;
+    }
+  }
+}
+
+function toDuplicate(first: Dispatched): Dispatched {
+  const succeeded = first.outcome === 'handled' || first.outcome === 'parked';
+  return { ...first, ran: [], outcome: succeeded ? 'duplicate' : first.outcome };
+}

@@ -1,0 +1,55 @@
+export type { Delivery, DeliverySource, SealedDelivery } from './delivery.js';
+export { UsageError, type UsageErrorCode, WebhookError, type WebhookErrorCode } from './errors.js';
+export type { HandOff } from './hand-off.js';
+export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './handler.js';
+export type { ErrorInfo, Hooks, OutcomeInfo, RejectionInfo } from './hooks.js';
+export type { KeyBy } from './key.js';
+export type { ReceiverOptions } from './options.js';
+export {
+  type Dispatched,
+  type Issue,
+  type Outcome,
+  Rejection,
+  type RejectionCode,
+} from './outcome.js';
+export { createReceiver, type Receiver } from './receiver.js';
+export type { Reply } from './reply.js';
+export type { RequestHeaders, WebhookRequest } from './request.js';
+export { type BlacklistEntry, blacklistEntrySchema } from './schemas/blacklist-entry.js';
+export { type Category, categorySchema } from './schemas/category.js';
+export { type EventSchemas, eventSchemas, type Payloads } from './schemas/events.js';
+export { fileSchema, type StoredFile } from './schemas/file.js';
+export type { Json, JsonObject } from './schemas/json.js';
+export { type Order, type OrderStatus, orderSchema, orderStatusLabel } from './schemas/order.js';
+export {
+  type HostedPayment,
+  hostedPaymentSchema,
+  type Payment,
+  paymentSchema,
+  type WhiteLabelPayment,
+  whiteLabelPaymentSchema,
+} from './schemas/payment.js';
+export {
+  isOlderProduct,
+  type NewerProduct,
+  newerProductSchema,
+  type OlderProduct,
+  olderProductSchema,
+  type Product,
+  productSchema,
+} from './schemas/product.js';
+export type { ResourceSchema } from './schemas/resource.js';
+export { type WebhookEndpoint, webhookEndpointSchema } from './schemas/webhook-endpoint.js';
+export { type WebhookLog, webhookLogSchema } from './schemas/webhook-log.js';
+export type { ScopedSecret, SecretFunction } from './secret-source.js';
+export { type Secret, verifySignature } from './signature.js';
+export type { StandardSchema } from './standard-schema.js';
+export { type MemoryStoreOptions, memoryStore } from './stores/memory.js';
+export type {
+  Claim,
+  Claimable,
+  FailTerms,
+  IdempotencyStore,
+  LeaseTerms,
+  StoredDelivery,
+} from './stores/store.js';

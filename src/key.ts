@@ -1,0 +1,58 @@
+import { toHex } from './bytes.js';
+import { isJsonObject } from './schemas/json.js';
+import { sha2 } from './sha2.js';
+
+/**
+ * What makes two deliveries the same one.
+ *
+ * - `'delivery'`: the id, the event and the signed content. A retry is a duplicate; no unsigned header
+ *   can make one delivery pass for another.
+ * - `'content'`: the event and the signed content. A replay under a fresh id is a duplicate, too.
+ * - `'id'`: the id alone. Only for a provider that is proven to need it: the id is not signed.
+ */
+export type KeyBy = 'delivery' | 'content' | 'id';
+
+/**
+ * The state that a payload claims for itself, or else the hash of the bytes. A retry that the provider
+ * encodes anew (other spacing, `10.0` for `10`) states the same content.
+ */
+export function contentOf(payload: unknown, rawBody: Uint8Array): string {
+  if (isJsonObject(payload)) {
+    const { id, status, updated_at } = payload;
+    const known = status === undefined || typeof status === 'string' || typeof status === 'number';
+    if (typeof id === 'string' && typeof updated_at === 'string' && known) {
+      return JSON.stringify(['state', id, status, updated_at]);
+    }
+  }
+  return JSON.stringify(['bytes', toHex(sha2.sha256(rawBody))]);
+}
+
+/** Stands in for the id of a delivery that came without one. */
+export function contentId(content: string): string {
+  return `content:${hash(content).slice(0, 32)}`;
+}
+
+/** The idempotency key of a delivery: 64 hexadecimal digits. */
+export function deliveryKey(
+  keyBy: KeyBy,
+  { scope, id, event, content }: { scope: string; id: string; event: string; content: string },
+): string {
+  switch (keyBy) {
+    case 'delivery':
+      return hash(JSON.stringify([keyBy, scope, id, event, content]));
+    case 'content':
+      return hash(JSON.stringify([keyBy, scope, event, content]));
+    case 'id':
+      return hash(JSON.stringify([keyBy, scope, id]));
+  }
+}
+
+/** The idempotency key of an effect: what one handler does once for a key of its own. */
+export function effectKey(scope: string, handler: string, key: string): string {
+  return hash(JSON.stringify(['effect', scope, handler, key]));
+}
+
+// What is hashed is a JSON array of the parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one key.
+function hash(text: string): string {
+  return toHex(sha2.sha256(new TextEncoder().encode(text)));
+}

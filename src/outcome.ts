@@ -1,0 +1,67 @@
+/**
+ * How a delivery ended.
+ *
+ * - `handled`: its handlers are done. `parked`: kept by `onInvalid`, or durably as a dead letter.
+ * - `duplicate`: it was done before. `ignored`: nobody handles it. `queued`: durably handed to a queue.
+ * - `rejected`: the sender's mistake. `failed`: a handler threw or ran out of time.
+ * - `busy`: being processed elsewhere. `unavailable`: the store is down, or the receiver is closing.
+ */
+export type Outcome =
+  | 'handled'
+  | 'parked'
+  | 'duplicate'
+  | 'ignored'
+  | 'queued'
+  | 'rejected'
+  | 'failed'
+  | 'busy'
+  | 'unavailable';
+
+/** One thing that is wrong with a payload. Names a field, never its value. */
+export interface Issue {
+  /** The field, such as `crypto_value` or `image.url`; empty for the payload as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+const REJECTIONS = {
+  method_not_allowed: [405, 'Send webhooks with POST.'],
+  signature_invalid: [401, 'The signature is missing or wrong.'],
+  event_header_invalid: [400, 'The event header is missing, or was given more than once.'],
+  encoding_unsupported: [415, 'Send the body without a content encoding.'],
+  body_too_large: [413, 'The body is larger than this receiver accepts.'],
+  body_late: [408, 'The body did not arrive in time.'],
+  body_incomplete: [400, 'The body could not be read whole.'],
+  body_not_json: [400, 'The body is not JSON in UTF-8.'],
+  payload_invalid: [422, 'The payload does not fit its event.'],
+} as const;
+
+export type RejectionCode = keyof typeof REJECTIONS;
+
+/** Why a delivery was refused: the sender's mistake, so an answer and not an error. */
+export class Rejection {
+  readonly status: number;
+  readonly code: RejectionCode;
+  readonly message: string;
+  /** What is wrong with the payload; empty unless `code` is `payload_invalid`. */
+  readonly issues: readonly Issue[];
+
+  constructor(code: RejectionCode, issues: readonly Issue[] = []) {
+    const [status, message] = REJECTIONS[code];
+    this.status = status;
+    this.code = code;
+    this.message = message;
+    this.issues = issues;
+  }
+}
+
+/** What became of a verified delivery. */
+export interface Dispatched {
+  readonly outcome: Exclude<Outcome, 'rejected'>;
+  /** Names of the handlers that ran to their end in this attempt. */
+  readonly ran: readonly string[];
+  /** 1 for the first attempt at this delivery; absent where none was made. */
+  readonly attempt?: number | undefined;
+  /** When to ask again, for `busy` and `unavailable`. */
+  readonly retryAfterMs?: number | undefined;
+}

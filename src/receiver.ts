@@ -1,0 +1,281 @@
+import { type Delivery, readDelivery, type SealedDelivery, seal } from './delivery.js';
+import { type HandOff, handOff } from './hand-off.js';
+import type {
+  EffectOptions,
+  EventOf,
+  Handler,
+  HandlerOptions,
+  NamesOf,
+  Pattern,
+  PayloadMap,
+  WebhookEvent,
+} from './handler.js';
+import { Reporter } from './hooks.js';
+import { type Held, Idempotency } from './idempotency.js';
+import { type ReceiverOptions, readOptions, type Settings } from './options.js';
+import { type Dispatched, Rejection } from './outcome.js';
+import { RecentIds } from './recent-ids.js';
+import { type Reply, replyTo } from './reply.js';
+import { readBody, readHeaders, type WebhookRequest } from './request.js';
+import { type AnyHandler, type AnyKey, type Route, Router } from './router.js';
+import { type HandlersWork, runHandlers } from './run-handlers.js';
+import type { EventSchemas, Payloads } from './schemas/events.js';
+import { SIGN } from './sign-symbol.js';
+import { sign, verifySignature } from './signature.js';
+
+// A short lease, because a sender retries a few times only: a crash must not spend them on 503s.
+const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
+
+/**
+ * Makes a receiver. Register its handlers with `.on()`, then mount it with an adapter such as
+ * `toExpress(receiver)`.
+ *
+ * @throws {UsageError} `secret_invalid` or `option_invalid`, with what to change.
+ *
+ * @example
+ * const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
+ *   .on('order:paid', async ({ payload: order }) => deliver(order), { oncePer: (order) => order.id });
+ */
+export function createReceiver<const Schemas extends EventSchemas = Record<never, never>>(
+  options: ReceiverOptions<Schemas>,
+): Receiver<Payloads<Schemas>> {
+  return new Receiver(readOptions(options));
+}
+
+/** What takes a request from its bytes to its answer. Made by {@link createReceiver}. */
+export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
+  readonly #settings: Settings;
+  readonly #router: Router;
+  readonly #idempotency: Idempotency;
+  readonly #reporter: Reporter;
+  readonly #recentIds = new RecentIds();
+
+  /** @internal */
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    this.#router = new Router(settings.schemas.keys());
+    this.#reporter = new Reporter(settings.hooks);
+    this.#idempotency = new Idempotency(
+      settings.store,
+      { ...TIMING, timeoutMs: settings.timeoutMs },
+      (error, { id, event, scope }) => this.#reporter.error(error, { id, event, scope }),
+    );
+  }
+
+  /**
+   * Registers a handler for an event, a family such as `'order:*'`, every known event (`'*'`), or
+   * several of them. The handlers of a delivery run side by side; if one throws, the sender sends the
+   * delivery again, and then only the unfinished ones run.
+   *
+   * @throws {UsageError} `event_unknown`, `handler_invalid`, `handler_duplicate` or `registered_late`.
+   *
+   * @example
+   * receiver.on('order:*', ({ event, payload }) => log(event, payload.id));
+   */
+  on<Event extends keyof P & string>(
+    event: Event,
+    handler: Handler<EventOf<P, Event>>,
+    options?: EffectOptions<P[Event]>,
+  ): this;
+  on<const OnePattern extends Pattern<P>>(
+    patterns: OnePattern | readonly OnePattern[],
+    handler: Handler<EventOf<P, NamesOf<P, OnePattern>>>,
+    options?: HandlerOptions,
+  ): this;
+  on(
+    patterns: string | readonly string[],
+    handler: Handler<never>,
+    options: EffectOptions<never> = {},
+  ): this {
+    // The overloads tie a handler's payload to its patterns, and the router gives it no other.
+    const { name, oncePer } = options as HandlerOptions & { oncePer?: AnyKey };
+    this.#router.on([patterns].flat(), handler as AnyHandler, { name, oncePer });
+    return this;
+  }
+
+  /** Registers the handler for events that nobody has named. Without it they are answered 200 `ignored`. */
+  onUnknown(handler: Handler<WebhookEvent<string, unknown>>): this {
+    this.#router.onUnknown(handler);
+    return this;
+  }
+
+  /**
+   * Registers the handler for verified deliveries that fail their schema or contradict their event;
+   * `issues` says how. Once it has stored the delivery somewhere, the answer is 200 `parked`. Without
+   * it, it is 422.
+   */
+  onInvalid(handler: Handler<WebhookEvent<string, unknown>>): this {
+    this.#router.onInvalid(handler);
+    return this;
+  }
+
+  /** Takes a request from its bytes to its answer: what an adapter calls. Never throws. */
+  async receive(request: WebhookRequest): Promise<Reply> {
+    const startedAt = performance.now();
+    try {
+      const delivery = await this.verify(request);
+      if (delivery instanceof Rejection) {
+        this.#reporter.rejection(delivery);
+        return replyTo(delivery);
+      }
+      const result = await this.#process(delivery);
+      this.#report(result, delivery, startedAt);
+      return replyTo(result);
+    } catch (error) {
+      this.#reporter.error(error, {});
+      return replyTo({ outcome: 'failed', ran: [] });
+    }
+  }
+
+  /**
+   * Steps 1 to 3: checks the headers, reads the body, verifies it, and reads the delivery.
+   *
+   * @returns The delivery, or a `Rejection` for what the sender did wrong.
+   * @throws {UsageError} `body_consumed` where the body was parsed before, `secret_invalid` where the
+   *   `secret` function gives one that cannot be used.
+   */
+  async verify(request: WebhookRequest): Promise<Delivery | Rejection> {
+    const headers = readHeaders(request, this.#settings);
+    if (headers instanceof Rejection) return headers;
+
+    const rawBody = await readBody(request.body, this.#settings);
+    if (rawBody instanceof Rejection) return rawBody;
+
+    const shop = await this.#settings.secretSource(request);
+    if (!shop || !verifySignature(rawBody, headers.signature, shop.secrets)) {
+      return new Rejection('signature_invalid');
+    }
+    const { event, id } = headers;
+    const envelope = {
+      event,
+      id,
+      scope: shop.scope,
+      receivedAt: new Date(),
+      source: 'webhook',
+    } as const;
+    return readDelivery(rawBody, envelope, this.#settings);
+  }
+
+  /**
+   * Steps 4 to 6: claims a verified delivery, runs its handlers, and settles the claim. For the worker
+   * of a queue. It trusts what it is given: never call it with anything unverified.
+   */
+  async dispatch(verified: Delivery | SealedDelivery): Promise<Dispatched | Rejection> {
+    const startedAt = performance.now();
+    const delivery = 'body' in verified ? await this.#open(verified) : verified;
+    if (delivery instanceof Rejection) return delivery;
+    const result = await this.#process(delivery);
+    this.#report(result, delivery, startedAt);
+    return result;
+  }
+
+  /**
+   * Takes no more deliveries (they are answered 503 and sent again), and waits for those that are
+   * running. One that takes longer than `timeoutMs` is taken over when its lease lapses.
+   */
+  async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
+    await this.#idempotency.close(timeoutMs);
+  }
+
+  /** Signs as the provider would, for `storefront-webhooks/testing`. */
+  async [SIGN](request: WebhookRequest, body: Uint8Array): Promise<string> {
+    const [secret] = (await this.#settings.secretSource(request))?.secrets ?? [];
+    return secret === undefined ? '' : sign(body, secret);
+  }
+
+  #open({ body, receivedAt, ...envelope }: SealedDelivery): Promise<Delivery | Rejection> {
+    return readDelivery(
+      body,
+      { ...envelope, receivedAt: new Date(receivedAt), source: 'queue' },
+      this.#settings,
+    );
+  }
+
+  async #process(delivery: Delivery): Promise<Dispatched | Rejection> {
+    const routes = this.#router.routesFor(delivery);
+    if (delivery.kind === 'invalid' && routes.length === 0) {
+      return new Rejection('payload_invalid', delivery.issues);
+    }
+    const { queue } = this.#settings;
+    if (queue && delivery.source === 'webhook') return this.#handOff(queue, delivery);
+    if (routes.length === 0) return { outcome: 'ignored', ran: [] };
+    return this.#idempotency.join(delivery.key, () => this.#runOnce(routes, delivery));
+  }
+
+  async #handOff(queue: HandOff, delivery: Delivery): Promise<Dispatched> {
+    try {
+      await handOff(queue, seal(delivery));
+      return { outcome: 'queued', ran: [] };
+    } catch (error) {
+      this.#reporter.error(error, nameOf(delivery));
+      return { outcome: 'unavailable', ran: [] };
+    }
+  }
+
+  async #runOnce(routes: readonly Route[], delivery: Delivery): Promise<Dispatched> {
+    const { keepMs } = this.#settings;
+    const held = await this.#idempotency.hold(seal(delivery), keepMs, (lease) =>
+      runHandlers(routes, delivery, lease, this.#idempotency, (error, handler) =>
+        this.#reporter.error(error, { ...nameOf(delivery), handler }),
+      ),
+    );
+    if ('error' in held) this.#reporter.error(held.error, nameOf(delivery));
+    return toDispatched(held, delivery.kind);
+  }
+
+  #report(result: Dispatched | Rejection, delivery: Delivery, startedAt: number): void {
+    const { id, scope, key, event, source, issues } = delivery;
+    const idReused = this.#recentIds.isReused(scope, id, key);
+    if (result instanceof Rejection) {
+      this.#reporter.rejection(result, delivery);
+      return;
+    }
+    const { outcome, ran, attempt } = result;
+    const durationMs = performance.now() - startedAt;
+    this.#reporter.outcome({
+      id,
+      event,
+      scope,
+      source,
+      outcome,
+      ran,
+      attempt,
+      durationMs,
+      issues,
+      idReused,
+    });
+  }
+}
+
+function nameOf({ id, event, scope }: Delivery): { id: string; event: string; scope: string } {
+  return { id, event, scope };
+}
+
+function toDispatched(held: Held<HandlersWork>, kind: Delivery['kind']): Dispatched {
+  switch (held.state) {
+    case 'worked': {
+      const { result, attempt } = held;
+      return { outcome: outcomeOf(result, kind), ran: result.ran, attempt };
+    }
+    case 'timeout':
+      return { outcome: 'failed', ran: [], attempt: held.attempt };
+    case 'lost':
+      return { outcome: 'busy', ran: [], attempt: held.attempt };
+    case 'busy':
+      return { outcome: 'busy', ran: [], retryAfterMs: held.retryAfterMs };
+    case 'done':
+      return { outcome: 'duplicate', ran: [] };
+    case 'dead':
+      return { outcome: 'parked', ran: [] };
+    case 'closing':
+    case 'unavailable':
+      return { outcome: 'unavailable', ran: [] };
+  }
+}
+
+function outcomeOf({ state, ran }: HandlersWork, kind: Delivery['kind']): Dispatched['outcome'] {
+  if (state !== 'done') return state;
+  if (kind === 'invalid') return 'parked';
+  // Nothing ran, because every effect had been done for another delivery.
+  return ran.length > 0 ? 'handled' : 'duplicate';
+}

@@ -1,0 +1,115 @@
+import { isBytes } from './bytes.js';
+import { UsageError } from './errors.js';
+import { Rejection } from './outcome.js';
+import { isSignature } from './signature.js';
+
+/** A Fetch `Headers`, or a plain object such as Node's `req.headers`; names in any case. */
+export type RequestHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** One request, free of any framework. */
+export interface WebhookRequest {
+  readonly method: string;
+  /** Path or whole address; only handed to a `secret` function. */
+  readonly url?: string | undefined;
+  readonly headers: RequestHeaders;
+  /**
+   * The bytes as received, or a function that reads them. The function is called only for a request
+   * that deserves it, and should stop at `limit` bytes with an error whose `status` is 413.
+   * `{ consumed }` says that the framework has already parsed the body, and which line to change.
+   */
+  readonly body:
+    | Uint8Array
+    | ((limit: number) => Promise<Uint8Array>)
+    | { readonly consumed: string };
+}
+
+/** The three headers of a webhook (specification: Events). Only the signature proves anything. */
+export interface WebhookHeaders {
+  readonly event: string;
+  readonly signature: string;
+  /** Absent where the request names no delivery. */
+  readonly id: string | undefined;
+}
+
+/** Step 1: what can be refused without reading a byte of the body. */
+export function readHeaders(
+  { method, headers }: WebhookRequest,
+  { headerPrefix, limit }: { headerPrefix: string; limit: number },
+): WebhookHeaders | Rejection {
+  if (method.toUpperCase() !== 'POST') return new Rejection('method_not_allowed');
+
+  const header = lookup(headers);
+  const signature = header(`${headerPrefix}signature`);
+  if (!isSignature(signature)) return new Rejection('signature_invalid');
+
+  // Runtimes join a header that was given twice with a comma; no event name has one.
+  const event = header(`${headerPrefix}event`);
+  if (!event || event.includes(',')) return new Rejection('event_header_invalid');
+
+  const encoding = header('content-encoding');
+  if (encoding && encoding.toLowerCase() !== 'identity')
+    return new Rejection('encoding_unsupported');
+
+  const declaredLength = Number(header('content-length') ?? 0);
+  if (declaredLength > limit) return new Rejection('body_too_large');
+
+  return { event, signature, id: header(`${headerPrefix}webhook`) || undefined };
+}
+
+/** The body's bytes, at most `limit` of them, within `bodyTimeoutMs`. */
+export async function readBody(
+  body: WebhookRequest['body'],
+  { limit, bodyTimeoutMs }: { limit: number; bodyTimeoutMs: number },
+): Promise<Uint8Array | Rejection> {
+  const bytes =
+    typeof body === 'function' ? await readInTime(() => body(limit), bodyTimeoutMs) : body;
+  if (bytes instanceof Rejection) return bytes;
+  if (isBytes(bytes)) return bytes.length > limit ? new Rejection('body_too_large') : bytes;
+  throw new UsageError(
+    'body_consumed',
+    `The raw body is gone: something read and parsed it before the webhook receiver could. ${
+      'consumed' in bytes ? bytes.consumed : 'Pass the body as received, as a Uint8Array.'
+    }`,
+  );
+}
+
+async function readInTime<Body>(
+  read: () => Promise<Body>,
+  timeoutMs: number,
+): Promise<Body | Rejection> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<Rejection>((resolve) => {
+    timer = setTimeout(() => resolve(new Rejection('body_late')), timeoutMs);
+  });
+  try {
+    return await Promise.race([read(), late]);
+  } catch (error) {
+    return new Rejection(isTooLarge(error) ? 'body_too_large' : 'body_incomplete');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && 'status' in error && error.status === 413;
+}
+
+/** Looks headers up by lower-case name; a header given twice comes back joined with a comma. */
+function lookup(headers: RequestHeaders): (name: string) => string | undefined {
+  if (isFetchHeaders(headers)) return (name) => headers.get(name) ?? undefined;
+  const values = new Map<string, string>();
+  for (const [key, value] of Object.entries(headers)) {
+    if (value === undefined) continue;
+    const name = key.toLowerCase();
+    const text = typeof value === 'string' ? value : value.join(', ');
+    const earlier = values.get(name);
+    values.set(name, earlier === undefined ? text : `${earlier}, ${text}`);
+  }
+  return (name) => values.get(name);
+}
+
+function isFetchHeaders(headers: RequestHeaders): headers is { get(name: string): string | null } {
+  return typeof headers.get === 'function';
+}

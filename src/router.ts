@@ -1,0 +1,104 @@
+import type { Delivery } from './delivery.js';
+import { UsageError } from './errors.js';
+import type { WebhookEvent } from './handler.js';
+
+/** A handler as the router keeps it: the types of `.on` see to it that it is given the payloads it expects. */
+export type AnyHandler = (event: WebhookEvent<string, unknown>) => unknown;
+
+/** An `oncePer` as the router keeps it. */
+export type AnyKey = (payload: unknown) => string;
+
+/** A handler, and the name under which its progress is stored. */
+export interface Route {
+  readonly name: string;
+  readonly handler: AnyHandler;
+  readonly oncePer?: AnyKey | undefined;
+}
+
+/** From event names to handlers. Sets and Maps throughout: an event may be named `constructor`. */
+export class Router {
+  readonly #routes: ReadonlyMap<string, Route[]>;
+  readonly #names = new Set<string>();
+  #unknown: Route | undefined;
+  #invalid: Route | undefined;
+  #inUse = false;
+
+  /** @param events - The names of the known events. */
+  constructor(events: Iterable<string>) {
+    this.#routes = new Map(Array.from(events, (event) => [event, []]));
+  }
+
+  /** Adds one handler for every known event that any of the patterns covers. */
+  on(
+    patterns: readonly string[],
+    handler: AnyHandler,
+    { name, oncePer }: { name?: string | undefined; oncePer?: AnyKey | undefined },
+  ): void {
+    for (const pattern of patterns) this.#checkPattern(pattern);
+    if (oncePer && !(patterns.length === 1 && this.#routes.has(patterns[0] ?? ''))) {
+      throw new UsageError(
+        'handler_invalid',
+        'oncePer needs one exact event name, because it makes its key from the payload of that event. ' +
+          'Register the handler once for each event, with one `name`d handler per event.',
+      );
+    }
+    for (const taken of name === undefined ? new Set(patterns) : [name]) this.#take(taken, handler);
+    for (const [event, routes] of this.#routes) {
+      const pattern = patterns.find((candidate) => covers(candidate, event));
+      if (pattern !== undefined) routes.push({ name: name ?? pattern, handler, oncePer });
+    }
+  }
+
+  onUnknown(handler: AnyHandler): void {
+    this.#take('onUnknown', handler);
+    this.#unknown = { name: 'onUnknown', handler };
+  }
+
+  onInvalid(handler: AnyHandler): void {
+    this.#take('onInvalid', handler);
+    this.#invalid = { name: 'onInvalid', handler };
+  }
+
+  /** The handlers for a delivery. From the first one on, no handler can be added. */
+  routesFor({ kind, event }: Delivery): readonly Route[] {
+    this.#inUse = true;
+    if (kind === 'known') return this.#routes.get(event) ?? [];
+    const route = kind === 'unknown' ? this.#unknown : this.#invalid;
+    return route ? [route] : [];
+  }
+
+  #checkPattern(pattern: string): void {
+    for (const event of this.#routes.keys()) if (covers(pattern, event)) return;
+    throw new UsageError(
+      'event_unknown',
+      `No known event is covered by ${JSON.stringify(pattern)}. Known are ${[...this.#routes.keys()].join(', ')}. ` +
+        'Add your own with createReceiver({ events: { name: schema } }), or handle names nobody knows with .onUnknown().',
+    );
+  }
+
+  #take(name: string, handler: unknown): void {
+    if (this.#inUse) {
+      throw new UsageError(
+        'registered_late',
+        `The handler "${name}" was registered after the first delivery, which it would have missed. ` +
+          'Register all handlers where the receiver is created.',
+      );
+    }
+    if (typeof handler !== 'function') {
+      throw new UsageError('handler_invalid', `The handler for "${name}" is not a function.`);
+    }
+    if (this.#names.has(name)) {
+      throw new UsageError(
+        'handler_duplicate',
+        `There is already a handler "${name}", and the progress of each is stored under its name. ` +
+          `Give this one a name of its own: .on(…, handler, { name: 'something-else' }).`,
+      );
+    }
+    this.#names.add(name);
+  }
+}
+
+function covers(pattern: string, event: string): boolean {
+  if (pattern === '*' || pattern === event) return true;
+  return pattern.endsWith(':*') && event.startsWith(pattern.slice(0, -1));
+}

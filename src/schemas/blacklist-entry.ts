@@ -1,0 +1,20 @@
+import * as z from 'zod/mini';
+import type { InferOutput } from '../standard-schema.js';
+import { openInteger } from './open.js';
+import { resource } from './resource.js';
+
+/** A blocked email (1), IP address (2) or country code (3) (specification: Blacklist entry). */
+export const blacklistEntrySchema = resource(
+  {
+    id: z.string(),
+    blacklist_type: openInteger<1 | 2 | 3>(),
+    blocked_data: z.string(),
+  },
+  {
+    note: z.nullable(z.string()),
+    created_at: z.string(),
+    updated_at: z.string(),
+  },
+);
+
+export type BlacklistEntry = InferOutput<typeof blacklistEntrySchema>;

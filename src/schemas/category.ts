@@ -1,0 +1,18 @@
+import * as z from 'zod/mini';
+import type { InferOutput } from '../standard-schema.js';
+import { fileSchema } from './file.js';
+import { resource } from './resource.js';
+
+/** A group of products (specification: Category). */
+export const categorySchema = resource(
+  { id: z.string(), title: z.string() },
+  {
+    product_ids: z.array(z.string()),
+    unlisted: z.boolean(),
+    image: z.nullable(fileSchema),
+    created_at: z.string(),
+    updated_at: z.string(),
+  },
+);
+
+export type Category = InferOutput<typeof categorySchema>;

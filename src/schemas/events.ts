@@ -1,0 +1,34 @@
+import type { InferOutput, StandardSchema } from '../standard-schema.js';
+import { type JsonObject, jsonObject } from './json.js';
+import { orderSchema } from './order.js';
+
+/**
+ * A payload whose shape the specification does not show: any JSON object. Bind a schema of your own
+ * with `createReceiver({ events: { 'query:replied': mySchema } })`.
+ */
+const undocumented: StandardSchema<unknown, JsonObject> = jsonObject;
+
+/** The events of the specification, each with the schema of its payload. */
+export const eventSchemas = {
+  'feedback:created': undocumented,
+  'feedback:updated': undocumented,
+  'order:created': orderSchema,
+  'order:paid': orderSchema,
+  'order:updated': orderSchema,
+  'product:out_of_stock': undocumented,
+  'query:created': undocumented,
+  'query:replied': undocumented,
+  'query:updated': undocumented,
+};
+
+/** Schemas by event name. Any Standard Schema: zod, valibot, arktype and others. */
+export type EventSchemas = Readonly<Record<string, StandardSchema>>;
+
+/** What a handler gets, by event name: the specification's events, with those of `Schemas` over them. */
+export type Payloads<Schemas extends EventSchemas> = {
+  [Event in keyof Schemas | keyof typeof eventSchemas]: Event extends keyof Schemas
+    ? InferOutput<Schemas[Event]>
+    : Event extends keyof typeof eventSchemas
+      ? InferOutput<(typeof eventSchemas)[Event]>
+      : never;
+};

@@ -1,0 +1,15 @@
+import * as z from 'zod/mini';
+
+/** A stored file (specification: File object). Used by product image, product file, category image. */
+export const fileSchema = z.looseObject({
+  id: z.string(),
+  storage: z.string(),
+  url: z.string(),
+  metadata: z.looseObject({
+    size: z.int(),
+    filename: z.string(),
+    mime_type: z.string(),
+  }),
+});
+
+export type StoredFile = z.output<typeof fileSchema>;

@@ -1,0 +1,14 @@
+import * as z from 'zod/mini';
+
+/** Anything JSON can say. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** A JSON object whose keys nobody has promised. */
+export type JsonObject = Record<string, unknown>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An object kept as it came: not copied, not walked, however deep it is. */
+export const jsonObject = z.custom<JsonObject>(isJsonObject, 'expected object');

@@ -1,0 +1,66 @@
+import * as z from 'zod/mini';
+import type { InferOutput } from '../standard-schema.js';
+import { decimal } from './decimal.js';
+import { jsonObject } from './json.js';
+import { openInteger } from './open.js';
+import { resource } from './resource.js';
+
+/** The order states of the specification, by code. */
+const LABELS = {
+  0: 'not paid',
+  51: 'chargeback or reversed',
+  52: 'high risk',
+  53: 'partially paid',
+  54: 'awaiting cryptocurrency confirmations',
+  55: 'pending',
+  56: 'refunded',
+  100: 'completed',
+};
+
+export const orderStatus = openInteger<keyof typeof LABELS>();
+
+/** An order's state (specification: Order status). Open: a code added later is a number, too. */
+export type OrderStatus = z.output<typeof orderStatus>;
+
+const labels: ReadonlyMap<string, string> = new Map(Object.entries(LABELS));
+
+/** The state in words: `54` is `'awaiting cryptocurrency confirmations'`, an unknown `60` is `'status 60'`. */
+export function orderStatusLabel(status: OrderStatus): string {
+  return labels.get(`${status}`) ?? `status ${status}`;
+}
+
+/** An order (specification: Order), the payload of every `order:*` event. */
+export const orderSchema = resource(
+  {
+    id: z.string().check(z.minLength(1)),
+    status: orderStatus,
+    email: z.string(),
+  },
+  {
+    product_id: z.string(),
+    product_title: z.string(),
+    ip_address: z.string(),
+    country_code: z.string(),
+    user_agent: z.string(),
+    value: decimal,
+    usd_value: decimal,
+    exchange_rate: decimal,
+    currency: z.string(),
+    gateway: z.string(),
+    quantity: z.int(),
+    risk_level: z.int(),
+    delivered: z.nullable(z.string()),
+    referral: z.nullable(z.string()),
+    crypto_address: z.nullable(z.string()),
+    crypto_value: z.nullable(z.int()),
+    crypto_received: z.int(),
+    crypto_confirmations: z.int(),
+    crypto_channel: z.nullable(z.string()),
+    coupon_id: z.nullable(z.string()),
+    custom: jsonObject,
+    created_at: z.string(),
+    updated_at: z.string(),
+  },
+);
+
+export type Order = InferOutput<typeof orderSchema>;

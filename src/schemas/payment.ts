@@ -1,0 +1,39 @@
+import * as z from 'zod/mini';
+import type { InferOutput } from '../standard-schema.js';
+import { decimal } from './decimal.js';
+import { isJsonObject } from './json.js';
+import { orderStatus } from './order.js';
+import { type ResourceSchema, resource, variants } from './resource.js';
+
+/** A payment in the integrated flow: where to send the customer (specification: Payment result). */
+export const hostedPaymentSchema = resource({ url: z.string() }, {});
+
+/** A payment in the white-label flow: an order-shaped record (specification: Payment result). */
+export const whiteLabelPaymentSchema = resource(
+  { id: z.string(), status: orderStatus, email: z.string() },
+  {
+    crypto_address: z.nullable(z.string()),
+    crypto_value: z.nullable(z.int()),
+    confirmations_needed: z.int(),
+    product_id: z.string(),
+    value: decimal,
+    quantity: z.int(),
+    currency: z.string(),
+    gateway: z.string(),
+    crypto_channel: z.nullable(z.string()),
+    usd_value: decimal,
+    exchange_rate: decimal,
+    created_at: z.string(),
+    updated_at: z.string(),
+    url: z.string(),
+  },
+);
+
+export type HostedPayment = InferOutput<typeof hostedPaymentSchema>;
+export type WhiteLabelPayment = InferOutput<typeof whiteLabelPaymentSchema>;
+export type Payment = HostedPayment | WhiteLabelPayment;
+
+/** A payment of either flow; a white-label one has an `id`. */
+export const paymentSchema: ResourceSchema<Payment> = variants<Payment>((value) =>
+  isJsonObject(value) && 'id' in value ? whiteLabelPaymentSchema : hostedPaymentSchema,
+);

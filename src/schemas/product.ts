@@ -1,0 +1,113 @@
+import * as z from 'zod/mini';
+import type { InferOutput } from '../standard-schema.js';
+import { decimal } from './decimal.js';
+import { fileSchema } from './file.js';
+import { isJsonObject, jsonObject } from './json.js';
+import { openInteger, openText } from './open.js';
+import { type ResourceSchema, resource, variants } from './resource.js';
+
+/** How many are left; `∞` where stock is not counted. */
+const stock = z.custom<number | '∞'>(
+  (value) => value === '∞' || Number.isSafeInteger(value),
+  'expected integer or "∞"',
+);
+
+const gateways = z.array(
+  openText<
+    | 'paypal'
+    | 'stripe'
+    | 'cashapp'
+    | 'bitcoin'
+    | 'ethereum'
+    | 'litecoin'
+    | 'bitcoin_cash'
+    | 'perfect_money'
+    | 'skrill'
+    | 'dogecoin'
+    | 'bnb'
+    | 'polygon'
+  >(),
+);
+
+const customField = z.looseObject({
+  type: openText<
+    'select' | 'number' | 'text' | 'hidden' | 'textarea' | 'checkbox' | 'country_dropdown'
+  >(),
+  name: z.string(),
+  required: z.boolean(),
+});
+
+const inBothVariants = {
+  description: z.string(),
+  stock,
+  price: decimal,
+  currency: z.string(),
+  gateways,
+  image: z.nullable(fileSchema),
+  info: z.nullable(z.string()),
+  file: z.nullable(fileSchema),
+  stock_delimiter: z.string(),
+  maximum_quantity: z.nullable(z.int()),
+  minimum_quantity: z.int(),
+  stock_amount: z.nullable(z.int()),
+  dynamic_url: z.nullable(z.string()),
+  unlisted: z.boolean(),
+  private: z.boolean(),
+  vpn_block: z.boolean(),
+  seller_note: z.nullable(z.string()),
+  max_risk_level: z.int(),
+  created_at: z.string(),
+  updated_at: z.string(),
+};
+
+/** A product whose `product_type` is text (specification: Product, newer variant). */
+export const newerProductSchema = resource(
+  {
+    id: z.string(),
+    title: z.string(),
+    product_type: openText<'file' | 'serials' | 'dynamic' | 'service'>(),
+  },
+  {
+    ...inBothVariants,
+    custom: z.array(customField),
+    customer_details_required: z.boolean(),
+    warranty: z.nullable(z.string()),
+    warranty_duration: z.nullable(z.int()),
+    redirect_url: z.nullable(z.string()),
+    hide_stock: z.nullable(z.boolean()),
+    theme: z.string(),
+  },
+);
+
+/** A product whose `product_type` is an integer: 1 file, 2 serials, 3 dynamic, 4 service (older variant). */
+export const olderProductSchema = resource(
+  {
+    id: z.string(),
+    title: z.string(),
+    product_type: openInteger<1 | 2 | 3 | 4>(),
+  },
+  {
+    ...inBothVariants,
+    custom: z.nullable(jsonObject),
+    theme: z.int(),
+    crypto_confirmations: z.int(),
+    paypal_email_delivery: z.boolean(),
+    webhook_url: z.nullable(z.string()),
+  },
+);
+
+export type NewerProduct = InferOutput<typeof newerProductSchema>;
+export type OlderProduct = InferOutput<typeof olderProductSchema>;
+export type Product = NewerProduct | OlderProduct;
+
+/** A product of either variant, told apart by the type of `product_type`. */
+export const productSchema: ResourceSchema<Product> = variants<Product>((value) =>
+  isJsonObject(value) && typeof value.product_type === 'number'
+    ? olderProductSchema
+    : newerProductSchema,
+);
+
+/** Narrows a product to the older variant, whose `product_type` is an integer. */
+export function isOlderProduct(product: Product): product is OlderProduct {
+  return typeof product.product_type === 'number';
+}

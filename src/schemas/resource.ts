@@ -1,0 +1,93 @@
+import * as z from 'zod/mini';
+import type { Issue } from '../outcome.js';
+import type { StandardResult, StandardSchema } from '../standard-schema.js';
+import { isJsonObject } from './json.js';
+
+/** Tells the schemas of this package from others. */
+export const VENDOR = 'storefront-webhooks';
+
+type Fields = Record<string, z.ZodMiniType>;
+
+type Flat<T> = { [Key in keyof T]: T[Key] };
+
+type Output<Required extends Fields, Rest extends Fields> = Flat<
+  { [Name in keyof Required]: z.output<Required[Name]> } & {
+    [Name in keyof Rest]?: z.output<Rest[Name]> | undefined;
+  }
+>;
+
+/** What reading a value gave: a value with what was odd about it, or nothing usable. */
+export type Reading<T> =
+  | { readonly value: T; readonly issues: readonly Issue[] }
+  | { readonly issues: readonly Issue[] };
+
+/**
+ * The schema of a record of the provider's. It is a Standard Schema, and a generous one: only
+ * the required fields must fit. Any other field that is missing or of another type is `undefined` and
+ * listed by {@link read}; fields that the specification does not name are kept.
+ */
+export interface ResourceSchema<T> extends StandardSchema<unknown, T> {
+  /** Reads a value and says which of its fields did not fit. */
+  read(value: unknown): Reading<T>;
+}
+
+export function resource<Required extends Fields, Rest extends Fields>(
+  required: Required,
+  rest: Rest,
+): ResourceSchema<Output<Required, Rest>> {
+  const fields = { ...required, ...rest };
+  const known = z.object(fields);
+
+  return resourceSchema((input) => {
+    if (!isJsonObject(input)) return { issues: [{ path: '', message: 'expected object' }] };
+    const whole = known.safeParse(input);
+    if (whole.success)
+      return { value: { ...input, ...whole.data } as Output<Required, Rest>, issues: [] };
+
+    const value: Record<string, unknown> = { ...input };
+    const issues: Issue[] = [];
+    let usable = true;
+    for (const [name, field] of Object.entries(fields)) {
+      const result = field.safeParse(Object.hasOwn(input, name) ? input[name] : undefined);
+      if (result.success) {
+        value[name] = result.data;
+        continue;
+      }
+      value[name] = undefined;
+      issues.push(issueOf(name, result.error.issues[0]));
+      if (Object.hasOwn(required, name)) usable = false;
+    }
+    return usable ? { value: value as Output<Required, Rest>, issues } : { issues };
+  });
+}
+
+/** A schema that reads each value by the schema that `choose` picks for it. */
+export function variants<T>(choose: (value: unknown) => ResourceSchema<T>): ResourceSchema<T> {
+  return resourceSchema((input) => choose(input).read(input));
+}
+
+function resourceSchema<T>(read: (value: unknown) => Reading<T>): ResourceSchema<T> {
+  return {
+    read,
+    '~standard': {
+      version: 1,
+      vendor: VENDOR,
+      validate(value): StandardResult<T> {
+        const reading = read(value);
+        if ('value' in reading) return { value: reading.value };
+        return {
+          issues: reading.issues.map(({ path, message }) => ({ path: path.split('.'), message })),
+        };
+      },
+    },
+  };
+}
+
+function issueOf(field: string, fault: z.core.$ZodIssue | undefined): Issue {
+  const path = [field, ...(fault?.path ?? [])].join('.');
+  return {
+    path,
+    message:
+      fault?.code === 'invalid_type' ? `expected ${fault.expected}` : (fault?.message ?? 'invalid'),
+  };
+}

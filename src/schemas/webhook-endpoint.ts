@@ -1,0 +1,16 @@
+import * as z from 'zod/mini';
+import type { InferOutput } from '../standard-schema.js';
+import { resource } from './resource.js';
+
+/** An address that the provider sends webhooks to (specification: Webhook endpoint). */
+export const webhookEndpointSchema = resource(
+  { id: z.string(), url: z.string() },
+  {
+    enabled: z.boolean(),
+    events: z.array(z.string()),
+    created_at: z.string(),
+    updated_at: z.string(),
+  },
+);
+
+export type WebhookEndpoint = InferOutput<typeof webhookEndpointSchema>;

@@ -1,0 +1,23 @@
+import * as z from 'zod/mini';
+import type { InferOutput } from '../standard-schema.js';
+import { jsonObject } from './json.js';
+import { resource } from './resource.js';
+
+/** The provider's record of one webhook it sent (specification: Webhook log). */
+export const webhookLogSchema = resource(
+  { id: z.string(), event: z.string(), payload: jsonObject },
+  {
+    url: z.string(),
+    response: z.nullable(z.string()),
+    /** The receiver's HTTP status; 0 while pending. */
+    response_code: z.int(),
+    response_headers: z.nullable(jsonObject),
+    retries: z.int(),
+    retry_limit: z.int(),
+    next_retry_at: z.nullable(z.string()),
+    created_at: z.string(),
+    updated_at: z.string(),
+  },
+);
+
+export type WebhookLog = InferOutput<typeof webhookLogSchema>;

@@ -1,0 +1,39 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256, sha512 } from '@noble/hashes/sha2.js';
+
+/** The hashing that this package needs, synchronous on every runtime. */
+export interface Sha2 {
+  sha256(message: Uint8Array): Uint8Array;
+  hmacSha512(key: Uint8Array | string, message: Uint8Array): Uint8Array;
+  /** Compares without telling by its duration where two values of equal length differ. */
+  equal(a: Uint8Array, b: Uint8Array): boolean;
+}
+
+type NodeCrypto = typeof import('node:crypto');
+
+export function nativeSha2({ createHash, createHmac, timingSafeEqual }: NodeCrypto): Sha2 {
+  return {
+    sha256: (message) => createHash('sha256').update(message).digest(),
+    hmacSha512: (key, message) => createHmac('sha512', key).update(message).digest(),
+    equal: (a, b) => a.length === b.length && timingSafeEqual(a, b),
+  };
+}
+
+export const portableSha2: Sha2 = {
+  sha256: (message) => sha256(message),
+  hmacSha512: (key, message) => hmac(sha512, key, message),
+  equal(a, b) {
+    let difference = a.length ^ b.length;
+    for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);
+    return difference === 0;
+  },
+};
+
+// Asked for at run time: an `import` of node:crypto would break bundles for other runtimes.
+const { process } = globalThis as {
+  process?: { getBuiltinModule?: (id: 'node:crypto') => NodeCrypto | undefined };
+};
+const nodeCrypto = process?.getBuiltinModule?.('node:crypto');
+
+/** Native where the runtime offers Node's crypto, the audited `@noble/hashes` elsewhere. */
+export const sha2: Sha2 = nodeCrypto ? nativeSha2(nodeCrypto) : portableSha2;

@@ -1,0 +1,86 @@
+import type { SealedDelivery } from '../delivery.js';
+import type { Json } from '../schemas/json.js';
+
+/**
+ * What is claimed: a delivery, or the effect of one handler, which has no body to keep.
+ */
+export type Claimable = Omit<SealedDelivery, 'body'> & { readonly body: Uint8Array | undefined };
+
+/** The terms of a lease. */
+export interface LeaseTerms {
+  /** Random, one per attempt: asking again after an ambiguous time-out gets the same lease. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** How long the key is remembered; `Infinity` for ever. */
+  readonly keepMs: number;
+  /** How many leases may lapse before the delivery is dead; `Infinity` for a store that cannot park it. */
+  readonly maxCrashes: number;
+}
+
+export type Claim =
+  | {
+      readonly state: 'acquired';
+      /** Grows with every claim of this key; every later verb has to name it. */
+      readonly fence: number;
+      /** 1 for the first. */
+      readonly attempt: number;
+      /** What {@link IdempotencyStore.handlerDone} recorded in earlier attempts. */
+      readonly done: Readonly<Record<string, Json>>;
+    }
+  | { readonly state: 'busy'; readonly retryAfterMs: number }
+  | { readonly state: 'done' }
+  | { readonly state: 'dead'; readonly error?: string | undefined };
+
+/** The terms on which a failed delivery may be claimed again. */
+export interface FailTerms {
+  /** 0 where the sender does the retrying. */
+  readonly delayMs: number;
+  /** Dead at once. */
+  readonly permanent: boolean;
+  /** Dead at so many failures; `Infinity` where a later retry may still succeed. */
+  readonly maxFailures: number;
+  /** One line for a person. */
+  readonly error: string;
+}
+
+/** A delivery that waits for a person: dead, or given up on by its sender. */
+export interface StoredDelivery extends SealedDelivery {
+  readonly state: 'dead' | 'stalled';
+  readonly attempts: number;
+  readonly error: string | undefined;
+}
+
+/**
+ * The atomic verbs over the state of a delivery.
+ *
+ *     (none) ──claim──▶ leased ──complete──▶ done
+ *                         │  ▲
+ *         fail / lapse    ▼  │ claim, once it is due
+ *                       retry ──too many failures or crashes──▶ dead
+ *
+ * Time is the store's. A verb whose fence is not the latest changes nothing and says so.
+ */
+export interface IdempotencyStore {
+  /** Whether what it holds survives the process. */
+  readonly durable: boolean;
+  /** Takes the lease if the key is new, due for retry, or its lease has lapsed (which counts as a crash). */
+  claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim>;
+  /** Prolongs the lease from now. `false`: the lease is lost. */
+  renew(key: string, fence: number, leaseMs: number): Promise<boolean>;
+  /** Records that one handler, or one step of it, is done. `false`: the lease is lost. */
+  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean>;
+  /** Leased or already done becomes done. `false`: the lease is lost. */
+  complete(key: string, fence: number, keepMs: number): Promise<boolean>;
+  /** Leased becomes retry or dead, and counts a failure. */
+  fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'>;
+  /** Gives the lease back as if it had never been taken. `false`: the lease is lost. */
+  release(key: string, fence: number): Promise<boolean>;
+  /** Forgets up to `limit` keys whose time has come; gives their number. */
+  purge(limit: number): Promise<number>;
+  /** Deliveries for a person to look at, in the order of their keys, from after the key `after`. */
+  list(filter: {
+    readonly state: 'dead' | 'stalled';
+    readonly after?: string | undefined;
+    readonly limit: number;
+  }): Promise<readonly StoredDelivery[]>;
+}

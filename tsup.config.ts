@@ -1,0 +1,17 @@
+import { defineConfig } from 'tsup';
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    express: 'adapters/express.ts',
+    testing: 'src/testing/index.ts',
+  },
+  format: ['esm', 'cjs'],
+  target: 'es2022',
+  dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
+  // Shared code once, so that a class is the same class whichever subpath it came through.
+  splitting: true,
+  // Gives CommonJS an import.meta.url, by which the testing subpath finds the saved fixtures.
+  shims: true,
+  clean: true,
+});
