@@ -8,9 +8,7 @@ export function isBytes(value: unknown): value is Uint8Array {
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 export function toHex(bytes: Uint8Array): string {
-  let hex = '';
-  for (const byte of bytes) hex += HEX[byte];
-  return hex;
+  return Array.from(bytes, (byte) => HEX[byte]).join('');
 }
 
 const NIBBLE = new Uint8Array(128);

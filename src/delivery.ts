@@ -63,12 +63,12 @@ export interface Envelope {
 }
 
 /** Step 3: verified bytes become a delivery whose event, schema and state agree. */
-export async function readDelivery(
+export function readDelivery(
   rawBody: Uint8Array,
   envelope: Envelope,
   rules: ReadingRules,
-): Promise<Delivery | Rejection> {
-  const { event, scope } = envelope;
+): Promise<Delivery> | Delivery | Rejection {
+  const { event, scope, receivedAt, source } = envelope;
   const json = parseJson(rawBody);
   if (json === undefined) return new Rejection('body_not_json');
   const record = rules.unwrap ? unwrap(json.value) : json.value;
@@ -76,21 +76,41 @@ export async function readDelivery(
   const content = contentOf(record, rawBody);
   const id = envelope.id ?? contentId(content);
   const key = deliveryKey(rules.keyBy, { scope, id, event, content });
-  const delivery = { ...envelope, key, id, rawBody };
+  const toDelivery = ({ kind, payload, issues }: Judgement): Delivery => {
+    return { kind, key, scope, id, event, payload, issues, rawBody, receivedAt, source };
+  };
+  // Not awaited where it need not be: only schemas of other libraries may take their time.
+  const judgement = judge(json.value, record, envelope, rules);
+  return judgement instanceof Promise ? judgement.then(toDelivery) : toDelivery(judgement);
+}
 
+type Judgement = Pick<Delivery, 'kind' | 'payload' | 'issues'>;
+
+/** Whether a record is what its event says it is. */
+function judge(
+  json: unknown,
+  record: unknown,
+  envelope: Envelope,
+  rules: ReadingRules,
+): Judgement | Promise<Judgement> {
   const contradictions = [
-    ...wrappedEventIssues(json.value, event, rules),
+    ...wrappedEventIssues(json, envelope.event, rules),
     ...stateIssues(record, envelope, rules),
   ];
-  if (contradictions.length > 0) {
-    return { ...delivery, kind: 'invalid', payload: record, issues: contradictions };
-  }
-  const schema = rules.schemas.get(event);
-  if (!schema) return { ...delivery, kind: 'unknown', payload: record, issues: [] };
-  const reading = await read(schema, record);
+  if (contradictions.length > 0)
+    return { kind: 'invalid', payload: record, issues: contradictions };
+  const schema = rules.schemas.get(envelope.event);
+  if (!schema) return { kind: 'unknown', payload: record, issues: [] };
+  return isResource(schema)
+    ? judgeReading(schema.read(record), record)
+    : readStandard(schema, record).then((reading) => judgeReading(reading, record));
+}
+
+function judgeReading(reading: Reading<unknown>, record: unknown): Judgement {
+  const { issues } = reading;
   return 'value' in reading
-    ? { ...delivery, kind: 'known', payload: reading.value, issues: reading.issues }
-    : { ...delivery, kind: 'invalid', payload: record, issues: reading.issues };
+    ? { kind: 'known', payload: reading.value, issues }
+    : { kind: 'invalid', payload: record, issues };
 }
 
 /** A delivery as a store or a queue can keep it. */
@@ -135,13 +155,13 @@ function stateIssues(
   if (event === 'order:paid' && !paidStatuses.some((paid) => paid === status)) {
     issues.push({ path: 'status', message: 'is not that of a paid order' });
   }
-  const age = typeof updated_at === 'string' ? receivedAt.getTime() - Date.parse(updated_at) : 0;
-  if (age > maxAgeMs) issues.push({ path: 'updated_at', message: 'is older than maxAge' });
+  if (Number.isFinite(maxAgeMs) && receivedAt.getTime() - Date.parse(`${updated_at}`) > maxAgeMs) {
+    issues.push({ path: 'updated_at', message: 'is older than maxAge' });
+  }
   return issues;
 }
 
-async function read(schema: StandardSchema, value: unknown): Promise<Reading<unknown>> {
-  if (isResource(schema)) return schema.read(value);
+async function readStandard(schema: StandardSchema, value: unknown): Promise<Reading<unknown>> {
   const result = await schema['~standard'].validate(value);
   return result.issues
     ? { issues: result.issues.map(toIssue) }

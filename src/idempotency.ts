@@ -66,21 +66,20 @@ export class Idempotency {
     if (claim.state !== 'acquired') return claim;
 
     const lease = new Lease(this.#store, subject.key, claim, this.#timing);
-    const settle = (result: Work) => this.#settle(lease, subject, result, keepMs);
     if (this.#closing) {
-      await settle({ state: 'busy' });
+      await this.#settle(lease, subject, { state: 'busy' }, keepMs);
       return { state: 'closing' };
     }
 
-    const working = work(lease);
-    const first = await Promise.race([working, lease.ended]);
     const { attempt } = lease;
-    if (typeof first === 'string') {
-      // Work that ends late is recorded all the same, unless somebody else has taken over by then.
-      void working.then((late) => late.state === 'done' && settle(late));
-      return { state: first, attempt, error: lease.endError(first) };
+    const working = work(lease);
+    const result = await Promise.race([working, lease.ended]);
+    if (typeof result === 'string') {
+      this.#settleLate(lease, subject, working, keepMs);
+      return { state: result, attempt, error: lease.endError(result) };
     }
-    if (await settle(first)) return { state: 'worked', attempt, result: first };
+    if (await this.#settle(lease, subject, result, keepMs))
+      return { state: 'worked', attempt, result };
     return { state: 'lost', attempt, error: lease.endError('lost') };
   }
 
@@ -88,8 +87,10 @@ export class Idempotency {
   join(key: string, run: () => Promise<Dispatched>): Promise<Dispatched> {
     const running = this.#running.get(key);
     if (running) return running.then(toDuplicate);
-    const started = run().finally(() => this.#running.delete(key));
+    const started = run();
     this.#running.set(key, started);
+    const forget = () => this.#running.delete(key);
+    started.then(forget, forget);
     return started;
   }
 
@@ -110,13 +111,15 @@ export class Idempotency {
     const parks = this.#store.durable && subject.body !== undefined;
     const maxCrashes = parks ? MAX_CRASHES : Number.POSITIVE_INFINITY;
     const terms = { owner: crypto.randomUUID(), leaseMs, keepMs, maxCrashes };
+    let claim = await this.#store.claim(subject, terms);
+    if (claim.state !== 'busy') return claim;
     const giveUpAt = performance.now() + waitMs;
-    for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 250)) {
-      const claim = await this.#store.claim(subject, terms);
-      if (claim.state !== 'busy' || this.#closing || performance.now() + pauseMs > giveUpAt)
-        return claim;
+    for (let pauseMs = 20; claim.state === 'busy'; pauseMs = Math.min(2 * pauseMs, 250)) {
+      if (this.#closing || performance.now() + pauseMs > giveUpAt) break;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      claim = await this.#store.claim(subject, terms);
     }
+    return claim;
   }
 
   /** Gives whether the lease was still held. */
@@ -137,6 +140,13 @@ export class Idempotency {
       // What is done is done: to have it sent again would only do it twice.
       return true;
     }
+  }
+
+  /** Work that ends late is recorded all the same, unless somebody else has taken over by then. */
+  #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, keepMs: number): void {
+    void working.then(
+      (work) => work.state === 'done' && this.#settle(lease, subject, work, keepMs),
+    );
   }
 }
 

@@ -1,4 +1,3 @@
-import { toHex } from './bytes.js';
 import { isJsonObject } from './schemas/json.js';
 import { sha2 } from './sha2.js';
 
@@ -24,13 +23,15 @@ export function contentOf(payload: unknown, rawBody: Uint8Array): string {
       return JSON.stringify(['state', id, status, updated_at]);
     }
   }
-  return JSON.stringify(['bytes', toHex(sha2.sha256(rawBody))]);
+  return JSON.stringify(['bytes', sha2.sha256(rawBody)]);
 }
 
 /** Stands in for the id of a delivery that came without one. */
 export function contentId(content: string): string {
-  return `content:${hash(content).slice(0, 32)}`;
+  return `content:${sha2.sha256(content).slice(0, 32)}`;
 }
+
+// A key is the hash of a JSON array of its parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one key.
 
 /** The idempotency key of a delivery: 64 hexadecimal digits. */
 export function deliveryKey(
@@ -39,20 +40,15 @@ export function deliveryKey(
 ): string {
   switch (keyBy) {
     case 'delivery':
-      return hash(JSON.stringify([keyBy, scope, id, event, content]));
+      return sha2.sha256(JSON.stringify([keyBy, scope, id, event, content]));
     case 'content':
-      return hash(JSON.stringify([keyBy, scope, event, content]));
+      return sha2.sha256(JSON.stringify([keyBy, scope, event, content]));
     case 'id':
-      return hash(JSON.stringify([keyBy, scope, id]));
+      return sha2.sha256(JSON.stringify([keyBy, scope, id]));
   }
 }
 
 /** The idempotency key of an effect: what one handler does once for a key of its own. */
 export function effectKey(scope: string, handler: string, key: string): string {
-  return hash(JSON.stringify(['effect', scope, handler, key]));
-}
-
-// What is hashed is a JSON array of the parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one key.
-function hash(text: string): string {
-  return toHex(sha2.sha256(new TextEncoder().encode(text)));
+  return sha2.sha256(JSON.stringify(['effect', scope, handler, key]));
 }

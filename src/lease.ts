@@ -21,43 +21,39 @@ export type LeaseEnd = 'timeout' | 'lost';
  * `timeoutMs` or when another process has taken over; then the signal fires.
  */
 export class Lease {
-  readonly key: string;
   readonly attempt: number;
   readonly done: Readonly<Record<string, Json>>;
   /** Settles when the lease ends early; never rejects. */
   readonly ended: Promise<LeaseEnd>;
-  readonly #fence: number;
   readonly #store: IdempotencyStore;
+  readonly #key: string;
+  readonly #fence: number;
   readonly #timing: Timing;
+  readonly #startedAt = performance.now();
+  #renewedAt = this.#startedAt;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #renewing = false;
+  #stopped = false;
   #end: (reason: LeaseEnd) => void = () => {};
   #error: WebhookError | undefined;
   #abort: AbortController | undefined;
-  #deadline: ReturnType<typeof setTimeout>;
-  #renewal: ReturnType<typeof setTimeout>;
-  #renewedAt = performance.now();
-  #stopped = false;
 
   constructor(
     store: IdempotencyStore,
     key: string,
-    {
-      fence,
-      attempt,
-      done,
-    }: { fence: number; attempt: number; done: Readonly<Record<string, Json>> },
+    claim: { fence: number; attempt: number; done: Readonly<Record<string, Json>> },
     timing: Timing,
   ) {
-    this.key = key;
-    this.attempt = attempt;
-    this.done = done;
-    this.#fence = fence;
     this.#store = store;
+    this.#key = key;
+    this.#fence = claim.fence;
     this.#timing = timing;
+    this.attempt = claim.attempt;
+    this.done = claim.done;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
-    this.#deadline = setTimeout(() => this.#stopEarly('timeout'), timing.timeoutMs);
-    this.#renewal = setTimeout(() => this.#renew(), timing.renewMs);
+    this.#schedule();
   }
 
   /** Fires when the lease has ended early. Made at first use: most handlers never look at it. */
@@ -78,24 +74,29 @@ export class Lease {
    * @throws {WebhookError} `lease_lost` where another process has taken over.
    */
   async record(name: string, output: Json): Promise<void> {
-    const kept = await persist(() => this.#store.handlerDone(this.key, this.#fence, name, output));
-    if (kept) return;
-    this.#stopEarly('lost');
+    if (await persist(() => this.#store.handlerDone(this.#key, this.#fence, name, output))) return;
+    this.#endEarly('lost');
     this.check();
   }
 
-  async complete(keepMs: number): Promise<boolean> {
-    return persist(() => this.#store.complete(this.key, this.#fence, keepMs));
+  complete(keepMs: number): Promise<boolean> {
+    return persist(() => this.#store.complete(this.#key, this.#fence, keepMs));
   }
 
   async fail(error: string): Promise<boolean> {
     // The sender does the retrying, so it is free at once, and a later retry may always succeed.
     const terms = { delayMs: 0, permanent: false, maxFailures: Number.POSITIVE_INFINITY, error };
-    return (await persist(() => this.#store.fail(this.key, this.#fence, terms))) !== 'lost';
+    return (await persist(() => this.#store.fail(this.#key, this.#fence, terms))) !== 'lost';
   }
 
-  async release(): Promise<boolean> {
-    return persist(() => this.#store.release(this.key, this.#fence));
+  release(): Promise<boolean> {
+    return persist(() => this.#store.release(this.#key, this.#fence));
+  }
+
+  /** Stops renewing. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
   }
 
   /** What is reported, and given to the signal, when the lease ends early. */
@@ -110,29 +111,40 @@ export class Lease {
     );
   }
 
-  /** Stops renewing. */
-  stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#deadline);
-    clearTimeout(this.#renewal);
+  #schedule(): void {
+    const left = this.#startedAt + this.#timing.timeoutMs - performance.now();
+    if (left <= 0) {
+      this.#endEarly('timeout');
+      return;
+    }
+    this.#timer = setTimeout(
+      () => {
+        // Not waited for: a store that hangs must not hold up the time limit.
+        void this.#renew();
+        this.#schedule();
+      },
+      Math.min(left, this.#timing.renewMs),
+    );
   }
 
   async #renew(): Promise<void> {
     const asked = performance.now();
+    // Once the lease has lapsed unrenewed, somebody else may hold it.
+    if (asked - this.#renewedAt > this.#timing.leaseMs) this.#endEarly('lost');
+    if (this.#renewing || this.#stopped) return;
+    this.#renewing = true;
     try {
-      const held = await this.#store.renew(this.key, this.#fence, this.#timing.leaseMs);
-      if (this.#stopped) return;
-      if (!held) return this.#stopEarly('lost');
-      this.#renewedAt = asked;
+      const held = await this.#store.renew(this.#key, this.#fence, this.#timing.leaseMs);
+      if (held) this.#renewedAt = asked;
+      else if (!this.#stopped) this.#endEarly('lost');
     } catch {
-      if (this.#stopped) return;
-      // The store may be back in time; once the lease has lapsed unrenewed, somebody else may hold it.
-      if (asked - this.#renewedAt > this.#timing.leaseMs) return this.#stopEarly('lost');
+      // The store may be back before the lease has lapsed.
+    } finally {
+      this.#renewing = false;
     }
-    this.#renewal = setTimeout(() => this.#renew(), this.#timing.renewMs);
   }
 
-  #stopEarly(reason: LeaseEnd): void {
+  #endEarly(reason: LeaseEnd): void {
     this.stop();
     this.#error ??= this.endError(reason);
     this.#end(reason);
@@ -140,16 +152,13 @@ export class Lease {
   }
 }
 
-const RETRY_AFTER_MS = [50, 250];
-
 /** Tries a write again where the store fails for a moment: what was done should not be forgotten. */
-async function persist<Result>(write: () => Promise<Result>): Promise<Result> {
-  for (const delayMs of RETRY_AFTER_MS) {
-    try {
-      return await write();
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
-    }
-  }
-  return write();
+function persist<Result>(write: () => Promise<Result>): Promise<Result> {
+  return write()
+    .catch(() => sleep(50).then(write))
+    .catch(() => sleep(250).then(write));
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -2,7 +2,7 @@ import type { WebhookEvent } from './handler.js';
 import type { Lease } from './lease.js';
 import type { Json } from './schemas/json.js';
 
-type Once = WebhookEvent<string, unknown>['once'];
+export type Once = WebhookEvent<string, unknown>['once'];
 
 /** The name under which a handler, or one step of it, is recorded. */
 export function progressName(handler: string, step?: string): string {
@@ -11,7 +11,8 @@ export function progressName(handler: string, step?: string): string {
 
 /** Makes the `once` of one handler: each step's result is kept under the lease and given again on a retry. */
 export function createOnce(handler: string, lease: Lease): Once {
-  const running = new Map<string, Promise<unknown>>();
+  // Made at first use: most handlers have no steps.
+  let running: Map<string, Promise<unknown>> | undefined;
 
   return async <Result extends Json | undefined | void>(
     step: string,
@@ -20,11 +21,12 @@ export function createOnce(handler: string, lease: Lease): Once {
     const name = progressName(handler, step);
     // What was stored is what this step returned before: the caller's type is the only word on it.
     if (Object.hasOwn(lease.done, name)) return lease.done[name] as Result;
-    const earlier = running.get(name) as Promise<Result> | undefined;
+    const earlier = running?.get(name) as Promise<Result> | undefined;
     if (earlier) return earlier;
     const first = runAndRecord(name, run);
+    running ??= new Map();
     running.set(name, first);
-    first.catch(() => running.delete(name));
+    first.catch(() => running?.delete(name));
     return first;
   };
 

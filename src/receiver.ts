@@ -183,7 +183,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     return secret === undefined ? '' : sign(body, secret);
   }
 
-  #open({ body, receivedAt, ...envelope }: SealedDelivery): Promise<Delivery | Rejection> {
+  async #open({ body, receivedAt, ...envelope }: SealedDelivery): Promise<Delivery | Rejection> {
     return readDelivery(
       body,
       { ...envelope, receivedAt: new Date(receivedAt), source: 'queue' },
@@ -191,7 +191,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     );
   }
 
-  async #process(delivery: Delivery): Promise<Dispatched | Rejection> {
+  #process(delivery: Delivery): Promise<Dispatched> | Dispatched | Rejection {
     const routes = this.#router.routesFor(delivery);
     if (delivery.kind === 'invalid' && routes.length === 0) {
       return new Rejection('payload_invalid', delivery.issues);
@@ -213,13 +213,13 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   async #runOnce(routes: readonly Route[], delivery: Delivery): Promise<Dispatched> {
-    const { keepMs } = this.#settings;
-    const held = await this.#idempotency.hold(seal(delivery), keepMs, (lease) =>
-      runHandlers(routes, delivery, lease, this.#idempotency, (error, handler) =>
-        this.#reporter.error(error, { ...nameOf(delivery), handler }),
-      ),
+    const about = nameOf(delivery);
+    const onError = (error: unknown, handler: string) =>
+      this.#reporter.error(error, { ...about, handler });
+    const held = await this.#idempotency.hold(seal(delivery), this.#settings.keepMs, (lease) =>
+      runHandlers(routes, { delivery, lease, idempotency: this.#idempotency, onError }),
     );
-    if ('error' in held) this.#reporter.error(held.error, nameOf(delivery));
+    if ('error' in held) this.#reporter.error(held.error, about);
     return toDispatched(held, delivery.kind);
   }
 

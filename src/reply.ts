@@ -12,52 +12,52 @@ export interface Reply {
   readonly ran: readonly string[];
 }
 
-const ANSWERS = {
-  handled: [200, 'Handled.'],
-  parked: [200, 'Kept for a person to look at.'],
-  duplicate: [200, 'Done before.'],
-  ignored: [200, 'Nobody here handles this event.'],
-  queued: [200, 'Queued.'],
-  failed: [500, 'The webhook could not be handled. Send it again.'],
-  busy: [503, 'This delivery is being handled. Ask again later.'],
-  unavailable: [503, 'Not available now. Send it again later.'],
-} as const satisfies Record<Dispatched['outcome'], readonly [number, string]>;
+type Answer = Pick<Reply, 'status' | 'body'>;
 
+const ANSWERS = {
+  handled: answer(200, 'handled', 'Handled.'),
+  parked: answer(200, 'parked', 'Kept for a person to look at.'),
+  duplicate: answer(200, 'duplicate', 'Done before.'),
+  ignored: answer(200, 'ignored', 'Nobody here handles this event.'),
+  queued: answer(200, 'queued', 'Queued.'),
+  failed: answer(500, 'failed', 'The webhook could not be handled. Send it again.'),
+  busy: answer(503, 'busy', 'This delivery is being handled. Ask again later.'),
+  unavailable: answer(503, 'unavailable', 'Not available now. Send it again later.'),
+} satisfies Record<Dispatched['outcome'], Answer>;
+
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 const MAX_ERRORS = 20;
 
 /** Step 7: the answer to a verified delivery, or to a refused one. */
 export function replyTo(result: Dispatched | Rejection): Reply {
   if (result instanceof Rejection) return replyToRejection(result);
-  const { outcome, ran, retryAfterMs } = result;
-  const [status, message] = ANSWERS[outcome];
-  return {
-    status,
-    headers:
-      status === 503
-        ? { ...JSON_HEADERS, 'retry-after': retryAfterSeconds(retryAfterMs) }
-        : JSON_HEADERS,
-    body: JSON.stringify({ message, outcome }),
-    outcome,
-    ran,
-  };
+  const { outcome, ran, retryAfterMs = 1000 } = result;
+  const { status, body } = ANSWERS[outcome];
+  const retryAfter = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+  const headers = status === 503 ? { ...JSON_HEADERS, 'retry-after': retryAfter } : JSON_HEADERS;
+  return { status, headers, body, outcome, ran };
 }
 
 function replyToRejection({ status, message, code, issues }: Rejection): Reply {
-  const outcome = 'rejected';
-  // Only which field it is: messages of a user's schema may quote the payload.
+  // Only which field it is: the messages of a user's schema may quote the payload.
   const fields = new Set(issues.map(({ path }) => printable(path.split('.')[0] || 'payload', 60)));
   const errors = Array.from(fields, (field) => `${field} is not as expected`).slice(0, MAX_ERRORS);
   return {
-    status,
+    ...answer(status, 'rejected', message, errors),
     headers: code === 'method_not_allowed' ? { ...JSON_HEADERS, allow: 'POST' } : JSON_HEADERS,
-    body: JSON.stringify(errors.length > 0 ? { message, outcome, errors } : { message, outcome }),
-    outcome,
+    outcome: 'rejected',
     ran: [],
   };
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
-
-function retryAfterSeconds(ms = 1000): string {
-  return String(Math.max(1, Math.ceil(ms / 1000)));
+function answer(
+  status: number,
+  outcome: Outcome,
+  message: string,
+  errors: readonly string[] = [],
+): Answer {
+  return {
+    status,
+    body: JSON.stringify(errors.length > 0 ? { message, outcome, errors } : { message, outcome }),
+  };
 }

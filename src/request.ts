@@ -40,38 +40,44 @@ export function readHeaders(
 ): WebhookHeaders | Rejection {
   if (method.toUpperCase() !== 'POST') return new Rejection('method_not_allowed');
 
-  const header = lookup(headers);
-  const signature = header(`${headerPrefix}signature`);
+  const signature = header(headers, `${headerPrefix}signature`);
   if (!isSignature(signature)) return new Rejection('signature_invalid');
 
   // Runtimes join a header that was given twice with a comma; no event name has one.
-  const event = header(`${headerPrefix}event`);
+  const event = header(headers, `${headerPrefix}event`);
   if (!event || event.includes(',')) return new Rejection('event_header_invalid');
 
-  const encoding = header('content-encoding');
+  const encoding = header(headers, 'content-encoding');
   if (encoding && encoding.toLowerCase() !== 'identity')
     return new Rejection('encoding_unsupported');
 
-  const declaredLength = Number(header('content-length') ?? 0);
+  const declaredLength = Number(header(headers, 'content-length') ?? 0);
   if (declaredLength > limit) return new Rejection('body_too_large');
 
-  return { event, signature, id: header(`${headerPrefix}webhook`) || undefined };
+  return { event, signature, id: header(headers, `${headerPrefix}webhook`) || undefined };
 }
 
 /** The body's bytes, at most `limit` of them, within `bodyTimeoutMs`. */
-export async function readBody(
+export function readBody(
   body: WebhookRequest['body'],
   { limit, bodyTimeoutMs }: { limit: number; bodyTimeoutMs: number },
-): Promise<Uint8Array | Rejection> {
-  const bytes =
-    typeof body === 'function' ? await readInTime(() => body(limit), bodyTimeoutMs) : body;
-  if (bytes instanceof Rejection) return bytes;
-  if (isBytes(bytes)) return bytes.length > limit ? new Rejection('body_too_large') : bytes;
+): Promise<Uint8Array | Rejection> | Uint8Array | Rejection {
+  if (typeof body === 'function') {
+    return readInTime(() => body(limit), bodyTimeoutMs).then((bytes) => checkBody(bytes, limit));
+  }
+  return checkBody(body, limit);
+}
+
+function checkBody(body: unknown, limit: number): Uint8Array | Rejection {
+  if (body instanceof Rejection) return body;
+  if (isBytes(body)) return body.length > limit ? new Rejection('body_too_large') : body;
+  const hint =
+    typeof body === 'object' && body !== null && 'consumed' in body
+      ? body.consumed
+      : 'Pass the body as received, as a Uint8Array.';
   throw new UsageError(
     'body_consumed',
-    `The raw body is gone: something read and parsed it before the webhook receiver could. ${
-      'consumed' in bytes ? bytes.consumed : 'Pass the body as received, as a Uint8Array.'
-    }`,
+    `The raw body is gone: something read and parsed it before the webhook receiver could. ${hint}`,
   );
 }
 
@@ -96,18 +102,18 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Error && 'status' in error && error.status === 413;
 }
 
-/** Looks headers up by lower-case name; a header given twice comes back joined with a comma. */
-function lookup(headers: RequestHeaders): (name: string) => string | undefined {
-  if (isFetchHeaders(headers)) return (name) => headers.get(name) ?? undefined;
-  const values = new Map<string, string>();
-  for (const [key, value] of Object.entries(headers)) {
+/** A header by its lower-case name; one that was given twice comes back joined with a comma. */
+function header(headers: RequestHeaders, name: string): string | undefined {
+  if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
+  let found: string | undefined;
+  for (const key of Object.keys(headers)) {
+    if (key.length !== name.length || key.toLowerCase() !== name) continue;
+    const value = headers[key];
     if (value === undefined) continue;
-    const name = key.toLowerCase();
     const text = typeof value === 'string' ? value : value.join(', ');
-    const earlier = values.get(name);
-    values.set(name, earlier === undefined ? text : `${earlier}, ${text}`);
+    found = found === undefined ? text : `${found}, ${text}`;
   }
-  return (name) => values.get(name);
+  return found;
 }
 
 function isFetchHeaders(headers: RequestHeaders): headers is { get(name: string): string | null } {

@@ -1,103 +1,94 @@
 import type { Delivery } from './delivery.js';
 import { UsageError } from './errors.js';
-import type { WebhookEvent } from './handler.js';
+import { HandlerEvent } from './handler-event.js';
 import type { Idempotency, Work } from './idempotency.js';
 import { effectKey } from './key.js';
 import type { Lease } from './lease.js';
-import { createOnce, progressName } from './once.js';
+import { progressName } from './once.js';
 import { describeError } from './printable.js';
-import type { Route } from './router.js';
+import type { AnyKey, Route } from './router.js';
 
 /** What the handlers of one delivery came to, and the names of those that ran to their end. */
 export type HandlersWork = Work & { readonly ran: readonly string[] };
 
+/** What one handler came to; `skipped` is an effect that another delivery has had. */
 type Attempt = Work | { readonly state: 'skipped' };
 
-/** Step 5: runs those handlers of a delivery that have not finished before, side by side. */
-export async function runHandlers(
-  routes: readonly Route[],
-  delivery: Delivery,
-  lease: Lease,
-  idempotency: Idempotency,
-  onError: (error: unknown, handler: string) => void,
-): Promise<HandlersWork> {
-  const left = routes.filter(({ name }) => !Object.hasOwn(lease.done, progressName(name)));
+interface Run {
+  readonly delivery: Delivery;
+  readonly lease: Lease;
+  readonly idempotency: Idempotency;
+  readonly onError: (error: unknown, handler: string) => void;
+}
+
+/** Step 5: runs those handlers of a delivery that have not finished before, side by side. Never rejects. */
+export async function runHandlers(routes: readonly Route[], run: Run): Promise<HandlersWork> {
+  const left = routes.filter(({ name }) => !Object.hasOwn(run.lease.done, progressName(name)));
   const ran: string[] = [];
+  // All are started here; since none rejects, waiting for one after the other waits for all.
+  const started = left.map((route) => runRoute(route, run, left.length > 1, ran));
+  let work: Work = { state: 'done' };
+  for (const running of started) {
+    const attempt = await running;
+    if (attempt.state === 'failed') work = attempt;
+    else if (attempt.state === 'busy' && work.state === 'done') work = attempt;
+  }
+  return { ...work, ran };
+}
 
-  const attempts = await Promise.all(
-    left.map(async (route) => {
-      const attempt = await guard(route, async () =>
-        route.oncePer ? runEffect(route, route.oncePer(delivery.payload)) : run(route, lease),
-      );
-      if (attempt.state === 'done') ran.push(route.name);
-      // The only one left needs no record: completing the delivery is its record.
-      if ((attempt.state === 'done' || attempt.state === 'skipped') && left.length > 1) {
-        await guard(route, () => lease.record(progressName(route.name), null));
-      }
-      return attempt;
-    }),
-  );
+async function runRoute(
+  route: Route,
+  run: Run,
+  isRecorded: boolean,
+  ran: string[],
+): Promise<Attempt> {
+  const { oncePer, name } = route;
+  const attempt = oncePer
+    ? await runEffect(route, oncePer, run)
+    : await runHandler(route, run.lease, run);
+  if (attempt.state === 'done') ran.push(name);
+  // The only one left needs no record: completing the delivery is its record.
+  if (isRecorded && (attempt.state === 'done' || attempt.state === 'skipped')) {
+    await run.lease.record(progressName(name), null).catch((error) => run.onError(error, name));
+  }
+  return attempt;
+}
 
-  const failed = attempts.find((attempt) => attempt.state === 'failed');
-  if (failed) return { ...failed, ran };
-  const busy = attempts.some(({ state }) => state === 'busy');
-  return { state: busy ? 'busy' : 'done', ran };
-
-  async function run({ name, handler }: Route, held: Lease): Promise<Work> {
-    await handler(toEvent(name, held));
+async function runHandler(route: Route, lease: Lease, run: Run): Promise<Work> {
+  try {
+    await route.handler(new HandlerEvent(run.delivery, run.lease.attempt, route.name, lease));
     return { state: 'done' };
+  } catch (error) {
+    return fail(error, route, run);
   }
+}
 
-  /** An effect has a key, a lease and an end of its own, because other deliveries may ask for it, too. */
-  async function runEffect(route: Route, key: string): Promise<Attempt> {
-    if (typeof key !== 'string' || key === '') {
-      throw new UsageError(
-        'key_invalid',
-        `oncePer of the handler "${route.name}" has to give a string that is not empty.`,
-      );
-    }
-    const { scope, id, event, receivedAt } = delivery;
-    const effect = {
-      key: effectKey(scope, route.name, key),
-      scope,
-      id,
-      event,
-      receivedAt: receivedAt.getTime(),
-      body: undefined,
-    };
-    const held = await idempotency.hold(effect, Number.POSITIVE_INFINITY, (effectLease) =>
-      guard(route, () => run(route, effectLease)),
-    );
-    if (held.state === 'worked') return held.result;
-    return { state: held.state === 'done' ? 'skipped' : 'busy' };
-  }
+function fail(error: unknown, { name }: Route, { onError }: Run): Work {
+  onError(error, name);
+  return { state: 'failed', error: describeError(error) };
+}
 
-  /** A handler may throw anything. */
-  async function guard<Result>(route: Route, action: () => Promise<Result>) {
-    try {
-      return await action();
-    } catch (error) {
-      onError(error, route.name);
-      return { state: 'failed' as const, error: describeError(error) };
-    }
+/** An effect has a key, a lease and an end of its own, because other deliveries may ask for it, too. */
+async function runEffect(route: Route, oncePer: AnyKey, run: Run): Promise<Attempt> {
+  const { scope, id, event, payload, receivedAt } = run.delivery;
+  let key: string;
+  try {
+    key = effectKey(scope, route.name, checkKey(oncePer(payload), route.name));
+  } catch (error) {
+    return fail(error, route, run);
   }
+  const effect = { key, scope, id, event, receivedAt: receivedAt.getTime(), body: undefined };
+  const held = await run.idempotency.hold(effect, Number.POSITIVE_INFINITY, (lease) =>
+    runHandler(route, lease, run),
+  );
+  if (held.state === 'worked') return held.result;
+  return { state: held.state === 'done' ? 'skipped' : 'busy' };
+}
 
-  function toEvent(handler: string, held: Lease): WebhookEvent<string, unknown> {
-    const { id, event, payload, issues, rawBody, scope, receivedAt, source } = delivery;
-    return {
-      id,
-      event,
-      payload,
-      issues,
-      rawBody,
-      scope,
-      attempt: lease.attempt,
-      receivedAt,
-      source,
-      get signal() {
-        return held.signal;
-      },
-      once: createOnce(handler, held),
-    };
-  }
+function checkKey(key: unknown, handler: string): string {
+  if (typeof key === 'string' && key !== '') return key;
+  throw new UsageError(
+    'key_invalid',
+    `oncePer of the handler "${handler}" has to give a string that is not empty, such as order.id.`,
+  );
 }

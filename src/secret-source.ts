@@ -16,9 +16,9 @@ export type SecretFunction = (
 ) => ScopedSecret | null | Promise<ScopedSecret | null>;
 
 /** Gives the secrets for a request, and the scope of its delivery. */
-export type SecretSource = (
-  request: WebhookRequest,
-) => Promise<{ secrets: readonly Secret[]; scope: string } | null>;
+export type SecretSource = (request: WebhookRequest) => Found | Promise<Found>;
+
+type Found = { readonly secrets: readonly Secret[]; readonly scope: string } | null;
 
 /**
  * Reads the `secret` option, and refuses a secret that cannot be meant.
@@ -31,7 +31,7 @@ export function toSecretSource(
 ): SecretSource {
   if (typeof secret !== 'function') {
     const fixed = { secrets: toTrimmedSecrets(secret), scope };
-    return async () => fixed;
+    return () => fixed;
   }
   return async ({ method, url, headers }) => {
     const found = await secret({ method, url, headers });

@@ -1,23 +1,25 @@
 import * as z from 'zod/mini';
 
-const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i;
+const PLAIN = /^-?\d+(?:\.\d+)?$/;
+const WITH_EXPONENT = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d{1,3})$/i;
 
 /**
  * An amount or a rate as decimal text, whether it came as text or as a number (specification:
  * Resources, Conventions). Text stays as it came; a number becomes the shortest decimal that reads
  * back as the same double. Never an exponent.
  */
-export const decimal = z.pipe(
-  z.custom<string | number>(
-    (value) => (typeof value === 'string' || typeof value === 'number') && DECIMAL.test(`${value}`),
-    'expected decimal',
-  ),
-  z.transform((value) => withoutExponent(String(value))),
-);
+export const decimal = z.transform((value, { issues }): string => {
+  const text = typeof value === 'number' ? String(value) : value;
+  const plain = typeof text === 'string' ? toPlain(text) : undefined;
+  if (plain !== undefined) return plain;
+  issues.push({ code: 'custom', message: 'expected decimal', input: value });
+  return z.NEVER;
+});
 
-function withoutExponent(text: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent] = DECIMAL.exec(text) ?? [];
-  if (exponent === undefined) return text;
+function toPlain(text: string): string | undefined {
+  if (PLAIN.test(text)) return text;
+  const [match, sign = '', whole = '', fraction = '', exponent] = WITH_EXPONENT.exec(text) ?? [];
+  if (match === undefined) return undefined;
   const digits = whole + fraction;
   const point = whole.length + Number(exponent);
   if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;

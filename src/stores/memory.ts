@@ -1,5 +1,6 @@
 import { UsageError, WebhookError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
+import { type Aged, AgeList } from './age-list.js';
 import type {
   Claim,
   Claimable,
@@ -16,8 +17,10 @@ export interface MemoryStoreOptions {
   maxBytes?: number;
 }
 
-interface Entry {
-  delivery: Claimable;
+interface Entry extends Aged<Entry> {
+  readonly key: string;
+  /** Not kept once it is done. */
+  delivery: Claimable | undefined;
   state: 'leased' | 'retry' | 'done' | 'dead';
   owner: string;
   fence: number;
@@ -28,13 +31,15 @@ interface Entry {
   notBefore: number;
   purgeAt: number;
   bytes: number;
-  error?: string | undefined;
+  error: string | undefined;
 }
 
 /** What a stalled delivery is past due by before it is listed. */
 const STALLED_MS = 60_000;
-/** The rough cost of an entry beside its texts and its body. */
-const ENTRY_BYTES = 600;
+/** The rough cost of an entry: done, and while it has still to be done, beside its texts and its body. */
+const DONE_BYTES = 400;
+const ENTRY_BYTES = 800;
+const NOTHING: Record<string, Json> = Object.freeze({});
 
 /**
  * Remembers deliveries in this process's memory, within bounds: what is done is forgotten first, then
@@ -62,12 +67,11 @@ class MemoryStore implements IdempotencyStore {
   readonly #maxEntries: number;
   readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry>();
-  // The keys in each state, longest unchanged first.
-  readonly #keys = {
-    done: new Set<string>(),
-    retry: new Set<string>(),
-    dead: new Set<string>(),
-    leased: new Set<string>(),
+  readonly #byState = {
+    done: new AgeList<Entry>(),
+    retry: new AgeList<Entry>(),
+    dead: new AgeList<Entry>(),
+    leased: new AgeList<Entry>(),
   };
   #bytes = 0;
 
@@ -79,7 +83,9 @@ class MemoryStore implements IdempotencyStore {
   async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
     const now = clock();
     const entry = this.#entries.get(delivery.key);
-    if (!entry || (entry.state === 'done' && entry.purgeAt <= now)) {
+    if (!entry) return this.#claimNew(delivery, lease, now);
+    if (entry.state === 'done' && entry.purgeAt <= now) {
+      this.#forget(entry);
       return this.#claimNew(delivery, lease, now);
     }
     if (entry.state === 'done') return { state: 'done' };
@@ -105,7 +111,7 @@ class MemoryStore implements IdempotencyStore {
       state: 'acquired',
       fence: entry.fence,
       attempt: entry.attempts,
-      done: { ...entry.done },
+      done: entry.done,
     };
   }
 
@@ -120,12 +126,7 @@ class MemoryStore implements IdempotencyStore {
   async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
     const entry = this.#leased(key, fence);
     if (!entry) return false;
-    // Defined, not assigned: a step may be named "__proto__".
-    Object.defineProperty(entry.done, handler, {
-      value: output,
-      enumerable: true,
-      configurable: true,
-    });
+    entry.done = { ...entry.done, [handler]: output };
     this.#resize(entry, handler.length + JSON.stringify(output).length);
     return true;
   }
@@ -135,9 +136,10 @@ class MemoryStore implements IdempotencyStore {
     if (entry?.fence !== fence || (entry.state !== 'leased' && entry.state !== 'done'))
       return false;
     entry.purgeAt = clock() + keepMs;
-    this.#resize(entry, -(entry.delivery.body?.length ?? 0));
-    entry.delivery = { ...entry.delivery, body: undefined };
-    entry.done = {};
+    entry.delivery = undefined;
+    entry.owner = '';
+    entry.done = NOTHING;
+    this.#resize(entry, DONE_BYTES - entry.bytes);
     this.#move(entry, 'done');
     return true;
   }
@@ -164,11 +166,11 @@ class MemoryStore implements IdempotencyStore {
 
   async purge(limit: number): Promise<number> {
     const now = clock();
-    const old = [...this.#entries].filter(
-      ([, { state, purgeAt }]) => (state === 'done' || state === 'dead') && purgeAt <= now,
-    );
-    for (const [key] of old.slice(0, limit)) this.#forget(key);
-    return Math.min(old.length, limit);
+    const old = [...this.#entries.values()]
+      .filter(({ state, purgeAt }) => (state === 'done' || state === 'dead') && purgeAt <= now)
+      .slice(0, limit);
+    for (const entry of old) this.#forget(entry);
+    return old.length;
   }
 
   async list({
@@ -184,7 +186,7 @@ class MemoryStore implements IdempotencyStore {
           : (entry.state === 'leased' || entry.state === 'retry') && entry.notBefore < overdue,
       )
       .flatMap(({ delivery, attempts, error }) =>
-        delivery.body && delivery.key > after
+        delivery?.body && delivery.key > after
           ? { ...delivery, body: delivery.body, state, attempts, error }
           : [],
       )
@@ -193,7 +195,6 @@ class MemoryStore implements IdempotencyStore {
   }
 
   #claimNew(delivery: Claimable, { owner, leaseMs, keepMs }: LeaseTerms, now: number): Claim {
-    this.#forget(delivery.key);
     const bytes =
       ENTRY_BYTES +
       2 * (delivery.scope.length + delivery.id.length + delivery.event.length) +
@@ -201,21 +202,25 @@ class MemoryStore implements IdempotencyStore {
     this.#makeRoom(bytes);
     const fence = nextFence(0, now);
     const entry: Entry = {
+      key: delivery.key,
       delivery,
       state: 'leased',
       owner,
       fence,
       attempts: 1,
       failures: 0,
-      done: {},
+      done: NOTHING,
       notBefore: now + leaseMs,
       purgeAt: now + keepMs,
       bytes,
+      error: undefined,
+      older: undefined,
+      newer: undefined,
     };
-    this.#entries.set(delivery.key, entry);
-    this.#keys.leased.add(delivery.key);
+    this.#entries.set(entry.key, entry);
+    this.#byState.leased.add(entry);
     this.#bytes += bytes;
-    return { state: 'acquired', fence, attempt: 1, done: {} };
+    return { state: 'acquired', fence, attempt: 1, done: NOTHING };
   }
 
   #leased(key: string, fence: number): Entry | undefined {
@@ -224,9 +229,8 @@ class MemoryStore implements IdempotencyStore {
   }
 
   #move(entry: Entry, state: Entry['state']): void {
-    const { key } = entry.delivery;
-    this.#keys[entry.state].delete(key);
-    this.#keys[state].add(key);
+    this.#byState[entry.state].remove(entry);
+    this.#byState[state].add(entry);
     entry.state = state;
   }
 
@@ -236,45 +240,37 @@ class MemoryStore implements IdempotencyStore {
   }
 
   #makeRoom(bytes: number): void {
+    const { done, retry, dead } = this.#byState;
     while (this.#entries.size >= this.#maxEntries || this.#bytes + bytes > this.#maxBytes) {
-      const key =
-        first(this.#keys.done) ??
-        first(this.#keys.retry) ??
-        first(this.#keys.dead) ??
-        this.#lapsed();
-      if (key === undefined) {
+      const entry = done.oldest ?? retry.oldest ?? dead.oldest ?? this.#lapsed();
+      if (!entry) {
         throw new WebhookError(
           'store_full',
           'The memory store is full of deliveries that are being processed. ' +
             'Raise its maxEntries or maxBytes, or use a durable store.',
         );
       }
-      this.#forget(key);
+      this.#forget(entry);
     }
   }
 
-  #lapsed(): string | undefined {
-    const key = first(this.#keys.leased);
-    const lapsesAt = key && this.#entries.get(key)?.notBefore;
-    return lapsesAt && lapsesAt <= clock() ? key : undefined;
+  #lapsed(): Entry | undefined {
+    const { oldest } = this.#byState.leased;
+    return oldest && oldest.notBefore <= clock() ? oldest : undefined;
   }
 
-  #forget(key: string): void {
-    const entry = this.#entries.get(key);
-    if (!entry) return;
-    this.#entries.delete(key);
-    this.#keys[entry.state].delete(key);
+  #forget(entry: Entry): void {
+    this.#entries.delete(entry.key);
+    this.#byState[entry.state].remove(entry);
     this.#bytes -= entry.bytes;
   }
 }
 
-function first(keys: ReadonlySet<string>): string | undefined {
-  return keys.values().next().value;
-}
+const ORIGIN = performance.timeOrigin;
 
 // Steady: setting the system's clock must not lengthen or end a lease.
 function clock(): number {
-  return performance.timeOrigin + performance.now();
+  return ORIGIN + performance.now();
 }
 
 function nextFence(previous: number, now: number): number {
