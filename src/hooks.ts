@@ -1,6 +1,7 @@
 import type { Delivery, DeliverySource } from './delivery.js';
-import type { Issue, Outcome, Rejection, RejectionCode } from './outcome.js';
+import type { Dispatched, Issue, Outcome, Rejection, RejectionCode } from './outcome.js';
 import { describeError, printable } from './printable.js';
+import { RecentIds } from './recent-ids.js';
 
 /** Told to `hooks.onOutcome` when a verified delivery has been answered. */
 export interface OutcomeInfo {
@@ -56,14 +57,20 @@ export interface Hooks {
 /** Calls the hooks, and speaks on stderr where silence would hide a lost delivery. */
 export class Reporter {
   readonly #hooks: Hooks;
+  readonly #recentIds = new RecentIds();
 
   constructor(hooks: Hooks) {
     this.#hooks = hooks;
   }
 
-  outcome(info: OutcomeInfo): void {
+  outcome({ outcome, ran, attempt }: Dispatched, delivery: Delivery, durationMs: number): void {
     const { onOutcome } = this.#hooks;
-    if (onOutcome) call(() => onOutcome(info));
+    if (!onOutcome) return;
+    const { id, event, scope, source, issues, key } = delivery;
+    const idReused = this.#recentIds.isReused(scope, id, key);
+    call(() =>
+      onOutcome({ id, event, scope, source, outcome, ran, attempt, durationMs, issues, idReused }),
+    );
   }
 
   rejection({ status, code, message, issues }: Rejection, delivery?: Delivery): void {

@@ -14,7 +14,6 @@ import { Reporter } from './hooks.js';
 import { type Held, Idempotency } from './idempotency.js';
 import { type ReceiverOptions, readOptions, type Settings } from './options.js';
 import { type Dispatched, Rejection } from './outcome.js';
-import { RecentIds } from './recent-ids.js';
 import { type Reply, replyTo } from './reply.js';
 import { readBody, readHeaders, type WebhookRequest } from './request.js';
 import { type AnyHandler, type AnyKey, type Route, Router } from './router.js';
@@ -48,7 +47,6 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   readonly #router: Router;
   readonly #idempotency: Idempotency;
   readonly #reporter: Reporter;
-  readonly #recentIds = new RecentIds();
 
   /** @internal */
   constructor(settings: Settings) {
@@ -224,26 +222,11 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   #report(result: Dispatched | Rejection, delivery: Delivery, startedAt: number): void {
-    const { id, scope, key, event, source, issues } = delivery;
-    const idReused = this.#recentIds.isReused(scope, id, key);
     if (result instanceof Rejection) {
       this.#reporter.rejection(result, delivery);
-      return;
+    } else {
+      this.#reporter.outcome(result, delivery, performance.now() - startedAt);
     }
-    const { outcome, ran, attempt } = result;
-    const durationMs = performance.now() - startedAt;
-    this.#reporter.outcome({
-      id,
-      event,
-      scope,
-      source,
-      outcome,
-      ran,
-      attempt,
-      durationMs,
-      issues,
-      idReused,
-    });
   }
 }
 

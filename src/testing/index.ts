@@ -1,1 +1,6 @@
 export { sign } from '../signature.js';
+export type { Fixture, Signing } from './fixture.js';
+export { loadFixture, shippedFixtures } from './load.js';
+export type { Mischief } from './prepare.js';
+export { type ReplayManyOptions, type ReplayOptions, type ReplayResult, replay } from './replay.js';
+export type { ReplayTarget } from './target.js';

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type * as z from 'zod/mini';
+import { UsageError } from '../errors.js';
+import {
+  type Fixture,
+  type VariantFile,
+  variantFile,
+  type WholeFile,
+  wholeFile,
+} from './fixture.js';
+import { mergePatch } from './merge-patch.js';
+
+const SUFFIX = '.hook.json';
+
+/**
+ * Loads a saved delivery.
+ *
+ * @param name - The path of a `.hook.json` file, or the name of a shipped fixture: an event
+ *   (`'order:paid'`), or an event and a case (`'order:paid/serials'`). {@link shippedFixtures} lists them.
+ * @throws {UsageError} `fixture_invalid`, naming the file and what is wrong with it.
+ *
+ * @example
+ * const fixture = loadFixture('fixtures/order-paid/eur.hook.json');
+ */
+export function loadFixture(name: string): Fixture {
+  return load(name.endsWith(SUFFIX) ? resolve(name) : shippedFile(name), []);
+}
+
+/** The names of the fixtures that ship with this package, in alphabetical order. */
+export function shippedFixtures(): string[] {
+  return readdirSync(SHIPPED, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name: folder }) =>
+      readdirSync(join(SHIPPED, folder))
+        .filter((file) => file.endsWith(SUFFIX))
+        .map((file) => `${folder.replace('-', ':')}/${file.slice(0, -SUFFIX.length)}`),
+    )
+    .sort();
+}
+
+const SHIPPED = shippedFolder();
+
+// From src/testing/ as from dist/, the folder is beside the nearest package.json above.
+function shippedFolder(): string {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    if (readdirSync(folder).includes('package.json')) return join(folder, 'fixtures');
+  }
+}
+
+function shippedFile(name: string): string {
+  const [event = '', scene = 'default'] = name.split('/');
+  return join(SHIPPED, event.replace(':', '-'), `${scene}${SUFFIX}`);
+}
+
+function load(file: string, from: readonly string[]): Fixture {
+  if (from.includes(file)) throw invalid(file, 'it extends itself');
+  const json = readJson(file);
+  const isVariant = typeof json === 'object' && json !== null && 'extends' in json;
+  if (!isVariant) return toFixture(file, check(file, wholeFile, json));
+  const variant = check(file, variantFile, json);
+  const base = load(resolve(dirname(file), variant.extends), [...from, file]);
+  return vary(file, base, variant);
+}
+
+function toFixture(file: string, saved: WholeFile): Fixture {
+  return {
+    file,
+    event: saved.event,
+    description: saved.description ?? '',
+    method: saved.method ?? 'POST',
+    headers: saved.headers,
+    body: readBody(file, saved.body),
+    signing: saved.signing ?? 'resign',
+    redacted: saved.redacted ?? [],
+    expect: saved.expect,
+  };
+}
+
+function readBody(file: string, saved: WholeFile['body']): Uint8Array {
+  const body =
+    'text' in saved ? Buffer.from(saved.text, 'utf8') : Buffer.from(saved.base64, 'base64');
+  const { bytes = body.length, sha256 } = saved;
+  if (body.length !== bytes) {
+    throw invalid(file, `its body has ${body.length} bytes, but body.bytes says ${bytes}`);
+  }
+  const actual = createHash('sha256').update(body).digest('hex');
+  if (sha256 !== undefined && sha256 !== actual) {
+    throw invalid(file, `the SHA-256 of its body is ${actual}, but body.sha256 says ${sha256}`);
+  }
+  return body;
+}
+
+function vary(file: string, base: Fixture, variant: VariantFile): Fixture {
+  const renamed: WholeFile['headers'] =
+    variant.event === undefined ? [] : [['X-Service-Event', variant.event]];
+  return {
+    file,
+    event: variant.event ?? base.event,
+    description: variant.description ?? base.description,
+    method: variant.method ?? base.method,
+    headers: replaceHeaders(replaceHeaders(base.headers, renamed), variant.headers ?? []),
+    body: variant.merge === undefined ? base.body : patchBody(file, base.body, variant.merge),
+    signing: variant.signing ?? base.signing,
+    redacted: variant.redacted ?? base.redacted,
+    expect: variant.expect ?? base.expect,
+  };
+}
+
+function patchBody(file: string, body: Uint8Array, patch: unknown): Uint8Array {
+  try {
+    return Buffer.from(JSON.stringify(mergePatch(JSON.parse(Buffer.from(body).toString()), patch)));
+  } catch (cause) {
+    throw invalid(
+      file,
+      'the body it extends is not JSON, so there is nothing to merge into',
+      cause,
+    );
+  }
+}
+
+function replaceHeaders(base: Fixture['headers'], over: Fixture['headers']): Fixture['headers'] {
+  const names = new Set(over.map(([name]) => name.toLowerCase()));
+  return [...base.filter(([name]) => !names.has(name.toLowerCase())), ...over];
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw invalid(file, 'there is no such file, or it is not JSON', cause);
+  }
+}
+
+function check<Schema extends z.ZodMiniType>(
+  file: string,
+  schema: Schema,
+  json: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(
+    ({ path, code }) => `${path.join('.') || 'the whole'} (${code})`,
+  );
+  throw invalid(file, `it is not of the fixture format, version 1. Look at: ${faults.join(', ')}`);
+}
+
+function invalid(file: string, reason: string, cause?: unknown): UsageError {
+  return new UsageError('fixture_invalid', `The fixture ${file} cannot be used: ${reason}.`, {
+    cause,
+  });
+}

@@ -1,0 +1,13 @@
+import { isJsonObject } from '../schemas/json.js';
+
+/** Applies a JSON merge patch (RFC 7396): `null` takes a member away, anything else replaces it. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isJsonObject(patch)) return patch;
+  // A Map, so that a member named "__proto__" is a member like any other.
+  const members = new Map(isJsonObject(target) ? Object.entries(target) : []);
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) members.delete(name);
+    else members.set(name, mergePatch(members.get(name), value));
+  }
+  return Object.fromEntries(members);
+}

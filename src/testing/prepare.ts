@@ -1,0 +1,56 @@
+import type { Fixture } from './fixture.js';
+
+/** What production will do to a delivery, and a test can. */
+export interface Mischief {
+  /** Names this event in the header, whatever the fixture says. */
+  event?: string;
+  /** Names this delivery in the header; `'fresh'` makes up a new one. */
+  id?: 'fresh' | (string & {});
+  /** Changes one byte of the body after it was signed. */
+  corrupt?: boolean;
+  /** Sends the body in so many pieces, where it goes over HTTP. Default 1. */
+  chunks?: number;
+}
+
+/** A request as it goes out. */
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly headers: Fixture['headers'];
+  readonly body: Uint8Array;
+  readonly chunks: number;
+}
+
+/** Gives the signature of a body, as the provider would sign it. */
+export type Signer = (body: Uint8Array) => string | Promise<string>;
+
+/** A fixture made into a request: signed as it says, then changed as the test says. */
+export async function prepare(
+  { method, headers: saved, body, signing }: Fixture,
+  { event, id, corrupt = false, chunks = 1 }: Mischief,
+  signer: Signer,
+  headerPrefix: string,
+): Promise<OutgoingRequest> {
+  let headers = saved.map(
+    ([name, value]) => [name.replace(/^X-Service-/i, headerPrefix), value] as const,
+  );
+  const set = (name: string, value?: string) => {
+    headers = headers.filter(([other]) => other.toLowerCase() !== name.toLowerCase());
+    if (value !== undefined) headers.push([name, value]);
+  };
+  if (event !== undefined) set(`${headerPrefix}Event`, event);
+  if (id !== undefined)
+    set(`${headerPrefix}Webhook`, id === 'fresh' ? `whl_${crypto.randomUUID()}` : id);
+  if (signing === 'omit') set(`${headerPrefix}Signature`);
+  if (signing === 'resign') set(`${headerPrefix}Signature`, await signer(body));
+  if (signing === 'corrupt') set(`${headerPrefix}Signature`, flipDigit(await signer(body)));
+  return { method, headers, body: corrupt ? flipBit(body) : body, chunks };
+}
+
+function flipDigit(hex: string): string {
+  return (hex.startsWith('0') ? '1' : '0') + hex.slice(1);
+}
+
+function flipBit(body: Uint8Array): Uint8Array {
+  const middle = body.length >> 1;
+  return body.map((byte, index) => (index === middle ? byte ^ 1 : byte));
+}

@@ -1,0 +1,155 @@
+import { UsageError } from '../errors.js';
+import type { Outcome } from '../outcome.js';
+import { SIGN } from '../sign-symbol.js';
+import { type Secret, sign } from '../signature.js';
+import type { Fixture } from './fixture.js';
+import { loadFixture } from './load.js';
+import { type Mischief, prepare, type Signer } from './prepare.js';
+import { isReceiver, type OpenTarget, openTarget, type ReplayTarget } from './target.js';
+
+export interface ReplayOptions extends Mischief {
+  /** What to sign with. A receiver signs with its own; every other target needs it. */
+  secret?: Secret;
+  /** What the provider's headers begin with. Default `X-Service-`. */
+  headerPrefix?: string;
+  /** Where an application has mounted its receiver. Default `/webhooks`. */
+  path?: string;
+  /** The sender never sees the first answer, and sends the delivery again: the result is the second one. */
+  loseResponse?: boolean;
+}
+
+export interface ReplayManyOptions extends ReplayOptions {
+  /** How often each delivery is sent in all. Default 1. */
+  duplicate?: number;
+  /** Sends in another order; a number makes it the same order each time. */
+  shuffle?: boolean | number;
+  /** How many are sent at once. Default 1. */
+  concurrency?: number;
+}
+
+/** What one replayed delivery was answered. */
+export interface ReplayResult {
+  readonly fixture: Fixture;
+  readonly status: number;
+  /** `undefined` where the answer is not that of a receiver. */
+  readonly outcome: Outcome | undefined;
+  readonly durationMs: number;
+  /** Names of the handlers that ran to their end; known only where the target is a receiver. */
+  readonly ran: readonly string[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Whether it was answered as the fixture expects; `undefined` where it expects nothing. */
+  readonly asExpected: boolean | undefined;
+}
+
+/**
+ * Sends saved deliveries to a receiver, an application or a running server, signed anew.
+ *
+ * @param fixture - A loaded fixture or the name of a shipped one; an array of them gives an array.
+ * @throws {UsageError} `option_invalid` where the target is no receiver and no `secret` is given;
+ *   `fixture_invalid`, `target_invalid`.
+ *
+ * @example
+ * const { outcome } = await replay(receiver, 'order:paid');
+ *
+ * @example
+ * const results = await replay(app, [first, second], { secret, duplicate: 3, shuffle: true, concurrency: 8 });
+ */
+export async function replay(
+  target: ReplayTarget,
+  fixture: Fixture | string,
+  options?: ReplayOptions & { duplicate?: undefined },
+): Promise<ReplayResult>;
+export async function replay(
+  target: ReplayTarget,
+  fixtures: Fixture | string | readonly (Fixture | string)[],
+  options?: ReplayManyOptions,
+): Promise<ReplayResult[]>;
+export async function replay(
+  target: ReplayTarget,
+  fixtures: Fixture | string | readonly (Fixture | string)[],
+  options: Omit<ReplayManyOptions, 'duplicate'> & { duplicate?: number | undefined } = {},
+): Promise<ReplayResult | ReplayResult[]> {
+  const { duplicate = 1, shuffle = false, concurrency = 1, path = '/webhooks' } = options;
+  const loaded = [fixtures].flat().map((one) => (typeof one === 'string' ? loadFixture(one) : one));
+  const deliveries = loaded.flatMap((one) => Array.from({ length: duplicate }, () => one));
+  const ordered = shuffle === false ? deliveries : shuffled(deliveries, shuffle);
+
+  const signer = toSigner(target, options, path);
+  const open = await openTarget(target, path);
+  try {
+    const results = await inParallel(ordered, concurrency, (one) =>
+      sendOne(open, one, options, signer),
+    );
+    const [first] = results;
+    return Array.isArray(fixtures) || options.duplicate !== undefined || !first ? results : first;
+  } finally {
+    await open.close();
+  }
+}
+
+async function sendOne(
+  target: OpenTarget,
+  fixture: Fixture,
+  options: ReplayOptions,
+  signer: Signer,
+): Promise<ReplayResult> {
+  const { headerPrefix = 'X-Service-', loseResponse = false } = options;
+  const request = await prepare(fixture, options, signer, headerPrefix);
+  if (loseResponse) await target.send(request);
+  const startedAt = performance.now();
+  const { status, headers, body, ran } = await target.send(request);
+  const durationMs = performance.now() - startedAt;
+  const outcome = outcomeOf(body);
+  const { expect } = fixture;
+  const asExpected = expect && expect.status === status && expect.outcome === outcome;
+  return { fixture, status, outcome, durationMs, ran, headers, body, asExpected };
+}
+
+function toSigner(target: ReplayTarget, { secret }: ReplayOptions, path: string): Signer {
+  if (secret !== undefined) return (body) => sign(body, secret);
+  if (isReceiver(target)) {
+    return (body) => target[SIGN]({ method: 'POST', url: path, headers: {}, body }, body);
+  }
+  throw new UsageError(
+    'option_invalid',
+    'replay() cannot sign for this target: pass the secret that it verifies with, as replay(target, fixture, { secret }).',
+  );
+}
+
+function outcomeOf(body: string): Outcome | undefined {
+  try {
+    return JSON.parse(body).outcome;
+  } catch {
+    return undefined;
+  }
+}
+
+async function inParallel<Item, Result>(
+  items: readonly Item[],
+  concurrency: number,
+  run: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const queue = items.entries();
+  const worker = async () => {
+    for (const [index, item] of queue) results[index] = await run(item);
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return results;
+}
+
+/** Sorted by a small seeded generator (mulberry32), so that a number gives the same order each time. */
+function shuffled<Item>(items: readonly Item[], seed: true | number): Item[] {
+  let state = seed === true ? Math.floor(Math.random() * 2 ** 32) : seed;
+  const random = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return items
+    .map((item) => ({ item, rank: random() }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ item }) => item);
+}

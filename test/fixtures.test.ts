@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { createReceiver, orderStatusLabel } from 'storefront-webhooks';
+import { loadFixture, replay, shippedFixtures } from 'storefront-webhooks/testing';
+import { describe, expect, test } from 'vitest';
+
+const secret = 'a secret for tests';
+
+describe('the shipped fixtures', () => {
+  test.each(shippedFixtures())('%s is answered as it expects', async (name) => {
+    const receiver = createReceiver({ secret, hooks: { onRejected() {} } }).on('*', () => {});
+    // The provider sends this one for the second time.
+    if (name === 'order:paid/duplicate') await replay(receiver, 'order:paid');
+    const { status, outcome, fixture } = await replay(receiver, name);
+    expect({ status, outcome }).toEqual(fixture.expect);
+  });
+
+  test('cover every event of the specification', () => {
+    const events = new Set(shippedFixtures().map((name) => loadFixture(name).event));
+    expect([...events]).toEqual(
+      expect.arrayContaining([
+        'feedback:created',
+        'feedback:updated',
+        'order:created',
+        'order:paid',
+        'order:updated',
+        'product:out_of_stock',
+        'query:created',
+        'query:replied',
+        'query:updated',
+      ]),
+    );
+  });
+
+  test('cover every order status of the specification, and one that is not in it', () => {
+    const statuses = shippedFixtures()
+      .filter((name) => name.startsWith('order:'))
+      .map((name) => JSON.parse(Buffer.from(loadFixture(name).body).toString()).status);
+    const labels = new Set(statuses.map(orderStatusLabel));
+    expect(labels).toEqual(
+      new Set([
+        'not paid',
+        'chargeback or reversed',
+        'high risk',
+        'partially paid',
+        'awaiting cryptocurrency confirmations',
+        'pending',
+        'refunded',
+        'completed',
+        'status 60',
+      ]),
+    );
+  });
+
+  test('say nothing of a secret: each is signed when it is sent', () => {
+    for (const name of shippedFixtures()) {
+      const file = readFileSync(loadFixture(name).file, 'utf8');
+      expect(file).not.toMatch(/"keep"[^]*[1-9a-f]{128}/);
+    }
+  });
+});
