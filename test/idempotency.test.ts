@@ -1,0 +1,312 @@
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { memoryStore } from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { Idempotency, type Work } from '../src/idempotency.js';
+import type { Lease } from '../src/lease.js';
+
+const DONE: Work = { state: 'done' };
+const FAILED: Work = { state: 'failed', error: 'it threw' };
+const KEEP_MS = 60_000;
+const timing = { leaseMs: 100, renewMs: 30, timeoutMs: 60_000, waitMs: 50 };
+const subject = {
+  key: 'k',
+  scope: '',
+  id: 'whl_1',
+  event: 'order:paid',
+  receivedAt: 0,
+  body: new Uint8Array(2),
+};
+
+function setUp(store: IdempotencyStore = memoryStore(), changes: Partial<typeof timing> = {}) {
+  const errors: unknown[] = [];
+  const process = () =>
+    new Idempotency(store, { ...timing, ...changes }, (error) => errors.push(error));
+  return { store, errors, process };
+}
+
+/** A store whose verbs can be changed one by one. */
+function storeWith(changes: Partial<IdempotencyStore>, base = memoryStore()): IdempotencyStore {
+  return {
+    durable: base.durable,
+    claim: (...args) => base.claim(...args),
+    renew: (...args) => base.renew(...args),
+    handlerDone: (...args) => base.handlerDone(...args),
+    complete: (...args) => base.complete(...args),
+    fail: (...args) => base.fail(...args),
+    release: (...args) => base.release(...args),
+    purge: (...args) => base.purge(...args),
+    list: (...args) => base.list(...args),
+    ...changes,
+  };
+}
+
+function deferred<Value>() {
+  let resolve: (value: Value) => void = () => {};
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+describe('work under a lease', () => {
+  test('is done once', async () => {
+    const { process } = setUp();
+    const work = vi.fn(async () => DONE);
+    expect(await process().hold(subject, KEEP_MS, work)).toEqual({
+      state: 'worked',
+      attempt: 1,
+      result: DONE,
+    });
+    expect(await process().hold(subject, KEEP_MS, work)).toEqual({ state: 'done' });
+    expect(work).toHaveBeenCalledOnce();
+  });
+
+  test('that failed is done again at once', async () => {
+    const { process } = setUp();
+    await process().hold(subject, KEEP_MS, async () => FAILED);
+    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 2 });
+  });
+
+  test('that was busy elsewhere counts as no attempt', async () => {
+    const { process } = setUp();
+    await process().hold(subject, KEEP_MS, async () => ({ state: 'busy' }));
+    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 1 });
+  });
+
+  test('is renewed for as long as it takes, and no longer', async () => {
+    const base = memoryStore();
+    const renew = vi.fn<IdempotencyStore['renew']>((...args) => base.renew(...args));
+    const { process } = setUp(storeWith({ renew }, base), { renewMs: 5, leaseMs: 60_000 });
+    const { promise, resolve } = deferred<Work>();
+    const held = process().hold(subject, KEEP_MS, () => promise);
+    await vi.waitUntil(() => renew.mock.calls.length >= 3);
+    resolve(DONE);
+    expect(await held).toMatchObject({ state: 'worked' });
+    const calls = renew.mock.calls.length;
+    await new Promise((settle) => setTimeout(settle, 20));
+    expect(renew).toHaveBeenCalledTimes(calls);
+    expect(renew).toHaveBeenLastCalledWith('k', expect.any(Number), 60_000);
+  });
+
+  test('of another process is waited for', async () => {
+    const { process } = setUp(memoryStore(), { waitMs: 10_000 });
+    const { promise, resolve } = deferred<Work>();
+    const first = process().hold(subject, KEEP_MS, () => promise);
+    const second = process().hold(subject, KEEP_MS, async () => DONE);
+    resolve(DONE);
+    expect(await first).toMatchObject({ state: 'worked' });
+    expect(await second).toEqual({ state: 'done' });
+  });
+
+  test('of another process that takes too long is told to be busy, and for how long', async () => {
+    const { process } = setUp();
+    const { promise, resolve } = deferred<Work>();
+    const first = process().hold(subject, KEEP_MS, () => promise);
+    const second = await process().hold(subject, KEEP_MS, async () => DONE);
+    expect(second).toMatchObject({ state: 'busy', retryAfterMs: expect.any(Number) });
+    resolve(DONE);
+    await first;
+  });
+});
+
+describe('a lease that ends early', () => {
+  test('because the work takes too long: the signal fires, and it counts as a crash', async () => {
+    const fail = vi.fn();
+    const { process } = setUp(storeWith({ fail }), { timeoutMs: 20 });
+    const held = await process().hold(subject, KEEP_MS, async (lease) => {
+      const { promise, resolve } = deferred<Work>();
+      lease.signal.addEventListener('abort', () => resolve({ state: 'failed', error: 'aborted' }));
+      return promise;
+    });
+    expect(held).toMatchObject({
+      state: 'timeout',
+      attempt: 1,
+      error: { code: 'handler_timeout' },
+    });
+    expect(fail).not.toHaveBeenCalled();
+    const next = await vi.waitUntil(async () => {
+      const again = await process().hold(subject, KEEP_MS, async () => DONE);
+      return again.state === 'worked' && again;
+    });
+    expect(next).toMatchObject({ attempt: 2 });
+  });
+
+  test('is not prolonged by a store that hangs', async () => {
+    const store = storeWith({ renew: () => new Promise(() => {}) });
+    const { process } = setUp(store, { timeoutMs: 80, renewMs: 10, leaseMs: 10_000 });
+    const held = await process().hold(subject, KEEP_MS, () => new Promise<Work>(() => {}));
+    expect(held).toMatchObject({ state: 'timeout' });
+  });
+
+  test('by work that ends late is recorded, if nobody has taken over', async () => {
+    const { process } = setUp(memoryStore(), { timeoutMs: 10 });
+    const { promise, resolve } = deferred<Work>();
+    expect(await process().hold(subject, KEEP_MS, () => promise)).toMatchObject({
+      state: 'timeout',
+    });
+    resolve(DONE);
+    const work = vi.fn(async () => DONE);
+    await vi.waitUntil(async () => {
+      return (await process().hold(subject, KEEP_MS, work)).state === 'done';
+    });
+    expect(work).not.toHaveBeenCalled();
+  });
+
+  test('because another process took over: its late result is refused', async () => {
+    const base = memoryStore();
+    // This process is frozen: its renewals do not reach the store.
+    const frozen = setUp(storeWith({ renew: async () => true }, base), {
+      leaseMs: 1,
+      renewMs: 60_000,
+    });
+    const { promise, resolve } = deferred<Work>();
+    const first = frozen.process().hold(subject, KEEP_MS, () => promise);
+    const { process } = setUp(base);
+    const second = await vi.waitUntil(async () => {
+      const held = await process().hold(subject, KEEP_MS, async () => FAILED);
+      return held.state === 'worked' && held;
+    });
+    expect(second).toMatchObject({ attempt: 2 });
+    resolve(DONE);
+    expect(await first).toMatchObject({ state: 'lost', error: { code: 'lease_lost' } });
+    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 3 });
+  });
+
+  test('because renewing finds it lost: the signal fires', async () => {
+    const { process } = setUp(storeWith({ renew: async () => false }));
+    let signal: AbortSignal | undefined;
+    const held = await process().hold(subject, KEEP_MS, (lease: Lease) => {
+      signal = lease.signal;
+      return new Promise<Work>(() => {});
+    });
+    expect(held).toMatchObject({ state: 'lost' });
+    expect(signal?.reason).toMatchObject({ code: 'lease_lost' });
+  });
+
+  test('because it could not be renewed for as long as it lasts', async () => {
+    const renew = async () => {
+      throw new Error('the store is down');
+    };
+    const { process } = setUp(storeWith({ renew }));
+    const held = await process().hold(subject, KEEP_MS, () => new Promise<Work>(() => {}));
+    expect(held).toMatchObject({ state: 'lost' });
+  });
+});
+
+describe('a store that fails', () => {
+  test('to take a claim: nothing is done', async () => {
+    const claim = async () => {
+      throw new Error('the store is down');
+    };
+    const { process } = setUp(storeWith({ claim }));
+    const work = vi.fn(async () => DONE);
+    expect(await process().hold(subject, KEEP_MS, work)).toMatchObject({
+      state: 'unavailable',
+      error: { code: 'store_unavailable', cause: { message: 'the store is down' } },
+    });
+    expect(work).not.toHaveBeenCalled();
+  });
+
+  test('to complete for a moment: it is tried again', async () => {
+    const base = memoryStore();
+    const complete = vi
+      .fn<IdempotencyStore['complete']>((...args) => base.complete(...args))
+      .mockRejectedValueOnce(new Error('connection reset'));
+    const { process, errors } = setUp(storeWith({ complete }, base));
+    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({
+      state: 'worked',
+    });
+    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toEqual({ state: 'done' });
+    expect(errors).toEqual([]);
+  });
+
+  test('to complete for good: what is done is done, and it is reported', async () => {
+    const complete = async () => {
+      throw new Error('the store is down');
+    };
+    const { process, errors } = setUp(storeWith({ complete }));
+    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({
+      state: 'worked',
+    });
+    expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]);
+  });
+});
+
+describe('a delivery whose lease lapses each time, as if it killed its process', () => {
+  async function crash(store: IdempotencyStore, times: number) {
+    for (let i = 0; i < times; i++) {
+      await store.claim(subject, {
+        owner: `${i}`,
+        leaseMs: 0,
+        keepMs: KEEP_MS,
+        maxCrashes: Infinity,
+      });
+    }
+  }
+  const durable = () => storeWith({ durable: true });
+
+  test('ends dead in a durable store, which has parked it', async () => {
+    const store = durable();
+    await crash(store, 5);
+    const { process } = setUp(store);
+    const work = vi.fn(async () => DONE);
+    expect(await process().hold(subject, KEEP_MS, work)).toMatchObject({ state: 'dead' });
+    expect(work).not.toHaveBeenCalled();
+    expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(1);
+  });
+
+  test('is given five tries', async () => {
+    const store = durable();
+    await crash(store, 4);
+    const { process } = setUp(store);
+    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 5 });
+  });
+
+  test('is tried for ever in a store that cannot park it', async () => {
+    const store = memoryStore();
+    await crash(store, 9);
+    const { process } = setUp(store);
+    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 10 });
+  });
+
+  test('is tried for ever where it is an effect, which has nothing to park', async () => {
+    const store = durable();
+    await crash(store, 9);
+    const { process } = setUp(store);
+    const effect = { ...subject, body: undefined };
+    expect(await process().hold(effect, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 10 });
+  });
+});
+
+describe('closing', () => {
+  test('takes no more claims', async () => {
+    const { process } = setUp();
+    const idempotency = process();
+    await idempotency.close(1_000);
+    expect(await idempotency.hold(subject, KEEP_MS, async () => DONE)).toEqual({
+      state: 'closing',
+    });
+  });
+
+  test('gives back a claim whose work has not started', async () => {
+    const base = memoryStore();
+    const { promise, resolve } = deferred<void>();
+    const claim: IdempotencyStore['claim'] = async (...args) => {
+      await promise;
+      return base.claim(...args);
+    };
+    const idempotency = setUp(storeWith({ claim }, base)).process();
+    const work = vi.fn(async () => DONE);
+    const held = idempotency.hold(subject, KEEP_MS, work);
+    const closed = idempotency.close(1_000);
+    resolve();
+    await closed;
+    expect(await held).toEqual({ state: 'closing' });
+    expect(work).not.toHaveBeenCalled();
+    expect(
+      await setUp(base)
+        .process()
+        .hold(subject, KEEP_MS, async () => DONE),
+    ).toMatchObject({ attempt: 1 });
+  });
+});

@@ -1,0 +1,98 @@
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { replay } from 'storefront-webhooks/testing';
+import { describe, expect, test } from 'vitest';
+import { describeStore } from './suite.js';
+
+describeStore('memory', () => memoryStore());
+
+const terms = (owner: string) => ({ owner, leaseMs: 60_000, keepMs: 60_000, maxCrashes: 3 });
+const delivery = (key: string, bytes = 10) => ({
+  key,
+  scope: '',
+  id: key,
+  event: 'order:paid',
+  receivedAt: 0,
+  body: new Uint8Array(bytes),
+});
+
+async function claim(store: ReturnType<typeof memoryStore>, key: string, bytes?: number) {
+  const result = await store.claim(delivery(key, bytes), terms(key));
+  return result.state === 'acquired' ? result.fence : 0;
+}
+
+const RETRY = { delayMs: 0, permanent: false, maxFailures: Infinity, error: '' };
+
+describe('the bounds of the memory store', () => {
+  test('forget what is done first, the oldest of it', async () => {
+    const store = memoryStore({ maxEntries: 3 });
+    await store.fail('idle', await claim(store, 'idle'), RETRY);
+    await store.complete('first', await claim(store, 'first'), 60_000);
+    await store.complete('second', await claim(store, 'second'), 60_000);
+    await claim(store, 'new');
+    expect(await store.claim(delivery('second'), terms('x'))).toEqual({ state: 'done' });
+    expect(await store.claim(delivery('idle'), terms('x'))).toMatchObject({ attempt: 2 });
+  });
+
+  test('forget what waits longest for a retry next', async () => {
+    const store = memoryStore({ maxEntries: 2 });
+    await store.fail('older', await claim(store, 'older'), RETRY);
+    await store.fail('newer', await claim(store, 'newer'), RETRY);
+    await claim(store, 'new');
+    expect(await store.claim(delivery('newer'), terms('x'))).toMatchObject({ attempt: 2 });
+  });
+
+  test('never forget what is being processed: a full store refuses the claim', async () => {
+    const store = memoryStore({ maxEntries: 2 });
+    await claim(store, 'a');
+    await claim(store, 'b');
+    await expect(claim(store, 'c')).rejects.toMatchObject({ code: 'store_full' });
+    expect(await store.claim(delivery('a'), terms('x'))).toMatchObject({ state: 'busy' });
+  });
+
+  test('forget a lease that has lapsed', async () => {
+    const store = memoryStore({ maxEntries: 1 });
+    await store.claim(delivery('a'), { ...terms('a'), leaseMs: 0 });
+    expect(await claim(store, 'b')).toBeGreaterThan(0);
+  });
+
+  test('count bytes, of which a done delivery gives its body back', async () => {
+    const store = memoryStore({ maxBytes: 20_000 });
+    const fence = await claim(store, 'big', 15_000);
+    await expect(claim(store, 'other', 15_000)).rejects.toMatchObject({ code: 'store_full' });
+    await store.complete('big', fence, 60_000);
+    expect(await claim(store, 'other', 15_000)).toBeGreaterThan(0);
+    expect(await store.claim(delivery('big'), terms('x'))).toEqual({ state: 'done' });
+  });
+
+  test.each([{ maxEntries: 0 }, { maxBytes: -1 }, { maxEntries: Number.NaN }])(
+    'refuse %o',
+    (options) => {
+      expect(() => memoryStore(options)).toThrow(
+        expect.objectContaining({ code: 'option_invalid' }),
+      );
+    },
+  );
+});
+
+test('a receiver whose memory store is full asks the sender to come back', async () => {
+  let finish = () => {};
+  const running = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const errors: unknown[] = [];
+  const receiver = createReceiver({
+    secret: 'a secret for tests',
+    store: memoryStore({ maxEntries: 1 }),
+    hooks: { onError: (error) => errors.push(error) },
+  }).on('*', () => running);
+  const first = replay(receiver, 'order:paid');
+  const second = await replay(receiver, 'order:created');
+  expect(second).toMatchObject({
+    status: 503,
+    outcome: 'unavailable',
+    headers: { 'retry-after': '1' },
+  });
+  expect(errors).toEqual([expect.objectContaining({ code: 'store_unavailable' })]);
+  finish();
+  expect(await first).toMatchObject({ outcome: 'handled' });
+});

@@ -1,0 +1,289 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  Claim,
+  Claimable,
+  FailTerms,
+  IdempotencyStore,
+  LeaseTerms,
+} from 'storefront-webhooks';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+
+const LEASE_MS = 60;
+const KEEP_MS = 60_000;
+const RETRY: FailTerms = { delayMs: 0, permanent: false, maxFailures: Infinity, error: 'it threw' };
+
+/** What every store has to do, run against the real thing: the contract of `IdempotencyStore`. */
+export function describeStore(
+  name: string,
+  make: () => IdempotencyStore | Promise<IdempotencyStore>,
+) {
+  describe(`the ${name} store`, () => {
+    let store: IdempotencyStore;
+    let delivery: Claimable;
+
+    beforeEach(async () => {
+      store = await make();
+      delivery = newDelivery();
+    });
+
+    const claim = (terms: Partial<LeaseTerms> = {}, subject = delivery) =>
+      store.claim(subject, {
+        owner: randomUUID(),
+        leaseMs: LEASE_MS,
+        keepMs: KEEP_MS,
+        maxCrashes: 3,
+        ...terms,
+      });
+    const acquire = async (terms: Partial<LeaseTerms> = {}, subject = delivery) =>
+      acquired(await claim(terms, subject));
+    /** Claims until the lease of the holder has lapsed. */
+    const takeOver = (terms: Partial<LeaseTerms> = {}) =>
+      vi.waitUntil(async () => {
+        const result = await claim(terms);
+        return result.state === 'busy' ? undefined : result;
+      });
+
+    test('gives a new key to the first who claims it', async () => {
+      expect(await acquire()).toMatchObject({ attempt: 1, done: {} });
+    });
+
+    test('elects one of forty who claim at once', async () => {
+      const claims = await Promise.all(
+        Array.from({ length: 40 }, () => claim({ leaseMs: 60_000 })),
+      );
+      const states = claims.map(({ state }) => state);
+      expect(states.filter((state) => state === 'acquired')).toHaveLength(1);
+      expect(states.filter((state) => state === 'busy')).toHaveLength(39);
+    });
+
+    test('elects one of forty who claim a lapsed lease at once', async () => {
+      await acquire({ leaseMs: 1 });
+      await vi.waitUntil(async () => {
+        const claims = await Promise.all(
+          Array.from({ length: 40 }, () => claim({ leaseMs: 60_000 })),
+        );
+        const winners = claims.filter(({ state }) => state === 'acquired');
+        expect(winners.length).toBeLessThanOrEqual(1);
+        return winners.length === 1;
+      });
+    });
+
+    test('elects one of forty who claim a failed delivery at once', async () => {
+      const { fence } = await acquire();
+      await store.fail(delivery.key, fence, RETRY);
+      const claims = await Promise.all(
+        Array.from({ length: 40 }, () => claim({ leaseMs: 60_000 })),
+      );
+      expect(claims.filter(({ state }) => state === 'acquired')).toHaveLength(1);
+    });
+
+    test('tells the others how long the lease has still to run', async () => {
+      await acquire({ leaseMs: 5_000 });
+      const other = await claim();
+      expect(other).toMatchObject({ state: 'busy' });
+      const wait = other.state === 'busy' ? other.retryAfterMs : 0;
+      expect(wait).toBeGreaterThan(3_000);
+      expect(wait).toBeLessThanOrEqual(5_000);
+    });
+
+    test('gives the same lease to the same owner who asks again', async () => {
+      const owner = randomUUID();
+      const first = await acquire({ owner });
+      const second = await acquire({ owner });
+      expect(second).toMatchObject({ fence: first.fence, attempt: 1 });
+    });
+
+    test('keeps keys apart', async () => {
+      await acquire();
+      expect(await acquire({}, newDelivery())).toMatchObject({ attempt: 1 });
+    });
+
+    test('gives a lapsed lease to the next, under a larger fence', async () => {
+      const first = await acquire();
+      const second = acquired(await takeOver());
+      expect(second.attempt).toBe(2);
+      expect(second.fence).toBeGreaterThan(first.fence);
+      expect(Number.isSafeInteger(second.fence)).toBe(true);
+    });
+
+    test('does not give away a lease that is renewed', async () => {
+      const { fence } = await acquire();
+      const end = performance.now() + 4 * LEASE_MS;
+      while (performance.now() < end) {
+        expect(await store.renew(delivery.key, fence, 10_000)).toBe(true);
+        expect((await claim()).state).toBe('busy');
+      }
+    });
+
+    test('refuses every verb under a fence that was taken over', async () => {
+      const { fence } = await acquire({ leaseMs: 1 });
+      const next = acquired(await takeOver({ leaseMs: 60_000 }));
+      expect(await store.renew(delivery.key, fence, LEASE_MS)).toBe(false);
+      expect(await store.handlerDone(delivery.key, fence, 'a', null)).toBe(false);
+      expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(false);
+      expect(await store.fail(delivery.key, fence, RETRY)).toBe('lost');
+      expect(await store.release(delivery.key, fence)).toBe(false);
+      // Nothing of it has touched the new holder.
+      expect(await store.renew(delivery.key, next.fence, LEASE_MS)).toBe(true);
+      expect((await claim()).state).toBe('busy');
+    });
+
+    test('refuses every verb for a key it has never seen', async () => {
+      expect(await store.renew('none', 1, LEASE_MS)).toBe(false);
+      expect(await store.handlerDone('none', 1, 'a', null)).toBe(false);
+      expect(await store.complete('none', 1, KEEP_MS)).toBe(false);
+      expect(await store.fail('none', 1, RETRY)).toBe('lost');
+      expect(await store.release('none', 1)).toBe(false);
+    });
+
+    test('refuses every verb but complete once it is done', async () => {
+      const { fence } = await acquire();
+      expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(true);
+      expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(true);
+      expect(await store.renew(delivery.key, fence, LEASE_MS)).toBe(false);
+      expect(await store.handlerDone(delivery.key, fence, 'a', null)).toBe(false);
+      expect(await store.fail(delivery.key, fence, RETRY)).toBe('lost');
+      expect(await store.release(delivery.key, fence)).toBe(false);
+    });
+
+    test('remembers what is done, also after the lease would have lapsed', async () => {
+      const { fence } = await acquire({ leaseMs: 1 });
+      await store.complete(delivery.key, fence, KEEP_MS);
+      expect(await claim()).toEqual({ state: 'done' });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await claim()).toEqual({ state: 'done' });
+    });
+
+    test('accepts a late result as long as nobody has taken over', async () => {
+      const { fence } = await acquire({ leaseMs: 1 });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(true);
+      expect(await claim()).toEqual({ state: 'done' });
+    });
+
+    test('gives a failed delivery at once to the next, with what was done', async () => {
+      const { fence } = await acquire();
+      expect(await store.handlerDone(delivery.key, fence, 'mail', { sent: [1, 'x', null] })).toBe(
+        true,
+      );
+      expect(await store.handlerDone(delivery.key, fence, '__proto__', 'kept')).toBe(true);
+      expect(await store.fail(delivery.key, fence, RETRY)).toBe('retry');
+      const next = await acquire();
+      expect(next.attempt).toBe(2);
+      expect(next.fence).toBeGreaterThan(fence);
+      expect(Object.entries(next.done).sort()).toEqual([
+        ['__proto__', 'kept'],
+        ['mail', { sent: [1, 'x', null] }],
+      ]);
+    });
+
+    test('holds a failed delivery back for its delay', async () => {
+      const { fence } = await acquire();
+      await store.fail(delivery.key, fence, { ...RETRY, delayMs: 60_000 });
+      expect((await claim()).state).toBe('busy');
+    });
+
+    test('gives a released delivery to the next, uncounted', async () => {
+      const { fence } = await acquire();
+      expect(await store.release(delivery.key, fence)).toBe(true);
+      expect(await acquire()).toMatchObject({ attempt: 1 });
+    });
+
+    test('ends a delivery that fails too often', async () => {
+      const terms = { ...RETRY, maxFailures: 2 };
+      expect(await store.fail(delivery.key, (await acquire()).fence, terms)).toBe('retry');
+      expect(await store.fail(delivery.key, (await acquire()).fence, terms)).toBe('dead');
+      expect(await claim()).toMatchObject({ state: 'dead', error: 'it threw' });
+    });
+
+    test('ends a delivery whose failure is permanent', async () => {
+      const { fence } = await acquire();
+      expect(await store.fail(delivery.key, fence, { ...RETRY, permanent: true })).toBe('dead');
+      expect(await claim()).toMatchObject({ state: 'dead' });
+    });
+
+    test('ends a delivery that kills its process each time, at the third crash', async () => {
+      await acquire({ leaseMs: 1 });
+      expect(acquired(await takeOver({ leaseMs: 1 })).attempt).toBe(2);
+      expect(acquired(await takeOver({ leaseMs: 1 })).attempt).toBe(3);
+      expect(await takeOver({ leaseMs: 1 })).toMatchObject({ state: 'dead' });
+      expect(await claim()).toMatchObject({ state: 'dead' });
+    });
+
+    test('counts failures apart from crashes', async () => {
+      for (let failure = 0; failure < 5; failure++) {
+        await store.fail(delivery.key, (await acquire()).fence, RETRY);
+      }
+      await acquire({ leaseMs: 1 });
+      expect((await takeOver()).state).toBe('acquired');
+    });
+
+    test('never ends a delivery where crashes are not to count', async () => {
+      await acquire({ leaseMs: 1 });
+      for (let crash = 1; crash <= 8; crash++) {
+        const next = await takeOver({ leaseMs: 1, maxCrashes: Infinity });
+        expect(next).toMatchObject({ state: 'acquired', attempt: crash + 1 });
+      }
+    });
+
+    test('purges what is done and old, up to a limit, and nothing else', async () => {
+      const old = [newDelivery(), newDelivery(), newDelivery()];
+      for (const one of old) await store.complete(one.key, (await acquire({}, one)).fence, 0);
+      const forEver = newDelivery();
+      await store.complete(forEver.key, (await acquire({}, forEver)).fence, Infinity);
+      await acquire({ leaseMs: 60_000 });
+
+      expect(await store.purge(2)).toBe(2);
+      expect(await store.purge(10)).toBe(1);
+      expect(await store.purge(10)).toBe(0);
+      expect(await claim({}, forEver)).toEqual({ state: 'done' });
+      expect((await claim()).state).toBe('busy');
+      for (const one of old) expect(await claim({}, one)).toMatchObject({ attempt: 1 });
+    });
+
+    test('lists what is dead, with its body, a page at a time', async () => {
+      const dead = [newDelivery(), newDelivery(), newDelivery()];
+      for (const one of dead) {
+        await store.fail(one.key, (await acquire({}, one)).fence, { ...RETRY, permanent: true });
+      }
+      await acquire();
+      const first = await store.list({ state: 'dead', limit: 2 });
+      const rest = await store.list({ state: 'dead', limit: 2, after: first[1]?.key });
+      const keys = dead.map(({ key }) => key).sort();
+      expect([...first, ...rest].map(({ key }) => key)).toEqual(keys);
+      expect(first[0]).toMatchObject({
+        state: 'dead',
+        attempts: 1,
+        error: 'it threw',
+        scope: 'shop',
+      });
+      expect(Buffer.from(first[0]?.body ?? []).toString()).toBe('{"id":"ord_1"}');
+      expect(await store.list({ state: 'stalled', limit: 9 })).toEqual([]);
+    });
+
+    test('does not list an effect, which has no body to process again', async () => {
+      const effect = { ...delivery, body: undefined };
+      await store.fail(effect.key, (await acquire({}, effect)).fence, {
+        ...RETRY,
+        permanent: true,
+      });
+      expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+    });
+  });
+}
+
+function newDelivery(): Claimable {
+  return {
+    key: randomUUID().replaceAll('-', '').repeat(2),
+    scope: 'shop',
+    id: 'whl_1',
+    event: 'order:paid',
+    receivedAt: 1_790_000_000_000,
+    body: new TextEncoder().encode('{"id":"ord_1"}'),
+  };
+}
+
+function acquired(claim: Claim): Extract<Claim, { state: 'acquired' }> {
+  if (claim.state === 'acquired') return claim;
+  throw new Error(`expected to acquire the lease, but it is ${claim.state}`);
+}
