@@ -1,4 +1,5 @@
 import type { Delivery, DeliverySource } from './delivery.js';
+import { writeLine } from './log.js';
 import type { Dispatched, Issue, Outcome, Rejection, RejectionCode } from './outcome.js';
 import { describeError, printable } from './printable.js';
 import { RecentIds } from './recent-ids.js';
@@ -81,7 +82,7 @@ export class Reporter {
       call(() => onRejected({ status, code, message, issues, verified, id, event }));
     } else if (verified) {
       const fields = issues.map(({ path }) => path).join(', ');
-      write(
+      writeLine(
         `refused ${name(delivery)} with ${status}: ${message}${fields && ` Look at: ${fields}.`}`,
       );
     }
@@ -93,14 +94,9 @@ export class Reporter {
       call(() => onError(error, info));
     } else {
       const handler = info.handler === undefined ? '' : ` in the handler "${info.handler}"`;
-      write(`error${handler} for ${name(info)}: ${describeError(error)}`);
+      writeLine(`error${handler} for ${name(info)}: ${describeError(error)}`);
     }
   }
-}
-
-/** One escaped line on stderr. */
-export function write(line: string): void {
-  console.error(`storefront-webhooks: ${printable(line, 4000)}`);
 }
 
 function name({ id, event }: ErrorInfo = {}): string {
@@ -109,7 +105,7 @@ function name({ id, event }: ErrorInfo = {}): string {
 }
 
 function call(hook: () => unknown): void {
-  const failed = (error: unknown) => write(`a hook threw: ${describeError(error)}`);
+  const failed = (error: unknown) => writeLine(`a hook threw: ${describeError(error)}`);
   try {
     Promise.resolve(hook()).catch(failed);
   } catch (error) {

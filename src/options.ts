@@ -52,6 +52,8 @@ export interface Settings {
   readonly schemas: ReadonlyMap<string, StandardSchema>;
   readonly headerPrefix: string;
   readonly store: IdempotencyStore;
+  /** Whether nobody has chosen the store. */
+  readonly isDefaultStore: boolean;
   readonly queue: HandOff | undefined;
   readonly keyBy: KeyBy;
   readonly keepMs: number;
@@ -107,6 +109,7 @@ export function readOptions(options: ReceiverOptions): Settings {
     ]),
     headerPrefix: headerPrefix.toLowerCase(),
     store,
+    isDefaultStore: options.store === undefined,
     queue: options.queue,
     keyBy,
     keepMs: keepDays * DAY_MS,

@@ -1,4 +1,5 @@
 import { type Delivery, readDelivery, type SealedDelivery, seal } from './delivery.js';
+import { toDispatched } from './dispatched.js';
 import { type HandOff, handOff } from './hand-off.js';
 import type {
   EffectOptions,
@@ -11,13 +12,14 @@ import type {
   WebhookEvent,
 } from './handler.js';
 import { Reporter } from './hooks.js';
-import { type Held, Idempotency } from './idempotency.js';
+import { Idempotency } from './idempotency.js';
+import { warnOfMemory } from './log.js';
 import { type ReceiverOptions, readOptions, type Settings } from './options.js';
 import { type Dispatched, Rejection } from './outcome.js';
 import { type Reply, replyTo } from './reply.js';
 import { readBody, readHeaders, type WebhookRequest } from './request.js';
 import { type AnyHandler, type AnyKey, type Route, Router } from './router.js';
-import { type HandlersWork, runHandlers } from './run-handlers.js';
+import { runHandlers } from './run-handlers.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
 import { SIGN } from './sign-symbol.js';
 import { sign, verifySignature } from './signature.js';
@@ -211,6 +213,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   async #runOnce(routes: readonly Route[], delivery: Delivery): Promise<Dispatched> {
+    if (this.#settings.isDefaultStore) warnOfMemory();
     const about = nameOf(delivery);
     const onError = (error: unknown, handler: string) =>
       this.#reporter.error(error, { ...about, handler });
@@ -232,33 +235,4 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
 
 function nameOf({ id, event, scope }: Delivery): { id: string; event: string; scope: string } {
   return { id, event, scope };
-}
-
-function toDispatched(held: Held<HandlersWork>, kind: Delivery['kind']): Dispatched {
-  switch (held.state) {
-    case 'worked': {
-      const { result, attempt } = held;
-      return { outcome: outcomeOf(result, kind), ran: result.ran, attempt };
-    }
-    case 'timeout':
-      return { outcome: 'failed', ran: [], attempt: held.attempt };
-    case 'lost':
-      return { outcome: 'busy', ran: [], attempt: held.attempt };
-    case 'busy':
-      return { outcome: 'busy', ran: [], retryAfterMs: held.retryAfterMs };
-    case 'done':
-      return { outcome: 'duplicate', ran: [] };
-    case 'dead':
-      return { outcome: 'parked', ran: [] };
-    case 'closing':
-    case 'unavailable':
-      return { outcome: 'unavailable', ran: [] };
-  }
-}
-
-function outcomeOf({ state, ran }: HandlersWork, kind: Delivery['kind']): Dispatched['outcome'] {
-  if (state !== 'done') return state;
-  if (kind === 'invalid') return 'parked';
-  // Nothing ran, because every effect had been done for another delivery.
-  return ran.length > 0 ? 'handled' : 'duplicate';
 }

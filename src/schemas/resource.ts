@@ -47,18 +47,16 @@ export function resource<Required extends Fields, Rest extends Fields>(
 
     const value: Record<string, unknown> = { ...input };
     const issues: Issue[] = [];
-    let usable = true;
+    const fatal: Issue[] = [];
     for (const [name, field] of Object.entries(fields)) {
       const result = field.safeParse(Object.hasOwn(input, name) ? input[name] : undefined);
-      if (result.success) {
-        value[name] = result.data;
-        continue;
-      }
-      value[name] = undefined;
-      issues.push(issueOf(name, result.error.issues[0]));
-      if (Object.hasOwn(required, name)) usable = false;
+      value[name] = result.success ? result.data : undefined;
+      if (result.success) continue;
+      (Object.hasOwn(required, name) ? fatal : issues).push(issueOf(name, result.error.issues[0]));
     }
-    return usable ? { value: value as Output<Required, Rest>, issues } : { issues };
+    return fatal.length > 0
+      ? { issues: fatal }
+      : { value: value as Output<Required, Rest>, issues };
   });
 }
 

@@ -1,6 +1,6 @@
-import { UsageError, WebhookError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
-import { type Aged, AgeList } from './age-list.js';
+import { type Entry, MemoryEntries } from './memory-entries.js';
 import type {
   Claim,
   Claimable,
@@ -15,23 +15,6 @@ export interface MemoryStoreOptions {
   maxEntries?: number;
   /** How many bytes they may take, roughly. Default 64 MiB. */
   maxBytes?: number;
-}
-
-interface Entry extends Aged<Entry> {
-  readonly key: string;
-  /** Not kept once it is done. */
-  delivery: Claimable | undefined;
-  state: 'leased' | 'retry' | 'done' | 'dead';
-  owner: string;
-  fence: number;
-  attempts: number;
-  failures: number;
-  done: Record<string, Json>;
-  /** Leased: when the lease lapses. Retry: when it is due. */
-  notBefore: number;
-  purgeAt: number;
-  bytes: number;
-  error: string | undefined;
 }
 
 /** What a stalled delivery is past due by before it is listed. */
@@ -64,62 +47,43 @@ export function memoryStore({
 
 class MemoryStore implements IdempotencyStore {
   readonly durable = false;
-  readonly #maxEntries: number;
-  readonly #maxBytes: number;
-  readonly #entries = new Map<string, Entry>();
-  readonly #byState = {
-    done: new AgeList<Entry>(),
-    retry: new AgeList<Entry>(),
-    dead: new AgeList<Entry>(),
-    leased: new AgeList<Entry>(),
-  };
-  #bytes = 0;
+  readonly #entries: MemoryEntries;
 
   constructor(maxEntries: number, maxBytes: number) {
-    this.#maxEntries = maxEntries;
-    this.#maxBytes = maxBytes;
+    this.#entries = new MemoryEntries(maxEntries, maxBytes);
   }
 
   async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
     const now = clock();
-    const entry = this.#entries.get(delivery.key);
+    const entry = this.#remembered(delivery.key, now);
     if (!entry) return this.#claimNew(delivery, lease, now);
-    if (entry.state === 'done' && entry.purgeAt <= now) {
-      this.#forget(entry);
-      return this.#claimNew(delivery, lease, now);
-    }
     if (entry.state === 'done') return { state: 'done' };
     if (entry.state === 'dead') return { state: 'dead', error: entry.error };
 
-    const mine = entry.state === 'leased' && entry.owner === lease.owner;
-    if (mine) entry.notBefore = now + lease.leaseMs;
-    else if (entry.notBefore > now)
+    const isMine = entry.state === 'leased' && entry.owner === lease.owner;
+    if (!isMine && entry.notBefore > now) {
       return { state: 'busy', retryAfterMs: Math.ceil(entry.notBefore - now) };
-    else if (entry.state === 'leased' && entry.attempts - entry.failures >= lease.maxCrashes) {
-      entry.fence = nextFence(entry.fence, now);
-      entry.error = 'it was interrupted too often';
-      this.#move(entry, 'dead');
-      return { state: 'dead', error: entry.error };
-    } else {
-      entry.owner = lease.owner;
-      entry.fence = nextFence(entry.fence, now);
-      entry.attempts += 1;
-      entry.notBefore = now + lease.leaseMs;
-      this.#move(entry, 'leased');
     }
-    return {
-      state: 'acquired',
-      fence: entry.fence,
-      attempt: entry.attempts,
-      done: entry.done,
-    };
+    if (!isMine) {
+      entry.fence = nextFence(entry.fence, now);
+      if (entry.state === 'leased' && entry.attempts - entry.failures >= lease.maxCrashes) {
+        entry.error = 'it was interrupted too often';
+        this.#entries.move(entry, 'dead');
+        return { state: 'dead', error: entry.error };
+      }
+      entry.owner = lease.owner;
+      entry.attempts += 1;
+    }
+    entry.notBefore = now + lease.leaseMs;
+    this.#entries.move(entry, 'leased');
+    return { state: 'acquired', fence: entry.fence, attempt: entry.attempts, done: entry.done };
   }
 
   async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
     const entry = this.#leased(key, fence);
     if (!entry) return false;
     entry.notBefore = clock() + leaseMs;
-    this.#move(entry, 'leased');
+    this.#entries.move(entry, 'leased');
     return true;
   }
 
@@ -127,7 +91,7 @@ class MemoryStore implements IdempotencyStore {
     const entry = this.#leased(key, fence);
     if (!entry) return false;
     entry.done = { ...entry.done, [handler]: output };
-    this.#resize(entry, handler.length + JSON.stringify(output).length);
+    this.#entries.resize(entry, entry.bytes + handler.length + JSON.stringify(output).length);
     return true;
   }
 
@@ -139,8 +103,8 @@ class MemoryStore implements IdempotencyStore {
     entry.delivery = undefined;
     entry.owner = '';
     entry.done = NOTHING;
-    this.#resize(entry, DONE_BYTES - entry.bytes);
-    this.#move(entry, 'done');
+    this.#entries.resize(entry, DONE_BYTES);
+    this.#entries.move(entry, 'done');
     return true;
   }
 
@@ -151,7 +115,7 @@ class MemoryStore implements IdempotencyStore {
     entry.error = terms.error;
     entry.notBefore = clock() + terms.delayMs;
     const state = terms.permanent || entry.failures >= terms.maxFailures ? 'dead' : 'retry';
-    this.#move(entry, state);
+    this.#entries.move(entry, state);
     return state;
   }
 
@@ -160,16 +124,17 @@ class MemoryStore implements IdempotencyStore {
     if (!entry) return false;
     entry.attempts -= 1;
     entry.notBefore = clock();
-    this.#move(entry, 'retry');
+    this.#entries.move(entry, 'retry');
     return true;
   }
 
   async purge(limit: number): Promise<number> {
     const now = clock();
-    const old = [...this.#entries.values()]
+    const old = this.#entries
+      .all()
       .filter(({ state, purgeAt }) => (state === 'done' || state === 'dead') && purgeAt <= now)
       .slice(0, limit);
-    for (const entry of old) this.#forget(entry);
+    for (const entry of old) this.#entries.forget(entry);
     return old.length;
   }
 
@@ -179,7 +144,8 @@ class MemoryStore implements IdempotencyStore {
     limit,
   }: Parameters<IdempotencyStore['list']>[0]): Promise<StoredDelivery[]> {
     const overdue = clock() - STALLED_MS;
-    return [...this.#entries.values()]
+    return this.#entries
+      .all()
       .filter((entry) =>
         state === 'dead'
           ? entry.state === 'dead'
@@ -194,15 +160,18 @@ class MemoryStore implements IdempotencyStore {
       .slice(0, limit);
   }
 
+  #remembered(key: string, now: number): Entry | undefined {
+    const entry = this.#entries.get(key);
+    if (entry?.state !== 'done' || entry.purgeAt > now) return entry;
+    this.#entries.forget(entry);
+    return undefined;
+  }
+
   #claimNew(delivery: Claimable, { owner, leaseMs, keepMs }: LeaseTerms, now: number): Claim {
-    const bytes =
-      ENTRY_BYTES +
-      2 * (delivery.scope.length + delivery.id.length + delivery.event.length) +
-      (delivery.body?.length ?? 0);
-    this.#makeRoom(bytes);
+    const { key, scope, id, event, body } = delivery;
     const fence = nextFence(0, now);
     const entry: Entry = {
-      key: delivery.key,
+      key,
       delivery,
       state: 'leased',
       owner,
@@ -212,57 +181,18 @@ class MemoryStore implements IdempotencyStore {
       done: NOTHING,
       notBefore: now + leaseMs,
       purgeAt: now + keepMs,
-      bytes,
+      bytes: ENTRY_BYTES + 2 * (scope.length + id.length + event.length) + (body?.length ?? 0),
       error: undefined,
       older: undefined,
       newer: undefined,
     };
-    this.#entries.set(entry.key, entry);
-    this.#byState.leased.add(entry);
-    this.#bytes += bytes;
+    this.#entries.add(entry, now);
     return { state: 'acquired', fence, attempt: 1, done: NOTHING };
   }
 
   #leased(key: string, fence: number): Entry | undefined {
     const entry = this.#entries.get(key);
     return entry?.state === 'leased' && entry.fence === fence ? entry : undefined;
-  }
-
-  #move(entry: Entry, state: Entry['state']): void {
-    this.#byState[entry.state].remove(entry);
-    this.#byState[state].add(entry);
-    entry.state = state;
-  }
-
-  #resize(entry: Entry, bytes: number): void {
-    entry.bytes += bytes;
-    this.#bytes += bytes;
-  }
-
-  #makeRoom(bytes: number): void {
-    const { done, retry, dead } = this.#byState;
-    while (this.#entries.size >= this.#maxEntries || this.#bytes + bytes > this.#maxBytes) {
-      const entry = done.oldest ?? retry.oldest ?? dead.oldest ?? this.#lapsed();
-      if (!entry) {
-        throw new WebhookError(
-          'store_full',
-          'The memory store is full of deliveries that are being processed. ' +
-            'Raise its maxEntries or maxBytes, or use a durable store.',
-        );
-      }
-      this.#forget(entry);
-    }
-  }
-
-  #lapsed(): Entry | undefined {
-    const { oldest } = this.#byState.leased;
-    return oldest && oldest.notBefore <= clock() ? oldest : undefined;
-  }
-
-  #forget(entry: Entry): void {
-    this.#entries.delete(entry.key);
-    this.#byState[entry.state].remove(entry);
-    this.#bytes -= entry.bytes;
   }
 }
 

@@ -1,0 +1,34 @@
+import type { Delivery } from './delivery.js';
+import type { Held } from './idempotency.js';
+import type { Dispatched } from './outcome.js';
+import type { HandlersWork } from './run-handlers.js';
+
+/** Step 6: what became of a delivery, from what became of the work on it. */
+export function toDispatched(held: Held<HandlersWork>, kind: Delivery['kind']): Dispatched {
+  switch (held.state) {
+    case 'worked': {
+      const { result, attempt } = held;
+      return { outcome: outcomeOf(result, kind), ran: result.ran, attempt };
+    }
+    case 'timeout':
+      return { outcome: 'failed', ran: [], attempt: held.attempt };
+    case 'lost':
+      return { outcome: 'busy', ran: [], attempt: held.attempt };
+    case 'busy':
+      return { outcome: 'busy', ran: [], retryAfterMs: held.retryAfterMs };
+    case 'done':
+      return { outcome: 'duplicate', ran: [] };
+    case 'dead':
+      return { outcome: 'parked', ran: [] };
+    case 'closing':
+    case 'unavailable':
+      return { outcome: 'unavailable', ran: [] };
+  }
+}
+
+function outcomeOf({ state, ran }: HandlersWork, kind: Delivery['kind']): Dispatched['outcome'] {
+  if (state !== 'done') return state;
+  if (kind === 'invalid') return 'parked';
+  // Nothing ran, because every effect had been done for another delivery.
+  return ran.length > 0 ? 'handled' : 'duplicate';
+}

@@ -1,0 +1,255 @@
+import { createReceiver, memoryStore, type ReceiverOptions } from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+const quiet = { onRejected() {}, onError() {} };
+
+function receiverWith(options: Partial<ReceiverOptions> = {}) {
+  return createReceiver({ secret: SECRET, hooks: quiet, ...options });
+}
+
+/** Every row of the table of answers. */
+describe('the answer', () => {
+  test('200 handled, when the handlers are done', async () => {
+    const receiver = receiverWith().on('order:paid', () => {});
+    expect(await deliver(receiver, paidOrder())).toEqual({
+      status: 200,
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      body: '{"message":"Handled.","outcome":"handled"}',
+      outcome: 'handled',
+      ran: ['order:paid'],
+    });
+  });
+
+  test('200 parked, when onInvalid has kept it', async () => {
+    const kept = vi.fn();
+    const receiver = receiverWith().onInvalid(kept);
+    expect(await deliver(receiver, paidOrder({ status: 0 }))).toMatchObject({
+      status: 200,
+      outcome: 'parked',
+    });
+    expect(kept).toHaveBeenCalledWith(
+      expect.objectContaining({
+        payload: paidOrder({ status: 0 }),
+        issues: [{ path: 'status', message: 'is not that of a paid order' }],
+      }),
+    );
+    expect(await deliver(receiver, paidOrder({ status: 0 }))).toMatchObject({
+      outcome: 'duplicate',
+    });
+  });
+
+  test('200 duplicate, when it was done before', async () => {
+    const handler = vi.fn();
+    const receiver = receiverWith().on('order:paid', handler);
+    await deliver(receiver, paidOrder());
+    expect(await deliver(receiver, paidOrder())).toMatchObject({
+      status: 200,
+      outcome: 'duplicate',
+      ran: [],
+    });
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  test('200 ignored, when nobody handles the event', async () => {
+    const receiver = receiverWith().on('order:paid', () => {});
+    expect(await deliver(receiver, paidOrder(), { event: 'order:created' })).toMatchObject({
+      status: 200,
+      outcome: 'ignored',
+    });
+  });
+
+  test('200 ignored, when nobody knows the event', async () => {
+    const handler = vi.fn();
+    const receiver = receiverWith().on('*', handler);
+    expect(await deliver(receiver, {}, { event: 'order:vanished' })).toMatchObject({
+      outcome: 'ignored',
+    });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test('200 queued, when it is durably in a queue, whether handlers live here or not', async () => {
+    const enqueue = vi.fn(async () => ({ id: 'job_1', duplicate: false }));
+    const receiver = receiverWith({ queue: { durable: true, enqueue } });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200, outcome: 'queued' });
+    expect(enqueue).toHaveBeenCalledOnce();
+  });
+
+  test.each([undefined, ''])('400, when the event header is %j', async (event) => {
+    const { status, outcome } = await deliver(receiverWith(), paidOrder(), {
+      headers: { 'x-service-event': event ?? '' },
+    });
+    expect({ status, outcome }).toEqual({ status: 400, outcome: 'rejected' });
+  });
+
+  test('400, when the event header was given twice', async () => {
+    const headers = { 'x-service-event': 'order:paid, order:created' };
+    expect(await deliver(receiverWith(), paidOrder(), { headers })).toMatchObject({ status: 400 });
+  });
+
+  test('400, when the body is not JSON', async () => {
+    expect(await deliver(receiverWith(), '{"id":')).toMatchObject({
+      status: 400,
+      outcome: 'rejected',
+    });
+  });
+
+  test('401, when the signature is wrong or missing, in the same words', async () => {
+    const handler = vi.fn();
+    const receiver = receiverWith().on('*', handler);
+    const wrong = await deliver(receiver, paidOrder(), { secret: 'another secret' });
+    const missing = await deliver(receiver, paidOrder(), {
+      headers: { 'x-service-signature': '' },
+    });
+    expect(wrong).toMatchObject({ status: 401, outcome: 'rejected' });
+    expect(missing).toEqual(wrong);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', ''])(
+    '405 with Allow, when the method is %j',
+    async (method) => {
+      const body = vi.fn();
+      const reply = await receiverWith().receive({ method, headers: {}, body });
+      expect(reply).toMatchObject({ status: 405, outcome: 'rejected', headers: { allow: 'POST' } });
+      expect(body).not.toHaveBeenCalled();
+    },
+  );
+
+  test('408, when the body does not arrive in time', async () => {
+    const reply = await receiverWith({ bodyTimeout: 5 }).receive({
+      method: 'POST',
+      headers: { 'x-service-event': 'order:paid', 'x-service-signature': '0'.repeat(128) },
+      body: () => new Promise(() => {}),
+    });
+    expect(reply).toMatchObject({ status: 408, outcome: 'rejected' });
+  });
+
+  test('413, when the body is over the limit, and 200 when it is just below', async () => {
+    const receiver = receiverWith({ limit: 200 }).on('order:paid', () => {});
+    const sized = (bytes: number) => {
+      const filler = bytes - JSON.stringify(paidOrder({ filler: '' })).length;
+      return paidOrder({ filler: 'x'.repeat(filler) });
+    };
+    expect(await deliver(receiver, sized(200))).toMatchObject({ status: 200 });
+    expect(await deliver(receiver, sized(201))).toMatchObject({ status: 413, outcome: 'rejected' });
+  });
+
+  test('413, when the declared length is over the limit, without reading the body', async () => {
+    const body = vi.fn();
+    const headers = {
+      'x-service-event': 'order:paid',
+      'x-service-signature': '0'.repeat(128),
+      'content-length': '201',
+    };
+    expect(
+      await receiverWith({ limit: 200 }).receive({ method: 'POST', headers, body }),
+    ).toMatchObject({
+      status: 413,
+    });
+    expect(body).not.toHaveBeenCalled();
+  });
+
+  test('415, when the content encoding is not identity', async () => {
+    const receiver = receiverWith().on('order:paid', () => {});
+    const encoded = (encoding: string) =>
+      deliver(receiver, paidOrder(), { headers: { 'content-encoding': encoding } });
+    expect(await encoded('gzip')).toMatchObject({ status: 415, outcome: 'rejected' });
+    expect(await encoded('Identity')).toMatchObject({ status: 200 });
+  });
+
+  test('422 with the fields, when the payload fails its schema and nobody keeps it', async () => {
+    const onRejected = vi.fn();
+    const receiver = receiverWith({ hooks: { onRejected } }).on('order:paid', () => {});
+    const reply = await deliver(receiver, paidOrder({ email: 7, id: undefined }));
+    expect(reply).toMatchObject({ status: 422, outcome: 'rejected' });
+    expect(JSON.parse(reply.body)).toEqual({
+      message: 'The payload does not fit its event.',
+      outcome: 'rejected',
+      errors: ['id is not as expected', 'email is not as expected'],
+    });
+    expect(onRejected).toHaveBeenCalledWith({
+      status: 422,
+      code: 'payload_invalid',
+      message: 'The payload does not fit its event.',
+      verified: true,
+      id: 'whl_1',
+      event: 'order:paid',
+      issues: [
+        { path: 'id', message: 'expected string' },
+        { path: 'email', message: 'expected string' },
+      ],
+    });
+  });
+
+  test('422, when the payload contradicts its event', async () => {
+    const receiver = receiverWith().on('order:paid', () => {});
+    expect(await deliver(receiver, paidOrder({ status: 56 }))).toMatchObject({ status: 422 });
+  });
+
+  test('500 failed, when a handler threw, and nothing of the error', async () => {
+    const receiver = receiverWith().on('order:paid', () => {
+      throw new Error('the key is AAAA-BBBB');
+    });
+    const reply = await deliver(receiver, paidOrder());
+    expect(reply).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(reply.body).not.toContain('AAAA');
+  });
+
+  test('500 failed, when a handler ran out of time', async () => {
+    const receiver = receiverWith({ timeout: 5 }).on('order:paid', () => new Promise(() => {}));
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+  });
+
+  test('503 busy with Retry-After, when it is being processed elsewhere', async () => {
+    const store = memoryStore();
+    let finish = () => {};
+    const running = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const elsewhere = receiverWith({ store }).on('order:paid', () => running);
+    const here = receiverWith({ store }).on('order:paid', () => {});
+    const first = deliver(elsewhere, paidOrder());
+    const reply = await deliver(here, paidOrder());
+    expect(reply).toMatchObject({ status: 503, outcome: 'busy' });
+    expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    finish();
+    expect(await first).toMatchObject({ status: 200 });
+  });
+
+  test('503 unavailable with Retry-After, when the store is down', async () => {
+    const store = Object.assign(memoryStore(), {
+      claim: async () => {
+        throw new Error('connection refused');
+      },
+    });
+    const handler = vi.fn();
+    const reply = await deliver(receiverWith({ store }).on('order:paid', handler), paidOrder());
+    expect(reply).toMatchObject({
+      status: 503,
+      outcome: 'unavailable',
+      headers: { 'retry-after': '1' },
+    });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test('503 unavailable, when the queue cannot take it', async () => {
+    const enqueue = async () => {
+      throw new Error('connection refused');
+    };
+    const receiver = receiverWith({ queue: { durable: true, enqueue } });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({
+      status: 503,
+      outcome: 'unavailable',
+    });
+  });
+
+  test('503 unavailable, when the receiver is closing', async () => {
+    const receiver = receiverWith().on('order:paid', () => {});
+    await receiver.close();
+    expect(await deliver(receiver, paidOrder())).toMatchObject({
+      status: 503,
+      outcome: 'unavailable',
+    });
+  });
+});

@@ -1,0 +1,108 @@
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+function shop(
+  options: { keyBy?: 'delivery' | 'content' | 'id'; scope?: string } = {},
+  store = memoryStore(),
+) {
+  const handler = vi.fn(async () => {});
+  const onOutcome = vi.fn();
+  const receiver = createReceiver({ secret: SECRET, store, hooks: { onOutcome }, ...options });
+  return { handler, onOutcome, receiver: receiver.on('*', handler) };
+}
+
+describe('a duplicate', () => {
+  test('is a retry that the provider has encoded anew', async () => {
+    const { handler, receiver } = shop();
+    const text = JSON.stringify(paidOrder({ value: 10 }));
+    await deliver(receiver, text);
+    for (const again of [
+      text.replaceAll(',', ', '),
+      text.replace('"value":10', '"value":10.0'),
+      ` ${text}\r\n`,
+    ]) {
+      expect(await deliver(receiver, again)).toMatchObject({ outcome: 'duplicate' });
+    }
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  test('that arrives while the first is running shares what becomes of it', async () => {
+    const { handler, receiver } = shop();
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, () => deliver(receiver, paidOrder())),
+    );
+    expect(handler).toHaveBeenCalledOnce();
+    expect(replies.map(({ status }) => status)).toEqual(Array(40).fill(200));
+    expect(replies.filter(({ outcome }) => outcome === 'handled')).toHaveLength(1);
+  });
+
+  test('that arrives while the first is failing fails with it, and does not run by itself', async () => {
+    const handler = vi.fn().mockRejectedValueOnce(new Error('no'));
+    const receiver = createReceiver({ secret: SECRET, hooks: { onError() {} } }).on('*', handler);
+    const replies = await Promise.all([1, 2, 3].map(() => deliver(receiver, paidOrder())));
+    expect(replies.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed']);
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  test.each([
+    ['the same id with another order', paidOrder({ id: 'ord_2' }), {}],
+    ['the same id with another state of the order', paidOrder({ updated_at: 'later' }), {}],
+    ['the same order under another id', paidOrder(), { id: 'whl_2' }],
+    ['the same order under another event', paidOrder(), { event: 'order:updated' }],
+  ])('is not %s', async (_, payload, sent) => {
+    const { handler, receiver } = shop();
+    await deliver(receiver, paidOrder());
+    expect(await deliver(receiver, payload, sent)).toMatchObject({ outcome: 'handled' });
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  test('is told by its content where it has no id', async () => {
+    const { handler, receiver, onOutcome } = shop();
+    const headers = { 'x-service-webhook': '' };
+    await deliver(receiver, paidOrder(), { headers });
+    expect(await deliver(receiver, paidOrder(), { headers })).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(handler).toHaveBeenCalledOnce();
+    expect(onOutcome.mock.calls[0]?.[0].id).toMatch(/^content:[0-9a-f]{32}$/);
+  });
+
+  test('in one scope is none in another', async () => {
+    const store = memoryStore();
+    const one = shop({ scope: 'one' }, store);
+    const two = shop({ scope: 'two' }, store);
+    await deliver(one.receiver, paidOrder());
+    expect(await deliver(two.receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+  });
+
+  test("by keyBy: 'content' is a replay under a fresh id, too", async () => {
+    const { receiver } = shop({ keyBy: 'content' });
+    await deliver(receiver, paidOrder());
+    expect(await deliver(receiver, paidOrder(), { id: 'whl_2' })).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(await deliver(receiver, paidOrder({ id: 'ord_2' }))).toMatchObject({
+      outcome: 'handled',
+    });
+  });
+
+  test("by keyBy: 'id' is whatever has the same id", async () => {
+    const { receiver } = shop({ keyBy: 'id' });
+    await deliver(receiver, paidOrder());
+    expect(await deliver(receiver, paidOrder({ id: 'ord_2' }))).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(await deliver(receiver, paidOrder(), { id: 'whl_2' })).toMatchObject({
+      outcome: 'handled',
+    });
+  });
+});
+
+test('an id that comes with other content is reported', async () => {
+  const { receiver, onOutcome } = shop();
+  await deliver(receiver, paidOrder());
+  await deliver(receiver, paidOrder());
+  await deliver(receiver, paidOrder({ id: 'ord_2' }));
+  expect(onOutcome.mock.calls.map(([{ idReused }]) => idReused)).toEqual([false, false, true]);
+});

@@ -1,0 +1,181 @@
+import { createReceiver, type WebhookEvent } from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+const hooks = { onError() {} };
+
+describe('a handler', () => {
+  test('is given the delivery', async () => {
+    const handler = vi.fn<(event: WebhookEvent<string, unknown>) => void>();
+    const receiver = createReceiver({ secret: SECRET }).on('order:paid', handler);
+    const before = Date.now();
+    await deliver(receiver, paidOrder({ value: 19.9, quantity: 'two' }));
+    const event = handler.mock.calls[0]?.[0];
+    expect(event).toMatchObject({
+      id: 'whl_1',
+      event: 'order:paid',
+      scope: '',
+      attempt: 1,
+      source: 'webhook',
+      payload: { id: 'ord_1', value: '19.9', quantity: undefined },
+    });
+    expect(event?.issues).toContainEqual({ path: 'quantity', message: 'expected number' });
+    expect(event?.receivedAt.getTime()).toBeGreaterThanOrEqual(before);
+    expect(event?.signal.aborted).toBe(false);
+    expect(Buffer.from(event?.rawBody ?? []).toString()).toBe(
+      JSON.stringify(paidOrder({ value: 19.9, quantity: 'two' })),
+    );
+  });
+
+  test('that threw runs again with the retry of the same id', async () => {
+    const handler = vi.fn().mockRejectedValueOnce(new Error('the mail server is down'));
+    const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', handler);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+    expect(handler.mock.calls.map(([{ attempt }]) => attempt)).toEqual([1, 2]);
+  });
+
+  test('that finished does not run again when another one failed', async () => {
+    const finishes = vi.fn();
+    const fails = vi.fn().mockRejectedValueOnce(new Error('no'));
+    const receiver = createReceiver({ secret: SECRET, hooks })
+      .on('order:paid', finishes)
+      .on('order:*', fails);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({
+      outcome: 'failed',
+      ran: ['order:paid'],
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({
+      outcome: 'handled',
+      ran: ['order:*'],
+    });
+    expect(finishes).toHaveBeenCalledOnce();
+    expect(fails).toHaveBeenCalledTimes(2);
+  });
+
+  test('that failed does not keep the others from settling first', async () => {
+    const order: string[] = [];
+    const receiver = createReceiver({ secret: SECRET, hooks })
+      .on('order:paid', () => {
+        throw new Error('at once');
+      })
+      .on('order:*', async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        order.push('the slow one');
+      });
+    await deliver(receiver, paidOrder());
+    expect(order).toEqual(['the slow one']);
+  });
+
+  test('runs beside the others, not after them', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const receiver = createReceiver({ secret: SECRET })
+      .on('order:paid', () => released)
+      .on('order:*', () => release());
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+  });
+
+  const hostile = Object.defineProperty(new Error(), 'message', {
+    get() {
+      throw new Error('gotcha');
+    },
+  });
+  test.each([
+    ['a string', 'no'],
+    ['undefined', undefined],
+    ['null', null],
+    ['a frozen error', Object.freeze(new Error('frozen'))],
+    ['an error whose message throws', hostile],
+    ['an object without a prototype', Object.create(null)],
+    ['a symbol', Symbol('no')],
+  ])('may throw %s', async (_, thrown) => {
+    const onError = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, hooks: { onError } }).on('order:paid', () => {
+      throw thrown;
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(onError.mock.calls[0]?.[0]).toBe(thrown);
+    expect(onError.mock.calls[0]?.[1]).toEqual({
+      id: 'whl_1',
+      event: 'order:paid',
+      scope: '',
+      handler: 'order:paid',
+    });
+  });
+
+  test('is told by its signal when its time is up', async () => {
+    const aborted = vi.fn();
+    const onError = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, timeout: 10, hooks: { onError } }).on(
+      'order:paid',
+      ({ signal }) => {
+        signal.addEventListener('abort', () => aborted(signal.reason));
+        return new Promise(() => {});
+      },
+    );
+    await deliver(receiver, paidOrder());
+    expect(aborted).toHaveBeenCalledWith(expect.objectContaining({ code: 'handler_timeout' }));
+    expect(onError).toHaveBeenCalledOnce();
+  });
+});
+
+describe('once', () => {
+  test('remembers a step and its result across retries', async () => {
+    const invoice = vi.fn(async () => ({ number: 7 }));
+    const mail = vi.fn().mockRejectedValueOnce(new Error('no'));
+    const seen: unknown[] = [];
+    const receiver = createReceiver({ secret: SECRET, hooks }).on(
+      'order:paid',
+      async ({ once }) => {
+        seen.push(await once('invoice', invoice));
+        await once('mail', async () => {
+          await mail();
+        });
+      },
+    );
+    await deliver(receiver, paidOrder());
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(invoice).toHaveBeenCalledOnce();
+    expect(mail).toHaveBeenCalledTimes(2);
+    expect(seen).toEqual([{ number: 7 }, { number: 7 }]);
+  });
+
+  test('shares a step that is asked for twice at the same time', async () => {
+    const step = vi.fn(async () => 1);
+    const receiver = createReceiver({ secret: SECRET }).on('order:paid', async ({ once }) => {
+      expect(await Promise.all([once('a', step), once('a', step)])).toEqual([1, 1]);
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(step).toHaveBeenCalledOnce();
+  });
+
+  test('keeps the steps of two handlers and two deliveries apart', async () => {
+    const step = vi.fn(() => null);
+    const handler = ({ once }: WebhookEvent<string, unknown>) => once('a', step);
+    const receiver = createReceiver({ secret: SECRET })
+      .on('order:paid', handler)
+      .on('order:*', handler);
+    await deliver(receiver, paidOrder());
+    await deliver(receiver, paidOrder(), { id: 'whl_2' });
+    expect(step).toHaveBeenCalledTimes(4);
+  });
+
+  test('starts no step once the time is up', async () => {
+    const late = vi.fn();
+    const ended = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, timeout: 5, hooks }).on(
+      'order:paid',
+      async ({ once, signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        await once('late', late).catch(ended);
+      },
+    );
+    await deliver(receiver, paidOrder());
+    await vi.waitUntil(() => ended.mock.calls.length > 0);
+    expect(late).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,146 @@
+import { createReceiver } from 'storefront-webhooks';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+describe('hooks', () => {
+  test('are told how each verified delivery ended', async () => {
+    const onOutcome = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, scope: 'shop', hooks: { onOutcome } }).on(
+      'order:paid',
+      () => {},
+    );
+    await deliver(receiver, paidOrder());
+    expect(onOutcome).toHaveBeenCalledExactlyOnceWith({
+      id: 'whl_1',
+      event: 'order:paid',
+      scope: 'shop',
+      source: 'webhook',
+      outcome: 'handled',
+      ran: ['order:paid'],
+      attempt: 1,
+      durationMs: expect.any(Number),
+      issues: expect.any(Array),
+      idReused: false,
+    });
+  });
+
+  test('are told what was refused, and whether it was genuine', async () => {
+    const onRejected = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, hooks: { onRejected } });
+    await deliver(receiver, paidOrder(), { secret: 'another secret' });
+    await deliver(receiver, '{');
+    await deliver(receiver, paidOrder({ status: 0 }));
+    expect(onRejected.mock.calls.map(([{ code, verified }]) => [code, verified])).toEqual([
+      ['signature_invalid', false],
+      ['body_not_json', true],
+      ['payload_invalid', true],
+    ]);
+  });
+
+  test('are never given the payload', async () => {
+    const told: unknown[] = [];
+    const tell = (...args: unknown[]) => told.push(args);
+    const receiver = createReceiver({
+      secret: SECRET,
+      hooks: { onOutcome: tell, onRejected: tell, onError: (_, info) => tell(info) },
+    }).on('order:paid', () => {
+      throw new Error('no');
+    });
+    await deliver(receiver, paidOrder());
+    await deliver(receiver, paidOrder({ status: 0 }));
+    expect(told).toHaveLength(3);
+    expect(JSON.stringify(told)).not.toMatch(/buyer@example.com|ord_1/);
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    [
+      'rejects',
+      async () => {
+        throw new Error('no');
+      },
+    ],
+  ])('change no answer, when one %s', async (_, hook) => {
+    const write = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const receiver = createReceiver({
+      secret: SECRET,
+      hooks: { onOutcome: hook, onRejected: hook, onError: hook },
+    }).on('order:paid', () => {
+      throw new Error('no');
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
+    expect(await deliver(receiver, '{')).toMatchObject({ status: 400 });
+    await vi.waitUntil(() => write.mock.calls.length === 3);
+    expect(write).toHaveBeenCalledWith('storefront-webhooks: a hook threw: Error: no');
+    write.mockRestore();
+  });
+});
+
+describe('without hooks, one line on stderr', () => {
+  let lines: string[] = [];
+  beforeEach(() => {
+    lines = [];
+    vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line));
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test('tells of a handler that threw', async () => {
+    const receiver = createReceiver({ secret: SECRET }).on('order:paid', () => {
+      throw new RangeError('out of\nkeys');
+    });
+    await deliver(receiver, paidOrder());
+    expect(lines).toContain(
+      'storefront-webhooks: error in the handler "order:paid" for delivery whl_1 (order:paid): RangeError: out of\\u{a}keys',
+    );
+  });
+
+  test('tells of a genuine delivery that was refused', async () => {
+    await deliver(createReceiver({ secret: SECRET }), paidOrder({ status: 56 }));
+    expect(lines).toContain(
+      'storefront-webhooks: refused delivery whl_1 (order:paid) with 422: The payload does not fit its event. Look at: status.',
+    );
+  });
+
+  test('is escaped and short, whatever the id', async () => {
+    const receiver = createReceiver({ secret: SECRET }).on('*', () => {
+      throw undefined;
+    });
+    await deliver(receiver, paidOrder(), { id: `a\r\n\u001b[2J\u0085%s\u202e${'x'.repeat(5000)}` });
+    for (const line of lines) {
+      expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(line.length).toBeLessThan(400);
+    }
+  });
+
+  test('says nothing of what is not genuine', async () => {
+    await deliver(createReceiver({ secret: SECRET }), paidOrder(), { secret: 'another secret' });
+    expect(lines).toEqual([]);
+  });
+});
+
+test('a receiver without a store says once that it remembers in memory only', async () => {
+  vi.resetModules();
+  const { createReceiver: createFresh, memoryStore } = await import('storefront-webhooks');
+  const write = vi.spyOn(console, 'error').mockImplementation(() => {});
+  await deliver(
+    createFresh({ secret: SECRET, store: memoryStore() }).on('*', () => {}),
+    paidOrder(),
+  );
+  expect(write).not.toHaveBeenCalled();
+  for (const id of ['whl_1', 'whl_2']) {
+    await deliver(
+      createFresh({ secret: SECRET }).on('*', () => {}),
+      paidOrder(),
+      { id },
+    );
+  }
+  expect(write).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('memoryStore()'));
+  write.mockRestore();
+});

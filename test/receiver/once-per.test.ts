@@ -1,0 +1,129 @@
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+const hooks = { onError() {}, onRejected() {} };
+
+function shop(store = memoryStore(), scope = '') {
+  const ship = vi.fn(async () => {});
+  const receiver = createReceiver({ secret: SECRET, store, scope, hooks })
+    .on('order:paid', ship, { oncePer: (order) => order.id })
+    .on('order:updated', () => {});
+  return { ship, receiver };
+}
+
+describe('oncePer', () => {
+  test('runs the handler once for two ids', async () => {
+    const { ship, receiver } = shop();
+    expect(await deliver(receiver, paidOrder(), { id: 'whl_1' })).toMatchObject({
+      outcome: 'handled',
+    });
+    expect(await deliver(receiver, paidOrder(), { id: 'whl_2' })).toMatchObject({
+      status: 200,
+      outcome: 'duplicate',
+      ran: [],
+    });
+    expect(ship).toHaveBeenCalledOnce();
+  });
+
+  test('runs the handler once for two states of the same order', async () => {
+    const { ship, receiver } = shop();
+    await deliver(receiver, paidOrder());
+    await deliver(receiver, paidOrder({ updated_at: '2026-11-21T00:00:00Z' }), { id: 'whl_2' });
+    expect(ship).toHaveBeenCalledOnce();
+  });
+
+  test('runs the handler for another order', async () => {
+    const { ship, receiver } = shop();
+    await deliver(receiver, paidOrder());
+    await deliver(receiver, paidOrder({ id: 'ord_2' }), { id: 'whl_2' });
+    expect(ship).toHaveBeenCalledTimes(2);
+  });
+
+  test('runs the handler once for forty ids at the same time', async () => {
+    const { ship, receiver } = shop();
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => deliver(receiver, paidOrder(), { id: `whl_${i}` })),
+    );
+    expect(ship).toHaveBeenCalledOnce();
+    expect(replies.every(({ status }) => status === 200)).toBe(true);
+    expect(replies.filter(({ outcome }) => outcome === 'handled')).toHaveLength(1);
+  });
+
+  test('runs the handler again, under any id, when it was interrupted by an error', async () => {
+    const { ship, receiver } = shop();
+    ship.mockRejectedValueOnce(new Error('no'));
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+    expect(await deliver(receiver, paidOrder(), { id: 'whl_2' })).toMatchObject({
+      outcome: 'handled',
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+    expect(ship).toHaveBeenCalledTimes(2);
+  });
+
+  test('answers busy while another process runs it, and that counts as no attempt', async () => {
+    const store = memoryStore();
+    let finish = () => {};
+    const running = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const there = shop(store);
+    there.ship.mockReturnValueOnce(running);
+    const here = shop(store);
+    const first = deliver(there.receiver, paidOrder());
+    expect(await deliver(here.receiver, paidOrder(), { id: 'whl_2' })).toMatchObject({
+      status: 503,
+      outcome: 'busy',
+    });
+    finish();
+    expect(await first).toMatchObject({ outcome: 'handled' });
+    expect(await deliver(here.receiver, paidOrder(), { id: 'whl_2' })).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(here.ship).not.toHaveBeenCalled();
+  });
+
+  test('keeps two scopes on one store apart', async () => {
+    const store = memoryStore();
+    const one = shop(store, 'one');
+    const two = shop(store, 'two');
+    await deliver(one.receiver, paidOrder());
+    await deliver(two.receiver, paidOrder());
+    expect(one.ship).toHaveBeenCalledOnce();
+    expect(two.ship).toHaveBeenCalledOnce();
+  });
+
+  test('remembers steps of an interrupted effect for the next delivery that asks for it', async () => {
+    const charge = vi.fn(() => 'receipt');
+    const mail = vi.fn().mockRejectedValueOnce(new Error('no'));
+    const receiver = createReceiver({ secret: SECRET, hooks }).on(
+      'order:paid',
+      async ({ once }) => {
+        await once('charge', charge);
+        await mail();
+      },
+      { oncePer: (order) => order.id },
+    );
+    await deliver(receiver, paidOrder());
+    await deliver(receiver, paidOrder(), { id: 'whl_2' });
+    expect(charge).toHaveBeenCalledOnce();
+    expect(mail).toHaveBeenCalledTimes(2);
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    ['gives an empty string', () => ''],
+  ])('fails the delivery when it %s', async (_, oncePer) => {
+    const handler = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', handler, {
+      oncePer,
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+    expect(handler).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,61 @@
+import { createReceiver, type HandOff, type SealedDelivery } from 'storefront-webhooks';
+import { expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+const hooks = { onRejected() {}, onError() {} };
+
+function makeQueue() {
+  const jobs: SealedDelivery[] = [];
+  const queue: HandOff = {
+    durable: true,
+    enqueue: async (delivery, { key }) => {
+      jobs.push(delivery);
+      return { id: key, duplicate: 'unknown' };
+    },
+  };
+  return { jobs, queue };
+}
+
+test('what the web process hands off, a worker runs, once', async () => {
+  const { jobs, queue } = makeQueue();
+  const web = createReceiver({ secret: SECRET, queue, scope: 'shop' });
+  const handler = vi.fn();
+  const worker = createReceiver({ secret: SECRET, scope: 'shop' }).on('order:paid', handler);
+
+  await deliver(web, paidOrder());
+  await deliver(web, paidOrder());
+  expect(jobs.map(({ key }) => key)).toEqual([jobs[0]?.key, jobs[0]?.key]);
+  const outcomes = [];
+  for (const job of jobs) outcomes.push(await worker.dispatch(job));
+  expect(outcomes).toMatchObject([{ outcome: 'handled' }, { outcome: 'duplicate' }]);
+  expect(handler).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({ id: 'whl_1', scope: 'shop', source: 'queue' }),
+  );
+});
+
+test('what is handed off without an id keeps its key', async () => {
+  const { jobs, queue } = makeQueue();
+  const headers = { 'x-service-webhook': '' };
+  await deliver(createReceiver({ secret: SECRET, queue }), paidOrder(), { headers });
+  const handler = vi.fn();
+  const worker = createReceiver({ secret: SECRET }).on('*', handler);
+  await deliver(worker, paidOrder(), { headers });
+  for (const job of jobs)
+    expect(await worker.dispatch(job)).toMatchObject({ outcome: 'duplicate' });
+});
+
+test('nothing is handed off that is not verified, or that contradicts its event', async () => {
+  const { jobs, queue } = makeQueue();
+  const web = createReceiver({ secret: SECRET, queue, hooks });
+  await deliver(web, paidOrder(), { secret: 'another secret' });
+  await deliver(web, paidOrder({ status: 56 }));
+  await deliver(web, '{');
+  expect(jobs).toEqual([]);
+});
+
+test('what contradicts its event is handed off where onInvalid keeps it', async () => {
+  const { jobs, queue } = makeQueue();
+  const web = createReceiver({ secret: SECRET, queue, hooks }).onInvalid(() => {});
+  expect(await deliver(web, paidOrder({ status: 56 }))).toMatchObject({ outcome: 'queued' });
+  expect(jobs).toHaveLength(1);
+});

@@ -1,0 +1,106 @@
+import { createReceiver } from 'storefront-webhooks';
+import { expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+const hooks = { onRejected() {} };
+
+test('unwrap takes the record out of { event, data }', async () => {
+  const handler = vi.fn();
+  const receiver = createReceiver({ secret: SECRET, unwrap: true }).on('order:paid', handler);
+  await deliver(receiver, { event: 'order:paid', data: paidOrder() });
+  expect(handler.mock.calls[0]?.[0].payload).toMatchObject(paidOrder());
+  // The same content, wrapped or not, is the same delivery.
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+});
+
+test('a wrapped event name that is not the header’s contradicts it', async () => {
+  const receiver = createReceiver({ secret: SECRET, unwrap: true, hooks }).on('*', () => {});
+  expect(await deliver(receiver, { event: 'order:created', data: paidOrder() })).toMatchObject({
+    status: 422,
+  });
+});
+
+test('without unwrap, a wrapped order is none', async () => {
+  const receiver = createReceiver({ secret: SECRET, hooks }).on('*', () => {});
+  expect(await deliver(receiver, { event: 'order:paid', data: paidOrder() })).toMatchObject({
+    status: 422,
+  });
+});
+
+test('paidStatuses says which states an order:paid may have', async () => {
+  const receiver = createReceiver({ secret: SECRET, paidStatuses: [100, 54], hooks }).on(
+    '*',
+    () => {},
+  );
+  expect(await deliver(receiver, paidOrder({ status: 54 }))).toMatchObject({ status: 200 });
+  expect(await deliver(receiver, paidOrder({ status: 53 }))).toMatchObject({ status: 422 });
+});
+
+test('maxAge refuses a payload whose updated_at is older', async () => {
+  const receiver = createReceiver({ secret: SECRET, maxAge: 60_000, hooks }).on('*', () => {});
+  const aged = (ms: number) => paidOrder({ updated_at: new Date(Date.now() - ms).toISOString() });
+  expect(await deliver(receiver, aged(0))).toMatchObject({ status: 200 });
+  expect(await deliver(receiver, aged(120_000))).toMatchObject({ status: 422 });
+  expect(await deliver(receiver, {}, { event: 'query:created' })).toMatchObject({ status: 200 });
+});
+
+test('headerPrefix names the headers', async () => {
+  const receiver = createReceiver({ secret: SECRET, headerPrefix: 'X-Brand-' }).on('*', () => {});
+  const reply = await deliver(receiver, paidOrder());
+  expect(reply).toMatchObject({ status: 401 });
+});
+
+type Receive = ReturnType<typeof createReceiver>['receive'];
+
+test.each<[string, (request: Parameters<Receive>[0]) => Parameters<Receive>[0]]>([
+  [
+    'a Fetch Headers',
+    (request) => ({ ...request, headers: new Headers(toPairs(request.headers)) }),
+  ],
+  [
+    'a plain object in any case',
+    (request) => ({
+      ...request,
+      headers: Object.fromEntries(
+        toPairs(request.headers).map(([name, value]) => [name.toUpperCase(), value]),
+      ),
+    }),
+  ],
+  [
+    'a plain object with lists',
+    (request) => ({
+      ...request,
+      headers: Object.fromEntries(toPairs(request.headers).map(([name, value]) => [name, [value]])),
+    }),
+  ],
+])('headers are found in %s', async (_, change) => {
+  const receiver = createReceiver({ secret: SECRET }).on('*', () => {});
+  const changed = {
+    receive: (request: Parameters<Receive>[0]) => receiver.receive(change(request)),
+  };
+  expect(await deliver(changed, paidOrder())).toMatchObject({ status: 200 });
+});
+
+function toPairs(headers: object): [string, string][] {
+  return Object.entries(headers).map(([name, value]) => [name, String(value)]);
+}
+
+test.each([
+  [{ limit: 0 }, 'limit'],
+  [{ limit: Infinity }, 'limit'],
+  [{ timeout: -1 }, 'timeout'],
+  [{ timeout: 2 ** 31 }, 'timeout'],
+  [{ bodyTimeout: Number.NaN }, 'bodyTimeout'],
+  [{ keepDays: 6 }, 'keepDays'],
+  [{ headerPrefix: 'X Service' }, 'headerPrefix'],
+  [
+    {
+      events: { '*': { '~standard': { version: 1, vendor: 'x', validate: () => ({ value: 1 }) } } },
+    },
+    'events',
+  ],
+] as const)('the option %o is refused when the receiver is created', (options, name) => {
+  expect(() => createReceiver({ secret: SECRET, ...options })).toThrow(
+    expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining(name) }),
+  );
+});

@@ -1,0 +1,78 @@
+import { createReceiver, type ScopedSecret, type SecretFunction } from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+describe('a secret', () => {
+  test.each([
+    ['missing', undefined],
+    ['empty', ''],
+    ['blank', ' \t\n'],
+    ['NUL-only', '\0\0'],
+    ['of zero bytes only', new Uint8Array(8)],
+    ['followed by a pasted line end', `${SECRET}\n`],
+    ['an empty list', []],
+    ['empty within a list', [SECRET, '']],
+  ])('that is %s is refused when the receiver is created', (_, secret) => {
+    const create = () => createReceiver({ secret });
+    expect(create).toThrow(expect.objectContaining({ code: 'secret_invalid' }));
+    expect(create).toThrow(/WEBHOOK_SECRET/);
+    expect(create).not.toThrow(SECRET);
+  });
+
+  test('may be several, while one is being replaced', async () => {
+    const receiver = createReceiver({ secret: ['the new secret', SECRET] }).on('*', () => {});
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200 });
+    expect(
+      await deliver(receiver, paidOrder(), { secret: 'the new secret', id: '2' }),
+    ).toMatchObject({ status: 200 });
+    expect(await deliver(receiver, paidOrder(), { secret: 'a third one', id: '3' })).toMatchObject({
+      status: 401,
+    });
+  });
+});
+
+describe('a secret function', () => {
+  function receiverWith(secret: SecretFunction) {
+    const handler = vi.fn();
+    const onError = vi.fn();
+    const receiver = createReceiver({ secret, hooks: { onError } }).on('*', handler);
+    return { receiver, handler, onError };
+  }
+
+  test('finds the shop by the request, and names the scope that handlers see', async () => {
+    const shops = new Map<string | undefined, ScopedSecret>([
+      ['/webhooks/one', { secret: 'the secret of one', scope: 'one' }],
+      ['/webhooks/two', { secret: ['the secret of two'], scope: 'two' }],
+    ]);
+    const { receiver, handler } = receiverWith(async ({ url }) => shops.get(url) ?? null);
+    const to = (url: string, secret: string) => deliver(receiver, paidOrder(), { url, secret });
+    expect(await to('/webhooks/one', 'the secret of one')).toMatchObject({ outcome: 'handled' });
+    expect(await to('/webhooks/two', 'the secret of two')).toMatchObject({ outcome: 'handled' });
+    expect(await to('/webhooks/two', 'the secret of one')).toMatchObject({ status: 401 });
+    expect(handler.mock.calls.map(([{ scope }]) => scope)).toEqual(['one', 'two']);
+  });
+
+  test('that knows no such shop is answered like a wrong signature', async () => {
+    const { receiver } = receiverWith(() => null);
+    const known = receiverWith(() => ({ secret: 'another secret', scope: '' }));
+    expect(await deliver(receiver, paidOrder())).toEqual(
+      await deliver(known.receiver, paidOrder()),
+    );
+  });
+
+  test.each([
+    ['an empty secret', () => ({ secret: '', scope: 'one' })],
+    ['a secret with a line end', () => ({ secret: 'a secret\n', scope: 'one' })],
+    [
+      'an error',
+      () => {
+        throw new Error('the database is down');
+      },
+    ],
+  ])('that gives %s is answered 500, and says so in the hook', async (_, secret) => {
+    const { receiver, handler, onError } = receiverWith(secret);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(onError).toHaveBeenCalledOnce();
+    expect(handler).not.toHaveBeenCalled();
+  });
+});
