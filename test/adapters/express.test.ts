@@ -1,0 +1,184 @@
+import type { Server } from 'node:http';
+import express5 from 'express';
+import express4 from 'express4';
+import { createReceiver, type Receiver } from 'storefront-webhooks';
+import { toExpress } from 'storefront-webhooks/express';
+import { loadFixture, replay, shippedFixtures, sign } from 'storefront-webhooks/testing';
+import request from 'supertest';
+import { describe, expect, test, vi } from 'vitest';
+import { paidOrder, SECRET } from '../support/deliver.js';
+
+const body = JSON.stringify(paidOrder());
+
+/** A paid order, as the provider posts it. */
+function post(app: express5.Express | Server, path: string) {
+  return request(app)
+    .post(path)
+    .set('Content-Type', 'application/json')
+    .set('X-Service-Event', 'order:paid')
+    .set('X-Service-Webhook', 'whl_1')
+    .set('X-Service-Signature', sign(body, SECRET))
+    .send(body);
+}
+
+describe.each([
+  ['Express 4', express4],
+  ['Express 5', express5],
+])('%s', (_, express) => {
+  function setUp() {
+    const handler = vi.fn();
+    const onError = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, hooks: { onError, onRejected() {} } }).on(
+      '*',
+      handler,
+    );
+    return { app: express(), handler, onError, receiver };
+  }
+
+  test('answers on app.post', async () => {
+    const { app, receiver, handler } = setUp();
+    app.post('/webhooks', toExpress(receiver));
+    const response = await post(app, '/webhooks');
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({ message: 'Handled.', outcome: 'handled' });
+    expect(response.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(response.text.length),
+    });
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  test('answers on app.use, and other methods with 405', async () => {
+    const { app, receiver } = setUp();
+    app.use('/webhooks', toExpress(receiver));
+    expect((await post(app, '/webhooks')).status).toBe(200);
+    const response = await request(app).get('/webhooks');
+    expect(response.status).toBe(405);
+    expect(response.headers.allow).toBe('POST');
+  });
+
+  test('answers under a Router', async () => {
+    const { app, receiver } = setUp();
+    const router = express.Router();
+    router.post('/incoming', toExpress(receiver));
+    app.use('/shop', router);
+    expect((await post(app, '/shop/incoming')).status).toBe(200);
+  });
+
+  test('is mounted above express.json(), which goes on parsing other routes', async () => {
+    const { app, receiver } = setUp();
+    app.post('/webhooks', toExpress(receiver));
+    app.use(express.json());
+    app.post('/other', (incoming, response) => {
+      response.json(incoming.body);
+    });
+    expect((await post(app, '/webhooks')).status).toBe(200);
+    expect((await request(app).post('/other').send({ a: 1 })).body).toEqual({ a: 1 });
+  });
+
+  test('below express.json(), the error names the line to change', async () => {
+    const { app, receiver, onError, handler } = setUp();
+    app.use(express.json());
+    app.post('/webhooks', toExpress(receiver));
+    const response = await post(app, '/webhooks');
+    expect(response.status).toBe(500);
+    expect(response.body).toMatchObject({ outcome: 'failed' });
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({
+      code: 'body_consumed',
+      message: expect.stringContaining('above app.use(express.json())'),
+    });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test.each(['express.text', 'express.urlencoded'] as const)(
+    'below %s, the error says so, too',
+    async (name) => {
+      const { app, receiver, onError } = setUp();
+      const parse = { 'express.text': express.text, 'express.urlencoded': express.urlencoded }[
+        name
+      ];
+      app.use(parse({ type: () => true }));
+      app.post('/webhooks', toExpress(receiver));
+      expect((await post(app, '/webhooks')).status).toBe(500);
+      expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'body_consumed' });
+    },
+  );
+
+  test('below a parser that found nothing to parse, the body is still read', async () => {
+    const { app, receiver } = setUp();
+    // It leaves req.body as {} in Express 4 and undefined in Express 5, and the stream untouched.
+    app.use(express.json({ type: 'application/vnd.other' }));
+    app.post('/webhooks', toExpress(receiver));
+    expect((await post(app, '/webhooks')).status).toBe(200);
+  });
+
+  test('takes the bytes that express.raw() has left in req.body', async () => {
+    const { app, receiver } = setUp();
+    app.post('/webhooks', express.raw({ type: () => true }), toExpress(receiver));
+    expect((await post(app, '/webhooks')).status).toBe(200);
+  });
+
+  test('takes the bytes that a parser was told to keep in req.rawBody', async () => {
+    const { app, receiver } = setUp();
+    app.use(
+      express.json({
+        verify(incoming, _response, bytes) {
+          Object.assign(incoming, { rawBody: bytes });
+        },
+      }),
+    );
+    app.post('/webhooks', toExpress(receiver));
+    expect((await post(app, '/webhooks')).status).toBe(200);
+  });
+
+  test('holds bytes that it is given to the limit, too', async () => {
+    const { app } = setUp();
+    const receiver = createReceiver({ secret: SECRET, limit: body.length - 1 }).on('*', () => {});
+    app.post('/webhooks', express.raw({ type: () => true }), toExpress(receiver));
+    expect((await post(app, '/webhooks')).status).toBe(413);
+  });
+
+  test('makes the receiver at the first request, once', async () => {
+    const { app, receiver } = setUp();
+    const make = vi.fn(async () => receiver);
+    app.post('/webhooks', toExpress(make));
+    expect(make).not.toHaveBeenCalled();
+    await Promise.all([post(app, '/webhooks'), post(app, '/webhooks')]);
+    expect(make).toHaveBeenCalledOnce();
+  });
+
+  test('hands the error of such a function to next, and asks it again at the next request', async () => {
+    const { app, receiver } = setUp();
+    const make = vi
+      .fn<() => Promise<Receiver>>()
+      .mockRejectedValueOnce(new Error('no secret'))
+      .mockResolvedValue(receiver);
+    app.post('/webhooks', toExpress(make));
+    app.use(((error, _request, response, _next) => {
+      response.status(500).send(String(error));
+    }) satisfies express5.ErrorRequestHandler);
+    expect((await post(app, '/webhooks')).text).toBe('Error: no secret');
+    expect((await post(app, '/webhooks')).status).toBe(200);
+  });
+
+  test('says nothing where somebody else has answered in the meantime', async () => {
+    const { app, receiver } = setUp();
+    const errors = vi.fn();
+    app.use((_request, response, next) => {
+      response.status(202).end();
+      next();
+    });
+    app.post('/webhooks', toExpress(receiver));
+    app.use(errors);
+    expect((await post(app, '/webhooks')).status).toBe(202);
+    expect(errors).not.toHaveBeenCalled();
+  });
+
+  test.each(shippedFixtures())('answers %s as it expects', async (name) => {
+    const { app, receiver } = setUp();
+    app.use('/webhooks', toExpress(receiver));
+    if (name === 'order:paid/duplicate') await replay(app, 'order:paid', { secret: SECRET });
+    const { status, outcome } = await replay(app, name, { secret: SECRET });
+    expect({ status, outcome }).toEqual(loadFixture(name).expect);
+  });
+});

@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+
+/**
+ * The files of the core in the order in which a delivery needs them: each imports only from those above
+ * it. A folder stands for all of its files.
+ */
+const ORDER = [
+  'standard-schema',
+  'errors',
+  'printable',
+  'log',
+  'bytes',
+  'outcome',
+  'schemas/',
+  'sha2',
+  'signature',
+  'sign-symbol',
+  'request',
+  'secret-source',
+  'key',
+  'delivery',
+  'stores/',
+  'hand-off',
+  'recent-ids',
+  'hooks',
+  'options',
+  'lease',
+  'idempotency',
+  'handler',
+  'once',
+  'handler-event',
+  'router',
+  'run-handlers',
+  'dispatched',
+  'reply',
+  'receiver',
+  'index',
+  'testing/',
+];
+
+const IMPORT = /^(?:import|export) (type )?(?:[^;]*? from )?'([^']+)';/gm;
+
+function importsOf(file: string) {
+  const source = readFileSync(file, 'utf8');
+  return Array.from(source.matchAll(IMPORT), ([, type, from = '']) => ({
+    isType: Boolean(type),
+    from,
+  }));
+}
+
+function filesIn(folder: string) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(folder, file));
+}
+
+function layerOf(file: string) {
+  const name = file.replace(/^src\//, '').replace(/\.[jt]s$/, '');
+  return ORDER.findIndex((layer) =>
+    layer.endsWith('/') ? name.startsWith(layer) : name === layer,
+  );
+}
+
+const core = filesIn('src');
+
+test.each(core)('%s imports only from the layers above it', (file) => {
+  expect(layerOf(file), 'add the file to ORDER').not.toBe(-1);
+  const relative = importsOf(file).filter(({ from }) => from.startsWith('.'));
+  for (const { from } of relative) {
+    const imported = normalize(join(file, '..', from));
+    const isInSameFolder =
+      ORDER[layerOf(file)]?.endsWith('/') && layerOf(imported) === layerOf(file);
+    expect(isInSameFolder || layerOf(imported) < layerOf(file), `${file} imports ${imported}`).toBe(
+      true,
+    );
+  }
+});
+
+test('the core runs everywhere: outside testing, nothing of Node is imported', () => {
+  const imported = core
+    .filter((file) => !file.startsWith('src/testing/'))
+    .flatMap((file) => importsOf(file))
+    .filter(({ from }) => !from.startsWith('.'))
+    .map(({ from }) => from);
+  expect([...new Set(imported)].sort()).toEqual([
+    '@noble/hashes/hmac.js',
+    '@noble/hashes/sha2.js',
+    'zod/mini',
+  ]);
+});
+
+test.each(filesIn('adapters'))('%s knows only the types of the core', (file) => {
+  const ofCore = importsOf(file).filter(({ from }) => from.startsWith('../src/'));
+  expect(ofCore.filter(({ isType }) => !isType)).toEqual([]);
+});
+
+test.each([...core, ...filesIn('adapters')])('%s has at most 250 lines', (file) => {
+  expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThanOrEqual(250);
+});
