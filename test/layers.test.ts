@@ -58,9 +58,8 @@ function filesIn(folder: string) {
 
 function layerOf(file: string) {
   const name = file.replace(/^src\//, '').replace(/\.[jt]s$/, '');
-  return ORDER.findIndex((layer) =>
-    layer.endsWith('/') ? name.startsWith(layer) : name === layer,
-  );
+  const [folder] = name.split('/');
+  return ORDER.indexOf(name.includes('/') ? `${folder}/` : name);
 }
 
 const core = filesIn('src');

@@ -1,0 +1,34 @@
+/** What the README's examples take for granted: what they have imported before, and the reader's own program. */
+import type expressFunction from 'express';
+import type * as core from 'storefront-webhooks';
+import type * as expressAdapter from 'storefront-webhooks/express';
+import type * as testing from 'storefront-webhooks/testing';
+import type * as zod from 'zod';
+
+declare global {
+  const express: typeof expressFunction;
+  const createReceiver: typeof core.createReceiver;
+  const memoryStore: typeof core.memoryStore;
+  const orderStatusLabel: typeof core.orderStatusLabel;
+  const productSchema: typeof core.productSchema;
+  const verifySignature: typeof core.verifySignature;
+  const toExpress: typeof expressAdapter.toExpress;
+  const replay: typeof testing.replay;
+  const z: typeof zod;
+
+  const receiver: core.Receiver;
+  const app: expressFunction.Express;
+  const secret: string;
+  const rawBody: Uint8Array;
+  const signature: string;
+
+  function deliver(order: core.Order): Promise<void>;
+  function refill(payload: core.JsonObject): Promise<void>;
+  function notify(payload: core.JsonObject): Promise<void>;
+  function log(...values: unknown[]): void;
+  function keepForAPerson(...values: unknown[]): Promise<void>;
+  function createInvoice(orderId: string): Promise<string>;
+  function sendMail(to: string, invoice: string): Promise<void>;
+  function loadSecret(): Promise<string>;
+  function findShop(url?: string): Promise<{ secret: string; name: string } | undefined>;
+}
