@@ -1,8 +1,12 @@
 /** Whether a value is bytes, also where it comes from another realm, as in some test runners. */
 export function isBytes(value: unknown): value is Uint8Array {
-  return (
-    ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]'
-  );
+  return ArrayBuffer.isView(value) && (value as Uint8Array)[Symbol.toStringTag] === 'Uint8Array';
+}
+
+const encoder = new TextEncoder();
+
+export function toUtf8(text: string): Uint8Array {
+  return encoder.encode(text);
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -17,13 +21,12 @@ for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   NIBBLE[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-/** Decodes text already known to be hexadecimal digits. */
-export function fromHex(hex: string): Uint8Array {
-  const bytes = new Uint8Array(hex.length / 2);
-  for (let i = 0; i < bytes.length; i++) {
+/** Decodes text already known to be hexadecimal digits, as many as fill the target. */
+export function decodeHex(hex: string, target: Uint8Array): Uint8Array {
+  for (let i = 0; i < target.length; i++) {
     const high = NIBBLE[hex.charCodeAt(2 * i)] ?? 0;
     const low = NIBBLE[hex.charCodeAt(2 * i + 1)] ?? 0;
-    bytes[i] = (high << 4) | low;
+    target[i] = (high << 4) | low;
   }
-  return bytes;
+  return target;
 }

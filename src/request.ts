@@ -40,21 +40,22 @@ export function readHeaders(
 ): WebhookHeaders | Rejection {
   if (method.toUpperCase() !== 'POST') return new Rejection('method_not_allowed');
 
-  const signature = header(headers, `${headerPrefix}signature`);
+  const header = toFinder(headers);
+  const signature = header(`${headerPrefix}signature`);
   if (!isSignature(signature)) return new Rejection('signature_invalid');
 
   // Runtimes join a header that was given twice with a comma; no event name has one.
-  const event = header(headers, `${headerPrefix}event`);
+  const event = header(`${headerPrefix}event`);
   if (!event || event.includes(',')) return new Rejection('event_header_invalid');
 
-  const encoding = header(headers, 'content-encoding');
+  const encoding = header('content-encoding');
   if (encoding && encoding.toLowerCase() !== 'identity')
     return new Rejection('encoding_unsupported');
 
-  const declaredLength = Number(header(headers, 'content-length') ?? 0);
+  const declaredLength = Number(header('content-length') ?? 0);
   if (declaredLength > limit) return new Rejection('body_too_large');
 
-  return { event, signature, id: header(headers, `${headerPrefix}webhook`) || undefined };
+  return { event, signature, id: header(`${headerPrefix}webhook`) || undefined };
 }
 
 /** The body's bytes, at most `limit` of them, within `bodyTimeoutMs`. */
@@ -102,18 +103,21 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Error && 'status' in error && error.status === 413;
 }
 
-/** A header by its lower-case name; one that was given twice comes back joined with a comma. */
-function header(headers: RequestHeaders, name: string): string | undefined {
-  if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
-  let found: string | undefined;
-  for (const key of Object.keys(headers)) {
-    if (key.length !== name.length || key.toLowerCase() !== name) continue;
-    const value = headers[key];
-    if (value === undefined) continue;
-    const text = typeof value === 'string' ? value : value.join(', ');
-    found = found === undefined ? text : `${found}, ${text}`;
-  }
-  return found;
+/** Finds headers by their lower-case names; one that was given twice comes back joined with a comma. */
+function toFinder(headers: RequestHeaders): (name: string) => string | undefined {
+  if (isFetchHeaders(headers)) return (name) => headers.get(name) ?? undefined;
+  const keys = Object.keys(headers);
+  return (name) => {
+    let found: string | undefined;
+    for (const key of keys) {
+      if (key.length !== name.length || key.toLowerCase() !== name) continue;
+      const value = headers[key];
+      if (value === undefined) continue;
+      const text = typeof value === 'string' ? value : value.join(', ');
+      found = found === undefined ? text : `${found}, ${text}`;
+    }
+    return found;
+  };
 }
 
 function isFetchHeaders(headers: RequestHeaders): headers is { get(name: string): string | null } {

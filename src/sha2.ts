@@ -1,6 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
-import { toHex } from './bytes.js';
+import { toHex, toUtf8 } from './bytes.js';
+import { ONE_SHOT_LIMIT, oneShotHmac } from './one-shot-hmac.js';
 
 /** The hashing that this package needs, synchronous on every runtime. */
 export interface Sha2 {
@@ -13,15 +14,25 @@ export interface Sha2 {
 
 type NodeCrypto = typeof import('node:crypto');
 
-export function nativeSha2({ createHash, createHmac, hash, timingSafeEqual }: NodeCrypto): Sha2 {
+/** Node's crypto; `hash` came with Node 20.12, and other runtimes may not have it. */
+type NativeCrypto = Pick<NodeCrypto, 'createHash' | 'createHmac' | 'timingSafeEqual'> &
+  Partial<Pick<NodeCrypto, 'hash'>>;
+
+export function nativeSha2({ createHash, createHmac, hash, timingSafeEqual }: NativeCrypto): Sha2 {
   return {
-    // One shot where the runtime has it, at half the cost for a short message.
     sha256: hash
       ? (message) => hash('sha256', message)
       : (message) => createHash('sha256').update(message).digest('hex'),
-    hmacSha512: (key, message) => createHmac('sha512', key).update(message).digest(),
+    hmacSha512: (key, message) =>
+      hash && message.length <= ONE_SHOT_LIMIT
+        ? oneShotHmac((data) => hash('sha512', data, 'binary'), bytesOf(key), message)
+        : createHmac('sha512', key).update(message).digest(),
     equal: (a, b) => a.length === b.length && timingSafeEqual(a, b),
   };
+}
+
+function bytesOf(key: Uint8Array | string): Uint8Array {
+  return typeof key === 'string' ? toUtf8(key) : key;
 }
 
 export const portableSha2: Sha2 = {

@@ -14,6 +14,7 @@ const ORDER = [
   'bytes',
   'outcome',
   'schemas/',
+  'one-shot-hmac',
   'sha2',
   'signature',
   'sign-symbol',
