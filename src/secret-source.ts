@@ -1,4 +1,3 @@
-import { toUtf8 } from './bytes.js';
 import { UsageError } from './errors.js';
 import type { WebhookRequest } from './request.js';
 import { badSecret, type Secret, toSecrets } from './signature.js';
@@ -54,6 +53,5 @@ function toTrimmedSecrets(secret: unknown): readonly Secret[] {
       throw badSecret('it begins or ends with white space, as when a line end was pasted with it');
     }
   }
-  // As bytes, made once and not for each delivery.
-  return secrets.map((one) => (typeof one === 'string' ? toUtf8(one) : one.slice()));
+  return secrets.map((one) => (typeof one === 'string' ? one : one.slice()));
 }

@@ -1,6 +1,6 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
-import { toHex, toUtf8 } from './bytes.js';
+import { toHex } from './bytes.js';
 import { ONE_SHOT_LIMIT, oneShotHmac } from './one-shot-hmac.js';
 
 /** The hashing that this package needs, synchronous on every runtime. */
@@ -25,14 +25,10 @@ export function nativeSha2({ createHash, createHmac, hash, timingSafeEqual }: Na
       : (message) => createHash('sha256').update(message).digest('hex'),
     hmacSha512: (key, message) =>
       hash && message.length <= ONE_SHOT_LIMIT
-        ? oneShotHmac((data) => hash('sha512', data, 'binary'), bytesOf(key), message)
+        ? oneShotHmac((data) => hash('sha512', data, 'binary'), key, message)
         : createHmac('sha512', key).update(message).digest(),
     equal: (a, b) => a.length === b.length && timingSafeEqual(a, b),
   };
-}
-
-function bytesOf(key: Uint8Array | string): Uint8Array {
-  return typeof key === 'string' ? toUtf8(key) : key;
 }
 
 export const portableSha2: Sha2 = {
