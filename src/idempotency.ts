@@ -1,7 +1,7 @@
 import { WebhookError } from './errors.js';
 import { Lease, type LeaseEnd, type Timing } from './lease.js';
 import type { Dispatched } from './outcome.js';
-import type { Claim, Claimable, IdempotencyStore } from './stores/store.js';
+import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from './stores/store.js';
 
 /** How many interrupted attempts make a delivery dead, where the store can park it. */
 const MAX_CRASHES = 5;
@@ -56,7 +56,9 @@ export class Idempotency {
     if (this.#closing) return { state: 'closing' };
     let claim: Claim;
     try {
-      claim = await this.#claim(subject, keepMs);
+      const terms = this.#terms(subject, keepMs);
+      claim = await this.#store.claim(subject, terms);
+      if (claim.state === 'busy') claim = await this.#wait(subject, terms, claim);
     } catch (cause) {
       const error = new WebhookError('store_unavailable', 'The store could not take the claim.', {
         cause,
@@ -105,15 +107,17 @@ export class Idempotency {
     clearTimeout(timer);
   }
 
-  async #claim(subject: Claimable, keepMs: number): Promise<Claim> {
-    const { leaseMs, waitMs } = this.#timing;
+  #terms({ body }: Claimable, keepMs: number): LeaseTerms {
     // Only a durable store can park a delivery for a person to look at: elsewhere, dead would mean lost.
-    const parks = this.#store.durable && subject.body !== undefined;
+    const parks = this.#store.durable && body !== undefined;
     const maxCrashes = parks ? MAX_CRASHES : Number.POSITIVE_INFINITY;
-    const terms = { owner: crypto.randomUUID(), leaseMs, keepMs, maxCrashes };
-    let claim = await this.#store.claim(subject, terms);
-    if (claim.state !== 'busy') return claim;
-    const giveUpAt = performance.now() + waitMs;
+    return { owner: crypto.randomUUID(), leaseMs: this.#timing.leaseMs, keepMs, maxCrashes };
+  }
+
+  /** Asks again for a while, because what is being processed elsewhere is most often soon done. */
+  async #wait(subject: Claimable, terms: LeaseTerms, first: Claim): Promise<Claim> {
+    const giveUpAt = performance.now() + this.#timing.waitMs;
+    let claim = first;
     for (let pauseMs = 20; claim.state === 'busy'; pauseMs = Math.min(2 * pauseMs, 250)) {
       if (this.#closing || performance.now() + pauseMs > giveUpAt) break;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -123,23 +127,14 @@ export class Idempotency {
   }
 
   /** Gives whether the lease was still held. */
-  async #settle(lease: Lease, subject: Claimable, work: Work, keepMs: number): Promise<boolean> {
+  #settle(lease: Lease, subject: Claimable, work: Work, keepMs: number): Promise<boolean> {
     lease.stop();
-    try {
-      switch (work.state) {
-        case 'done':
-          return await lease.complete(keepMs);
-        case 'failed':
-          return await lease.fail(work.error);
-        case 'busy':
-          return await lease.release();
-      }
-    } catch (cause) {
+    return settlement(lease, work, keepMs).catch((cause) => {
       const message = 'The store could not record how the delivery ended.';
       this.#onError(new WebhookError('outcome_unrecorded', message, { cause }), subject);
       // What is done is done: to have it sent again would only do it twice.
       return true;
-    }
+    });
   }
 
   /** Work that ends late is recorded all the same, unless somebody else has taken over by then. */
@@ -147,6 +142,17 @@ export class Idempotency {
     void working.then(
       (work) => work.state === 'done' && this.#settle(lease, subject, work, keepMs),
     );
+  }
+}
+
+function settlement(lease: Lease, work: Work, keepMs: number): Promise<boolean> {
+  switch (work.state) {
+    case 'done':
+      return lease.complete(keepMs);
+    case 'failed':
+      return lease.fail(work.error);
+    case 'busy':
+      return lease.release();
   }
 }
 

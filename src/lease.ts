@@ -154,9 +154,10 @@ export class Lease {
 
 /** Tries a write again where the store fails for a moment: what was done should not be forgotten. */
 function persist<Result>(write: () => Promise<Result>): Promise<Result> {
-  return write()
-    .catch(() => sleep(50).then(write))
-    .catch(() => sleep(250).then(write));
+  return write().catch(async () => {
+    await sleep(50);
+    return write().catch(() => sleep(250).then(write));
+  });
 }
 
 function sleep(ms: number): Promise<void> {

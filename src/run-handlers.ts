@@ -24,34 +24,33 @@ interface Run {
 /** Step 5: runs those handlers of a delivery that have not finished before, side by side. Never rejects. */
 export async function runHandlers(routes: readonly Route[], run: Run): Promise<HandlersWork> {
   const left = routes.filter(({ name }) => !Object.hasOwn(run.lease.done, progressName(name)));
-  const ran: string[] = [];
+  // The only one left needs no record: completing the delivery is its record.
+  const start = left.length > 1 ? runAndRecord : runRoute;
   // All are started here; since none rejects, waiting for one after the other waits for all.
-  const started = left.map((route) => runRoute(route, run, left.length > 1, ran));
+  const started = left.map((route) => ({ name: route.name, running: start(route, run) }));
+  const ran: string[] = [];
   let work: Work = { state: 'done' };
-  for (const running of started) {
+  for (const { name, running } of started) {
     const attempt = await running;
+    if (attempt.state === 'done') ran.push(name);
     if (attempt.state === 'failed') work = attempt;
     else if (attempt.state === 'busy' && work.state === 'done') work = attempt;
   }
   return { ...work, ran };
 }
 
-async function runRoute(
-  route: Route,
-  run: Run,
-  isRecorded: boolean,
-  ran: string[],
-): Promise<Attempt> {
-  const { oncePer, name } = route;
-  const attempt = oncePer
-    ? await runEffect(route, oncePer, run)
-    : await runHandler(route, run.lease, run);
-  if (attempt.state === 'done') ran.push(name);
-  // The only one left needs no record: completing the delivery is its record.
-  if (isRecorded && (attempt.state === 'done' || attempt.state === 'skipped')) {
-    await run.lease.record(progressName(name), null).catch((error) => run.onError(error, name));
+async function runAndRecord(route: Route, run: Run): Promise<Attempt> {
+  const attempt = await runRoute(route, run);
+  if (attempt.state === 'done' || attempt.state === 'skipped') {
+    await run.lease
+      .record(progressName(route.name), null)
+      .catch((error) => run.onError(error, route.name));
   }
   return attempt;
+}
+
+function runRoute(route: Route, run: Run): Promise<Attempt> {
+  return route.oncePer ? runEffect(route, route.oncePer, run) : runHandler(route, run.lease, run);
 }
 
 async function runHandler(route: Route, lease: Lease, run: Run): Promise<Work> {
