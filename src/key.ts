@@ -20,7 +20,8 @@ export function contentOf(payload: unknown, rawBody: Uint8Array): string {
     const { id, status, updated_at } = payload;
     const known = status === undefined || typeof status === 'string' || typeof status === 'number';
     if (typeof id === 'string' && typeof updated_at === 'string' && known) {
-      return JSON.stringify(['state', id, status, updated_at]);
+      // As text: JSON has no word for the numbers that are too large for a double.
+      return JSON.stringify(['state', id, typeof status, String(status), updated_at]);
     }
   }
   return JSON.stringify(['bytes', sha2.sha256(rawBody)]);

@@ -15,6 +15,11 @@ export interface Route {
   readonly oncePer?: AnyKey | undefined;
 }
 
+const ONLY_ONE = 'There can be only one: let it do both.';
+const NAME_IT =
+  'The progress of each is stored under its name, so give this one a name of its own: ' +
+  ".on(…, handler, { name: 'something-else' }).";
+
 /** From event names to handlers. Sets and Maps throughout: an event may be named `constructor`. */
 export class Router {
   readonly #routes: ReadonlyMap<string, Route[]>;
@@ -42,7 +47,8 @@ export class Router {
           'Register the handler once for each event, with one `name`d handler per event.',
       );
     }
-    for (const taken of name === undefined ? new Set(patterns) : [name]) this.#take(taken, handler);
+    for (const taken of name === undefined ? new Set(patterns) : [name])
+      this.#take(taken, handler, NAME_IT);
     for (const [event, routes] of this.#routes) {
       const pattern = patterns.find((candidate) => covers(candidate, event));
       if (pattern !== undefined) routes.push({ name: name ?? pattern, handler, oncePer });
@@ -50,12 +56,12 @@ export class Router {
   }
 
   onUnknown(handler: AnyHandler): void {
-    this.#take('onUnknown', handler);
+    this.#take('onUnknown', handler, ONLY_ONE);
     this.#unknown = { name: 'onUnknown', handler };
   }
 
   onInvalid(handler: AnyHandler): void {
-    this.#take('onInvalid', handler);
+    this.#take('onInvalid', handler, ONLY_ONE);
     this.#invalid = { name: 'onInvalid', handler };
   }
 
@@ -76,7 +82,7 @@ export class Router {
     );
   }
 
-  #take(name: string, handler: unknown): void {
+  #take(name: string, handler: unknown, hint: string): void {
     if (this.#inUse) {
       throw new UsageError(
         'registered_late',
@@ -88,11 +94,7 @@ export class Router {
       throw new UsageError('handler_invalid', `The handler for "${name}" is not a function.`);
     }
     if (this.#names.has(name)) {
-      throw new UsageError(
-        'handler_duplicate',
-        `There is already a handler "${name}", and the progress of each is stored under its name. ` +
-          `Give this one a name of its own: .on(…, handler, { name: 'something-else' }).`,
-      );
+      throw new UsageError('handler_duplicate', `There is already a handler "${name}". ${hint}`);
     }
     this.#names.add(name);
   }

@@ -75,7 +75,10 @@ function resourceSchema<T>(read: (value: unknown) => Reading<T>): ResourceSchema
         const reading = read(value);
         if ('value' in reading) return { value: reading.value };
         return {
-          issues: reading.issues.map(({ path, message }) => ({ path: path.split('.'), message })),
+          issues: reading.issues.map(({ path, message }) => ({
+            path: path === '' ? [] : path.split('.'),
+            message,
+          })),
         };
       },
     },

@@ -23,7 +23,7 @@ export function sendOverHttp(url: URL, request: OutgoingRequest): Promise<Answer
       headers: [
         ['Host', url.host],
         ['Connection', 'close'],
-        ...(sized || method === 'GET' ? [] : [['Content-Length', String(body.length)]]),
+        ...(sized ? [] : [['Content-Length', String(body.length)]]),
         ...headers,
       ].flat(),
     });

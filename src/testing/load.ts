@@ -82,6 +82,9 @@ function toFixture(file: string, saved: WholeFile): Fixture {
 function readBody(file: string, saved: WholeFile['body']): Uint8Array {
   const body =
     'text' in saved ? Buffer.from(saved.text, 'utf8') : Buffer.from(saved.base64, 'base64');
+  if ('base64' in saved && body.toString('base64') !== saved.base64) {
+    throw invalid(file, 'body.base64 is not Base64');
+  }
   const { bytes = body.length, sha256 } = saved;
   if (body.length !== bytes) {
     throw invalid(file, `its body has ${body.length} bytes, but body.bytes says ${bytes}`);

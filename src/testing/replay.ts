@@ -27,6 +27,9 @@ export interface ReplayManyOptions extends ReplayOptions {
   concurrency?: number;
 }
 
+// With any of these, there is a list of results.
+const LIST_OPTIONS = ['duplicate', 'shuffle', 'concurrency'] as const;
+
 /** What one replayed delivery was answered. */
 export interface ReplayResult {
   readonly fixture: Fixture;
@@ -58,7 +61,7 @@ export interface ReplayResult {
 export async function replay(
   target: ReplayTarget,
   fixture: Fixture | string,
-  options?: ReplayOptions & { duplicate?: undefined },
+  options?: ReplayOptions & { [Name in (typeof LIST_OPTIONS)[number]]?: undefined },
 ): Promise<ReplayResult>;
 export async function replay(
   target: ReplayTarget,
@@ -68,12 +71,17 @@ export async function replay(
 export async function replay(
   target: ReplayTarget,
   fixtures: Fixture | string | readonly (Fixture | string)[],
-  options: Omit<ReplayManyOptions, 'duplicate'> & { duplicate?: number | undefined } = {},
+  options: ReplayOptions & {
+    [Name in keyof ReplayManyOptions]?: ReplayManyOptions[Name] | undefined;
+  } = {},
 ): Promise<ReplayResult | ReplayResult[]> {
   const { duplicate = 1, shuffle = false, concurrency = 1, path = '/webhooks' } = options;
   const loaded = [fixtures].flat().map((one) => (typeof one === 'string' ? loadFixture(one) : one));
   const deliveries = loaded.flatMap((one) => Array.from({ length: duplicate }, () => one));
   const ordered = shuffle === false ? deliveries : shuffled(deliveries, shuffle);
+
+  const isList =
+    Array.isArray(fixtures) || LIST_OPTIONS.some((name) => options[name] !== undefined);
 
   const signer = toSigner(target, options, path);
   const open = await openTarget(target, path);
@@ -82,7 +90,7 @@ export async function replay(
       sendOne(open, one, options, signer),
     );
     const [first] = results;
-    return Array.isArray(fixtures) || options.duplicate !== undefined || !first ? results : first;
+    return isList || !first ? results : first;
   } finally {
     await open.close();
   }

@@ -35,30 +35,32 @@ export interface OpenTarget {
   close(): Promise<void>;
 }
 
-export function isReceiver(target: ReplayTarget): target is ReceiverLike {
-  return typeof target === 'object' && SIGN in target;
+export function isReceiver(target: unknown): target is ReceiverLike {
+  return typeof target === 'object' && target !== null && SIGN in target;
 }
 
 /** Makes a target ready; an application is served on a loopback port for as long as it is open. */
 export async function openTarget(target: ReplayTarget, path: string): Promise<OpenTarget> {
   if (typeof target === 'string' || target instanceof URL) return openUrl(new URL(target));
-  if (target instanceof Server) return openServer(target, path);
+  if (target instanceof Server) {
+    return target.listening
+      ? openUrl(new URL(path, originOf(target)))
+      : serve((request, response) => target.emit('request', request, response), path);
+  }
   if (isReceiver(target)) return openReceiver(target, path);
   if (typeof target === 'function') {
     return target.length >= 2
-      ? openServer(createServer(target as NodeHandler), path)
+      ? serve(target as NodeHandler, path)
       : openFetch(target as FetchHandler, path);
   }
-  if ('callback' in target) return openServer(createServer(target.callback()), path);
-  if ('ready' in target) {
-    await target.ready();
-    const { server } = target;
-    return openServer(
-      createServer((request, response) => server.emit('request', request, response)),
-      path,
-    );
+  if (typeof target === 'object' && target !== null) {
+    if ('callback' in target) return serve(target.callback(), path);
+    if ('ready' in target) {
+      await target.ready();
+      return openTarget(target.server, path);
+    }
+    if ('fetch' in target) return openFetch((request) => target.fetch(request), path);
   }
-  if ('fetch' in target) return openFetch((request) => target.fetch(request), path);
   throw new UsageError(
     'target_invalid',
     'replay() takes a receiver, an address, a Node server, an Express, Koa or Fastify application, ' +
@@ -70,24 +72,32 @@ function openUrl(url: URL): OpenTarget {
   return { send: (request) => sendOverHttp(url, request), close: async () => {} };
 }
 
-async function openServer(server: Server, path: string): Promise<OpenTarget> {
-  const wasListening = server.listening;
-  if (!wasListening) {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(0, '127.0.0.1', resolve);
-    });
-  }
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  const url = new URL(path, `http://127.0.0.1:${port}`);
+/** Serves a handler on a loopback port of its own. */
+async function serve(handler: NodeHandler, path: string): Promise<OpenTarget> {
+  const server = createServer(handler);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
   return {
-    send: (request) => sendOverHttp(url, request),
+    ...openUrl(new URL(path, originOf(server))),
     close: async () => {
-      if (wasListening) return;
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function originOf(server: Server): string {
+  const at = server.address();
+  if (typeof at !== 'object' || at === null) {
+    throw new UsageError(
+      'target_invalid',
+      'replay() cannot send to a server on a pipe: pass one on a port.',
+    );
+  }
+  const any = at.address === '::' || at.address === '0.0.0.0';
+  const host = any ? '127.0.0.1' : at.family === 'IPv6' ? `[${at.address}]` : at.address;
+  return `http://${host}:${at.port}`;
 }
 
 function openReceiver(receiver: ReceiverLike, path: string): OpenTarget {
