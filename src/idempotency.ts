@@ -75,7 +75,7 @@ export class Idempotency {
 
     const { attempt } = lease;
     const working = work(lease);
-    const result = await Promise.race([working, lease.ended]);
+    const result = await lease.until(working);
     if (typeof result === 'string') {
       this.#settleLate(lease, subject, working, keepMs);
       return { state: result, attempt, error: lease.endError(result) };

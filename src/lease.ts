@@ -23,8 +23,6 @@ export type LeaseEnd = 'timeout' | 'lost';
 export class Lease {
   readonly attempt: number;
   readonly done: Readonly<Record<string, Json>>;
-  /** Settles when the lease ends early; never rejects. */
-  readonly ended: Promise<LeaseEnd>;
   readonly #store: IdempotencyStore;
   readonly #key: string;
   readonly #fence: number;
@@ -50,9 +48,6 @@ export class Lease {
     this.#timing = timing;
     this.attempt = claim.attempt;
     this.done = claim.done;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
     this.#schedule();
   }
 
@@ -61,6 +56,14 @@ export class Lease {
     this.#abort ??= new AbortController();
     if (this.#error) this.#abort.abort(this.#error);
     return this.#abort.signal;
+  }
+
+  /** Waits for the work under this lease, or for the lease to end early. The work must not reject. */
+  until<Result>(working: Promise<Result>): Promise<Result | LeaseEnd> {
+    return new Promise((resolve) => {
+      this.#end = resolve;
+      working.then(resolve);
+    });
   }
 
   /** Throws once the lease has ended early. */

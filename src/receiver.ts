@@ -214,13 +214,12 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
 
   async #runOnce(routes: readonly Route[], delivery: Delivery): Promise<Dispatched> {
     if (this.#settings.isDefaultStore) warnOfMemory();
-    const about = nameOf(delivery);
-    const onError = (error: unknown, handler: string) =>
-      this.#reporter.error(error, { ...about, handler });
+    const onError = (error: unknown, handler?: string) =>
+      this.#reporter.error(error, { ...nameOf(delivery), handler });
     const held = await this.#idempotency.hold(seal(delivery), this.#settings.keepMs, (lease) =>
       runHandlers(routes, { delivery, lease, idempotency: this.#idempotency, onError }),
     );
-    if ('error' in held) this.#reporter.error(held.error, about);
+    if ('error' in held) onError(held.error);
     return toDispatched(held, delivery.kind);
   }
 

@@ -1,0 +1,353 @@
+import {
+  createReceiver,
+  eventSchemas,
+  memoryStore,
+  orderSchema,
+  UsageError,
+} from 'storefront-webhooks';
+import { type Fixture, loadFixture, replay } from 'storefront-webhooks/testing';
+import { describe, expect, test, vi } from 'vitest';
+
+const EVENTS = Object.keys(eventSchemas);
+
+function makeReceiver() {
+  return createReceiver({
+    secret: 'a secret for tests',
+    store: memoryStore(),
+    hooks: { onRejected() {} },
+  });
+}
+
+/** The names of the handlers that run for each known event. */
+async function routesOf(receiver: ReturnType<typeof makeReceiver>) {
+  const routes: Record<string, readonly string[]> = {};
+  for (const event of EVENTS) {
+    const { ran = [] } = await replay(receiver, event);
+    if (ran.length > 0) routes[event] = [...ran].sort();
+  }
+  return routes;
+}
+
+const nothing = () => {};
+
+describe('a pattern', () => {
+  test('that is a name covers that event only', async () => {
+    const receiver = makeReceiver().on('order:paid', nothing).on('query:replied', nothing);
+    expect(await routesOf(receiver)).toEqual({
+      'order:paid': ['order:paid'],
+      'query:replied': ['query:replied'],
+    });
+  });
+
+  test('that is a family covers its events', async () => {
+    expect(await routesOf(makeReceiver().on('order:*', nothing))).toEqual({
+      'order:created': ['order:*'],
+      'order:paid': ['order:*'],
+      'order:updated': ['order:*'],
+    });
+    expect(await routesOf(makeReceiver().on('query:*', nothing))).toEqual({
+      'query:created': ['query:*'],
+      'query:replied': ['query:*'],
+      'query:updated': ['query:*'],
+    });
+  });
+
+  test("that is '*' covers every known event, and no other", async () => {
+    const receiver = makeReceiver().on('*', nothing);
+    expect(await routesOf(receiver)).toEqual(
+      Object.fromEntries(EVENTS.map((event) => [event, ['*']])),
+    );
+    expect(await replay(receiver, 'unknown')).toMatchObject({ outcome: 'ignored', ran: [] });
+  });
+
+  test("that is '*' covers the receiver's own events, too, and so does their family", async () => {
+    const receiver = createReceiver({
+      secret: 'a secret for tests',
+      store: memoryStore(),
+      events: {
+        'subscription:renewed': { '~standard': orderSchema['~standard'] },
+        'order:lost': orderSchema,
+      },
+    })
+      .on('*', nothing)
+      .on('subscription:*', nothing)
+      .on('order:*', nothing);
+    const renewed = { ...loadFixture('order:created'), event: 'subscription:renewed' };
+    expect((await replay(receiver, renewed, { event: 'subscription:renewed' })).ran).toEqual([
+      '*',
+      'subscription:*',
+    ]);
+    expect((await replay(receiver, renewed, { event: 'order:lost' })).ran).toEqual([
+      '*',
+      'order:*',
+    ]);
+  });
+
+  test('may be one of several in a list', async () => {
+    const receiver = makeReceiver().on(['order:paid', 'query:*'], nothing, { name: 'notify' });
+    expect(await routesOf(receiver)).toEqual({
+      'order:paid': ['notify'],
+      'query:created': ['notify'],
+      'query:replied': ['notify'],
+      'query:updated': ['notify'],
+    });
+  });
+});
+
+describe('a delivery', () => {
+  test.each([
+    ['a name and its family', ['order:paid', 'order:*'], 'order:paid'],
+    ['a family and a name of it', ['order:*', 'order:paid'], 'order:*'],
+    ['a name twice', ['order:paid', 'order:paid'], 'order:paid'],
+    ['everything there is', ['*', 'order:*', 'order:paid'], '*'],
+  ] as const)(
+    'that one registration covers by %s runs its handler once',
+    async (_, patterns, name) => {
+      const handler = vi.fn();
+      const receiver = makeReceiver().on(patterns, handler);
+      expect((await replay(receiver, 'order:paid')).ran).toEqual([name]);
+      expect(handler).toHaveBeenCalledOnce();
+    },
+  );
+
+  test('runs every handler that covers it', async () => {
+    const receiver = makeReceiver()
+      .on('*', nothing)
+      .on('order:*', nothing)
+      .on('order:paid', nothing)
+      .on('order:created', nothing)
+      .on('order:paid', nothing, { name: 'deliver' });
+    const { ran } = await replay(receiver, 'order:paid');
+    expect([...(ran ?? [])].sort()).toEqual(['*', 'deliver', 'order:*', 'order:paid']);
+  });
+
+  test('gives its handler its event, id and payload', async () => {
+    const handler = vi.fn();
+    await replay(makeReceiver().on('order:*', handler), 'order:paid', { id: 'whl_9' });
+    expect(handler).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({
+        id: 'whl_9',
+        event: 'order:paid',
+        payload: expect.objectContaining({ id: 'ord_5f2c9a7be1', value: '19.90' }),
+        issues: [],
+      }),
+    );
+  });
+
+  test('that no handler covers is ignored', async () => {
+    const receiver = makeReceiver().on('query:replied', nothing);
+    expect(await replay(receiver, 'order:paid')).toMatchObject({
+      status: 200,
+      outcome: 'ignored',
+      ran: [],
+    });
+  });
+});
+
+describe('onUnknown', () => {
+  test('handles the events that nobody has named, and only those', async () => {
+    const handler = vi.fn();
+    const receiver = makeReceiver().on('order:paid', nothing).onUnknown(handler);
+    expect(await replay(receiver, 'unknown')).toMatchObject({
+      outcome: 'handled',
+      ran: ['onUnknown'],
+    });
+    expect(handler).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ event: 'subscription:renewed', payload: { id: 'sub_1' } }),
+    );
+    expect((await replay(receiver, 'order:paid')).ran).toEqual(['order:paid']);
+    expect((await replay(receiver, 'order:created')).outcome).toBe('ignored');
+  });
+
+  test.each([
+    'constructor',
+    'toString',
+    '__proto__',
+    'then',
+    'error',
+    'newListener',
+    'hasOwnProperty',
+    '*',
+    'order:*',
+    'onUnknown',
+    'order:',
+  ])('handles an event named "%s", which is a name like any other', async (event) => {
+    const fixture: Fixture = loadFixture('unknown');
+    const plain = makeReceiver().on('*', nothing);
+    expect(await replay(plain, fixture, { event })).toMatchObject({ outcome: 'ignored', ran: [] });
+    const receiver = makeReceiver().on('*', nothing).onUnknown(nothing);
+    expect(await replay(receiver, fixture, { event })).toMatchObject({ ran: ['onUnknown'] });
+  });
+});
+
+describe('onInvalid', () => {
+  test('handles what fails its schema or contradicts its event', async () => {
+    const handler = vi.fn();
+    const receiver = makeReceiver().on('*', nothing).onUnknown(nothing).onInvalid(handler);
+    for (const name of ['hostile/refunded-as-paid', 'hostile/empty-object']) {
+      expect(await replay(receiver, name)).toMatchObject({
+        status: 200,
+        outcome: 'parked',
+        ran: ['onInvalid'],
+      });
+    }
+    expect(
+      handler.mock.calls.map(([{ event, issues }]) => [
+        event,
+        issues.map(({ path }: { path: string }) => path),
+      ]),
+    ).toEqual([
+      ['order:paid', ['status']],
+      ['order:paid', ['status']],
+    ]);
+    expect((await replay(receiver, 'order:paid')).ran).toEqual(['*']);
+  });
+
+  test('is what keeps it from being refused', async () => {
+    const receiver = makeReceiver().on('*', nothing).onUnknown(nothing);
+    expect(await replay(receiver, 'hostile/refunded-as-paid')).toMatchObject({
+      status: 422,
+      outcome: 'rejected',
+      ran: [],
+    });
+  });
+});
+
+describe('a mistake in a registration', () => {
+  /** What registering throws, called as JavaScript does. */
+  function thrownBy(register: (receiver: ReturnType<typeof makeReceiver>) => unknown): UsageError {
+    try {
+      register(makeReceiver());
+    } catch (error) {
+      if (error instanceof UsageError) return error;
+    }
+    throw new Error('expected a UsageError');
+  }
+
+  test.each([
+    'order:piad',
+    'orders:*',
+    'ord*',
+    '',
+    ':*',
+    'constructor',
+    'Order:paid',
+    '**',
+    'toString',
+  ])('namely "%s", which covers no event, says which events there are', (pattern) => {
+    for (const patterns of [pattern, ['order:paid', pattern]]) {
+      const { code, message } = thrownBy((receiver) =>
+        Reflect.apply(receiver.on, receiver, [patterns, nothing]),
+      );
+      expect(code).toBe('event_unknown');
+      expect(message).toContain(JSON.stringify(pattern));
+      for (const event of EVENTS) expect(message).toContain(event);
+      expect(message).toContain('createReceiver({ events: { name: schema } })');
+      expect(message).toContain('.onUnknown()');
+    }
+  });
+
+  test.each([undefined, null, {}, 'deliver'])(
+    'namely %j for a handler, names the pattern',
+    (handler) => {
+      const registrations: [string, unknown[]][] = [
+        ['on', ['order:paid', handler]],
+        ['onUnknown', [handler]],
+        ['onInvalid', [handler]],
+      ];
+      const messages = registrations.map(([method, args]) => {
+        const error = thrownBy((receiver) =>
+          Reflect.apply(Reflect.get(receiver, method), receiver, args),
+        );
+        expect(error.code).toBe('handler_invalid');
+        return error.message;
+      });
+      expect(messages).toEqual([
+        expect.stringContaining('"order:paid" is not a function'),
+        expect.stringContaining('"onUnknown" is not a function'),
+        expect.stringContaining('"onInvalid" is not a function'),
+      ]);
+    },
+  );
+
+  test.each([
+    [
+      'the same pattern',
+      (receiver: ReturnType<typeof makeReceiver>) =>
+        receiver.on('order:*', nothing).on('order:*', nothing),
+      'order:*',
+    ],
+    [
+      'the same name',
+      (receiver: ReturnType<typeof makeReceiver>) =>
+        receiver
+          .on('order:paid', nothing, { name: 'mail' })
+          .on('query:*', nothing, { name: 'mail' }),
+      'mail',
+    ],
+    [
+      'a name that is a pattern',
+      (receiver: ReturnType<typeof makeReceiver>) =>
+        receiver.on('order:paid', nothing).on('query:*', nothing, { name: 'order:paid' }),
+      'order:paid',
+    ],
+    [
+      'a pattern of a list',
+      (receiver: ReturnType<typeof makeReceiver>) =>
+        receiver.on(['*', 'order:paid'], nothing).on('order:paid', nothing),
+      'order:paid',
+    ],
+  ])('namely %s twice, says to give a name', (_, register, name) => {
+    const { code, message } = thrownBy(register);
+    expect(code).toBe('handler_duplicate');
+    expect(message).toContain(`"${name}"`);
+    expect(message).toContain("{ name: 'something-else' }");
+  });
+
+  test.each(['onUnknown', 'onInvalid'] as const)(
+    'namely a second %s, does not speak of a name, which it cannot have',
+    (method) => {
+      const { code, message } = thrownBy((receiver) => receiver[method](nothing)[method](nothing));
+      expect(code).toBe('handler_duplicate');
+      expect(message).toContain(`"${method}"`);
+      expect(message).not.toContain('something-else');
+    },
+  );
+
+  test.each([
+    ['a family', 'order:*'],
+    ['everything', '*'],
+    ['a list', ['order:paid', 'order:created']],
+  ])('namely oncePer on %s, says to register for each event', (_, patterns) => {
+    const { code, message } = thrownBy((receiver) =>
+      Reflect.apply(receiver.on, receiver, [patterns, nothing, { oncePer: () => 'key' }]),
+    );
+    expect(code).toBe('handler_invalid');
+    expect(message).toContain('oncePer needs one exact event name');
+    expect(message).toContain('once for each event');
+  });
+
+  test.each(['on', 'onUnknown', 'onInvalid'])(
+    'namely %s after the first delivery, says where to register',
+    async (method) => {
+      const receiver = makeReceiver().on('order:paid', nothing);
+      await replay(receiver, 'hostile/unsigned');
+      Reflect.apply(receiver.on, receiver, ['query:created', nothing]);
+      await replay(receiver, 'unknown');
+      const args = method === 'on' ? ['query:replied', nothing] : [nothing];
+      expect(() => Reflect.apply(Reflect.get(receiver, method), receiver, args)).toThrow(
+        expect.objectContaining({
+          code: 'registered_late',
+          message: expect.stringContaining('Register all handlers where the receiver is created'),
+        }),
+      );
+      expect((await replay(receiver, 'query:replied')).outcome).toBe('ignored');
+    },
+  );
+
+  test('is a TypeError', () => {
+    expect(
+      thrownBy((receiver) => Reflect.apply(receiver.on, receiver, ['x', nothing])),
+    ).toBeInstanceOf(TypeError);
+  });
+});

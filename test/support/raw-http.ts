@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+export type Headers = readonly (readonly [name: string, value: string | number])[];
+
+/** The head of a POST to `/webhooks`, with exactly these headers, in this order, also twice. */
+export function head(headers: Headers): string {
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  return ['POST /webhooks HTTP/1.1', 'Host: 127.0.0.1', ...lines, '', ''].join('\r\n');
+}
+
+/** One piece of a chunked body. */
+export function chunk(bytes: Uint8Array): Buffer {
+  const size = bytes.length.toString(16);
+  return Buffer.concat([Buffer.from(`${size}\r\n`), bytes, Buffer.from('\r\n')]);
+}
+
+export const LAST_CHUNK = '0\r\n\r\n';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** The names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** One TCP connection to a server, which is sent bytes and not requests. */
+export class Connection {
+  /** @param address - What `server.address()` gives. */
+  static async open(address: AddressInfo | string | null): Promise<Connection> {
+    if (typeof address !== 'object' || !address) throw new Error('The server listens on no port.');
+    const socket = connect(address.port, address.address);
+    await once(socket, 'connect');
+    return new Connection(socket);
+  }
+
+  readonly #socket: Socket;
+  #received = '';
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      this.#received += text;
+    });
+    // A reset is one of the ways in which a server may close.
+    socket.on('error', () => {});
+  }
+
+  /** Resolves when the bytes have left, or cannot leave because the connection is closed. */
+  async send(...pieces: readonly (string | Uint8Array)[]): Promise<void> {
+    const bytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
+    await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
+  }
+
+  /** Sends the same bytes over and over, until the server closes the connection. */
+  async flood(bytes: Uint8Array): Promise<void> {
+    while (!this.#socket.destroyed) {
+      await this.send(bytes);
+      await nextTurn();
+    }
+  }
+
+  /** Sends piece after piece without looking at what comes back, as many clients do. */
+  async sendUnheard(pieces: readonly Uint8Array[]): Promise<void> {
+    this.#socket.pause();
+    for (const piece of pieces) {
+      await this.send(piece);
+      await nextTurn();
+    }
+    this.#socket.resume();
+  }
+
+  /** The next answer on this connection; rejects where the server closes it without one. */
+  async answer(): Promise<RawAnswer> {
+    for (;;) {
+      const taken = takeAnswer(this.#received);
+      if (taken) {
+        this.#received = taken.rest;
+        return taken.answer;
+      }
+      if (this.#socket.closed)
+        throw new Error('The server closed the connection without an answer.');
+      await this.#change();
+    }
+  }
+
+  /** Resolves when the server has closed the connection. */
+  async closed(): Promise<void> {
+    while (!this.#socket.closed) await this.#change();
+  }
+
+  /** Says that nothing more will be sent, and goes on listening. */
+  end(): void {
+    this.#socket.end();
+  }
+
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  async #change(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const changed = () => {
+        this.#socket.off('data', changed).off('close', changed);
+        resolve();
+      };
+      this.#socket.on('data', changed).on('close', changed);
+    });
+  }
+}
+
+function takeAnswer(received: string): { answer: RawAnswer; rest: string } | undefined {
+  const end = received.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const [statusLine = '', ...lines] = received.slice(0, end).split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  const start = end + 4;
+  // What Node answers by itself has no length and no body.
+  const stop = start + Number(headers['content-length'] ?? 0);
+  if (received.length < stop) return undefined;
+  const answer = {
+    status: Number(statusLine.split(' ')[1]),
+    headers,
+    body: received.slice(start, stop),
+  };
+  return { answer, rest: received.slice(stop) };
+}

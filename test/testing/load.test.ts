@@ -1,0 +1,296 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { UsageError } from 'storefront-webhooks';
+import { type Fixture, loadFixture, shippedFixtures } from 'storefront-webhooks/testing';
+import { afterAll, describe, expect, test } from 'vitest';
+import { mergePatch } from '../../src/testing/merge-patch.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const TEXT = '{"id":"ord_1","status":100,"value":10.0}';
+const base = {
+  v: 1,
+  event: 'order:paid',
+  headers: [
+    ['Content-Type', 'application/json'],
+    ['X-Service-Event', 'order:paid'],
+    ['X-Service-Webhook', 'whl_1'],
+  ],
+  body: { text: TEXT },
+};
+
+function save(name: string, content: unknown): string {
+  const file = join(folder, `${name}.hook.json`);
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+const textOf = ({ body }: Fixture) => new TextDecoder().decode(body);
+
+/** The message with which a file is refused: always a `fixture_invalid` that names the file. */
+function refusalOf(file: string): string {
+  try {
+    loadFixture(file);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error).toMatchObject({ code: 'fixture_invalid' });
+    const message = String(error);
+    expect(message).toContain(file);
+    return message;
+  }
+  throw new Error(`expected ${file} to be refused`);
+}
+
+describe('a fixture', () => {
+  test('is loaded byte for byte, with what the file leaves out filled in', () => {
+    const file = save('minimal', base);
+    const fixture = loadFixture(file);
+    expect({ ...fixture, body: textOf(fixture) }).toEqual({
+      file,
+      event: 'order:paid',
+      description: '',
+      method: 'POST',
+      headers: base.headers,
+      body: TEXT,
+      signing: 'resign',
+      redacted: [],
+      expect: undefined,
+    });
+  });
+
+  test('says all that its file says', () => {
+    const file = save('full', {
+      ...base,
+      description: 'a paid order',
+      method: 'PUT',
+      body: {
+        text: TEXT,
+        bytes: TEXT.length,
+        sha256: createHash('sha256').update(TEXT).digest('hex'),
+      },
+      signing: 'omit',
+      redacted: ['/email'],
+      expect: { status: 405, outcome: 'rejected' },
+    });
+    expect(loadFixture(file)).toMatchObject({
+      description: 'a paid order',
+      method: 'PUT',
+      signing: 'omit',
+      redacted: ['/email'],
+      expect: { status: 405, outcome: 'rejected' },
+    });
+  });
+
+  test('may hold any bytes, in Base64', () => {
+    const bytes = Uint8Array.of(0, 0xff, 0xfe, 0x0d, 0x0a, 0x80);
+    const base64 = Buffer.from(bytes).toString('base64');
+    const { body } = loadFixture(save('base64', { ...base, body: { base64, bytes: 6 } }));
+    expect([...body]).toEqual([...bytes]);
+  });
+
+  test('may hold text beyond ASCII, whose length is in bytes', () => {
+    const body = { text: '{"a":"∞ é 😀\\r\\n"}', bytes: 23 };
+    expect(Buffer.byteLength(body.text)).toBe(23);
+    expect(textOf(loadFixture(save('beyond-ascii', { ...base, body })))).toBe(body.text);
+  });
+
+  test('is found from the working directory, too', () => {
+    const file = save('relative', base);
+    expect(loadFixture(relative(process.cwd(), file)).file).toBe(file);
+  });
+
+  test('of another length than it says is refused', () => {
+    const body = { text: TEXT, bytes: TEXT.length + 1 };
+    const message = refusalOf(save('length', { ...base, body }));
+    expect(message).toContain(
+      `its body has ${TEXT.length} bytes, but body.bytes says ${TEXT.length + 1}`,
+    );
+  });
+
+  test('with another hash than it says is refused', () => {
+    const sha256 = createHash('sha256').update(`${TEXT} `).digest('hex');
+    const message = refusalOf(save('hash', { ...base, body: { text: TEXT, sha256 } }));
+    expect(message).toContain(createHash('sha256').update(TEXT).digest('hex'));
+    expect(message).toContain(`but body.sha256 says ${sha256}`);
+  });
+
+  test('whose Base64 has characters that mean nothing is refused', () => {
+    refusalOf(save('base64-junk', { ...base, body: { base64: 'e30=!!not base64' } }));
+  });
+
+  test('that is not there is refused', () => {
+    expect(refusalOf(join(folder, 'nowhere.hook.json'))).toContain('there is no such file');
+  });
+
+  test.each(['', '{', 'null,', "{'v': 1}"])('that is not JSON, as %j, is refused', (content) => {
+    expect(refusalOf(save('not-json', content))).toContain('it is not JSON');
+  });
+
+  test.each([
+    ['the whole', null],
+    ['the whole', []],
+    ['the whole', { ...base, sinature: 'resign' }],
+    ['v', { ...base, v: 2 }],
+    ['event', { ...base, event: undefined }],
+    ['headers.1', { ...base, headers: [['A', 'b'], ['C']] }],
+    ['headers', { ...base, headers: { A: 'b' } }],
+    ['body', { ...base, body: TEXT }],
+    ['body', { ...base, body: { text: TEXT, md5: '' } }],
+    ['body', { ...base, body: { text: TEXT, base64: '' } }],
+    ['signing', { ...base, signing: 'again' }],
+    ['expect.outcome', { ...base, expect: { status: 200, outcome: 'done' } }],
+    ['the whole', { ...base, merge: {} }],
+    ['the whole', { v: 1, extends: './minimal.hook.json', body: { text: '' } }],
+  ])('of another format is refused, with where to look: %s', (where, content) => {
+    const message = refusalOf(save('format', content));
+    expect(message).toContain('fixture format, version 1');
+    expect(message).toContain(`Look at: ${where}`);
+  });
+});
+
+describe('a variant', () => {
+  const vary = (changes: object) =>
+    loadFixture(save('variant', { v: 1, extends: './base.hook.json', ...changes }));
+  const saved = {
+    ...base,
+    description: 'a paid order',
+    signing: 'omit',
+    redacted: ['/email'],
+    expect: { status: 200, outcome: 'handled' },
+  };
+  save('base', saved);
+
+  test('is its base, as far as it says nothing else', () => {
+    const { file, ...variant } = vary({});
+    const { file: baseFile, ...rest } = loadFixture(join(folder, 'base.hook.json'));
+    expect(variant).toEqual(rest);
+    expect(file).not.toBe(baseFile);
+    expect(textOf(vary({}))).toBe(TEXT);
+  });
+
+  test('replaces what it says', () => {
+    const changes = {
+      description: 'another',
+      method: 'GET',
+      signing: 'corrupt',
+      redacted: [],
+      expect: { status: 405, outcome: 'rejected' },
+    };
+    expect(vary(changes)).toMatchObject(changes);
+  });
+
+  test('merges into the body, which is then compact JSON', () => {
+    const merge = { status: 51, value: null, custom: { a: 1 } };
+    expect(textOf(vary({ merge }))).toBe('{"id":"ord_1","status":51,"custom":{"a":1}}');
+    expect(textOf(vary({ merge: {} }))).toBe('{"id":"ord_1","status":100,"value":10}');
+    expect(textOf(vary({ merge: null }))).toBe('null');
+  });
+
+  test('replaces headers of the same name, in any case, and may give one twice', () => {
+    const headers = [
+      ['x-service-WEBHOOK', 'whl_2'],
+      ['X-Service-Webhook', 'whl_3'],
+      ['X-Other', 'a'],
+    ];
+    expect(vary({ headers }).headers).toEqual([...base.headers.slice(0, 2), ...headers]);
+  });
+
+  test('with another event names it in the header, too, unless it gives the header itself', () => {
+    const eventHeaders = ({ headers }: Fixture) =>
+      headers.filter(([name]) => name.toLowerCase() === 'x-service-event');
+    const renamed = vary({ event: 'order:updated' });
+    expect(renamed.event).toBe('order:updated');
+    expect(eventHeaders(renamed)).toEqual([['X-Service-Event', 'order:updated']]);
+    const headers = [['x-service-event', 'order:forged']];
+    expect(eventHeaders(vary({ event: 'order:updated', headers }))).toEqual(headers);
+  });
+
+  test('may extend a variant', () => {
+    save('middle', { v: 1, extends: './base.hook.json', merge: { status: 56, a: 1 } });
+    const fixture = vary({ extends: './middle.hook.json', merge: { a: 2 } });
+    expect(textOf(fixture)).toBe('{"id":"ord_1","status":56,"value":10,"a":2}');
+    expect(fixture.description).toBe('a paid order');
+  });
+
+  test('that extends itself is refused, also by way of another', () => {
+    expect(refusalOf(save('self', { v: 1, extends: './self.hook.json' }))).toContain(
+      'extends itself',
+    );
+    const one = save('one', { v: 1, extends: './two.hook.json' });
+    save('two', { v: 1, extends: './one.hook.json' });
+    expect(refusalOf(one)).toContain('extends itself');
+  });
+
+  test('of what is not there is refused, naming what is not there', () => {
+    const file = save('orphan', { v: 1, extends: './nowhere.hook.json' });
+    expect(() => loadFixture(file)).toThrow(join(folder, 'nowhere.hook.json'));
+  });
+
+  test.each(['text', '{"id":', ''])(
+    'that merges into %j, which is not JSON, is refused',
+    (text) => {
+      save('no-json', { ...base, body: { text } });
+      const file = save('merge', { v: 1, extends: './no-json.hook.json', merge: { a: 1 } });
+      expect(refusalOf(file)).toContain('is not JSON, so there is nothing to merge into');
+    },
+  );
+});
+
+describe('the shipped fixtures', () => {
+  test('are listed by event and case, in alphabetical order', () => {
+    const names = shippedFixtures();
+    expect(names).toEqual([...names].sort());
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'order:paid/default',
+        'product:out_of_stock/older',
+        'unknown/default',
+        'hostile/deep',
+      ]),
+    );
+  });
+
+  test('are loaded by the name of an event, or of an event and a case', () => {
+    expect(loadFixture('order:paid')).toEqual(loadFixture('order:paid/default'));
+    expect(loadFixture('product:out_of_stock').event).toBe('product:out_of_stock');
+    expect(loadFixture('order:updated/chargeback').event).toBe('order:updated');
+  });
+
+  test('are loaded by their files, too', () => {
+    const { file } = loadFixture('order:paid');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ v: 1, event: 'order:paid' });
+    expect(loadFixture(file)).toEqual(loadFixture('order:paid'));
+  });
+
+  test.each(['order:piad', 'order:paid/nothing', ''])('have none that is named "%s"', (name) => {
+    expect(() => loadFixture(name)).toThrow(expect.objectContaining({ code: 'fixture_invalid' }));
+  });
+});
+
+// RFC 7396, appendix A: original, patch, result.
+test.each([
+  ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
+  ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
+  ['{"a":"b"}', '{"a":null}', '{}'],
+  ['{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
+  ['{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
+  ['{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
+  ['{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
+  ['{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
+  ['["a","b"]', '["c","d"]', '["c","d"]'],
+  ['{"a":"b"}', '["c"]', '["c"]'],
+  ['{"a":"foo"}', 'null', 'null'],
+  ['{"a":"foo"}', '"bar"', '"bar"'],
+  ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
+  ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
+  ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
+  // Beyond the table: a name like any other.
+  ['{"__proto__":{"a":1}}', '{"__proto__":{"b":2}}', '{"__proto__":{"a":1,"b":2}}'],
+  ['{"constructor":1}', '{"constructor":null,"toString":{"x":1}}', '{"toString":{"x":1}}'],
+])('%s merged with %s is %s', (original, patch, result) => {
+  expect(JSON.stringify(mergePatch(JSON.parse(original), JSON.parse(patch)))).toBe(result);
+  expect({}).not.toHaveProperty('b');
+});

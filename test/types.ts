@@ -1,0 +1,277 @@
+// What the types promise. Compiled by `npx tsc` and never run: each `@ts-expect-error` below is an
+// error that somebody's editor has to show, and each assertion a type it has to know.
+import {
+  createReceiver,
+  type Handler,
+  isOlderProduct,
+  type Json,
+  type JsonObject,
+  memoryStore,
+  type NewerProduct,
+  type OlderProduct,
+  type Order,
+  type OrderStatus,
+  type Product,
+  type Receiver,
+  verifySignature,
+  type WebhookEvent,
+} from 'storefront-webhooks';
+import { loadFixture, type ReplayResult, replay } from 'storefront-webhooks/testing';
+import * as z from 'zod';
+
+type Equal<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+/** Compiles only if the two types are the same. */
+declare function same<A, B>(proof: Equal<A, B>): void;
+declare const order: Order;
+declare const product: Product;
+declare const bytes: Uint8Array;
+
+const secret = 'a secret for tests';
+const receiver = createReceiver({ secret });
+
+export function namesAreTyped() {
+  receiver
+    .on('order:paid', () => {})
+    .on('order:*', () => {})
+    .on('*', () => {});
+  receiver.on(['order:paid', 'query:*'], () => {}, { name: 'notify' });
+  // @ts-expect-error a misspelt event
+  receiver.on('order:piad', () => {});
+  // @ts-expect-error a misspelt family
+  receiver.on('orders:*', () => {});
+  // @ts-expect-error a misspelt event in a list
+  receiver.on(['order:paid', 'query:repied'], () => {});
+  // @ts-expect-error a prefix is no pattern
+  receiver.on('order:', () => {});
+  // @ts-expect-error a handler is missing
+  receiver.on('order:paid');
+  // @ts-expect-error a handler is a function
+  receiver.on('order:paid', { handle() {} });
+  // @ts-expect-error a misspelt option
+  receiver.on('order:paid', () => {}, { nmae: 'deliver' });
+}
+
+export function payloadsAreTyped() {
+  receiver.on('order:paid', (delivery) => {
+    same<typeof delivery, WebhookEvent<'order:paid', Order>>(true);
+    const { payload } = delivery;
+    same<typeof payload, Order>(true);
+    same<typeof payload.id, string>(true);
+    same<typeof payload.email, string>(true);
+    same<typeof payload.value, string | undefined>(true);
+    same<typeof payload.delivered, string | null | undefined>(true);
+    same<typeof payload.quantity, number | undefined>(true);
+    same<typeof payload.custom, JsonObject | undefined>(true);
+    // @ts-expect-error a misspelt field
+    payload.emial;
+    // @ts-expect-error it may be missing
+    payload.value.length;
+    // @ts-expect-error it is text, not a number
+    payload.exchange_rate * 2;
+  });
+  receiver.on('query:replied', ({ payload }) => {
+    same<typeof payload, JsonObject>(true);
+    // @ts-expect-error nobody has promised what is in it
+    payload.email.length;
+  });
+  const deliver: Handler<WebhookEvent<'order:paid', Order>> = () => {};
+  receiver.on('order:paid', deliver);
+  // @ts-expect-error a query is no order
+  receiver.on('query:created', deliver);
+}
+
+export function severalEventsNarrow() {
+  receiver.on('order:*', ({ event, payload }) => {
+    same<typeof event, 'order:created' | 'order:paid' | 'order:updated'>(true);
+    same<typeof payload, Order>(true);
+  });
+  receiver.on(['order:paid', 'query:replied'], (delivery) => {
+    same<typeof delivery.event, 'order:paid' | 'query:replied'>(true);
+    same<typeof delivery.payload, Order | JsonObject>(true);
+    if (delivery.event === 'order:paid') same<typeof delivery.payload, Order>(true);
+    else same<typeof delivery.payload, JsonObject>(true);
+  });
+  receiver.on('*', ({ event, payload }) => {
+    switch (event) {
+      case 'order:created':
+      case 'order:paid':
+      case 'order:updated':
+        return same<typeof payload, Order>(true);
+      case 'feedback:created':
+      case 'feedback:updated':
+      case 'product:out_of_stock':
+      case 'query:created':
+      case 'query:replied':
+      case 'query:updated':
+        return same<typeof payload, JsonObject>(true);
+      // @ts-expect-error a misspelt case
+      case 'order:piad':
+        return undefined;
+    }
+    // Nothing is left over.
+    return same<typeof event, never>(true);
+  });
+  receiver.onUnknown(({ event, payload }) => {
+    same<typeof event, string>(true);
+    same<typeof payload, unknown>(true);
+  });
+  receiver.onInvalid(({ payload, issues }) => {
+    same<typeof payload, unknown>(true);
+    same<(typeof issues)[number]['path'], string>(true);
+  });
+}
+
+export function ownEventsAreTyped() {
+  const own = createReceiver({
+    secret,
+    events: {
+      'query:replied': z.object({ id: z.string(), at: z.string().transform((at) => new Date(at)) }),
+      'subscription:renewed': z.object({ months: z.number().default(1) }),
+    },
+  });
+  own.on('query:replied', ({ payload }) => same<typeof payload, { id: string; at: Date }>(true));
+  own.on('subscription:renewed', ({ payload }) => same<typeof payload, { months: number }>(true));
+  own.on('subscription:*', ({ event }) => same<typeof event, 'subscription:renewed'>(true));
+  own.on('order:paid', ({ payload }) => same<typeof payload, Order>(true));
+  own.on('*', ({ event, payload }) => {
+    if (event === 'subscription:renewed') same<typeof payload, { months: number }>(true);
+  });
+  own.on('subscription:renewed', () => {}, { oncePer: ({ months }) => `${months}` });
+  // @ts-expect-error nobody has named it
+  own.on('subscription:ended', () => {});
+  // @ts-expect-error the other receiver does not know it
+  receiver.on('subscription:renewed', () => {});
+  // @ts-expect-error no schema
+  createReceiver({ secret, events: { 'query:replied': { parse: () => ({}) } } });
+}
+
+export function oncePerIsForOneEvent() {
+  receiver.on('order:paid', () => {}, { oncePer: (payload) => payload.id });
+  receiver.on('order:paid', () => {}, {
+    name: 'deliver',
+    oncePer(payload) {
+      same<typeof payload, Order>(true);
+      return payload.id;
+    },
+  });
+  // @ts-expect-error a family
+  receiver.on('order:*', () => {}, { oncePer: (payload: Order) => payload.id });
+  // @ts-expect-error everything
+  receiver.on('*', () => {}, { oncePer: () => 'key' });
+  // @ts-expect-error a list
+  receiver.on(['order:paid'], () => {}, { oncePer: (payload: Order) => payload.id });
+  // @ts-expect-error a key is text
+  receiver.on('order:paid', () => {}, { oncePer: () => 7 });
+  // @ts-expect-error it may be missing
+  receiver.on('order:paid', () => {}, { oncePer: (payload) => payload.product_id });
+  // @ts-expect-error a misspelt field
+  receiver.on('order:paid', () => {}, { oncePer: (payload) => payload.idd });
+  // @ts-expect-error a key is made at once
+  receiver.on('order:paid', () => {}, { oncePer: async (payload) => payload.id });
+}
+
+export function stepsGiveJson() {
+  receiver.on('order:paid', async ({ once, payload }) => {
+    const invoice = await once('invoice', async () => ({ id: 'inv_1', lines: [1, null, 'x'] }));
+    same<typeof invoice, { id: string; lines: (string | number | null)[] }>(true);
+    const count = await once('count', () => payload.quantity ?? 1);
+    same<typeof count, number>(true);
+    const json: Json = await once('json', (): Json => [payload.email]);
+    const nothing = await once('mail', async () => {});
+    same<typeof nothing, void>(true);
+    const perhaps = await once('perhaps', () => (json ? 'yes' : undefined));
+    same<typeof perhaps, 'yes' | undefined>(true);
+    // @ts-expect-error a Date would come back as text
+    await once('date', () => new Date());
+    // @ts-expect-error a Map would come back empty
+    await once('map', async () => new Map([['a', 1]]));
+    // @ts-expect-error JSON has no bigint
+    await once('bigint', () => 1n);
+    // @ts-expect-error JSON has no functions
+    await once('function', () => () => {});
+    // @ts-expect-error a step has a name
+    await once(() => 1);
+  });
+}
+
+export function optionsAreTyped() {
+  createReceiver({ secret: process.env.WEBHOOK_SECRET });
+  createReceiver({ secret: undefined });
+  createReceiver({ secret: bytes });
+  createReceiver({ secret: ['new', bytes] });
+  createReceiver({ secret: async ({ url }) => (url ? { secret, scope: 'shop' } : null) });
+  createReceiver({ secret, store: memoryStore(), keyBy: 'content', paidStatuses: [100, 60] });
+  // @ts-expect-error the secret is missing
+  createReceiver({});
+  // @ts-expect-error null is no environment variable
+  createReceiver({ secret: null });
+  // @ts-expect-error which shop it is for is missing
+  createReceiver({ secret: () => ({ secret }) });
+  // @ts-expect-error a misspelt mode
+  createReceiver({ secret, keyBy: 'contents' });
+  // @ts-expect-error a misspelt option
+  createReceiver({ secret, headersPrefix: 'X-Shop-' });
+  const kv = { get: async (_: string) => '', put: async (_: string, __: string) => {} };
+  // @ts-expect-error what only gets and puts cannot elect one of two
+  createReceiver({ secret, store: kv });
+  // @ts-expect-error nor can a Map
+  createReceiver({ secret, store: new Map() });
+}
+
+export function statusIsOpen() {
+  same<Order['status'], OrderStatus>(true);
+  const added: OrderStatus = 60;
+  const known: OrderStatus = 100;
+  // @ts-expect-error a status is a number
+  const text: OrderStatus = '100';
+  return [added, known, text, order.status === 51, order.status === 60, order.status > 56];
+}
+
+export function variantsNarrow() {
+  same<typeof product.stock, number | '∞' | undefined>(true);
+  same<typeof product.price, string | undefined>(true);
+  // @ts-expect-error only of the newer variant
+  product.hide_stock;
+  if (isOlderProduct(product)) {
+    same<typeof product, OlderProduct>(true);
+    same<typeof product.theme, number | undefined>(true);
+    // @ts-expect-error only of the newer variant
+    product.warranty;
+  } else {
+    same<typeof product, NewerProduct>(true);
+    same<typeof product.theme, string | undefined>(true);
+  }
+}
+
+export function signaturesAreOfBytes(header: string | null | undefined) {
+  same<ReturnType<typeof verifySignature>, boolean>(true);
+  verifySignature(bytes, header, secret);
+  verifySignature('{}', header, [secret, bytes]);
+  // @ts-expect-error a parsed body
+  verifySignature({ id: 'ord_1' }, header, secret);
+  // @ts-expect-error an order is a parsed body, too
+  verifySignature(order, header, secret);
+  // @ts-expect-error a header that stands there twice
+  verifySignature(bytes, ['a', 'b'], secret);
+  // @ts-expect-error a secret may be missing
+  verifySignature(bytes, header, process.env.WEBHOOK_SECRET);
+}
+
+export async function replaysAreTyped() {
+  const one = await replay(receiver, 'order:paid', { id: 'fresh' });
+  same<typeof one, ReplayResult>(true);
+  const saved = await replay(receiver, loadFixture('order:paid'));
+  same<typeof saved, ReplayResult>(true);
+  const list = await replay(receiver, ['order:paid'], { shuffle: 1, concurrency: 2 });
+  same<typeof list, ReplayResult[]>(true);
+  const twice = await replay(receiver, 'order:paid', { duplicate: 2 });
+  same<typeof twice, ReplayResult[]>(true);
+  await replay(new URL('http://127.0.0.1/webhooks'), 'order:paid', { secret });
+  // @ts-expect-error no target
+  await replay(7, 'order:paid');
+  // @ts-expect-error a misspelt option
+  await replay(receiver, 'order:paid', { duplicates: 2 });
+  same<typeof receiver, Receiver>(true);
+}
