@@ -31,10 +31,24 @@ function bodyOf(request: NodeRequest, parsedBodyHint: string): WebhookRequest['b
   if (Buffer.isBuffer(request.rawBody)) return request.rawBody;
   if (Buffer.isBuffer(request.body)) return request.body;
   // Whether the stream was read tells; `request.body` does not: Express 4 sets it to {} without reading.
-  if (request.readableDidRead || request.readableEncoding !== null)
+  if (request.readableDidRead || request.readableEncoding !== null) {
     return { consumed: parsedBodyHint };
-  return (limit) =>
-    getRawBody(request, { limit, length: request.headers['content-length'] ?? null });
+  }
+  return (limit) => {
+    limitPieces(request);
+    return getRawBody(request, { limit, length: request.headers['content-length'] ?? null });
+  };
+}
+
+/** A body that comes byte by byte would take two hundred times its size in memory. */
+const MAX_PIECES = 10_000;
+
+function limitPieces(request: IncomingMessage): void {
+  let pieces = 0;
+  request.on('data', () => {
+    pieces += 1;
+    if (pieces > MAX_PIECES) request.destroy();
+  });
 }
 
 /** How much of a refused body is read and thrown away, and for how long, so that its sender sees the answer. */

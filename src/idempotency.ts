@@ -77,7 +77,7 @@ export class Idempotency {
     const working = work(lease);
     const result = await lease.until(working);
     if (typeof result === 'string') {
-      this.#settleLate(lease, subject, working, keepMs);
+      void this.#settleLate(lease, subject, working, keepMs);
       return { state: result, attempt, error: lease.endError(result) };
     }
     if (await this.#settle(lease, subject, result, keepMs))
@@ -137,11 +137,12 @@ export class Idempotency {
     });
   }
 
-  /** Work that ends late is recorded all the same, unless somebody else has taken over by then. */
-  #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, keepMs: number): void {
-    void working.then(
-      (work) => work.state === 'done' && this.#settle(lease, subject, work, keepMs),
-    );
+  /** Work that ends late still counts, unless somebody else has taken over by then. */
+  async #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, keepMs: number) {
+    const { state } = await working;
+    if (state === 'done') await this.#settle(lease, subject, { state }, keepMs);
+    // The time limit was its failure. Now that it has stopped, a retry need not wait for the lease.
+    else await lease.lapse().catch(() => {});
   }
 }
 

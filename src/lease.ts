@@ -96,6 +96,11 @@ export class Lease {
     return persist(() => this.#store.release(this.#key, this.#fence));
   }
 
+  /** Ends the lease at once, as if it had run out: the next claim counts as one after a crash. */
+  lapse(): Promise<boolean> {
+    return persist(() => this.#store.renew(this.#key, this.#fence, 0));
+  }
+
   /** Stops renewing. */
   stop(): void {
     this.#stopped = true;

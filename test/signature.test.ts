@@ -203,9 +203,31 @@ describe('the ways of hashing agree', () => {
     }
   });
 
+  test('whatever keys they were given before', () => {
+    const long = 'k'.repeat(200);
+    const keys = ['first', 'second', long, Buffer.from('first'), Buffer.from(long), 'first'];
+    const step = fc.tuple(fc.constantFrom(...keys), fc.uint8Array({ maxLength: 40 }));
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 2 }), (steps) => {
+        for (const [key, message] of steps) expectAgreement(key, message);
+      }),
+    );
+  });
+
   test('on text that has no UTF-8', () => {
     expectAgreement('a lone \ud800 surrogate', Uint8Array.of(1));
   });
+});
+
+test('a key that its owner changes is another key from then on', () => {
+  for (const { hmacSha512 } of Object.values(BACKENDS)) {
+    const key = Uint8Array.of(1, 2, 3);
+    hmacSha512(key, Uint8Array.of());
+    key[0] = 9;
+    expect(toHex(hmacSha512(key, Uint8Array.of()))).toBe(
+      crypto.createHmac('sha512', Uint8Array.of(9, 2, 3)).digest('hex'),
+    );
+  }
 });
 
 test('a result is not changed by the next one', () => {

@@ -1,8 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import express5 from 'express';
 import express4 from 'express4';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
@@ -24,9 +22,6 @@ function orderOf(bytes: number): Buffer {
 
 const body = orderOf(1_000);
 
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
-
 /** The headers of a signed delivery, but for those that say how long it is. */
 function webhook(signed: Uint8Array, id: string): Headers {
   return [
@@ -43,11 +38,6 @@ function sized(signed: Uint8Array, id = 'bad', length = signed.length): string {
 
 function chunked(signed: Uint8Array, id = 'bad'): string {
   return head([...webhook(signed, id), ['Transfer-Encoding', 'chunked']]);
-}
-
-function memoryInUse(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
 }
 
 function answered(status: number, outcome = 'rejected') {
@@ -167,15 +157,13 @@ describe.each([
     expect(handled).toEqual(['good']);
   });
 
-  test('keeps no more than the limit of a body that comes byte by byte', async () => {
+  test('gives up on a body that comes byte by byte, before it fills the memory', async () => {
     const connection = await open({ bodyTimeout: 60_000 });
-    const start = chunked(body);
     const bytes = Buffer.concat(Array(60_000).fill(chunk(Buffer.from(' '))));
-    await connection.send(start);
-    const before = memoryInUse();
-    await connection.send(bytes);
-    await vi.waitUntil(() => sockets[0]?.bytesRead === start.length + bytes.length, 10_000);
-    expect(memoryInUse() - before).toBeLessThan(4 * MEBIBYTE);
+    await connection.send(chunked(body));
+    void connection.send(bytes);
+    await vi.waitUntil(() => sockets[0]?.destroyed, 10_000);
+    expect(sockets[0]?.bytesRead).toBeLessThan(bytes.length / 2);
   });
 
   test('accepts a body of exactly the limit, with its length declared or not', async () => {

@@ -125,9 +125,12 @@ describe.each(RESOURCES)('%s', (_, schema, required, rest) => {
   });
 
   test('is not changed by being read', () => {
-    const input = structuredClone({ ...complete, extra: { deep: 1 } });
-    schema.read(input);
-    expect(input).toEqual({ ...complete, extra: { deep: 1 } });
+    for (const odd of [{ extra: { deep: 1 } }, { created_at: ODD }, { url: ODD, id: ODD }]) {
+      const input = Object.freeze({ ...complete, ...odd });
+      const before = structuredClone(input);
+      schema.read(input);
+      expect(input).toEqual(before);
+    }
   });
 
   test.each(Object.keys(rest))('goes on without %s', (field) => {
