@@ -93,10 +93,7 @@ function judge(
   envelope: Envelope,
   rules: ReadingRules,
 ): Judgement | Promise<Judgement> {
-  const contradictions = [
-    ...wrappedEventIssues(json, envelope.event, rules),
-    ...stateIssues(record, envelope, rules),
-  ];
+  const contradictions = findContradictions(json, record, envelope, rules);
   if (contradictions.length > 0)
     return { kind: 'invalid', payload: record, issues: contradictions };
   const schema = rules.schemas.get(envelope.event);
@@ -138,25 +135,25 @@ function isWrapped(json: unknown): json is { event: string; data: Record<string,
   return isJsonObject(json) && typeof json.event === 'string' && isJsonObject(json.data);
 }
 
-function wrappedEventIssues(json: unknown, event: string, { unwrap }: ReadingRules): Issue[] {
-  if (!unwrap || !isWrapped(json) || json.event === event) return [];
-  return [{ path: 'event', message: 'differs from the event header' }];
-}
-
-/** The event header is not signed: the signed state has to bear it out. */
-function stateIssues(
+/** The event header is not signed: the signed body has to bear it out. */
+function findContradictions(
+  json: unknown,
   record: unknown,
   { event, receivedAt }: Envelope,
-  { paidStatuses, maxAgeMs }: ReadingRules,
+  { unwrap, paidStatuses, maxAgeMs }: ReadingRules,
 ): Issue[] {
-  if (!isJsonObject(record)) return [];
-  const { status, updated_at } = record;
   const issues: Issue[] = [];
+  if (unwrap && isWrapped(json) && json.event !== event) {
+    issues.push({ path: 'event', message: 'differs from the event header' });
+  }
+  if (!isJsonObject(record)) return issues;
+  const { status, updated_at } = record;
   if (event === 'order:paid' && !paidStatuses.some((paid) => paid === status)) {
     issues.push({ path: 'status', message: 'is not that of a paid order' });
   }
-  if (Number.isFinite(maxAgeMs) && receivedAt.getTime() - Date.parse(`${updated_at}`) > maxAgeMs) {
-    issues.push({ path: 'updated_at', message: 'is older than maxAge' });
+  if (maxAgeMs < Number.POSITIVE_INFINITY) {
+    const age = receivedAt.getTime() - Date.parse(`${updated_at}`);
+    if (age > maxAgeMs) issues.push({ path: 'updated_at', message: 'is older than maxAge' });
   }
   return issues;
 }

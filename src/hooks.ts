@@ -64,9 +64,10 @@ export class Reporter {
     this.#hooks = hooks;
   }
 
-  outcome({ outcome, ran, attempt }: Dispatched, delivery: Delivery, durationMs: number): void {
+  outcome({ outcome, ran, attempt }: Dispatched, delivery: Delivery, startedAt: number): void {
     const { onOutcome } = this.#hooks;
     if (!onOutcome) return;
+    const durationMs = performance.now() - startedAt;
     const { id, event, scope, source, issues, key } = delivery;
     const idReused = this.#recentIds.isReused(scope, id, key);
     call(() =>

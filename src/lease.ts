@@ -48,7 +48,7 @@ export class Lease {
     this.#timing = timing;
     this.attempt = claim.attempt;
     this.done = claim.done;
-    this.#schedule();
+    this.#schedule(timing.timeoutMs);
   }
 
   /** Fires when the lease has ended early. Made at first use: most handlers never look at it. */
@@ -119,20 +119,19 @@ export class Lease {
     );
   }
 
-  #schedule(): void {
+  #schedule(left: number): void {
+    this.#timer = setTimeout(() => this.#tick(), Math.min(left, this.#timing.renewMs));
+  }
+
+  #tick(): void {
     const left = this.#startedAt + this.#timing.timeoutMs - performance.now();
     if (left <= 0) {
       this.#endEarly('timeout');
       return;
     }
-    this.#timer = setTimeout(
-      () => {
-        // Not waited for: a store that hangs must not hold up the time limit.
-        void this.#renew();
-        this.#schedule();
-      },
-      Math.min(left, this.#timing.renewMs),
-    );
+    this.#schedule(left);
+    // Not waited for: a store that hangs must not hold up the time limit.
+    void this.#renew();
   }
 
   async #renew(): Promise<void> {

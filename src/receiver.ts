@@ -227,7 +227,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     if (result instanceof Rejection) {
       this.#reporter.rejection(result, delivery);
     } else {
-      this.#reporter.outcome(result, delivery, performance.now() - startedAt);
+      this.#reporter.outcome(result, delivery, startedAt);
     }
   }
 }

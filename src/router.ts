@@ -1,6 +1,7 @@
 import type { Delivery } from './delivery.js';
 import { UsageError } from './errors.js';
 import type { WebhookEvent } from './handler.js';
+import { progressName } from './once.js';
 
 /** A handler as the router keeps it: the types of `.on` see to it that it is given the payloads it expects. */
 export type AnyHandler = (event: WebhookEvent<string, unknown>) => unknown;
@@ -8,9 +9,11 @@ export type AnyHandler = (event: WebhookEvent<string, unknown>) => unknown;
 /** An `oncePer` as the router keeps it. */
 export type AnyKey = (payload: unknown) => string;
 
-/** A handler, and the name under which its progress is stored. */
+/** A handler as it is run. */
 export interface Route {
   readonly name: string;
+  /** The name under which it is recorded to be done. */
+  readonly progress: string;
   readonly handler: AnyHandler;
   readonly oncePer?: AnyKey | undefined;
 }
@@ -51,18 +54,18 @@ export class Router {
       this.#take(taken, handler, NAME_IT);
     for (const [event, routes] of this.#routes) {
       const pattern = patterns.find((candidate) => covers(candidate, event));
-      if (pattern !== undefined) routes.push({ name: name ?? pattern, handler, oncePer });
+      if (pattern !== undefined) routes.push(toRoute(name ?? pattern, handler, oncePer));
     }
   }
 
   onUnknown(handler: AnyHandler): void {
     this.#take('onUnknown', handler, ONLY_ONE);
-    this.#unknown = { name: 'onUnknown', handler };
+    this.#unknown = toRoute('onUnknown', handler);
   }
 
   onInvalid(handler: AnyHandler): void {
     this.#take('onInvalid', handler, ONLY_ONE);
-    this.#invalid = { name: 'onInvalid', handler };
+    this.#invalid = toRoute('onInvalid', handler);
   }
 
   /** The handlers for a delivery. From the first one on, no handler can be added. */
@@ -103,4 +106,8 @@ export class Router {
 function covers(pattern: string, event: string): boolean {
   if (pattern === '*' || pattern === event) return true;
   return pattern.endsWith(':*') && event.startsWith(pattern.slice(0, -1));
+}
+
+function toRoute(name: string, handler: AnyHandler, oncePer?: AnyKey): Route {
+  return { name, progress: progressName(name), handler, oncePer };
 }

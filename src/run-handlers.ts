@@ -4,7 +4,6 @@ import { HandlerEvent } from './handler-event.js';
 import type { Idempotency, Work } from './idempotency.js';
 import { effectKey } from './key.js';
 import type { Lease } from './lease.js';
-import { progressName } from './once.js';
 import { describeError } from './printable.js';
 import type { AnyKey, Route } from './router.js';
 
@@ -23,7 +22,7 @@ interface Run {
 
 /** Step 5: runs those handlers of a delivery that have not finished before, side by side. Never rejects. */
 export async function runHandlers(routes: readonly Route[], run: Run): Promise<HandlersWork> {
-  const left = routes.filter(({ name }) => !Object.hasOwn(run.lease.done, progressName(name)));
+  const left = routes.filter(({ progress }) => !Object.hasOwn(run.lease.done, progress));
   // The only one left needs no record: completing the delivery is its record.
   const start = left.length > 1 ? runAndRecord : runRoute;
   // All are started here; since none rejects, waiting for one after the other waits for all.
@@ -42,9 +41,7 @@ export async function runHandlers(routes: readonly Route[], run: Run): Promise<H
 async function runAndRecord(route: Route, run: Run): Promise<Attempt> {
   const attempt = await runRoute(route, run);
   if (attempt.state === 'done' || attempt.state === 'skipped') {
-    await run.lease
-      .record(progressName(route.name), null)
-      .catch((error) => run.onError(error, route.name));
+    await run.lease.record(route.progress, null).catch((error) => run.onError(error, route.name));
   }
   return attempt;
 }
