@@ -4,7 +4,8 @@
  *
  * @param {Record<string, () => unknown>} contenders - May be asynchronous.
  * @param {{ batch: number, rounds: number }} size
- * @returns {Promise<Map<string, number>>} The median microseconds of one call, by name.
+ * @returns {Promise<Map<string, number>>} The microseconds of one call, by name: the lower quartile of the
+ *   batches, because what disturbs a machine only ever makes it slower.
  */
 export async function measure(contenders, { batch, rounds }) {
   const names = Object.keys(contenders);
@@ -22,18 +23,18 @@ export async function measure(contenders, { batch, rounds }) {
       if (round >= 0) times.get(name).push(micros);
     }
   }
-  return new Map(names.map((name) => [name, median(times.get(name))]));
+  return new Map(names.map((name) => [name, lowerQuartile(times.get(name))]));
 }
 
-function median(values) {
-  return values.sort((a, b) => a - b)[values.length >> 1];
+function lowerQuartile(values) {
+  return values.sort((a, b) => a - b)[values.length >> 2];
 }
 
 /** Prints each contender's time and its ratio to the first one. */
-export function print(title, medians) {
-  const [base] = medians.values();
+export function print(title, times) {
+  const [base] = times.values();
   console.log(`\n${title}`);
-  for (const [name, micros] of medians) {
+  for (const [name, micros] of times) {
     console.log(
       `  ${name.padEnd(44)} ${micros.toFixed(2).padStart(9)} µs ${(micros / base).toFixed(2).padStart(7)}`,
     );

@@ -1,8 +1,6 @@
 import { benchReceive } from './receive.mjs';
 import { benchVerify } from './verify.mjs';
 
-console.log(
-  `Node ${process.version}. Medians of batches that take turns; the ratio is to the first line.`,
-);
+console.log(`Node ${process.version}. Batches that take turns; the ratio is to the first line.`);
 await benchVerify();
 await benchReceive();

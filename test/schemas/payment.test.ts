@@ -37,6 +37,13 @@ describe('a payment', () => {
     });
   });
 
+  test('with an id but no status is a white-label one that does not fit', () => {
+    const { status: _, ...odd } = whiteLabel;
+    expect(paymentSchema.read(odd)).toEqual({
+      issues: [{ path: 'status', message: 'expected integer' }],
+    });
+  });
+
   test('of neither flow is refused', () => {
     expect(paymentSchema.read({})).toEqual({
       issues: [{ path: 'url', message: 'expected string' }],
