@@ -1,5 +1,7 @@
-import { contentId, contentOf, deliveryKey, type KeyBy } from './key.js';
-import { type Issue, Rejection } from './outcome.js';
+import { inTime } from './in-time.js';
+import { contentId, contentOf, deliveryKey, invalidKey, type KeyBy } from './key.js';
+import { Rejection } from './outcome.js';
+import type { Issue } from './schemas/issue.js';
 import { isJsonObject } from './schemas/json.js';
 import { type Reading, type ResourceSchema, VENDOR } from './schemas/resource.js';
 import type { StandardIssue, StandardSchema } from './standard-schema.js';
@@ -29,6 +31,8 @@ export interface Delivery {
   readonly kind: 'known' | 'unknown' | 'invalid';
   /** The idempotency key: 64 hexadecimal digits. */
   readonly key: string;
+  /** What the payload states, as it went into the key. */
+  readonly content: string;
   /** Which shop or receiver it is for. */
   readonly scope: string;
   /** The id of the webhook log, as the sender claims; begins with `content:` where none was sent. */
@@ -70,14 +74,17 @@ export function readDelivery(
 ): Promise<Delivery> | Delivery | Rejection {
   const { event, scope, receivedAt, source } = envelope;
   const json = parseJson(rawBody);
-  if (json === undefined) return new Rejection('body_not_json');
+  if (json === undefined) {
+    return new Rejection('body_not_json', { verified: true, id: envelope.id, event });
+  }
   const record = rules.unwrap ? unwrap(json.value) : json.value;
 
   const content = contentOf(record, rawBody);
   const id = envelope.id ?? contentId(content);
-  const key = deliveryKey(rules.keyBy, { scope, id, event, content });
   const toDelivery = ({ kind, payload, issues }: Judgement): Delivery => {
-    return { kind, key, scope, id, event, payload, issues, rawBody, receivedAt, source };
+    const parts = { scope, id, event, content };
+    const key = kind === 'invalid' ? invalidKey(parts, rawBody) : deliveryKey(rules.keyBy, parts);
+    return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source };
   };
   // Not awaited where it need not be: only schemas of other libraries may take their time.
   const judgement = judge(json.value, record, envelope, rules);
@@ -151,15 +158,18 @@ function findContradictions(
   if (event === 'order:paid' && !paidStatuses.some((paid) => paid === status)) {
     issues.push({ path: 'status', message: 'is not that of a paid order' });
   }
-  if (maxAgeMs < Number.POSITIVE_INFINITY) {
-    const age = receivedAt.getTime() - Date.parse(`${updated_at}`);
-    if (age > maxAgeMs) issues.push({ path: 'updated_at', message: 'is older than maxAge' });
+  if (maxAgeMs < Number.POSITIVE_INFINITY && typeof updated_at === 'string') {
+    const age = receivedAt.getTime() - Date.parse(updated_at);
+    // Not `age > maxAgeMs`: a date that cannot be read has no age.
+    if (!(age <= maxAgeMs)) issues.push({ path: 'updated_at', message: 'is older than maxAge' });
   }
   return issues;
 }
 
 async function readStandard(schema: StandardSchema, value: unknown): Promise<Reading<unknown>> {
-  const result = await schema['~standard'].validate(value);
+  const validated = schema['~standard'].validate(value);
+  const result =
+    validated instanceof Promise ? await inTime(validated, 'A schema of yours') : validated;
   return result.issues
     ? { issues: result.issues.map(toIssue) }
     : { value: result.value, issues: [] };
@@ -170,6 +180,6 @@ function isResource(schema: StandardSchema): schema is ResourceSchema<unknown> {
 }
 
 function toIssue({ message, path = [] }: StandardIssue): Issue {
-  const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
-  return { path: keys.join('.'), message };
+  const keys = path.map((part) => String(typeof part === 'object' ? part?.key : part));
+  return { path: keys.join('.'), message, foreign: true };
 }

@@ -31,8 +31,11 @@ export type WebhookErrorCode =
   | 'handler_timeout'
   | 'lease_lost'
   | 'outcome_unrecorded'
+  | 'queue_invalid'
   | 'store_full'
-  | 'store_unavailable';
+  | 'store_invalid'
+  | 'store_unavailable'
+  | 'timed_out';
 
 /** Something went wrong while a verified delivery was processed. Told to `hooks.onError`. */
 export class WebhookError extends Error {

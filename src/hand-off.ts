@@ -1,4 +1,6 @@
 import type { SealedDelivery } from './delivery.js';
+import { WebhookError } from './errors.js';
+import { CALL_MS, inTime } from './in-time.js';
 
 /** A durable queue: verified deliveries are handed to it, answered, and processed by its worker. */
 export interface HandOff {
@@ -15,22 +17,19 @@ export interface HandOff {
   ): Promise<{ readonly id: string; readonly duplicate: boolean | 'unknown' }>;
 }
 
-const ENQUEUE_MS = 10_000;
-
 /** Waits until a delivery is durably in the queue; rejects where that fails or takes too long. */
 export async function handOff(queue: HandOff, delivery: SealedDelivery): Promise<void> {
   const late = new AbortController();
-  const timer = setTimeout(() => {
-    late.abort(new Error(`The queue did not store the delivery within ${ENQUEUE_MS} ms.`));
-  }, ENQUEUE_MS);
+  const enqueue = async () => queue.enqueue(delivery, { key: delivery.key, signal: late.signal });
   try {
-    await Promise.race([
-      queue.enqueue(delivery, { key: delivery.key, signal: late.signal }),
-      new Promise((_, reject) => {
-        late.signal.addEventListener('abort', () => reject(late.signal.reason));
-      }),
-    ]);
-  } finally {
-    clearTimeout(timer);
+    const job = await inTime(enqueue(), 'The queue', CALL_MS);
+    if (typeof job?.id === 'string') return;
+  } catch (error) {
+    late.abort(error);
+    throw error;
   }
+  throw new WebhookError(
+    'queue_invalid',
+    'The queue gave no { id } for the delivery, so it may not have stored it.',
+  );
 }

@@ -1,5 +1,5 @@
 import type { DeliverySource } from './delivery.js';
-import type { Issue } from './outcome.js';
+import type { Issue } from './schemas/issue.js';
 import type { Json } from './schemas/json.js';
 
 /** Event name to payload type. */

@@ -1,10 +1,11 @@
 import type { Delivery, DeliverySource } from './delivery.js';
 import { writeLine } from './log.js';
-import type { Dispatched, Issue, Outcome, Rejection, RejectionCode } from './outcome.js';
+import type { Dispatched, Outcome, Rejection, RejectionCode } from './outcome.js';
 import { describeError, printable } from './printable.js';
 import { RecentIds } from './recent-ids.js';
+import type { Issue } from './schemas/issue.js';
 
-/** Told to `hooks.onOutcome` when a verified delivery has been answered. */
+/** Told to `hooks.onOutcome` when it is known how a verified delivery ended. */
 export interface OutcomeInfo {
   /** Not signed, and the sender's to choose: escape it before it is shown. */
   readonly id: string;
@@ -17,7 +18,7 @@ export interface OutcomeInfo {
   readonly ran: readonly string[];
   /** 1 for the first attempt; absent where none was made. */
   readonly attempt: number | undefined;
-  /** From the first byte asked for to the answer. */
+  /** From the request's headers to its outcome. */
   readonly durationMs: number;
   /** Fields of the payload that did not fit. */
   readonly issues: readonly Issue[];
@@ -68,24 +69,21 @@ export class Reporter {
     const { onOutcome } = this.#hooks;
     if (!onOutcome) return;
     const durationMs = performance.now() - startedAt;
-    const { id, event, scope, source, issues, key } = delivery;
-    const idReused = this.#recentIds.isReused(scope, id, key);
+    const { id, event, scope, source, issues, content } = delivery;
+    const idReused = this.#recentIds.isReused(scope, id, content);
     call(() =>
       onOutcome({ id, event, scope, source, outcome, ran, attempt, durationMs, issues, idReused }),
     );
   }
 
-  rejection({ status, code, message, issues }: Rejection, delivery?: Delivery): void {
-    const verified = code === 'payload_invalid' || code === 'body_not_json';
+  rejection({ status, code, message, issues, verified, id, event }: Rejection): void {
     const { onRejected } = this.#hooks;
-    const { id, event } = delivery ?? {};
     if (onRejected) {
       call(() => onRejected({ status, code, message, issues, verified, id, event }));
     } else if (verified) {
-      const fields = issues.map(({ path }) => path).join(', ');
-      writeLine(
-        `refused ${name(delivery)} with ${status}: ${message}${fields && ` Look at: ${fields}.`}`,
-      );
+      const fields = issues.map(({ path, foreign }) => (foreign ? 'the payload' : path)).join(', ');
+      const hint = fields === '' ? '' : ` Look at: ${fields}.`;
+      writeLine(`refused ${name({ id: id ?? '(none)', event })} with ${status}: ${message}${hint}`);
     }
   }
 

@@ -1,4 +1,5 @@
 import { WebhookError } from './errors.js';
+import { inTime, MAX_TIMER_MS } from './in-time.js';
 import { Lease, type LeaseEnd, type Timing } from './lease.js';
 import type { Dispatched } from './outcome.js';
 import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from './stores/store.js';
@@ -11,7 +12,9 @@ export type Work =
   | { readonly state: 'done' }
   | { readonly state: 'failed'; readonly error: string }
   /** Part of it is being done elsewhere. */
-  | { readonly state: 'busy' };
+  | { readonly state: 'busy' }
+  /** Part of it could not even be claimed. */
+  | { readonly state: 'unavailable' };
 
 /** What became of the wish to do some work once. */
 export type Held<Result extends Work> =
@@ -28,6 +31,8 @@ export class Idempotency {
   readonly #timing: Timing;
   readonly #onError: (error: unknown, subject: Claimable) => void;
   readonly #running = new Map<string, Promise<Dispatched>>();
+  /** Work that goes on after its time limit, and is not waited for by its sender. */
+  readonly #late = new Set<Promise<unknown>>();
   #closing = false;
 
   /** @param onError - Told what could not be recorded, where the answer stays the same. */
@@ -65,7 +70,8 @@ export class Idempotency {
       });
       return { state: 'unavailable', error };
     }
-    if (claim.state !== 'acquired') return claim;
+    if (claim.state === 'busy') return claim;
+    if (claim.state !== 'acquired') return { state: claim.state };
 
     const lease = new Lease(this.#store, subject.key, claim, this.#timing);
     if (this.#closing) {
@@ -77,7 +83,7 @@ export class Idempotency {
     const working = work(lease);
     const result = await lease.until(working);
     if (typeof result === 'string') {
-      void this.#settleLate(lease, subject, working, keepMs);
+      this.#settleLate(lease, subject, working, keepMs);
       return { state: result, attempt, error: lease.endError(result) };
     }
     if (await this.#settle(lease, subject, result, keepMs))
@@ -96,15 +102,24 @@ export class Idempotency {
     return started;
   }
 
-  /** Stops claiming, and waits for what is running, at most `timeoutMs`. */
+  /** Whether {@link close} has been called. */
+  get isClosing(): boolean {
+    return this.#closing;
+  }
+
+  /** Stops claiming, and waits until nothing is running any more, at most `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
     this.#closing = true;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    await Promise.race([Promise.allSettled(this.#running.values()), late]);
-    clearTimeout(timer);
+    // What takes longer is not reported: its lease lapses, and somebody else takes it over.
+    await inTime(this.#idle(), 'What is running', Math.min(timeoutMs, MAX_TIMER_MS)).catch(
+      () => {},
+    );
+  }
+
+  async #idle(): Promise<void> {
+    while (this.#running.size > 0 || this.#late.size > 0) {
+      await Promise.allSettled([...this.#running.values(), ...this.#late]);
+    }
   }
 
   #terms({ body }: Claimable, keepMs: number): LeaseTerms {
@@ -138,11 +153,15 @@ export class Idempotency {
   }
 
   /** Work that ends late still counts, unless somebody else has taken over by then. */
-  async #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, keepMs: number) {
-    const { state } = await working;
-    if (state === 'done') await this.#settle(lease, subject, { state }, keepMs);
-    // The time limit was its failure. Now that it has stopped, a retry need not wait for the lease.
-    else await lease.lapse().catch(() => {});
+  #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, keepMs: number): void {
+    const late = working
+      .then(({ state }) =>
+        // The time limit was its failure. Now that it has stopped, a retry need not wait for the lease.
+        state === 'done' ? this.#settle(lease, subject, { state }, keepMs) : lease.lapse(),
+      )
+      .catch((error) => this.#onError(error, subject))
+      .finally(() => this.#late.delete(late));
+    this.#late.add(late);
   }
 }
 
@@ -153,6 +172,7 @@ function settlement(lease: Lease, work: Work, keepMs: number): Promise<boolean> 
     case 'failed':
       return lease.fail(work.error);
     case 'busy':
+    case 'unavailable':
       return lease.release();
   }
 }

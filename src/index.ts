@@ -7,7 +7,6 @@ export type { KeyBy } from './key.js';
 export type { ReceiverOptions } from './options.js';
 export {
   type Dispatched,
-  type Issue,
   type Outcome,
   Rejection,
   type RejectionCode,
@@ -19,6 +18,7 @@ export { type BlacklistEntry, blacklistEntrySchema } from './schemas/blacklist-e
 export { type Category, categorySchema } from './schemas/category.js';
 export { type EventSchemas, eventSchemas, type Payloads } from './schemas/events.js';
 export { fileSchema, type StoredFile } from './schemas/file.js';
+export type { Issue } from './schemas/issue.js';
 export type { Json, JsonObject } from './schemas/json.js';
 export { type Order, type OrderStatus, orderSchema, orderStatusLabel } from './schemas/order.js';
 export {

@@ -34,11 +34,15 @@ export function contentId(content: string): string {
 
 // A key is the hash of a JSON array of its parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one key.
 
+interface KeyParts {
+  readonly scope: string;
+  readonly id: string;
+  readonly event: string;
+  readonly content: string;
+}
+
 /** The idempotency key of a delivery: 64 hexadecimal digits. */
-export function deliveryKey(
-  keyBy: KeyBy,
-  { scope, id, event, content }: { scope: string; id: string; event: string; content: string },
-): string {
+export function deliveryKey(keyBy: KeyBy, { scope, id, event, content }: KeyParts): string {
   switch (keyBy) {
     case 'delivery':
       return sha2.sha256(JSON.stringify([keyBy, scope, id, event, content]));
@@ -47,6 +51,14 @@ export function deliveryKey(
     case 'id':
       return sha2.sha256(JSON.stringify([keyBy, scope, id]));
   }
+}
+
+/**
+ * The key of a delivery that does not fit its event. A key of its own: what is wrong must not use up
+ * the key of the one that is right, whatever it states.
+ */
+export function invalidKey({ scope, id, event }: KeyParts, rawBody: Uint8Array): string {
+  return sha2.sha256(JSON.stringify(['invalid', scope, id, event, sha2.sha256(rawBody)]));
 }
 
 /** The idempotency key of an effect: what one handler does once for a key of its own. */

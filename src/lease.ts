@@ -60,9 +60,9 @@ export class Lease {
 
   /** Waits for the work under this lease, or for the lease to end early. The work must not reject. */
   until<Result>(working: Promise<Result>): Promise<Result | LeaseEnd> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       this.#end = resolve;
-      working.then(resolve);
+      working.then(resolve, reject);
     });
   }
 
@@ -87,7 +87,7 @@ export class Lease {
   }
 
   async fail(error: string): Promise<boolean> {
-    // The sender does the retrying, so it is free at once, and a later retry may always succeed.
+    // Whoever sent it does the retrying, so it is free at once, and a later retry may always succeed.
     const terms = { delayMs: 0, permanent: false, maxFailures: Number.POSITIVE_INFINITY, error };
     return (await persist(() => this.#store.fail(this.#key, this.#fence, terms))) !== 'lost';
   }
@@ -160,13 +160,13 @@ export class Lease {
 }
 
 /** Tries a write again where the store fails for a moment: what was done should not be forgotten. */
-function persist<Result>(write: () => Promise<Result>): Promise<Result> {
-  return write().catch(async () => {
-    await sleep(50);
-    return write().catch(() => sleep(250).then(write));
-  });
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+async function persist<Result>(write: () => Promise<Result>): Promise<Result> {
+  for (const pauseMs of [50, 250]) {
+    try {
+      return await write();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+  return write();
 }

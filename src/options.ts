@@ -1,13 +1,15 @@
 import { UsageError } from './errors.js';
 import type { HandOff } from './hand-off.js';
 import type { Hooks } from './hooks.js';
+import { MAX_TIMER_MS } from './in-time.js';
 import type { KeyBy } from './key.js';
 import { type EventSchemas, eventSchemas } from './schemas/events.js';
 import type { OrderStatus } from './schemas/order.js';
 import { type SecretFunction, type SecretSource, toSecretSource } from './secret-source.js';
 import type { Secret } from './signature.js';
 import type { StandardSchema } from './standard-schema.js';
-import { memoryStore } from './stores/memory.js';
+import { guardStore } from './stores/guard.js';
+import { isMemoryStore, memoryStore } from './stores/memory.js';
 import type { IdempotencyStore } from './stores/store.js';
 
 export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
@@ -108,7 +110,7 @@ export function readOptions(options: ReceiverOptions): Settings {
       ...Object.entries(events),
     ]),
     headerPrefix: headerPrefix.toLowerCase(),
-    store,
+    store: isMemoryStore(store) ? store : guardStore(store),
     isDefaultStore: options.store === undefined,
     queue: options.queue,
     keyBy,
@@ -127,11 +129,12 @@ export function readOptions(options: ReceiverOptions): Settings {
   };
 }
 
-// The largest delay that timers take: a larger one would fire at once.
-const MAX_MS = 2 ** 31 - 1;
-
-function positive(name: string, value: number, max = MAX_MS): number {
-  check(value > 0 && value <= max, name, `a number above 0, and at most ${max}`);
+function positive(name: string, value: number, max = MAX_TIMER_MS): number {
+  check(
+    typeof value === 'number' && value > 0 && value <= max,
+    name,
+    max === Number.POSITIVE_INFINITY ? 'a number above 0' : `a number above 0, and at most ${max}`,
+  );
   return value;
 }
 

@@ -1,3 +1,5 @@
+import type { Issue } from './schemas/issue.js';
+
 /**
  * How a delivery ended.
  *
@@ -6,23 +8,19 @@
  * - `rejected`: the sender's mistake. `failed`: a handler threw or ran out of time.
  * - `busy`: being processed elsewhere. `unavailable`: the store is down, or the receiver is closing.
  */
-export type Outcome =
-  | 'handled'
-  | 'parked'
-  | 'duplicate'
-  | 'ignored'
-  | 'queued'
-  | 'rejected'
-  | 'failed'
-  | 'busy'
-  | 'unavailable';
+export type Outcome = (typeof OUTCOMES)[number];
 
-/** One thing that is wrong with a payload. Names a field, never its value. */
-export interface Issue {
-  /** The field, such as `crypto_value` or `image.url`; empty for the payload as a whole. */
-  readonly path: string;
-  readonly message: string;
-}
+export const OUTCOMES = [
+  'handled',
+  'parked',
+  'duplicate',
+  'ignored',
+  'queued',
+  'rejected',
+  'failed',
+  'busy',
+  'unavailable',
+] as const;
 
 const REJECTIONS = {
   method_not_allowed: [405, 'Send webhooks with POST.'],
@@ -43,15 +41,26 @@ export class Rejection {
   readonly status: number;
   readonly code: RejectionCode;
   readonly message: string;
+  /** Whether the signature held: then this was a genuine delivery, and nobody has handled it. */
+  readonly verified: boolean;
+  /** The id and the event as the sender claims them, where the headers could be read. */
+  readonly id: string | undefined;
+  readonly event: string | undefined;
   /** What is wrong with the payload; empty unless `code` is `payload_invalid`. */
   readonly issues: readonly Issue[];
 
-  constructor(code: RejectionCode, issues: readonly Issue[] = []) {
+  constructor(
+    code: RejectionCode,
+    about: Partial<Pick<Rejection, 'verified' | 'id' | 'event' | 'issues'>> = {},
+  ) {
     const [status, message] = REJECTIONS[code];
     this.status = status;
     this.code = code;
     this.message = message;
-    this.issues = issues;
+    this.verified = about.verified ?? false;
+    this.id = about.id;
+    this.event = about.event;
+    this.issues = about.issues ?? [];
   }
 }
 

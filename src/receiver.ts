@@ -114,13 +114,10 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     const startedAt = performance.now();
     try {
       const delivery = await this.verify(request);
-      if (delivery instanceof Rejection) {
-        this.#reporter.rejection(delivery);
-        return replyTo(delivery);
-      }
-      const result = await this.#process(delivery);
-      this.#report(result, delivery, startedAt);
-      return replyTo(result);
+      if (delivery instanceof Rejection) return replyTo(this.#refuse(delivery));
+      const { queue } = this.#settings;
+      const result = await (queue ? this.#handOff(queue, delivery) : this.#process(delivery));
+      return replyTo(this.#report(result, delivery, startedAt));
     } catch (error) {
       this.#reporter.error(error, {});
       return replyTo({ outcome: 'failed', ran: [] });
@@ -133,6 +130,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * @returns The delivery, or a `Rejection` for what the sender did wrong.
    * @throws {UsageError} `body_consumed` where the body was parsed before, `secret_invalid` where the
    *   `secret` function gives one that cannot be used.
+   * @throws {WebhookError} `timed_out` where the `secret` function or a schema takes too long.
    */
   async verify(request: WebhookRequest): Promise<Delivery | Rejection> {
     const headers = readHeaders(request, this.#settings);
@@ -141,32 +139,26 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     const rawBody = await readBody(request.body, this.#settings);
     if (rawBody instanceof Rejection) return rawBody;
 
+    const { event, id, signature } = headers;
     const shop = await this.#settings.secretSource(request);
-    if (!shop || !verifySignature(rawBody, headers.signature, shop.secrets)) {
-      return new Rejection('signature_invalid');
+    if (!shop || !verifySignature(rawBody, signature, shop.secrets)) {
+      return new Rejection('signature_invalid', { id, event });
     }
-    const { event, id } = headers;
-    const envelope = {
-      event,
-      id,
-      scope: shop.scope,
-      receivedAt: new Date(),
-      source: 'webhook',
-    } as const;
+    const { scope } = shop;
+    const envelope = { event, id, scope, receivedAt: new Date(), source: 'webhook' } as const;
     return readDelivery(rawBody, envelope, this.#settings);
   }
 
   /**
-   * Steps 4 to 6: claims a verified delivery, runs its handlers, and settles the claim. For the worker
-   * of a queue. It trusts what it is given: never call it with anything unverified.
+   * Steps 4 to 6: claims a verified delivery, runs its handlers, and settles the claim; never hands it
+   * to the `queue`. For the worker of a queue. It trusts what it is given: never call it with anything
+   * unverified.
    */
   async dispatch(verified: Delivery | SealedDelivery): Promise<Dispatched | Rejection> {
     const startedAt = performance.now();
     const delivery = 'body' in verified ? await this.#open(verified) : verified;
-    if (delivery instanceof Rejection) return delivery;
-    const result = await this.#process(delivery);
-    this.#report(result, delivery, startedAt);
-    return result;
+    if (delivery instanceof Rejection) return this.#refuse(delivery);
+    return this.#report(await this.#process(delivery), delivery, startedAt);
   }
 
   /**
@@ -183,33 +175,31 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     return secret === undefined ? '' : sign(body, secret);
   }
 
-  async #open({ body, receivedAt, ...envelope }: SealedDelivery): Promise<Delivery | Rejection> {
-    return readDelivery(
-      body,
-      { ...envelope, receivedAt: new Date(receivedAt), source: 'queue' },
-      this.#settings,
-    );
+  #open({ body, receivedAt, ...envelope }: SealedDelivery) {
+    const opened = { ...envelope, receivedAt: new Date(receivedAt), source: 'queue' } as const;
+    return readDelivery(body, opened, this.#settings);
   }
 
   #process(delivery: Delivery): Promise<Dispatched> | Dispatched | Rejection {
     const routes = this.#router.routesFor(delivery);
-    if (delivery.kind === 'invalid' && routes.length === 0) {
-      return new Rejection('payload_invalid', delivery.issues);
-    }
-    const { queue } = this.#settings;
-    if (queue && delivery.source === 'webhook') return this.#handOff(queue, delivery);
-    if (routes.length === 0) return { outcome: 'ignored', ran: [] };
+    if (routes.length === 0) return withoutHandler(delivery) ?? { outcome: 'ignored', ran: [] };
     return this.#idempotency.join(delivery.key, () => this.#runOnce(routes, delivery));
   }
 
-  async #handOff(queue: HandOff, delivery: Delivery): Promise<Dispatched> {
-    try {
-      await handOff(queue, seal(delivery));
-      return { outcome: 'queued', ran: [] };
-    } catch (error) {
-      this.#reporter.error(error, nameOf(delivery));
-      return { outcome: 'unavailable', ran: [] };
-    }
+  #handOff(queue: HandOff, delivery: Delivery): Promise<Dispatched> | Dispatched | Rejection {
+    const routes = this.#router.routesFor(delivery);
+    const refused = routes.length === 0 && withoutHandler(delivery);
+    if (refused) return refused;
+    return this.#idempotency.join(delivery.key, async () => {
+      if (this.#idempotency.isClosing) return { outcome: 'unavailable', ran: [] };
+      try {
+        await handOff(queue, seal(delivery));
+        return { outcome: 'queued', ran: [] };
+      } catch (error) {
+        this.#reporter.error(error, nameOf(delivery));
+        return { outcome: 'unavailable', ran: [] };
+      }
+    });
   }
 
   async #runOnce(routes: readonly Route[], delivery: Delivery): Promise<Dispatched> {
@@ -223,13 +213,26 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     return toDispatched(held, delivery.kind);
   }
 
-  #report(result: Dispatched | Rejection, delivery: Delivery, startedAt: number): void {
-    if (result instanceof Rejection) {
-      this.#reporter.rejection(result, delivery);
-    } else {
-      this.#reporter.outcome(result, delivery, startedAt);
-    }
+  #refuse(rejection: Rejection): Rejection {
+    this.#reporter.rejection(rejection);
+    return rejection;
   }
+
+  #report<Result extends Dispatched | Rejection>(
+    result: Result,
+    delivery: Delivery,
+    startedAt: number,
+  ): Result {
+    if (result instanceof Rejection) this.#reporter.rejection(result);
+    else this.#reporter.outcome(result, delivery, startedAt);
+    return result;
+  }
+}
+
+/** A genuine delivery that does not fit its event is refused, where nobody keeps it. */
+function withoutHandler({ kind, id, event, issues }: Delivery): Rejection | undefined {
+  if (kind !== 'invalid') return undefined;
+  return new Rejection('payload_invalid', { verified: true, id, event, issues });
 }
 
 function nameOf({ id, event, scope }: Delivery): { id: string; event: string; scope: string } {

@@ -1,5 +1,4 @@
 import { type Dispatched, type Outcome, Rejection } from './outcome.js';
-import { printable } from './printable.js';
 
 /** The answer to a request, free of any framework. */
 export interface Reply {
@@ -12,21 +11,20 @@ export interface Reply {
   readonly ran: readonly string[];
 }
 
-type Answer = Pick<Reply, 'status' | 'body'>;
+type Fixed = Pick<Reply, 'status' | 'body'>;
 
 const ANSWERS = {
-  handled: answer(200, 'handled', 'Handled.'),
-  parked: answer(200, 'parked', 'Kept for a person to look at.'),
-  duplicate: answer(200, 'duplicate', 'Done before.'),
-  ignored: answer(200, 'ignored', 'Nobody here handles this event.'),
-  queued: answer(200, 'queued', 'Queued.'),
-  failed: answer(500, 'failed', 'The webhook could not be handled. Send it again.'),
-  busy: answer(503, 'busy', 'This delivery is being handled. Ask again later.'),
-  unavailable: answer(503, 'unavailable', 'Not available now. Send it again later.'),
-} satisfies Record<Dispatched['outcome'], Answer>;
+  handled: fixed(200, 'handled', 'Handled.'),
+  parked: fixed(200, 'parked', 'Kept for a person to look at.'),
+  duplicate: fixed(200, 'duplicate', 'Done before.'),
+  ignored: fixed(200, 'ignored', 'Nobody here handles this event.'),
+  queued: fixed(200, 'queued', 'Queued.'),
+  failed: fixed(500, 'failed', 'The webhook could not be handled. Send it again.'),
+  busy: fixed(503, 'busy', 'This delivery is being handled. Ask again later.'),
+  unavailable: fixed(503, 'unavailable', 'Not available now. Send it again later.'),
+} satisfies Record<Dispatched['outcome'], Fixed>;
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
-const MAX_ERRORS = 20;
 
 /** Step 7: the answer to a verified delivery, or to a refused one. */
 export function replyTo(result: Dispatched | Rejection): Reply {
@@ -39,23 +37,24 @@ export function replyTo(result: Dispatched | Rejection): Reply {
 }
 
 function replyToRejection({ status, message, code, issues }: Rejection): Reply {
-  // Only which field it is: the messages of a user's schema may quote the payload.
-  const fields = new Set(issues.map(({ path }) => printable(path.split('.')[0] || 'payload', 60)));
-  const errors = Array.from(fields, (field) => `${field} is not as expected`).slice(0, MAX_ERRORS);
+  const fields = new Set(
+    issues.map(({ path, foreign }) => (foreign ? '' : path.split('.')[0]) || 'payload'),
+  );
+  const errors = Array.from(fields, (field) => `${field} is not as expected`);
   return {
-    ...answer(status, 'rejected', message, errors),
+    ...fixed(status, 'rejected', message, errors),
     headers: code === 'method_not_allowed' ? { ...JSON_HEADERS, allow: 'POST' } : JSON_HEADERS,
     outcome: 'rejected',
     ran: [],
   };
 }
 
-function answer(
+function fixed(
   status: number,
   outcome: Outcome,
   message: string,
   errors: readonly string[] = [],
-): Answer {
+): Fixed {
   return {
     status,
     body: JSON.stringify(errors.length > 0 ? { message, outcome, errors } : { message, outcome }),

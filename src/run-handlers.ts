@@ -11,7 +11,7 @@ import type { AnyKey, Route } from './router.js';
 export type HandlersWork = Work & { readonly ran: readonly string[] };
 
 /** What one handler came to; `skipped` is an effect that another delivery has had. */
-type Attempt = Work | { readonly state: 'skipped' };
+type RouteWork = Work | { readonly state: 'skipped' };
 
 interface Run {
   readonly delivery: Delivery;
@@ -30,23 +30,23 @@ export async function runHandlers(routes: readonly Route[], run: Run): Promise<H
   const ran: string[] = [];
   let work: Work = { state: 'done' };
   for (const { name, running } of started) {
-    const attempt = await running;
-    if (attempt.state === 'done') ran.push(name);
-    if (attempt.state === 'failed') work = attempt;
-    else if (attempt.state === 'busy' && work.state === 'done') work = attempt;
+    const result = await running;
+    if (result.state === 'done') ran.push(name);
+    else if (result.state === 'failed') work = result;
+    else if (result.state !== 'skipped' && work.state !== 'failed') work = result;
   }
   return { ...work, ran };
 }
 
-async function runAndRecord(route: Route, run: Run): Promise<Attempt> {
-  const attempt = await runRoute(route, run);
-  if (attempt.state === 'done' || attempt.state === 'skipped') {
+async function runAndRecord(route: Route, run: Run): Promise<RouteWork> {
+  const result = await runRoute(route, run);
+  if (result.state === 'done' || result.state === 'skipped') {
     await run.lease.record(route.progress, null).catch((error) => run.onError(error, route.name));
   }
-  return attempt;
+  return result;
 }
 
-function runRoute(route: Route, run: Run): Promise<Attempt> {
+function runRoute(route: Route, run: Run): Promise<RouteWork> {
   return route.oncePer ? runEffect(route, route.oncePer, run) : runHandler(route, run.lease, run);
 }
 
@@ -65,7 +65,7 @@ function fail(error: unknown, { name }: Route, { onError }: Run): Work {
 }
 
 /** An effect has a key, a lease and an end of its own, because other deliveries may ask for it, too. */
-async function runEffect(route: Route, oncePer: AnyKey, run: Run): Promise<Attempt> {
+async function runEffect(route: Route, oncePer: AnyKey, run: Run): Promise<RouteWork> {
   const { scope, id, event, payload, receivedAt } = run.delivery;
   let key: string;
   try {
@@ -74,11 +74,29 @@ async function runEffect(route: Route, oncePer: AnyKey, run: Run): Promise<Attem
     return fail(error, route, run);
   }
   const effect = { key, scope, id, event, receivedAt: receivedAt.getTime(), body: undefined };
-  const held = await run.idempotency.hold(effect, Number.POSITIVE_INFINITY, (lease) =>
-    runHandler(route, lease, run),
-  );
-  if (held.state === 'worked') return held.result;
-  return { state: held.state === 'done' ? 'skipped' : 'busy' };
+  let running: Promise<Work> = Promise.resolve({ state: 'unavailable' });
+  const held = await run.idempotency.hold(effect, Number.POSITIVE_INFINITY, (lease) => {
+    running = runHandler(route, lease, run);
+    return running;
+  });
+  switch (held.state) {
+    case 'worked':
+      return held.result;
+    case 'done':
+      return { state: 'skipped' };
+    case 'timeout':
+      // The delivery's own time is up as well. It ends when its handler does.
+      return running;
+    case 'busy':
+    case 'lost':
+      return { state: 'busy' };
+    case 'unavailable':
+      run.onError(held.error, route.name);
+      return { state: 'unavailable' };
+    case 'dead':
+    case 'closing':
+      return { state: 'unavailable' };
+  }
 }
 
 function checkKey(key: unknown, handler: string): string {

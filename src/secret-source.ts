@@ -1,4 +1,5 @@
 import { UsageError } from './errors.js';
+import { inTime } from './in-time.js';
 import type { WebhookRequest } from './request.js';
 import { badSecret, type Secret, toSecrets } from './signature.js';
 
@@ -34,7 +35,10 @@ export function toSecretSource(
     return () => fixed;
   }
   return async ({ method, url, headers }) => {
-    const found = await secret({ method, url, headers });
+    const found = await inTime(
+      Promise.resolve(secret({ method, url, headers })),
+      'The secret function',
+    );
     if (found === null) return null;
     if (typeof found?.scope !== 'string') {
       throw new UsageError(
@@ -53,5 +57,5 @@ function toTrimmedSecrets(secret: unknown): readonly Secret[] {
       throw badSecret('it begins or ends with white space, as when a line end was pasted with it');
     }
   }
-  return secrets.map((one) => (typeof one === 'string' ? one : one.slice()));
+  return secrets.map((one) => (typeof one === 'string' ? one : Uint8Array.from(one)));
 }

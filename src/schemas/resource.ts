@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { Issue } from '../outcome.js';
 import type { StandardResult, StandardSchema } from '../standard-schema.js';
+import type { Issue } from './issue.js';
 import { isJsonObject } from './json.js';
 
 /** Tells the schemas of this package from others. */

@@ -18,6 +18,7 @@ export interface Entry extends Aged<Entry> {
   /** Leased: when the lease lapses. Retry: when it is due. */
   notBefore: number;
   purgeAt: number;
+  readonly isForEver: boolean;
   /** Changed by {@link MemoryEntries.resize} only. */
   bytes: number;
   error: string | undefined;
@@ -34,6 +35,8 @@ export class MemoryEntries {
     done: new AgeList<Entry>(),
     dead: new AgeList<Entry>(),
   };
+  /** Done and kept for ever: effects, which a replay under a fresh id would have done again. */
+  readonly #forEver = new AgeList<Entry>();
   #bytes = 0;
 
   constructor(maxEntries: number, maxBytes: number) {
@@ -53,15 +56,15 @@ export class MemoryEntries {
   add(entry: Entry, now: number): void {
     this.#makeRoom(entry.bytes, now);
     this.#byKey.set(entry.key, entry);
-    this.#byState[entry.state].add(entry);
+    this.#listOf(entry).add(entry);
     this.#bytes += entry.bytes;
   }
 
   /** Makes an entry the latest of its new state. */
   move(entry: Entry, state: Entry['state']): void {
-    this.#byState[entry.state].remove(entry);
-    this.#byState[state].add(entry);
+    this.#listOf(entry).remove(entry);
     entry.state = state;
+    this.#listOf(entry).add(entry);
   }
 
   resize(entry: Entry, bytes: number): void {
@@ -71,7 +74,7 @@ export class MemoryEntries {
 
   forget(entry: Entry): void {
     this.#byKey.delete(entry.key);
-    this.#byState[entry.state].remove(entry);
+    this.#listOf(entry).remove(entry);
     this.#bytes -= entry.bytes;
   }
 
@@ -89,10 +92,14 @@ export class MemoryEntries {
     }
   }
 
-  /** What is done, then what waits longest for a retry, then a lease that has lapsed; never one that runs. */
+  #listOf({ state, isForEver }: Entry): AgeList<Entry> {
+    return state === 'done' && isForEver ? this.#forEver : this.#byState[state];
+  }
+
+  /** What is done, then what waits longest for a retry, then effects; never what is being processed. */
   #leastNeeded(now: number): Entry | undefined {
     const { leased, retry, done, dead } = this.#byState;
-    const idle = done.oldest ?? retry.oldest ?? dead.oldest;
+    const idle = done.oldest ?? retry.oldest ?? dead.oldest ?? this.#forEver.oldest;
     if (idle) return idle;
     return leased.oldest && leased.oldest.notBefore <= now ? leased.oldest : undefined;
   }

@@ -26,7 +26,7 @@ const NOTHING: Record<string, Json> = Object.freeze({});
 
 /**
  * Remembers deliveries in this process's memory, within bounds: what is done is forgotten first, then
- * what waits longest for a retry, never what is being processed.
+ * what waits longest for a retry, then effects of `oncePer`, never what is being processed.
  *
  * For development, tests and a single process. **It cannot promise** that a delivery is processed once
  * across a restart, across several processes, or after its key was forgotten to make room.
@@ -43,6 +43,11 @@ export function memoryStore({
       throw new UsageError('option_invalid', `memoryStore needs a ${name} above 0, not ${value}.`);
   }
   return new MemoryStore(maxEntries, maxBytes);
+}
+
+/** Whether a store is this one, with none of its verbs changed: it neither hangs nor gives rubbish. */
+export function isMemoryStore(store: IdempotencyStore): boolean {
+  return Object.getPrototypeOf(store) === MemoryStore.prototype && Object.keys(store).length === 1;
 }
 
 class MemoryStore implements IdempotencyStore {
@@ -90,8 +95,9 @@ class MemoryStore implements IdempotencyStore {
   async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
     const entry = this.#leased(key, fence);
     if (!entry) return false;
+    const bytes = handler.length + JSON.stringify(output).length;
     entry.done = { ...entry.done, [handler]: output };
-    this.#entries.resize(entry, entry.bytes + handler.length + JSON.stringify(output).length);
+    this.#entries.resize(entry, entry.bytes + bytes);
     return true;
   }
 
@@ -181,6 +187,7 @@ class MemoryStore implements IdempotencyStore {
       done: NOTHING,
       notBefore: now + leaseMs,
       purgeAt: now + keepMs,
+      isForEver: keepMs === Number.POSITIVE_INFINITY,
       bytes: ENTRY_BYTES + 2 * (scope.length + id.length + event.length) + (body?.length ?? 0),
       error: undefined,
       older: undefined,

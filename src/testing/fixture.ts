@@ -1,9 +1,6 @@
 import * as z from 'zod/mini';
-import type { Outcome } from '../outcome.js';
+import { OUTCOMES, type Outcome } from '../outcome.js';
 import type { Json } from '../schemas/json.js';
-
-/** How a fixture's signature header is made when it is sent. */
-export type Signing = 'keep' | 'resign' | 'omit' | 'corrupt';
 
 /** One saved delivery, ready to be sent. Made by {@link loadFixture}. */
 export interface Fixture {
@@ -24,21 +21,15 @@ export interface Fixture {
 
 const expectation = z.strictObject({
   status: z.int(),
-  outcome: z.enum([
-    'handled',
-    'parked',
-    'duplicate',
-    'ignored',
-    'queued',
-    'rejected',
-    'failed',
-    'busy',
-    'unavailable',
-  ]),
+  outcome: z.enum(OUTCOMES),
 });
 
 const headers = z.array(z.tuple([z.string(), z.string()]));
 const signing = z.enum(['keep', 'resign', 'omit', 'corrupt']);
+
+/** How a fixture's signature header is made when it is sent. */
+export type Signing = z.output<typeof signing>;
+
 const checks = { bytes: z.optional(z.int()), sha256: z.optional(z.string()) };
 
 /** A file with a delivery of its own. */

@@ -74,13 +74,10 @@ describe('what the answer gives away', () => {
       events,
       hooks: { onRejected },
     });
-    const { status, body } = await replay(receiver, 'order:updated');
-    expect(status).toBe(422);
-    expect(JSON.parse(body)).toEqual({
-      message: expect.any(String),
-      outcome: 'rejected',
-      errors: ['email is not as expected'],
-    });
+    const { status, outcome, fixture, body } = await replay(receiver, 'order:updated');
+    expect({ status, outcome }).toEqual({ status: 422, outcome: 'rejected' });
+    expect(body).not.toMatch(/got|@|ord_/);
+    expect(Buffer.from(fixture.body).toString()).toMatch(/@.*ord_|ord_.*@/);
     expect(onRejected).toHaveBeenCalledOnce();
   });
 });
@@ -194,8 +191,8 @@ describe('what is thrown and logged', () => {
       const headers = { 'x-service-event': 'order:updated', 'x-service-webhook': text };
       const { status, body } = await receiver.receive(signed(order(), headers));
       expect(status).toBe(422);
-      expectOneCleanLine('Look at: ');
-      for (const error of JSON.parse(body).errors) expect(error).toSatisfy(isClean);
+      expectOneCleanLine('refused delivery');
+      for (const error of JSON.parse(body).errors ?? []) expect(error).toSatisfy(isClean);
       expect(body.length).toBeLessThan(1_000);
     },
   );

@@ -70,10 +70,10 @@ describe('names and payloads that are meant to confuse', () => {
     expect(Buffer.from(handler.mock.lastCall?.[0].rawBody ?? [])).toEqual(Buffer.from(body));
   });
 
-  const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+  const deep = '['.repeat(50_000) + ']'.repeat(50_000);
 
   test.each(Object.keys(paidOrder))(
-    'threat 18: a %s nested 200,000 deep breaks nothing',
+    'threat 18: a %s nested 50,000 deep breaks nothing',
     async (field) => {
       const { receiver, handler, claim, onError } = watched();
       const body = order({ [field]: 'DEEP' }).replace('"DEEP"', deep);
@@ -92,15 +92,12 @@ describe('names and payloads that are meant to confuse', () => {
     ['as a whole', deep, 'order:paid', 422],
     ['under an event without a schema', `{"deep":${deep}}`, 'query:replied', 200],
     ['under an event that nobody knows', deep, 'unheard:of', 200],
-  ])(
-    'threat 18: a body nested 200,000 deep %s breaks nothing',
-    async (_, body, event, expected) => {
-      const { receiver, onError } = watched();
-      const reply = await receiver.receive(signed(body, { 'x-service-event': event }));
-      expect(reply.status).toBe(expected);
-      expect(onError).not.toHaveBeenCalled();
-    },
-  );
+  ])('threat 18: a body nested 50,000 deep %s breaks nothing', async (_, body, event, expected) => {
+    const { receiver, onError } = watched();
+    const reply = await receiver.receive(signed(body, { 'x-service-event': event }));
+    expect(reply.status).toBe(expected);
+    expect(onError).not.toHaveBeenCalled();
+  });
 
   test('threat 18: a number beyond what a double holds is reported, and left undefined', async () => {
     const { receiver, handler } = watched();

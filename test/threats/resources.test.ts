@@ -10,6 +10,7 @@ afterEach(() => {
 
 describe('what a sender who knows no secret can cost', () => {
   const { headers } = signed(order());
+  const bomb = gzipSync(Buffer.alloc(10_000_000));
 
   test.each([
     ['another method', { method: 'PUT' }, 405],
@@ -69,7 +70,6 @@ describe('what a sender who knows no secret can cost', () => {
     'threat 17: a body in %s is refused without being read, let alone inflated',
     async (encoding) => {
       const { receiver, handler, claim } = watched();
-      const bomb = gzipSync(Buffer.alloc(10_000_000));
       const read = vi.fn(async () => bomb);
       const { headers } = signed(bomb, { 'content-encoding': encoding });
       const reply = await receiver.receive({ method: 'POST', headers, body: read });
@@ -93,7 +93,7 @@ describe('what a sender who knows no secret can cost', () => {
     const handler = vi.fn();
     const receiver = createReceiver({ secret, store }).on('*', handler).onUnknown(handler);
     const forged = sign(order(), 'another secret');
-    for (let n = 0; n < 500; n++) {
+    for (let n = 0; n < 100; n++) {
       const headers = { 'x-service-webhook': `whl_${n}`, 'x-service-event': `event:${n}` };
       for (const signature of ['', 'abc', forged]) {
         const request = signed(order(), { ...headers, 'x-service-signature': signature });
