@@ -12,12 +12,12 @@ export type NodeRequest = IncomingMessage & { body?: unknown; rawBody?: unknown 
  * @param parsedBodyHint - Which line to change where the framework has parsed the body.
  */
 export async function answer(
-  receiver: Receiving,
+  receive: Receiving['receive'],
   request: NodeRequest,
   response: ServerResponse,
   parsedBodyHint: string,
 ): Promise<void> {
-  const reply = await receiver.receive({
+  const reply = await receive({
     method: request.method ?? '',
     url: request.url,
     headers: request.headers,

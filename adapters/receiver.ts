@@ -8,18 +8,34 @@ export interface Receiving {
 /** A receiver, or a function that makes one at the first request. */
 export type ReceiverSource = Receiving | (() => Receiving | Promise<Receiving>);
 
-/** Gives the receiver, making it once; a function that fails is asked again at the next request. */
-export function toProvider(source: ReceiverSource): () => Promise<Receiving> {
+/**
+ * Gives the `receive` of a receiver that may still have to be made. One that cannot be made is told on
+ * stderr, answered like any receiver that is set up wrong, and made again at the next request.
+ */
+export function toReceive(source: ReceiverSource): Receiving['receive'] {
+  if (typeof source !== 'function') return (request) => source.receive(request);
   let made: Promise<Receiving> | undefined;
-  return () => {
-    made ??= make(source).catch((error) => {
+  return async (request) => {
+    made ??= Promise.resolve().then(source);
+    let receiver: Receiving;
+    try {
+      receiver = await made;
+    } catch (error) {
       made = undefined;
-      throw error;
-    });
-    return made;
+      // As JSON: one line, whatever the error says.
+      console.error(
+        `storefront-webhooks: the receiver could not be made: ${JSON.stringify(String(error))}`,
+      );
+      return NOT_MADE;
+    }
+    return receiver.receive(request);
   };
 }
 
-async function make(source: ReceiverSource): Promise<Receiving> {
-  return typeof source === 'function' ? source() : source;
-}
+const NOT_MADE: Reply = {
+  status: 500,
+  headers: { 'content-type': 'application/json; charset=utf-8' },
+  body: '{"message":"The webhook could not be handled. Send it again.","outcome":"failed"}',
+  outcome: 'failed',
+  ran: [],
+};

@@ -30,3 +30,10 @@ export function decodeHex(hex: string, target: Uint8Array): Uint8Array {
   }
   return target;
 }
+
+/** What a value is, in the words of an error message. */
+export function nameType(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : typeof value;
+}

@@ -167,9 +167,8 @@ function findContradictions(
 }
 
 async function readStandard(schema: StandardSchema, value: unknown): Promise<Reading<unknown>> {
-  const validated = schema['~standard'].validate(value);
-  const result =
-    validated instanceof Promise ? await inTime(validated, 'A schema of yours') : validated;
+  const validated = Promise.resolve(schema['~standard'].validate(value));
+  const result = await inTime(validated, 'A schema of yours');
   return result.issues
     ? { issues: result.issues.map(toIssue) }
     : { value: result.value, issues: [] };

@@ -1,6 +1,6 @@
 import type { DeliverySource } from './delivery.js';
 import type { Issue } from './schemas/issue.js';
-import type { Json } from './schemas/json.js';
+import type { Json, Jsonable } from './schemas/json.js';
 
 /** Event name to payload type. */
 export type PayloadMap = object;
@@ -27,11 +27,14 @@ export type NamesOf<Payloads extends PayloadMap, P> = P extends '*'
 
 /** What a handler gets. */
 export interface WebhookEvent<Event extends string, Payload> {
-  /** The id of the webhook log (header `X-Service-Webhook`); not signed, and opaque. */
+  /**
+   * The id of the webhook log (header `X-Service-Webhook`); not signed, and opaque. Begins with
+   * `content:` where none was sent.
+   */
   readonly id: string;
   readonly event: Event;
   readonly payload: Payload;
-  /** Fields of the payload that were missing or of another type, and are `undefined` for it. */
+  /** Fields that were missing or of another type, and are `undefined` for it; in `onInvalid`, what is wrong. */
   readonly issues: readonly Issue[];
   /** The body as received. */
   readonly rawBody: Uint8Array;
@@ -51,10 +54,16 @@ export interface WebhookEvent<Event extends string, Payload> {
    * const invoice = await once('invoice', () => createInvoice(payload));
    * await once('mail', () => sendMail(payload.email, invoice));
    */
-  readonly once: <Result extends Json | undefined | void>(
-    step: string,
-    run: () => Result | Promise<Result>,
-  ) => Promise<Result>;
+  readonly once: {
+    <Result extends Json | undefined | void>(
+      step: string,
+      run: () => Result | Promise<Result>,
+    ): Promise<Result>;
+    <Result extends object>(
+      step: string,
+      run: () => (Result & Jsonable<Result>) | Promise<Result & Jsonable<Result>>,
+    ): Promise<Result>;
+  };
 }
 
 /** The event of one of several names: a union that `switch (event)` narrows. */
@@ -73,8 +82,9 @@ export interface HandlerOptions {
 
 export interface EffectOptions<Payload> extends HandlerOptions {
   /**
-   * Runs the handler once per key, whatever the delivery's id and event: across endpoints, replays
-   * under fresh ids and relabelled events. A durable store remembers the key for ever.
+   * Runs the handler once per key, whatever the delivery: across endpoints, and for replays under fresh
+   * ids. The key is this handler's own, so give handlers of two events that must not both do it one
+   * `name`d function to call. A durable store remembers it for ever.
    *
    * @example
    * receiver.on('order:paid', deliver, { oncePer: (order) => order.id });

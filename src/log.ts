@@ -13,6 +13,7 @@ export function warnOfMemory(): void {
   hasWarned = true;
   writeLine(
     'deliveries are remembered in the memory of this process only, so one can be handled twice after a ' +
-      'restart or by a second process. Pass a durable `store`, or store: memoryStore() to say that this is meant.',
+      'restart or by a second process. Implement IdempotencyStore over your database and pass it as `store`, ' +
+      'or pass store: memoryStore() to say that this is meant.',
   );
 }

@@ -14,29 +14,36 @@ export function createOnce(handler: string, lease: Lease): Once {
   // Made at first use: most handlers have no steps.
   let running: Map<string, Promise<unknown>> | undefined;
 
-  return async <Result extends Json | undefined | void>(
-    step: string,
-    run: () => Result | Promise<Result>,
-  ): Promise<Result> => {
+  return async <Result>(step: string, run: () => Result | Promise<Result>): Promise<Result> => {
     const name = progressName(handler, step);
-    // What was stored is what this step returned before: the caller's type is the only word on it.
-    if (Object.hasOwn(lease.done, name)) return lease.done[name] as Result;
+    if (Object.hasOwn(lease.done, name)) return unpack(lease.done[name]);
     const earlier = running?.get(name) as Promise<Result> | undefined;
     if (earlier) return earlier;
-    const first = runAndRecord(name, run);
+    const first = perform(name, run);
     running ??= new Map();
     running.set(name, first);
     first.catch(() => running?.delete(name));
     return first;
   };
 
-  async function runAndRecord<Result extends Json | undefined | void>(
+  async function perform<Result>(
     name: string,
     run: () => Result | Promise<Result>,
   ): Promise<Result> {
     lease.check();
-    const result = await run();
-    await lease.record(name, result ?? null);
-    return result;
+    const output = pack(await run());
+    await lease.record(name, output);
+    return unpack(output);
   }
+}
+
+/** A list of one, or of none for `undefined`, which JSON has no word for. */
+function pack(result: unknown): Json {
+  return result === undefined ? [] : JSON.parse(JSON.stringify([result]));
+}
+
+/** The first time as after a retry, what a step gives has been through JSON, so that both are the same. */
+function unpack<Result>(output: Json | undefined): Result {
+  // The step is known by its name, so the caller's word on its type is the only one there is.
+  return (Array.isArray(output) ? output[0] : undefined) as Result;
 }

@@ -15,10 +15,10 @@ import type { IdempotencyStore } from './stores/store.js';
 export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   /**
    * The account's webhook secret; several while one is being replaced; or a function of the request,
-   * for several shops behind one server. `undefined` is allowed by type, for an environment variable,
-   * and refused by value.
+   * for several shops behind one server. `undefined` is allowed by type, for an environment variable. A
+   * list leaves it out; where nothing is left, it is refused.
    */
-  secret: Secret | readonly Secret[] | SecretFunction | undefined;
+  secret: Secret | readonly (Secret | undefined)[] | SecretFunction | undefined;
   /** Schemas of your own by event name, over or beside those of the specification. Any Standard Schema. */
   events?: Schemas;
   /** What the provider's headers begin with. Default `X-Service-`. */
@@ -35,7 +35,10 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   keepDays?: number;
   /** Order states that `order:paid` may have. Default `[100]`, completed. */
   paidStatuses?: readonly OrderStatus[];
-  /** The largest age of a payload by its `updated_at`, in milliseconds. Default: any age. */
+  /**
+   * The largest age of a payload by its `updated_at`, in milliseconds; one that states none passes.
+   * Default: any age.
+   */
   maxAge?: number;
   /** Takes the record out of bodies of the form `{ event, data: { … } }`. Default `false`. */
   unwrap?: boolean;
@@ -68,6 +71,24 @@ export interface Settings {
   readonly hooks: Hooks;
 }
 
+const NAMES = [
+  'secret',
+  'events',
+  'headerPrefix',
+  'store',
+  'queue',
+  'scope',
+  'keyBy',
+  'keepDays',
+  'paidStatuses',
+  'maxAge',
+  'unwrap',
+  'limit',
+  'bodyTimeout',
+  'timeout',
+  'hooks',
+] as const satisfies (keyof ReceiverOptions)[];
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -76,6 +97,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export function readOptions(options: ReceiverOptions): Settings {
   const { headerPrefix = 'X-Service-', keyBy = 'delivery', keepDays = 30, scope = '' } = options;
   const { events = {}, paidStatuses = [100], store = memoryStore() } = options;
+  for (const name of Object.keys(options)) {
+    const known: readonly string[] = NAMES;
+    check(known.includes(name), name, `one of ${NAMES.join(', ')}`);
+  }
   const secretSource = toSecretSource(options.secret, scope);
 
   check(

@@ -1,4 +1,4 @@
-import { isBytes } from './bytes.js';
+import { isBytes, nameType } from './bytes.js';
 import { UsageError } from './errors.js';
 import { Rejection } from './outcome.js';
 import { isSignature } from './signature.js';
@@ -72,13 +72,15 @@ export function readBody(
 function checkBody(body: unknown, limit: number): Uint8Array | Rejection {
   if (body instanceof Rejection) return body;
   if (isBytes(body)) return body.length > limit ? new Rejection('body_too_large') : body;
-  const hint =
-    typeof body === 'object' && body !== null && 'consumed' in body
-      ? body.consumed
-      : 'Pass the body as received, as a Uint8Array.';
+  if (typeof body === 'object' && body !== null && 'consumed' in body) {
+    throw new UsageError(
+      'body_consumed',
+      `The raw body is gone: something read and parsed it before the webhook receiver could. ${body.consumed}`,
+    );
+  }
   throw new UsageError(
-    'body_consumed',
-    `The raw body is gone: something read and parsed it before the webhook receiver could. ${hint}`,
+    'body_not_bytes',
+    `receive() needs the body as it was received, as a Uint8Array or a function that reads one, but got ${nameType(body)}.`,
   );
 }
 

@@ -42,12 +42,21 @@ export class Router {
     handler: AnyHandler,
     { name, oncePer }: { name?: string | undefined; oncePer?: AnyKey | undefined },
   ): void {
+    if (patterns.length === 0) {
+      throw new UsageError('handler_invalid', '.on() was given no event: name at least one.');
+    }
     for (const pattern of patterns) this.#checkPattern(pattern);
+    if (oncePer !== undefined && typeof oncePer !== 'function') {
+      throw new UsageError(
+        'handler_invalid',
+        'oncePer has to be a function of the payload, such as (order) => order.id.',
+      );
+    }
     if (oncePer && !(patterns.length === 1 && this.#routes.has(patterns[0] ?? ''))) {
       throw new UsageError(
         'handler_invalid',
         'oncePer needs one exact event name, because it makes its key from the payload of that event. ' +
-          'Register the handler once for each event, with one `name`d handler per event.',
+          'Call .on() once for each event; each then has effects of its own.',
       );
     }
     for (const taken of name === undefined ? new Set(patterns) : [name])

@@ -27,7 +27,7 @@ type Found = { readonly secrets: readonly Secret[]; readonly scope: string } | n
  * @throws {UsageError} `secret_invalid`
  */
 export function toSecretSource(
-  secret: Secret | readonly Secret[] | SecretFunction | undefined,
+  secret: Secret | readonly (Secret | undefined)[] | SecretFunction | undefined,
   scope: string,
 ): SecretSource {
   if (typeof secret !== 'function') {
@@ -51,7 +51,8 @@ export function toSecretSource(
 }
 
 function toTrimmedSecrets(secret: unknown): readonly Secret[] {
-  const secrets = toSecrets(secret);
+  const set = Array.isArray(secret) ? secret.filter((one) => one !== undefined) : secret;
+  const secrets = toSecrets(set);
   for (const one of secrets) {
     if (typeof one === 'string' && one !== one.trim()) {
       throw badSecret('it begins or ends with white space, as when a line end was pasted with it');

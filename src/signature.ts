@@ -1,4 +1,4 @@
-import { decodeHex, isBytes, toHex, toUtf8 } from './bytes.js';
+import { decodeHex, isBytes, nameType, toHex, toUtf8 } from './bytes.js';
 import { UsageError } from './errors.js';
 import { sha2 } from './sha2.js';
 
@@ -97,10 +97,4 @@ function toBytes(rawBody: unknown, caller: string): Uint8Array {
       'A body that was parsed cannot be verified: pass the bytes as they were received, ' +
       'for example req.body of express.raw({ type: () => true }), or new Uint8Array(await request.arrayBuffer()).',
   );
-}
-
-function nameType(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : typeof value;
 }

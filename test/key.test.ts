@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createReceiver, type KeyBy, memoryStore } from 'storefront-webhooks';
 import { type Fixture, loadFixture, replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
-import { contentId, contentOf, deliveryKey, effectKey } from '../src/key.js';
+import { contentId, contentOf, deliveryKey, effectKey, invalidKey } from '../src/key.js';
 
 fc.configureGlobal({ seed: 15 });
 
@@ -63,7 +63,8 @@ describe('the key of a delivery', () => {
       fc.property(parts, ({ scope, id, event, content }) => {
         const keys = MODES.map((keyBy) => deliveryKey(keyBy, { scope, id, event, content }));
         keys.push(effectKey(scope, event, content), effectKey(scope, id, event));
-        const distinct = event === id && content === event ? 4 : 5;
+        keys.push(invalidKey({ scope, id, event, content }, bytesOf(content)));
+        const distinct = event === id && content === event ? 5 : 6;
         expect(new Set(keys).size).toBe(distinct);
       }),
     );
@@ -78,6 +79,19 @@ describe('the key of a delivery', () => {
       (name) => deliveryKey(keyBy, { ...PARTS, [name]: 'other' }) !== deliveryKey(keyBy, PARTS),
     );
     expect(changing).toEqual(included);
+  });
+});
+
+describe('the key of a delivery that does not fit its event', () => {
+  test('is made of scope, id, event and the bytes, whatever they state', () => {
+    const key = invalidKey(PARTS, bytesOf('{}'));
+    expect(key).toMatch(/^[0-9a-f]{64}$/);
+    expect(invalidKey({ ...PARTS }, bytesOf('{}'))).toBe(key);
+    expect(invalidKey(PARTS, bytesOf('{} '))).not.toBe(key);
+    const changing = Object.keys(PARTS).filter(
+      (name) => invalidKey({ ...PARTS, [name]: 'other' }, bytesOf('{}')) !== key,
+    );
+    expect(changing).toEqual(['scope', 'id', 'event']);
   });
 });
 

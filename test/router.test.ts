@@ -327,6 +327,14 @@ describe('a mistake in a registration', () => {
     expect(message).toContain('once for each event');
   });
 
+  test('namely oncePer that is no function, says what it has to be', () => {
+    const { code, message } = thrownBy((receiver) =>
+      Reflect.apply(receiver.on, receiver, ['order:paid', nothing, { oncePer: 'id' }]),
+    );
+    expect(code).toBe('handler_invalid');
+    expect(message).toContain('(order) => order.id');
+  });
+
   test.each(['on', 'onUnknown', 'onInvalid'])(
     'namely %s after the first delivery, says where to register',
     async (method) => {

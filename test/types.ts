@@ -179,6 +179,8 @@ export function stepsGiveJson() {
     const count = await once('count', () => payload.quantity ?? 1);
     same<typeof count, number>(true);
     const json: Json = await once('json', (): Json => [payload.email]);
+    const viaInterface: Invoice = await once('interface', makeInvoice);
+    JSON.stringify(viaInterface);
     const nothing = await once('mail', async () => {});
     same<typeof nothing, void>(true);
     const perhaps = await once('perhaps', () => (json ? 'yes' : undefined));
@@ -275,3 +277,10 @@ export async function replaysAreTyped() {
   await replay(receiver, 'order:paid', { duplicates: 2 });
   same<typeof receiver, Receiver>(true);
 }
+
+interface Invoice {
+  number: number;
+  lines: { text: string; note?: string }[];
+}
+
+declare function makeInvoice(): Promise<Invoice>;

@@ -3,6 +3,19 @@ import * as z from 'zod/mini';
 /** Anything JSON can say. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
+/** An object that can be kept as JSON, of an interface, too; `never` where it cannot, as with a `Date`. */
+export type Jsonable<T> = T extends string | number | boolean | null | undefined | void
+  ? T
+  : T extends
+        | ((...args: never[]) => unknown)
+        | symbol
+        | bigint
+        | Date
+        | Map<unknown, unknown>
+        | Set<unknown>
+    ? never
+    : { [Key in keyof T]: Jsonable<T[Key]> };
+
 /** A JSON object whose keys nobody has promised. */
 export type JsonObject = Record<string, unknown>;
 

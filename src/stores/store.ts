@@ -75,7 +75,7 @@ export interface IdempotencyStore {
   fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'>;
   /** Gives the lease back as if it had never been taken. `false`: the lease is lost. */
   release(key: string, fence: number): Promise<boolean>;
-  /** Forgets up to `limit` keys whose time has come; gives their number. */
+  /** Forgets up to `limit` keys whose time has come; gives their number. For a job of yours: nobody else calls it. */
   purge(limit: number): Promise<number>;
   /** Deliveries for a person to look at, in the order of their keys, from after the key `after`. */
   list(filter: {

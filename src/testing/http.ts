@@ -11,7 +11,7 @@ export interface Answer {
   readonly ran?: readonly string[] | undefined;
 }
 
-/** Sends one request over HTTP. Headers go out as they are, also twice; a lost answer is cut off. */
+/** Sends one request over HTTP. Headers go out as they are, also twice. */
 export function sendOverHttp(url: URL, request: OutgoingRequest): Promise<Answer> {
   const { method, headers, body, chunks } = request;
   const start = url.protocol === 'https:' ? startTlsRequest : startRequest;

@@ -19,11 +19,11 @@ const SUFFIX = '.hook.json';
  * Loads a saved delivery.
  *
  * @param name - The path of a `.hook.json` file, or the name of a shipped fixture: an event
- *   (`'order:paid'`), or an event and a case (`'order:paid/serials'`). {@link shippedFixtures} lists them.
+ *   (`'order:paid'`), or an event and a case (`'order:paid/crypto'`). {@link shippedFixtures} lists them.
  * @throws {UsageError} `fixture_invalid`, naming the file and what is wrong with it.
  *
  * @example
- * const fixture = loadFixture('fixtures/order-paid/eur.hook.json');
+ * const fixture = loadFixture('test/webhooks/order-paid/eur.hook.json');
  */
 export function loadFixture(name: string): Fixture {
   return load(name.endsWith(SUFFIX) ? resolve(name) : shippedFile(name), []);
@@ -51,8 +51,8 @@ function shippedFolder(): string {
 }
 
 function shippedFile(name: string): string {
-  const [event = '', scene = 'default'] = name.split('/');
-  return join(SHIPPED, event.replace(':', '-'), `${scene}${SUFFIX}`);
+  const [event = '', variant = 'default'] = name.split('/');
+  return join(SHIPPED, event.replace(':', '-'), `${variant}${SUFFIX}`);
 }
 
 function load(file: string, from: readonly string[]): Fixture {
@@ -130,10 +130,20 @@ function replaceHeaders(base: Fixture['headers'], over: Fixture['headers']): Fix
 }
 
 function readJson(file: string): unknown {
+  let text: string;
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw invalid(file, 'there is no such file, or it is not JSON', cause);
+    throw invalid(
+      file,
+      'there is no such file that can be read. shippedFixtures() lists those that ship with the package',
+      cause,
+    );
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalid(file, 'it is not JSON', cause);
   }
 }
 
@@ -144,8 +154,8 @@ function check<Schema extends z.ZodMiniType>(
 ): z.output<Schema> {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
-  const faults = result.error.issues.map(
-    ({ path, code }) => `${path.join('.') || 'the whole'} (${code})`,
+  const faults = result.error.issues.map(({ path, code, ...fault }) =>
+    'keys' in fault ? `${fault.keys} (unknown)` : `${path.join('.') || 'the whole'} (${code})`,
   );
   throw invalid(file, `it is not of the fixture format, version 1. Look at: ${faults.join(', ')}`);
 }

@@ -76,6 +76,8 @@ export async function replay(
   } = {},
 ): Promise<ReplayResult | ReplayResult[]> {
   const { duplicate = 1, shuffle = false, concurrency = 1, path = '/webhooks' } = options;
+  atLeastOne('duplicate', duplicate);
+  atLeastOne('concurrency', concurrency);
   const loaded = [fixtures].flat().map((one) => (typeof one === 'string' ? loadFixture(one) : one));
   const deliveries = loaded.flatMap((one) => Array.from({ length: duplicate }, () => one));
   const ordered = shuffle === false ? deliveries : shuffled(deliveries, shuffle);
@@ -94,6 +96,11 @@ export async function replay(
   } finally {
     await open.close();
   }
+}
+
+function atLeastOne(option: string, value: number): void {
+  if (Number.isInteger(value) && value >= 1) return;
+  throw new UsageError('option_invalid', `replay() needs a ${option} of 1 or more, not ${value}.`);
 }
 
 async function sendOne(

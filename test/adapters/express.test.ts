@@ -147,17 +147,26 @@ describe.each([
     expect(make).toHaveBeenCalledOnce();
   });
 
-  test('hands the error of such a function to next, and asks it again at the next request', async () => {
+  test('answers 500 where such a function fails, says so on stderr only, and asks it again', async () => {
     const { app, receiver } = setUp();
+    const write = vi.spyOn(console, 'error').mockImplementation(() => {});
     const make = vi
-      .fn<() => Promise<Receiver>>()
-      .mockRejectedValueOnce(new Error('no secret'))
-      .mockResolvedValue(receiver);
+      .fn<() => Receiver>()
+      .mockImplementationOnce(() => {
+        throw new Error('no\nsecret');
+      })
+      .mockReturnValue(receiver);
     app.post('/webhooks', toExpress(make));
-    app.use(((error, _request, response, _next) => {
-      response.status(500).send(String(error));
-    }) satisfies express5.ErrorRequestHandler);
-    expect((await post(app, '/webhooks')).text).toBe('Error: no secret');
+    const response = await post(app, '/webhooks');
+    expect(response.status).toBe(500);
+    expect(response.body).toEqual({
+      message: 'The webhook could not be handled. Send it again.',
+      outcome: 'failed',
+    });
+    expect(write).toHaveBeenCalledExactlyOnceWith(
+      'storefront-webhooks: the receiver could not be made: "Error: no\\nsecret"',
+    );
+    write.mockRestore();
     expect((await post(app, '/webhooks')).status).toBe(200);
   });
 

@@ -17,6 +17,7 @@ declare global {
   const z: typeof zod;
 
   const receiver: core.Receiver;
+  function makeReceiver(secret: string): core.Receiver;
   const app: expressFunction.Express;
   const secret: string;
   const rawBody: Uint8Array;

@@ -106,3 +106,21 @@ test('an id that comes with other content is reported', async () => {
   await deliver(receiver, paidOrder({ id: 'ord_2' }));
   expect(onOutcome.mock.calls.map(([{ idReused }]) => idReused)).toEqual([false, false, true]);
 });
+
+test('a delivery that its schema refuses does not use up the key of the right one', async () => {
+  const handler = vi.fn();
+  const receiver = createReceiver({ secret: SECRET })
+    .on('order:paid', handler)
+    .onInvalid(() => {});
+  const wrong = paidOrder({ email: undefined });
+  expect(await deliver(receiver, wrong)).toMatchObject({ outcome: 'parked' });
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+  expect(await deliver(receiver, wrong)).toMatchObject({ outcome: 'duplicate' });
+});
+
+test('an id is not reused because the same content came under another event', async () => {
+  const { receiver, onOutcome } = shop();
+  await deliver(receiver, paidOrder());
+  await deliver(receiver, paidOrder(), { event: 'order:updated' });
+  expect(onOutcome.mock.calls.map(([{ idReused }]) => idReused)).toEqual([false, false]);
+});

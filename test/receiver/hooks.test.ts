@@ -30,10 +30,11 @@ describe('hooks', () => {
     await deliver(receiver, paidOrder(), { secret: 'another secret' });
     await deliver(receiver, '{');
     await deliver(receiver, paidOrder({ status: 0 }));
-    expect(onRejected.mock.calls.map(([{ code, verified }]) => [code, verified])).toEqual([
-      ['signature_invalid', false],
-      ['body_not_json', true],
-      ['payload_invalid', true],
+    const told = onRejected.mock.calls.map(([info]) => [info.code, info.verified, info.id]);
+    expect(told).toEqual([
+      ['signature_invalid', false, 'whl_1'],
+      ['body_not_json', true, 'whl_1'],
+      ['payload_invalid', true, 'whl_1'],
     ]);
   });
 

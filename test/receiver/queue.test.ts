@@ -59,3 +59,24 @@ test('what contradicts its event is handed off where onInvalid keeps it', async 
   expect(await deliver(web, paidOrder({ status: 56 }))).toMatchObject({ outcome: 'queued' });
   expect(jobs).toHaveLength(1);
 });
+
+test.each([
+  ['nothing', undefined],
+  ['a number', 1],
+  ['a job without an id', {}],
+])('a queue that gives %s has not stored the delivery', async (_, job) => {
+  const onError = vi.fn();
+  const queue = { durable: true, enqueue: () => job } as unknown as HandOff;
+  const web = createReceiver({ secret: SECRET, queue, hooks: { onError } });
+  expect(await deliver(web, paidOrder())).toMatchObject({ status: 503, outcome: 'unavailable' });
+  expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'queue_invalid' });
+});
+
+test('dispatch runs the handlers of a receiver that has a queue itself', async () => {
+  const { jobs, queue } = makeQueue();
+  const receiver = createReceiver({ secret: SECRET, queue }).on('*', () => {});
+  await deliver(receiver, paidOrder());
+  const outcomes = await Promise.all(jobs.map((job) => receiver.dispatch(job)));
+  expect(outcomes).toMatchObject([{ outcome: 'handled' }]);
+  expect(jobs).toHaveLength(1);
+});

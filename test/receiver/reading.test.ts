@@ -41,6 +41,13 @@ test('maxAge refuses a payload whose updated_at is older', async () => {
   const aged = (ms: number) => paidOrder({ updated_at: new Date(Date.now() - ms).toISOString() });
   expect(await deliver(receiver, aged(0))).toMatchObject({ status: 200 });
   expect(await deliver(receiver, aged(120_000))).toMatchObject({ status: 422 });
+  for (const unreadable of ['01/02 whatever', '']) {
+    const payload = paidOrder({ updated_at: unreadable });
+    expect(await deliver(receiver, payload)).toMatchObject({ status: 422 });
+  }
+  // One that states no age passes, and cannot trip anything up.
+  const odd = '{"id":"o","status":100,"email":"","updated_at":{"toString":1,"valueOf":1}}';
+  expect(await deliver(receiver, odd)).toMatchObject({ status: 200 });
   expect(await deliver(receiver, {}, { event: 'query:created' })).toMatchObject({ status: 200 });
 });
 

@@ -31,6 +31,20 @@ describe('a secret', () => {
   });
 });
 
+test('a secret that is undefined is left out of a list, where another one is set', async () => {
+  const receiver = createReceiver({ secret: [undefined, SECRET] }).on('*', () => {});
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200 });
+  expect(() => createReceiver({ secret: [undefined, undefined] })).toThrow('empty');
+});
+
+test('a secret of bytes is copied: what becomes of the bytes later is nothing to it', async () => {
+  for (const bytes of [Buffer.from(SECRET), new TextEncoder().encode(SECRET)]) {
+    const receiver = createReceiver({ secret: bytes }).on('*', () => {});
+    bytes.fill(7);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200 });
+  }
+});
+
 describe('a secret function', () => {
   function receiverWith(secret: SecretFunction) {
     const handler = vi.fn();
@@ -75,4 +89,15 @@ describe('a secret function', () => {
     expect(onError).toHaveBeenCalledOnce();
     expect(handler).not.toHaveBeenCalled();
   });
+});
+
+test('a secret function that hangs is answered 500 in time', async () => {
+  vi.useFakeTimers();
+  const onError = vi.fn();
+  const receiver = createReceiver({ secret: () => new Promise(() => {}), hooks: { onError } });
+  const reply = deliver(receiver, paidOrder());
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await reply).toMatchObject({ status: 500 });
+  expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'timed_out' });
+  vi.useRealTimers();
 });

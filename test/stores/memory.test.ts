@@ -49,6 +49,17 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('a'), terms('x'))).toMatchObject({ state: 'busy' });
   });
 
+  test('forget an effect, which is kept for ever, after all that is not', async () => {
+    const store = memoryStore({ maxEntries: 3 });
+    const effect = await store.claim(delivery('effect'), { ...terms('effect'), keepMs: Infinity });
+    await store.complete('effect', effect.state === 'acquired' ? effect.fence : 0, Infinity);
+    await store.fail('idle', await claim(store, 'idle'), RETRY);
+    for (const key of ['a', 'b', 'c', 'd']) {
+      await store.complete(key, await claim(store, key), 60_000);
+    }
+    expect(await store.claim(delivery('effect'), terms('x'))).toEqual({ state: 'done' });
+  });
+
   test('forget a lease that has lapsed', async () => {
     const store = memoryStore({ maxEntries: 1 });
     await store.claim(delivery('a'), { ...terms('a'), leaseMs: 0 });

@@ -366,6 +366,18 @@ describe('the option', () => {
     },
   );
 
+  test.each([0, -1, 1.5, Number.NaN])('duplicate or concurrency cannot be %d', async (count) => {
+    const handler = vi.fn();
+    for (const name of ['duplicate', 'concurrency']) {
+      const replayed = replay(makeReceiver(handler), ['order:paid'], { [name]: count });
+      await expect(replayed).rejects.toMatchObject({
+        code: 'option_invalid',
+        message: expect.stringContaining(name),
+      });
+    }
+    expect(handler).not.toHaveBeenCalled();
+  });
+
   describe('shuffle', () => {
     const names = [
       'order:paid',

@@ -62,7 +62,7 @@ describe('what the answer gives away', () => {
         version: 1,
         vendor: 'test',
         validate: (value) => ({
-          issues: [{ message: `got ${JSON.stringify(value)}`, path: ['email', 0] }],
+          issues: [{ message: `got ${JSON.stringify(value)}`, path: [`${paidOrder.email}`] }],
         }),
       },
     };

@@ -1,0 +1,99 @@
+import { createReceiver, type IdempotencyStore, memoryStore } from 'storefront-webhooks';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { guardStore } from '../../src/stores/guard.js';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { describeStore } from './suite.js';
+
+describeStore('guarded', () => guardStore(memoryStore()));
+
+type Verb = 'claim' | 'complete';
+
+/** A memory store one of whose verbs misbehaves, as one that somebody else wrote might. */
+function storeWith(verb: Verb, misbehave: (...args: never[]) => unknown): IdempotencyStore {
+  return Object.assign(memoryStore(), { [verb]: misbehave });
+}
+
+function shop(store: IdempotencyStore, oncePer: boolean) {
+  const ship = vi.fn();
+  const onError = vi.fn();
+  const receiver = createReceiver({ secret: SECRET, store, hooks: { onError } });
+  receiver.on('order:paid', ship, oncePer ? { oncePer: (order) => order.id } : {});
+  return { ship, onError, receiver };
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const throwAtOnce = () => {
+  throw new Error('SQLITE_BUSY');
+};
+
+describe.each([[false], [true]])('a store that misbehaves (oncePer: %s)', (oncePer) => {
+  test.each([
+    ['throws at once', throwAtOnce],
+    ['gives a plain value', () => true],
+    ['gives nothing', () => undefined],
+    ['gives an unknown state', async () => ({ state: 'unknown' })],
+    ['gives no progress', async () => ({ state: 'acquired', fence: 1, attempt: 1, done: null })],
+    ['gives no fence', async () => ({ state: 'acquired', attempt: 1, done: {} })],
+  ])('and %s for a claim: nothing is run, and it is told', async (_, claim) => {
+    const { receiver, ship, onError } = shop(storeWith('claim', claim), oncePer);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'unavailable' });
+    expect(ship).not.toHaveBeenCalled();
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'store_unavailable' });
+  });
+
+  test('and throws at once for complete: what is done is answered as done', async () => {
+    const { receiver, ship, onError } = shop(storeWith('complete', throwAtOnce), oncePer);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(ship).toHaveBeenCalledOnce();
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'outcome_unrecorded' });
+  });
+
+  test('and completes without a promise: that is as good', async () => {
+    const store = memoryStore();
+    const complete = store.complete.bind(store);
+    const { receiver } = shop(
+      Object.assign(store, {
+        complete: (...args: Parameters<IdempotencyStore['complete']>) => {
+          void complete(...args);
+          return true;
+        },
+      }) as unknown as IdempotencyStore,
+      oncePer,
+    );
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+  });
+
+  test('and hangs: the sender is answered in time', async () => {
+    vi.useFakeTimers();
+    const { receiver } = shop(
+      storeWith('claim', () => new Promise(() => {})),
+      oncePer,
+    );
+    const first = deliver(receiver, paidOrder());
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await first).toMatchObject({ status: 503, outcome: 'unavailable' });
+  });
+});
+
+test('a store that is down when an effect is claimed is reported, and answered unavailable', async () => {
+  const store = memoryStore();
+  const claim = store.claim.bind(store);
+  Object.assign(store, {
+    claim: (...args: Parameters<IdempotencyStore['claim']>) =>
+      args[0].body ? claim(...args) : Promise.reject(new Error('connection refused')),
+  });
+  const { receiver, ship, onError } = shop(store, true);
+  expect(await deliver(receiver, paidOrder())).toMatchObject({
+    status: 503,
+    outcome: 'unavailable',
+  });
+  expect(ship).not.toHaveBeenCalled();
+  expect(onError).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({ code: 'store_unavailable' }),
+    { id: 'whl_1', event: 'order:paid', scope: '', handler: 'order:paid' },
+  );
+});
