@@ -224,6 +224,10 @@ describe('a mistake in a registration', () => {
     throw new Error('expected a UsageError');
   }
 
+  test('namely a list of no events, is refused', () => {
+    expect(thrownBy((receiver) => receiver.on([], nothing)).code).toBe('handler_invalid');
+  });
+
   test.each([
     'order:piad',
     'orders:*',

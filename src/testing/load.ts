@@ -154,9 +154,10 @@ function check<Schema extends z.ZodMiniType>(
 ): z.output<Schema> {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
-  const faults = result.error.issues.map(({ path, code, ...fault }) =>
-    'keys' in fault ? `${fault.keys} (unknown)` : `${path.join('.') || 'the whole'} (${code})`,
-  );
+  const faults = result.error.issues.map((issue) => {
+    const fault = issue.code === 'unrecognized_keys' ? `unknown: ${issue.keys}` : issue.code;
+    return `${issue.path.join('.') || 'the whole'} (${fault})`;
+  });
   throw invalid(file, `it is not of the fixture format, version 1. Look at: ${faults.join(', ')}`);
 }
 
