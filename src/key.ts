@@ -20,11 +20,12 @@ export function contentOf(payload: unknown, rawBody: Uint8Array): string {
     const { id, status, updated_at } = payload;
     const known = status === undefined || typeof status === 'string' || typeof status === 'number';
     if (typeof id === 'string' && typeof updated_at === 'string' && known) {
-      // As text: JSON has no word for the numbers that are too large for a double.
-      return JSON.stringify(['state', id, typeof status, String(status), updated_at]);
+      // Each text that another one follows carries its length: what is joined cannot be read in two ways.
+      const state = `${status}`;
+      return `state:${id.length}:${id}${typeof status}:${state.length}:${state}${updated_at}`;
     }
   }
-  return JSON.stringify(['bytes', sha2.sha256(rawBody)]);
+  return `bytes:${sha2.sha256(rawBody)}`;
 }
 
 /** Stands in for the id of a delivery that came without one. */
