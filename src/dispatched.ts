@@ -3,7 +3,7 @@ import type { Held } from './idempotency.js';
 import type { Dispatched } from './outcome.js';
 import type { HandlersWork } from './run-handlers.js';
 
-/** Step 6: what became of a delivery, from what became of the work on it. */
+/** What became of a delivery, from what became of the work on it. */
 export function toDispatched(held: Held<HandlersWork>, kind: Delivery['kind']): Dispatched {
   switch (held.state) {
     case 'worked': {

@@ -83,8 +83,8 @@ export interface HandlerOptions {
 export interface EffectOptions<Payload> extends HandlerOptions {
   /**
    * Runs the handler once per key, whatever the delivery: across endpoints, and for replays under fresh
-   * ids. The key is this handler's own, so give handlers of two events that must not both do it one
-   * `name`d function to call. A durable store remembers it for ever.
+   * ids. The key belongs to this handler: the handlers of two events have effects of their own. A
+   * durable store remembers it for ever.
    *
    * @example
    * receiver.on('order:paid', deliver, { oncePer: (order) => order.id });
