@@ -14,8 +14,9 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   readonly attempt: number;
   readonly receivedAt: Date;
   readonly source: Delivery['source'];
-  readonly once: Once;
+  readonly #handler: string;
   readonly #lease: Lease;
+  #once: Once | undefined;
 
   constructor(delivery: Delivery, attempt: number, handler: string, lease: Lease) {
     this.id = delivery.id;
@@ -27,8 +28,15 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
     this.attempt = attempt;
     this.receivedAt = delivery.receivedAt;
     this.source = delivery.source;
-    this.once = createOnce(handler, lease);
+    this.#handler = handler;
     this.#lease = lease;
+  }
+
+  // Both made at first use: most handlers look at neither.
+
+  get once(): Once {
+    this.#once ??= createOnce(this.#handler, this.#lease);
+    return this.#once;
   }
 
   get signal(): AbortSignal {

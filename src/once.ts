@@ -11,18 +11,16 @@ export function progressName(handler: string, step?: string): string {
 
 /** Makes the `once` of one handler: each step's result is kept under the lease and given again on a retry. */
 export function createOnce(handler: string, lease: Lease): Once {
-  // Made at first use: most handlers have no steps.
-  let running: Map<string, Promise<unknown>> | undefined;
+  const running = new Map<string, Promise<unknown>>();
 
   return async <Result>(step: string, run: () => Result | Promise<Result>): Promise<Result> => {
     const name = progressName(handler, step);
     if (Object.hasOwn(lease.done, name)) return unpack(lease.done[name]);
-    const earlier = running?.get(name) as Promise<Result> | undefined;
+    const earlier = running.get(name) as Promise<Result> | undefined;
     if (earlier) return earlier;
     const first = perform(name, run);
-    running ??= new Map();
     running.set(name, first);
-    first.catch(() => running?.delete(name));
+    first.catch(() => running.delete(name));
     return first;
   };
 
