@@ -19,6 +19,10 @@ declare global {
   const receiver: core.Receiver;
   function makeReceiver(secret: string): core.Receiver;
   const app: expressFunction.Express;
+  const jobs: {
+    add(key: string, delivery: core.SealedDelivery): ReturnType<core.HandOff['enqueue']>;
+    process(run: (delivery: core.SealedDelivery) => unknown): void;
+  };
   const secret: string;
   const rawBody: Uint8Array;
   const signature: string;
