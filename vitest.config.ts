@@ -13,5 +13,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // For a machine that stalls; no test waits so long for anything.
+    testTimeout: 20_000,
   },
 });

@@ -35,19 +35,17 @@ function bodyOf(request: NodeRequest, parsedBodyHint: string): WebhookRequest['b
     return { consumed: parsedBodyHint };
   }
   return (limit) => {
-    limitPieces(request);
+    limitPieces(request, limit);
     return getRawBody(request, { limit, length: request.headers['content-length'] ?? null });
   };
 }
 
-/** A body that comes byte by byte would take two hundred times its size in memory. */
-const MAX_PIECES = 10_000;
-
-function limitPieces(request: IncomingMessage): void {
-  let pieces = 0;
+/** Pieces are kept until the body is whole, and each costs two hundred bytes beside its own. */
+function limitPieces(request: IncomingMessage, limit: number): void {
+  let left = Math.max(10_000, limit / 100);
   request.on('data', () => {
-    pieces += 1;
-    if (pieces > MAX_PIECES) request.destroy();
+    left -= 1;
+    if (left < 0) request.destroy();
   });
 }
 

@@ -164,7 +164,9 @@ async function persist<Result>(write: () => Promise<Result>): Promise<Result> {
   for (const pauseMs of [50, 250]) {
     try {
       return await write();
-    } catch {
+    } catch (error) {
+      // A store that hangs would take its time again, and the sender is waiting.
+      if (error instanceof WebhookError && error.code === 'timed_out') throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }

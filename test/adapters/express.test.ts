@@ -138,6 +138,19 @@ describe.each([
     expect((await post(app, '/webhooks')).status).toBe(413);
   });
 
+  test('takes a large body in many pieces, where the limit allows for it', async () => {
+    const { app } = setUp();
+    const receiver = createReceiver({ secret: SECRET, limit: 4 * 1024 * 1024 }).on('*', () => {});
+    app.post('/webhooks', toExpress(receiver));
+    const paid = loadFixture('order:paid');
+    const order = JSON.parse(Buffer.from(paid.body).toString());
+    const large = Buffer.from(JSON.stringify({ ...order, padding: 'x'.repeat(3 * 1024 * 1024) }));
+    const sent = { ...paid, body: large };
+    expect(await replay(app, sent, { secret: SECRET, chunks: 15_000 })).toMatchObject({
+      status: 200,
+    });
+  });
+
   test('makes the receiver at the first request, once', async () => {
     const { app, receiver } = setUp();
     const make = vi.fn(async () => receiver);

@@ -67,6 +67,18 @@ describe.each([[false], [true]])('a store that misbehaves (oncePer: %s)', (onceP
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
   });
 
+  test('and hangs when all is done: the sender is answered in time, and it is told', async () => {
+    vi.useFakeTimers();
+    const { receiver, onError } = shop(
+      storeWith('complete', () => new Promise(() => {})),
+      false,
+    );
+    const reply = deliver(receiver, paidOrder());
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await reply).toMatchObject({ outcome: 'handled' });
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'outcome_unrecorded' });
+  });
+
   test('and hangs: the sender is answered in time', async () => {
     vi.useFakeTimers();
     const { receiver } = shop(
