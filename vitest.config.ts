@@ -1,16 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import tsconfig from './tsconfig.json' with { type: 'json' };
 
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+/** The package's own subpaths, from their sources. */
+const alias = Object.entries(tsconfig.compilerOptions.paths).map(([subpath, [file = '']]) => ({
+  find: new RegExp(`^${subpath}$`),
+  replacement: fileURLToPath(new URL(file, import.meta.url)),
+}));
 
 export default defineConfig({
-  resolve: {
-    alias: [
-      { find: /^storefront-webhooks$/, replacement: path('src/index.ts') },
-      { find: 'storefront-webhooks/express', replacement: path('adapters/express.ts') },
-      { find: 'storefront-webhooks/testing', replacement: path('src/testing/index.ts') },
-    ],
-  },
+  resolve: { alias },
   test: {
     include: ['test/**/*.test.ts'],
     // For a machine that stalls; no test waits so long for anything.

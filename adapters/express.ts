@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { answer, type NodeRequest } from './node.js';
-import { type ReceiverSource, toReceive } from './receiver.js';
+import { answer, type NodeRequest } from './shared/node.js';
+import { type ReceiverSource, toReceive } from './shared/receiver.js';
 
 /**
  * Mounts a receiver in Express 4 or 5: with `app.post`, `app.use`, or on a Router, and above
@@ -16,11 +16,11 @@ export function toExpress(
 ): (request: NodeRequest, response: ServerResponse, next: (error?: unknown) => void) => void {
   const receive = toReceive(receiver);
   return (request, response, next) => {
-    answer(receive, request, response, HINT).catch(next);
+    answer(receive, request, response, { parsedBodyHint }).catch(next);
   };
 }
 
-const HINT =
+const parsedBodyHint =
   "Move app.post('/webhooks', toExpress(receiver)) above app.use(express.json()) and every other body " +
   'parser, or let the parser keep the bytes: ' +
   'express.json({ verify: (req, res, bytes) => { req.rawBody = bytes; } }).';

@@ -7,13 +7,22 @@ export function writeLine(line: string): void {
 
 let hasWarned = false;
 
-/** Says once per process what the default store cannot promise. */
-export function warnOfMemory(): void {
+/**
+ * Says once per process what the default store cannot promise.
+ *
+ * @param durableStores - What the platform offers instead, where it starts and stops instances as it likes.
+ */
+export function warnOfMemory(durableStores?: string): void {
   if (hasWarned) return;
   hasWarned = true;
+  const [problem, store] = durableStores
+    ? [
+        'this platform starts and stops instances, and each remembers its own deliveries only',
+        durableStores,
+      ]
+    : ['deliveries are remembered in the memory of this process only', 'your database'];
   writeLine(
-    'deliveries are remembered in the memory of this process only, so one can be handled twice after a ' +
-      'restart or by a second process. Implement IdempotencyStore over your database and pass it as `store`, ' +
-      'or pass store: memoryStore() to say that this is meant.',
+    `${problem}, so one can be handled twice. Implement IdempotencyStore over ${store} and pass it as ` +
+      '`store`, or pass store: memoryStore() to say that this is meant.',
   );
 }

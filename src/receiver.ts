@@ -116,7 +116,9 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
       const delivery = await this.verify(request);
       if (delivery instanceof Rejection) return replyTo(this.#refuse(delivery));
       const { queue } = this.#settings;
-      const result = await (queue ? this.#handOff(queue, delivery) : this.#process(delivery));
+      const result = await (queue
+        ? this.#handOff(queue, delivery)
+        : this.#process(delivery, request.durableStores));
       return replyTo(this.#report(result, delivery, startedAt));
     } catch (error) {
       this.#reporter.error(error, {});
@@ -180,10 +182,16 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     return readDelivery(body, opened, this.#settings);
   }
 
-  #process(delivery: Delivery): Promise<Dispatched> | Dispatched | Rejection {
+  #process(
+    delivery: Delivery,
+    durableStores?: string,
+  ): Promise<Dispatched> | Dispatched | Rejection {
     const routes = this.#router.routesFor(delivery);
     if (routes.length === 0) return withoutHandler(delivery) ?? { outcome: 'ignored', ran: [] };
-    return this.#idempotency.join(delivery.key, () => this.#runOnce(routes, delivery));
+    return this.#idempotency.join(delivery.key, () => {
+      if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
+      return this.#runOnce(routes, delivery);
+    });
   }
 
   #handOff(queue: HandOff, delivery: Delivery): Promise<Dispatched> | Dispatched | Rejection {
@@ -203,7 +211,6 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   async #runOnce(routes: readonly Route[], delivery: Delivery): Promise<Dispatched> {
-    if (this.#settings.isDefaultStore) warnOfMemory();
     const onError = (error: unknown, handler?: string) =>
       this.#reporter.error(error, { ...nameOf(delivery), handler });
     const held = await this.#idempotency.hold(seal(delivery), this.#settings.keepMs, (lease) =>

@@ -11,7 +11,7 @@ export type RequestHeaders =
 /** One request, free of any framework. */
 export interface WebhookRequest {
   readonly method: string;
-  /** Path or whole address; only handed to a `secret` function. */
+  /** Path and query, as they were sent; only handed to a `secret` function. */
   readonly url?: string | undefined;
   readonly headers: RequestHeaders;
   /**
@@ -23,6 +23,11 @@ export interface WebhookRequest {
     | Uint8Array
     | ((limit: number) => Promise<Uint8Array>)
     | { readonly consumed: string };
+  /**
+   * Stores that the platform offers, where its instances come and go: named in the warning about the
+   * default store, which cannot serve there.
+   */
+  readonly durableStores?: string | undefined;
 }
 
 /** The three headers of a webhook (specification: Events). Only the signature proves anything. */

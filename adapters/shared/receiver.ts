@@ -1,4 +1,4 @@
-import type { Reply, WebhookRequest } from '../src/index.js';
+import type { Reply, WebhookRequest } from '../../src/index.js';
 
 /** What an adapter needs of a receiver. */
 export interface Receiving {
@@ -6,17 +6,28 @@ export interface Receiving {
 }
 
 /** A receiver, or a function that makes one at the first request. */
-export type ReceiverSource = Receiving | (() => Receiving | Promise<Receiving>);
+export type ReceiverSource<Env = void> = Receiving | ((env: Env) => Receiving | Promise<Receiving>);
+
+/** What an adapter says of itself. */
+export interface Mount {
+  /** Which line to change where something has read the body before. */
+  readonly parsedBodyHint: string;
+  /** Stores of the platform's, where its instances come and go. */
+  readonly durableStores?: string;
+}
+
+/** Hands a request to a receiver. `env` is what the receiver's function is given, if it is to be made. */
+export type Receive<Env = void> = (request: WebhookRequest, env: Env) => Promise<Reply>;
 
 /**
  * Gives the `receive` of a receiver that may still have to be made. One that cannot be made is told on
  * stderr, answered like any receiver that is set up wrong, and made again at the next request.
  */
-export function toReceive(source: ReceiverSource): Receiving['receive'] {
+export function toReceive<Env = void>(source: ReceiverSource<Env>): Receive<Env> {
   if (typeof source !== 'function') return (request) => source.receive(request);
   let made: Promise<Receiving> | undefined;
-  return async (request) => {
-    made ??= Promise.resolve().then(source);
+  return async (request, env) => {
+    made ??= Promise.resolve().then(() => source(env));
     let receiver: Receiving;
     try {
       receiver = await made;

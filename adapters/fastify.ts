@@ -1,0 +1,31 @@
+import type { FastifyPluginCallback } from 'fastify';
+import { readRequest, toAnswer } from './shared/node.js';
+import { type ReceiverSource, toReceive } from './shared/receiver.js';
+
+/**
+ * Makes a Fastify 5 plugin from a receiver. It takes the raw body inside its own prefix only; all other
+ * routes go on parsing theirs.
+ *
+ * @param receiver - A receiver, or a function that makes one at the first request.
+ *
+ * @example
+ * app.register(toFastify(receiver), { prefix: '/webhooks' });
+ */
+export function toFastify(receiver: ReceiverSource): FastifyPluginCallback {
+  const receive = toReceive(receiver);
+  return (app, _options, registered) => {
+    app.removeAllContentTypeParsers();
+    // Leaves the body where it is: the receiver reads it, if the headers deserve it.
+    app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
+    app.all('/', async (request, reply) => {
+      const asked = readRequest(request.raw, { parsedBodyHint }, request);
+      const { status, headers, body } = toAnswer(await receive(asked), request.raw);
+      return reply.code(status).headers(headers).send(body);
+    });
+    registered();
+  };
+}
+
+const parsedBodyHint =
+  'A hook has read it. Register toFastify(receiver) outside of the plugin with that preParsing hook, or let ' +
+  'the hook keep the bytes as a Buffer: request.rawBody.';

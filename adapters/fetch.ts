@@ -1,0 +1,20 @@
+import { type ReceiverSource, toReceive } from './shared/receiver.js';
+import { respond } from './shared/web.js';
+
+/**
+ * Makes a fetch handler from a receiver: for Bun, Deno, SvelteKit, Astro, Remix, Nitro, and whatever
+ * else hands over a `Request` and wants a `Response`.
+ *
+ * @param receiver - A receiver, or a function that makes one at the first request.
+ *
+ * @example
+ * Bun.serve({ routes: { '/webhooks': toFetch(receiver) } });
+ */
+export function toFetch(receiver: ReceiverSource): (request: Request) => Promise<Response> {
+  const receive = toReceive(receiver);
+  return (request) => respond(receive, request, { parsedBodyHint });
+}
+
+const parsedBodyHint =
+  'Hand the request to toFetch(receiver) before anything calls request.json() or request.text(), or give ' +
+  'those request.clone().';

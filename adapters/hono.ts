@@ -1,0 +1,37 @@
+import type { Context, Handler } from 'hono';
+import { type Receiving, toReceive } from './shared/receiver.js';
+import { respond } from './shared/web.js';
+
+/**
+ * Mounts a receiver in Hono, on any of its runtimes.
+ *
+ * @param receiver - A receiver, or a function that makes one at the first request from its `env`, where
+ *   Workers keep their secrets.
+ *
+ * @example
+ * app.post('/webhooks', toHono(receiver));
+ */
+export function toHono<Env = unknown>(
+  receiver: Receiving | ((env: Env) => Receiving | Promise<Receiving>),
+): Handler {
+  const receive = toReceive(receiver);
+  return (context) => {
+    const answered = respond((asked) => receive(asked, context.env), context.req.raw, {
+      parsedBodyHint,
+    });
+    keepAlive(context, answered);
+    return answered;
+  };
+}
+
+/** On Workers, a handler that has begun finishes, even if the sender has hung up. */
+function keepAlive(context: Context, answered: Promise<Response>): void {
+  try {
+    context.executionCtx.waitUntil(answered);
+  } catch {
+    // Other runtimes have no execution context, and need none.
+  }
+}
+
+const parsedBodyHint =
+  "Move app.post('/webhooks', toHono(receiver)) above every middleware and validator that reads the body.";

@@ -1,0 +1,26 @@
+import type { Middleware } from 'koa';
+import { type NodeRequest, readRequest, toAnswer } from './shared/node.js';
+import { type ReceiverSource, toReceive } from './shared/receiver.js';
+
+/**
+ * Mounts a receiver in Koa: with `app.use` or on a route of a router, and above any body parser.
+ *
+ * @param receiver - A receiver, or a function that makes one at the first request.
+ *
+ * @example
+ * router.post('/webhooks', toKoa(receiver));
+ */
+export function toKoa(receiver: ReceiverSource): Middleware {
+  const receive = toReceive(receiver);
+  return async (context) => {
+    const request: NodeRequest = context.req;
+    const reply = await receive(readRequest(request, { parsedBodyHint }, context.request));
+    const { status, headers, body } = toAnswer(reply, request);
+    context.status = status;
+    context.body = body;
+    context.set(headers);
+  };
+}
+
+const parsedBodyHint =
+  "Move router.post('/webhooks', toKoa(receiver)) above app.use(bodyParser()) and every other body parser.";

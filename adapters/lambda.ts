@@ -1,0 +1,56 @@
+import type { WebhookRequest } from '../src/index.js';
+import { type ReceiverSource, toReceive } from './shared/receiver.js';
+
+/** The event of a function URL, of API Gateway (payload formats 1.0 and 2.0), or of a load balancer. */
+export interface LambdaEvent {
+  readonly headers?: Readonly<Record<string, string | undefined>> | null;
+  /** Formats with it have in `headers` only the last of several values. */
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null;
+  readonly body?: string | null;
+  readonly isBase64Encoded?: boolean;
+  readonly httpMethod?: string;
+  readonly path?: string;
+  readonly rawPath?: string;
+  readonly rawQueryString?: string;
+  readonly requestContext?: { readonly http?: { readonly method: string } };
+}
+
+/** What Lambda sends as the answer, in every format. */
+export interface LambdaResult {
+  statusCode: number;
+  headers: Record<string, string>;
+  body: string;
+  isBase64Encoded: boolean;
+}
+
+/**
+ * Makes a handler of AWS Lambda from a receiver: behind a function URL, API Gateway or a load balancer.
+ *
+ * @param receiver - A receiver, or a function that makes one at the first request.
+ *
+ * @example
+ * export const handler = toLambda(receiver);
+ */
+export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Promise<LambdaResult> {
+  const receive = toReceive(receiver);
+  return async (event) => {
+    const { status, headers, body } = await receive(readEvent(event));
+    return {
+      statusCode: status,
+      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+      body,
+      isBase64Encoded: false,
+    };
+  };
+}
+
+function readEvent(event: LambdaEvent): WebhookRequest {
+  const query = event.rawQueryString ? `?${event.rawQueryString}` : '';
+  return {
+    method: event.requestContext?.http?.method ?? event.httpMethod ?? '',
+    url: event.path ?? `${event.rawPath ?? ''}${query}`,
+    headers: { ...event.headers, ...event.multiValueHeaders },
+    body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
+    durableStores: 'DynamoDB, PostgreSQL or Redis',
+  };
+}

@@ -1,0 +1,27 @@
+import type { ServerResponse } from 'node:http';
+import { answer, type NodeRequest } from './shared/node.js';
+import { type ReceiverSource, toReceive } from './shared/receiver.js';
+
+/**
+ * Makes an API route of Next.js's Pages Router. The file has to turn off Next's body parser itself:
+ * Next reads `config` from the file's text, so it cannot come from here.
+ *
+ * @param receiver - A function that makes the receiver at the first request, because a build has no
+ *   secrets; or a receiver.
+ *
+ * @example
+ * // pages/api/webhooks.ts
+ * export const config = { api: { bodyParser: false } };
+ * export default toNextPages(() => createReceiver({ secret: process.env.WEBHOOK_SECRET }));
+ */
+export function toNextPages(
+  receiver: ReceiverSource,
+): (request: NodeRequest, response: ServerResponse) => Promise<void> {
+  const receive = toReceive(receiver);
+  return (request, response) =>
+    answer(receive, request, response, { parsedBodyHint, durableStores: 'PostgreSQL or Redis' });
+}
+
+const parsedBodyHint =
+  'Add this line to the file of the API route, as it stands here: ' +
+  'export const config = { api: { bodyParser: false } };';

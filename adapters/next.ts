@@ -1,0 +1,22 @@
+import { type ReceiverSource, toReceive } from './shared/receiver.js';
+import { respond } from './shared/web.js';
+
+/**
+ * Makes a route handler of Next.js's App Router, for the Node and the edge runtime.
+ *
+ * @param receiver - A function that makes the receiver at the first request, because a build has no
+ *   secrets; or a receiver.
+ *
+ * @example
+ * // app/webhooks/route.ts
+ * export const POST = toNext(() => createReceiver({ secret: process.env.WEBHOOK_SECRET }));
+ */
+export function toNext(receiver: ReceiverSource): (request: Request) => Promise<Response> {
+  const receive = toReceive(receiver);
+  return (request) =>
+    respond(receive, request, { parsedBodyHint, durableStores: 'PostgreSQL or Redis' });
+}
+
+const parsedBodyHint =
+  'Export the handler itself, export const POST = toNext(receiver), or call it before request.json() and ' +
+  'request.text().';

@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import getRawBody from 'raw-body';
+import type { Reply, WebhookRequest } from '../../src/index.js';
+import type { Mount, Receive } from './receiver.js';
+
+/** What frameworks and parsers put on a request. */
+interface Extras {
+  body?: unknown;
+  rawBody?: unknown;
+  originalUrl?: string;
+}
+
+/** Node's request, with what may have been put on it. */
+export type NodeRequest = IncomingMessage & Extras;
+
+/** Answers one request of Node's, and resolves when the answer has left. */
+export async function answer(
+  receive: Receive,
+  request: NodeRequest,
+  response: ServerResponse,
+  mount: Mount,
+): Promise<void> {
+  const reply = await receive(readRequest(request, mount));
+  const { status, headers, body } = toAnswer(reply, request);
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, headers);
+  if (typeof body === 'string') response.end(body);
+  // A sender that leaves before the end has no answer coming.
+  else await pipeline(body, response).catch(() => {});
+}
+
+/** @param extras - Where the framework keeps what it has read, if not on Node's request. */
+export function readRequest(
+  request: NodeRequest,
+  { parsedBodyHint, durableStores }: Mount,
+  extras: Extras = request,
+): WebhookRequest {
+  return {
+    method: request.method ?? '',
+    url: extras.originalUrl ?? request.url,
+    headers: request.headers,
+    body: bodyOf(request, extras, parsedBodyHint),
+    durableStores,
+  };
+}
+
+function bodyOf(request: IncomingMessage, extras: Extras, hint: string): WebhookRequest['body'] {
+  // Some platforms and parsers leave the bytes here.
+  if (Buffer.isBuffer(extras.rawBody)) return extras.rawBody;
+  if (Buffer.isBuffer(extras.body)) return extras.body;
+  // Whether the stream was read tells; `body` does not: Express 4 sets it to {} without reading.
+  if (request.readableDidRead || request.readableEncoding !== null) return { consumed: hint };
+  return (limit) => {
+    limitPieces(request, limit);
+    return getRawBody(request, { limit, length: request.headers['content-length'] ?? null });
+  };
+}
+
+/** Pieces are kept until the body is whole, and each costs two hundred bytes beside its own. */
+function limitPieces(request: IncomingMessage, limit: number): void {
+  let left = Math.max(10_000, limit / 100);
+  request.on('data', () => {
+    left -= 1;
+    if (left < 0) request.destroy();
+  });
+}
+
+/** An answer for Node to send. */
+export interface NodeAnswer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string | Readable;
+}
+
+export function toAnswer(reply: Reply, request: IncomingMessage): NodeAnswer {
+  const headers = { ...reply.headers, 'content-length': String(Buffer.byteLength(reply.body)) };
+  if (request.complete) return { status: reply.status, headers, body: reply.body };
+  const isHttp1 = request.httpVersionMajor === 1;
+  return {
+    status: reply.status,
+    headers: isHttp1 ? { ...headers, connection: 'close' } : headers,
+    body: Readable.from(thenLinger(reply.body, request)),
+  };
+}
+
+/** Closing a connection while its sender is still sending would reset it, and the answer with it. */
+async function* thenLinger(text: string, request: IncomingMessage) {
+  yield text;
+  await discard(request);
+}
+
+/** How much of a refused body is read and thrown away, and for how long, so that its sender sees the answer. */
+const LINGER_BYTES = 1024 * 1024;
+const LINGER_MS = 1000;
+
+function discard(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let left = LINGER_BYTES;
+    const timer = setTimeout(done, LINGER_MS);
+    request.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) done();
+    });
+    request.on('end', done).on('close', done).on('error', done);
+    request.resume();
+
+    function done() {
+      clearTimeout(timer);
+      request.pause();
+      resolve();
+    }
+  });
+}

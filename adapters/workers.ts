@@ -1,0 +1,38 @@
+import { type Receive, type Receiving, toReceive } from './shared/receiver.js';
+import { respond } from './shared/web.js';
+
+/** The part of Cloudflare's `ExecutionContext` that is used. */
+interface ExecutionContext {
+  waitUntil(promise: Promise<unknown>): void;
+}
+
+/**
+ * Makes a Cloudflare Worker from a receiver.
+ *
+ * @param receiver - A function that makes the receiver from the environment, where the secret is; it is
+ *   called once per environment. Or a receiver.
+ *
+ * @example
+ * export default toWorker((env: Env) => createReceiver({ secret: env.WEBHOOK_SECRET }));
+ */
+export function toWorker<Env extends object>(
+  receiver: Receiving | ((env: Env) => Receiving | Promise<Receiving>),
+): { fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> } {
+  const made = new WeakMap<Env, Receive<Env>>();
+  return {
+    fetch(request, env, context) {
+      const receive = made.get(env) ?? toReceive(receiver);
+      made.set(env, receive);
+      const answered = respond((asked) => receive(asked, env), request, MOUNT);
+      // A handler that has begun finishes, even if the sender has hung up.
+      context.waitUntil(answered);
+      return answered;
+    },
+  };
+}
+
+const MOUNT = {
+  parsedBodyHint:
+    'Hand the request to the fetch() of toWorker() before anything calls request.json() or request.text().',
+  durableStores: 'a Durable Object or D1',
+};

@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A server in a process of its own. */
+export interface Started {
+  /** Where it says that it listens. */
+  readonly origin: string;
+  /** What it has written so far, to both outputs. */
+  output(): string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a server that listens on a port of the system's choice, and waits until it has printed where.
+ * The whole group of its processes is ended with it.
+ */
+export async function start(
+  command: string,
+  args: readonly string[],
+  { env = {}, cwd = process.cwd() }: { env?: Record<string, string>; cwd?: string } = {},
+): Promise<Started> {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let written = '';
+  const port = new Promise<string>((resolve, reject) => {
+    const listen = (piece: Buffer) => {
+      written += piece;
+      const [, found] = /https?:\/\/[\w.[\]:-]+?:([1-9]\d*)/.exec(written) ?? [];
+      if (found) resolve(found);
+    };
+    child.stdout.on('data', listen);
+    child.stderr.on('data', listen);
+    child.on('error', reject).on('close', (code) => {
+      reject(new Error(`${command} ${args.join(' ')} ended with ${code}:\n${written}`));
+    });
+  });
+  try {
+    return {
+      origin: `http://127.0.0.1:${await port}`,
+      output: () => written,
+      stop: () => stop(child),
+    };
+  } catch (error) {
+    await stop(child);
+    throw error;
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const closed = once(child, 'close');
+  process.kill(-child.pid, 'SIGKILL');
+  await closed;
+}
