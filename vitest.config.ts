@@ -12,6 +12,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ['test/**/*.test.ts'],
+    reporters: ['default', './test/support/closing-lines.ts'],
     // For a machine that stalls; no test waits so long for anything.
     testTimeout: 20_000,
   },

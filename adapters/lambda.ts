@@ -3,16 +3,23 @@ import { type ReceiverSource, toReceive } from './shared/receiver.js';
 
 /** The event of a function URL, of API Gateway (payload formats 1.0 and 2.0), or of a load balancer. */
 export interface LambdaEvent {
-  readonly headers?: Readonly<Record<string, string | undefined>> | null;
-  /** Formats with it have in `headers` only the last of several values. */
-  readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null;
-  readonly body?: string | null;
+  readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
+  /** In the formats that have it, `headers` holds only the last of several values. */
+  readonly multiValueHeaders?:
+    | Readonly<Record<string, readonly string[] | undefined>>
+    | null
+    | undefined;
+  readonly body?: string | null | undefined;
   readonly isBase64Encoded?: boolean;
   readonly httpMethod?: string;
   readonly path?: string;
   readonly rawPath?: string;
   readonly rawQueryString?: string;
-  readonly requestContext?: { readonly http?: { readonly method: string } };
+  readonly requestContext?: {
+    readonly http?: { readonly method: string };
+    readonly httpMethod?: string;
+    readonly elb?: unknown;
+  };
 }
 
 /** What Lambda sends as the answer, in every format. */

@@ -41,11 +41,20 @@ export const portableSha2: Sha2 = {
   },
 };
 
-// Asked for at run time: an `import` of node:crypto would break bundles for other runtimes.
-const { process } = globalThis as {
-  process?: { getBuiltinModule?: (id: 'node:crypto') => NodeCrypto | undefined };
-};
-const nodeCrypto = process?.getBuiltinModule?.('node:crypto');
+/** Asked for at run time: an `import` of node:crypto would break bundles for other runtimes. */
+function findNodeCrypto(): NodeCrypto | undefined {
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?: (id: 'node:crypto') => NodeCrypto | undefined };
+  };
+  try {
+    return process?.getBuiltinModule?.('node:crypto');
+  } catch {
+    // Next.js's edge runtime has a `process` that throws at what it lacks.
+    return undefined;
+  }
+}
+
+const nodeCrypto = findNodeCrypto();
 
 /** Native where the runtime offers Node's crypto, the audited `@noble/hashes` elsewhere. */
 export const sha2: Sha2 = nodeCrypto ? nativeSha2(nodeCrypto) : portableSha2;

@@ -89,6 +89,7 @@ test('the core runs everywhere: outside testing, nothing of Node is imported', (
     '@noble/hashes/hmac.js',
     '@noble/hashes/sha2.js',
     'zod/mini',
+    'zod/v4/core',
   ]);
 });
 

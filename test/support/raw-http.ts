@@ -4,10 +4,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export type Headers = readonly (readonly [name: string, value: string | number])[];
 
-/** The head of a POST to `/webhooks`, with exactly these headers, in this order, also twice. */
-export function head(headers: Headers): string {
+/** The head of a request, with exactly these headers, in this order, also twice. */
+export function head(headers: Headers, { method = 'POST', path = '/webhooks' } = {}): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
-  return ['POST /webhooks HTTP/1.1', 'Host: 127.0.0.1', ...lines, '', ''].join('\r\n');
+  return [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...lines, '', ''].join('\r\n');
 }
 
 /** One piece of a chunked body. */
@@ -71,10 +71,14 @@ export class Connection {
     this.#socket.resume();
   }
 
-  /** The next answer on this connection; rejects where the server closes it without one. */
-  async answer(): Promise<RawAnswer> {
+  /**
+   * The next answer on this connection; rejects where the server closes it without one.
+   *
+   * @param isHead - Whether it answers a HEAD, and so has no body whatever its length says.
+   */
+  async answer({ isHead = false } = {}): Promise<RawAnswer> {
     for (;;) {
-      const taken = takeAnswer(this.#received);
+      const taken = takeAnswer(this.#received, isHead);
       if (taken) {
         this.#received = taken.rest;
         return taken.answer;
@@ -114,7 +118,10 @@ export class Connection {
   }
 }
 
-function takeAnswer(received: string): { answer: RawAnswer; rest: string } | undefined {
+function takeAnswer(
+  received: string,
+  isHead: boolean,
+): { answer: RawAnswer; rest: string } | undefined {
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const [statusLine = '', ...lines] = received.slice(0, end).split('\r\n');
@@ -124,14 +131,33 @@ function takeAnswer(received: string): { answer: RawAnswer; rest: string } | und
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );
+  const status = Number(statusLine.split(' ')[1]);
   const start = end + 4;
+  if (isHead) return { answer: { status, headers, body: '' }, rest: received.slice(start) };
+  if (headers['transfer-encoding'] === 'chunked') {
+    const taken = takeChunks(received.slice(start));
+    return taken && { answer: { status, headers, body: taken.body }, rest: taken.rest };
+  }
   // What Node answers by itself has no length and no body.
   const stop = start + Number(headers['content-length'] ?? 0);
   if (received.length < stop) return undefined;
-  const answer = {
-    status: Number(statusLine.split(' ')[1]),
-    headers,
-    body: received.slice(start, stop),
+  return {
+    answer: { status, headers, body: received.slice(start, stop) },
+    rest: received.slice(stop),
   };
-  return { answer, rest: received.slice(stop) };
+}
+
+function takeChunks(received: string): { body: string; rest: string } | undefined {
+  let body = '';
+  let at = 0;
+  for (;;) {
+    const line = received.indexOf('\r\n', at);
+    if (line === -1) return undefined;
+    const size = Number.parseInt(received.slice(at, line), 16);
+    const stop = line + 2 + size;
+    if (received.length < stop + 2) return undefined;
+    body += received.slice(line + 2, stop);
+    at = stop + 2;
+    if (size === 0) return { body, rest: received.slice(at) };
+  }
 }

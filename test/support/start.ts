@@ -29,7 +29,8 @@ export async function start(
   const port = new Promise<string>((resolve, reject) => {
     const listen = (piece: Buffer) => {
       written += piece;
-      const [, found] = /https?:\/\/[\w.[\]:-]+?:([1-9]\d*)/.exec(written) ?? [];
+      // In words, or as workerd says it.
+      const [, found] = /(?:https?:\/\/[\w.[\]:-]+?|"port"):([1-9]\d*)/.exec(written) ?? [];
       if (found) resolve(found);
     };
     child.stdout.on('data', listen);

@@ -1,0 +1,33 @@
+import { createReceiver, type Order } from 'storefront-webhooks';
+import { toFetch } from 'storefront-webhooks/fetch';
+
+const receiver = createReceiver({ secret: Deno.env.get('WEBHOOK_SECRET') })
+  .on('order:paid', ({ payload: order }) => deliver(order), { oncePer: (order) => order.id })
+  .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
+
+async function deliver(order: Order) {
+  console.log(`Delivered order ${order.id}`);
+}
+
+const webhooks = toFetch(receiver);
+
+const server = Deno.serve(
+  {
+    port: Number(Deno.env.get('PORT') ?? 3000),
+    onListen: ({ port }) => console.log(`Listening on http://localhost:${port}/webhooks`),
+  },
+  async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/webhooks') return webhooks(request);
+    if (pathname === '/products' && request.method === 'POST') {
+      return Response.json(await request.json(), { status: 201 });
+    }
+    return new Response('Not found', { status: 404 });
+  },
+);
+
+Deno.addSignalListener('SIGTERM', async () => {
+  await receiver.close();
+  await server.shutdown();
+  Deno.exit();
+});

@@ -1,0 +1,14 @@
+import { createReceiver, type Order } from 'storefront-webhooks';
+import { toLambda } from 'storefront-webhooks/lambda';
+
+// Instances come and go, and remember for themselves only: for real goods, pass a `store` as well.
+const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
+  .on('order:paid', ({ payload: order }) => deliver(order), { oncePer: (order) => order.id })
+  .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
+
+async function deliver(order: Order) {
+  console.log(`Delivered order ${order.id}`);
+}
+
+/** For a function URL, API Gateway (both payload formats), or a load balancer. */
+export const handler = toLambda(receiver);

@@ -1,0 +1,6 @@
+import { toNextPages } from 'storefront-webhooks/next-pages';
+import { makeReceiver } from '../../receiver';
+
+export const config = { api: { bodyParser: false } };
+
+export default toNextPages(makeReceiver);

@@ -1,0 +1,13 @@
+import { createReceiver, type Order } from 'storefront-webhooks';
+
+// Called at the first request, because a build has no secrets. Where instances come and go, each
+// remembers for itself only: for real goods, pass a `store` as well.
+export function makeReceiver() {
+  return createReceiver({ secret: process.env.WEBHOOK_SECRET })
+    .on('order:paid', ({ payload: order }) => deliver(order), { oncePer: (order) => order.id })
+    .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
+}
+
+async function deliver(order: Order) {
+  console.log(`Delivered order ${order.id}`);
+}

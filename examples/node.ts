@@ -1,0 +1,31 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createReceiver, type Order } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+
+const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
+  .on('order:paid', ({ payload: order }) => deliver(order), { oncePer: (order) => order.id })
+  .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
+
+async function deliver(order: Order) {
+  console.log(`Delivered order ${order.id}`);
+}
+
+const webhooks = toNodeHandler(receiver);
+
+const server = createServer((request, response) => {
+  const [path] = request.url?.split('?') ?? [];
+  if (path === '/webhooks') webhooks(request, response);
+  else if (path === '/health') response.end('ok');
+  else response.writeHead(404).end();
+});
+
+server.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`Listening on http://localhost:${port}/webhooks`);
+});
+
+process.once('SIGTERM', async () => {
+  await receiver.close();
+  server.close();
+});

@@ -1,0 +1,21 @@
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import type { Contract } from './contract.js';
+import { listen } from './listen.js';
+
+export function serve({ receiver, lazy, down }: Contract) {
+  const webhooks = toNodeHandler(receiver);
+  const toLazy = toNodeHandler(lazy);
+  const toDown = toNodeHandler(down);
+  return listen(
+    createServer(async (request, response) => {
+      if (request.url === '/webhooks') return webhooks(request, response);
+      if (request.url === '/lazy') return toLazy(request, response);
+      if (request.url === '/down') return toDown(request, response);
+      const body = await json(request);
+      if (request.url === '/parsed') return webhooks(request, response);
+      response.end(JSON.stringify(body));
+    }),
+  );
+}

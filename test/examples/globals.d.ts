@@ -1,0 +1,29 @@
+// What the examples use of runtimes whose types are not installed here.
+
+declare const Bun: {
+  serve(options: {
+    port: string | number;
+    routes: Record<string, BunHandler | { readonly [Method in 'GET' | 'POST']?: BunHandler }>;
+  }): { readonly port: number; stop(): Promise<void> };
+};
+
+type BunHandler = (request: Request) => Response | Promise<Response>;
+
+declare const Deno: {
+  readonly env: { get(name: string): string | undefined };
+  serve(
+    options: { port: number; onListen(address: { readonly port: number }): void },
+    handler: (request: Request) => Response | Promise<Response>,
+  ): { shutdown(): Promise<void> };
+  addSignalListener(signal: 'SIGTERM', listener: () => void): void;
+  exit(): never;
+};
+
+/** Of Cloudflare Workers. */
+interface ExportedHandler<Env> {
+  fetch(
+    request: Request,
+    env: Env,
+    context: { waitUntil(promise: Promise<unknown>): void },
+  ): Promise<Response>;
+}

@@ -1,0 +1,57 @@
+import { gzipSync } from 'node:zlib';
+import * as esbuild from 'esbuild';
+
+/** Of the core and the Workers adapter, gzipped, without the schema library. */
+export const BUDGET = 12 * 1024;
+
+const ENTRY = `
+  import { createReceiver } from 'storefront-webhooks';
+  import { toWorker } from 'storefront-webhooks/workers';
+  export default toWorker((env) =>
+    createReceiver({ secret: env.SECRET }).on('order:paid', async () => {}));
+`;
+
+export interface Bundle {
+  /** Minified and gzipped. */
+  readonly gzipped: number;
+  readonly minified: number;
+  /** Minified bytes by module, the largest first. */
+  readonly modules: readonly (readonly [name: string, bytes: number])[];
+}
+
+/**
+ * Bundles a Worker as its users' tools do, from the built package in `folder`.
+ *
+ * @param options.fromSources - Bundles the sources instead, which tells the modules apart.
+ */
+export async function bundle(
+  folder: string,
+  {
+    without = [],
+    fromSources = false,
+  }: { without?: readonly string[]; fromSources?: boolean } = {},
+): Promise<Bundle> {
+  const { outputFiles, metafile } = await esbuild.build({
+    stdin: { contents: ENTRY, resolveDir: folder },
+    absWorkingDir: folder,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'neutral',
+    conditions: ['workerd', 'worker', 'browser'],
+    target: 'es2022',
+    external: [...without],
+    // The `paths` of tsconfig.json lead to the sources.
+    ...(fromSources ? {} : { tsconfigRaw: {} }),
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  });
+  const bytes = outputFiles[0]?.contents ?? new Uint8Array();
+  const [output] = Object.values(metafile.outputs);
+  const modules = Object.entries(output?.inputs ?? {})
+    .map(([file, { bytesInOutput }]) => [file.replace(/^.*node_modules\//, ''), bytesInOutput])
+    .filter((entry): entry is [string, number] => Number(entry[1]) > 0)
+    .sort(([, a], [, b]) => b - a);
+  return { gzipped: gzipSync(bytes, { level: 9 }).length, minified: bytes.length, modules };
+}

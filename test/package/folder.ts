@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Files of those who use the package. */
+export const USERS = join(ROOT, 'test', 'package', 'users');
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+export const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+/** What users can import, such as `storefront-webhooks/express`. */
+export const specifiers = Object.keys(manifest.exports)
+  .filter((subpath) => subpath !== './package.json')
+  .map((subpath) => `storefront-webhooks${subpath.slice(1)}`);
+
+const temporary: string[] = [];
+
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+  temporary.push(folder);
+  return folder;
+}
+
+export function removeFolders(): void {
+  for (const folder of temporary.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Runs a command and gives what it has printed. The error of one that fails holds both outputs. */
+export async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
+  try {
+    return (await promisify(execFile)(command, args, { cwd, maxBuffer: 2 ** 24 })).stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
+  }
+}
+
+const SOURCES = ['package.json', 'tsconfig.json', 'tsup.config.ts', 'README.md', 'LICENSE'];
+const FOLDERS = ['src', 'adapters', 'fixtures'];
+
+/** Builds the package beside the repository, because other tests may be using its `dist` now. */
+export async function build({ types }: { types: boolean }): Promise<string> {
+  const folder = makeFolder();
+  for (const name of [...SOURCES, ...FOLDERS]) {
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  const tsup = join('node_modules', 'tsup', 'dist', 'cli-default.js');
+  await run(folder, process.execPath, tsup, '--silent', ...(types ? [] : ['--no-dts']));
+  return folder;
+}
+
+export function writeJson(folder: string, name: string, content: unknown): void {
+  writeFileSync(join(folder, name), JSON.stringify(content));
+}

@@ -1,0 +1,51 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, makeFolder, manifest, ROOT, run, USERS, writeJson } from './folder.js';
+
+/** Builds and packs the package as it is published, and gives the tarball's path. */
+export async function pack(): Promise<string> {
+  const folder = await build({ types: true });
+  // Its scripts would build it again.
+  const printed = await run(folder, 'npm', 'pack', '--ignore-scripts', '--json');
+  const [packed]: { filename: string }[] = JSON.parse(printed);
+  if (!packed) throw new Error(`npm pack has packed nothing: ${printed}`);
+  return join(folder, packed.filename);
+}
+
+/** A user's project: the tarball, and `others` in the versions that this repository uses. */
+export async function makeProject(tarball: string, others: readonly string[] = []) {
+  const folder = makeFolder();
+  writeJson(folder, 'package.json', { private: true });
+  cpSync(USERS, folder, { recursive: true });
+  for (const type of ['mts', 'cts']) {
+    cpSync(join(folder, 'mounts.ts'), join(folder, `mounts.${type}`));
+  }
+  const quick = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
+  const impatient = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=30000'];
+  const versions = others.map((name) => `${name}@${manifest.devDependencies[name]}`);
+  await run(folder, 'npm', 'install', ...quick, ...impatient, tarball, ...versions);
+  return folder;
+}
+
+const NETWORK_ERROR =
+  /\b(?:ENOTFOUND|EAI_AGAIN|ECONN[A-Z]+|E(?:NET|HOST)UNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT)\b/;
+
+/** Whether npm has failed because it cannot reach its registry. */
+export function isUnreachable(error: unknown): boolean {
+  return NETWORK_ERROR.test(String(error));
+}
+
+/** Compiles files of a project, and gives the compiler's complaints; it checks our types, too. */
+export async function compile(
+  project: string,
+  files: readonly string[],
+  [module, moduleResolution]: readonly [string, string],
+): Promise<string> {
+  const fixed = { target: 'es2022', strict: true, types: ['node'], noEmit: true };
+  writeJson(project, 'tsconfig.json', {
+    compilerOptions: { ...fixed, module, moduleResolution, skipLibCheck: false },
+    files,
+  });
+  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  return run(project, process.execPath, tsc, '--pretty', 'false').catch(String);
+}

@@ -1,0 +1,69 @@
+/** What each subpath gives at run time. */
+export const names: Readonly<Record<string, string[]>> = {
+  '.': [
+    'Rejection',
+    'UsageError',
+    'WebhookError',
+    'blacklistEntrySchema',
+    'categorySchema',
+    'createReceiver',
+    'eventSchemas',
+    'fileSchema',
+    'hostedPaymentSchema',
+    'isOlderProduct',
+    'memoryStore',
+    'newerProductSchema',
+    'olderProductSchema',
+    'orderSchema',
+    'orderStatusLabel',
+    'paymentSchema',
+    'productSchema',
+    'verifySignature',
+    'webhookEndpointSchema',
+    'webhookLogSchema',
+    'whiteLabelPaymentSchema',
+  ],
+  './express': ['toExpress'],
+  './fastify': ['toFastify'],
+  './fetch': ['toFetch'],
+  './hono': ['toHono'],
+  './koa': ['toKoa'],
+  './lambda': ['toLambda'],
+  './next': ['toNext'],
+  './next-pages': ['toNextPages'],
+  './node': ['toNodeHandler'],
+  './testing': ['loadFixture', 'replay', 'shippedFixtures', 'sign'],
+  './workers': ['toWorker'],
+};
+
+const core = ['@noble/hashes', 'zod'];
+
+const rawBody = [
+  'bytes',
+  'depd',
+  'http-errors',
+  'iconv-lite',
+  'inherits',
+  'raw-body',
+  'safer-buffer',
+  'setprototypeof',
+  'statuses',
+  'toidentifier',
+  'unpipe',
+];
+
+/** The packages that are loaded with each subpath, with what they depend on. */
+export const packages: Readonly<Record<string, string[]>> = {
+  '.': core,
+  './express': rawBody,
+  './fastify': rawBody,
+  './fetch': [],
+  './hono': [],
+  './koa': rawBody,
+  './lambda': [],
+  './next': [],
+  './next-pages': rawBody,
+  './node': rawBody,
+  './testing': core,
+  './workers': [],
+};

@@ -1,0 +1,91 @@
+// Every subpath as its users write it. Compiled in this repository, and against the packed package.
+import http from 'node:http';
+import type {
+  ALBHandler,
+  APIGatewayProxyEventV2,
+  APIGatewayProxyHandler,
+  APIGatewayProxyStructuredResultV2,
+  Handler,
+  LambdaFunctionURLHandler,
+} from 'aws-lambda';
+import express from 'express';
+import Fastify from 'fastify';
+import { Hono } from 'hono';
+import Koa from 'koa';
+import { createReceiver, type Order, orderStatusLabel, UsageError } from 'storefront-webhooks';
+import { toExpress } from 'storefront-webhooks/express';
+import { toFastify } from 'storefront-webhooks/fastify';
+import { toFetch } from 'storefront-webhooks/fetch';
+import { toHono } from 'storefront-webhooks/hono';
+import { toKoa } from 'storefront-webhooks/koa';
+import { toLambda } from 'storefront-webhooks/lambda';
+import { toNext } from 'storefront-webhooks/next';
+import { toNextPages } from 'storefront-webhooks/next-pages';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { loadFixture, type ReplayResult, replay } from 'storefront-webhooks/testing';
+import { toWorker } from 'storefront-webhooks/workers';
+
+interface Env {
+  SECRET: string;
+}
+
+const secret = process.env.WEBHOOK_SECRET;
+const make = async (): Promise<typeof receiver> => receiver;
+
+const receiver = createReceiver({ secret })
+  .on('order:paid', ({ payload }) => deliver(payload), { oncePer: ({ id }) => id })
+  .onInvalid(({ issues }) => issues.map(({ message }) => message));
+
+function deliver({ email, status }: Order): string {
+  return `${email}: ${orderStatusLabel(status)}`;
+}
+
+export const expressApp = express();
+expressApp.post('/webhooks', toExpress(receiver));
+expressApp.use('/webhooks', toExpress(make));
+express.Router().post('/webhooks', toExpress(receiver));
+
+export const fastifyApp = Fastify();
+fastifyApp.register(toFastify(receiver), { prefix: '/webhooks' });
+
+export const handle: (request: Request) => Promise<Response> = toFetch(receiver);
+
+export const honoApp = new Hono<{ Bindings: Env }>();
+honoApp.post('/webhooks', toHono(receiver));
+honoApp.all(
+  '/others',
+  toHono(({ SECRET }: Env) => createReceiver({ secret: SECRET })),
+);
+
+export const koaApp = new Koa();
+koaApp.use(toKoa(receiver));
+
+export const rest: APIGatewayProxyHandler = toLambda(receiver);
+export const functionUrl: LambdaFunctionURLHandler = toLambda(receiver);
+export const loadBalancer: ALBHandler = toLambda(make);
+export const handler: Handler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> =
+  toLambda(receiver);
+
+export const POST = toNext(() => receiver);
+
+export const config = { api: { bodyParser: false } };
+export const pagesRoute = toNextPages(() => receiver);
+
+export const server = http.createServer(toNodeHandler(receiver));
+
+export async function tested(): Promise<string | undefined> {
+  const { outcome }: ReplayResult = await replay(receiver, loadFixture('order:paid'));
+  const overHttp = await replay(server, 'order:paid', { secret: 'a secret for tests' });
+  await replay(expressApp, 'order:paid', { secret: 'a secret for tests' });
+  await replay(fastifyApp, 'order:paid', { secret: 'a secret for tests' });
+  await replay(honoApp, 'order:paid', { secret: 'a secret for tests' });
+  await replay(koaApp, 'order:paid', { secret: 'a secret for tests' });
+  await replay(handle, 'order:paid', { secret: 'a secret for tests' });
+  return outcome ?? overHttp.outcome;
+}
+
+export function isOurs(error: unknown): error is UsageError {
+  return error instanceof UsageError && error.code === 'secret_invalid';
+}
+
+export default toWorker((env: Env) => createReceiver({ secret: env.SECRET }));
