@@ -1,5 +1,4 @@
-import type { ServerResponse } from 'node:http';
-import { answer, type NodeRequest } from './shared/node.js';
+import { answer, type NodeRequest, type NodeResponse } from './shared/node.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
 
 /**
@@ -14,7 +13,7 @@ import { type ReceiverSource, toReceive } from './shared/receiver.js';
  */
 export function toNodeHandler(
   receiver: ReceiverSource,
-): (request: NodeRequest, response: ServerResponse) => Promise<void> {
+): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const receive = toReceive(receiver);
   return (request, response) => answer(receive, request, response, { parsedBodyHint });
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import getRawBody from 'raw-body';
@@ -13,13 +14,16 @@ interface Extras {
 }
 
 /** Node's request, with what may have been put on it. */
-export type NodeRequest = IncomingMessage & Extras;
+export type NodeRequest = (IncomingMessage | Http2ServerRequest) & Extras;
+
+/** Node's response. */
+export type NodeResponse = ServerResponse | Http2ServerResponse;
 
 /** Answers one request of Node's, and resolves when the answer has left. */
 export async function answer(
   receive: Receive,
   request: NodeRequest,
-  response: ServerResponse,
+  response: NodeResponse,
   mount: Mount,
 ): Promise<void> {
   const reply = await receive(readRequest(request, mount));
@@ -46,24 +50,26 @@ export function readRequest(
   };
 }
 
-function bodyOf(request: IncomingMessage, extras: Extras, hint: string): WebhookRequest['body'] {
+function bodyOf(request: NodeRequest, extras: Extras, hint: string): WebhookRequest['body'] {
   // Some platforms and parsers leave the bytes here.
   if (Buffer.isBuffer(extras.rawBody)) return extras.rawBody;
   if (Buffer.isBuffer(extras.body)) return extras.body;
   // Whether the stream was read tells; `body` does not: Express 4 sets it to {} without reading.
   if (request.readableDidRead || request.readableEncoding !== null) return { consumed: hint };
+  const stream: Readable = request;
+  const length = request.headers['content-length'] ?? null;
   return (limit) => {
-    limitPieces(request, limit);
-    return getRawBody(request, { limit, length: request.headers['content-length'] ?? null });
+    limitPieces(stream, limit);
+    return getRawBody(stream, { limit, length });
   };
 }
 
 /** Pieces are kept until the body is whole, and each costs two hundred bytes beside its own. */
-function limitPieces(request: IncomingMessage, limit: number): void {
+function limitPieces(body: Readable, limit: number): void {
   let left = Math.max(10_000, limit / 100);
-  request.on('data', () => {
+  body.on('data', () => {
     left -= 1;
-    if (left < 0) request.destroy();
+    if (left < 0) body.destroy();
   });
 }
 
@@ -74,7 +80,7 @@ export interface NodeAnswer {
   readonly body: string | Readable;
 }
 
-export function toAnswer(reply: Reply, request: IncomingMessage): NodeAnswer {
+export function toAnswer(reply: Reply, request: NodeRequest): NodeAnswer {
   const headers = { ...reply.headers, 'content-length': String(Buffer.byteLength(reply.body)) };
   if (request.complete) return { status: reply.status, headers, body: reply.body };
   const isHttp1 = request.httpVersionMajor === 1;
@@ -86,7 +92,7 @@ export function toAnswer(reply: Reply, request: IncomingMessage): NodeAnswer {
 }
 
 /** Closing a connection while its sender is still sending would reset it, and the answer with it. */
-async function* thenLinger(text: string, request: IncomingMessage) {
+async function* thenLinger(text: string, request: NodeRequest) {
   yield text;
   await discard(request);
 }
@@ -95,20 +101,20 @@ async function* thenLinger(text: string, request: IncomingMessage) {
 const LINGER_BYTES = 1024 * 1024;
 const LINGER_MS = 1000;
 
-function discard(request: IncomingMessage): Promise<void> {
+function discard(body: Readable): Promise<void> {
   return new Promise((resolve) => {
     let left = LINGER_BYTES;
     const timer = setTimeout(done, LINGER_MS);
-    request.on('data', (chunk: Buffer) => {
+    body.on('data', (chunk: Buffer) => {
       left -= chunk.length;
       if (left < 0) done();
     });
-    request.on('end', done).on('close', done).on('error', done);
-    request.resume();
+    body.on('end', done).on('close', done).on('error', done);
+    body.resume();
 
     function done() {
       clearTimeout(timer);
-      request.pause();
+      body.pause();
       resolve();
     }
   });

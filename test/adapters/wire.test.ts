@@ -1,10 +1,17 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
 import express5 from 'express';
 import express4 from 'express4';
-import { createReceiver, memoryStore } from 'storefront-webhooks';
+import fastify from 'fastify';
+import Koa from 'koa';
+import { createReceiver, memoryStore, type Receiver } from 'storefront-webhooks';
 import { toExpress } from 'storefront-webhooks/express';
+import { toFastify } from 'storefront-webhooks/fastify';
+import { toFetch } from 'storefront-webhooks/fetch';
+import { toKoa } from 'storefront-webhooks/koa';
+import { toNodeHandler } from 'storefront-webhooks/node';
 import { loadFixture, sign } from 'storefront-webhooks/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Connection, chunk, type Headers, head, LAST_CHUNK } from '../support/raw-http.js';
@@ -40,14 +47,46 @@ function chunked(signed: Uint8Array, id = 'bad'): string {
   return head([...webhook(signed, id), ['Transfer-Encoding', 'chunked']]);
 }
 
+/** What the server answers by itself. */
+const NOT_HTTP = { status: 400, body: expect.not.stringContaining('outcome') };
+
 function answered(status: number, outcome = 'rejected') {
   return { status, body: expect.stringContaining(`"outcome":"${outcome}"`) };
 }
 
-describe.each([
-  ['Express 5', express5],
-  ['Express 4', express4],
-])('%s', (_, express) => {
+const SERVERS: readonly (readonly [
+  name: string,
+  mount: (receiver: Receiver) => Promise<Server>,
+])[] = [
+  ['node:http', async (receiver) => createServer(toNodeHandler(receiver))],
+  ['Express 5', async (receiver) => createServer(express5().use(toExpress(receiver)))],
+  ['Express 4', async (receiver) => createServer(express4().use(toExpress(receiver)))],
+  [
+    'Koa',
+    async (receiver) =>
+      createServer(
+        new Koa()
+          .use(toKoa(receiver))
+          .on('error', () => {})
+          .callback(),
+      ),
+  ],
+  [
+    'Fastify',
+    async (receiver) => {
+      const app = fastify();
+      await app.register(toFastify(receiver), { prefix: '/webhooks' });
+      await app.ready();
+      return app.server;
+    },
+  ],
+  [
+    'a fetch runtime',
+    async (receiver) => createAdaptorServer({ fetch: toFetch(receiver) }) as Server,
+  ],
+];
+
+describe.each(SERVERS)('%s', (name, mount) => {
   let server: Server;
   let connections: Connection[] = [];
   let sockets: Socket[] = [];
@@ -63,7 +102,7 @@ describe.each([
     receiver.on('*', ({ id }) => {
       handled.push(id);
     });
-    server = createServer(express().post('/webhooks', toExpress(receiver)));
+    server = await mount(receiver);
     server.on('connection', (socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     return connect();
@@ -130,15 +169,6 @@ describe.each([
     expect(await connection.answer()).toMatchObject(answered(408));
   });
 
-  test('gives up a sender that never finishes, and closes the connection', async () => {
-    const connection = await open({ bodyTimeout: 100 });
-    await connection.send(chunked(body), chunk(body.subarray(0, 1)));
-    const answer = await connection.answer();
-    expect(answer).toMatchObject(answered(408));
-    expect(answer.headers.connection).toBe('close');
-    await connection.closed();
-  });
-
   test('gives up a sender that sends a little for ever', async () => {
     const connection = await open({ bodyTimeout: 100 });
     await connection.send(chunked(body));
@@ -157,15 +187,6 @@ describe.each([
     expect(handled).toEqual(['good']);
   });
 
-  test('gives up on a body that comes byte by byte, before it fills the memory', async () => {
-    const connection = await open({ bodyTimeout: 60_000 });
-    const bytes = Buffer.concat(Array(60_000).fill(chunk(Buffer.from(' '))));
-    await connection.send(chunked(body));
-    void connection.send(bytes);
-    await vi.waitUntil(() => sockets[0]?.destroyed, 10_000);
-    expect(sockets[0]?.bytesRead).toBeLessThan(bytes.length / 2);
-  });
-
   test('accepts a body of exactly the limit, with its length declared or not', async () => {
     const connection = await open();
     const full = orderOf(limit);
@@ -174,26 +195,6 @@ describe.each([
     await connection.send(chunked(full, 'streamed'), chunk(full), LAST_CHUNK);
     expect(await connection.answer()).toMatchObject(answered(200, 'handled'));
     expect(handled).toEqual(['declared', 'streamed']);
-  });
-
-  test('refuses one byte more before any of it is sent, if it is declared', async () => {
-    const connection = await open();
-    // With the clock stopped, there is nothing the answer could wait for.
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    await connection.send(sized(orderOf(limit + 1)));
-    const answer = await connection.answer();
-    expect(answer).toMatchObject(answered(413));
-    expect(answer.headers.connection).toBe('close');
-  });
-
-  test('refuses one byte more as soon as it has come, if it is streamed', async () => {
-    const connection = await open();
-    const tooLong = orderOf(limit + 1);
-    await connection.send(chunked(tooLong), chunk(tooLong.subarray(0, limit)));
-    await connection.send(chunk(tooLong.subarray(limit)));
-    const answer = await connection.answer();
-    expect(answer).toMatchObject(answered(413));
-    expect(answer.headers.connection).toBe('close');
   });
 
   test.each([
@@ -252,7 +253,7 @@ describe.each([
   ] as const)('a request with %s does not reach the receiver', async (_, lengths) => {
     const connection = await open();
     await connection.send(head([...webhook(body, 'bad'), ...lengths]), body);
-    expect(await connection.answer()).toMatchObject({ status: 400, body: '' });
+    expect(await connection.answer()).toMatchObject(NOT_HTTP);
     await connection.closed();
   });
 
@@ -285,7 +286,7 @@ describe.each([
   ])('survives garbage: %s', async (_, garbage) => {
     const connection = await open();
     await connection.send(garbage);
-    expect(await connection.answer()).toMatchObject({ status: 400, body: '' });
+    expect(await connection.answer()).toMatchObject(NOT_HTTP);
     await connection.closed();
   });
 
@@ -319,5 +320,46 @@ describe.each([
     expect(await connection.answer()).toMatchObject(answered(401));
     expect(await connection.answer()).toMatchObject(answered(200, 'handled'));
     expect(handled).toEqual(['first', 'third']);
+  });
+
+  // A fetch runtime decides by itself when it closes a connection, and keeps no pieces.
+  if (name === 'a fetch runtime') return;
+
+  test('gives up a sender that never finishes, and closes the connection', async () => {
+    const connection = await open({ bodyTimeout: 100 });
+    await connection.send(chunked(body), chunk(body.subarray(0, 1)));
+    const answer = await connection.answer();
+    expect(answer).toMatchObject(answered(408));
+    expect(answer.headers.connection).toBe('close');
+    await connection.closed();
+  });
+
+  test('gives up on a body that comes byte by byte, before it fills the memory', async () => {
+    const connection = await open({ bodyTimeout: 60_000 });
+    const bytes = Buffer.concat(Array(60_000).fill(chunk(Buffer.from(' '))));
+    await connection.send(chunked(body));
+    void connection.send(bytes);
+    await vi.waitUntil(() => sockets[0]?.destroyed, 10_000);
+    expect(sockets[0]?.bytesRead).toBeLessThan(bytes.length / 2);
+  });
+
+  test('refuses one byte more before any of it is sent, if it is declared', async () => {
+    const connection = await open();
+    // With the clock stopped, there is nothing the answer could wait for.
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    await connection.send(sized(orderOf(limit + 1)));
+    const answer = await connection.answer();
+    expect(answer).toMatchObject(answered(413));
+    expect(answer.headers.connection).toBe('close');
+  });
+
+  test('refuses one byte more as soon as it has come, if it is streamed', async () => {
+    const connection = await open();
+    const tooLong = orderOf(limit + 1);
+    await connection.send(chunked(tooLong), chunk(tooLong.subarray(0, limit)));
+    await connection.send(chunk(tooLong.subarray(limit)));
+    const answer = await connection.answer();
+    expect(answer).toMatchObject(answered(413));
+    expect(answer.headers.connection).toBe('close');
   });
 });

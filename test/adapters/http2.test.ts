@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect, createServer, type Http2Server } from 'node:http2';
+import { text } from 'node:stream/consumers';
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { LIMIT, SECRET } from './apps/contract.js';
+import { answered, HANDLED, NOT_POST, orderOf, webhook } from './corpus.js';
+
+let server: Http2Server;
+let session: ClientHttp2Session;
+
+beforeEach(async () => {
+  const receiver = createReceiver({ secret: SECRET, limit: LIMIT, store: memoryStore() });
+  server = createServer(toNodeHandler(receiver.on('*', () => {}))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || !address) throw new Error('The server listens on no port.');
+  session = connect(`http://127.0.0.1:${address.port}`);
+});
+
+afterEach(async () => {
+  session.close();
+  server.close();
+  await once(server, 'close');
+});
+
+async function send(body: Buffer, headers: Record<string, string> = {}) {
+  const signed = webhook(body, 'whl_1').map(([name, value]) => [name.toLowerCase(), value]);
+  const all = {
+    ':method': 'POST',
+    ':path': '/webhooks',
+    ...Object.fromEntries(signed),
+    ...headers,
+  };
+  const stream = session.request(all, { endStream: body.length === 0 });
+  if (body.length > 0) stream.end(body);
+  const [got] = await once(stream, 'response');
+  return { status: got[':status'], allow: got.allow, body: await text(stream) };
+}
+
+test('handles a delivery over HTTP/2', async () => {
+  const { status, body } = HANDLED;
+  expect(await send(orderOf(1_000))).toEqual({ status, body });
+});
+
+test('refuses over HTTP/2 as it does over HTTP/1.1', async () => {
+  const { status, body } = answered(
+    413,
+    'rejected',
+    'The body is larger than this receiver accepts.',
+  );
+  expect(await send(orderOf(LIMIT + 1))).toEqual({ status, body });
+  const get = await send(Buffer.from(''), { ':method': 'GET' });
+  expect(get).toEqual({ status: 405, allow: 'POST', body: NOT_POST.body });
+});
