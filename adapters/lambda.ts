@@ -5,22 +5,23 @@ import { type ReceiverSource, toReceive } from './shared/receiver.js';
 export interface LambdaEvent {
   readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
   /** In the formats that have it, `headers` holds only the last of several values. */
-  readonly multiValueHeaders?:
-    | Readonly<Record<string, readonly string[] | undefined>>
-    | null
-    | undefined;
+  readonly multiValueHeaders?: Values | null | undefined;
   readonly body?: string | null | undefined;
   readonly isBase64Encoded?: boolean;
   readonly httpMethod?: string;
   readonly path?: string;
   readonly rawPath?: string;
   readonly rawQueryString?: string;
+  readonly queryStringParameters?: Record<string, string | undefined> | null | undefined;
+  readonly multiValueQueryStringParameters?: Values | null | undefined;
   readonly requestContext?: {
     readonly http?: { readonly method: string };
     readonly httpMethod?: string;
     readonly elb?: unknown;
   };
 }
+
+type Values = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** What Lambda sends as the answer, in every format. */
 export interface LambdaResult {
@@ -52,12 +53,23 @@ export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Prom
 }
 
 function readEvent(event: LambdaEvent): WebhookRequest {
-  const query = event.rawQueryString ? `?${event.rawQueryString}` : '';
+  const query = event.rawQueryString ?? writeQuery(event);
   return {
     method: event.requestContext?.http?.method ?? event.httpMethod ?? '',
-    url: event.path ?? `${event.rawPath ?? ''}${query}`,
+    url: `${event.rawPath ?? event.path ?? ''}${query && `?${query}`}`,
     headers: { ...event.headers, ...event.multiValueHeaders },
     body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
     durableStores: 'DynamoDB, PostgreSQL or Redis',
   };
+}
+
+/** The query of a format that has it in pieces. */
+function writeQuery(event: LambdaEvent): string {
+  const pieces = { ...event.queryStringParameters, ...event.multiValueQueryStringParameters };
+  const pairs = Object.entries(pieces).flatMap(([name, values = []]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
+  // Load balancers leave them as they were sent.
+  if (event.requestContext?.elb) return pairs.map((pair) => pair.join('=')).join('&');
+  return new URLSearchParams(pairs).toString();
 }

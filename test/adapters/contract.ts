@@ -79,11 +79,13 @@ export function adapterContract(
       return connection;
     }
 
-    const under = (path: string) => new URL(app.origin + path).pathname;
+    const under = (path: string) => (app.origin + path).replace(/^http:\/\/[^/]+/, '');
 
     /** Waits for a line, which may come later than the answer. */
     async function written(text: string | RegExp): Promise<void> {
-      await vi.waitUntil(() => app.output().match(text), 10_000);
+      const isThere = () =>
+        text instanceof RegExp ? text.test(app.output()) : app.output().includes(text);
+      await vi.waitUntil(isThere, 10_000);
     }
 
     function freshId(): string {
@@ -151,6 +153,12 @@ export function adapterContract(
         expect(answer).toEqual(method === 'HEAD' ? { ...NOT_POST, body: '' } : NOT_POST);
       },
     );
+
+    test('lets a secret depend on path and query', async () => {
+      const path = '/webhooks?shop=a%26b&shop=c';
+      expect(await post(path, freshId())).toEqual(HANDLED);
+      await written(`asked ${under(path)}`);
+    });
 
     test('handles one of many copies that come at once', async () => {
       const id = freshId();

@@ -21,7 +21,8 @@ function serveLambda(
     createServer(async (request, response) => {
       const body = await buffer(request).catch(() => undefined);
       if (!body) return;
-      const handler = handlers.get(request.url ?? '');
+      const { pathname } = new URL(request.url ?? '', 'http://localhost');
+      const handler = handlers.get(pathname);
       if (!handler) return response.end(body);
       const result = await handler(toEvent(request, body));
       response.writeHead(result.statusCode, result.headers).end(result.body);
@@ -30,6 +31,7 @@ function serveLambda(
 }
 
 function toEventV2(request: IncomingMessage, body: Buffer): LambdaEvent {
+  const { pathname, search } = new URL(request.url ?? '', 'http://localhost');
   const headers = Object.entries(request.headersDistinct).map(([name, values = []]) => [
     name,
     values.join(','),
@@ -37,19 +39,25 @@ function toEventV2(request: IncomingMessage, body: Buffer): LambdaEvent {
   return {
     headers: Object.fromEntries(headers),
     requestContext: { http: { method: request.method ?? '' } },
-    rawPath: request.url ?? '',
-    rawQueryString: '',
+    rawPath: pathname,
+    rawQueryString: search.slice(1),
     ...(body.length > 0 && { body: body.toString('base64') }),
     isBase64Encoded: body.length > 0,
   };
 }
 
 function toEventV1(request: IncomingMessage, body: Buffer): LambdaEvent {
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+  const names = [...new Set(searchParams.keys())];
   const headers = Object.entries(request.headersDistinct);
   const isText = Buffer.from(body.toString()).equals(body);
   return {
     httpMethod: request.method ?? '',
-    path: request.url ?? '',
+    path: pathname,
+    queryStringParameters: Object.fromEntries(searchParams),
+    multiValueQueryStringParameters: Object.fromEntries(
+      names.map((name) => [name, searchParams.getAll(name)]),
+    ),
     headers: Object.fromEntries(headers.map(([name, values]) => [name, values?.at(-1)])),
     multiValueHeaders: Object.fromEntries(headers),
     body: body.length === 0 ? null : body.toString(isText ? 'utf8' : 'base64'),

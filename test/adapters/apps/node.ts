@@ -10,11 +10,12 @@ export function serve({ receiver, lazy, down }: Contract) {
   const toDown = toNodeHandler(down);
   return listen(
     createServer(async (request, response) => {
-      if (request.url === '/webhooks') return webhooks(request, response);
-      if (request.url === '/lazy') return toLazy(request, response);
-      if (request.url === '/down') return toDown(request, response);
+      const [path] = (request.url ?? '').split('?');
+      if (path === '/webhooks') return webhooks(request, response);
+      if (path === '/lazy') return toLazy(request, response);
+      if (path === '/down') return toDown(request, response);
       const body = await json(request);
-      if (request.url === '/parsed') return webhooks(request, response);
+      if (path === '/parsed') return webhooks(request, response);
       response.end(JSON.stringify(body));
     }),
   );
