@@ -19,7 +19,7 @@ export function toFastify(receiver: ReceiverSource): FastifyPluginCallback {
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     app.all('/', async (request, reply) => {
       const asked = readRequest(request.raw, { parsedBodyHint }, request);
-      const { status, headers, body } = toAnswer(await receive(asked), request.raw);
+      const { status, headers, body } = await toAnswer(await receive(asked), request.raw);
       return reply.code(status).headers(headers).send(body);
     });
     registered();

@@ -15,7 +15,7 @@ export function toKoa(receiver: ReceiverSource): Middleware {
   return async (context) => {
     const request: NodeRequest = context.req;
     const reply = await receive(readRequest(request, { parsedBodyHint }, context.request));
-    const { status, headers, body } = toAnswer(reply, request);
+    const { status, headers, body } = await toAnswer(reply, request);
     context.status = status;
     context.body = body;
     context.set(headers);

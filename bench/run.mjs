@@ -1,6 +1,10 @@
+import { benchImport } from './import-time.mjs';
 import { benchReceive } from './receive.mjs';
+import { benchSocket } from './socket.mjs';
 import { benchVerify } from './verify.mjs';
 
 console.log(`Node ${process.version}. Batches that take turns; the ratio is to the first line.`);
 await benchVerify();
 await benchReceive();
+await benchImport();
+await benchSocket();

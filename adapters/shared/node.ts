@@ -27,7 +27,7 @@ export async function answer(
   mount: Mount,
 ): Promise<void> {
   const reply = await receive(readRequest(request, mount));
-  const { status, headers, body } = toAnswer(reply, request);
+  const { status, headers, body } = await toAnswer(reply, request);
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, headers);
   if (typeof body === 'string') response.end(body);
@@ -80,7 +80,8 @@ export interface NodeAnswer {
   readonly body: string | Readable;
 }
 
-export function toAnswer(reply: Reply, request: NodeRequest): NodeAnswer {
+export async function toAnswer(reply: Reply, request: NodeRequest): Promise<NodeAnswer> {
+  await endOfTurn();
   const headers = { ...reply.headers, 'content-length': String(Buffer.byteLength(reply.body)) };
   if (request.complete) return { status: reply.status, headers, body: reply.body };
   const isHttp1 = request.httpVersionMajor === 1;
@@ -89,6 +90,24 @@ export function toAnswer(reply: Reply, request: NodeRequest): NodeAnswer {
     headers: isHttp1 ? { ...headers, connection: 'close' } : headers,
     body: Readable.from(thenLinger(reply.body, request)),
   };
+}
+
+// Kept from before anybody's fake timers.
+const { setImmediate } = globalThis;
+let turn: Promise<void> | undefined;
+
+/**
+ * Waits for the end of this turn of the event loop, so that the answers of one turn leave together: to
+ * wake a proxy on the same machine for each of them takes longer than to handle the delivery.
+ */
+function endOfTurn(): Promise<void> {
+  turn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turn = undefined;
+      resolve();
+    });
+  });
+  return turn;
 }
 
 /** Closing a connection while its sender is still sending would reset it, and the answer with it. */

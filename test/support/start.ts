@@ -7,6 +7,10 @@ export interface Started {
   readonly origin: string;
   /** What it has written so far, to both outputs. */
   output(): string;
+  /** Asks it to end, as an operator does. */
+  terminate(): void;
+  /** The exit code, once it has ended. */
+  readonly ended: Promise<number | null>;
   stop(): Promise<void>;
 }
 
@@ -26,6 +30,7 @@ export async function start(
     detached: true,
   });
   let written = '';
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const port = new Promise<string>((resolve, reject) => {
     const listen = (piece: Buffer) => {
       written += piece;
@@ -43,6 +48,8 @@ export async function start(
     return {
       origin: `http://127.0.0.1:${await port}`,
       output: () => written,
+      terminate: () => child.kill('SIGTERM'),
+      ended,
       stop: () => stop(child),
     };
   } catch (error) {

@@ -1,0 +1,12 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** The check that people write by hand. */
+export function isGenuine(body, signature) {
+  const expected = createHmac('sha512', process.env.WEBHOOK_SECRET).update(body).digest();
+  const given = Buffer.from(signature ?? '', 'hex');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** What the receiver answers, so that all send the same. */
+export const HANDLED = { message: 'Handled.', outcome: 'handled' };
+export const REJECTED = { message: 'The signature is missing or wrong.', outcome: 'rejected' };

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { BARS, CONTENDERS, SECRET } from './contenders.mjs';
+import { load, sendOne } from './load.mjs';
+
+const LOAD = { connections: 32, seconds: 1 };
+const ROUNDS = 12;
+
+/** Whole servers under load: ours beside those written by hand, and beside octokit's. */
+export async function benchSocket() {
+  const servers = [];
+  try {
+    for (const contender of CONTENDERS) servers.push(await start(contender));
+    for (const server of servers) await checkAnswer(server);
+    // The first round warms up.
+    for (let round = 0; round <= ROUNDS; round++) {
+      // There and back, so that none always follows the same one.
+      for (const server of round % 2 ? servers : servers.toReversed()) {
+        const result = await load(server, LOAD);
+        server.bad += result.bad;
+        if (round > 0) server.results.push(result);
+      }
+    }
+  } finally {
+    for (const { child } of servers) child.kill();
+  }
+  print(servers);
+}
+
+async function start(contender) {
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL(`servers/${contender.file}`, import.meta.url))],
+    {
+      env: { ...process.env, NODE_ENV: 'production', WEBHOOK_SECRET: SECRET },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
+  const failed = once(child, 'exit').then(([code]) => {
+    throw new Error(`${contender.file} ended with ${code} before it listened`);
+  });
+  const [port] = await Promise.race([once(createInterface(child.stdout), 'line'), failed]);
+  // Once it listens, its end is ours.
+  failed.catch(() => {});
+  return { ...contender, child, port, bad: 0, results: [] };
+}
+
+async function checkAnswer(server) {
+  const { status, body } = await sendOne(server);
+  if (status !== 200 || !body.includes(server.answers)) {
+    throw new Error(`${server.file} answered ${status} ${body}`);
+  }
+}
+
+function print(servers) {
+  console.log(
+    `\nWhole servers: ${LOAD.connections} connections, signed orders of 1 KB; ` +
+      `${ROUNDS} rounds of ${LOAD.seconds} s, taking turns.\nServer and load generator share ` +
+      `${availableParallelism()} cores: whatever else runs there changes the ratios, too.`,
+  );
+  const byFile = new Map();
+  for (const { name, file, results, bad } of servers) {
+    const perSecond = upperQuartile(results.map((result) => result.perSecond));
+    const p99 = median(results.map((result) => result.p99));
+    byFile.set(file, { name, perSecond });
+    console.log(
+      `  ${name.padEnd(34)} ${perSecond.toFixed(0).padStart(7)} requests/s ` +
+        `${p99.toFixed(2).padStart(7)} ms p99`,
+    );
+    if (bad > 0) fail(`${bad} requests to ${name} got no 2xx answer`);
+  }
+  console.log('  Ratios of requests/s:');
+  for (const { file, than, atLeast } of BARS) {
+    const ours = byFile.get(file);
+    const theirs = byFile.get(than);
+    const ratio = ours.perSecond / theirs.perSecond;
+    console.log(
+      `  ${`${ours.name} / ${theirs.name}`.padEnd(60)} ${ratio.toFixed(2).padStart(5)}, ` +
+        `bar ${atLeast.toFixed(1)}: ${ratio >= atLeast ? 'ok' : 'missed'}`,
+    );
+  }
+}
+
+function fail(message) {
+  console.error(`FAILED: ${message}`);
+  process.exitCode = 1;
+}
+
+// What disturbs a machine only ever makes it slower.
+function upperQuartile(values) {
+  return values.sort((a, b) => b - a)[values.length >> 2];
+}
+
+function median(values) {
+  return values.sort((a, b) => a - b)[values.length >> 1];
+}
