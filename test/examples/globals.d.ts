@@ -2,7 +2,7 @@
 
 declare const Bun: {
   serve(options: {
-    port: string | number;
+    port?: string | number;
     routes: Record<string, BunHandler | { readonly [Method in 'GET' | 'POST']?: BunHandler }>;
   }): { readonly port: number; stop(): Promise<void> };
 };
@@ -11,6 +11,7 @@ type BunHandler = (request: Request) => Response | Promise<Response>;
 
 declare const Deno: {
   readonly env: { get(name: string): string | undefined };
+  serve(handler: (request: Request) => Response | Promise<Response>): unknown;
   serve(
     options: { port: number; onListen(address: { readonly port: number }): void },
     handler: (request: Request) => Response | Promise<Response>,

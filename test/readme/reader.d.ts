@@ -1,7 +1,10 @@
 /** What the README's examples take for granted: what they have imported before, and the reader's own program. */
+import type { NestFactory as nestFactory } from '@nestjs/core';
+import type * as nestFastify from '@nestjs/platform-fastify';
 import type expressFunction from 'express';
 import type * as core from 'storefront-webhooks';
 import type * as expressAdapter from 'storefront-webhooks/express';
+import type * as fastifyAdapter from 'storefront-webhooks/fastify';
 import type * as testing from 'storefront-webhooks/testing';
 import type * as zod from 'zod';
 
@@ -14,7 +17,13 @@ declare global {
   const verifySignature: typeof core.verifySignature;
   const toExpress: typeof expressAdapter.toExpress;
   const replay: typeof testing.replay;
+  const toFastify: typeof fastifyAdapter.toFastify;
   const z: typeof zod;
+
+  const NestFactory: typeof nestFactory;
+  class AppModule {}
+  const FastifyAdapter: typeof nestFastify.FastifyAdapter;
+  type NestFastifyApplication = nestFastify.NestFastifyApplication;
 
   const receiver: core.Receiver;
   function makeReceiver(secret: string): core.Receiver;

@@ -25,7 +25,7 @@ function compile(examples: readonly string[]): string[][] {
   host.fileExists = (file) => files.has(file) || fileExists(file);
   host.readFile = (file) => files.get(file) ?? readFile(file);
   const program = ts.createProgram(
-    [...files.keys(), resolve('test/readme/reader.d.ts')],
+    [...files.keys(), resolve('test/readme/reader.d.ts'), resolve('test/examples/globals.d.ts')],
     options,
     host,
   );
