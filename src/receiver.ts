@@ -24,9 +24,6 @@ import type { EventSchemas, Payloads } from './schemas/events.js';
 import { SIGN } from './sign-symbol.js';
 import { sign, verifySignature } from './signature.js';
 
-// Kept from before anybody's fake timers.
-const { setTimeout } = globalThis;
-
 // A short lease, because a sender retries a few times only: a crash must not spend them on 503s.
 const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
 
@@ -172,8 +169,6 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    */
   async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
     await this.#idempotency.close(timeoutMs);
-    // For adapters to send the last answers: whoever calls this may end the process.
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   /** Signs as the provider would, for `storefront-webhooks/testing`. */
