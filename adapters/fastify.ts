@@ -15,10 +15,15 @@ export function toFastify(receiver: ReceiverSource): FastifyPluginCallback {
   const receive = toReceive(receiver);
   return (app, _options, registered) => {
     app.removeAllContentTypeParsers();
+    // A malformed type would be refused, and what the body is does not hang on it.
+    app.addHook('onRequest', (request, _reply, next) => {
+      request.raw.headers['content-type'] = 'application/octet-stream';
+      next();
+    });
     // Leaves the body where it is: the receiver reads it, if the headers deserve it.
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     app.all('/', async (request, reply) => {
-      const asked = readRequest(request.raw, { parsedBodyHint }, request);
+      const asked = readRequest(request.raw, reply.raw, { parsedBodyHint }, request);
       const { status, headers, body } = await toAnswer(await receive(asked), request.raw);
       return reply.code(status).headers(headers).send(body);
     });

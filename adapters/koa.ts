@@ -14,7 +14,9 @@ export function toKoa(receiver: ReceiverSource): Middleware {
   const receive = toReceive(receiver);
   return async (context) => {
     const request: NodeRequest = context.req;
-    const reply = await receive(readRequest(request, { parsedBodyHint }, context.request));
+    const reply = await receive(
+      readRequest(request, context.res, { parsedBodyHint }, context.request),
+    );
     const { status, headers, body } = await toAnswer(reply, request);
     context.status = status;
     context.body = body;

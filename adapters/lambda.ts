@@ -36,6 +36,8 @@ export interface LambdaResult {
  *
  * @param receiver - A receiver, or a function that makes one at the first request.
  *
+ * @returns A handler. It throws a TypeError at an event that is no HTTP request, such as one of a queue.
+ *
  * @example
  * export const handler = toLambda(receiver);
  */
@@ -53,9 +55,17 @@ export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Prom
 }
 
 function readEvent(event: LambdaEvent): WebhookRequest {
+  const method = event?.requestContext?.http?.method ?? event?.httpMethod;
+  if (method === undefined) {
+    // To a queue, any answer would say that its message was handled.
+    const message =
+      'toLambda() got an event that is no HTTP request. Give this function no other trigger than a ' +
+      'function URL, API Gateway or a load balancer.';
+    throw Object.assign(new TypeError(message), { code: 'event_invalid' });
+  }
   const query = event.rawQueryString ?? writeQuery(event);
   return {
-    method: event.requestContext?.http?.method ?? event.httpMethod ?? '',
+    method,
     url: `${event.rawPath ?? event.path ?? ''}${query && `?${query}`}`,
     headers: { ...event.headers, ...event.multiValueHeaders },
     body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),

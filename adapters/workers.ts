@@ -9,23 +9,24 @@ interface ExecutionContext {
 /**
  * Makes a Cloudflare Worker from a receiver.
  *
- * @param receiver - A function that makes the receiver from the environment, where the secret is; it is
- *   called once per environment. Or a receiver.
+ * @param receiver - A function that makes the receiver from the environment, where the secret is. It is
+ *   called once per `env`, so hand on the one that the runtime gave, and not a copy. Or a receiver.
  *
  * @example
  * export default toWorker((env: Env) => createReceiver({ secret: env.WEBHOOK_SECRET }));
  */
 export function toWorker<Env extends object>(
   receiver: Receiving | ((env: Env) => Receiving | Promise<Receiving>),
-): { fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> } {
+): { fetch(request: Request, env: Env, context?: ExecutionContext): Promise<Response> } {
+  const fixed = typeof receiver === 'function' ? undefined : toReceive<Env>(receiver);
   const made = new WeakMap<Env, Receive<Env>>();
   return {
     fetch(request, env, context) {
-      const receive = made.get(env) ?? toReceive(receiver);
-      made.set(env, receive);
+      const receive = fixed ?? made.get(env) ?? toReceive(receiver);
+      if (!fixed) made.set(env, receive);
       const answered = respond((asked) => receive(asked, env), request, MOUNT);
       // A handler that has begun finishes, even if the sender has hung up.
-      context.waitUntil(answered);
+      context?.waitUntil(answered);
       return answered;
     },
   };

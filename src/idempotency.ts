@@ -1,5 +1,5 @@
 import { WebhookError } from './errors.js';
-import { answersSent, inTime, MAX_TIMER_MS } from './in-time.js';
+import { inTime, MAX_TIMER_MS } from './in-time.js';
 import { Lease, type LeaseEnd, type Timing } from './lease.js';
 import type { Dispatched } from './outcome.js';
 import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from './stores/store.js';
@@ -114,8 +114,6 @@ export class Idempotency {
     await inTime(this.#idle(), 'What is running', Math.min(timeoutMs, MAX_TIMER_MS)).catch(
       () => {},
     );
-    // Whoever closes a receiver may end the process next.
-    await answersSent();
   }
 
   async #idle(): Promise<void> {

@@ -30,11 +30,3 @@ export function inTime<Value>(
     promise.then(settled(resolve), settled(reject));
   });
 }
-
-// Kept from before anybody's fake timers.
-const { setTimeout: setRealTimeout } = globalThis;
-
-/** Leaves adapters the time to send the answers that have been given to them. */
-export function answersSent(): Promise<void> {
-  return new Promise((resolve) => setRealTimeout(resolve, 10));
-}

@@ -1,3 +1,4 @@
+import { Answers } from './answers.js';
 import { type Delivery, readDelivery, type SealedDelivery, seal } from './delivery.js';
 import { toDispatched } from './dispatched.js';
 import { type HandOff, handOff } from './hand-off.js';
@@ -49,6 +50,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   readonly #router: Router;
   readonly #idempotency: Idempotency;
   readonly #reporter: Reporter;
+  readonly #answers = new Answers();
 
   /** @internal */
   constructor(settings: Settings) {
@@ -112,6 +114,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   /** Takes a request from its bytes to its answer: what an adapter calls. Never throws. */
   async receive(request: WebhookRequest): Promise<Reply> {
     const startedAt = performance.now();
+    if (request.answered) this.#answers.add(request.answered);
     try {
       const delivery = await this.verify(request);
       if (delivery instanceof Rejection) return replyTo(this.#refuse(delivery));
@@ -168,7 +171,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * running. One that takes longer than `timeoutMs` is taken over when its lease lapses.
    */
   async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
-    await this.#idempotency.close(timeoutMs);
+    await Promise.all([this.#idempotency.close(timeoutMs), this.#answers.left(timeoutMs)]);
   }
 
   /** Signs as the provider would, for `storefront-webhooks/testing`. */
@@ -188,10 +191,8 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   ): Promise<Dispatched> | Dispatched | Rejection {
     const routes = this.#router.routesFor(delivery);
     if (routes.length === 0) return withoutHandler(delivery) ?? { outcome: 'ignored', ran: [] };
-    return this.#idempotency.join(delivery.key, () => {
-      if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
-      return this.#runOnce(routes, delivery);
-    });
+    if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
+    return this.#idempotency.join(delivery.key, () => this.#runOnce(routes, delivery));
   }
 
   #handOff(queue: HandOff, delivery: Delivery): Promise<Dispatched> | Dispatched | Rejection {

@@ -28,6 +28,8 @@ export interface WebhookRequest {
    * default store, which cannot serve there.
    */
   readonly durableStores?: string | undefined;
+  /** Settles when the answer has left, or cannot leave any more: `close()` waits for it. */
+  readonly answered?: PromiseLike<unknown> | undefined;
 }
 
 /** The three headers of a webhook (specification: Events). Only the signature proves anything. */
@@ -119,8 +121,8 @@ function toFinder(headers: RequestHeaders): (name: string) => string | undefined
     for (const key of keys) {
       if (key.length !== name.length || key.toLowerCase() !== name) continue;
       const value = headers[key];
-      if (value === undefined) continue;
-      const text = typeof value === 'string' ? value : value.join(', ');
+      if (value === undefined || value === null) continue;
+      const text = Array.isArray(value) ? value.join(', ') : String(value);
       found = found === undefined ? text : `${found}, ${text}`;
     }
     return found;

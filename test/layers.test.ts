@@ -12,6 +12,7 @@ const ORDER = [
   'printable',
   'log',
   'in-time',
+  'answers',
   'bytes',
   'schemas/',
   'outcome',

@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers';
 import getRawBody from 'raw-body';
 import type { Reply, WebhookRequest } from '../../src/index.js';
+import { toPath } from './path.js';
 import type { Mount, Receive } from './receiver.js';
 
 /** What frameworks and parsers put on a request. */
@@ -26,7 +28,7 @@ export async function answer(
   response: NodeResponse,
   mount: Mount,
 ): Promise<void> {
-  const reply = await receive(readRequest(request, mount));
+  const reply = await receive(readRequest(request, response, mount));
   const { status, headers, body } = await toAnswer(reply, request);
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, headers);
@@ -38,15 +40,17 @@ export async function answer(
 /** @param extras - Where the framework keeps what it has read, if not on Node's request. */
 export function readRequest(
   request: NodeRequest,
+  response: NodeResponse,
   { parsedBodyHint, durableStores }: Mount,
   extras: Extras = request,
 ): WebhookRequest {
   return {
     method: request.method ?? '',
-    url: extras.originalUrl ?? request.url,
+    url: toPath(extras.originalUrl ?? request.url ?? ''),
     headers: request.headers,
     body: bodyOf(request, extras, parsedBodyHint),
     durableStores,
+    answered: new Promise((resolve) => response.once('close', resolve)),
   };
 }
 
@@ -83,17 +87,22 @@ export interface NodeAnswer {
 export async function toAnswer(reply: Reply, request: NodeRequest): Promise<NodeAnswer> {
   await endOfTurn();
   const headers = { ...reply.headers, 'content-length': String(Buffer.byteLength(reply.body)) };
-  if (request.complete) return { status: reply.status, headers, body: reply.body };
-  const isHttp1 = request.httpVersionMajor === 1;
+  const answer = { status: reply.status, headers, body: reply.body };
+  if (request.complete || request.readableEnded) return answer;
+  if ('stream' in request) {
+    const { stream } = request;
+    stream.once('finish', () => stream.close()).resume();
+    return answer;
+  }
   return {
-    status: reply.status,
-    headers: isHttp1 ? { ...headers, connection: 'close' } : headers,
+    ...answer,
+    headers: { ...headers, connection: 'close' },
     body: Readable.from(thenLinger(reply.body, request)),
   };
 }
 
 // Kept from before anybody's fake timers.
-const { setImmediate } = globalThis;
+const afterThisTurn = setImmediate;
 let turn: Promise<void> | undefined;
 
 /**
@@ -102,7 +111,7 @@ let turn: Promise<void> | undefined;
  */
 function endOfTurn(): Promise<void> {
   turn ??= new Promise((resolve) => {
-    setImmediate(() => {
+    afterThisTurn(() => {
       turn = undefined;
       resolve();
     });

@@ -19,28 +19,71 @@ export interface Mount {
 /** Hands a request to a receiver. `env` is what the receiver's function is given, if it is to be made. */
 export type Receive<Env = void> = (request: WebhookRequest, env: Env) => Promise<Reply>;
 
+/** The longest that a function may take to make a receiver. */
+const MAKE_MS = 10_000;
+
 /**
  * Gives the `receive` of a receiver that may still have to be made. One that cannot be made is told on
  * stderr, answered like any receiver that is set up wrong, and made again at the next request.
+ *
+ * @throws {TypeError} Where the source is neither a receiver nor a function.
  */
 export function toReceive<Env = void>(source: ReceiverSource<Env>): Receive<Env> {
-  if (typeof source !== 'function') return (request) => source.receive(request);
+  if (typeof source !== 'function') {
+    const receiver = checkReceiver(source);
+    return (request) => receiver.receive(request);
+  }
   let made: Promise<Receiving> | undefined;
   return async (request, env) => {
-    made ??= Promise.resolve().then(() => source(env));
+    made ??= inTime(Promise.resolve().then(() => source(env))).then(checkReceiver);
     let receiver: Receiving;
     try {
       receiver = await made;
     } catch (error) {
       made = undefined;
-      // As JSON: one line, whatever the error says.
-      console.error(
-        `storefront-webhooks: the receiver could not be made: ${JSON.stringify(String(error))}`,
-      );
+      console.error(`storefront-webhooks: the receiver could not be made: ${describe(error)}`);
       return NOT_MADE;
     }
     return receiver.receive(request);
   };
+}
+
+function checkReceiver(given: unknown): Receiving {
+  if (isReceiving(given)) return given;
+  const message = `An adapter takes a receiver, or a function that returns one, and was given ${
+    given instanceof Promise ? 'a promise: await it' : given === null ? 'null' : typeof given
+  }.`;
+  throw Object.assign(new TypeError(message), { code: 'receiver_invalid' });
+}
+
+function isReceiving(given: unknown): given is Receiving {
+  return (
+    typeof given === 'object' &&
+    given !== null &&
+    'receive' in given &&
+    typeof given.receive === 'function'
+  );
+}
+
+function inTime<Value>(promise: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Error(`its function took longer than ${MAKE_MS} ms.`));
+    }, MAKE_MS);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** One line, whatever the error says or does. */
+function describe(error: unknown): string {
+  try {
+    const text = JSON.stringify(String(error).slice(0, 1000));
+    return text.replace(/[^\x20-\x7e]/g, (character) => {
+      return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    });
+  } catch {
+    return 'an error that cannot be written down';
+  }
 }
 
 const NOT_MADE: Reply = {

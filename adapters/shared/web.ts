@@ -1,5 +1,8 @@
 import type { Reply, WebhookRequest } from '../../src/index.js';
+import { toPath } from './path.js';
 import type { Mount } from './receiver.js';
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** Answers one Fetch request. */
 export async function respond(
@@ -7,14 +10,21 @@ export async function respond(
   request: Request,
   { parsedBodyHint, durableStores }: Mount,
 ): Promise<Response> {
-  const { pathname, search } = new URL(request.url);
+  const { body: stream, bodyUsed } = request;
+  let reader: Reader | undefined;
+  const toRead = (limit: number) => {
+    reader = stream?.getReader();
+    return reader ? read(reader, limit) : Promise.resolve(new Uint8Array());
+  };
   const { status, headers, body } = await receive({
     method: request.method,
-    url: pathname + search,
+    url: toPath(request.url),
     headers: request.headers,
-    body: bodyOf(request, parsedBodyHint),
+    body: bodyUsed || stream?.locked ? { consumed: parsedBodyHint } : toRead,
     durableStores,
   });
+  // What is too long or too late is not waited for.
+  reader?.cancel().catch(() => {});
   const bytes = new TextEncoder().encode(body);
   return new Response(bytes, {
     status,
@@ -22,34 +32,30 @@ export async function respond(
   });
 }
 
-function bodyOf({ body, bodyUsed }: Request, parsedBodyHint: string): WebhookRequest['body'] {
-  if (bodyUsed || body?.locked) return { consumed: parsedBodyHint };
-  return body ? (limit) => read(body, limit) : new Uint8Array();
-}
-
 /** Reads at most `limit` bytes. Pieces are copied into one block, so that small ones do not add up. */
-async function read(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
-  const reader = stream.getReader();
-  let block: Uint8Array = new Uint8Array();
+async function read(reader: Reader, limit: number): Promise<Uint8Array> {
+  let block = new Uint8Array();
   let length = 0;
-  for (;;) {
+  for (let left = maxPieces(limit); left >= 0; left--) {
     const { done, value } = await reader.read();
     if (done) return block.subarray(0, length);
-    const needed = length + value.length;
-    if (needed > limit) {
-      reader.cancel().catch(() => {});
-      throw Object.assign(new Error('The body is too large.'), { status: 413 });
-    }
-    if (length === 0) block = value;
-    else {
-      if (needed > block.length) block = grow(block, Math.min(limit, 2 * needed));
-      block.set(value, length);
-    }
-    length = needed;
+    // Of another realm, as in Next's edge runtime, it is no instance of this one's Uint8Array.
+    if (!ArrayBuffer.isView(value)) throw new TypeError('The body does not consist of bytes.');
+    const end = length + value.byteLength;
+    if (end > limit) throw Object.assign(new Error('The body is too large.'), { status: 413 });
+    if (end > block.length) block = grow(block, Math.min(limit, 2 * end));
+    block.set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength), length);
+    length = end;
   }
+  throw new Error('The body comes in too many pieces.');
 }
 
-function grow(block: Uint8Array, size: number): Uint8Array {
+/** As many as on Node's own servers. */
+function maxPieces(limit: number): number {
+  return Math.max(10_000, limit / 100);
+}
+
+function grow(block: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(size);
   larger.set(block);
   return larger;

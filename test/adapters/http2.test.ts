@@ -54,3 +54,18 @@ test('refuses over HTTP/2 as it does over HTTP/1.1', async () => {
   const get = await send(Buffer.from(''), { ':method': 'GET' });
   expect(get).toEqual({ status: 405, allow: 'POST', body: NOT_POST.body });
 });
+
+test('ends a stream whose sender has been answered before it was done', async () => {
+  const stream = session.request({ ':method': 'POST', ':path': '/webhooks' });
+  stream.write('some of it');
+  let answer = '';
+  stream.on('response', (headers) => {
+    answer += headers[':status'];
+  });
+  stream.setEncoding('utf8').on('data', (piece) => {
+    answer += piece;
+  });
+  await once(stream, 'close');
+  expect(answer).toBe('401{"message":"The signature is missing or wrong.","outcome":"rejected"}');
+  expect(stream.rstCode).toBe(0);
+});

@@ -1,4 +1,5 @@
 /** What the README's examples take for granted: what they have imported before, and the reader's own program. */
+import type { Server } from 'node:http';
 import type { NestFactory as nestFactory } from '@nestjs/core';
 import type * as nestFastify from '@nestjs/platform-fastify';
 import type expressFunction from 'express';
@@ -28,6 +29,7 @@ declare global {
   const receiver: core.Receiver;
   function makeReceiver(secret: string): core.Receiver;
   const app: expressFunction.Express;
+  const server: Server;
   const jobs: {
     add(key: string, delivery: core.SealedDelivery): ReturnType<core.HandOff['enqueue']>;
     process(run: (delivery: core.SealedDelivery) => unknown): void;

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
+import Koa from 'koa';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { toKoa } from 'storefront-webhooks/koa';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { SECRET } from './contract.js';
 import { listen } from './listen.js';
@@ -12,7 +14,16 @@ const receiver = createReceiver({ secret: SECRET, store: memoryStore() }).on('*'
   });
 });
 
-const { port } = await listen(createServer(toNodeHandler(receiver)));
+/** With a middleware that takes its time, once the receiver has answered. */
+const koa = new Koa()
+  .use(async (_, next) => {
+    await next();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  })
+  .use(toKoa(receiver));
+
+const listener = process.argv[2] === 'koa' ? koa.callback() : toNodeHandler(receiver);
+const { port } = await listen(createServer(listener));
 console.log(`Listening on http://127.0.0.1:${port}`);
 
 process.once('SIGTERM', async () => {

@@ -1,0 +1,86 @@
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { toExpress } from 'storefront-webhooks/express';
+import { toFetch } from 'storefront-webhooks/fetch';
+import { replay } from 'storefront-webhooks/testing';
+import { toWorker } from 'storefront-webhooks/workers';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SECRET } from './apps/contract.js';
+
+const written = vi.spyOn(console, 'error').mockImplementation(() => {});
+beforeEach(() => written.mockClear());
+afterEach(() => vi.useRealTimers());
+
+const makeReceiver = () =>
+  createReceiver({ secret: SECRET, store: memoryStore() }).on('*', () => {});
+
+async function outcomeOf(
+  mounted: (request: Request) => Promise<Response>,
+): Promise<string | undefined> {
+  return (await replay(mounted, 'order:paid', { secret: SECRET })).outcome;
+}
+
+/** As JavaScript would call it. */
+const toFetchUnchecked = (make: unknown) => toFetch(make as () => never);
+
+const throwing = (thrown: unknown) => () => {
+  throw thrown;
+};
+
+describe('a function that makes no receiver', () => {
+  test.each([
+    ['gives nothing', () => undefined],
+    ['gives null', () => null],
+    ['gives something else', () => ({})],
+    ['gives another function', () => makeReceiver],
+    ['throws an object that cannot be written', throwing(Object.create(null))],
+    ['throws what throws when it is written', throwing({ toString: throwing('again') })],
+    ['throws undefined', throwing(undefined)],
+    ['is rejected', () => Promise.reject(new Error('no secret'))],
+  ])('%s: 500, one line on stderr, and asked again', async (_, make) => {
+    const source = vi.fn<() => unknown>(make);
+    const mounted = toFetchUnchecked(source);
+    expect(await outcomeOf(mounted)).toBe('failed');
+    expect(await outcomeOf(mounted)).toBe('failed');
+    expect(source).toHaveBeenCalledTimes(2);
+    expect(written).toHaveBeenCalledTimes(2);
+    source.mockImplementation(makeReceiver);
+    expect(await outcomeOf(mounted)).toBe('handled');
+  });
+
+  test('takes for ever: given up after 10 s, and asked again', async () => {
+    vi.useFakeTimers();
+    const source = vi.fn<() => unknown>(() => new Promise(() => {}));
+    const mounted = toFetchUnchecked(source);
+    const outcomes = Promise.all([outcomeOf(mounted), outcomeOf(mounted)]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await outcomes).toEqual(['failed', 'failed']);
+    source.mockImplementation(makeReceiver);
+    expect(await outcomeOf(mounted)).toBe('handled');
+  });
+
+  test('is told in one short line of plain characters', async () => {
+    const text = `line\nend\u2028\u202e${'x'.repeat(100_000)}`;
+    await outcomeOf(toFetchUnchecked(throwing(new Error(text))));
+    const [[line = ''] = []] = written.mock.calls;
+    expect(line).toMatch(/^[\x20-\x7e]{100,1200}$/);
+    expect(line).toContain('Error: line\\nend\\u2028\\u202exxx');
+  });
+});
+
+test.each([
+  ['undefined', undefined],
+  ['null', null],
+  ['object', {}],
+  ['a promise: await it', Promise.resolve(makeReceiver())],
+])('an adapter that is given %s says so at once', (named, source) => {
+  const given = source as ReturnType<typeof makeReceiver>;
+  for (const mount of [toExpress, toFetch, toWorker]) {
+    expect(() => mount(given)).toThrow(
+      expect.objectContaining({
+        name: 'TypeError',
+        code: 'receiver_invalid',
+        message: expect.stringContaining(named),
+      }),
+    );
+  }
+});

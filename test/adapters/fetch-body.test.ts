@@ -1,0 +1,152 @@
+import type { UnderlyingSource } from 'node:stream/web';
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { toFetch } from 'storefront-webhooks/fetch';
+import { describe, expect, test, vi } from 'vitest';
+import { LIMIT, SECRET } from './apps/contract.js';
+import { orderOf, webhook } from './corpus.js';
+
+const order = orderOf(1_000);
+
+function setUp({ bodyTimeout = 10_000 } = {}) {
+  const handler = vi.fn();
+  const urls: (string | undefined)[] = [];
+  const secret = ({ url }: { url?: string | undefined }) => {
+    urls.push(url);
+    return { secret: SECRET, scope: '' };
+  };
+  const hooks = { onError() {}, onRejected() {} };
+  const options = { secret, limit: LIMIT, bodyTimeout, store: memoryStore(), hooks };
+  const fetch = toFetch(createReceiver(options).on('*', handler));
+  return { fetch, handler, urls };
+}
+
+/** A signed request whose body is a stream of whatever a runtime may come up with. */
+function streamed(source: UnderlyingSource<unknown>, signed: Uint8Array = order): Request {
+  const headers = webhook(signed, 'whl_1').map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ]);
+  const body = new ReadableStream(source as UnderlyingSource<Uint8Array>);
+  return new Request('http://localhost/webhooks', {
+    method: 'POST',
+    headers,
+    body,
+    duplex: 'half',
+  } as RequestInit);
+}
+
+function pieces(...chunks: readonly unknown[]): Request {
+  return streamed({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+}
+
+const half = order.length / 2;
+function shared(bytes: Uint8Array): Uint8Array {
+  const view = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  view.set(bytes);
+  return view;
+}
+
+const copyOf = (bytes: Uint8Array) => Uint8Array.from(bytes);
+
+describe('the body of a fetch runtime', () => {
+  test.each([
+    ['one piece', [order]],
+    ['pieces, empty ones among them', [order.subarray(0, 1), new Uint8Array(), order.subarray(1)]],
+    ['views of another kind', [new DataView(copyOf(order).buffer)]],
+    ['shared memory', [shared(order)]],
+  ])('is handled in %s', async (_, chunks) => {
+    const { fetch, handler } = setUp();
+    expect((await fetch(pieces(...chunks))).status).toBe(200);
+    expect(Buffer.from(handler.mock.calls[0]?.[0].rawBody)).toEqual(order);
+  });
+
+  test.each([
+    ['text', [order.toString()]],
+    ['bytes and then text', [order.subarray(0, half), order.subarray(half).toString()]],
+    ['a bare buffer', [copyOf(order).buffer]],
+    ['nothing that has a length', [null]],
+  ])('is refused where it consists of %s', async (_, chunks) => {
+    const { fetch, handler } = setUp();
+    expect((await fetch(pieces(...chunks))).status).toBe(400);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test('is the handler’s own: what the runtime does with its buffers later changes nothing', async () => {
+    const { fetch, handler } = setUp();
+    const chunk = copyOf(order);
+    handler.mockImplementation(() => chunk.fill(65));
+    expect((await fetch(pieces(chunk))).status).toBe(200);
+    expect(Buffer.from(handler.mock.calls[0]?.[0].rawBody)).toEqual(order);
+  });
+
+  test('is given up when it fails', async () => {
+    const { fetch } = setUp();
+    const failing = streamed({ pull: (controller) => controller.error(new Error('reset')) });
+    expect((await fetch(failing)).status).toBe(400);
+  });
+
+  test('is cancelled when it is too long', async () => {
+    const { fetch } = setUp();
+    const cancel = vi.fn();
+    const endless = streamed({ pull: (controller) => controller.enqueue(order), cancel });
+    expect((await fetch(endless)).status).toBe(413);
+    await vi.waitUntil(() => cancel.mock.calls.length === 1);
+  });
+
+  test('is cancelled when it is too late', async () => {
+    const { fetch } = setUp({ bodyTimeout: 20 });
+    const cancel = vi.fn();
+    expect((await fetch(streamed({ cancel }))).status).toBe(408);
+    await vi.waitUntil(() => cancel.mock.calls.length === 1);
+  });
+
+  test.each([
+    ['of nothing', new Uint8Array()],
+    ['of one byte', new Uint8Array(1)],
+  ])('ends where it comes in pieces %s without end', async (_, chunk) => {
+    const { fetch } = setUp();
+    const endless = streamed({ pull: (controller) => controller.enqueue(chunk) });
+    expect((await fetch(endless)).status).toBe(400);
+  });
+
+  test('may be missing', async () => {
+    const { fetch } = setUp();
+    const request = streamed({});
+    const { method, headers } = request;
+    expect((await fetch(new Request(request.url, { method, headers }))).status).toBe(401);
+  });
+
+  test.each(['used', 'locked'] as const)(
+    'that is %s already is an error of the server',
+    async (how) => {
+      const { fetch, handler } = setUp();
+      const request = pieces(order);
+      if (how === 'used') await request.text();
+      else request.body?.getReader();
+      expect((await fetch(request)).status).toBe(500);
+      expect(handler).not.toHaveBeenCalled();
+    },
+  );
+});
+
+test.each([
+  ['http://localhost/webhooks?a=1', '/webhooks?a=1'],
+  ['http://localhost:3000', ''],
+  ['https://user@[::1]:99/a/../b?c=%20#d', '/a/../b?c=%20'],
+  ['http://exa[mple/webhooks', '/webhooks'],
+  ['http:///webhooks', '/webhooks'],
+  ['http://a b:99999/webhooks?shop=1', '/webhooks?shop=1'],
+  ['/webhooks?shop=1', '/webhooks?shop=1'],
+  ['', ''],
+])('a request to %j is answered, and a secret function is given %j', async (address, path) => {
+  const { fetch, urls } = setUp();
+  // What Bun and Deno do where a Host header makes no address.
+  const request = Object.defineProperty(pieces(order), 'url', { value: address });
+  expect((await fetch(request)).status).toBe(200);
+  expect(urls).toEqual([path]);
+});

@@ -1,0 +1,101 @@
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { type LambdaEvent, toLambda } from 'storefront-webhooks/lambda';
+import { describe, expect, test } from 'vitest';
+import { SECRET } from './apps/contract.js';
+import { HANDLED, orderOf, webhook } from './corpus.js';
+
+const order = orderOf(1_000);
+const headers = Object.fromEntries(
+  webhook(order, 'whl_1').map(([name, value]) => [name, String(value)]),
+);
+const http = { requestContext: { http: { method: 'POST' } } };
+
+function setUp() {
+  const urls: (string | undefined)[] = [];
+  const secret = ({ url }: { url?: string | undefined }) => {
+    urls.push(url);
+    return { secret: SECRET, scope: '' };
+  };
+  const hooks = { onError() {}, onRejected() {} };
+  const receiver = createReceiver({ secret, store: memoryStore(), hooks }).on('*', () => {});
+  return { handler: toLambda(receiver), urls };
+}
+
+/** An event as a trigger other than HTTP gives it. */
+const other = (event: unknown) => event as LambdaEvent;
+
+describe('an event', () => {
+  test.each([
+    ['as text', { body: order.toString(), isBase64Encoded: false }],
+    ['as text, without saying so', { body: order.toString() }],
+    ['in base64', { body: order.toString('base64'), isBase64Encoded: true }],
+  ])('is handled with its body %s', async (_, body) => {
+    expect(await setUp().handler({ ...http, headers, ...body })).toEqual({
+      statusCode: 200,
+      headers: { 'content-type': 'application/json; charset=utf-8', 'content-length': '42' },
+      body: HANDLED.body,
+      isBase64Encoded: false,
+    });
+  });
+
+  test.each([
+    ['no headers', { headers: null, body: order.toString() }, 401],
+    [
+      'headers that are no text',
+      { headers: { ...headers, 'x-odd': null, 'x-number': 1 }, body: order.toString() },
+      200,
+    ],
+    ['no body', { headers, body: null }, 401],
+    ['broken base64', { headers, body: '*', isBase64Encoded: true }, 401],
+    [
+      'a second signature',
+      {
+        headers,
+        multiValueHeaders: {
+          'X-Service-Signature': ['0'.repeat(128), headers['X-Service-Signature']],
+        },
+        body: order.toString(),
+      },
+      401,
+    ],
+  ])('with %s is answered', async (_, event, status) => {
+    expect((await setUp().handler(other({ ...http, ...event }))).statusCode).toBe(status);
+  });
+
+  test.each([
+    ['a function URL', { ...http, rawPath: '/webhooks', rawQueryString: 'shop=a%26b&shop=c' }],
+    [
+      'API Gateway, payload format 1.0',
+      {
+        httpMethod: 'POST',
+        path: '/webhooks',
+        queryStringParameters: { shop: 'c' },
+        multiValueQueryStringParameters: { shop: ['a&b', 'c'] },
+      },
+    ],
+    [
+      'a load balancer',
+      {
+        requestContext: { elb: { targetGroupArn: 'arn' } },
+        httpMethod: 'POST',
+        path: '/webhooks',
+        multiValueQueryStringParameters: { shop: ['a%26b', 'c'] },
+      },
+    ],
+  ])('of %s gives its path and query to a secret function', async (_, event) => {
+    const { handler, urls } = setUp();
+    expect((await handler({ ...event, headers, body: order.toString() })).statusCode).toBe(200);
+    expect(urls).toEqual(['/webhooks?shop=a%26b&shop=c']);
+  });
+
+  test.each([
+    ['a queue', { Records: [{ messageId: '1', body: order.toString() }] }],
+    ['a timer', { 'detail-type': 'Scheduled Event' }],
+    ['nobody', undefined],
+  ])('of %s is an error, because any answer would say that it was handled', async (_, event) => {
+    await expect(setUp().handler(other(event))).rejects.toMatchObject({
+      name: 'TypeError',
+      code: 'event_invalid',
+    });
+  });
+});
