@@ -11,7 +11,8 @@ let server: Http2Server;
 let session: ClientHttp2Session;
 
 beforeEach(async () => {
-  const receiver = createReceiver({ secret: SECRET, limit: LIMIT, store: memoryStore() });
+  const options = { secret: SECRET, limit: LIMIT, bodyTimeout: 200, store: memoryStore() };
+  const receiver = createReceiver(options);
   server = createServer(toNodeHandler(receiver.on('*', () => {}))).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -25,12 +26,14 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
+const signed = (body: Buffer) =>
+  Object.fromEntries(webhook(body, 'whl_1').map(([name, value]) => [name.toLowerCase(), value]));
+
 async function send(body: Buffer, headers: Record<string, string> = {}) {
-  const signed = webhook(body, 'whl_1').map(([name, value]) => [name.toLowerCase(), value]);
   const all = {
     ':method': 'POST',
     ':path': '/webhooks',
-    ...Object.fromEntries(signed),
+    ...signed(body),
     ...headers,
   };
   const stream = session.request(all, { endStream: body.length === 0 });
@@ -56,7 +59,8 @@ test('refuses over HTTP/2 as it does over HTTP/1.1', async () => {
 });
 
 test('ends a stream whose sender has been answered before it was done', async () => {
-  const stream = session.request({ ':method': 'POST', ':path': '/webhooks' });
+  const to = { ':method': 'POST', ':path': '/webhooks' };
+  const stream = session.request({ ...to, ...signed(orderOf(1_000)) });
   stream.write('some of it');
   let answer = '';
   stream.on('response', (headers) => {
@@ -66,6 +70,6 @@ test('ends a stream whose sender has been answered before it was done', async ()
     answer += piece;
   });
   await once(stream, 'close');
-  expect(answer).toBe('401{"message":"The signature is missing or wrong.","outcome":"rejected"}');
+  expect(answer).toBe('408{"message":"The body did not arrive in time.","outcome":"rejected"}');
   expect(stream.rstCode).toBe(0);
 });
