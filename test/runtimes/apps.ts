@@ -7,11 +7,11 @@ import { start } from '../support/start.js';
 const SOURCES = resolve(import.meta.dirname, '../adapters/apps');
 
 /** Puts the applications of the adapter contract into a project, as a developer would compile them. */
-export async function compileApps(folder: string): Promise<void> {
+export async function compileApps(folder: string, files?: readonly string[]): Promise<void> {
   const apps = join(folder, 'apps');
   await cp(SOURCES, apps, { recursive: true });
   await build({
-    entryPoints: (await readdir(apps)).map((file) => join(apps, file)),
+    entryPoints: (files ?? (await readdir(apps))).map((file) => join(apps, file)),
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,

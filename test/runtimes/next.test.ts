@@ -1,9 +1,10 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { SECRET } from '../adapters/apps/contract.js';
 import { adapterContract, type Mounted } from '../adapters/contract.js';
 import type { Started } from '../support/start.js';
+import { compileApps } from './apps.js';
 import { withRuntimes } from './installed.js';
 import { buildAndStartNext } from './next.js';
 import { makeProject, type Project } from './project.js';
@@ -58,7 +59,7 @@ async function writeApplication(folder: string): Promise<void> {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
   };
-  await cp('test/adapters/apps/contract.ts', join(folder, 'contract.ts'));
+  await compileApps(folder, ['contract.ts']);
   await write('package.json', '{ "private": true, "type": "module" }');
   for (const [name, source] of Object.entries(SOURCES)) {
     const reads = name === 'parsed' ? 'await request.json();' : '';
@@ -70,7 +71,7 @@ async function writeApplication(folder: string): Promise<void> {
         `app/${base}/${name}/route.ts`,
         `
 import { toNext } from 'storefront-webhooks/next';
-import { makeContract } from '../../../contract';
+import { makeContract } from '../../../contract.mjs';
 export const runtime = '${runtime}';
 ${MAKE}
 const webhooks = toNext(() => ${source});
@@ -83,7 +84,7 @@ export { handler as GET, handler as HEAD, handler as POST, handler as PUT, handl
       `pages/api/${name}.ts`,
       `
 import { toNextPages } from 'storefront-webhooks/next-pages';
-import { makeContract } from '../../contract';
+import { makeContract } from '../../contract.mjs';
 ${name === 'parsed' ? '' : 'export const config = { api: { bodyParser: false } };'}
 ${MAKE}
 export default toNextPages(() => ${source});

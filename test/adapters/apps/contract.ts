@@ -1,4 +1,11 @@
-import { createReceiver, memoryStore, type Reply, type WebhookRequest } from 'storefront-webhooks';
+import {
+  createReceiver,
+  memoryStore,
+  type Reply,
+  verifySignature,
+  type WebhookRequest,
+} from 'storefront-webhooks';
+import { RFC_4231 } from './rfc4231.js';
 
 export const SECRET = 'a secret for tests';
 export const LIMIT = 64 * 1024;
@@ -26,6 +33,8 @@ export interface Listening {
 /** @param write - Takes a line about whatever the sender cannot see in an answer. */
 export function makeContract(write: (line: string) => void, secret = SECRET): Contract {
   write(`on ${nameOfRuntime()}`);
+  const held = RFC_4231.filter(([, key, data, mac]) => verifySignature(data, mac, key));
+  write(`${held.length} of ${RFC_4231.length} vectors hold`);
   let made = 0;
   return {
     receiver: makeReceiver(write, secret),
