@@ -1,19 +1,22 @@
-import type { ServerResponse } from 'node:http';
-import { answer, type NodeRequest } from './shared/node.js';
+import { answer } from './shared/node.js';
+import type { NodeRequest, NodeResponse } from './shared/node-request.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
+
+export type { NodeRequest, NodeResponse };
 
 /**
  * Mounts a receiver in Express 4 or 5: with `app.post`, `app.use`, or on a Router, and above
  * `app.use(express.json())`.
  *
- * @param receiver - A receiver, or a function that makes one at the first request.
+ * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @throws {TypeError} `receiver_invalid` where it is given neither.
  *
  * @example
  * app.post('/webhooks', toExpress(receiver));
  */
 export function toExpress(
   receiver: ReceiverSource,
-): (request: NodeRequest, response: ServerResponse, next: (error?: unknown) => void) => void {
+): (request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void) => void {
   const receive = toReceive(receiver);
   return (request, response, next) => {
     answer(receive, request, response, { parsedBodyHint }).catch(next);

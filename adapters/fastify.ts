@@ -1,12 +1,14 @@
 import type { FastifyPluginCallback } from 'fastify';
-import { readRequest, toAnswer } from './shared/node.js';
+import { toAnswer } from './shared/node-answer.js';
+import { readRequest } from './shared/node-request.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
 
 /**
  * Makes a Fastify 5 plugin from a receiver. It takes the raw body inside its own prefix only; all other
  * routes go on parsing theirs.
  *
- * @param receiver - A receiver, or a function that makes one at the first request.
+ * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @throws {TypeError} `receiver_invalid` where it is given neither.
  *
  * @example
  * app.register(toFastify(receiver), { prefix: '/webhooks' });

@@ -5,7 +5,8 @@ import { respond } from './shared/web.js';
  * Makes a fetch handler from a receiver: for Bun, Deno, SvelteKit, Astro, Remix, Nitro, and whatever
  * else hands over a `Request` and wants a `Response`.
  *
- * @param receiver - A receiver, or a function that makes one at the first request.
+ * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @throws {TypeError} `receiver_invalid` where it is given neither.
  *
  * @example
  * Bun.serve({ routes: { '/webhooks': toFetch(receiver) } });

@@ -1,19 +1,21 @@
 import type { Context, Handler } from 'hono';
-import { type Receiving, toReceive } from './shared/receiver.js';
+import { type ReceiverSource, toReceive } from './shared/receiver.js';
 import { respond } from './shared/web.js';
 
 /**
  * Mounts a receiver in Hono, on any of its runtimes.
  *
- * @param receiver - A receiver, or a function that makes one at the first request from its `env`, where
- *   Workers keep their secrets.
+ * @param receiver - A receiver; or a function that makes one, once, from the `env` of the first request,
+ *   where Workers keep their secrets.
+ * @throws {TypeError} `receiver_invalid` where it is given neither.
  *
  * @example
  * app.post('/webhooks', toHono(receiver));
+ * app.post('/webhooks', toHono((env: Env) => createReceiver({ secret: env.WEBHOOK_SECRET })));
  */
-export function toHono<Env = unknown>(
-  receiver: Receiving | ((env: Env) => Receiving | Promise<Receiving>),
-): Handler {
+export function toHono<Env extends object = object>(
+  receiver: ReceiverSource<Env>,
+): Handler<{ Bindings: Env }> {
   const receive = toReceive(receiver);
   return (context) => {
     const answered = respond((asked) => receive(asked, context.env), context.req.raw, {

@@ -1,11 +1,13 @@
 import type { Middleware } from 'koa';
-import { type NodeRequest, readRequest, toAnswer } from './shared/node.js';
+import { toAnswer } from './shared/node-answer.js';
+import { type NodeRequest, readRequest } from './shared/node-request.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
 
 /**
  * Mounts a receiver in Koa: with `app.use` or on a route of a router, and above any body parser.
  *
- * @param receiver - A receiver, or a function that makes one at the first request.
+ * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @throws {TypeError} `receiver_invalid` where it is given neither.
  *
  * @example
  * router.post('/webhooks', toKoa(receiver));

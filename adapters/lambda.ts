@@ -1,27 +1,8 @@
-import type { WebhookRequest } from '../src/index.js';
+import type { UsageErrorCode, WebhookRequest } from '../src/index.js';
+import type { LambdaEvent } from './shared/lambda-event.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
 
-/** The event of a function URL, of API Gateway (payload formats 1.0 and 2.0), or of a load balancer. */
-export interface LambdaEvent {
-  readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
-  /** In the formats that have it, `headers` holds only the last of several values. */
-  readonly multiValueHeaders?: Values | null | undefined;
-  readonly body?: string | null | undefined;
-  readonly isBase64Encoded?: boolean;
-  readonly httpMethod?: string;
-  readonly path?: string;
-  readonly rawPath?: string;
-  readonly rawQueryString?: string;
-  readonly queryStringParameters?: Record<string, string | undefined> | null | undefined;
-  readonly multiValueQueryStringParameters?: Values | null | undefined;
-  readonly requestContext?: {
-    readonly http?: { readonly method: string };
-    readonly httpMethod?: string;
-    readonly elb?: unknown;
-  };
-}
-
-type Values = Readonly<Record<string, readonly string[] | undefined>>;
+export type { LambdaEvent };
 
 /** What Lambda sends as the answer, in every format. */
 export interface LambdaResult {
@@ -34,9 +15,9 @@ export interface LambdaResult {
 /**
  * Makes a handler of AWS Lambda from a receiver: behind a function URL, API Gateway or a load balancer.
  *
- * @param receiver - A receiver, or a function that makes one at the first request.
- *
+ * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
  * @returns A handler. It throws a TypeError at an event that is no HTTP request, such as one of a queue.
+ * @throws {TypeError} `receiver_invalid` where it is given neither.
  *
  * @example
  * export const handler = toLambda(receiver);
@@ -61,7 +42,8 @@ function readEvent(event: LambdaEvent): WebhookRequest {
     const message =
       'toLambda() got an event that is no HTTP request. Give this function no other trigger than a ' +
       'function URL, API Gateway or a load balancer.';
-    throw Object.assign(new TypeError(message), { code: 'event_invalid' });
+    const code: UsageErrorCode = 'event_invalid';
+    throw Object.assign(new TypeError(message), { code });
   }
   const query = event.rawQueryString ?? writeQuery(event);
   return {

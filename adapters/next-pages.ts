@@ -1,6 +1,8 @@
-import type { ServerResponse } from 'node:http';
-import { answer, type NodeRequest } from './shared/node.js';
+import { answer } from './shared/node.js';
+import type { NodeRequest, NodeResponse } from './shared/node-request.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
+
+export type { NodeRequest, NodeResponse };
 
 /**
  * Makes an API route of Next.js's Pages Router. The file has to turn off Next's body parser itself:
@@ -8,6 +10,7 @@ import { type ReceiverSource, toReceive } from './shared/receiver.js';
  *
  * @param receiver - A function that makes the receiver at the first request, because a build has no
  *   secrets; or a receiver.
+ * @throws {TypeError} `receiver_invalid` where it is given neither.
  *
  * @example
  * // pages/api/webhooks.ts
@@ -16,7 +19,7 @@ import { type ReceiverSource, toReceive } from './shared/receiver.js';
  */
 export function toNextPages(
   receiver: ReceiverSource,
-): (request: NodeRequest, response: ServerResponse) => Promise<void> {
+): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const receive = toReceive(receiver);
   return (request, response) =>
     answer(receive, request, response, { parsedBodyHint, durableStores: 'PostgreSQL or Redis' });

@@ -6,6 +6,7 @@ import { respond } from './shared/web.js';
  *
  * @param receiver - A function that makes the receiver at the first request, because a build has no
  *   secrets; or a receiver.
+ * @throws {TypeError} `receiver_invalid` where it is given neither.
  *
  * @example
  * // app/webhooks/route.ts

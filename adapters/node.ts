@@ -1,12 +1,16 @@
-import { answer, type NodeRequest, type NodeResponse } from './shared/node.js';
+import { answer } from './shared/node.js';
+import type { NodeRequest, NodeResponse } from './shared/node-request.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
+
+export type { NodeRequest, NodeResponse };
 
 /**
  * Makes a request listener of Node's from a receiver: for `http.createServer`, `http2` in its
  * compatibility mode, and any framework that gives a handler Node's own request and response.
  *
- * @param receiver - A receiver, or a function that makes one at the first request.
+ * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
  * @returns A listener whose promise resolves when the answer has been given. It never rejects.
+ * @throws {TypeError} `receiver_invalid` where it is given neither.
  *
  * @example
  * createServer(toNodeHandler(receiver)).listen(3000);

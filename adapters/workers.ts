@@ -1,8 +1,8 @@
-import { type Receive, type Receiving, toReceive } from './shared/receiver.js';
+import { type Receive, type ReceiverSource, toReceive } from './shared/receiver.js';
 import { respond } from './shared/web.js';
 
 /** The part of Cloudflare's `ExecutionContext` that is used. */
-interface ExecutionContext {
+export interface WorkerContext {
   waitUntil(promise: Promise<unknown>): void;
 }
 
@@ -11,19 +11,21 @@ interface ExecutionContext {
  *
  * @param receiver - A function that makes the receiver from the environment, where the secret is. It is
  *   called once per `env`, so hand on the one that the runtime gave, and not a copy. Or a receiver.
+ * @throws {TypeError} `receiver_invalid` where it is given neither.
  *
  * @example
  * export default toWorker((env: Env) => createReceiver({ secret: env.WEBHOOK_SECRET }));
  */
 export function toWorker<Env extends object>(
-  receiver: Receiving | ((env: Env) => Receiving | Promise<Receiving>),
-): { fetch(request: Request, env: Env, context?: ExecutionContext): Promise<Response> } {
+  receiver: ReceiverSource<Env>,
+): { fetch(request: Request, env: Env, context?: WorkerContext): Promise<Response> } {
   const fixed = typeof receiver === 'function' ? undefined : toReceive<Env>(receiver);
-  const made = new WeakMap<Env, Receive<Env>>();
+  const made = new WeakMap<object, Receive<Env>>();
   return {
     fetch(request, env, context) {
-      const receive = fixed ?? made.get(env) ?? toReceive(receiver);
-      if (!fixed) made.set(env, receive);
+      const key = env ?? made;
+      const receive = fixed ?? made.get(key) ?? toReceive<Env>(receiver);
+      if (!fixed) made.set(key, receive);
       const answered = respond((asked) => receive(asked, env), request, MOUNT);
       // A handler that has begun finishes, even if the sender has hung up.
       context?.waitUntil(answered);

@@ -81,6 +81,7 @@ function print(servers) {
       `  ${`${ours.name} / ${theirs.name}`.padEnd(60)} ${ratio.toFixed(2).padStart(5)}, ` +
         `bar ${atLeast.toFixed(1)}: ${ratio >= atLeast ? 'ok' : 'missed'}`,
     );
+    if (ratio < atLeast) process.exitCode = 1;
   }
 }
 

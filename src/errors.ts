@@ -1,13 +1,18 @@
-/** Codes of {@link UsageError}: stable, to be matched on. */
+/**
+ * Codes of {@link UsageError}: stable, to be matched on. Adapters throw a bare `TypeError` with the code
+ * `receiver_invalid` or `event_invalid`.
+ */
 export type UsageErrorCode =
   | 'body_consumed'
   | 'body_not_bytes'
+  | 'event_invalid'
   | 'event_unknown'
   | 'fixture_invalid'
   | 'handler_duplicate'
   | 'handler_invalid'
   | 'key_invalid'
   | 'option_invalid'
+  | 'receiver_invalid'
   | 'registered_late'
   | 'secret_invalid'
   | 'target_invalid';

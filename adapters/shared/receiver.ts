@@ -1,4 +1,4 @@
-import type { Reply, WebhookRequest } from '../../src/index.js';
+import type { Reply, UsageErrorCode, WebhookRequest } from '../../src/index.js';
 
 /** What an adapter needs of a receiver. */
 export interface Receiving {
@@ -33,18 +33,16 @@ export function toReceive<Env = void>(source: ReceiverSource<Env>): Receive<Env>
     const receiver = checkReceiver(source);
     return (request) => receiver.receive(request);
   }
-  let made: Promise<Receiving> | undefined;
+  let made: Promise<Receiving | undefined> | undefined;
   return async (request, env) => {
-    made ??= inTime(Promise.resolve().then(() => source(env))).then(checkReceiver);
-    let receiver: Receiving;
-    try {
-      receiver = await made;
-    } catch (error) {
-      made = undefined;
-      console.error(`storefront-webhooks: the receiver could not be made: ${describe(error)}`);
-      return NOT_MADE;
-    }
-    return receiver.receive(request);
+    made ??= inTime(Promise.resolve().then(() => source(env)))
+      .then(checkReceiver)
+      .catch((error) => {
+        made = undefined;
+        console.error(`storefront-webhooks: the receiver could not be made: ${describe(error)}`);
+        return undefined;
+      });
+    return (await made)?.receive(request) ?? NOT_MADE;
   };
 }
 
@@ -53,7 +51,8 @@ function checkReceiver(given: unknown): Receiving {
   const message = `An adapter takes a receiver, or a function that returns one, and was given ${
     given instanceof Promise ? 'a promise: await it' : given === null ? 'null' : typeof given
   }.`;
-  throw Object.assign(new TypeError(message), { code: 'receiver_invalid' });
+  const code: UsageErrorCode = 'receiver_invalid';
+  throw Object.assign(new TypeError(message), { code });
 }
 
 function isReceiving(given: unknown): given is Receiving {
@@ -64,6 +63,8 @@ function isReceiving(given: unknown): given is Receiving {
     typeof given.receive === 'function'
   );
 }
+
+// Of the core, adapters import only types: it is the user's to load, and once.
 
 function inTime<Value>(promise: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {

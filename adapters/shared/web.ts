@@ -1,4 +1,5 @@
 import type { Reply, WebhookRequest } from '../../src/index.js';
+import { maxPieces } from './max-pieces.js';
 import { toPath } from './path.js';
 import type { Mount } from './receiver.js';
 
@@ -48,11 +49,6 @@ async function read(reader: Reader, limit: number): Promise<Uint8Array> {
     length = end;
   }
   throw new Error('The body comes in too many pieces.');
-}
-
-/** As many as on Node's own servers. */
-function maxPieces(limit: number): number {
-  return Math.max(10_000, limit / 100);
 }
 
 function grow(block: Uint8Array, size: number): Uint8Array<ArrayBuffer> {

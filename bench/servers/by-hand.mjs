@@ -1,8 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
+// Read once: each look at the environment takes time.
+const secret = process.env.WEBHOOK_SECRET;
+
 /** The check that people write by hand. */
 export function isGenuine(body, signature) {
-  const expected = createHmac('sha512', process.env.WEBHOOK_SECRET).update(body).digest();
+  const expected = createHmac('sha512', secret).update(body).digest();
   const given = Buffer.from(signature ?? '', 'hex');
   return given.length === expected.length && timingSafeEqual(given, expected);
 }

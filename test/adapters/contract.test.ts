@@ -5,6 +5,7 @@ import * as fastify from './apps/fastify.js';
 import * as fetch from './apps/fetch.js';
 import * as hono from './apps/hono.js';
 import * as koa from './apps/koa.js';
+import * as koa2 from './apps/koa2.js';
 import * as lambda from './apps/lambda.js';
 import * as node from './apps/node.js';
 import { adapterContract, type Mounted } from './contract.js';
@@ -25,7 +26,8 @@ adapterContract('toExpress in Express 4', here(express4.serve), {
   parsed: /above app\.use\(express\.json/,
 });
 adapterContract('toNodeHandler', here(node.serve), { parsed: /before anything reads the request/ });
-adapterContract('toKoa', here(koa.serve), { parsed: /above app\.use\(bodyParser/ });
+adapterContract('toKoa in Koa 3', here(koa.serve), { parsed: /above app\.use\(bodyParser/ });
+adapterContract('toKoa in Koa 2', here(koa2.serve), { parsed: /above app\.use\(bodyParser/ });
 adapterContract('toFastify', here(fastify.serve), { parsed: /preParsing/ });
 adapterContract('toHono', here(hono.serve), { parsed: /above every middleware/ });
 adapterContract('toFetch', here(fetch.serve), { parsed: /before anything calls request\.json/ });

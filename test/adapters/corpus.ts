@@ -35,20 +35,20 @@ export function webhook(body: Uint8Array, id: string, event = 'order:paid'): Hea
 /** What of an answer is the same in every framework. */
 export interface Seen {
   readonly status: number;
-  readonly type: string | undefined;
-  readonly allow: string | undefined;
-  readonly retryAfter: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
+/** Headers of the server's and the framework's own, and those about the length, which is looked at apart. */
+const THEIRS = new Set([
+  ...['connection', 'content-length', 'date', 'keep-alive', 'server', 'transfer-encoding'],
+  // Express; Next.js; Deno.
+  ...['x-powered-by', 'vary'],
+]);
+
 export function seen({ status, headers, body }: RawAnswer): Seen {
-  return {
-    status,
-    type: headers['content-type'],
-    allow: headers.allow,
-    retryAfter: headers['retry-after'],
-    body,
-  };
+  const ours = Object.entries(headers).filter(([name]) => !THEIRS.has(name));
+  return { status, headers: Object.fromEntries(ours), body };
 }
 
 export function answered(
@@ -57,20 +57,18 @@ export function answered(
   message: string,
   errors?: string[],
 ): Seen {
-  const body = JSON.stringify({ message, outcome, errors });
   return {
     status,
-    type: 'application/json; charset=utf-8',
-    allow: undefined,
-    retryAfter: undefined,
-    body,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({ message, outcome, errors }),
   };
 }
 
-export const NOT_POST = {
-  ...answered(405, 'rejected', 'Send webhooks with POST.'),
-  allow: 'POST',
-};
+const notPost = answered(405, 'rejected', 'Send webhooks with POST.');
+const down = answered(503, 'unavailable', 'Not available now. Send it again later.');
+
+export const NOT_POST = { ...notPost, headers: { ...notPost.headers, allow: 'POST' } };
+export const DOWN = { ...down, headers: { ...down.headers, 'retry-after': '1' } };
 export const HANDLED = answered(200, 'handled', 'Handled.');
 export const DUPLICATE = answered(200, 'duplicate', 'Done before.');
 export const FAILED = answered(500, 'failed', 'The webhook could not be handled. Send it again.');

@@ -54,6 +54,7 @@ describe('a function that makes no receiver', () => {
     const outcomes = Promise.all([outcomeOf(mounted), outcomeOf(mounted)]);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await outcomes).toEqual(['failed', 'failed']);
+    expect(written).toHaveBeenCalledOnce();
     source.mockImplementation(makeReceiver);
     expect(await outcomeOf(mounted)).toBe('handled');
   });

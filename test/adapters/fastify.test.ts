@@ -17,7 +17,6 @@ function setUp(options = {}) {
 }
 
 test('answers inject() at once, as Fastify’s users test their routes', async () => {
-  const startedAt = performance.now();
   const response = await setUp().inject({
     method: 'POST',
     url: '/webhooks',
@@ -25,9 +24,8 @@ test('answers inject() at once, as Fastify’s users test their routes', async (
     payload,
   });
   expect(response).toMatchObject({ statusCode: 200, body: HANDLED.body });
+  // And not closed, as after a body that was refused before it came.
   expect(response.headers.connection).toBe('keep-alive');
-  // A second is how long it would wait for the rest of a refused body.
-  expect(performance.now() - startedAt).toBeLessThan(900);
 });
 
 test.each(['', ';;;', 'json', 'application/', 'application/json, application/json', 'text/plain'])(

@@ -3,22 +3,22 @@ import { type ClientHttp2Session, connect, createServer, type Http2Server } from
 import { text } from 'node:stream/consumers';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { LIMIT, SECRET } from './apps/contract.js';
 import { answered, HANDLED, NOT_POST, orderOf, webhook } from './corpus.js';
 
 let server: Http2Server;
 let session: ClientHttp2Session;
 
-beforeEach(async () => {
-  const options = { secret: SECRET, limit: LIMIT, bodyTimeout: 200, store: memoryStore() };
+async function open({ bodyTimeout = 10_000 } = {}) {
+  const options = { secret: SECRET, limit: LIMIT, bodyTimeout, store: memoryStore() };
   const receiver = createReceiver(options);
   server = createServer(toNodeHandler(receiver.on('*', () => {}))).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (typeof address !== 'object' || !address) throw new Error('The server listens on no port.');
   session = connect(`http://127.0.0.1:${address.port}`);
-});
+}
 
 afterEach(async () => {
   session.close();
@@ -43,11 +43,13 @@ async function send(body: Buffer, headers: Record<string, string> = {}) {
 }
 
 test('handles a delivery over HTTP/2', async () => {
+  await open();
   const { status, body } = HANDLED;
   expect(await send(orderOf(1_000))).toEqual({ status, body });
 });
 
 test('refuses over HTTP/2 as it does over HTTP/1.1', async () => {
+  await open();
   const { status, body } = answered(
     413,
     'rejected',
@@ -59,6 +61,7 @@ test('refuses over HTTP/2 as it does over HTTP/1.1', async () => {
 });
 
 test('ends a stream whose sender has been answered before it was done', async () => {
+  await open({ bodyTimeout: 100 });
   const to = { ':method': 'POST', ':path': '/webhooks' };
   const stream = session.request({ ...to, ...signed(orderOf(1_000)) });
   stream.write('some of it');

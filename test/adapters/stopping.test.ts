@@ -1,3 +1,6 @@
+import { createServer } from 'node:http';
+import { createReceiver } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
 import { replay } from 'storefront-webhooks/testing';
 import { expect, test, vi } from 'vitest';
 import { start } from '../support/start.js';
@@ -25,3 +28,17 @@ test.each(['node', 'koa'])(
     }
   },
 );
+
+test('close() does not wait for a sender that was gone before its delivery was handed over', async () => {
+  const receiver = createReceiver({ secret: SECRET, hooks: { onRejected() {} } });
+  const handler = toNodeHandler(receiver);
+  let closed: Promise<void> | undefined;
+  const server = createServer(async (request, response) => {
+    response.destroy();
+    await new Promise((resolve) => setImmediate(resolve));
+    void handler(request, response);
+    closed = receiver.close({ timeoutMs: 60_000 });
+  });
+  await expect(replay(server, 'order:paid', { secret: SECRET })).rejects.toThrow();
+  await closed;
+});

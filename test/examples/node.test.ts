@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { start } from '../support/start.js';
@@ -10,7 +9,6 @@ const EXAMPLES = ['express', 'fastify', 'koa', 'hono', 'node', 'nest/express', '
 for (const name of EXAMPLES) {
   const args = ['--import', 'tsx', `examples/${name}.ts`];
   const env = {
-    PORT: '0',
     WEBHOOK_SECRET,
     ...(name.startsWith('nest/') && { TSX_TSCONFIG_PATH: 'examples/nest/tsconfig.json' }),
   };
@@ -21,26 +19,14 @@ for (const name of EXAMPLES) {
   );
 
   test(`${name} ends at a SIGTERM, though a connection is still open`, async () => {
-    const server = spawn(process.execPath, args, {
-      env: { ...process.env, ...env },
-      timeout: 15_000,
-      killSignal: 'SIGKILL',
-    });
-    const ended = once(server, 'exit');
+    const server = await start(process.execPath, args, { env });
     try {
-      let written = '';
-      let port: string | undefined;
-      for await (const piece of server.stdout) {
-        written += piece;
-        port = /Listening on http:\/\/[\w.]+:(\d+)\/webhooks\n/.exec(written)?.[1];
-        if (port) break;
-      }
       // Which fetch keeps open.
-      await (await fetch(`http://127.0.0.1:${port}/webhooks`)).text();
-      server.kill('SIGTERM');
-      expect(await ended).toEqual([0, null]);
+      await (await fetch(`${server.origin}/webhooks`)).text();
+      server.terminate();
+      expect(await server.ended).toBe(0);
     } finally {
-      server.kill('SIGKILL');
+      await server.stop();
     }
   });
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, type TestContext, test } from 'vitest';
 import { removeFolders, run, specifiers, USERS } from './folder.js';
 import { compile, isUnreachable, makeProject, pack } from './packed.js';
-import { names, packages } from './surface.js';
+import { names, packages, types } from './surface.js';
 
 // It builds, packs and installs; the compiler reads the types of four frameworks.
 const timeout = 180_000;
@@ -25,11 +25,19 @@ beforeAll(async () => {
   }
 }, timeout);
 
-beforeEach((context) => context.skip(unreachable !== undefined, unreachable));
+test('every subpath is among those that are compiled', () => {
+  const source = readFileSync(join(USERS, 'mounts.ts'), 'utf8');
+  const found = Array.from(source.matchAll(/'(storefront-webhooks[^']*)'/g), ([, name]) => name);
+  expect(found.sort()).toEqual([...specifiers].sort());
+});
 
 afterAll(removeFolders);
 
+const skipOffline = (context: TestContext) => context.skip(unreachable !== undefined, unreachable);
+
 describe('where no framework is installed', { timeout }, () => {
+  beforeEach(skipOffline);
+
   const printedBy = async (file: string, ...args: string[]) =>
     JSON.parse(await run(bare, process.execPath, file, ...args));
 
@@ -60,10 +68,13 @@ describe('where no framework is installed', { timeout }, () => {
 });
 
 describe('in TypeScript', { timeout }, () => {
-  test('every subpath is among those that are compiled', () => {
-    const source = readFileSync(join(USERS, 'mounts.ts'), 'utf8');
-    const found = Array.from(source.matchAll(/'(storefront-webhooks[^']*)'/g), ([, name]) => name);
-    expect(found.sort()).toEqual([...specifiers].sort());
+  beforeEach(skipOffline);
+
+  test.each(Object.entries(types))('%s names its types, and no others', (subpath, expected) => {
+    const file = join(typed, 'node_modules/storefront-webhooks/dist', `${subpath}.d.ts`);
+    const [, exported = ''] = /^export \{(.*)\};$/m.exec(readFileSync(file, 'utf8')) ?? [];
+    const all = exported.split(',').map((name) => name.replace('type ', '').trim());
+    expect(all.filter((name) => !names[subpath]?.includes(name)).sort()).toEqual(expected);
   });
 
   test('every subpath fits where it is mounted, with moduleResolution bundler', async () => {

@@ -1,6 +1,6 @@
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, makeFolder, manifest, ROOT, run, USERS, writeJson } from './folder.js';
+import { build, makeFolder, ROOT, run, USERS, writeJson } from './folder.js';
 
 /** Builds and packs the package as it is published, and gives the tarball's path. */
 export async function pack(): Promise<string> {
@@ -22,9 +22,15 @@ export async function makeProject(tarball: string, others: readonly string[] = [
   }
   const quick = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
   const impatient = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=30000'];
-  const versions = others.map((name) => `${name}@${manifest.devDependencies[name]}`);
+  const versions = others.map((name) => `${name}@${installedVersion(name)}`);
   await run(folder, 'npm', 'install', ...quick, ...impatient, tarball, ...versions);
   return folder;
+}
+
+/** What this repository uses, so that a release of theirs changes nothing here. */
+function installedVersion(name: string): string {
+  const file = join(ROOT, 'node_modules', name, 'package.json');
+  return JSON.parse(readFileSync(file, 'utf8')).version;
 }
 
 const NETWORK_ERROR =
@@ -41,9 +47,14 @@ export async function compile(
   files: readonly string[],
   [module, moduleResolution]: readonly [string, string],
 ): Promise<string> {
-  const fixed = { target: 'es2022', strict: true, types: ['node'], noEmit: true };
+  const fixed = { target: 'es2022', strict: true, types: ['node'] };
   writeJson(project, 'tsconfig.json', {
-    compilerOptions: { ...fixed, module, moduleResolution, skipLibCheck: false },
+    // With declarations, every type that a user's own may be made of has to have a name.
+    compilerOptions: {
+      ...fixed,
+      ...{ module, moduleResolution, skipLibCheck: false },
+      ...{ declaration: true, outDir: 'out' },
+    },
     files,
   });
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');

@@ -67,3 +67,17 @@ export const packages: Readonly<Record<string, string[]>> = {
   './testing': core,
   './workers': [],
 };
+
+/** The types that each adapter names beside its function. */
+export const types: Readonly<Record<string, string[]>> = {
+  './express': ['NodeRequest', 'NodeResponse'],
+  './fastify': [],
+  './fetch': [],
+  './hono': [],
+  './koa': [],
+  './lambda': ['LambdaEvent', 'LambdaResult'],
+  './next': [],
+  './next-pages': ['NodeRequest', 'NodeResponse'],
+  './node': ['NodeRequest', 'NodeResponse'],
+  './workers': ['WorkerContext'],
+};

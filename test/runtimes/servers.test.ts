@@ -4,9 +4,10 @@ import { compileApps, startApp } from './apps.js';
 import { installed, withRuntimes } from './installed.js';
 import { makeProject, type Project } from './project.js';
 
-const SERVERS = ['node', 'express', 'express4', 'fastify', 'koa', 'hono'];
+const SERVERS = ['node', 'express', 'express4', 'fastify', 'koa', 'koa2', 'hono'];
 
 const RUNTIMES = [
+  ['Node 20', [installed('node20/bin/node')], 'fetch', /on Node\.js\/20/],
   ['Node 22', [installed('node22/bin/node')], 'fetch', /on Node\.js\/22/],
   ['Node 24', [installed('node24/bin/node')], 'fetch', /on Node\.js\/24/],
   ['Node 26', [installed('node26/bin/node')], 'fetch', /on Node\.js\/26/],
@@ -14,7 +15,7 @@ const RUNTIMES = [
   ['Deno', [installed('.bin/deno'), 'run', '--allow-all'], 'deno', /on Deno/],
 ] as const;
 
-withRuntimes('the adapters in Node 22, 24 and 26, Bun and Deno', () => {
+withRuntimes('the adapters in Node 20 to 26, Bun and Deno', () => {
   let project: Project;
   beforeAll(async () => {
     project = await makeProject('servers');

@@ -29,6 +29,7 @@ export async function start(
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
+  running.add(child);
   let written = '';
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const port = new Promise<string>((resolve, reject) => {
@@ -40,6 +41,10 @@ export async function start(
     };
     child.stdout.on('data', listen);
     child.stderr.on('data', listen);
+    const late = setTimeout(() => {
+      reject(new Error(`${command} ${args.join(' ')} does not say where it listens:\n${written}`));
+    }, START_MS);
+    void ended.then(() => clearTimeout(late));
     child.on('error', reject).on('close', (code) => {
       reject(new Error(`${command} ${args.join(' ')} ended with ${code}:\n${written}`));
     });
@@ -58,9 +63,23 @@ export async function start(
   }
 }
 
+const START_MS = 60_000;
+
+// Whatever ends this process first, nothing is left behind.
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) kill(child);
+});
+
 async function stop(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const closed = once(child, 'close');
-  process.kill(-child.pid, 'SIGKILL');
+  kill(child);
   await closed;
+}
+
+function kill(child: ChildProcess): void {
+  running.delete(child);
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  process.kill(-child.pid, 'SIGKILL');
 }

@@ -20,7 +20,7 @@ export interface Contract {
   readonly receiver: Receiving;
   /** At `/lazy`: cannot be made at first, and then can. */
   readonly lazy: () => Promise<Receiving>;
-  /** At `/down`: its store does not answer. */
+  /** At `/down`: its store does not answer, and it waits for a body no longer than a second. */
   readonly down: Receiving;
 }
 
@@ -44,7 +44,12 @@ export function makeContract(write: (line: string) => void, secret = SECRET): Co
       if (made === 1) throw new Error('no secret yet');
       return makeReceiver(write, secret);
     },
-    down: createReceiver({ secret, store: storeThatIsDown(), hooks }).on('*', () => {}),
+    down: createReceiver({
+      secret,
+      store: storeThatIsDown(),
+      bodyTimeout: 1_000,
+      hooks,
+    }).on('*', () => {}),
   };
 }
 
@@ -78,7 +83,6 @@ function makeReceiver(write: (line: string) => void, secret: string): Receiving 
       return { secret, scope: '' };
     },
     limit: LIMIT,
-    bodyTimeout: 1_000,
     store: memoryStore(),
     events: { 'test:flaky': anything, 'test:slow': anything, 'test:release': anything },
     hooks: {

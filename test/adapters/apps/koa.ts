@@ -5,8 +5,9 @@ import { toKoa } from 'storefront-webhooks/koa';
 import type { Contract } from './contract.js';
 import { listen } from './listen.js';
 
-export function serve({ receiver, lazy, down }: Contract) {
-  const app = new Koa();
+export const serve = (contract: Contract) => serveKoa(contract, new Koa());
+
+export function serveKoa({ receiver, lazy, down }: Contract, app: Koa) {
   app.use(at('/webhooks', toKoa(receiver)));
   app.use(at('/lazy', toKoa(lazy)));
   app.use(at('/down', toKoa(down)));

@@ -71,7 +71,12 @@ export const POST = toNext(() => receiver);
 export const config = { api: { bodyParser: false } };
 export const pagesRoute = toNextPages(() => receiver);
 
-export const server = http.createServer(toNodeHandler(receiver));
+export const listener = toNodeHandler(receiver);
+export const server = http.createServer(listener);
+export const expressHandler = toExpress(receiver);
+export const honoHandler = toHono(receiver);
+export const koaMiddleware = toKoa(receiver);
+new Hono().post('/webhooks', honoHandler);
 
 export async function tested(): Promise<string | undefined> {
   const { outcome }: ReplayResult = await replay(receiver, loadFixture('order:paid'));
