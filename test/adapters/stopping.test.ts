@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createReceiver } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
@@ -29,16 +30,24 @@ test.each(['node', 'koa'])(
   },
 );
 
+function deferred() {
+  let resolve: (value: void | Promise<void>) => void = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
 test('close() does not wait for a sender that was gone before its delivery was handed over', async () => {
   const receiver = createReceiver({ secret: SECRET, hooks: { onRejected() {} } });
   const handler = toNodeHandler(receiver);
-  let closed: Promise<void> | undefined;
+  const closed = deferred();
   const server = createServer(async (request, response) => {
     response.destroy();
-    await new Promise((resolve) => setImmediate(resolve));
+    await once(response, 'close');
     void handler(request, response);
-    closed = receiver.close({ timeoutMs: 60_000 });
+    closed.resolve(receiver.close({ timeoutMs: 60_000 }));
   });
   await expect(replay(server, 'order:paid', { secret: SECRET })).rejects.toThrow();
-  await closed;
+  await closed.promise;
 });
