@@ -64,7 +64,7 @@ function isReceiving(given: unknown): given is Receiving {
   );
 }
 
-// Of the core, adapters import only types: it is the user's to load, and once.
+// The core has the like of these two, but adapters know its types only.
 
 function inTime<Value>(promise: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
