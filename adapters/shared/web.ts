@@ -3,8 +3,6 @@ import { maxPieces } from './max-pieces.js';
 import { toPath } from './path.js';
 import type { Mount } from './receiver.js';
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>;
-
 /** Answers one Fetch request. */
 export async function respond(
   receive: (request: WebhookRequest) => Promise<Reply>,
@@ -12,11 +10,9 @@ export async function respond(
   { parsedBodyHint, durableStores }: Mount,
 ): Promise<Response> {
   const { body: stream, bodyUsed } = request;
-  let reader: Reader | undefined;
-  const toRead = (limit: number) => {
-    reader = stream?.getReader();
-    return reader ? read(reader, limit) : Promise.resolve(new Uint8Array());
-  };
+  let isAnswered = false;
+  const toRead = async (limit: number) =>
+    stream ? read(stream, limit, () => isAnswered) : new Uint8Array();
   const { status, headers, body } = await receive({
     method: request.method,
     url: toPath(request.url),
@@ -24,8 +20,7 @@ export async function respond(
     body: bodyUsed || stream?.locked ? { consumed: parsedBodyHint } : toRead,
     durableStores,
   });
-  // What is too long or too late is not waited for.
-  reader?.cancel().catch(() => {});
+  isAnswered = true;
   const bytes = new TextEncoder().encode(body);
   return new Response(bytes, {
     status,
@@ -33,11 +28,19 @@ export async function respond(
   });
 }
 
-/** Reads at most `limit` bytes. Pieces are copied into one block, so that small ones do not add up. */
-async function read(reader: Reader, limit: number): Promise<Uint8Array> {
+/**
+ * Reads at most `limit` bytes. Pieces are copied into one block, so that small ones do not add up. What
+ * is too long or too late is left unread, and not cancelled: h3 would end the process over it.
+ */
+async function read(
+  stream: ReadableStream<Uint8Array>,
+  limit: number,
+  isTooLate: () => boolean,
+): Promise<Uint8Array> {
+  const reader = stream.getReader();
   let block = new Uint8Array();
   let length = 0;
-  for (let left = maxPieces(limit); left >= 0; left--) {
+  for (let left = maxPieces(limit); left >= 0 && !isTooLate(); left--) {
     const { done, value } = await reader.read();
     if (done) return block.subarray(0, length);
     // Of another realm, as in Next's edge runtime, it is no instance of this one's Uint8Array.
@@ -48,7 +51,7 @@ async function read(reader: Reader, limit: number): Promise<Uint8Array> {
     block.set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength), length);
     length = end;
   }
-  throw new Error('The body comes in too many pieces.');
+  throw new Error('The body comes in too many pieces, or too late.');
 }
 
 function grow(block: Uint8Array, size: number): Uint8Array<ArrayBuffer> {

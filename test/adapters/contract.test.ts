@@ -7,6 +7,7 @@ import * as hono from './apps/hono.js';
 import * as koa from './apps/koa.js';
 import * as koa2 from './apps/koa2.js';
 import * as lambda from './apps/lambda.js';
+import * as nitro from './apps/nitro.js';
 import * as node from './apps/node.js';
 import { adapterContract, type Mounted } from './contract.js';
 
@@ -31,6 +32,8 @@ adapterContract('toKoa in Koa 2', here(koa2.serve), { parsed: /above app\.use\(b
 adapterContract('toFastify', here(fastify.serve), { parsed: /preParsing/ });
 adapterContract('toHono', here(hono.serve), { parsed: /above every middleware/ });
 adapterContract('toFetch', here(fetch.serve), { parsed: /before anything calls request\.json/ });
+// It keeps the bytes of what it parses.
+adapterContract('toFetch in Nitro', here(nitro.serve), { parsed: 'cannot happen' });
 const whole = { parsed: 'cannot happen', buffers: true } as const;
 adapterContract('toLambda, payload format 2.0', here(lambda.serve), whole);
 adapterContract('toLambda, payload format 1.0', here(lambda.serveV1), whole);
