@@ -2,8 +2,8 @@ import { type ReceiverSource, toReceive } from './shared/receiver.js';
 import { respond } from './shared/web.js';
 
 /**
- * Makes a fetch handler from a receiver: for Bun, Deno, SvelteKit, Astro, Remix, Nitro, and whatever
- * else hands over a `Request` and wants a `Response`.
+ * Makes a fetch handler from a receiver: for Bun, Deno, SvelteKit, Astro, Remix, and whatever else hands
+ * over a `Request` and wants a `Response`. Nitro on Node takes `toNodeHandler`.
  *
  * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
  * @throws {TypeError} `receiver_invalid` where it is given neither.

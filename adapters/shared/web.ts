@@ -30,7 +30,7 @@ export async function respond(
 
 /**
  * Reads at most `limit` bytes. Pieces are copied into one block, so that small ones do not add up. What
- * is too long or too late is left unread, and not cancelled: h3 would end the process over it.
+ * is too long or too late is left unread, and not cancelled: h3 1 would end the process over it.
  */
 async function read(
   stream: ReadableStream<Uint8Array>,

@@ -32,8 +32,9 @@ adapterContract('toKoa in Koa 2', here(koa2.serve), { parsed: /above app\.use\(b
 adapterContract('toFastify', here(fastify.serve), { parsed: /preParsing/ });
 adapterContract('toHono', here(hono.serve), { parsed: /above every middleware/ });
 adapterContract('toFetch', here(fetch.serve), { parsed: /before anything calls request\.json/ });
-// It keeps the bytes of what it parses.
-adapterContract('toFetch in Nitro', here(nitro.serve), { parsed: 'cannot happen' });
+adapterContract('toNodeHandler in Nitro', here(nitro.serve), {
+  parsed: /before anything reads the request/,
+});
 const whole = { parsed: 'cannot happen', buffers: true } as const;
 adapterContract('toLambda, payload format 2.0', here(lambda.serve), whole);
 adapterContract('toLambda, payload format 1.0', here(lambda.serveV1), whole);

@@ -1,15 +1,23 @@
 import { createServer } from 'node:http';
-import { createApp, eventHandler, fromWebHandler, readBody, toNodeListener } from 'h3';
-import { toFetch } from 'storefront-webhooks/fetch';
+import { createApp, eventHandler, fromNodeMiddleware, readBody, toNodeListener } from 'h3';
+import { toNodeHandler } from 'storefront-webhooks/node';
 import type { Contract } from './contract.js';
 import { listen } from './listen.js';
 
 /** What Nitro serves its routes with. */
 export function serve({ receiver, lazy, down }: Contract) {
   const app = createApp();
-  app.use('/webhooks', fromWebHandler(toFetch(receiver)));
-  app.use('/lazy', fromWebHandler(toFetch(lazy)));
-  app.use('/down', fromWebHandler(toFetch(down)));
+  const webhooks = fromNodeMiddleware(toNodeHandler(receiver));
+  app.use('/webhooks', webhooks);
+  app.use('/lazy', fromNodeMiddleware(toNodeHandler(lazy)));
+  app.use('/down', fromNodeMiddleware(toNodeHandler(down)));
+  app.use(
+    '/parsed',
+    eventHandler(async (event) => {
+      await readBody(event);
+      return webhooks(event);
+    }),
+  );
   app.use(
     '/echo',
     eventHandler((event) => readBody(event)),
