@@ -4,7 +4,7 @@ import { compileApps, startApp } from './apps.js';
 import { installed, withRuntimes } from './installed.js';
 import { makeProject, type Project } from './project.js';
 
-const SERVERS = ['node', 'express', 'express4', 'fastify', 'koa', 'koa2', 'hono'];
+const SERVERS = ['node', 'express', 'express4', 'fastify', 'koa', 'koa2', 'hono', 'nitro'];
 
 const RUNTIMES = [
   ['Node 20', [installed('node20/bin/node')], 'fetch', /on Node\.js\/20/],
