@@ -93,10 +93,13 @@ describe('the body of a fetch runtime', () => {
   test('is read no further when it is too long', async () => {
     const { fetch } = setUp();
     const pull = vi.fn((controller) => controller.enqueue(order));
-    expect((await fetch(streamed({ pull }))).status).toBe(413);
+    const cancel = vi.fn();
+    expect((await fetch(streamed({ pull, cancel }))).status).toBe(413);
     const pulled = pull.mock.calls.length;
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(pull.mock.calls.length).toBe(pulled);
+    // Over which h3 would end the process.
+    expect(cancel).not.toHaveBeenCalled();
   });
 
   test('is read no further when it is too late', async () => {
@@ -105,11 +108,13 @@ describe('the body of a fetch runtime', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       controller.enqueue(new Uint8Array(1));
     });
-    expect((await fetch(streamed({ pull }))).status).toBe(408);
+    const cancel = vi.fn();
+    expect((await fetch(streamed({ pull, cancel }))).status).toBe(408);
     const pulled = pull.mock.calls.length;
     await new Promise((resolve) => setTimeout(resolve, 100));
     // One that was under way, and one that the stream holds ready.
     expect(pull.mock.calls.length).toBeLessThanOrEqual(pulled + 2);
+    expect(cancel).not.toHaveBeenCalled();
   });
 
   test.each([

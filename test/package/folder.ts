@@ -9,12 +9,9 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Files of those who use the package. */
 export const USERS = join(ROOT, 'test', 'package', 'users');
 
-interface Manifest {
-  readonly exports: Readonly<Record<string, unknown>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
-}
-
-export const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const manifest: { readonly exports: Readonly<Record<string, unknown>> } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+);
 
 /** What users can import, such as `storefront-webhooks/express`. */
 export const specifiers = Object.keys(manifest.exports)

@@ -33,6 +33,7 @@ test('every subpath is among those that are compiled', () => {
 
 afterAll(removeFolders);
 
+// These install the package and what it needs: without npm's registry they cannot be tried, and CI fails.
 const skipOffline = (context: TestContext) => context.skip(unreachable !== undefined, unreachable);
 
 describe('where no framework is installed', { timeout }, () => {
