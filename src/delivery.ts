@@ -122,6 +122,17 @@ export function seal({ key, scope, id, event, rawBody, receivedAt }: Delivery): 
   return { key, scope, id, event, body: rawBody, receivedAt: receivedAt.getTime() };
 }
 
+/** Reads a delivery again that was sealed when it was verified. */
+export async function openSealed(
+  { body, receivedAt, key, ...envelope }: SealedDelivery,
+  rules: ReadingRules,
+): Promise<Delivery | Rejection> {
+  const opened = { ...envelope, receivedAt: new Date(receivedAt), source: 'queue' } as const;
+  const delivery = await readDelivery(body, opened, rules);
+  // Its own key, also where it was sealed by a receiver with another `keyBy`.
+  return delivery instanceof Rejection ? delivery : { ...delivery, key };
+}
+
 // Strict: a lossy decoder would drop a byte order mark and turn broken UTF-8 into question marks.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

@@ -1,6 +1,6 @@
 import type { Delivery } from './delivery.js';
 import type { Held } from './idempotency.js';
-import type { Dispatched } from './outcome.js';
+import { type Dispatched, Rejection } from './outcome.js';
 import type { HandlersWork } from './run-handlers.js';
 
 /** What became of a delivery, from what became of the work on it. */
@@ -31,4 +31,10 @@ function outcomeOf({ state, ran }: HandlersWork, kind: Delivery['kind']): Dispat
   if (kind === 'invalid') return 'parked';
   // Nothing ran, because every effect had been done for another delivery.
   return ran.length > 0 ? 'handled' : 'duplicate';
+}
+
+/** A genuine delivery that does not fit its event is refused, where nobody keeps it. */
+export function withoutHandler({ kind, id, event, issues }: Delivery): Rejection | undefined {
+  if (kind !== 'invalid') return undefined;
+  return new Rejection('payload_invalid', { verified: true, id, event, issues });
 }

@@ -8,34 +8,37 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   readonly id: string;
   readonly event: string;
   readonly payload: unknown;
+  readonly key: string;
+  readonly handler: string;
   readonly issues: Delivery['issues'];
   readonly rawBody: Uint8Array;
   readonly scope: string;
   readonly attempt: number;
   readonly receivedAt: Date;
   readonly source: Delivery['source'];
-  readonly #handler: string;
   readonly #lease: Lease;
   #once: Once | undefined;
 
+  /** @param attempt - That of the delivery; `lease` may be an effect's. */
   constructor(delivery: Delivery, attempt: number, handler: string, lease: Lease) {
     this.id = delivery.id;
     this.event = delivery.event;
     this.payload = delivery.payload;
+    this.key = lease.key;
+    this.handler = handler;
     this.issues = delivery.issues;
     this.rawBody = delivery.rawBody;
     this.scope = delivery.scope;
     this.attempt = attempt;
     this.receivedAt = delivery.receivedAt;
     this.source = delivery.source;
-    this.#handler = handler;
     this.#lease = lease;
   }
 
   // Both made at first use: most handlers look at neither.
 
   get once(): Once {
-    this.#once ??= createOnce(this.#handler, this.#lease);
+    this.#once ??= createOnce(this.handler, this.#lease);
     return this.#once;
   }
 

@@ -34,6 +34,14 @@ export interface WebhookEvent<Event extends string, Payload> {
   readonly id: string;
   readonly event: Event;
   readonly payload: Payload;
+  /**
+   * The idempotency key, 64 hexadecimal digits: the delivery's, or with `oncePer` the effect's. The same
+   * in every attempt, and no header can change it for the key of another delivery. For an effect ledger,
+   * or for the `Idempotency-Key` of a service that you call.
+   */
+  readonly key: string;
+  /** The name of the handler. */
+  readonly handler: string;
   /** Fields that were missing or of another type, and are `undefined` for it; in `onInvalid`, what is wrong. */
   readonly issues: readonly Issue[];
   /** The body as received. */

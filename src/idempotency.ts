@@ -1,7 +1,8 @@
 import { WebhookError } from './errors.js';
 import { inTime, MAX_TIMER_MS } from './in-time.js';
-import { Lease, type LeaseEnd, type Timing } from './lease.js';
+import { Lease, type LeaseEnd, persist, type Timing } from './lease.js';
 import type { Dispatched } from './outcome.js';
+import { Purging } from './purging.js';
 import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from './stores/store.js';
 
 /** How many interrupted attempts make a delivery dead, where the store can park it. */
@@ -33,17 +34,19 @@ export class Idempotency {
   readonly #running = new Map<string, Promise<Dispatched>>();
   /** Work that goes on after its time limit, and is not waited for by its sender. */
   readonly #late = new Set<Promise<unknown>>();
+  readonly #purging: Purging;
   #closing = false;
 
-  /** @param onError - Told what could not be recorded, where the answer stays the same. */
+  /** @param onError - Told what could not be recorded or purged, where the answer stays the same. */
   constructor(
     store: IdempotencyStore,
     timing: Timing,
-    onError: (error: unknown, subject: Claimable) => void,
+    onError: (error: unknown, subject?: Claimable) => void,
   ) {
     this.#store = store;
     this.#timing = timing;
     this.#onError = onError;
+    this.#purging = new Purging(store, onError);
   }
 
   /**
@@ -62,7 +65,8 @@ export class Idempotency {
     let claim: Claim;
     try {
       const terms = this.#terms(subject, keepMs);
-      claim = await this.#store.claim(subject, terms);
+      // By the same owner: a claim whose answer was lost must not hold the delivery up for a lease.
+      claim = await persist(() => this.#store.claim(subject, terms));
       if (claim.state === 'busy') claim = await this.#wait(subject, terms, claim);
     } catch (cause) {
       const error = new WebhookError('store_unavailable', 'The store could not take the claim.', {
@@ -97,7 +101,10 @@ export class Idempotency {
     if (running) return running.then(toDuplicate);
     const started = run();
     this.#running.set(key, started);
-    const forget = () => this.#running.delete(key);
+    const forget = () => {
+      this.#running.delete(key);
+      if (!this.#closing) this.#purging.perhaps();
+    };
     started.then(forget, forget);
     return started;
   }
@@ -120,6 +127,7 @@ export class Idempotency {
     while (this.#running.size > 0 || this.#late.size > 0) {
       await Promise.allSettled([...this.#running.values(), ...this.#late]);
     }
+    await this.#purging.idle;
   }
 
   #terms({ body }: Claimable, keepMs: number): LeaseTerms {

@@ -21,10 +21,10 @@ export type LeaseEnd = 'timeout' | 'lost';
  * `timeoutMs` or when another process has taken over; then the signal fires.
  */
 export class Lease {
+  readonly key: string;
   readonly attempt: number;
   readonly done: Readonly<Record<string, Json>>;
   readonly #store: IdempotencyStore;
-  readonly #key: string;
   readonly #fence: number;
   readonly #timing: Timing;
   readonly #startedAt = performance.now();
@@ -43,7 +43,7 @@ export class Lease {
     timing: Timing,
   ) {
     this.#store = store;
-    this.#key = key;
+    this.key = key;
     this.#fence = claim.fence;
     this.#timing = timing;
     this.attempt = claim.attempt;
@@ -77,28 +77,28 @@ export class Lease {
    * @throws {WebhookError} `lease_lost` where another process has taken over.
    */
   async record(name: string, output: Json): Promise<void> {
-    if (await persist(() => this.#store.handlerDone(this.#key, this.#fence, name, output))) return;
+    if (await persist(() => this.#store.handlerDone(this.key, this.#fence, name, output))) return;
     this.#endEarly('lost');
     this.check();
   }
 
   complete(keepMs: number): Promise<boolean> {
-    return persist(() => this.#store.complete(this.#key, this.#fence, keepMs));
+    return persist(() => this.#store.complete(this.key, this.#fence, keepMs));
   }
 
   async fail(error: string): Promise<boolean> {
     // Whoever sent it does the retrying, so it is free at once, and a later retry may always succeed.
     const terms = { delayMs: 0, permanent: false, maxFailures: Number.POSITIVE_INFINITY, error };
-    return (await persist(() => this.#store.fail(this.#key, this.#fence, terms))) !== 'lost';
+    return (await persist(() => this.#store.fail(this.key, this.#fence, terms))) !== 'lost';
   }
 
   release(): Promise<boolean> {
-    return persist(() => this.#store.release(this.#key, this.#fence));
+    return persist(() => this.#store.release(this.key, this.#fence));
   }
 
   /** Ends the lease at once, as if it had run out: the next claim counts as one after a crash. */
   lapse(): Promise<boolean> {
-    return persist(() => this.#store.renew(this.#key, this.#fence, 0));
+    return persist(() => this.#store.renew(this.key, this.#fence, 0));
   }
 
   /** Stops renewing. */
@@ -141,7 +141,7 @@ export class Lease {
     if (this.#renewing || this.#stopped) return;
     this.#renewing = true;
     try {
-      const held = await this.#store.renew(this.#key, this.#fence, this.#timing.leaseMs);
+      const held = await this.#store.renew(this.key, this.#fence, this.#timing.leaseMs);
       if (held) this.#renewedAt = asked;
       else if (!this.#stopped) this.#endEarly('lost');
     } catch {
@@ -159,8 +159,11 @@ export class Lease {
   }
 }
 
-/** Tries a write again where the store fails for a moment: what was done should not be forgotten. */
-async function persist<Result>(write: () => Promise<Result>): Promise<Result> {
+/**
+ * Tries a write again where the store fails for a moment: what was done should not be forgotten. Each
+ * verb may be asked again: where the first answer was lost, the second says the same, or `lost`.
+ */
+export async function persist<Result>(write: () => Promise<Result>): Promise<Result> {
   for (const pauseMs of [50, 250]) {
     try {
       return await write();

@@ -1,6 +1,6 @@
 import { Answers } from './answers.js';
-import { type Delivery, readDelivery, type SealedDelivery, seal } from './delivery.js';
-import { toDispatched } from './dispatched.js';
+import { type Delivery, openSealed, readDelivery, type SealedDelivery, seal } from './delivery.js';
+import { toDispatched, withoutHandler } from './dispatched.js';
 import { type HandOff, handOff } from './hand-off.js';
 import type {
   EffectOptions,
@@ -60,7 +60,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     this.#idempotency = new Idempotency(
       settings.store,
       { ...TIMING, timeoutMs: settings.timeoutMs },
-      (error, { id, event, scope }) => this.#reporter.error(error, { id, event, scope }),
+      (error, subject) => this.#reporter.error(error, subject ? nameOf(subject) : {}),
     );
   }
 
@@ -161,9 +161,21 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    */
   async dispatch(verified: Delivery | SealedDelivery): Promise<Dispatched | Rejection> {
     const startedAt = performance.now();
-    const delivery = 'body' in verified ? await this.#open(verified) : verified;
+    const delivery = 'body' in verified ? await openSealed(verified, this.#settings) : verified;
     if (delivery instanceof Rejection) return this.#refuse(delivery);
     return this.#report(await this.#process(delivery), delivery, startedAt);
+  }
+
+  /**
+   * Processes what `store.list` gives, dead or stalled, as if it had just come for the first time, but
+   * for what its handlers have done. One that is done is a duplicate. Throws what the store throws.
+   *
+   * @example
+   * for (const dead of await store.list({ state: 'dead', limit: 100 })) await receiver.redrive(dead);
+   */
+  async redrive(delivery: SealedDelivery): Promise<Dispatched | Rejection> {
+    await this.#settings.store.redrive(delivery.key);
+    return this.dispatch(delivery);
   }
 
   /**
@@ -178,11 +190,6 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   async [SIGN](request: WebhookRequest, body: Uint8Array): Promise<string> {
     const [secret] = (await this.#settings.secretSource(request))?.secrets ?? [];
     return secret === undefined ? '' : sign(body, secret);
-  }
-
-  #open({ body, receivedAt, ...envelope }: SealedDelivery) {
-    const opened = { ...envelope, receivedAt: new Date(receivedAt), source: 'queue' } as const;
-    return readDelivery(body, opened, this.#settings);
   }
 
   #process(
@@ -237,12 +244,6 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 }
 
-/** A genuine delivery that does not fit its event is refused, where nobody keeps it. */
-function withoutHandler({ kind, id, event, issues }: Delivery): Rejection | undefined {
-  if (kind !== 'invalid') return undefined;
-  return new Rejection('payload_invalid', { verified: true, id, event, issues });
-}
-
-function nameOf({ id, event, scope }: Delivery): { id: string; event: string; scope: string } {
+function nameOf({ id, event, scope }: Pick<Delivery, 'id' | 'event' | 'scope'>) {
   return { id, event, scope };
 }

@@ -34,6 +34,7 @@ function storeWith(changes: Partial<IdempotencyStore>, base = memoryStore()): Id
     complete: (...args) => base.complete(...args),
     fail: (...args) => base.fail(...args),
     release: (...args) => base.release(...args),
+    redrive: (...args) => base.redrive(...args),
     purge: (...args) => base.purge(...args),
     list: (...args) => base.list(...args),
     ...changes,

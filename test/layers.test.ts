@@ -30,6 +30,7 @@ const ORDER = [
   'hooks',
   'options',
   'lease',
+  'purging',
   'idempotency',
   'handler',
   'once',

@@ -18,6 +18,7 @@ export function guardStore(store: IdempotencyStore): IdempotencyStore {
     complete: (...args) => guarded(() => store.complete(...args)),
     fail: (...args) => guarded(() => store.fail(...args)),
     release: (...args) => guarded(() => store.release(...args)),
+    redrive: (...args) => guarded(() => store.redrive(...args)),
     purge: (...args) => guarded(() => store.purge(...args)),
     list: (...args) => guarded(() => store.list(...args)),
   };

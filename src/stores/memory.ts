@@ -1,13 +1,16 @@
 import { UsageError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
 import { type Entry, MemoryEntries } from './memory-entries.js';
-import type {
-  Claim,
-  Claimable,
-  FailTerms,
-  IdempotencyStore,
-  LeaseTerms,
-  StoredDelivery,
+import {
+  type Claim,
+  type Claimable,
+  type FailTerms,
+  type IdempotencyStore,
+  INTERRUPTED,
+  KEEP_DEAD_MS,
+  type LeaseTerms,
+  STALLED_MS,
+  type StoredDelivery,
 } from './store.js';
 
 export interface MemoryStoreOptions {
@@ -17,8 +20,6 @@ export interface MemoryStoreOptions {
   maxBytes?: number;
 }
 
-/** What a stalled delivery is past due by before it is listed. */
-const STALLED_MS = 60_000;
 /** The rough cost of an entry: done, and while it has still to be done, beside its texts and its body. */
 const DONE_BYTES = 400;
 const ENTRY_BYTES = 800;
@@ -72,8 +73,8 @@ class MemoryStore implements IdempotencyStore {
     if (!isMine) {
       entry.fence = nextFence(entry.fence, now);
       if (entry.state === 'leased' && entry.attempts - entry.failures >= lease.maxCrashes) {
-        entry.error = 'it was interrupted too often';
-        this.#entries.move(entry, 'dead');
+        entry.error = INTERRUPTED;
+        this.#end(entry, now);
         return { state: 'dead', error: entry.error };
       }
       entry.owner = lease.owner;
@@ -117,12 +118,16 @@ class MemoryStore implements IdempotencyStore {
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
     const entry = this.#leased(key, fence);
     if (!entry) return 'lost';
+    const now = clock();
     entry.failures += 1;
     entry.error = terms.error;
-    entry.notBefore = clock() + terms.delayMs;
-    const state = terms.permanent || entry.failures >= terms.maxFailures ? 'dead' : 'retry';
-    this.#entries.move(entry, state);
-    return state;
+    entry.notBefore = now + terms.delayMs;
+    if (terms.permanent || entry.failures >= terms.maxFailures) {
+      this.#end(entry, now);
+      return 'dead';
+    }
+    this.#entries.move(entry, 'retry');
+    return 'retry';
   }
 
   async release(key: string, fence: number): Promise<boolean> {
@@ -130,6 +135,19 @@ class MemoryStore implements IdempotencyStore {
     if (!entry) return false;
     entry.attempts -= 1;
     entry.notBefore = clock();
+    this.#entries.move(entry, 'retry');
+    return true;
+  }
+
+  async redrive(key: string): Promise<boolean> {
+    const entry = this.#entries.get(key);
+    const now = clock();
+    if (!entry || (entry.state !== 'dead' && !isStalled(entry, now))) return false;
+    entry.fence = nextFence(entry.fence, now);
+    entry.attempts = 0;
+    entry.failures = 0;
+    entry.error = undefined;
+    entry.notBefore = now;
     this.#entries.move(entry, 'retry');
     return true;
   }
@@ -149,14 +167,10 @@ class MemoryStore implements IdempotencyStore {
     after = '',
     limit,
   }: Parameters<IdempotencyStore['list']>[0]): Promise<StoredDelivery[]> {
-    const overdue = clock() - STALLED_MS;
+    const now = clock();
     return this.#entries
       .all()
-      .filter((entry) =>
-        state === 'dead'
-          ? entry.state === 'dead'
-          : (entry.state === 'leased' || entry.state === 'retry') && entry.notBefore < overdue,
-      )
+      .filter((entry) => (state === 'dead' ? entry.state === 'dead' : isStalled(entry, now)))
       .flatMap(({ delivery, attempts, error }) =>
         delivery?.body && delivery.key > after
           ? { ...delivery, body: delivery.body, state, attempts, error }
@@ -197,6 +211,11 @@ class MemoryStore implements IdempotencyStore {
     return { state: 'acquired', fence, attempt: 1, done: NOTHING };
   }
 
+  #end(entry: Entry, now: number): void {
+    entry.purgeAt = Math.max(entry.purgeAt, now + KEEP_DEAD_MS);
+    this.#entries.move(entry, 'dead');
+  }
+
   #leased(key: string, fence: number): Entry | undefined {
     const entry = this.#entries.get(key);
     return entry?.state === 'leased' && entry.fence === fence ? entry : undefined;
@@ -208,6 +227,10 @@ const ORIGIN = performance.timeOrigin;
 // Steady: setting the system's clock must not lengthen or end a lease.
 function clock(): number {
   return ORIGIN + performance.now();
+}
+
+function isStalled({ state, notBefore }: Entry, now: number): boolean {
+  return (state === 'leased' || state === 'retry') && notBefore < now - STALLED_MS;
 }
 
 function nextFence(previous: number, now: number): number {

@@ -1,6 +1,16 @@
 import type { SealedDelivery } from '../delivery.js';
 import type { Json } from '../schemas/json.js';
 
+/** Stalled: past due by so much, which its sender would have come back for. */
+export const STALLED_MS = 60_000;
+
+/** How long what is dead is kept at least, for a person to look at. */
+export const KEEP_DEAD_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** What a dead delivery says of itself where no handler has failed. */
+export const INTERRUPTED = 'it was interrupted too often';
+export const ABANDONED = 'abandoned: its sender gave up before it was done';
+
 /**
  * What is claimed: a delivery, or the effect of one handler, which has no body to keep.
  */
@@ -56,9 +66,10 @@ export interface StoredDelivery extends SealedDelivery {
  *     (none) ──claim──▶ leased ──complete──▶ done
  *                         │  ▲
  *         fail / lapse    ▼  │ claim, once it is due
- *                       retry ──too many failures or crashes──▶ dead
+ *                       retry ──too many failures or crashes──▶ dead ──redrive──▶ retry
  *
- * Time is the store's. A verb whose fence is not the latest changes nothing and says so.
+ * Time is the store's. A verb whose fence is not the latest changes nothing and says so. Keys are 64
+ * hexadecimal digits.
  */
 export interface IdempotencyStore {
   /** Whether what it holds survives the process. */
@@ -75,9 +86,20 @@ export interface IdempotencyStore {
   fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'>;
   /** Gives the lease back as if it had never been taken. `false`: the lease is lost. */
   release(key: string, fence: number): Promise<boolean>;
-  /** Forgets up to `limit` keys whose time has come; gives their number. For a job of yours: nobody else calls it. */
+  /**
+   * Dead or stalled becomes retry, due at once, as if it had never been tried; what its handlers have
+   * done stays done. `false`: it is neither.
+   */
+  redrive(key: string): Promise<boolean>;
+  /**
+   * Forgets up to `limit` keys that are done or dead and whose time has come. A durable store turns those
+   * that are stalled by then into dead, "abandoned". Gives the number of both. The receiver calls it.
+   */
   purge(limit: number): Promise<number>;
-  /** Deliveries for a person to look at, in the order of their keys, from after the key `after`. */
+  /**
+   * Deliveries for a person to look at, in the order of their keys, from after the key `after`: `dead`,
+   * or `stalled`, which their senders seem to have given up. Effects are not among them.
+   */
   list(filter: {
     readonly state: 'dead' | 'stalled';
     readonly after?: string | undefined;

@@ -221,6 +221,7 @@ function crashing(): IdempotencyStore {
     complete: (...parts) => store.complete(...parts),
     fail: (...parts) => store.fail(...parts),
     release: (...parts) => store.release(...parts),
+    redrive: (...parts) => store.redrive(...parts),
     purge: (...parts) => store.purge(...parts),
     list: (...parts) => store.list(...parts),
   };
