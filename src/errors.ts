@@ -5,6 +5,7 @@
 export type UsageErrorCode =
   | 'body_consumed'
   | 'body_not_bytes'
+  | 'client_invalid'
   | 'event_invalid'
   | 'event_unknown'
   | 'fixture_invalid'
@@ -37,6 +38,7 @@ export type WebhookErrorCode =
   | 'lease_lost'
   | 'outcome_unrecorded'
   | 'queue_invalid'
+  | 'schema_missing'
   | 'store_full'
   | 'store_invalid'
   | 'store_unavailable'

@@ -44,6 +44,7 @@ export { type WebhookLog, webhookLogSchema } from './schemas/webhook-log.js';
 export type { ScopedSecret, SecretFunction } from './secret-source.js';
 export { type Secret, verifySignature } from './signature.js';
 export type { StandardSchema } from './standard-schema.js';
+export type { EffectLedger } from './stores/ledger.js';
 export { type MemoryStoreOptions, memoryStore } from './stores/memory.js';
 export type {
   Claim,

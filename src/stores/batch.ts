@@ -1,38 +1,100 @@
 export interface BatchOptions<Item> {
-  /** How many items travel together at most. */
-  maxItems: number;
-  /** What an item adds to the size of a batch, which ends once it is over `maxSize`. */
-  sizeOf?: (item: Item) => number;
-  maxSize?: number;
-  /** Items of one key never travel together: they are about the same row. */
-  keyOf?: (item: Item) => string;
-  /** How many batches are under way at once. What comes meanwhile makes the next ones larger. */
-  maxRunning?: number;
+  /** How many batches are under way at once. What comes meanwhile makes the next one larger. */
+  readonly maxRunning: number;
+  /** How many items travel together. */
+  readonly maxItems: number;
+  /** How large they may be together, unless it is a single one. */
+  readonly maxSize: number;
+  readonly sizeOf: (item: Item) => number;
+  /** Items of one key never travel together. */
+  readonly keyOf: (item: Item) => string;
 }
 
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The end of this turn of the event loop, where the runtime knows of it. */
+const endOfTurn: (callback: () => void) => unknown =
+  typeof setImmediate === 'function' ? setImmediate : setTimeout;
+
 /**
- * Gathers what comes in one turn of the event loop and, under load, while earlier batches are under way,
- * so that the cost of a call falls as the load grows.
+ * Gathers the calls of one turn of the event loop, and under load those that come while earlier batches
+ * are under way: the cost of a call falls as the load grows.
  */
 export class Batch<Item, Result> {
-  readonly #run: (items: readonly Item[]) => PromiseLike<readonly Result[]> | readonly Result[];
-  readonly #options: Required<BatchOptions<Item>>;
+  readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #options: BatchOptions<Item>;
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
-  #scheduled = false;
+  #isScheduled = false;
 
-  /** @param run - Gives one result for each item, in their order. */
+  /** @param run - Gives a result for each item, in their order. */
   constructor(
-    run: (items: readonly Item[]) => PromiseLike<readonly Result[]> | readonly Result[],
+    run: (items: readonly Item[]) => Promise<readonly Result[]>,
     options: BatchOptions<Item>,
   ) {
     this.#run = run;
-    this.#options = {
-      sizeOf: () => 0,
-      maxSize: 0,
-      keyOf: () => '',
-      maxRunning: 1,
-      ...options,
-    };
+    this.#options = options;
+  }
+
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      if (this.#isScheduled) return;
+      this.#isScheduled = true;
+      endOfTurn(() => {
+        this.#isScheduled = false;
+        this.#start();
+      });
+    });
+  }
+
+  #start(): void {
+    while (this.#waiting.length > 0 && this.#running < this.#options.maxRunning) {
+      this.#running += 1;
+      void this.#send(this.#take());
+    }
+  }
+
+  async #send(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#run(batch.map(({ item }) => item));
+      if (results.length !== batch.length) throw new Error('The database gave too few rows back.');
+      batch.forEach(({ resolve }, index) => {
+        resolve(results[index] as Result);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    } finally {
+      this.#running -= 1;
+      this.#start();
+    }
+  }
+
+  #take(): Waiting<Item, Result>[] {
+    const { maxItems, maxSize, sizeOf, keyOf } = this.#options;
+    const batch: Waiting<Item, Result>[] = [];
+    const left: Waiting<Item, Result>[] = [];
+    const keys = new Set<string>();
+    let size = 0;
+    for (const waiting of this.#waiting) {
+      const key = keyOf(waiting.item);
+      const itemSize = sizeOf(waiting.item);
+      const fits =
+        batch.length === 0 ||
+        (batch.length < maxItems && size + itemSize <= maxSize && !keys.has(key));
+      if (!fits) {
+        left.push(waiting);
+        continue;
+      }
+      keys.add(key);
+      size += itemSize;
+      batch.push(waiting);
+    }
+    this.#waiting = left;
+    return batch;
   }
 }

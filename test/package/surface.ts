@@ -32,6 +32,9 @@ export const names: Readonly<Record<string, string[]>> = {
   './next': ['toNext'],
   './next-pages': ['toNextPages'],
   './node': ['toNodeHandler'],
+  './postgres': ['postgresLedger', 'postgresSchema', 'postgresStore'],
+  './redis': ['redisStore'],
+  './sqlite': ['sqliteLedger', 'sqliteSchema', 'sqliteStore'],
   './testing': ['loadFixture', 'replay', 'shippedFixtures', 'sign'],
   './workers': ['toWorker'],
 };
@@ -64,6 +67,9 @@ export const packages: Readonly<Record<string, string[]>> = {
   './next': [],
   './next-pages': rawBody,
   './node': rawBody,
+  './postgres': [],
+  './redis': [],
+  './sqlite': [],
   './testing': core,
   './workers': [],
 };

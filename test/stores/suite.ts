@@ -10,6 +10,8 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 
 const LEASE_MS = 60;
 const KEEP_MS = 60_000;
+/** A lease or a delay that ended when any sender would have come back. */
+const LONG_AGO_MS = -120_000;
 const RETRY: FailTerms = { delayMs: 0, permanent: false, maxFailures: Infinity, error: 'it threw' };
 
 /** What every store has to do, run against the real thing: the contract of `IdempotencyStore`. */
@@ -129,11 +131,13 @@ export function describeStore(
     });
 
     test('refuses every verb for a key it has never seen', async () => {
-      expect(await store.renew('none', 1, LEASE_MS)).toBe(false);
-      expect(await store.handlerDone('none', 1, 'a', null)).toBe(false);
-      expect(await store.complete('none', 1, KEEP_MS)).toBe(false);
-      expect(await store.fail('none', 1, RETRY)).toBe('lost');
-      expect(await store.release('none', 1)).toBe(false);
+      const { key } = newDelivery();
+      expect(await store.renew(key, 1, LEASE_MS)).toBe(false);
+      expect(await store.handlerDone(key, 1, 'a', null)).toBe(false);
+      expect(await store.complete(key, 1, KEEP_MS)).toBe(false);
+      expect(await store.fail(key, 1, RETRY)).toBe('lost');
+      expect(await store.release(key, 1)).toBe(false);
+      expect(await store.redrive(key)).toBe(false);
     });
 
     test('refuses every verb but complete once it is done', async () => {
@@ -239,6 +243,131 @@ export function describeStore(
       expect(await claim({}, forEver)).toEqual({ state: 'done' });
       expect((await claim()).state).toBe('busy');
       for (const one of old) expect(await claim({}, one)).toMatchObject({ attempt: 1 });
+    });
+
+    test('keeps what is dead for a person, also where its time would have come', async () => {
+      const { fence } = await acquire({ keepMs: 0 });
+      await store.fail(delivery.key, fence, { ...RETRY, permanent: true });
+      expect(await store.purge(10)).toBe(0);
+      expect((await claim()).state).toBe('dead');
+    });
+
+    test('ends what its sender has given up, once it is old, and keeps it for a person', async () => {
+      const late = { leaseMs: LONG_AGO_MS, keepMs: 0 };
+      const [leased, retry, effect] = [newDelivery(), newDelivery(), newDelivery()];
+      await acquire(late, leased);
+      const { fence } = await acquire(late, retry);
+      await store.fail(retry.key, fence, { ...RETRY, delayMs: LONG_AGO_MS });
+      await acquire(late, { ...effect, body: undefined });
+      await acquire({ keepMs: 0 });
+      // In memory, where nobody would find it, it is only forgotten to make room.
+      expect(await store.purge(10)).toBe(store.durable ? 2 : 0);
+      expect(await store.purge(10)).toBe(0);
+      if (store.durable) {
+        const [first, second] = await store.list({ state: 'dead', limit: 9 });
+        expect([first?.key, second?.key]).toEqual([leased.key, retry.key].sort());
+        expect(first?.error).toMatch(/^abandoned/);
+        expect((await claim({}, leased)).state).toBe('dead');
+      }
+      expect((await claim({}, effect)).state).toBe('acquired');
+      expect((await claim()).state).toBe('busy');
+    });
+
+    test('lists what is long past due as stalled, with its body, a page at a time', async () => {
+      const stalled = [newDelivery(), newDelivery(), newDelivery()];
+      for (const one of stalled) {
+        const { fence } = await acquire({ leaseMs: LONG_AGO_MS }, one);
+        if (one !== stalled[0])
+          await store.fail(one.key, fence, { ...RETRY, delayMs: LONG_AGO_MS });
+      }
+      await acquire();
+      await acquire({ leaseMs: LONG_AGO_MS }, { ...newDelivery(), body: undefined });
+      const first = await store.list({ state: 'stalled', limit: 2 });
+      const rest = await store.list({ state: 'stalled', limit: 2, after: first[1]?.key });
+      expect([...first, ...rest].map(({ key }) => key)).toEqual(
+        stalled.map(({ key }) => key).sort(),
+      );
+      const { body, ...entry } =
+        [...first, ...rest].find(({ key }) => key === stalled[0]?.key) ?? {};
+      expect(Buffer.from(body ?? []).toString()).toBe('{"id":"ord_1"}');
+      expect({ ...entry, body: undefined }).toEqual({
+        ...stalled[0],
+        body: undefined,
+        state: 'stalled',
+        attempts: 1,
+        error: undefined,
+      });
+      expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+    });
+
+    test('redrives what is dead as if it had never been tried, but for what is done', async () => {
+      const terms = { ...RETRY, maxFailures: 1 };
+      const { fence } = await acquire();
+      await store.handlerDone(delivery.key, fence, 'mail', 'sent');
+      expect(await store.fail(delivery.key, fence, terms)).toBe('dead');
+      expect(await store.redrive(delivery.key)).toBe(true);
+      expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+      const next = await acquire();
+      expect(next).toMatchObject({ attempt: 1, done: { mail: 'sent' } });
+      expect(next.fence).toBeGreaterThan(fence);
+      // The failures are forgotten as well.
+      expect(await store.fail(delivery.key, next.fence, { ...terms, maxFailures: 2 })).toBe(
+        'retry',
+      );
+    });
+
+    test('redrives what is dead after crashes, which are forgotten', async () => {
+      await acquire({ leaseMs: LONG_AGO_MS });
+      expect((await claim({ maxCrashes: 1 })).state).toBe('dead');
+      expect(await store.redrive(delivery.key)).toBe(true);
+      expect(await acquire({ leaseMs: LONG_AGO_MS, maxCrashes: 1 })).toMatchObject({ attempt: 1 });
+      expect((await claim({ maxCrashes: 2 })).state).toBe('acquired');
+    });
+
+    test('redrives what is stalled, and refuses what its last holder still wants to say', async () => {
+      const { fence } = await acquire({ leaseMs: LONG_AGO_MS });
+      expect(await store.redrive(delivery.key)).toBe(true);
+      expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(false);
+      expect(await acquire()).toMatchObject({ attempt: 1 });
+    });
+
+    test('redrives nothing that is being processed, waits for a retry, or is done', async () => {
+      const { fence } = await acquire();
+      expect(await store.redrive(delivery.key)).toBe(false);
+      expect(await store.fail(delivery.key, fence, { ...RETRY, delayMs: 60_000 })).toBe('retry');
+      expect(await store.redrive(delivery.key)).toBe(false);
+      expect((await claim()).state).toBe('busy');
+      const done = newDelivery();
+      const other = await acquire({}, done);
+      await store.complete(done.key, other.fence, KEEP_MS);
+      expect(await store.redrive(done.key)).toBe(false);
+      expect(await claim({}, done)).toEqual({ state: 'done' });
+    });
+
+    test('takes names, texts and bodies of any kind', async () => {
+      const odd: Claimable = {
+        ...delivery,
+        scope: 'a\u0000b\ud800"\'\\',
+        id: '\u0000'.repeat(3),
+        event: '💥'.repeat(50),
+        body: Uint8Array.from({ length: 70_000 }, (_, index) => index % 256),
+      };
+      const { fence } = await acquire({}, odd);
+      expect(await store.handlerDone(odd.key, fence, 'x\u0000\ud800', 'y\u0000💥')).toBe(true);
+      const terms = { ...RETRY, permanent: true, error: 'z\u0000'.repeat(5_000) };
+      expect(await store.fail(odd.key, fence, terms)).toBe('dead');
+      const [dead] = await store.list({ state: 'dead', limit: 9 });
+      expect(Buffer.from(dead?.body ?? []).equals(Buffer.from(odd.body ?? []))).toBe(true);
+      expect(dead?.event).toBe(odd.event);
+      await store.redrive(odd.key);
+      expect(Object.values((await acquire({}, odd)).done)).toEqual(['y\u0000💥']);
+    });
+
+    test('forgets the body of what is done', async () => {
+      const { fence } = await acquire({ leaseMs: LONG_AGO_MS });
+      await store.complete(delivery.key, fence, KEEP_MS);
+      expect(await store.list({ state: 'stalled', limit: 9 })).toEqual([]);
+      expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
     });
 
     test('lists what is dead, with its body, a page at a time', async () => {
