@@ -16,7 +16,8 @@ export type UsageErrorCode =
   | 'receiver_invalid'
   | 'registered_late'
   | 'secret_invalid'
-  | 'target_invalid';
+  | 'target_invalid'
+  | 'transaction_missing';
 
 /**
  * A mistake in the program that uses this package, never in what a sender sent.

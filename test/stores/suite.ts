@@ -401,7 +401,7 @@ export function describeStore(
   });
 }
 
-function newDelivery(): Claimable {
+export function newDelivery(): Claimable {
   return {
     key: randomUUID().replaceAll('-', '').repeat(2),
     scope: 'shop',

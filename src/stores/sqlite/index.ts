@@ -1,1 +1,4 @@
-export {};
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from './database.js';
+export { sqliteLedger } from './ledger.js';
+export { sqliteSchema } from './schema.js';
+export { sqliteStore } from './store.js';

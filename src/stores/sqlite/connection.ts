@@ -1,0 +1,106 @@
+import { isBusy, isWithoutTable, type SqliteDatabase, type SqliteStatement } from './database.js';
+import { sqliteSchema } from './schema.js';
+import { STATEMENTS } from './statements.js';
+
+/** How long another process may hold the lock before a verb gives up. */
+const BUSY_MS = 5_000;
+/** What a turn may do at once, so that the event loop is not held up for long. */
+const MAX_WORKS = 250;
+
+export type Prepared = Readonly<Record<keyof typeof STATEMENTS, SqliteStatement>>;
+
+interface Waiting {
+  readonly work: (statements: Prepared) => unknown;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly since: number;
+}
+
+/**
+ * The statements, run in the order in which they were asked for. Those of one turn of the event loop
+ * share a transaction, and so one wait for the disk.
+ */
+export class Connection {
+  readonly #database: SqliteDatabase;
+  #prepared: Prepared | undefined;
+  #waiting: Waiting[] = [];
+  #isScheduled = false;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  /** Resolves once what the work has written is on the disk. */
+  run<Result>(work: (statements: Prepared) => Result): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      const settle = resolve as (result: unknown) => void;
+      this.#waiting.push({ work, resolve: settle, reject, since: performance.now() });
+      this.#schedule(setImmediate);
+    });
+  }
+
+  #schedule(when: (callback: () => void) => unknown): void {
+    if (this.#isScheduled || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    when(() => {
+      this.#isScheduled = false;
+      this.#flush(this.#waiting.splice(0, MAX_WORKS));
+    });
+  }
+
+  #flush(batch: readonly Waiting[]): void {
+    try {
+      const results = this.#transact(batch);
+      batch.forEach(({ resolve }, index) => {
+        resolve(results[index]);
+      });
+    } catch (error) {
+      this.#fail(batch, error);
+    }
+    this.#schedule(setImmediate);
+  }
+
+  #transact(batch: readonly Waiting[]): unknown[] {
+    this.#prepared ??= prepare(this.#database);
+    const prepared = this.#prepared;
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const results = batch.map(({ work }) => work(prepared));
+      this.#database.exec('COMMIT');
+      return results;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  /** SQLite has rolled back by itself where the disk is full, for one. */
+  #rollBack(): void {
+    try {
+      this.#database.exec('ROLLBACK');
+    } catch {}
+  }
+
+  #fail(batch: readonly Waiting[], error: unknown): void {
+    if (isWithoutTable(error)) this.#prepared = undefined;
+    const now = performance.now();
+    const again = batch.filter(({ since }) => isBusy(error) && now - since < BUSY_MS);
+    for (const waiting of batch) if (!again.includes(waiting)) waiting.reject(error);
+    if (again.length === 0) return;
+    this.#waiting.unshift(...again);
+    this.#schedule((callback) => setTimeout(callback, 1 + Math.random() * 20));
+  }
+}
+
+function prepare(database: SqliteDatabase): Prepared {
+  // Wait a little for another process: a connection that waits for nobody fails wherever two write.
+  const waits = Object.values(database.prepare('PRAGMA busy_timeout').get() as object)[0];
+  if (Number(waits) === 0) database.exec('PRAGMA busy_timeout = 1000');
+  database.exec('PRAGMA journal_mode = WAL');
+  // better-sqlite3 comes with NORMAL, by which a power cut takes back what was answered.
+  database.exec('PRAGMA synchronous = FULL');
+  database.exec(sqliteSchema());
+  const entries = Object.entries(STATEMENTS).map(([name, sql]) => [name, database.prepare(sql)]);
+  // Object.fromEntries forgets the names.
+  return Object.fromEntries(entries) as Prepared;
+}

@@ -1,0 +1,27 @@
+/** A value that SQLite takes. */
+export type SqliteValue = string | number | null | Uint8Array;
+
+/** A prepared statement, as far as it is used here. */
+export interface SqliteStatement {
+  get(...values: SqliteValue[]): unknown;
+  all(...values: SqliteValue[]): unknown[];
+}
+
+/**
+ * A connection to SQLite by its shape: `DatabaseSync` of `node:sqlite` (Node, Deno), `Database` of
+ * `better-sqlite3`, or `Database` of `bun:sqlite`.
+ */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+}
+
+/** Whether another process held the lock for too long: nothing was done, and it can be tried again. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && /database (table )?is locked/.test(error.message);
+}
+
+/** Whether the tables are gone, as after somebody has emptied the database. */
+export function isWithoutTable(error: unknown): boolean {
+  return error instanceof Error && /no such (table|column)/.test(error.message);
+}

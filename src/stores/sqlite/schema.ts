@@ -1,0 +1,35 @@
+/** One row for each delivery and each effect of `oncePer`. Times are milliseconds since 1970. */
+const DELIVERY = `CREATE TABLE IF NOT EXISTS webhook_delivery (
+  key TEXT PRIMARY KEY,
+  scope TEXT NOT NULL,
+  delivery_id TEXT NOT NULL,
+  event TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  body BLOB,
+  state TEXT NOT NULL CHECK (state IN ('leased', 'retry', 'done', 'dead')),
+  owner TEXT NOT NULL,
+  fence INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 1,
+  failures INTEGER NOT NULL DEFAULT 0,
+  handlers TEXT NOT NULL DEFAULT '{}',
+  not_before INTEGER NOT NULL,
+  error TEXT,
+  purge_at INTEGER
+);
+CREATE INDEX IF NOT EXISTS webhook_delivery_open ON webhook_delivery (state, key) WHERE state <> 'done';
+CREATE INDEX IF NOT EXISTS webhook_delivery_purge ON webhook_delivery (purge_at);`;
+
+export const EFFECT = `CREATE TABLE IF NOT EXISTS webhook_effect (
+  key TEXT NOT NULL,
+  handler TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (key, handler)
+) WITHOUT ROWID;`;
+
+/**
+ * The tables of {@link sqliteStore} and {@link sqliteLedger}, for those who run migrations themselves.
+ * It may be run again. Both make what is missing without it.
+ */
+export function sqliteSchema(): string {
+  return `${DELIVERY}\n${EFFECT}\n`;
+}

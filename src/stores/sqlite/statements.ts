@@ -1,0 +1,85 @@
+import { ABANDONED, INTERRUPTED, KEEP_DEAD_MS, STALLED_MS } from '../store.js';
+
+/** The database's clock, in milliseconds since 1970. */
+export const NOW = `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`;
+
+const NEXT_FENCE = `max(fence + 1, ${NOW})`;
+const STALLED = `state IN ('leased', 'retry') AND not_before < ${NOW} - ${STALLED_MS}`;
+/** The lease is still held under this fence. */
+const HELD = `key = ? AND fence = ? AND state = 'leased'`;
+
+/**
+ * Every verb is one statement. Values are in the order of their question marks, and the rows that come
+ * back say whether anything was touched.
+ */
+export const STATEMENTS = {
+  // excluded.fence is the time: that of a new row's first claim.
+  /** key, scope, id, event, received at, body, owner, lease ms, keep ms, max crashes */
+  claim: `INSERT INTO webhook_delivery AS d
+    (key, scope, delivery_id, event, received_at, body, state, owner, fence, not_before, purge_at)
+  SELECT ?, ?, ?, ?, ?, ?, 'leased', ?, now, now + ?, now + ? FROM (SELECT ${NOW} AS now) WHERE true
+  ON CONFLICT (key) DO UPDATE SET (state, owner, fence, attempts, not_before, purge_at, error) = (
+    SELECT
+      iif(dies, 'dead', iif(free, 'leased', d.state)),
+      iif(free AND NOT dies, excluded.owner, d.owner),
+      iif(free, max(d.fence + 1, excluded.fence), d.fence),
+      d.attempts + (free AND NOT dies),
+      iif(mine OR (free AND NOT dies), excluded.not_before, d.not_before),
+      iif(dies, max(d.purge_at, excluded.fence + ${KEEP_DEAD_MS}), d.purge_at),
+      iif(dies, '${INTERRUPTED}', d.error)
+    FROM (
+      SELECT mine, free, free AND d.state = 'leased' AND d.attempts - d.failures >= ? AS dies FROM (
+        SELECT mine, NOT mine AND d.state IN ('leased', 'retry') AND d.not_before <= excluded.fence AS free
+        FROM (SELECT d.state = 'leased' AND d.owner = excluded.owner AS mine))))
+  RETURNING state, owner, fence, attempts, handlers, error, max(0, not_before - ${NOW}) AS wait`,
+
+  /** lease ms, key, fence */
+  renew: `UPDATE webhook_delivery SET not_before = ${NOW} + ? WHERE ${HELD} RETURNING 1`,
+
+  /** { name: output as JSON } as JSON, key, fence */
+  handlerDone: `UPDATE webhook_delivery SET handlers = json_patch(handlers, ?) WHERE ${HELD} RETURNING 1`,
+
+  /** keep ms, key, fence */
+  complete: `UPDATE webhook_delivery
+  SET state = 'done', purge_at = ${NOW} + ?, owner = '', body = NULL, handlers = '{}', error = NULL
+  WHERE key = ? AND fence = ? AND state IN ('leased', 'done') RETURNING 1`,
+
+  /** delay ms, error, permanent, max failures, key, fence */
+  fail: `UPDATE webhook_delivery
+  SET (state, failures, not_before, error, purge_at) = (
+    SELECT iif(dies, 'dead', 'retry'), failures + 1, ${NOW} + delay, error,
+      iif(dies, max(purge_at, ${NOW} + ${KEEP_DEAD_MS}), purge_at)
+    FROM (SELECT ? AS delay, ? AS error, ? OR failures + 1 >= ? AS dies))
+  WHERE ${HELD} RETURNING state`,
+
+  /** key, fence */
+  release: `UPDATE webhook_delivery SET state = 'retry', attempts = attempts - 1, not_before = ${NOW}
+  WHERE ${HELD} RETURNING 1`,
+
+  /** key */
+  redrive: `UPDATE webhook_delivery
+  SET state = 'retry', attempts = 0, failures = 0, error = NULL, not_before = ${NOW}, fence = ${NEXT_FENCE}
+  WHERE key = ? AND (state = 'dead' OR ${STALLED}) RETURNING 1`,
+
+  /** limit */
+  abandon: `UPDATE webhook_delivery
+  SET state = 'dead', error = '${ABANDONED}', purge_at = ${NOW} + ${KEEP_DEAD_MS}, fence = ${NEXT_FENCE}
+  WHERE key IN (
+    SELECT key FROM webhook_delivery
+    WHERE purge_at <= ${NOW} AND body IS NOT NULL AND ${STALLED} LIMIT ?)
+  RETURNING 1`,
+
+  /** limit */
+  forget: `DELETE FROM webhook_delivery WHERE key IN (
+    SELECT key FROM webhook_delivery WHERE purge_at <= ${NOW} AND state IN ('done', 'dead') LIMIT ?)
+  RETURNING 1`,
+
+  /** after, limit */
+  dead: list(`state = 'dead'`),
+  stalled: list(STALLED),
+} as const;
+
+function list(which: string): string {
+  return `SELECT key, scope, delivery_id AS id, event, received_at, body, attempts, error
+  FROM webhook_delivery WHERE ${which} AND body IS NOT NULL AND key > ? ORDER BY key LIMIT ?`;
+}

@@ -1,0 +1,32 @@
+import { pathToFileURL } from 'node:url';
+import { installed } from '../../runtimes/installed.js';
+
+/** Every driver of SQLite, on a runtime that has it. */
+export const drivers = [
+  {
+    name: 'node:sqlite on Node 22',
+    command: [installed('node22/bin/node'), '--no-warnings'],
+    driver: 'node:sqlite',
+  },
+  {
+    name: 'node:sqlite on Node 24',
+    command: [installed('node24/bin/node')],
+    driver: 'node:sqlite',
+  },
+  {
+    name: 'node:sqlite on Node 26',
+    command: [installed('node26/bin/node')],
+    driver: 'node:sqlite',
+  },
+  {
+    name: 'node:sqlite on Deno',
+    command: [installed('.bin/deno'), 'run', '-A'],
+    driver: 'node:sqlite',
+  },
+  { name: 'bun:sqlite', command: [installed('.bin/bun')], driver: 'bun:sqlite' },
+  {
+    name: 'better-sqlite3',
+    command: [process.execPath],
+    driver: pathToFileURL(installed('better-sqlite3/lib/index.js')).href,
+  },
+] as const;

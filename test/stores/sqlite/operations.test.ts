@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Claimable } from 'storefront-webhooks';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { withRuntimes } from '../../runtimes/installed.js';
+import { newDelivery } from '../suite.js';
+import { drivers } from './drivers.js';
+import { newFolder, openStore, type RemoteStore } from './remote.js';
+
+const tested = drivers.filter(({ name }) =>
+  ['node:sqlite on Node 24', 'bun:sqlite', 'better-sqlite3'].includes(name),
+);
+
+describe.each(tested)('SQLite through $name', ({ command, driver }) => {
+  withRuntimes('several processes on one file', () => {
+    let file: string;
+    let stores: RemoteStore[];
+    const open = async () => {
+      const store = await openStore(command, driver, file);
+      stores.push(store);
+      return store;
+    };
+    const claim = (store: RemoteStore, delivery: Claimable, leaseMs = 60_000) =>
+      store.claim(delivery, { owner: randomUUID(), leaseMs, keepMs: 60_000, maxCrashes: 9 });
+    const fenceOf = async (store: RemoteStore, delivery: Claimable) => {
+      const result = await claim(store, delivery);
+      if (result.state !== 'acquired') throw new Error(result.state);
+      return result.fence;
+    };
+
+    beforeEach(() => {
+      file = join(newFolder(), 'webhooks.db');
+      stores = [];
+    });
+    afterEach(async () => {
+      for (const store of stores) await store.stop();
+    });
+
+    test('make the schema at once, and elect one winner each', async () => {
+      const [a, b, c] = await Promise.all([open(), open(), open()]);
+      for (let race = 0; race < 20; race++) {
+        const delivery = newDelivery();
+        const claims = await Promise.all(
+          [a, b, c].flatMap((store) => Array.from({ length: 5 }, () => claim(store, delivery))),
+        );
+        expect(claims.filter(({ state }) => state === 'acquired')).toHaveLength(1);
+      }
+    });
+
+    test('what one has answered is there for the next, whatever killed it', async () => {
+      const first = await open();
+      const deliveries = Array.from({ length: 50 }, newDelivery);
+      const completed: string[] = [];
+      const working = deliveries.map(async (delivery) => {
+        const fence = await fenceOf(first, delivery);
+        if (await first.complete(delivery.key, fence, 60_000)) completed.push(delivery.key);
+      });
+      await vi.waitUntil(() => completed.length > 0);
+      first.process.kill('SIGKILL');
+      await Promise.allSettled(working);
+      const second = await open();
+      for (const delivery of deliveries.filter(({ key }) => completed.includes(key))) {
+        expect(await claim(second, delivery)).toEqual({ state: 'done' });
+      }
+    });
+
+    test('a lock that another one holds is waited for', async () => {
+      const [holder, store] = [await open(), await open()];
+      await claim(store, newDelivery());
+      await holder.exec('BEGIN IMMEDIATE');
+      const claiming = claim(store, newDelivery());
+      let isSettled = false;
+      void claiming.then(() => {
+        isSettled = true;
+      });
+      // Longer than the busy_timeout of 1 s that is set where there is none.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(isSettled).toBe(false);
+      await holder.exec('COMMIT');
+      expect(await claiming).toMatchObject({ state: 'acquired' });
+    });
+
+    test('a lock that another one never gives back is an error in the end', async () => {
+      const [holder, store] = [await open(), await open()];
+      const delivery = newDelivery();
+      const fence = await fenceOf(store, delivery);
+      await holder.exec('BEGIN IMMEDIATE');
+      await expect(store.complete(delivery.key, fence, 60_000)).rejects.toThrow(/locked/);
+      await holder.exec('ROLLBACK');
+      expect(await store.complete(delivery.key, fence, 60_000)).toBe(true);
+    });
+
+    test('a full disk refuses what is new, forgets nothing, and does again what fits', async () => {
+      const store = await open();
+      const delivery = newDelivery();
+      const fence = await fenceOf(store, delivery);
+      const [{ page_count }] = (await store.sql('PRAGMA page_count')) as [{ page_count: number }];
+      await store.exec(`PRAGMA max_page_count = ${page_count}`);
+      const large = { ...newDelivery(), body: new Uint8Array(100_000) };
+      await expect(claim(store, large)).rejects.toThrow(/full/);
+      expect(await store.complete(delivery.key, fence, 60_000)).toBe(true);
+      await store.exec('PRAGMA max_page_count = 1000000');
+      expect(await claim(store, large)).toMatchObject({ state: 'acquired', attempt: 1 });
+      expect(await claim(store, delivery)).toEqual({ state: 'done' });
+    });
+
+    test('a wiped database loses every lease, and is used anew', async () => {
+      const store = await open();
+      const delivery = newDelivery();
+      const fence = await fenceOf(store, delivery);
+      await store.exec('DROP TABLE webhook_delivery');
+      await expect(store.complete(delivery.key, fence, 60_000)).rejects.toThrow(/no such table/);
+      expect(await store.complete(delivery.key, fence, 60_000)).toBe(false);
+      expect(await claim(store, delivery)).toMatchObject({ state: 'acquired', attempt: 1 });
+    });
+
+    test('a transaction of the user that is still open is not joined', async () => {
+      const store = await open();
+      await claim(store, newDelivery());
+      await store.exec('BEGIN');
+      await expect(claim(store, newDelivery())).rejects.toThrow(/within a transaction/);
+      await store.exec('COMMIT');
+      expect(await claim(store, newDelivery())).toMatchObject({ state: 'acquired' });
+    });
+
+    test('is durable in a file, and not in memory', async () => {
+      expect((await open()).durable).toBe(true);
+      file = ':memory:';
+      expect((await open()).durable).toBe(false);
+    });
+
+    test('writes so that a power cut takes nothing back', async () => {
+      const store = await open();
+      await claim(store, newDelivery());
+      expect(Object.values((await store.sql('PRAGMA synchronous'))[0] ?? {})).toEqual([2]);
+      expect(Object.values((await store.sql('PRAGMA journal_mode'))[0] ?? {})).toEqual(['wal']);
+      const [timeout = 0] = Object.values((await store.sql('PRAGMA busy_timeout'))[0] ?? {});
+      expect(timeout).toBeGreaterThanOrEqual(1000);
+      rmSync(file);
+    });
+
+    describe('the ledger', () => {
+      const effect = { key: 'a'.repeat(64), handler: 'order:paid' };
+      const stock = async (store: RemoteStore) => (await store.sql('SELECT n FROM stock'))[0]?.n;
+      const shop = async () => {
+        const store = await open();
+        await store.exec('CREATE TABLE stock (n INTEGER); INSERT INTO stock VALUES (10)');
+        return store;
+      };
+
+      test('does an effect once', async () => {
+        const store = await shop();
+        expect(await store.sell(effect)).toBe(true);
+        expect(await store.sell(effect)).toBe(false);
+        expect(await store.sell({ ...effect, handler: 'other' })).toBe(true);
+        expect(await store.sell({ ...effect, key: 'b'.repeat(64) })).toBe(true);
+        expect(await stock(store)).toBe(7);
+      });
+
+      test('forgets an effect that was rolled back', async () => {
+        const store = await shop();
+        await expect(store.sell(effect, true)).rejects.toThrow('it fails');
+        expect(await stock(store)).toBe(10);
+        expect(await store.sell(effect)).toBe(true);
+        expect(await stock(store)).toBe(9);
+      });
+
+      test('does an effect once in two processes', async () => {
+        const [a, b] = [await shop(), await open()];
+        // As before any handler: the store's first claim gives the connection its busy_timeout.
+        for (const store of [a, b]) await claim(store, newDelivery());
+        const answers = await Promise.all([a, b].map((store) => store.sell(effect)));
+        expect(answers.sort()).toEqual([false, true]);
+        expect(await stock(b)).toBe(9);
+      });
+
+      test('says so where it is used outside of a transaction', async () => {
+        const store = await shop();
+        await expect(store.onceOutside(effect)).rejects.toMatchObject({
+          code: 'transaction_missing',
+        });
+      });
+    });
+  });
+});

@@ -1,0 +1,82 @@
+/**
+ * A store on a SQLite file, in a process of its own: on a runtime that has another driver than the one
+ * that runs the tests. Takes a line of JSON for each call, and gives a line of JSON for each answer.
+ *
+ *     <runtime> process.mjs <driver> <file>
+ */
+import { createInterface } from 'node:readline';
+import { type SqliteDatabase, sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
+import type { Call, Reply } from './remote.js';
+import { decode, encode } from './remote-json.js';
+
+const [driver = '', file = ''] = process.argv.slice(2);
+const database = await open();
+const ledger = sqliteLedger();
+
+const verbs: Record<string, (...args: never[]) => unknown> = {
+  ...bound(sqliteStore(database)),
+  /** Any statement, for what a test has to prepare or to look at. */
+  sql: (sql: string) => database.prepare(sql).all(),
+  exec: (sql: string) => void database.exec(sql),
+  /** A handler's transaction. */
+  sell: (effect: { key: string; handler: string }, fails: boolean) => {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const isFirst = ledger.once(database, effect);
+      if (isFirst) database.exec('UPDATE stock SET n = n - 1');
+      if (fails) throw new Error('it fails');
+      database.exec('COMMIT');
+      return isFirst;
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+  },
+  onceOutside: (effect: { key: string; handler: string }) => ledger.once(database, effect),
+};
+
+function bound(store: ReturnType<typeof sqliteStore>) {
+  return {
+    durable: () => store.durable,
+    claim: store.claim.bind(store),
+    renew: store.renew.bind(store),
+    handlerDone: store.handlerDone.bind(store),
+    complete: store.complete.bind(store),
+    fail: store.fail.bind(store),
+    release: store.release.bind(store),
+    redrive: store.redrive.bind(store),
+    purge: store.purge.bind(store),
+    list: store.list.bind(store),
+  };
+}
+
+async function open(): Promise<SqliteDatabase> {
+  switch (driver) {
+    case 'node:sqlite': {
+      const { DatabaseSync } = await import('node:sqlite' as string);
+      return new DatabaseSync(file);
+    }
+    case 'bun:sqlite': {
+      const { Database } = await import('bun:sqlite' as string);
+      return new Database(file);
+    }
+    default: {
+      const { default: Database } = await import(driver);
+      return new Database(file);
+    }
+  }
+}
+
+async function answer(line: string): Promise<void> {
+  const { call, verb, args }: Call = decode(line);
+  let reply: Reply;
+  try {
+    reply = { call, result: await verbs[verb]?.(...(args as never[])) };
+  } catch (error) {
+    const { message, code } = error as Error & { code?: string };
+    reply = { call, error: { message, code } };
+  }
+  process.stdout.write(`${encode(reply)}\n`);
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => void answer(line));

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { decode, encode } from './remote-json.js';
+
+export interface Call {
+  readonly call: number;
+  readonly verb: string;
+  readonly args: readonly unknown[];
+}
+
+export interface Reply {
+  readonly call: number;
+  readonly result?: unknown;
+  readonly error?: { readonly message: string; readonly code: string | undefined };
+}
+
+/** A process with a store on a SQLite file. */
+export interface RemoteStore extends IdempotencyStore {
+  sql(sql: string): Promise<Record<string, unknown>[]>;
+  exec(sql: string): Promise<void>;
+  sell(effect: { key: string; handler: string }, fails?: boolean): Promise<boolean>;
+  onceOutside(effect: { key: string; handler: string }): Promise<boolean>;
+  readonly process: ChildProcess;
+  stop(): Promise<void>;
+}
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const folders = new Set<string>();
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder that is removed when the tests have ended. */
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'webhooks-sqlite-'));
+  folders.add(folder);
+  return folder;
+}
+
+let bundle: Promise<string> | undefined;
+
+async function bundled(): Promise<string> {
+  const outfile = join(newFolder(), 'process.mjs');
+  await build({
+    entryPoints: [join(import.meta.dirname, 'process.ts')],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    tsconfig: join(ROOT, 'tsconfig.json'),
+    external: ['node:*', 'bun:*'],
+    outfile,
+  });
+  return outfile;
+}
+
+/** @param command - A runtime, with what it needs to run a file. */
+export async function openStore(
+  command: readonly string[],
+  driver: string,
+  file: string,
+): Promise<RemoteStore> {
+  bundle ??= bundled();
+  const [runtime = '', ...options] = command;
+  const child = spawn(runtime, [...options, await bundle, driver, file], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const calls = new Map<number, (reply: Reply) => void>();
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  void ended.then(() => {
+    const error = { message: 'the process has ended', code: undefined };
+    for (const [call, settle] of calls) settle({ call, error });
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const reply = decode<Reply>(line);
+    calls.get(reply.call)?.(reply);
+    calls.delete(reply.call);
+  });
+  let count = 0;
+  const ask =
+    (verb: string) =>
+    (...args: unknown[]) =>
+      new Promise<never>((resolve, reject) => {
+        const call = ++count;
+        calls.set(call, ({ result, error }) => {
+          if (error) reject(Object.assign(new Error(error.message), { code: error.code }));
+          else resolve(result as never);
+        });
+        child.stdin.write(`${encode({ call, verb, args } satisfies Call)}\n`);
+      });
+  return {
+    durable: await ask('durable')(),
+    claim: ask('claim'),
+    renew: ask('renew'),
+    handlerDone: ask('handlerDone'),
+    complete: ask('complete'),
+    fail: ask('fail'),
+    release: ask('release'),
+    redrive: ask('redrive'),
+    purge: ask('purge'),
+    list: ask('list'),
+    sql: ask('sql'),
+    exec: ask('exec'),
+    sell: ask('sell'),
+    onceOutside: ask('onceOutside'),
+    process: child,
+    async stop() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

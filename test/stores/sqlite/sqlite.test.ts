@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { withRuntimes } from '../../runtimes/installed.js';
+import { describeStore } from '../suite.js';
+import { drivers } from './drivers.js';
+import { newFolder, openStore, type RemoteStore } from './remote.js';
+
+for (const { name, command, driver } of drivers) {
+  withRuntimes(`SQLite through ${name}`, () => {
+    let store: RemoteStore;
+
+    beforeAll(async () => {
+      store = await openStore(command, driver, join(newFolder(), 'webhooks.db'));
+    });
+    afterAll(() => store.stop());
+
+    describeStore(name, async () => {
+      await store.purge(0);
+      await store.exec('DELETE FROM webhook_delivery');
+      return store;
+    });
+  });
+}
