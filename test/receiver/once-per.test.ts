@@ -12,6 +12,34 @@ function shop(store = memoryStore(), scope = '') {
   return { ship, receiver };
 }
 
+test('a handler knows its name, and the key of what it does: of the delivery, or of the effect', async () => {
+  const seen: Record<string, string[]> = {};
+  const note = ({ handler, key }: { handler: string; key: string }) => {
+    seen[handler] = [...(seen[handler] ?? []), key];
+  };
+  const failing = { count: 1 };
+  const receiver = createReceiver({ secret: SECRET, hooks })
+    .on('order:paid', note, { oncePer: (order) => order.id })
+    .on('order:*', note)
+    .on('*', (event) => {
+      note(event);
+      if (failing.count-- > 0) throw new Error('it fails');
+    });
+  await deliver(receiver, paidOrder());
+  await deliver(receiver, paidOrder());
+  const [effect = ''] = seen['order:paid'] ?? [];
+  const [delivery = ''] = seen['order:*'] ?? [];
+  expect(effect).toMatch(/^[0-9a-f]{64}$/);
+  expect(delivery).toMatch(/^[0-9a-f]{64}$/);
+  expect(delivery).not.toBe(effect);
+  // The same for every handler of the delivery, and again in the next attempt.
+  expect(seen).toEqual({
+    'order:paid': [effect],
+    'order:*': [delivery],
+    '*': [delivery, delivery],
+  });
+});
+
 describe('oncePer', () => {
   test('runs the handler once for two ids', async () => {
     const { ship, receiver } = shop();

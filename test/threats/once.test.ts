@@ -1,6 +1,7 @@
 import { type IdempotencyStore, memoryStore, type Receiver } from 'storefront-webhooks';
 import { loadFixture, type ReplayResult, replay } from 'storefront-webhooks/testing';
 import { describe, expect, test, vi } from 'vitest';
+import { durableStore } from '../support/durable.js';
 import { order, paidOrder, signed, watched } from './watched.js';
 
 describe('what is claimed, and what becomes of the claim', () => {
@@ -212,19 +213,10 @@ describe('what is claimed, and what becomes of the claim', () => {
 
 /** A durable store whose leases lapse at once, as if every process that takes one died. */
 function crashing(): IdempotencyStore {
-  const store = memoryStore();
-  return {
-    durable: true,
+  return durableStore((store) => ({
     claim: (delivery, terms) => store.claim(delivery, { ...terms, leaseMs: 1 }),
     renew: (key, fence) => store.renew(key, fence, 1),
-    handlerDone: (...parts) => store.handlerDone(...parts),
-    complete: (...parts) => store.complete(...parts),
-    fail: (...parts) => store.fail(...parts),
-    release: (...parts) => store.release(...parts),
-    redrive: (...parts) => store.redrive(...parts),
-    purge: (...parts) => store.purge(...parts),
-    list: (...parts) => store.list(...parts),
-  };
+  }));
 }
 
 function outcomesOf(results: readonly ReplayResult[]): Record<string, number> {

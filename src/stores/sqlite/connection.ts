@@ -1,4 +1,10 @@
-import { isBusy, isWithoutTable, type SqliteDatabase, type SqliteStatement } from './database.js';
+import {
+  isBusy,
+  isWithoutTable,
+  prepare,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from './database.js';
 import { sqliteSchema } from './schema.js';
 import { STATEMENTS } from './statements.js';
 
@@ -61,7 +67,7 @@ export class Connection {
   }
 
   #transact(batch: readonly Waiting[]): unknown[] {
-    this.#prepared ??= prepare(this.#database);
+    this.#prepared ??= setUp(this.#database);
     const prepared = this.#prepared;
     this.#database.exec('BEGIN IMMEDIATE');
     try {
@@ -92,15 +98,15 @@ export class Connection {
   }
 }
 
-function prepare(database: SqliteDatabase): Prepared {
+function setUp(database: SqliteDatabase): Prepared {
   // Wait a little for another process: a connection that waits for nobody fails wherever two write.
-  const waits = Object.values(database.prepare('PRAGMA busy_timeout').get() as object)[0];
+  const waits = Object.values(prepare(database, 'PRAGMA busy_timeout').get() as object)[0];
   if (Number(waits) === 0) database.exec('PRAGMA busy_timeout = 1000');
   database.exec('PRAGMA journal_mode = WAL');
   // better-sqlite3 comes with NORMAL, by which a power cut takes back what was answered.
   database.exec('PRAGMA synchronous = FULL');
   database.exec(sqliteSchema());
-  const entries = Object.entries(STATEMENTS).map(([name, sql]) => [name, database.prepare(sql)]);
+  const entries = Object.entries(STATEMENTS).map(([name, sql]) => [name, prepare(database, sql)]);
   // Object.fromEntries forgets the names.
   return Object.fromEntries(entries) as Prepared;
 }

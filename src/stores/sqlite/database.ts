@@ -1,19 +1,23 @@
-/** A value that SQLite takes. */
-export type SqliteValue = string | number | null | Uint8Array;
-
-/** A prepared statement, as far as it is used here. */
-export interface SqliteStatement {
-  get(...values: SqliteValue[]): unknown;
-  all(...values: SqliteValue[]): unknown[];
-}
-
 /**
  * A connection to SQLite by its shape: `DatabaseSync` of `node:sqlite` (Node, Deno), `Database` of
  * `better-sqlite3`, or `Database` of `bun:sqlite`.
  */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
-  prepare(sql: string): SqliteStatement;
+  // never, because the drivers' types differ in what they say a statement takes.
+  prepare(sql: string): { get(...values: never[]): unknown; all(...values: never[]): unknown[] };
+}
+
+/** What all of them take. */
+export type SqliteValue = string | number | null | Uint8Array;
+
+export interface SqliteStatement {
+  get(...values: SqliteValue[]): unknown;
+  all(...values: SqliteValue[]): unknown[];
+}
+
+export function prepare(database: SqliteDatabase, sql: string): SqliteStatement {
+  return database.prepare(sql) as SqliteStatement;
 }
 
 /** Whether another process held the lock for too long: nothing was done, and it can be tried again. */

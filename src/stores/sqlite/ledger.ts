@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors.js';
 import type { EffectLedger } from '../ledger.js';
-import type { SqliteDatabase } from './database.js';
+import { prepare, type SqliteDatabase } from './database.js';
 import { EFFECT } from './schema.js';
 import { NOW } from './statements.js';
 
@@ -38,7 +38,7 @@ export function sqliteLedger(): EffectLedger<SqliteDatabase, boolean> {
       }
       // Made within the transaction, and so gone again if that is rolled back.
       tx.exec(EFFECT);
-      const row = tx.prepare(ENTER).get(key, handler);
+      const row = prepare(tx, ENTER).get(key, handler);
       return row !== undefined && row !== null;
     },
   };

@@ -1,0 +1,85 @@
+import {
+  createReceiver,
+  type HandOff,
+  type IdempotencyStore,
+  type SealedDelivery,
+} from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+const hooks = { onError() {}, onRejected() {} };
+
+function shop() {
+  const store = durableStore();
+  const mail = vi.fn();
+  const receiver = createReceiver({ secret: SECRET, store, hooks, scope: 'shop' });
+  receiver.on('order:paid', mail);
+  return { store, mail, receiver };
+}
+
+/** Claims it as processes that die do, until it is dead. */
+async function kill(store: IdempotencyStore) {
+  let sealed: SealedDelivery | undefined;
+  const queue: HandOff = {
+    durable: true,
+    enqueue: async (delivery) => {
+      sealed = delivery;
+      return { id: '1', duplicate: false };
+    },
+  };
+  await deliver(createReceiver({ secret: SECRET, scope: 'shop', queue }), paidOrder());
+  if (!sealed) throw new Error('nothing was handed off');
+  const terms = { leaseMs: -1, keepMs: 60_000, maxCrashes: 5 };
+  for (let crash = 0; crash < 6; crash++) {
+    await store.claim(sealed, { ...terms, owner: `process ${crash}` });
+  }
+}
+
+describe('a dead delivery', () => {
+  test('is answered as parked, and runs no handler', async () => {
+    const { store, receiver, mail } = shop();
+    await kill(store);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200, outcome: 'parked' });
+    expect(mail).not.toHaveBeenCalled();
+  });
+
+  test('is handled when it is redriven, and is a duplicate from then on', async () => {
+    const { store, receiver, mail } = shop();
+    await kill(store);
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    if (!dead) throw new Error('nothing is dead');
+    expect(await receiver.redrive(dead)).toMatchObject({ outcome: 'handled', attempt: 1 });
+    expect(mail).toHaveBeenCalledOnce();
+    expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+    expect(await receiver.redrive(dead)).toMatchObject({ outcome: 'duplicate' });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+    expect(mail).toHaveBeenCalledOnce();
+  });
+
+  test('is redriven under its own key, also by a receiver that keys in another way', async () => {
+    const { store, receiver } = shop();
+    await kill(store);
+    const other = createReceiver({ secret: SECRET, store, hooks, scope: 'shop', keyBy: 'id' });
+    const seen = vi.fn();
+    other.on('order:paid', ({ key }) => seen(key));
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    if (!dead) throw new Error('nothing is dead');
+    expect(await other.redrive(dead)).toMatchObject({ outcome: 'handled' });
+    expect(seen).toHaveBeenCalledExactlyOnceWith(dead.key);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+  });
+
+  test('stays listed where the store is down', async () => {
+    const { store } = shop();
+    await kill(store);
+    const down = Object.assign({}, store, {
+      redrive: () => Promise.reject(new Error('connection refused')),
+    });
+    const other = createReceiver({ secret: SECRET, store: down, hooks }).on('*', () => {});
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    if (!dead) throw new Error('nothing is dead');
+    await expect(other.redrive(dead)).rejects.toThrow('connection refused');
+    expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(1);
+  });
+});

@@ -1,0 +1,21 @@
+import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
+
+/** A store that says it is durable, with some of its verbs changed; nothing survives this process. */
+export function durableStore(
+  changes: (store: IdempotencyStore) => Partial<IdempotencyStore> = () => ({}),
+): IdempotencyStore {
+  const store = memoryStore();
+  return {
+    durable: true,
+    claim: (...args) => store.claim(...args),
+    renew: (...args) => store.renew(...args),
+    handlerDone: (...args) => store.handlerDone(...args),
+    complete: (...args) => store.complete(...args),
+    fail: (...args) => store.fail(...args),
+    release: (...args) => store.release(...args),
+    redrive: (...args) => store.redrive(...args),
+    purge: (...args) => store.purge(...args),
+    list: (...args) => store.list(...args),
+    ...changes(store),
+  };
+}
