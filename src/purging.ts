@@ -14,7 +14,6 @@ export class Purging {
   #dueAt = performance.now();
   /** Resolves once no purging is under way. */
   idle: Promise<void> = Promise.resolve();
-  #running = false;
 
   constructor(store: IdempotencyStore, onError: (error: unknown) => void) {
     this.#store = store;
@@ -23,14 +22,12 @@ export class Purging {
 
   /** Called once a delivery is done with, so that it need not wait for this. */
   perhaps(): void {
-    if (!this.#store.durable || this.#running || performance.now() < this.#dueAt) return;
-    this.#running = true;
-    this.idle = this.#purge().finally(() => {
-      this.#running = false;
-    });
+    if (!this.#store.durable || performance.now() < this.#dueAt) return;
+    this.idle = this.#purge();
   }
 
   async #purge(): Promise<void> {
+    // Before it waits: one at a time.
     this.#dueAt = performance.now() + EVERY_MS;
     try {
       if ((await this.#store.purge(LIMIT)) >= LIMIT) this.#dueAt = 0;

@@ -74,6 +74,22 @@ describe('work under a lease', () => {
     expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 1 });
   });
 
+  test('is claimed again by the same owner where the answer was lost', async () => {
+    const base = memoryStore();
+    let isLost = true;
+    const claim: IdempotencyStore['claim'] = async (...args) => {
+      const granted = await base.claim(...args);
+      if (!isLost) return granted;
+      isLost = false;
+      throw new Error('connection reset');
+    };
+    const { process } = setUp(storeWith({ claim }, base));
+    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({
+      state: 'worked',
+      attempt: 1,
+    });
+  });
+
   test('is renewed for as long as it takes, and no longer', async () => {
     const base = memoryStore();
     const renew = vi.fn<IdempotencyStore['renew']>((...args) => base.renew(...args));
