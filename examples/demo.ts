@@ -2,10 +2,14 @@
  * A receiver in Express, to which the saved deliveries are sent over HTTP as the provider would send
  * them. Prints what each was answered, and exits with 1 if one was not answered as its fixture expects.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import express from 'express';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toExpress } from 'storefront-webhooks/express';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
 import {
   loadFixture,
   type ReplayResult,
@@ -18,9 +22,16 @@ const shipped = new Set<string>();
 let mailServerIsDown = true;
 let signature = '';
 
+// Node has SQLite built in from version 22.13 on, of which the types of Node 20 do not know.
+const sqlite = process.getBuiltinModule('node:sqlite') as typeof import('node:sqlite') | undefined;
+const folder = mkdtempSync(join(tmpdir(), 'demo-'));
+const store = sqlite
+  ? sqliteStore(new sqlite.DatabaseSync(join(folder, 'webhooks.db')))
+  : memoryStore();
+
 const receiver = createReceiver({
   secret,
-  store: memoryStore(),
+  store,
   hooks: {
     onOutcome() {
       signature = 'valid';
@@ -111,9 +122,11 @@ for (const name of shippedFixtures()) if (!sent.has(name)) await send(name);
 
 await receiver.close();
 server.close();
+rmSync(folder, { recursive: true });
 
 const surprises = results.filter(({ asExpected }) => asExpected === false);
 console.log(
-  `\n${results.length} deliveries, ${surprises.length} of them not answered as expected; ${shipped.size} orders shipped.`,
+  `\n${results.length} deliveries, remembered ${sqlite ? 'in SQLite' : 'in memory'}, ` +
+    `${surprises.length} of them not answered as expected; ${shipped.size} orders shipped.`,
 );
 process.exitCode = surprises.length === 0 ? 0 : 1;

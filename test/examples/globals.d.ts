@@ -28,3 +28,17 @@ interface ExportedHandler<Env> {
     context: { waitUntil(promise: Promise<unknown>): void },
   ): Promise<Response>;
 }
+
+// Of newer versions of Node than the oldest that is supported.
+declare module 'node:sqlite' {
+  export class DatabaseSync {
+    constructor(file: string);
+    exec(sql: string): void;
+    prepare(sql: string): {
+      get(...values: (string | number | null | Uint8Array)[]): unknown;
+      all(...values: (string | number | null | Uint8Array)[]): unknown[];
+      run(...values: (string | number | null | Uint8Array)[]): unknown;
+    };
+    close(): void;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * A shop that delivers each order exactly once: the stock moves and the sale is recorded in one
+ * transaction of PostgreSQL, which also enters the delivery's key in the ledger.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import pg from 'pg';
+import { createReceiver, type Order, type WebhookEvent } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+// An idle connection that the server has closed: the pool opens another one.
+pool.on('error', () => {});
+
+await pool.query(`
+  CREATE TABLE IF NOT EXISTS stock (product text PRIMARY KEY, pieces int NOT NULL CHECK (pieces >= 0));
+  CREATE TABLE IF NOT EXISTS sale (delivery_key text PRIMARY KEY, order_id text NOT NULL, product text NOT NULL);
+  INSERT INTO stock VALUES ('${process.env.PRODUCT}', 10) ON CONFLICT DO NOTHING`);
+
+const ledger = postgresLedger(pool);
+
+const receiver = createReceiver({
+  secret: process.env.WEBHOOK_SECRET,
+  store: postgresStore(pool),
+}).on('order:paid', sell, { oncePer: (order) => order.id });
+
+async function sell(event: WebhookEvent<'order:paid', Order>) {
+  const { id, product_id: product, quantity = 1 } = event.payload;
+  const tx = await pool.connect();
+  try {
+    await tx.query('BEGIN');
+    if (await ledger.once(tx, event)) {
+      await tx.query('UPDATE stock SET pieces = pieces - $2 WHERE product = $1', [
+        product,
+        quantity,
+      ]);
+      await tx.query('INSERT INTO sale VALUES ($1, $2, $3)', [event.key, id, product]);
+    }
+    await tx.query('COMMIT');
+    tx.release();
+  } catch (error) {
+    // Closed, and with it the transaction is undone, whatever state it is in.
+    tx.release(true);
+    throw error;
+  }
+  console.log(`Sold order ${id}`);
+}
+
+const server = createServer(toNodeHandler(receiver));
+
+server.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`Listening on http://localhost:${port}/webhooks`);
+});
+
+process.once('SIGTERM', async () => {
+  await receiver.close();
+  server.close();
+  await pool.end();
+});

@@ -1,0 +1,57 @@
+/**
+ * A shop that delivers each order exactly once: the stock moves and the sale is recorded in one
+ * transaction of SQLite, which also enters the delivery's key in the ledger.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
+import { createReceiver, type Order, type WebhookEvent } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
+
+const database = new DatabaseSync(process.env.DATABASE_FILE ?? 'shop.db');
+
+database.exec(`
+  PRAGMA busy_timeout = 1000;
+  CREATE TABLE IF NOT EXISTS stock (product TEXT PRIMARY KEY, pieces INTEGER NOT NULL CHECK (pieces >= 0));
+  CREATE TABLE IF NOT EXISTS sale (delivery_key TEXT PRIMARY KEY, order_id TEXT NOT NULL, product TEXT NOT NULL);
+  INSERT INTO stock VALUES ('${process.env.PRODUCT}', 10) ON CONFLICT DO NOTHING`);
+
+const ledger = sqliteLedger();
+
+const receiver = createReceiver({
+  secret: process.env.WEBHOOK_SECRET,
+  store: sqliteStore(database),
+}).on('order:paid', sell, { oncePer: (order) => order.id });
+
+// Without an await between BEGIN and COMMIT: the store writes through the same connection.
+function sell(event: WebhookEvent<'order:paid', Order>) {
+  const { id, product_id: product = '', quantity = 1 } = event.payload;
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    if (ledger.once(database, event)) {
+      database
+        .prepare('UPDATE stock SET pieces = pieces - ? WHERE product = ?')
+        .run(quantity, product);
+      database.prepare('INSERT INTO sale VALUES (?, ?, ?)').run(event.key, id, product);
+    }
+    database.exec('COMMIT');
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+  console.log(`Sold order ${id}`);
+}
+
+const server = createServer(toNodeHandler(receiver));
+
+server.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`Listening on http://localhost:${port}/webhooks`);
+});
+
+process.once('SIGTERM', async () => {
+  await receiver.close();
+  server.close();
+  database.close();
+});
