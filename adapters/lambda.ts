@@ -51,7 +51,7 @@ function readEvent(event: LambdaEvent): WebhookRequest {
     url: `${event.rawPath ?? event.path ?? ''}${query && `?${query}`}`,
     headers: { ...event.headers, ...event.multiValueHeaders },
     body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
-    durableStores: 'DynamoDB, PostgreSQL or Redis',
+    durableStores: 'postgresStore(…) or redisStore(…)',
   };
 }
 

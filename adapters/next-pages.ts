@@ -22,7 +22,10 @@ export function toNextPages(
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const receive = toReceive(receiver);
   return (request, response) =>
-    answer(receive, request, response, { parsedBodyHint, durableStores: 'PostgreSQL or Redis' });
+    answer(receive, request, response, {
+      parsedBodyHint,
+      durableStores: 'postgresStore(…) or redisStore(…)',
+    });
 }
 
 const parsedBodyHint =

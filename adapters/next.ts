@@ -15,7 +15,10 @@ import { respond } from './shared/web.js';
 export function toNext(receiver: ReceiverSource): (request: Request) => Promise<Response> {
   const receive = toReceive(receiver);
   return (request) =>
-    respond(receive, request, { parsedBodyHint, durableStores: 'PostgreSQL or Redis' });
+    respond(receive, request, {
+      parsedBodyHint,
+      durableStores: 'postgresStore(…) or redisStore(…)',
+    });
 }
 
 const parsedBodyHint =

@@ -20,9 +20,12 @@ export function warnOfMemory(durableStores?: string): void {
         'this platform starts and stops instances, and each remembers its own deliveries only',
         durableStores,
       ]
-    : ['deliveries are remembered in the memory of this process only', 'your database'];
+    : [
+        'deliveries are remembered in the memory of this process only',
+        'sqliteStore(…), postgresStore(…) or redisStore(…)',
+      ];
   writeLine(
-    `${problem}, so one can be handled twice. Implement IdempotencyStore over ${store} and pass it as ` +
-      '`store`, or pass store: memoryStore() to say that this is meant.',
+    `${problem}, so one can be handled twice. Pass ${store} as \`store\`, ` +
+      'or memoryStore() to say that this is meant.',
   );
 }

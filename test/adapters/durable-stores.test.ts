@@ -48,11 +48,11 @@ async function mount(platform: string): Promise<ReplayTarget> {
 }
 
 test.each([
-  ['Workers', 'over a Durable Object or D1'],
-  ['Next, App Router', 'over PostgreSQL or Redis'],
-  ['Next, Pages Router', 'over PostgreSQL or Redis'],
-  ['Lambda', 'over DynamoDB, PostgreSQL or Redis'],
-  ['a server', 'over your database'],
+  ['Workers', 'a store of yours over a Durable Object or D1'],
+  ['Next, App Router', 'Pass postgresStore(…) or redisStore(…) as'],
+  ['Next, Pages Router', 'Pass postgresStore(…) or redisStore(…) as'],
+  ['Lambda', 'Pass postgresStore(…) or redisStore(…) as'],
+  ['a server', 'Pass sqliteStore(…), postgresStore(…) or redisStore(…) as'],
 ])('on %s, the default store warns once, and names a durable one', async (platform, named) => {
   const target = await mount(platform);
   for (const id of ['one', 'two']) {
