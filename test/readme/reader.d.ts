@@ -28,6 +28,7 @@ declare global {
 
   const receiver: core.Receiver;
   function makeReceiver(secret: string): core.Receiver;
+  const store: core.IdempotencyStore;
   const app: expressFunction.Express;
   const server: Server;
   const jobs: {

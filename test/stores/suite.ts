@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import * as fc from 'fast-check';
 import type {
   Claim,
   Claimable,
@@ -7,17 +8,22 @@ import type {
   LeaseTerms,
 } from 'storefront-webhooks';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { answersOf, histories } from './histories.js';
+import { LONG_AGO_MS, ModelStore } from './model.js';
 
 const LEASE_MS = 60;
 const KEEP_MS = 60_000;
-/** A lease or a delay that ended when any sender would have come back. */
-const LONG_AGO_MS = -120_000;
 const RETRY: FailTerms = { delayMs: 0, permanent: false, maxFailures: Infinity, error: 'it threw' };
 
-/** What every store has to do, run against the real thing: the contract of `IdempotencyStore`. */
+/**
+ * What every store has to do, run against the real thing: the contract of `IdempotencyStore`.
+ *
+ * @param expires - What is done goes by itself once its time has come: no call of `purge` counts it.
+ */
 export function describeStore(
   name: string,
   make: () => IdempotencyStore | Promise<IdempotencyStore>,
+  { expires = false }: { expires?: boolean } = {},
 ) {
   describe(`the ${name} store`, () => {
     let store: IdempotencyStore;
@@ -237,8 +243,8 @@ export function describeStore(
       await store.complete(forEver.key, (await acquire({}, forEver)).fence, Infinity);
       await acquire({ leaseMs: 60_000 });
 
-      expect(await store.purge(2)).toBe(2);
-      expect(await store.purge(10)).toBe(1);
+      expect(await store.purge(2)).toBe(expires ? 0 : 2);
+      expect(await store.purge(10)).toBe(expires ? 0 : 1);
       expect(await store.purge(10)).toBe(0);
       expect(await claim({}, forEver)).toEqual({ state: 'done' });
       expect((await claim()).state).toBe('busy');
@@ -259,7 +265,7 @@ export function describeStore(
       const { fence } = await acquire(late, retry);
       await store.fail(retry.key, fence, { ...RETRY, delayMs: LONG_AGO_MS });
       await acquire(late, { ...effect, body: undefined });
-      await acquire({ keepMs: 0 });
+      await acquire({ keepMs: 0, leaseMs: 60_000 });
       // In memory, where nobody would find it, it is only forgotten to make room.
       expect(await store.purge(10)).toBe(store.durable ? 2 : 0);
       expect(await store.purge(10)).toBe(0);
@@ -397,6 +403,19 @@ export function describeStore(
         permanent: true,
       });
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+    });
+
+    test('does what the model of the state machine does, whatever is asked of it', {
+      timeout: 60_000,
+    }, async () => {
+      await fc.assert(
+        fc.asyncProperty(histories, async (history) => {
+          const tested = await make();
+          const model = new ModelStore(tested.durable);
+          expect(await answersOf(tested, history)).toEqual(await answersOf(model, history));
+        }),
+        { numRuns: 60 },
+      );
     });
   });
 }

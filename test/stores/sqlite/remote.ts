@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { decode, encode } from './remote-json.js';
 
@@ -44,7 +44,8 @@ export function newFolder(): string {
 
 let bundle: Promise<string> | undefined;
 
-async function bundled(): Promise<string> {
+/** The process, as one file. */
+export async function bundleProcess(plugins: Plugin[] = []): Promise<string> {
   const outfile = join(newFolder(), 'process.mjs');
   await build({
     entryPoints: [join(import.meta.dirname, 'process.ts')],
@@ -53,20 +54,25 @@ async function bundled(): Promise<string> {
     format: 'esm',
     tsconfig: join(ROOT, 'tsconfig.json'),
     external: ['node:*', 'bun:*'],
+    plugins,
     outfile,
   });
   return outfile;
 }
 
-/** @param command - A runtime, with what it needs to run a file. */
+/**
+ * @param command - A runtime, with what it needs to run a file.
+ * @param code - The process, where it is not the usual one.
+ */
 export async function openStore(
   command: readonly string[],
   driver: string,
   file: string,
+  code?: string,
 ): Promise<RemoteStore> {
-  bundle ??= bundled();
+  bundle ??= bundleProcess();
   const [runtime = '', ...options] = command;
-  const child = spawn(runtime, [...options, await bundle, driver, file], {
+  const child = spawn(runtime, [...options, code ?? (await bundle), driver, file], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const calls = new Map<number, (reply: Reply) => void>();

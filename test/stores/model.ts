@@ -1,0 +1,152 @@
+import type {
+  Claim,
+  Claimable,
+  FailTerms,
+  IdempotencyStore,
+  Json,
+  LeaseTerms,
+  StoredDelivery,
+} from 'storefront-webhooks';
+
+/** Times that are to come, have just been, or were so long ago that the sender has given up. */
+export const LATER_MS = 60_000;
+export const PAST_MS = -1;
+export const LONG_AGO_MS = -120_000;
+
+interface Entry {
+  readonly delivery: Claimable;
+  state: 'leased' | 'retry' | 'done' | 'dead';
+  owner: string;
+  fence: number;
+  attempts: number;
+  failures: number;
+  done: Record<string, Json>;
+  /** When the lease lapses or the retry is due, from now: nothing ever takes any time. */
+  dueMs: number;
+  /** What is dead is kept for a person, and for as long once it is redriven. */
+  keepMs: number;
+  error: string | undefined;
+}
+
+/** What a store has to do, as plainly as it can be said, in a world without a clock. */
+export class ModelStore implements IdempotencyStore {
+  readonly durable: boolean;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(durable: boolean) {
+    this.durable = durable;
+  }
+
+  async claim(
+    delivery: Claimable,
+    { owner, leaseMs, keepMs, maxCrashes }: LeaseTerms,
+  ): Promise<Claim> {
+    const entry = this.#entries.get(delivery.key) ?? newEntry(delivery, keepMs);
+    this.#entries.set(delivery.key, entry);
+    if (entry.state === 'done') return { state: 'done' };
+    if (entry.state === 'dead') return { state: 'dead', error: entry.error };
+    const isMine = entry.state === 'leased' && entry.owner === owner;
+    if (!isMine && entry.dueMs > 0) return { state: 'busy', retryAfterMs: entry.dueMs };
+    if (!isMine) {
+      entry.fence += 1;
+      if (entry.state === 'leased' && entry.attempts - entry.failures >= maxCrashes) {
+        Object.assign(entry, {
+          state: 'dead',
+          error: 'it was interrupted too often',
+          keepMs: LATER_MS,
+        });
+        return { state: 'dead', error: entry.error };
+      }
+      entry.attempts += 1;
+    }
+    Object.assign(entry, { state: 'leased', owner, dueMs: leaseMs });
+    const { fence, attempts, done } = entry;
+    return { state: 'acquired', fence, attempt: attempts, done };
+  }
+
+  async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
+    return change(this.#held(key, fence), { dueMs: leaseMs });
+  }
+
+  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+    const held = this.#held(key, fence);
+    return change(held, { done: { ...held?.done, [handler]: output } });
+  }
+
+  async complete(key: string, fence: number): Promise<boolean> {
+    const entry = this.#entries.get(key);
+    if (entry?.state === 'done' && entry.fence === fence) return true;
+    return change(this.#held(key, fence), { state: 'done' });
+  }
+
+  async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
+    const held = this.#held(key, fence);
+    if (!held) return 'lost';
+    const failures = held.failures + 1;
+    const state = terms.permanent || failures >= terms.maxFailures ? 'dead' : 'retry';
+    const keepMs = state === 'dead' ? LATER_MS : held.keepMs;
+    change(held, { state, failures, dueMs: terms.delayMs, error: terms.error, keepMs });
+    return state;
+  }
+
+  async release(key: string, fence: number): Promise<boolean> {
+    const held = this.#held(key, fence);
+    return change(held, { state: 'retry', dueMs: 0, attempts: (held?.attempts ?? 0) - 1 });
+  }
+
+  async redrive(key: string): Promise<boolean> {
+    const entry = this.#entries.get(key);
+    if (!entry || (entry.state !== 'dead' && !isStalled(entry))) return false;
+    const anew = { state: 'retry', dueMs: 0, attempts: 0, failures: 0, error: undefined } as const;
+    return change(entry, { ...anew, fence: entry.fence + 1 });
+  }
+
+  async purge(limit: number): Promise<number> {
+    const abandoned = [...this.#entries.values()]
+      .filter((entry) => entry.delivery.body && isStalled(entry) && entry.keepMs <= 0)
+      .slice(0, this.durable ? limit : 0);
+    const error = 'abandoned: its sender gave up before it was done';
+    for (const entry of abandoned) {
+      change(entry, { state: 'dead', error, fence: entry.fence + 1, keepMs: LATER_MS });
+    }
+    return abandoned.length;
+  }
+
+  async list({ state }: { state: 'dead' | 'stalled' }): Promise<StoredDelivery[]> {
+    return [...this.#entries.values()]
+      .filter((entry) => (state === 'dead' ? entry.state === state : isStalled(entry)))
+      .flatMap(({ delivery: { body, ...rest }, attempts, error }) =>
+        body ? [{ ...rest, body, state, attempts, error }] : [],
+      )
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** The entry, if this fence still holds its lease. */
+  #held(key: string, fence: number): Entry | undefined {
+    const entry = this.#entries.get(key);
+    return entry?.state === 'leased' && entry.fence === fence ? entry : undefined;
+  }
+}
+
+function newEntry(delivery: Claimable, keepMs: number): Entry {
+  const counts = { fence: 0, attempts: 0, failures: 0 };
+  return {
+    delivery,
+    keepMs,
+    ...counts,
+    state: 'retry',
+    owner: '',
+    done: {},
+    dueMs: 0,
+    error: undefined,
+  };
+}
+
+function isStalled({ state, dueMs }: Entry): boolean {
+  return (state === 'leased' || state === 'retry') && dueMs === LONG_AGO_MS;
+}
+
+function change(entry: Entry | undefined, changes: Partial<Entry>): boolean {
+  if (entry) Object.assign(entry, changes);
+  return entry !== undefined;
+}
