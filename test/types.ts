@@ -1,5 +1,6 @@
 // What the types promise. Compiled by `npx tsc` and never run: each `@ts-expect-error` below is an
 // error that somebody's editor has to show, and each assertion a type it has to know.
+import type BetterSqlite3 from 'better-sqlite3';
 import {
   createReceiver,
   type Handler,
@@ -16,6 +17,7 @@ import {
   verifySignature,
   type WebhookEvent,
 } from 'storefront-webhooks';
+import { type SqliteDatabase, sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
 import { loadFixture, type ReplayResult, replay } from 'storefront-webhooks/testing';
 import * as z from 'zod';
 
@@ -284,3 +286,15 @@ interface Invoice {
 }
 
 declare function makeInvoice(): Promise<Invoice>;
+
+export function databasesAreTakenAsTheyAre(better: BetterSqlite3.Database, transaction: object) {
+  sqliteStore(better);
+  if (sqliteLedger().once(better, { key: '', handler: '' })) return;
+  receiver.on('order:paid', (event) => {
+    same<string, typeof event.key>(true);
+    sqliteLedger().once(better, event);
+  });
+  same<SqliteDatabase, Parameters<typeof sqliteStore>[0]>(true);
+  // @ts-expect-error what cannot prepare a statement
+  sqliteStore(transaction);
+}

@@ -1,3 +1,6 @@
+import { WebhookError } from '../errors.js';
+import { CALL_MS } from '../in-time.js';
+
 export interface BatchOptions<Item> {
   /** How many batches are under way at once. What comes meanwhile makes the next one larger. */
   readonly maxRunning: number;
@@ -8,10 +11,13 @@ export interface BatchOptions<Item> {
   readonly sizeOf: (item: Item) => number;
   /** Items of one key never travel together. */
   readonly keyOf: (item: Item) => string;
+  /** Whether an error may be the fault of a single item: then each of them travels alone. */
+  readonly isFaultOfOne?: (error: unknown) => boolean;
 }
 
 interface Waiting<Item, Result> {
   readonly item: Item;
+  readonly since: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -42,7 +48,7 @@ export class Batch<Item, Result> {
 
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push({ item, since: performance.now(), resolve, reject });
       if (this.#isScheduled) return;
       this.#isScheduled = true;
       endOfTurn(() => {
@@ -53,12 +59,18 @@ export class Batch<Item, Result> {
   }
 
   #start(): void {
-    while (this.#waiting.length > 0 && this.#running < this.#options.maxRunning) {
+    while (this.#running < this.#options.maxRunning) {
+      const batch = this.#take();
+      if (batch.length === 0) return;
       this.#running += 1;
-      void this.#send(this.#take());
+      void this.#send(batch).finally(() => {
+        this.#running -= 1;
+        this.#start();
+      });
     }
   }
 
+  /** Never rejects. */
   async #send(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#run(batch.map(({ item }) => item));
@@ -67,10 +79,11 @@ export class Batch<Item, Result> {
         resolve(results[index] as Result);
       });
     } catch (error) {
-      for (const { reject } of batch) reject(error);
-    } finally {
-      this.#running -= 1;
-      this.#start();
+      if (batch.length > 1 && this.#options.isFaultOfOne?.(error)) {
+        for (const one of batch) await this.#send([one]);
+      } else {
+        for (const { reject } of batch) reject(error);
+      }
     }
   }
 
@@ -80,7 +93,13 @@ export class Batch<Item, Result> {
     const left: Waiting<Item, Result>[] = [];
     const keys = new Set<string>();
     let size = 0;
+    const oldest = performance.now() - CALL_MS;
     for (const waiting of this.#waiting) {
+      // Nobody waits for its answer any more.
+      if (waiting.since < oldest) {
+        waiting.reject(new WebhookError('timed_out', `Too much was waiting for ${CALL_MS} ms.`));
+        continue;
+      }
       const key = keyOf(waiting.item);
       const itemSize = sizeOf(waiting.item);
       const fits =

@@ -1,1 +1,2 @@
-export {};
+export type { RedisClient } from './client.js';
+export { redisStore } from './store.js';

@@ -12,7 +12,13 @@ import express from 'express';
 import Fastify from 'fastify';
 import { Hono } from 'hono';
 import Koa from 'koa';
-import { createReceiver, type Order, orderStatusLabel, UsageError } from 'storefront-webhooks';
+import {
+  createReceiver,
+  type IdempotencyStore,
+  type Order,
+  orderStatusLabel,
+  UsageError,
+} from 'storefront-webhooks';
 import { toExpress } from 'storefront-webhooks/express';
 import { toFastify } from 'storefront-webhooks/fastify';
 import { toFetch } from 'storefront-webhooks/fetch';
@@ -22,6 +28,19 @@ import { toLambda } from 'storefront-webhooks/lambda';
 import { toNext } from 'storefront-webhooks/next';
 import { toNextPages } from 'storefront-webhooks/next-pages';
 import { toNodeHandler } from 'storefront-webhooks/node';
+import {
+  type PostgresClient,
+  postgresLedger,
+  postgresSchema,
+  postgresStore,
+} from 'storefront-webhooks/postgres';
+import { type RedisClient, redisStore } from 'storefront-webhooks/redis';
+import {
+  type SqliteDatabase,
+  sqliteLedger,
+  sqliteSchema,
+  sqliteStore,
+} from 'storefront-webhooks/sqlite';
 import { loadFixture, type ReplayResult, replay } from 'storefront-webhooks/testing';
 import { toWorker } from 'storefront-webhooks/workers';
 
@@ -94,3 +113,13 @@ export function isOurs(error: unknown): error is UsageError {
 }
 
 export default toWorker((env: Env) => createReceiver({ secret: env.SECRET }));
+
+/** Stores and ledgers take clients by their shape: no driver is a dependency. */
+export async function stores(database: SqliteDatabase, pool: PostgresClient, redis: RedisClient) {
+  const all: IdempotencyStore[] = [sqliteStore(database), postgresStore(pool), redisStore(redis)];
+  for (const store of all) createReceiver({ secret, store });
+  const schemas: string[] = [sqliteSchema(), postgresSchema()];
+  const effect = { key: '', handler: '' };
+  const isNew: boolean = sqliteLedger().once(database, effect);
+  return { schemas, areNew: [isNew, await postgresLedger(pool).once(pool, effect)] };
+}

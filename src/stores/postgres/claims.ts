@@ -1,0 +1,64 @@
+import type { Json } from '../../schemas/json.js';
+import type { Claim, Claimable, LeaseTerms } from '../store.js';
+import type { Row } from './client.js';
+import { storable, toBase64 } from './encoding.js';
+
+/** A claim that has been asked for. */
+export interface Asked {
+  readonly delivery: Claimable;
+  readonly lease: LeaseTerms;
+}
+
+/** A claim as the statement reads it. Numbers are texts, because JSON has no `Infinity`. */
+export function toClaimJson({ delivery, lease }: Asked): Record<string, Json> {
+  const { key, scope, id, event, receivedAt, body } = delivery;
+  return {
+    key,
+    scope: storable(scope),
+    id: storable(id),
+    event: storable(event),
+    received: `${receivedAt}`,
+    body: body ? toBase64(body) : null,
+    owner: lease.owner,
+    lease: `${lease.leaseMs}`,
+    keep: `${lease.keepMs}`,
+    crashes: `${lease.maxCrashes}`,
+  };
+}
+
+/** What came of a claim, by the row as it is now. */
+export function toClaim(row: Row | undefined, owner: string): Claim {
+  if (!row) throw new Error('PostgreSQL gave no row for a claim.');
+  const state = row.text('state');
+  if (state === 'done') return { state };
+  if (state === 'dead') return { state, error: row.maybe('error') };
+  if (state === 'leased' && row.maybe('owner') === owner) {
+    return {
+      state: 'acquired',
+      fence: row.number('fence'),
+      attempt: row.number('attempts'),
+      done: readHandlers(row.text('handlers')),
+    };
+  }
+  return { state: 'busy', retryAfterMs: row.number('wait') };
+}
+
+/** Names and outputs are JSON within JSON. */
+function readHandlers(json: string): Record<string, Json> {
+  const handlers: Record<string, string> = JSON.parse(json);
+  return Object.fromEntries(
+    Object.entries(handlers).map(([name, output]): [string, Json] => [
+      JSON.parse(name),
+      JSON.parse(output),
+    ]),
+  );
+}
+
+export function byKey(rows: readonly Row[]): Map<string, Row> {
+  return new Map(rows.map((row) => [row.text('key'), row]));
+}
+
+/** As a bigint takes it. */
+export function toLimit(limit: number): string {
+  return `${Math.min(Math.max(Math.floor(limit), 0), Number.MAX_SAFE_INTEGER)}`;
+}

@@ -1,0 +1,86 @@
+import { UsageError } from '../../errors.js';
+import { isJsonObject } from '../../schemas/json.js';
+
+/** What a statement is given: text, or nothing. */
+export type Value = string | null;
+
+/**
+ * A client of PostgreSQL: a pool or a client of `pg`, the `sql` of postgres.js, a PGlite, or a
+ * transaction of one of them.
+ */
+export type PostgresClient =
+  | { query(text: string, values?: Value[]): Promise<{ readonly rows: unknown[] }> }
+  | {
+      unsafe(
+        text: string,
+        values?: Value[],
+        options?: { prepare?: boolean },
+      ): PromiseLike<readonly unknown[]>;
+    };
+
+/** Runs one statement and gives its rows. */
+export type Query = (text: string, values?: Value[]) => Promise<readonly Row[]>;
+
+/**
+ * Brings the clients of several drivers to one shape.
+ *
+ * @throws {UsageError} `client_invalid`
+ */
+export function toQuery(client: PostgresClient): Query {
+  if (has(client, 'unsafe')) {
+    // A driver that has been told never to prepare statements does not do it here, either.
+    return async (text, values) =>
+      toRows(await client.unsafe(text, values, { prepare: values !== undefined }));
+  }
+  if (has(client, 'query')) {
+    return async (text, values) => toRows((await client.query(text, values))?.rows);
+  }
+  throw new UsageError('client_invalid', `PostgreSQL is reached through ${EXPECTED}.`);
+}
+
+const EXPECTED =
+  'a Pool or Client of pg, the `sql` of postgres.js, a PGlite, or a transaction of one of them';
+
+function has<Name extends 'query' | 'unsafe'>(
+  client: PostgresClient,
+  name: Name,
+): client is Extract<PostgresClient, Record<Name, unknown>> {
+  const isObject = (typeof client === 'object' && client !== null) || typeof client === 'function';
+  return isObject && typeof Reflect.get(client, name) === 'function';
+}
+
+function toRows(rows: unknown): readonly Row[] {
+  if (Array.isArray(rows)) return rows.map((row) => new Row(row));
+  throw new UsageError('client_invalid', `The client gave no rows. Pass ${EXPECTED}.`);
+}
+
+/** A row whose columns are all text: how a driver reads other types is its user's choice. */
+export class Row {
+  readonly #columns: Record<string, unknown>;
+
+  constructor(columns: unknown) {
+    this.#columns = isJsonObject(columns) ? columns : {};
+  }
+
+  text(column: string): string {
+    const text = this.maybe(column);
+    if (text === undefined) throw new Error(`PostgreSQL gave no text in the column ${column}.`);
+    return text;
+  }
+
+  maybe(column: string): string | undefined {
+    const value = this.#columns[column];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  number(column: string): number {
+    return Number(this.text(column));
+  }
+}
+
+/** The SQLSTATE of an error, in whichever driver. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined;
+}

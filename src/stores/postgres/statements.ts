@@ -1,0 +1,160 @@
+import { KEEP_DEAD_MS, STALLED_MS } from '../store.js';
+
+// Each parameter is text and is cast here, and each column that is given back is text: drivers differ
+// in how they write and read other types, and their users can change it. The time is the server's.
+
+const fenceAt = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint`;
+const nextFence = (previous: string, time: string) => `greatest(${previous} + 1, ${fenceAt(time)})`;
+const after = (ms: string, time = 'clock_timestamp()') =>
+  `${time} + (${ms}) * interval '1 millisecond'`;
+/** Beyond a thousand years, or `Infinity`, is for ever: no date holds it. */
+const kept = (ms: string, time: string) =>
+  `CASE WHEN ${ms} > 1e14 THEN 'infinity' ELSE ${after(ms, time)} END`;
+const keptDead = (time = 'clock_timestamp()') =>
+  `greatest(purge_at, ${after(`${KEEP_DEAD_MS}`, time)})`;
+const stalledBefore = (time: string) => after(`-${STALLED_MS}`, time);
+
+/**
+ * $1 claims, $2 the error of one interrupted too often. A row for each claim, by its key: the caller has
+ * acquired it where it is leased to him. In the order of the keys, so that two of these never deadlock.
+ */
+export const CLAIM = `
+INSERT INTO webhook_delivery AS d (key, scope, id, event, received_at, body, state, fence, attempts,
+  failures, owner, lease_ms, max_crashes, not_before, purge_at)
+SELECT decode(c.key, 'hex'), c.scope, c.id, c.event, to_timestamp(c.received / 1000),
+  decode(c.body, 'base64'), 'leased', ${fenceAt('c.now')}, 1, 0, c.owner, c.lease, c.crashes,
+  ${after('c.lease', 'c.now')}, ${kept('c.keep', 'c.now')}
+FROM (
+  SELECT *, clock_timestamp() AS now FROM json_to_recordset($1::text::json) AS claim (
+    key text, scope text, id text, event text, received double precision, body text, owner text,
+    lease double precision, keep double precision, crashes double precision)
+) c
+ORDER BY c.key COLLATE "C"
+ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, purge_at, handlers, failures,
+  attempts, state, owner, fence, lease_ms, max_crashes, not_before, error) = (
+  SELECT
+    CASE WHEN again THEN excluded.scope ELSE d.scope END,
+    CASE WHEN again THEN excluded.id ELSE d.id END,
+    CASE WHEN again THEN excluded.event ELSE d.event END,
+    CASE WHEN again THEN excluded.received_at ELSE d.received_at END,
+    CASE WHEN again THEN excluded.body ELSE d.body END,
+    CASE WHEN again THEN excluded.purge_at WHEN poison
+      THEN greatest(d.purge_at, ${after(`${KEEP_DEAD_MS}`, 'now')}) ELSE d.purge_at END,
+    d.handlers,
+    CASE WHEN again THEN 0 ELSE d.failures END,
+    CASE WHEN again THEN 1 WHEN taken THEN d.attempts + 1 ELSE d.attempts END,
+    CASE WHEN poison THEN 'dead' WHEN taken THEN 'leased' ELSE d.state END,
+    CASE WHEN taken THEN excluded.owner ELSE d.owner END,
+    CASE WHEN free THEN ${nextFence('d.fence', 'now')} ELSE d.fence END,
+    CASE WHEN taken OR mine THEN excluded.lease_ms ELSE d.lease_ms END,
+    CASE WHEN taken OR mine THEN excluded.max_crashes ELSE d.max_crashes END,
+    CASE WHEN taken OR mine THEN ${after('excluded.lease_ms', 'now')} ELSE d.not_before END,
+    CASE WHEN poison THEN $2::text ELSE d.error END
+  FROM (
+    SELECT now, again, mine, free, free AND crashed AS poison, free AND NOT crashed AS taken
+    FROM (
+      SELECT now, again, mine, again OR (due AND NOT mine) AS free,
+        d.state = 'leased' AND d.attempts - d.failures >= excluded.max_crashes AS crashed
+      FROM (
+        SELECT now, d.state = 'done' AND d.purge_at <= now AS again,
+          d.state = 'leased' AND d.owner = excluded.owner AS mine,
+          d.state IN ('leased', 'retry') AND d.not_before <= now AS due
+        FROM (SELECT clock_timestamp() AS now) a
+      ) b
+    ) c
+  ) e
+)
+RETURNING encode(key, 'hex') AS key, state, owner, fence::text AS fence, attempts::text AS attempts,
+  handlers::text AS handlers, error,
+  ceil(greatest(0, extract(epoch FROM not_before - clock_timestamp()) * 1000))::text AS wait`;
+
+/** $1 completions. A row for each that was still under its lease, or already done under it. */
+export const COMPLETE = `
+WITH held AS (
+  SELECT d.key, c.keep
+  FROM webhook_delivery d
+  JOIN json_to_recordset($1::text::json) AS c (key text, fence bigint, keep double precision)
+    ON d.key = decode(c.key, 'hex') AND d.fence = c.fence
+  WHERE d.state IN ('leased', 'done')
+  ORDER BY d.key
+  FOR UPDATE OF d
+)
+UPDATE webhook_delivery d SET state = 'done', purge_at = ${kept('held.keep', 'clock_timestamp()')},
+  owner = NULL, lease_ms = NULL, max_crashes = NULL, handlers = '{}', error = NULL, body = NULL
+FROM held
+WHERE d.key = held.key
+RETURNING encode(d.key, 'hex') AS key`;
+
+/** $1 key, $2 fence: what every other verb of a lease begins with. */
+const HELD = `WHERE key = decode($1::text, 'hex') AND fence = $2::text::bigint AND state = 'leased'`;
+
+/** $3 lease */
+export const RENEW = `
+UPDATE webhook_delivery SET not_before = ${after('$3::text::double precision')}
+${HELD} RETURNING 'yes' AS held`;
+
+/** $3 the name of a handler, $4 its output: both JSON, which may hold what jsonb refuses in its texts. */
+export const HANDLER_DONE = `
+UPDATE webhook_delivery SET handlers = handlers || jsonb_build_object($3::text, $4::text)
+${HELD} RETURNING 'yes' AS held`;
+
+const ENDS = `($4::text::boolean OR failures + 1 >= $5::text::double precision)`;
+
+/** $3 delay, $4 whether it is permanent, $5 how many failures end it, $6 error */
+export const FAIL = `
+UPDATE webhook_delivery SET failures = failures + 1, error = $6::text,
+  state = CASE WHEN ${ENDS} THEN 'dead' ELSE 'retry' END,
+  purge_at = CASE WHEN ${ENDS} THEN ${keptDead()} ELSE purge_at END,
+  not_before = ${after('$3::text::double precision')}
+${HELD} RETURNING state`;
+
+export const RELEASE = `
+UPDATE webhook_delivery SET state = 'retry', attempts = attempts - 1, not_before = clock_timestamp()
+${HELD} RETURNING 'yes' AS held`;
+
+/** $1 key */
+export const REDRIVE = `
+UPDATE webhook_delivery SET state = 'retry', attempts = 0, failures = 0, error = NULL,
+  fence = ${nextFence('fence', 'clock_timestamp()')}, not_before = clock_timestamp()
+WHERE key = decode($1::text, 'hex') AND (state = 'dead' OR
+  (state IN ('leased', 'retry') AND not_before < ${stalledBefore('clock_timestamp()')}))
+RETURNING 'yes' AS redriven`;
+
+// In parentheses it is looked at once per statement; elsewhere it would keep an index from being used.
+const NOW = '(SELECT clock_timestamp())';
+
+/** $1 limit, $2 the error of what is abandoned */
+export const PURGE = `
+WITH old AS (
+  SELECT key, state FROM webhook_delivery
+  WHERE purge_at <= ${NOW} AND (state IN ('done', 'dead')
+    OR (body IS NOT NULL AND not_before < ${stalledBefore(NOW)}))
+  ORDER BY purge_at LIMIT $1::text::bigint
+  FOR UPDATE SKIP LOCKED
+), forgotten AS (
+  DELETE FROM webhook_delivery d USING old
+  WHERE d.key = old.key AND old.state IN ('done', 'dead') RETURNING 1
+), abandoned AS (
+  UPDATE webhook_delivery d SET state = 'dead', error = $2::text,
+    fence = ${nextFence('d.fence', 'clock_timestamp()')}, purge_at = ${after(`${KEEP_DEAD_MS}`)}
+  FROM old WHERE d.key = old.key AND old.state IN ('leased', 'retry') RETURNING 1
+)
+SELECT ((SELECT count(*) FROM forgotten) + (SELECT count(*) FROM abandoned))::text AS number`;
+
+const list = (condition: string) => `
+SELECT encode(key, 'hex') AS key, scope, id, event, attempts::text AS attempts, error,
+  round(extract(epoch FROM received_at) * 1000)::text AS received, encode(body, 'base64') AS body
+FROM webhook_delivery
+WHERE ${condition} AND body IS NOT NULL AND key > decode($1::text, 'hex')
+ORDER BY key LIMIT $2::text::bigint`;
+
+/** $1 the key after which it begins, $2 limit */
+export const LIST = {
+  dead: list(`state = 'dead'`),
+  stalled: list(`state IN ('leased', 'retry') AND not_before < ${stalledBefore(NOW)}`),
+};
+
+/** $1 key, $2 handler. No row: it has been entered before. */
+export const ENTER_EFFECT = `
+INSERT INTO webhook_effect (key, handler) VALUES (decode($1::text, 'hex'), $2::text)
+ON CONFLICT DO NOTHING RETURNING 'yes' AS entered`;

@@ -1,0 +1,163 @@
+import { inTime } from '../../in-time.js';
+import type { Json } from '../../schemas/json.js';
+import { Batch } from '../batch.js';
+import {
+  ABANDONED,
+  type Claim,
+  type Claimable,
+  type FailTerms,
+  type IdempotencyStore,
+  INTERRUPTED,
+  type LeaseTerms,
+  type StoredDelivery,
+} from '../store.js';
+import { type Asked, byKey, toClaim, toClaimJson, toLimit } from './claims.js';
+import {
+  type PostgresClient,
+  type Query,
+  type Row,
+  sqlState,
+  toQuery,
+  type Value,
+} from './client.js';
+import { fromBase64, storable } from './encoding.js';
+import { retrying } from './retrying.js';
+import { Schema } from './schema.js';
+import * as sql from './statements.js';
+
+/** Few statements at once leave the pool's connections to others, and make batches larger. */
+const LIMITS = {
+  maxRunning: 4,
+  maxItems: 256,
+  maxSize: 4 * 1024 * 1024,
+  // A text that this database's encoding lacks, or a trigger of somebody's.
+  isFaultOfOne: (error: unknown) => /^(?:22|23|P0)/.test(sqlState(error) ?? ''),
+};
+/** The size of a claim beside its body, roughly. */
+const CLAIM_SIZE = 512;
+const MAX_ERROR = 2_000;
+/** Who did not answer. */
+const NAME = 'PostgreSQL';
+
+interface Completion {
+  readonly key: string;
+  readonly fence: number;
+  readonly keepMs: number;
+}
+
+/**
+ * Remembers deliveries in PostgreSQL, for any number of processes. It creates its tables at first use,
+ * or finds those of {@link postgresSchema}. Claims that come at once travel in one statement.
+ *
+ * @param client - A pool rather than a single connection, which may be lost.
+ * @throws {UsageError} `client_invalid` where it is given something else. Its verbs reject with the
+ *   errors of the client, and with `schema_missing` where the tables cannot be created.
+ *
+ * @example
+ * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+ * pool.on('error', console.error);
+ * createReceiver({ secret, store: postgresStore(pool) });
+ */
+export function postgresStore(client: PostgresClient): IdempotencyStore {
+  return new PostgresStore(retrying(toQuery(client)));
+}
+
+class PostgresStore implements IdempotencyStore {
+  readonly durable = true;
+  readonly #query: Query;
+  readonly #schema: Schema;
+  readonly #claims = new Batch<Asked, Claim>((asked) => inTime(this.#claim(asked), NAME), {
+    ...LIMITS,
+    sizeOf: ({ delivery }) => CLAIM_SIZE + (delivery.body?.length ?? 0),
+    keyOf: ({ delivery }) => delivery.key,
+  });
+  readonly #completions = new Batch<Completion, boolean>(
+    (completions) => inTime(this.#complete(completions), NAME),
+    { ...LIMITS, sizeOf: () => 0, keyOf: ({ key }) => key },
+  );
+
+  constructor(query: Query) {
+    this.#query = query;
+    this.#schema = new Schema(query);
+  }
+
+  claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
+    return this.#claims.add({ delivery, lease });
+  }
+
+  complete(key: string, fence: number, keepMs: number): Promise<boolean> {
+    return this.#completions.add({ key, fence, keepMs });
+  }
+
+  async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
+    return (await this.#run(sql.RENEW, [key, `${fence}`, `${leaseMs}`])).length > 0;
+  }
+
+  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+    const done = [JSON.stringify(handler), JSON.stringify(output)];
+    return (await this.#run(sql.HANDLER_DONE, [key, `${fence}`, ...done])).length > 0;
+  }
+
+  async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
+    const { delayMs, permanent, maxFailures, error } = terms;
+    const values = [`${delayMs}`, `${permanent}`, `${maxFailures}`];
+    const short = storable(error.slice(0, MAX_ERROR));
+    const [row] = await this.#run(sql.FAIL, [key, `${fence}`, ...values, short]);
+    if (!row) return 'lost';
+    return row.text('state') === 'dead' ? 'dead' : 'retry';
+  }
+
+  async release(key: string, fence: number): Promise<boolean> {
+    return (await this.#run(sql.RELEASE, [key, `${fence}`])).length > 0;
+  }
+
+  async redrive(key: string): Promise<boolean> {
+    return (await this.#run(sql.REDRIVE, [key])).length > 0;
+  }
+
+  async purge(limit: number): Promise<number> {
+    const [row] = await this.#run(sql.PURGE, [toLimit(limit), ABANDONED]);
+    return row?.number('number') ?? 0;
+  }
+
+  async list({
+    state,
+    after = '',
+    limit,
+  }: Parameters<IdempotencyStore['list']>[0]): Promise<StoredDelivery[]> {
+    const rows = await this.#run(sql.LIST[state], [after, toLimit(limit)]);
+    return rows.map((row) => ({
+      key: row.text('key'),
+      scope: row.text('scope'),
+      id: row.text('id'),
+      event: row.text('event'),
+      receivedAt: row.number('received'),
+      body: fromBase64(row.text('body')),
+      state,
+      attempts: row.number('attempts'),
+      error: row.maybe('error'),
+    }));
+  }
+
+  async #claim(asked: readonly Asked[]): Promise<Claim[]> {
+    const claims = JSON.stringify(asked.map(toClaimJson));
+    const rows = byKey(await this.#run(sql.CLAIM, [claims, INTERRUPTED]));
+    return asked.map(({ delivery, lease }) => toClaim(rows.get(delivery.key), lease.owner));
+  }
+
+  async #complete(completions: readonly Completion[]): Promise<boolean[]> {
+    const values = completions.map(({ key, fence, keepMs }) => ({ key, fence, keep: `${keepMs}` }));
+    const rows = byKey(await this.#run(sql.COMPLETE, [JSON.stringify(values)]));
+    return completions.map(({ key }) => rows.has(key));
+  }
+
+  async #run(text: string, values: Value[]): Promise<readonly Row[]> {
+    await this.#schema.ready();
+    try {
+      return await this.#query(text, values);
+    } catch (error) {
+      this.#schema.check(error);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,18 @@
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+// Two digits at once: several times as fast as btoa.
+const PAIRS = Array.from({ length: 4096 }, (_, bits) => `${DIGITS[bits >> 6]}${DIGITS[bits & 63]}`);
+
+/** Bytes as text that any client carries: they decode what they receive as UTF-8. */
+export function toBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 3) {
+    const bits = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    text += `${PAIRS[bits >> 12]}${PAIRS[bits & 4095]}`;
+  }
+  const missing = (3 - (bytes.length % 3)) % 3;
+  return missing === 0 ? text : text.slice(0, -missing) + '='.repeat(missing);
+}
+
+export function fromBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}

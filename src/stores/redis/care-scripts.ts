@@ -1,0 +1,63 @@
+import { ABANDONED, STALLED_MS } from '../store.js';
+import { deliveryScript, SEEN } from './layout.js';
+
+/** KEYS: the delivery and its indexes. */
+export const REDRIVE = deliveryScript(`
+local state, fence, not_before = read('s', 'f', 'n')
+if not state or state == 'done' then return '=false' end
+local now = clock()
+if state ~= 'dead' and tonumber(not_before) >= now - ${STALLED_MS} then return '=false' end
+-- First: see the fenced verbs.
+redis.call('PERSIST', delivery)
+redis.call('HDEL', delivery, 'e', 'o')
+redis.call('HSET', delivery, 's', 'retry', 'f', int(math.max(fence + 1, now)), 'a', 0, 'x', 0,
+  'n', int(now))
+redis.call('ZREM', dead, key)
+if redis.call('HEXISTS', delivery, 'b') == 1 then redis.call('ZADD', open, int(now), key) end
+return '=true'
+`);
+
+/** KEYS: the delivery and its indexes. Says whether it was forgotten, or ended as abandoned. */
+export const PURGE = deliveryScript(`
+local state, not_before, purge_at = read('s', 'n', 'p')
+if not state or state == 'done' then
+  drop()
+  return '=false'
+end
+local now = clock()
+-- What is not due leaves the range that purging looks through, whatever had brought it there.
+if state == 'dead' then
+  redis.call('ZREM', open, key)
+  if tonumber(purge_at) > now then
+    redis.call('ZADD', dead, 'XX', int(purge_at), key)
+    return '=false'
+  end
+  redis.call('DEL', delivery)
+  redis.call('ZREM', dead, key)
+  return '=true'
+end
+redis.call('ZREM', dead, key)
+if tonumber(not_before) >= now - ${STALLED_MS} then
+  redis.call('ZADD', open, 'XX', int(not_before), key)
+  return '=false'
+end
+if tonumber(purge_at) > now then
+  redis.call('ZADD', open, 'XX', int(math.min(purge_at - ${SEEN}, -1)), key)
+  return '=false'
+end
+bury(now, purge_at, '${JSON.stringify(ABANDONED)}')
+return '=true'
+`);
+
+/** KEYS: the delivery and its indexes. ARGV: dead or stalled. Says nothing of what is neither any more. */
+export const READ = deliveryScript(`
+local state, attempts, not_before, reason, described, body = read('s', 'a', 'n', 'e', 'd', 'b')
+if not state or state == 'done' then
+  drop()
+  return '='
+end
+local wanted = ARGV[1] == 'dead'
+if wanted ~= (state == 'dead') or not body then return '=' end
+if not wanted and tonumber(not_before) >= clock() - ${STALLED_MS} then return '=' end
+return '=[' .. attempts .. ',' .. (reason or 'null') .. ',' .. described .. ',"' .. body .. '"]'
+`);

@@ -1,0 +1,60 @@
+import { STALLED_MS } from '../store.js';
+import { SEEN } from './layout.js';
+import { Script } from './script.js';
+
+const PRELUDE = `
+local limit, found = tonumber(ARGV[1]), {}
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function int(number)
+  return string.format('%.0f', number)
+end
+
+local function add(keys, after)
+  for _, key in ipairs(keys) do
+    if #found >= limit then return end
+    if key > after then found[#found + 1] = key end
+  end
+end
+`;
+
+/** KEYS: the indexes of some shards, in order. Gives up to so many of the keys of deliveries in them. */
+const indexScript = (text: string) =>
+  new Script(`${PRELUDE}
+for _, index in ipairs(KEYS) do
+  if #found >= limit then break end
+  ${text}
+end
+return '=' .. table.concat(found, ',')
+`);
+
+/** KEYS: "dead" of some shards. ARGV: how many. Those whose time has come. */
+export const OLD_DEAD = indexScript(`
+  add(redis.call('ZRANGEBYSCORE', index, '-inf', int(now), 'LIMIT', 0, limit), '')
+`);
+
+/** KEYS: "open" of some shards. ARGV: how many. Stalled, and their time may have come. */
+export const OLD_OPEN = indexScript(`
+  add(redis.call('ZRANGEBYSCORE', index, '-inf', int(now - ${SEEN}), 'LIMIT', 0, limit), '')
+  add(redis.call('ZRANGEBYSCORE', index, 0, '(' .. int(now - ${STALLED_MS}), 'LIMIT', 0, limit), '')
+`);
+
+/** KEYS: "dead" of some shards. ARGV: how many, after which key. */
+export const DEAD = indexScript(`
+  local keys = redis.call('ZRANGE', index, 0, -1)
+  table.sort(keys)
+  add(keys, ARGV[2])
+`);
+
+/** KEYS: "open" of some shards. ARGV: how many, after which key. */
+export const STALLED = indexScript(`
+  local keys = redis.call('ZRANGEBYSCORE', index, '-inf', '(' .. int(now - ${STALLED_MS}))
+  table.sort(keys)
+  add(keys, ARGV[2])
+`);
+
+/** KEYS: any, which says where it is run. */
+export const INFO = new Script(`
+return '=' .. redis.call('INFO', 'memory') .. redis.call('INFO', 'persistence')
+`);

@@ -1,0 +1,71 @@
+import { KEEP_DEAD_MS } from '../store.js';
+import { Script } from './script.js';
+
+/** Stands for ever: the largest integer that Lua's numbers hold. */
+export const EVER = Number.MAX_SAFE_INTEGER;
+
+/** Takes times below 0, where they stay in order. */
+export const SEEN = 10_000_000_000_000;
+
+/** A number as an argument. */
+export function integer(value: number): string {
+  return String(Math.max(-EVER, Math.min(Math.ceil(value), EVER)));
+}
+
+/*
+ * What is done is a plain string, its fence, and expires by itself: the least that Redis can keep. All
+ * else is a hash:
+ *
+ *   s state (leased, retry, dead)   o owner      f fence         a attempts   x failures
+ *   n not before, in ms             p purge at   e error, JSON   h:… what a handler has done, JSON
+ *   d [scope, id, event, received at], JSON                      b body, in base64; an effect has none
+ *
+ * Two sorted sets per shard name those that have a body:
+ *
+ *   open  leased and retry, by n; what purging has found to be stalled before its time has come, by
+ *         p - SEEN, which is below 0
+ *   dead  by p
+ *
+ * A reply is a text that begins with "=", so that no client takes it for JSON or a number.
+ */
+const PRELUDE = `
+local delivery, open, dead = KEYS[1], KEYS[2], KEYS[3]
+local key = string.match(delivery, '[^:]*$')
+
+local function clock()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function int(number)
+  return string.format('%.0f', number)
+end
+
+-- The fields of a hash; "done" alone where it is a string.
+local function read(...)
+  local fields = redis.pcall('HMGET', delivery, ...)
+  if not fields.err then return unpack(fields) end
+  if string.find(fields.err, 'WRONGTYPE', 1, true) then return 'done' end
+  error(fields.err)
+end
+
+local function bury(now, purge_at, reason)
+  local keep = math.max(tonumber(purge_at), now + ${KEEP_DEAD_MS})
+  redis.call('HSET', delivery, 's', 'dead', 'p', int(keep), 'e', reason)
+  redis.call('ZREM', open, key)
+  if redis.call('HEXISTS', delivery, 'b') == 1 then
+    redis.call('ZADD', dead, int(keep), key)
+  elseif keep < ${EVER} then
+    redis.call('PEXPIREAT', delivery, int(keep))
+  end
+end
+
+-- Where the server has forgotten it otherwise.
+local function drop()
+  redis.call('ZREM', open, key)
+  redis.call('ZREM', dead, key)
+end
+`;
+
+/** A script over one delivery, all of whose keys it is given: see `deliveryKeys`. */
+export const deliveryScript = (text: string) => new Script(PRELUDE + text);

@@ -1,0 +1,44 @@
+import { toHex, toUtf8 } from '../../bytes.js';
+import { WebhookError } from '../../errors.js';
+import type { ScriptCalls } from './client.js';
+
+/** A script that replies with a text that begins with "=". */
+export class Script {
+  readonly #text: string;
+  #sha: Promise<string> | undefined;
+
+  constructor(text: string) {
+    this.#text = text.trim();
+  }
+
+  /**
+   * Runs it by its hash; by its text where the server does not know it, as after a restart, or on
+   * another node of a cluster.
+   *
+   * @returns The reply after the "=".
+   */
+  async run(calls: ScriptCalls, keys: string[], args: string[]): Promise<string> {
+    this.#sha ??= sha1(this.#text);
+    const sha = await this.#sha;
+    const reply = await calls.evalSha(sha, keys, args).catch((error: unknown) => {
+      if (!hasCode(error, 'NOSCRIPT')) throw error;
+      return calls.eval(this.#text, keys, args);
+    });
+    const text = reply instanceof Uint8Array ? new TextDecoder().decode(reply) : reply;
+    if (typeof text === 'string' && text.startsWith('=')) return text.slice(1);
+    throw new WebhookError(
+      'store_invalid',
+      'The Redis client gave no reply of a script: is it in a transaction or a pipeline?',
+    );
+  }
+}
+
+/** Whether a server has refused a call with this code, the first word of its message. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && error.message.startsWith(code);
+}
+
+async function sha1(text: string): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-1', new Uint8Array(toUtf8(text)));
+  return toHex(new Uint8Array(hash));
+}

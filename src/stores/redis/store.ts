@@ -1,0 +1,136 @@
+import type { Json } from '../../schemas/json.js';
+import type {
+  Claim,
+  Claimable,
+  FailTerms,
+  IdempotencyStore,
+  LeaseTerms,
+  StoredDelivery,
+} from '../store.js';
+import { toBase64 } from './base64.js';
+import { PURGE, REDRIVE } from './care-scripts.js';
+import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
+import { OLD_DEAD, OLD_OPEN } from './index-scripts.js';
+import { integer } from './layout.js';
+import { list } from './list.js';
+import type { Script } from './script.js';
+import { CLAIM, FENCED } from './scripts.js';
+import { deliveryKeys, type Index, inGroups, Shards } from './shards.js';
+import { warnOfServer } from './warnings.js';
+
+/** The most of an error that is kept. */
+const ERROR_CHARACTERS = 2000;
+
+/**
+ * Keeps deliveries in Redis or Valkey, through a client of your own: for several processes and machines.
+ * Needs Redis 5 or newer, or Valkey, alone or as a cluster; nothing has to be set up.
+ *
+ * The server must not evict keys (`maxmemory-policy noeviction`) and should write to its disk
+ * (`appendonly yes`); where it says otherwise, one line on stderr does, too. Where its
+ * memory is full, it takes nothing new, and what was claimed comes to its end. **Replication is
+ * asynchronous**: a failover can forget what was claimed or done last, and then a delivery is handled
+ * twice. For goods worth money, use an effect ledger in the database of the effect as well.
+ *
+ * A client holds calls back while the server is away, and the receiver waits 10 seconds for them. To
+ * answer at once, give ioredis `maxRetriesPerRequest: 1`, or node-redis `disableOfflineQueue: true`.
+ *
+ * @param client - A connected client of ioredis, node-redis or `@upstash/redis`. It stays yours to close.
+ * @throws {UsageError} `client_invalid` where it is none of these.
+ * @example
+ * createReceiver({ secret, store: redisStore(new Redis(process.env.REDIS_URL)) });
+ */
+export function redisStore(client: RedisClient): IdempotencyStore {
+  return new RedisStore(scriptCallsOf(client));
+}
+
+type ClaimReply =
+  | { state: 'acquired'; fence: number; attempt: number; done: [string, Json][] }
+  | { state: 'busy'; retryAfterMs: number }
+  | { state: 'done' }
+  | { state: 'dead'; error: string | null };
+
+class RedisStore implements IdempotencyStore {
+  readonly durable = true;
+  readonly #calls: ScriptCalls;
+  readonly #shards: Shards;
+  #hasLooked = false;
+
+  constructor(calls: ScriptCalls) {
+    this.#calls = calls;
+    this.#shards = new Shards(calls);
+  }
+
+  async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
+    const { key, scope, id, event, receivedAt, body } = delivery;
+    const terms = [lease.leaseMs, lease.keepMs, lease.maxCrashes].map(integer);
+    const described = JSON.stringify([scope, id, event, receivedAt]);
+    const args = [lease.owner, ...terms, described, ...(body ? [toBase64(body)] : [])];
+    const reply: ClaimReply = JSON.parse(await this.#run(CLAIM, key, ...args));
+    if (reply.state === 'acquired') return { ...reply, done: Object.fromEntries(reply.done) };
+    return reply.state === 'dead' ? { state: 'dead', error: reply.error ?? undefined } : reply;
+  }
+
+  async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
+    return (await this.#fenced('renew', key, fence, integer(leaseMs))) === 'true';
+  }
+
+  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+    const texts = [JSON.stringify(handler), JSON.stringify(output)];
+    return (await this.#fenced('done', key, fence, ...texts)) === 'true';
+  }
+
+  async complete(key: string, fence: number, keepMs: number): Promise<boolean> {
+    return (await this.#fenced('complete', key, fence, integer(keepMs))) === 'true';
+  }
+
+  async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
+    const { delayMs, permanent, maxFailures, error } = terms;
+    const reason = JSON.stringify(error.slice(0, ERROR_CHARACTERS));
+    const args = [integer(delayMs), String(permanent), integer(maxFailures), reason];
+    const state = await this.#fenced('fail', key, fence, ...args);
+    return state === 'retry' || state === 'dead' ? state : 'lost';
+  }
+
+  async release(key: string, fence: number): Promise<boolean> {
+    return (await this.#fenced('release', key, fence)) === 'true';
+  }
+
+  async redrive(key: string): Promise<boolean> {
+    return (await this.#run(REDRIVE, key)) === 'true';
+  }
+
+  async purge(limit: number): Promise<number> {
+    const purged = await this.#purge(OLD_DEAD, 'dead', limit);
+    return purged + (await this.#purge(OLD_OPEN, 'open', limit - purged));
+  }
+
+  async #purge(script: Script, index: Index, limit: number): Promise<number> {
+    let purged = 0;
+    for (;;) {
+      const wanted = limit - purged;
+      const keys = await this.#shards.find(script, index, wanted);
+      const answers = await inGroups(keys, (key) => this.#run(PURGE, key));
+      purged += answers.filter((answer) => answer === 'true').length;
+      // What was not yet due after all has been put off, and must not hide what is.
+      if (keys.length < wanted || purged >= limit) return purged;
+    }
+  }
+
+  list(filter: Parameters<IdempotencyStore['list']>[0]): Promise<StoredDelivery[]> {
+    return list(filter, this.#shards, (script, key, ...args) => this.#run(script, key, ...args));
+  }
+
+  #fenced(verb: string, key: string, fence: number, ...args: string[]): Promise<string> {
+    return this.#run(FENCED, key, verb, integer(fence), ...args);
+  }
+
+  async #run(script: Script, key: string, ...args: string[]): Promise<string> {
+    const reply = await script.run(this.#calls, deliveryKeys(key), args);
+    if (!this.#hasLooked) {
+      this.#hasLooked = true;
+      // Not waited for: it only warns.
+      void warnOfServer(this.#calls);
+    }
+    return reply;
+  }
+}

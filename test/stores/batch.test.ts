@@ -1,0 +1,129 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { Batch, type BatchOptions } from '../../src/stores/batch.js';
+
+const OPTIONS: BatchOptions<string> = {
+  maxRunning: 2,
+  maxItems: 3,
+  maxSize: 10,
+  sizeOf: (item) => item.length,
+  keyOf: (item) => item,
+};
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A batch whose runs end when they are told to. */
+function start(options: Partial<BatchOptions<string>> = {}) {
+  const runs: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
+  const batch = new Batch<string, string>(
+    (items) =>
+      new Promise((resolve, reject) => {
+        runs.push({
+          items,
+          end: () => resolve(items.map((item) => item.toUpperCase())),
+          fail: reject,
+        });
+      }),
+    { ...OPTIONS, ...options },
+  );
+  const sent = () => runs.map(({ items }) => items.join());
+  return { batch, runs, sent, until: (count: number) => vi.waitUntil(() => runs.length >= count) };
+}
+
+test('what comes in one turn of the event loop travels together, and each gets its own result', async () => {
+  const { batch, runs, sent, until } = start();
+  const adding = Promise.all(['a', 'b', 'c'].map((item) => batch.add(item)));
+  await until(1);
+  expect(sent()).toEqual(['a,b,c']);
+  runs[0]?.end();
+  expect(await adding).toEqual(['A', 'B', 'C']);
+});
+
+test('what comes while enough is under way travels together afterwards', async () => {
+  const { batch, runs, sent, until } = start();
+  const first = batch.add('a');
+  await until(1);
+  const second = batch.add('b');
+  await until(2);
+  const later = Promise.all([batch.add('c'), batch.add('d')]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sent()).toEqual(['a', 'b']);
+  runs[1]?.end();
+  await until(3);
+  expect(sent()).toEqual(['a', 'b', 'c,d']);
+  runs[0]?.end();
+  runs[2]?.end();
+  expect(await Promise.all([first, second, later])).toEqual(['A', 'B', ['C', 'D']]);
+});
+
+test.each([
+  ['as many as may', ['a', 'b', 'c', 'd'], ['a,b,c', 'd']],
+  ['as large as they may be', ['aaaaaa', 'bbbbbb', 'cc'], ['aaaaaa,cc', 'bbbbbb']],
+  ['one that is too large, alone', ['a'.repeat(30), 'b'], ['a'.repeat(30), 'b']],
+  ['no two of one key', ['a', 'a', 'b'], ['a,b', 'a']],
+])('sends together %s', async (_, items, expected) => {
+  const { batch, runs, sent, until } = start();
+  const adding = Promise.all(items.map((item) => batch.add(item)));
+  await until(2);
+  expect(sent()).toEqual(expected);
+  for (const { end } of runs) end();
+  expect(await adding).toEqual(items.map((item) => item.toUpperCase()));
+});
+
+test('rejects all of a batch that fails, and goes on', async () => {
+  const { batch, runs, until } = start({ maxRunning: 1 });
+  const adding = Promise.allSettled([batch.add('a'), batch.add('b')]);
+  await until(1);
+  runs[0]?.fail(new Error('no'));
+  expect((await adding).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const next = batch.add('c');
+  await until(2);
+  runs[1]?.end();
+  expect(await next).toBe('C');
+});
+
+test('rejects all where a run throws at once or gives too little', async () => {
+  const throwing = new Batch<string, string>(() => {
+    throw new Error('at once');
+  }, OPTIONS);
+  await expect(throwing.add('a')).rejects.toThrow('at once');
+  const short = new Batch<string, string>(async () => ['A'], OPTIONS);
+  const adding = Promise.allSettled([short.add('a'), short.add('b')]);
+  expect((await adding).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
+
+test('sends each alone where one may be at fault', async () => {
+  const sent: string[] = [];
+  const batch = new Batch<string, string>(
+    async (items) => {
+      sent.push(items.join());
+      if (items.includes('b')) throw new Error('not this one');
+      return items;
+    },
+    { ...OPTIONS, isFaultOfOne: () => true },
+  );
+  const adding = Promise.allSettled(['a', 'b', 'c'].map((item) => batch.add(item)));
+  expect((await adding).map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+  ]);
+  expect(sent).toEqual(['a,b,c', 'a', 'b', 'c']);
+});
+
+test('does not send what nobody waits for any more', async () => {
+  const { batch, runs, sent, until } = start({ maxRunning: 1 });
+  const first = batch.add('a');
+  await until(1);
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const late = batch.add('b');
+  vi.advanceTimersByTime(10_001);
+  const inTime = batch.add('c');
+  runs[0]?.end();
+  await expect(late).rejects.toMatchObject({ code: 'timed_out' });
+  await vi.waitUntil(() => runs.length === 2);
+  runs[1]?.end();
+  expect(await Promise.all([first, inTime])).toEqual(['A', 'C']);
+  expect(sent()).toEqual(['a', 'c']);
+});

@@ -1,0 +1,154 @@
+import { PGlite } from '@electric-sql/pglite';
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  acquire,
+  EMPTY,
+  KEEP_MS,
+  LONG_AGO_MS,
+  newDelivery,
+  STARTING_MS,
+  terms,
+} from './claiming.js';
+
+const RETRY = { delayMs: 0, permanent: false, maxFailures: Infinity, error: 'it threw' };
+let database: PGlite;
+let store: IdempotencyStore;
+const delivery = newDelivery();
+
+beforeAll(async () => {
+  database = await PGlite.create();
+  await database.exec(postgresSchema());
+  store = postgresStore(database);
+}, STARTING_MS);
+beforeEach(async () => {
+  await database.exec(EMPTY);
+});
+afterAll(() => database.close());
+
+async function row(): Promise<Record<string, unknown>> {
+  const { rows } = await database.query<Record<string, unknown>>(
+    `SELECT *, purge_at > clock_timestamp() + interval '29 days' AS kept FROM webhook_delivery`,
+  );
+  return rows[0] ?? {};
+}
+
+test('what was abandoned refuses its last holder', async () => {
+  const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS, keepMs: 0 });
+  expect(await store.purge(1)).toBe(1);
+  expect(await row()).toMatchObject({ state: 'dead', kept: true });
+  expect(Number((await row()).fence)).toBeGreaterThan(fence);
+  expect(await store.redrive(delivery.key)).toBe(true);
+  await acquire(store, delivery);
+  expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(false);
+});
+
+test.each([
+  ['release', (fence: number) => store.release(delivery.key, fence)],
+  ['fail', (fence: number) => store.fail(delivery.key, fence, RETRY)],
+  ['lapse', (fence: number) => store.renew(delivery.key, fence, -1)],
+])(
+  'each claim after a %s has a fence of its own, also where the clock was set back',
+  async (_, end) => {
+    const ahead = Date.now() + 1e10;
+    let last = (await acquire(store, delivery)).fence;
+    await database.query('UPDATE webhook_delivery SET fence = $1', [ahead]);
+    last = ahead;
+    for (let time = 1; time <= 3; time++) {
+      await end(last);
+      const { fence } = await acquire(store, delivery, { maxCrashes: Infinity });
+      expect(fence).toBe(ahead + time);
+      expect(await store.renew(delivery.key, last, 10_000)).toBe(false);
+      last = fence;
+    }
+  },
+);
+
+test.each([
+  ['released', (fence: number) => store.release(delivery.key, fence), 1],
+  ['failed', (fence: number) => store.fail(delivery.key, fence, RETRY), 2],
+])(
+  'what was %s is not to be completed, and its owner may claim it again',
+  async (_, end, attempt) => {
+    const lease = terms();
+    const { fence } = await acquire(store, delivery, lease);
+    await end(fence);
+    expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(false);
+    expect(await acquire(store, delivery, lease)).toMatchObject({ attempt });
+  },
+);
+
+test('the fence is the clock where that is ahead', async () => {
+  const before = Date.now();
+  const { fence } = await acquire(store, delivery);
+  expect(Math.abs(fence - before)).toBeLessThan(60_000);
+});
+
+test('what is done and to be forgotten is new to the next, though nothing was purged', async () => {
+  const first = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
+  await store.fail(delivery.key, first.fence, RETRY);
+  const second = await acquire(store, delivery);
+  await store.handlerDone(delivery.key, second.fence, 'mail', 'sent');
+  expect(await store.complete(delivery.key, second.fence, 0)).toBe(true);
+  const again = await acquire(
+    store,
+    { ...delivery, id: 'whl_2' },
+    { leaseMs: LONG_AGO_MS, keepMs: Infinity },
+  );
+  expect(again).toMatchObject({ attempt: 1, done: {} });
+  expect(again.fence).toBeGreaterThan(second.fence);
+  expect(await row()).toMatchObject({ failures: 0, error: null, kept: true });
+  const [stalled] = await store.list({ state: 'stalled', limit: 1 });
+  expect(stalled).toMatchObject({ id: 'whl_2', attempts: 1, error: undefined });
+  expect(Buffer.from(stalled?.body ?? []).toString()).toBe('{"id":"ord_1"}');
+});
+
+test('what is done keeps nothing that it needs no more', async () => {
+  const { fence } = await acquire(store, delivery);
+  await store.handlerDone(delivery.key, fence, 'mail', 'sent');
+  await store.complete(delivery.key, fence, KEEP_MS);
+  expect(await row()).toMatchObject({
+    state: 'done',
+    body: null,
+    handlers: {},
+    error: null,
+    owner: null,
+  });
+});
+
+test('what dies of crashes is kept for a person, with its body, and nobody holds it', async () => {
+  const owner = 'the last';
+  const { fence } = await acquire(store, delivery, { owner, leaseMs: LONG_AGO_MS, keepMs: 0 });
+  const dead = { state: 'dead', error: 'it was interrupted too often' };
+  expect(await store.claim(delivery, terms({ maxCrashes: 1 }))).toEqual(dead);
+  expect(await store.claim(delivery, terms({ owner }))).toEqual(dead);
+  expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(false);
+  expect(await store.purge(9)).toBe(0);
+  expect(await row()).toMatchObject({ kept: true });
+  expect(await store.list({ state: 'dead', limit: Infinity })).toHaveLength(1);
+});
+
+test('what fails often enough is kept as well, and a short one is cut short', async () => {
+  const { fence } = await acquire(store, delivery, { keepMs: 0 });
+  const error = `${'e'.repeat(1_999)}💥 and so on`;
+  expect(await store.fail(delivery.key, fence, { ...RETRY, maxFailures: 1, error })).toBe('dead');
+  expect(await row()).toMatchObject({ kept: true, error: `${'e'.repeat(1_999)}\ufffd` });
+});
+
+test('a claim that is asked for again prolongs its lease', async () => {
+  const lease = terms({ leaseMs: 1_000 });
+  await store.claim(delivery, lease);
+  await store.claim(delivery, { ...lease, leaseMs: 60_000 });
+  const busy = await store.claim(delivery, terms());
+  expect(busy.state === 'busy' && busy.retryAfterMs).toBeGreaterThan(50_000);
+});
+
+test('terms of any size are taken', async () => {
+  for (const keepMs of [Infinity, Number.MAX_SAFE_INTEGER, 1e14, 0.5]) {
+    const one = newDelivery();
+    const { fence } = await acquire(store, one, { keepMs, leaseMs: 1e12 + 0.5, maxCrashes: 1e12 });
+    expect(await store.renew(one.key, fence, 0.25)).toBe(true);
+    expect(await store.complete(one.key, fence, keepMs)).toBe(true);
+  }
+});

@@ -1,0 +1,116 @@
+import pg from 'pg';
+import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
+import { acquire, KEEP_MS, newDelivery, newKey, STARTING_MS } from './claiming.js';
+
+withPostgres('the tables in PostgreSQL', () => {
+  let server: PostgresServer;
+  let admin: pg.Pool;
+  let count = 0;
+  let database: string;
+  const pools: pg.Pool[] = [];
+
+  const connect = (user = 'postgres') => {
+    const pool = new pg.Pool({ host: server.host, port: server.port, user, database });
+    pools.push(pool);
+    return pool;
+  };
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    admin = new pg.Pool({ connectionString: server.url });
+    await admin.query('CREATE ROLE webhooks LOGIN');
+  }, STARTING_MS);
+
+  // PostgreSQL 15 lets only the owner of a database create tables in it; earlier ones, everybody.
+  beforeEach(async () => {
+    database = `fresh_${++count}`;
+    await admin.query(`CREATE DATABASE ${database}`);
+    await connect().query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+  });
+
+  afterAll(async () => {
+    await Promise.all(pools.map((pool) => pool.end()));
+    await admin.end();
+    await server.remove();
+  });
+
+  test('are made once by twenty who start at once', async () => {
+    const stores = Array.from({ length: 20 }, () => postgresStore(connect()));
+    const delivery = newDelivery();
+    const claims = await Promise.allSettled(stores.map((store) => acquire(store, delivery)));
+    expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const claim of claims) {
+      if (claim.status === 'rejected') expect(claim.reason.message).toMatch(/it is busy$/);
+    }
+  });
+
+  test('are made by the printed SQL, once or twice, all of it', async () => {
+    const pool = connect();
+    for (const _ of ['once', 'twice']) await pool.query(postgresSchema());
+    const described = async () =>
+      (
+        await pool.query(`
+          SELECT table_name AS name, column_name AS part, data_type AS kind FROM information_schema.columns
+          WHERE table_schema = 'public' UNION ALL
+          SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1, 2`)
+      ).rows;
+    const printed = await described();
+    await pool.query('DROP TABLE webhook_delivery, webhook_effect');
+    await acquire(postgresStore(pool), newDelivery());
+    expect(await described()).toEqual(printed);
+    expect(printed.length).toBeGreaterThan(20);
+  });
+
+  test('are used by a role that may not create tables', async () => {
+    await connect().query(
+      `${postgresSchema()}
+      GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_delivery, webhook_effect TO webhooks`,
+    );
+    const store = postgresStore(connect('webhooks'));
+    const delivery = newDelivery();
+    const { fence } = await acquire(store, delivery);
+    expect(await store.complete(delivery.key, fence, 0)).toBe(true);
+    expect(await store.purge(10)).toBe(1);
+  });
+
+  test('are asked for where the role may not create them, and found once they are there', async () => {
+    const store = postgresStore(connect('webhooks'));
+    await expect(acquire(store, newDelivery())).rejects.toMatchObject({
+      name: 'WebhookError',
+      code: 'schema_missing',
+      message: expect.stringContaining('postgresSchema()'),
+      cause: { code: '42501' },
+    });
+    await connect().query(`${postgresSchema()} GRANT ALL ON webhook_delivery TO webhooks`);
+    expect((await acquire(store, newDelivery())).attempt).toBe(1);
+  });
+
+  test('are made anew where they were dropped: the lease is lost, and what follows is new', async () => {
+    const pool = connect();
+    const store = postgresStore(pool);
+    const delivery = newDelivery();
+    const { fence } = await acquire(store, delivery);
+    await pool.query('DROP TABLE webhook_delivery, webhook_effect');
+    await expect(store.renew(delivery.key, fence, 1_000)).rejects.toMatchObject({ code: '42P01' });
+    expect(await store.renew(delivery.key, fence, 1_000)).toBe(false);
+    expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(false);
+    expect((await acquire(store, delivery)).attempt).toBe(1);
+  });
+
+  test('are looked for once', async () => {
+    const pool = connect();
+    let count = 0;
+    const store = postgresStore({
+      query(text, values) {
+        count++;
+        return pool.query(text, values);
+      },
+    });
+    await Promise.all([store.redrive(newKey()), store.redrive(newKey())]);
+    expect(count).toBe(4);
+    await store.redrive(newKey());
+    expect(count).toBe(5);
+  });
+});

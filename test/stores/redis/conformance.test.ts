@@ -1,0 +1,34 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { type RedisServer, redisBinaries, startRedis, withRedis } from '../../support/redis.js';
+import { describeStore } from '../suite.js';
+import { type Connected, clients } from './clients.js';
+
+withRedis('on a real server', () => {
+  describe.each(redisBinaries)('%s', (binary) => {
+    let server: RedisServer;
+    let admin: Redis;
+    beforeAll(async () => {
+      server = await startRedis({ binary });
+      admin = new Redis(server.url);
+    });
+    afterAll(async () => {
+      admin.disconnect();
+      await server.remove();
+    });
+
+    describe.each(Object.entries(clients))('%s', (name, connect) => {
+      let connected: Connected;
+      beforeAll(async () => {
+        connected = await connect(server);
+      });
+      afterAll(() => connected.close());
+
+      const make = async () => {
+        await admin.flushdb();
+        return connected.store;
+      };
+      describeStore(`Redis (${name})`, make, { expires: true });
+    });
+  });
+});

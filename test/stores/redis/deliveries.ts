@@ -1,0 +1,43 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type {
+  Claim,
+  Claimable,
+  FailTerms,
+  IdempotencyStore,
+  LeaseTerms,
+} from 'storefront-webhooks';
+
+export const RETRY: FailTerms = {
+  delayMs: 0,
+  permanent: false,
+  maxFailures: Infinity,
+  error: 'it threw',
+};
+/** A lease or a delay that ended when any sender would have come back. */
+export const LONG_AGO_MS = -120_000;
+
+export function newDelivery(): Claimable {
+  return {
+    key: randomBytes(32).toString('hex'),
+    scope: 'shop',
+    id: 'whl_1',
+    event: 'order:paid',
+    receivedAt: 1_790_000_000_000,
+    body: new TextEncoder().encode('{"id":"ord_1"}'),
+  };
+}
+
+export function terms(changes: Partial<LeaseTerms> = {}): LeaseTerms {
+  return { owner: randomUUID(), leaseMs: 60_000, keepMs: 600_000, maxCrashes: 3, ...changes };
+}
+
+/** Claims what has to be free. */
+export async function acquire(
+  store: IdempotencyStore,
+  delivery: Claimable,
+  changes: Partial<LeaseTerms> = {},
+): Promise<Extract<Claim, { state: 'acquired' }>> {
+  const claim = await store.claim(delivery, terms(changes));
+  if (claim.state === 'acquired') return claim;
+  throw new Error(`expected to acquire the lease, but it is ${claim.state}`);
+}
