@@ -14,8 +14,9 @@ import { ENTER_EFFECT } from './statements.js';
  * than you like. Under `SERIALIZABLE` try the whole transaction again at 40001, as with any other.
  *
  * @param client - Through which the table is created at once, so that no transaction has to do it.
- * @throws {UsageError} `client_invalid`. `once` rejects with `key_invalid` where it is not given the
- *   key of an event, with `schema_missing`, or with the errors of the client.
+ * @throws {UsageError} `client_invalid`. `once` rejects with `transaction_missing` where it is given the
+ *   pool, with `key_invalid` where it is not given the key of an event, with `schema_missing`, or with
+ *   the errors of the client.
  *
  * @example
  * const ledger = postgresLedger(sql);
@@ -48,6 +49,12 @@ class PostgresLedger implements EffectLedger<PostgresClient, Promise<boolean>> {
     if (!KEY.test(key)) {
       throw new UsageError('key_invalid', 'Pass the event itself, or its `key` and `handler`.');
     }
+    if (isOutside(tx)) {
+      throw new UsageError(
+        'transaction_missing',
+        'ledger.once has to be given the transaction of the effect, not the pool: BEGIN first.',
+      );
+    }
     // In the transaction: to wait for another connection while this one is held would be a deadlock.
     if (!this.#isReady) this.#isReady = await makeTables(query);
     try {
@@ -57,6 +64,11 @@ class PostgresLedger implements EffectLedger<PostgresClient, Promise<boolean>> {
       throw error;
     }
   }
+}
+
+/** A pool of `pg`, the `sql` of postgres.js and a PGlite are no transaction; of a client nobody knows. */
+function isOutside(tx: PostgresClient): boolean {
+  return 'totalCount' in tx || 'begin' in tx || 'waitReady' in tx;
 }
 
 const KEY = /^[\da-f]{64}$/i;

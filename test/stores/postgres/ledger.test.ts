@@ -210,11 +210,24 @@ withPostgres('the ledger in PostgreSQL', () => {
     await server.stop();
     const ledger = postgresLedger(pool);
     const effect = { key: newKey(), handler: 'ship' };
-    await expect(ledger.once(pool, effect)).rejects.toThrow();
+    const enter = () => ledger.once({ query: (text, values) => pool.query(text, values) }, effect);
+    await expect(enter()).rejects.toThrow();
     await server.start();
-    expect(await vi.waitUntil(() => ledger.once(pool, effect).catch(() => undefined), 10_000)).toBe(
-      true,
-    );
+    expect(await vi.waitUntil(() => enter().catch(() => undefined), 10_000)).toBe(true);
+  });
+
+  test('refuses a pool, on which the effect would be done in another transaction', async () => {
+    const ledger = postgresLedger(pool);
+    const sql = postgres(server.url);
+    const lite = await PGlite.create();
+    for (const outside of [pool, sql, lite]) {
+      await expect(ledger.once(outside, { key: newKey(), handler: 'ship' })).rejects.toMatchObject({
+        name: 'UsageError',
+        code: 'transaction_missing',
+      });
+    }
+    await sql.end();
+    await lite.close();
   });
 
   test('refuses what is no key', async () => {
