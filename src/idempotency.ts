@@ -66,7 +66,7 @@ export class Idempotency {
     try {
       const terms = this.#terms(subject, keepMs);
       // By the same owner: a claim whose answer was lost must not hold the delivery up for a lease.
-      claim = await persist(() => this.#store.claim(subject, terms));
+      claim = await persist(() => this.#claim(subject, terms));
       if (claim.state === 'busy') claim = await this.#wait(subject, terms, claim);
     } catch (cause) {
       const error = new WebhookError('store_unavailable', 'The store could not take the claim.', {
@@ -144,9 +144,17 @@ export class Idempotency {
     for (let pauseMs = 20; claim.state === 'busy'; pauseMs = Math.min(2 * pauseMs, 250)) {
       if (this.#closing || performance.now() + pauseMs > giveUpAt) break;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      claim = await this.#store.claim(subject, terms);
+      claim = await this.#claim(subject, terms);
     }
     return claim;
+  }
+
+  /** A process that was frozen meanwhile has been granted what may be another one's by now: it asks again. */
+  async #claim(subject: Claimable, terms: LeaseTerms): Promise<Claim> {
+    const askedAt = performance.now();
+    const claim = await this.#store.claim(subject, terms);
+    const isLate = performance.now() - askedAt > this.#timing.leaseMs - this.#timing.renewMs;
+    return claim.state === 'acquired' && isLate ? { state: 'busy', retryAfterMs: 0 } : claim;
   }
 
   /** Gives whether the lease was still held. */

@@ -90,6 +90,47 @@ describe('work under a lease', () => {
     });
   });
 
+  test('is not begun by a process that was frozen until its lease had lapsed', async () => {
+    const base = memoryStore();
+    const frozen = deferred<void>();
+    let isFirst = true;
+    const claim: IdempotencyStore['claim'] = async (...args) => {
+      const granted = await base.claim(...args);
+      if (isFirst) {
+        isFirst = false;
+        await frozen.promise;
+      }
+      return granted;
+    };
+    const { process } = setUp(storeWith({ claim }, base));
+    const work = vi.fn(async () => DONE);
+    const first = process().hold(subject, KEEP_MS, work);
+    const other = setUp(base, { waitMs: 10_000 });
+    expect(await other.process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({
+      state: 'worked',
+      attempt: 2,
+    });
+    frozen.resolve();
+    expect(await first).toEqual({ state: 'done' });
+    expect(work).not.toHaveBeenCalled();
+  });
+
+  test('is begun after all by a process that was frozen, where nobody has taken it over', async () => {
+    const base = memoryStore();
+    let isFirst = true;
+    const claim: IdempotencyStore['claim'] = async (...args) => {
+      const granted = await base.claim(...args);
+      if (isFirst) await new Promise((resolve) => setTimeout(resolve, timing.leaseMs));
+      isFirst = false;
+      return granted;
+    };
+    const { process } = setUp(storeWith({ claim }, base));
+    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({
+      state: 'worked',
+      attempt: 1,
+    });
+  });
+
   test('is renewed for as long as it takes, and no longer', async () => {
     const base = memoryStore();
     const renew = vi.fn<IdempotencyStore['renew']>((...args) => base.renew(...args));
@@ -172,10 +213,9 @@ describe('a lease that ends early', () => {
   test('because another process took over: its late result is refused', async () => {
     const base = memoryStore();
     // This process is frozen: its renewals do not reach the store.
-    const frozen = setUp(storeWith({ renew: async () => true }, base), {
-      leaseMs: 1,
-      renewMs: 60_000,
-    });
+    const claim: IdempotencyStore['claim'] = (delivery, terms) =>
+      base.claim(delivery, { ...terms, leaseMs: 1 });
+    const frozen = setUp(storeWith({ claim, renew: async () => true }, base));
     const { promise, resolve } = deferred<Work>();
     const first = frozen.process().hold(subject, KEEP_MS, () => promise);
     const { process } = setUp(base);
