@@ -1,0 +1,116 @@
+import { parseArgs } from 'node:util';
+import { STORES, type StoreName } from './stores.js';
+
+export const PARTS = [
+  'faults',
+  'copies',
+  'races',
+  'clocks',
+  'takeover',
+  'release',
+  'rates',
+  'sizes',
+] as const;
+export type Part = (typeof PARTS)[number];
+
+/** How much of everything is done on each store. */
+export interface Sizes {
+  readonly deliveries: number;
+  readonly faults: number;
+  readonly copies: number;
+  readonly races: number;
+  readonly takeovers: number;
+  readonly releases: number;
+  readonly clocks: number;
+  readonly slices: number;
+  readonly sliceMs: number;
+  readonly rows: number;
+  /** What is purged beside claims. */
+  readonly backlog: number;
+}
+
+const SHORT: Sizes = {
+  deliveries: 300,
+  faults: 40,
+  copies: 25,
+  races: 150,
+  takeovers: 6,
+  releases: 5,
+  clocks: 8,
+  slices: 4,
+  sliceMs: 400,
+  rows: 20_000,
+  backlog: 12_000,
+};
+
+const FULL: Sizes = {
+  deliveries: 10_000,
+  faults: 1_000,
+  copies: 250,
+  races: 5_000,
+  takeovers: 16,
+  releases: 20,
+  clocks: 24,
+  slices: 10,
+  sliceMs: 1_000,
+  rows: 20_000,
+  backlog: 60_000,
+};
+
+export interface Arguments {
+  readonly short: boolean;
+  readonly seed: number;
+  readonly stores: readonly StoreName[];
+  readonly parts: readonly Part[];
+  readonly sizes: Sizes;
+  readonly json: string | undefined;
+  readonly markdown: string | undefined;
+}
+
+export function readArguments(args: string[]): Arguments {
+  const { values } = parseArgs({
+    args,
+    options: {
+      short: { type: 'boolean', default: false },
+      seed: { type: 'string', default: '20261121' },
+      store: { type: 'string', multiple: true },
+      only: { type: 'string', multiple: true },
+      deliveries: { type: 'string' },
+      faults: { type: 'string' },
+      races: { type: 'string' },
+      json: { type: 'string' },
+      markdown: { type: 'string' },
+    },
+  });
+  const sizes = values.short ? SHORT : FULL;
+  return {
+    short: values.short,
+    seed: wholeNumber('seed', values.seed),
+    stores: choose('store', values.store, STORES),
+    parts: choose('only', values.only, PARTS),
+    sizes: {
+      ...sizes,
+      deliveries: wholeNumber('deliveries', values.deliveries ?? `${sizes.deliveries}`),
+      faults: wholeNumber('faults', values.faults ?? `${sizes.faults}`),
+      races: wholeNumber('races', values.races ?? `${sizes.races}`),
+    },
+    json: values.json,
+    markdown: values.markdown,
+  };
+}
+
+function wholeNumber(name: string, text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  throw new Error(`--${name} has to be a whole number above 0.`);
+}
+
+function choose<Name extends string>(
+  option: string,
+  chosen: readonly string[] | undefined,
+  all: readonly Name[],
+): readonly Name[] {
+  const unknown = chosen?.find((name) => !(all as readonly string[]).includes(name));
+  if (unknown !== undefined) throw new Error(`--${option} is one of ${all.join(', ')}.`);
+  return chosen ? all.filter((name) => chosen.includes(name)) : all;
+}

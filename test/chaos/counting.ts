@@ -1,0 +1,100 @@
+import { STOCK } from './inside/effects.js';
+import type { TestedStore } from './stores.js';
+
+/** Extra runs of the plain handler. */
+export interface Extra {
+  readonly runs: number;
+  /** Of one delivery, at most. */
+  readonly most: number;
+  /** Beyond one for each delivery and each process that was hit while it had it. */
+  readonly unexplained: number;
+}
+
+/** What the database says of the effects of some deliveries. */
+export interface Counted {
+  readonly withoutPlain: number;
+  readonly withoutSale: number;
+  readonly soldTwice: number;
+  /** Sold, but never sent. */
+  readonly unknownSales: number;
+  /** What the stock has lost beyond the sales. */
+  readonly stockError: number;
+  readonly extraPlain: Extra;
+}
+
+export async function countEffects(
+  store: TestedStore,
+  ids: readonly string[],
+  prefix: string,
+  hit: ReadonlySet<number> = new Set(),
+): Promise<Counted> {
+  const like = `delivery LIKE '${prefix}%'`;
+  const plain = new Map<string, number[]>();
+  const runs = await store.query(
+    `SELECT delivery, process FROM handler_run WHERE handler = 'plain' AND ${like}`,
+  );
+  for (const { delivery, process } of runs) {
+    const processes = plain.get(String(delivery)) ?? [];
+    plain.set(String(delivery), [...processes, Number(process)]);
+  }
+  const sales = await countsOf(
+    store,
+    `SELECT delivery AS name, COUNT(*) AS n FROM sale WHERE ${like} GROUP BY delivery`,
+  );
+  const sent = new Set(ids);
+  const gone = await one(store, `SELECT SUM(${STOCK} - remaining) AS n FROM stock`);
+  return {
+    withoutPlain: ids.filter((id) => !plain.has(id)).length,
+    withoutSale: ids.filter((id) => !sales.has(id)).length,
+    soldTwice: [...sales.values()].filter((n) => n > 1).length,
+    unknownSales: [...sales.keys()].filter((id) => !sent.has(id)).length,
+    stockError: Math.abs(gone - (await one(store, 'SELECT COUNT(*) AS n FROM sale'))),
+    extraPlain: extraOf([...plain.values()], hit),
+  };
+}
+
+/** @param runs - The processes that ran each delivery. */
+function extraOf(runs: readonly (readonly number[])[], hit: ReadonlySet<number>): Extra {
+  const extra = { runs: 0, most: 0, unexplained: 0 };
+  for (const processes of runs) {
+    const more = processes.length - 1;
+    const faults = new Set(processes.filter((process) => hit.has(process))).size;
+    extra.runs += more;
+    extra.most = Math.max(extra.most, more);
+    extra.unexplained += Math.max(0, more - faults);
+  }
+  return extra;
+}
+
+export interface Reruns {
+  /** Started after the handler was recorded, by a later attempt. */
+  readonly later: number;
+  /** Started after the handler was recorded, by an earlier attempt, which had been stopped meanwhile. */
+  readonly frozen: number;
+  readonly records: number;
+}
+
+export async function countReruns(store: TestedStore): Promise<Reruns> {
+  const reruns = (condition: string) =>
+    one(
+      store,
+      `SELECT COUNT(*) AS n FROM handler_run AS r WHERE EXISTS (
+         SELECT 1 FROM recorded AS c
+         WHERE c.key = r.key AND c.handler = r.handler AND r.started > c.at AND ${condition})`,
+    );
+  return {
+    later: await reruns('r.attempt >= c.attempt'),
+    frozen: await reruns('r.attempt < c.attempt'),
+    records: await one(store, 'SELECT COUNT(*) AS n FROM recorded'),
+  };
+}
+
+async function countsOf(store: TestedStore, sql: string): Promise<Map<string, number>> {
+  const rows = await store.query(sql);
+  return new Map(rows.map(({ name, n }) => [String(name), Number(n)]));
+}
+
+async function one(store: TestedStore, sql: string): Promise<number> {
+  const [row] = await store.query(sql);
+  return Number(row?.n ?? 0);
+}

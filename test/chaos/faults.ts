@@ -1,0 +1,57 @@
+import type { Random } from './random.js';
+
+/** Where in the path of a delivery a process is hit. */
+export const POINTS = [
+  'before-claim',
+  'after-claim',
+  'before-plain',
+  'after-plain',
+  'before-ledger',
+  'in-transaction',
+  'after-commit',
+  'before-finished',
+  'after-finished',
+  'after-record',
+  'before-complete',
+  'after-complete',
+] as const;
+
+export type Point = (typeof POINTS)[number];
+
+/** A process hits itself at the nth passing of a point, or is hit from outside after a while. */
+export type Fault = {
+  readonly signal: 'SIGKILL' | 'SIGSTOP';
+  /** How long it stays stopped: longer than its leases last. */
+  readonly frozenMs: number;
+} & (
+  | { readonly point: Point; readonly nth: number }
+  | { readonly point: 'outside'; readonly afterMs: number }
+);
+
+/** Of ten faults, this one stops its process. */
+const STOP_AT = 2;
+
+/**
+ * @param options.stopsInTransaction - Whether a process may be stopped within its transaction. With
+ *   SQLite it would hold the lock of the whole file, and nothing would go on meanwhile.
+ */
+export function planFaults(
+  random: Random,
+  { faults, deliveries }: { faults: number; deliveries: number },
+  { stopsInTransaction }: { stopsInTransaction: boolean },
+): Fault[] {
+  // Each fault costs its process some deliveries: on average, what one fault has of them.
+  const most = Math.max(2, Math.round((1.2 * deliveries) / faults));
+  let turn = 0;
+  return Array.from({ length: faults }, (_, index): Fault => {
+    const frozenMs = random.between(11_000, 13_000);
+    const signal = index % 10 === STOP_AT ? 'SIGSTOP' : 'SIGKILL';
+    if (random.chance(1 / 3))
+      return { signal, frozenMs, point: 'outside', afterMs: random.between(0, 600) };
+    // In turn, so that each point has its share.
+    const point = POINTS[turn++ % POINTS.length] ?? 'before-claim';
+    const nth = random.between(1, most);
+    const locks = point === 'in-transaction' && !stopsInTransaction;
+    return { signal: locks ? 'SIGKILL' : signal, frozenMs, point, nth };
+  });
+}

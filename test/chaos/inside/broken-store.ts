@@ -1,0 +1,74 @@
+import type { EffectLedger, IdempotencyStore } from 'storefront-webhooks';
+
+/** A store with a fault of its own, to see that the harness finds it: `CHAOS_BREAK=complete npm run chaos`. */
+export function brokenStore(store: IdempotencyStore, how: string): IdempotencyStore {
+  const whole: IdempotencyStore = {
+    durable: store.durable,
+    claim: (...args) => store.claim(...args),
+    renew: (...args) => store.renew(...args),
+    handlerDone: (...args) => store.handlerDone(...args),
+    complete: (...args) => store.complete(...args),
+    fail: (...args) => store.fail(...args),
+    release: (...args) => store.release(...args),
+    redrive: (...args) => store.redrive(...args),
+    purge: (...args) => store.purge(...args),
+    list: (...args) => store.list(...args),
+  };
+  switch (how) {
+    case 'complete':
+      return { ...whole, complete: async () => true };
+    case 'fence':
+      // Says that what was refused had been done.
+      return {
+        ...whole,
+        renew: async () => true,
+        complete: async (...args) => (await store.complete(...args)) || true,
+      };
+    case 'record':
+      return { ...whole, handlerDone: async () => true };
+    case 'lease':
+      // Every lease lapses at once.
+      return {
+        ...whole,
+        claim: (delivery, terms) => store.claim(delivery, { ...terms, leaseMs: 1 }),
+      };
+    case 'done':
+      // Forgets at once what is done.
+      return {
+        ...whole,
+        async complete(key, fence) {
+          const maxFailures = Number.POSITIVE_INFINITY;
+          await store.fail(key, fence, { delayMs: 0, permanent: false, maxFailures, error: '' });
+          return true;
+        },
+      };
+    case 'lose':
+      // Says that what somebody else has begun was done.
+      return {
+        ...whole,
+        async claim(...args) {
+          const claim = await store.claim(...args);
+          return claim.state === 'busy' ? { state: 'done' } : claim;
+        },
+      };
+    case 'ledger':
+      return whole;
+    default:
+      throw new Error(
+        `CHAOS_BREAK is complete, fence, record, lease, done, lose or ledger, not ${how}.`,
+      );
+  }
+}
+
+/** A ledger that lets everything through, where `CHAOS_BREAK` says so. */
+export function perhapsBroken<Tx, Answer extends boolean | Promise<boolean>>(
+  ledger: EffectLedger<Tx, Answer>,
+): EffectLedger<Tx, Answer> {
+  if (process.env.CHAOS_BREAK !== 'ledger') return ledger;
+  return {
+    once(tx, effect) {
+      const again = { ...effect, handler: `${effect.handler} ${process.hrtime.bigint()}` };
+      return ledger.once(tx, again);
+    },
+  };
+}

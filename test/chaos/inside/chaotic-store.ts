@@ -1,0 +1,61 @@
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { monotonicMs } from '../monotonic.js';
+import type { Effects } from './effects.js';
+import { pass } from './faults-here.js';
+
+/** The store as the receiver sees it: each verb passes the points at which the process may be hit. */
+export function chaoticStore(
+  store: IdempotencyStore,
+  effects: Effects,
+  { lateMs, onGranted, onAnswered }: ClaimWatch,
+): IdempotencyStore {
+  const attempts = new Map<string, number>();
+  return {
+    durable: store.durable,
+    async claim(...args) {
+      pass('before-claim');
+      const claim = await store.claim(...args);
+      if (claim.state === 'acquired') {
+        attempts.set(`${args[0].key} ${claim.fence}`, claim.attempt);
+        onGranted(args[0].id, monotonicMs());
+        pass('after-claim');
+        if (lateMs > 0) await new Promise((resolve) => setTimeout(resolve, lateMs));
+        onAnswered(args[0].id, monotonicMs());
+      }
+      return claim;
+    },
+    renew: (...args) => store.renew(...args),
+    async handlerDone(key, fence, handler, output) {
+      const accepted = await store.handlerDone(key, fence, handler, output);
+      const at = monotonicMs();
+      pass('after-record');
+      if (accepted)
+        await effects.recorded(key, nameOf(handler), attempts.get(`${key} ${fence}`) ?? 0, at);
+      return accepted;
+    },
+    async complete(...args) {
+      pass('before-complete');
+      const accepted = await store.complete(...args);
+      pass('after-complete');
+      return accepted;
+    },
+    fail: (...args) => store.fail(...args),
+    release: (...args) => store.release(...args),
+    redrive: (...args) => store.redrive(...args),
+    purge: (...args) => store.purge(...args),
+    list: (...args) => store.list(...args),
+  };
+}
+
+export interface ClaimWatch {
+  /** How long the answer to a claim is held back. */
+  readonly lateMs: number;
+  readonly onGranted: (id: string, at: number) => void;
+  readonly onAnswered: (id: string, at: number) => void;
+}
+
+/** What is recorded is the path of a step; that of a handler is its name. */
+function nameOf(progress: string): string {
+  const [name] = JSON.parse(progress) as [string];
+  return name;
+}

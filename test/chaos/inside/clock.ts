@@ -1,0 +1,19 @@
+// Run before all else that is in the bundle: this process believes that it is another day.
+const offset = Number(process.env.CHAOS_CLOCK_MS ?? 0);
+const RealDate = Date;
+
+class ShiftedDate extends RealDate {
+  constructor(...args: [] | [number | string | Date]) {
+    if (args.length === 0) super(RealDate.now() + offset);
+    // With several arguments, too.
+    else super(...(args as [number]));
+  }
+
+  static override now(): number {
+    return RealDate.now() + offset;
+  }
+}
+
+if (offset !== 0) globalThis.Date = ShiftedDate as DateConstructor;
+
+export {};

@@ -1,0 +1,128 @@
+import type { Pool, PoolClient } from 'pg';
+import type { EffectLedger } from 'storefront-webhooks';
+import type { DatabaseSync } from './database-sync.js';
+
+/** One run of a handler, told to the database as its plain effect. */
+export interface HandlerRun {
+  readonly delivery: string;
+  readonly key: string;
+  readonly handler: string;
+  readonly attempt: number;
+  /** When it started, on the clock that all processes share. */
+  readonly started: number;
+}
+
+/** How often each thing is in stock at first, and how many things there are. */
+export const STOCK = 1_000_000;
+export const PRODUCTS = 100;
+
+/** For both databases. No constraint keeps anything from happening twice: that is to be seen. */
+export const EFFECT_TABLES = `
+  CREATE TABLE handler_run (
+    delivery TEXT, key TEXT, handler TEXT, attempt INTEGER, process INTEGER, started DOUBLE PRECISION
+  );
+  CREATE TABLE recorded (key TEXT, handler TEXT, attempt INTEGER, at DOUBLE PRECISION);
+  CREATE INDEX recorded_key ON recorded (key);
+  CREATE TABLE stock (product INTEGER PRIMARY KEY, remaining INTEGER);
+  CREATE TABLE sale (delivery TEXT, product INTEGER);
+`;
+
+export const FILL_STOCK = Array.from(
+  { length: PRODUCTS },
+  (_, product) => `INSERT INTO stock VALUES (${product}, ${STOCK});`,
+).join('\n');
+
+/** Where the handlers leave what they do. */
+export interface Effects {
+  ran(run: HandlerRun): Promise<void>;
+  recorded(key: string, handler: string, attempt: number, at: number): Promise<void>;
+  /** Sells one, once for each delivery, in one transaction; `within` is called before it commits. */
+  sell(event: SoldBy, product: number, within: () => void): Promise<void>;
+}
+
+/** What the ledger needs, and the id by which the sender knows the delivery. */
+export interface SoldBy {
+  readonly id: string;
+  readonly key: string;
+  readonly handler: string;
+}
+
+const RAN = 'INSERT INTO handler_run VALUES';
+const RECORDED = 'INSERT INTO recorded VALUES';
+const TAKE = 'UPDATE stock SET remaining = remaining - 1 WHERE product = ?';
+
+export function postgresEffects(
+  pool: Pool,
+  ledger: EffectLedger<PoolClient, Promise<boolean>>,
+): Effects {
+  return {
+    async ran({ delivery, key, handler, attempt, started }) {
+      const values = [delivery, key, handler, attempt, process.pid, started];
+      await pool.query(`${RAN} ($1, $2, $3, $4, $5, $6)`, values);
+    },
+    async recorded(key, handler, attempt, at) {
+      await pool.query(`${RECORDED} ($1, $2, $3, $4)`, [key, handler, attempt, at]);
+    },
+    async sell(event, product, within) {
+      const tx = await pool.connect();
+      try {
+        await tx.query('BEGIN');
+        if (await ledger.once(tx, event)) {
+          await tx.query('UPDATE stock SET remaining = remaining - 1 WHERE product = $1', [
+            product,
+          ]);
+          await tx.query('INSERT INTO sale VALUES ($1, $2)', [event.id, product]);
+        }
+        within();
+        await tx.query('COMMIT');
+        tx.release();
+      } catch (error) {
+        // Closes the connection, and so rolls back.
+        tx.release(true);
+        throw error;
+      }
+    },
+  };
+}
+
+export function sqliteEffects(
+  database: DatabaseSync,
+  ledger: EffectLedger<DatabaseSync, boolean>,
+): Effects {
+  // Prepared at first use: a process that only measures has no such tables.
+  const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+  const statement = (sql: string) => {
+    const known = prepared.get(sql) ?? database.prepare(sql);
+    prepared.set(sql, known);
+    return known;
+  };
+  return {
+    async ran({ delivery, key, handler, attempt, started }) {
+      statement(`${RAN} (?, ?, ?, ?, ?, ?)`).run(
+        delivery,
+        key,
+        handler,
+        attempt,
+        process.pid,
+        started,
+      );
+    },
+    async recorded(key, handler, attempt, at) {
+      statement(`${RECORDED} (?, ?, ?, ?)`).run(key, handler, attempt, at);
+    },
+    async sell(event, product, within) {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        if (ledger.once(database, event)) {
+          statement(TAKE).run(product);
+          statement('INSERT INTO sale VALUES (?, ?)').run(event.id, product);
+        }
+        within();
+        database.exec('COMMIT');
+      } catch (error) {
+        database.exec('ROLLBACK');
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { brokenStore, perhapsBroken } from './broken-store.js';
+import { openDatabase } from './database-sync.js';
+import { type Effects, postgresEffects, sqliteEffects } from './effects.js';
+
+/** The store of this process, on a connection of its own, and the place of its effects. */
+export interface Opened {
+  readonly store: IdempotencyStore;
+  readonly effects: Effects;
+  close(): Promise<void>;
+}
+
+/** What the environment names: see `environment` in stores.ts. */
+export const storeName = process.env.CHAOS_STORE ?? '';
+export const sqliteFile = process.env.CHAOS_SQLITE ?? '';
+export const postgresUrl = process.env.CHAOS_POSTGRES ?? '';
+export const redisUrl = process.env.CHAOS_REDIS ?? '';
+
+/** Only what is needed is loaded, because these processes start often. */
+export async function open({ connections = 8 } = {}): Promise<Opened> {
+  if (storeName === 'sqlite') return openSqlite();
+  const { Pool } = await import('pg');
+  const { postgresStore, postgresLedger } = await import('storefront-webhooks/postgres');
+  const pool = new Pool({ connectionString: postgresUrl, max: connections });
+  pool.on('error', () => {});
+  const effects = postgresEffects(pool, perhapsBroken(postgresLedger(pool)));
+  if (storeName === 'postgres') {
+    return { store: broken(postgresStore(pool)), effects, close: () => pool.end() };
+  }
+  const { Redis } = await import('ioredis');
+  const { redisStore } = await import('storefront-webhooks/redis');
+  const client = new Redis(redisUrl);
+  client.on('error', () => {});
+  return {
+    store: broken(redisStore(client)),
+    effects,
+    async close() {
+      client.disconnect();
+      await pool.end();
+    },
+  };
+}
+
+async function openSqlite(): Promise<Opened> {
+  const { sqliteStore, sqliteLedger } = await import('storefront-webhooks/sqlite');
+  const database = openDatabase(sqliteFile);
+  return {
+    store: broken(sqliteStore(database)),
+    effects: sqliteEffects(database, perhapsBroken(sqliteLedger())),
+    close: async () => database.close(),
+  };
+}
+
+function broken(store: IdempotencyStore): IdempotencyStore {
+  const how = process.env.CHAOS_BREAK;
+  return how ? brokenStore(store, how) : store;
+}

@@ -1,0 +1,115 @@
+import { createHmac } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { Random } from './random.js';
+
+export const SECRET = 'the secret of the harness';
+/** A receiver that is stopped does not say so. */
+const ANSWER_MS = 5_000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+
+export interface Target {
+  readonly port: number;
+}
+
+/** Sends deliveries as the provider does: signed, and again until the answer is good. */
+export class Sender {
+  readonly #targets: () => readonly Target[];
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 512 });
+  #turn = 0;
+  attempts = 0;
+  /** Answers by their status; 0 is none at all. */
+  readonly answers = new Map<number, number>();
+  /** The good ones by what they said. */
+  readonly outcomes = new Map<string, number>();
+
+  /** @param targets - The receivers that a load balancer would send to by now. */
+  constructor(targets: () => readonly Target[]) {
+    this.#targets = targets;
+  }
+
+  /** Sends until the answer is good, at once and then after growing pauses. */
+  async deliver(id: string, isGivenUp: () => boolean, onStuck: () => void = () => {}) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      const { status } = await this.send(id);
+      if (status >= 200 && status < 300) return true;
+      if (isGivenUp()) return false;
+      onStuck();
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+
+  /** Sends once. Status 0: no answer. */
+  async send(id: string, target = this.#next()): Promise<{ status: number; outcome: string }> {
+    this.attempts += 1;
+    const answer = target ? await post(target.port, id, this.#agent) : { status: 0, outcome: '' };
+    this.answers.set(answer.status, (this.answers.get(answer.status) ?? 0) + 1);
+    if (answer.status === 200) {
+      this.outcomes.set(answer.outcome, (this.outcomes.get(answer.outcome) ?? 0) + 1);
+    }
+    return answer;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #next(): Target | undefined {
+    const targets = this.#targets();
+    return targets[this.#turn++ % targets.length];
+  }
+}
+
+/** Which deliveries are sent several times, and how. */
+export function copiesOf(seed: number, index: number): { atOnce: number; later: boolean } {
+  const random = new Random(seed * 1_000_003 + index);
+  const atOnce = random.chance(0.25) ? random.between(2, 5) : 1;
+  return { atOnce, later: random.chance(0.1) };
+}
+
+function bodyOf(id: string): string {
+  return JSON.stringify({
+    id: `order-${id}`,
+    status: 100,
+    email: 'buyer@example.com',
+    product_title: 'A key',
+    value: '10.00',
+    updated_at: '2026-11-01T00:00:00Z',
+  });
+}
+
+function post(
+  port: number,
+  id: string,
+  agent: Agent,
+): Promise<{ status: number; outcome: string }> {
+  const body = bodyOf(id);
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'x-service-event': 'order:paid',
+    'x-service-webhook': id,
+    'x-service-signature': createHmac('sha512', SECRET).update(body).digest('hex'),
+  };
+  return new Promise((resolve) => {
+    const none = () => resolve({ status: 0, outcome: '' });
+    const options = { host: '127.0.0.1', port, method: 'POST', path: '/', headers, agent };
+    const sent = request({ ...options, timeout: ANSWER_MS }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece) => {
+        text += piece;
+      });
+      response.once('end', () => {
+        const [, outcome = ''] = /"outcome":"(\w+)"/.exec(text) ?? [];
+        resolve({ status: response.statusCode ?? 0, outcome });
+      });
+      response.once('error', none).once('close', none);
+    });
+    const late = setTimeout(() => sent.destroy(), ANSWER_MS);
+    sent.once('error', none).once('close', () => {
+      clearTimeout(late);
+      none();
+    });
+    sent.end(body);
+  });
+}
