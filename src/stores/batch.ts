@@ -9,8 +9,8 @@ export interface BatchOptions<Item> {
   /** How large they may be together, unless it is a single one. */
   readonly maxSize: number;
   readonly sizeOf: (item: Item) => number;
-  /** Items of one key never travel together. */
-  readonly keyOf: (item: Item) => string;
+  /** Items of one key never travel together. Default: any may. */
+  readonly keyOf?: (item: Item) => string;
   /** Whether an error may be the fault of a single item: then each of them travels alone. */
   readonly isFaultOfOne?: (error: unknown) => boolean;
 }
@@ -100,16 +100,18 @@ export class Batch<Item, Result> {
         waiting.reject(new WebhookError('timed_out', `Too much was waiting for ${CALL_MS} ms.`));
         continue;
       }
-      const key = keyOf(waiting.item);
+      const key = keyOf?.(waiting.item);
       const itemSize = sizeOf(waiting.item);
       const fits =
         batch.length === 0 ||
-        (batch.length < maxItems && size + itemSize <= maxSize && !keys.has(key));
+        (batch.length < maxItems &&
+          size + itemSize <= maxSize &&
+          (key === undefined || !keys.has(key)));
       if (!fits) {
         left.push(waiting);
         continue;
       }
-      keys.add(key);
+      if (key !== undefined) keys.add(key);
       size += itemSize;
       batch.push(waiting);
     }

@@ -1,7 +1,8 @@
 import type { Json } from '../../schemas/json.js';
+import { toBase64 } from '../base64.js';
 import type { Claim, Claimable, LeaseTerms } from '../store.js';
 import type { Row } from './client.js';
-import { storable, toBase64 } from './encoding.js';
+import { storable } from './encoding.js';
 
 /** A claim that has been asked for. */
 export interface Asked {

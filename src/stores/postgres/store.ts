@@ -1,5 +1,6 @@
 import { inTime } from '../../in-time.js';
 import type { Json } from '../../schemas/json.js';
+import { fromBase64 } from '../base64.js';
 import { Batch } from '../batch.js';
 import {
   ABANDONED,
@@ -20,7 +21,7 @@ import {
   toQuery,
   type Value,
 } from './client.js';
-import { fromBase64, storable } from './encoding.js';
+import { storable } from './encoding.js';
 import { retrying } from './retrying.js';
 import { Schema } from './schema.js';
 import * as sql from './statements.js';

@@ -69,3 +69,29 @@ end
 
 /** A script over one delivery, all of whose keys it is given: see `deliveryKeys`. */
 export const deliveryScript = (text: string) => new Script(PRELUDE + text);
+
+/** How many arguments a script over several deliveries takes for each of them. */
+export const WIDTH = 6;
+
+/**
+ * A script over several deliveries. It is given the keys of each, and WIDTH arguments for each; its reply
+ * has a line for each.
+ *
+ * @param answer - The body of the function that answers for one delivery.
+ */
+export const deliveriesScript = (definitions: string, answer: string) =>
+  new Script(`${PRELUDE}
+local now = clock()
+${definitions}
+local function answer(...)
+${answer}
+end
+
+local answers = {}
+for at = 1, #KEYS / 3 do
+  delivery, open, dead = KEYS[3 * at - 2], KEYS[3 * at - 1], KEYS[3 * at]
+  key = string.match(delivery, '[^:]*$')
+  answers[at] = answer(unpack(ARGV, ${WIDTH} * (at - 1) + 1, ${WIDTH} * at))
+end
+return '=' .. table.concat(answers, '\\n')
+`);

@@ -1,5 +1,5 @@
+import { fromBase64 } from '../base64.js';
 import type { IdempotencyStore, StoredDelivery } from '../store.js';
-import { fromBase64 } from './base64.js';
 import { READ } from './care-scripts.js';
 import { DEAD, STALLED } from './index-scripts.js';
 import type { Script } from './script.js';

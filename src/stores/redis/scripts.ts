@@ -1,39 +1,46 @@
 import { INTERRUPTED } from '../store.js';
-import { deliveryScript, EVER } from './layout.js';
+import { deliveriesScript, EVER } from './layout.js';
 
-/** KEYS: the delivery and its indexes. ARGV: owner, lease, keep, crashes, d, then b where it has a body. */
-export const CLAIM = deliveryScript(`
-local owner, lease, keep, crashes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+/** Stands for the body of an effect, which has none. */
+export const NO_BODY = '-';
 
+/** For each delivery: owner, lease, keep, crashes, d, b. */
+export const CLAIM = deliveriesScript(
+  `
 local function acquired(fence, attempt, done)
-  return '={"state":"acquired","fence":' .. int(fence) .. ',"attempt":' .. int(attempt)
+  return '{"state":"acquired","fence":' .. int(fence) .. ',"attempt":' .. int(attempt)
     .. ',"done":[' .. table.concat(done, ',') .. ']}'
 end
-
+`,
+  `
+local owner, lease, keep, crashes, described, body = ...
+lease, keep, crashes = tonumber(lease), tonumber(keep), tonumber(crashes)
 local state, holder, fence, attempts, failures, not_before, purge_at, reason =
   read('s', 'o', 'f', 'a', 'x', 'n', 'p', 'e')
-if state == 'done' then return '={"state":"done"}' end
-local now = clock()
+if state == 'done' then return '{"state":"done"}' end
 if not state then
   local fields = { 's', 'leased', 'o', owner, 'f', int(now), 'a', 1, 'x', 0, 'n', int(now + lease),
-    'p', int(math.min(now + keep, ${EVER})), 'd', ARGV[5], 'b', ARGV[6] }
-  if not ARGV[6] then fields[#fields] = nil end
-  redis.call('HSET', delivery, unpack(fields))
-  if ARGV[6] then redis.call('ZADD', open, int(now + lease), key) end
+    'p', int(math.min(now + keep, ${EVER})), 'd', described }
+  if body == '${NO_BODY}' then
+    redis.call('HSET', delivery, unpack(fields))
+  else
+    redis.call('HSET', delivery, 'b', body, unpack(fields))
+    redis.call('ZADD', open, int(now + lease), key)
+  end
   return acquired(now, 1, {})
 end
-if state == 'dead' then return '={"state":"dead","error":' .. (reason or 'null') .. '}' end
+if state == 'dead' then return '{"state":"dead","error":' .. (reason or 'null') .. '}' end
 
 local mine = state == 'leased' and holder == owner
 if not mine and tonumber(not_before) > now then
-  return '={"state":"busy","retryAfterMs":' .. int(not_before - now) .. '}'
+  return '{"state":"busy","retryAfterMs":' .. int(not_before - now) .. '}'
 end
 if not mine then
   fence = math.max(fence + 1, now)
   if state == 'leased' and attempts - failures >= crashes then
     redis.call('HSET', delivery, 'f', int(fence))
     bury(now, purge_at, '${JSON.stringify(INTERRUPTED)}')
-    return '={"state":"dead","error":${JSON.stringify(INTERRUPTED)}}'
+    return '{"state":"dead","error":${JSON.stringify(INTERRUPTED)}}'
   end
   attempts = attempts + 1
 end
@@ -48,55 +55,58 @@ for _, field in ipairs(redis.call('HKEYS', delivery)) do
   end
 end
 return acquired(fence, attempts, done)
-`);
+`,
+);
 
-/** KEYS: the delivery and its indexes. ARGV: verb, fence, and what the verb takes. */
-export const FENCED = deliveryScript(`
-local verb, fence = ARGV[1], tonumber(ARGV[2])
-
-local function remember()
-  local keep = tonumber(ARGV[3])
+/** For each delivery: verb, fence, and what the verb takes. */
+export const FENCED = deliveriesScript(
+  `
+local function remember(keep, fence)
   -- First: it frees memory, and a script that has begun to write may go on where memory is full.
   redis.call('DEL', delivery)
   redis.call('ZREM', open, key)
   if keep >= ${EVER} then redis.call('SET', delivery, int(fence))
   elseif keep > 0 then redis.call('SET', delivery, int(fence), 'PX', int(keep)) end
-  return '=true'
+  return 'true'
 end
 
-local state, current, attempts, failures, purge_at = read('s', 'f', 'a', 'x', 'p')
-if state == 'done' then
-  if verb == 'complete' and tonumber(redis.call('GET', delivery)) == fence then return remember() end
-  return '=lost'
-end
-if state ~= 'leased' or tonumber(current) ~= fence then return '=lost' end
-if verb == 'complete' then return remember() end
-
--- Writes nothing, but begins to: what was claimed may go on where memory is full.
-redis.call('PERSIST', delivery)
-local now = clock()
 local function wait_until(not_before)
   redis.call('HSET', delivery, 'n', int(not_before))
   redis.call('ZADD', open, 'XX', int(not_before), key)
 end
+`,
+  `
+local verb, fence, first, second, third, fourth = ...
+fence = tonumber(fence)
+local state, current, attempts, failures, purge_at = read('s', 'f', 'a', 'x', 'p')
+if state == 'done' then
+  local isMine = verb == 'complete' and tonumber(redis.call('GET', delivery)) == fence
+  return isMine and remember(tonumber(first), fence) or 'lost'
+end
+if state ~= 'leased' or tonumber(current) ~= fence then return 'lost' end
+if verb == 'complete' then return remember(tonumber(first), fence) end
+
+-- Writes nothing, but begins to: what was claimed may go on where memory is full.
+redis.call('PERSIST', delivery)
 
 if verb == 'renew' then
-  wait_until(now + ARGV[3])
+  wait_until(now + first)
 elseif verb == 'done' then
-  redis.call('HSET', delivery, 'h:' .. ARGV[3], ARGV[4])
+  redis.call('HSET', delivery, 'h:' .. first, second)
 elseif verb == 'release' then
   redis.call('HSET', delivery, 's', 'retry', 'a', int(attempts - 1))
   wait_until(now)
 else
-  local delay, permanent, most, reason = ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
+  local delay, permanent, most, reason = first, second, tonumber(third), fourth
   redis.call('HSET', delivery, 'x', int(failures + 1))
   if permanent == 'true' or failures + 1 >= most then
     bury(now, purge_at, reason)
-    return '=dead'
+    return 'dead'
   end
   redis.call('HSET', delivery, 's', 'retry', 'e', reason)
   wait_until(now + delay)
-  return '=retry'
+  return 'retry'
 end
-return '=true'
-`);
+return 'true'
+`,
+);

@@ -1,4 +1,5 @@
 import type { Json } from '../../schemas/json.js';
+import { toBase64 } from '../base64.js';
 import type {
   Claim,
   Claimable,
@@ -7,15 +8,15 @@ import type {
   LeaseTerms,
   StoredDelivery,
 } from '../store.js';
-import { toBase64 } from './base64.js';
 import { PURGE, REDRIVE } from './care-scripts.js';
 import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
 import { OLD_DEAD, OLD_OPEN } from './index-scripts.js';
 import { integer } from './layout.js';
 import { list } from './list.js';
 import type { Script } from './script.js';
-import { CLAIM, FENCED } from './scripts.js';
+import { CLAIM, FENCED, NO_BODY } from './scripts.js';
 import { deliveryKeys, type Index, inGroups, Shards } from './shards.js';
+import { Together } from './together.js';
 import { warnOfServer } from './warnings.js';
 
 /** The most of an error that is kept. */
@@ -53,19 +54,25 @@ class RedisStore implements IdempotencyStore {
   readonly durable = true;
   readonly #calls: ScriptCalls;
   readonly #shards: Shards;
+  readonly #claims: Together;
+  readonly #verbs: Together;
   #hasLooked = false;
 
   constructor(calls: ScriptCalls) {
     this.#calls = calls;
     this.#shards = new Shards(calls);
+    this.#claims = new Together(calls, CLAIM);
+    this.#verbs = new Together(calls, FENCED);
   }
 
   async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
     const { key, scope, id, event, receivedAt, body } = delivery;
     const terms = [lease.leaseMs, lease.keepMs, lease.maxCrashes].map(integer);
     const described = JSON.stringify([scope, id, event, receivedAt]);
-    const args = [lease.owner, ...terms, described, ...(body ? [toBase64(body)] : [])];
-    const reply: ClaimReply = JSON.parse(await this.#run(CLAIM, key, ...args));
+    const sealed = body ? toBase64(body) : NO_BODY;
+    const answer = await this.#claims.run(key, lease.owner, ...terms, described, sealed);
+    this.#lookOnce();
+    const reply: ClaimReply = JSON.parse(answer);
     if (reply.state === 'acquired') return { ...reply, done: Object.fromEntries(reply.done) };
     return reply.state === 'dead' ? { state: 'dead', error: reply.error ?? undefined } : reply;
   }
@@ -121,16 +128,17 @@ class RedisStore implements IdempotencyStore {
   }
 
   #fenced(verb: string, key: string, fence: number, ...args: string[]): Promise<string> {
-    return this.#run(FENCED, key, verb, integer(fence), ...args);
+    return this.#verbs.run(key, verb, integer(fence), ...args);
   }
 
-  async #run(script: Script, key: string, ...args: string[]): Promise<string> {
-    const reply = await script.run(this.#calls, deliveryKeys(key), args);
-    if (!this.#hasLooked) {
-      this.#hasLooked = true;
-      // Not waited for: it only warns.
-      void warnOfServer(this.#calls);
-    }
-    return reply;
+  #run(script: Script, key: string, ...args: string[]): Promise<string> {
+    return script.run(this.#calls, deliveryKeys(key), args);
+  }
+
+  /** Not waited for: it only warns. */
+  #lookOnce(): void {
+    if (this.#hasLooked) return;
+    this.#hasLooked = true;
+    void warnOfServer(this.#calls);
   }
 }

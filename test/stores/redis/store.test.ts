@@ -47,6 +47,22 @@ withRedis('the Redis store', () => {
     });
   });
 
+  test('sends the claims of one turn as one script, and so their ends', async () => {
+    const deliveries = Array.from({ length: 50 }, newDelivery);
+    const sent = vi.spyOn(client, 'evalsha');
+    try {
+      const held = await Promise.all(deliveries.map((delivery) => acquire(store, delivery)));
+      expect(sent).toHaveBeenCalledTimes(1);
+      const ends = held.map(({ fence }, index) =>
+        store.complete(deliveries[index]?.key ?? '', fence, 60_000),
+      );
+      expect(await Promise.all(ends)).toEqual(ends.map(() => true));
+      expect(sent).toHaveBeenCalledTimes(2);
+    } finally {
+      sent.mockRestore();
+    }
+  });
+
   test('grows its fences also where the clock of the server is set back', async () => {
     const delivery = newDelivery();
     await acquire(store, delivery, { leaseMs: LONG_AGO_MS });

