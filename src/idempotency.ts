@@ -26,6 +26,11 @@ export type Held<Result extends Work> =
   | { readonly state: 'done' | 'dead' | 'closing' }
   | { readonly state: 'unavailable'; readonly error: WebhookError };
 
+/** A claim, and when it was asked for. */
+type Granted =
+  | Exclude<Claim, { state: 'acquired' }>
+  | (Extract<Claim, { state: 'acquired' }> & { readonly askedAt: number });
+
 /** Does work once per key, over any store. */
 export class Idempotency {
   readonly #store: IdempotencyStore;
@@ -62,7 +67,7 @@ export class Idempotency {
     work: (lease: Lease) => Promise<Result>,
   ): Promise<Held<Result>> {
     if (this.#closing) return { state: 'closing' };
-    let claim: Claim;
+    let claim: Granted;
     try {
       const terms = this.#terms(subject, keepMs);
       // By the same owner: a claim whose answer was lost must not hold the delivery up for a lease.
@@ -77,7 +82,7 @@ export class Idempotency {
     if (claim.state === 'busy') return claim;
     if (claim.state !== 'acquired') return { state: claim.state };
 
-    const lease = new Lease(this.#store, subject.key, claim, this.#timing);
+    const lease = new Lease(this.#store, subject.key, claim, this.#timing, claim.askedAt);
     if (this.#closing) {
       await this.#settle(lease, subject, { state: 'busy' }, keepMs);
       return { state: 'closing' };
@@ -95,7 +100,11 @@ export class Idempotency {
     return { state: 'lost', attempt, error: lease.endError('lost') };
   }
 
-  /** Duplicates that arrive in this process while the first is running share what becomes of it. */
+  /**
+   * Duplicates that arrive in this process while the first is running share what becomes of it.
+   *
+   * @param key - Of what is run: to be handed to a queue and to be processed are two things.
+   */
   join(key: string, run: () => Promise<Dispatched>): Promise<Dispatched> {
     const running = this.#running.get(key);
     if (running) return running.then(toDuplicate);
@@ -138,7 +147,7 @@ export class Idempotency {
   }
 
   /** Asks again for a while, because what is being processed elsewhere is most often soon done. */
-  async #wait(subject: Claimable, terms: LeaseTerms, first: Claim): Promise<Claim> {
+  async #wait(subject: Claimable, terms: LeaseTerms, first: Granted): Promise<Granted> {
     const giveUpAt = performance.now() + this.#timing.waitMs;
     let claim = first;
     for (let pauseMs = 20; claim.state === 'busy'; pauseMs = Math.min(2 * pauseMs, 250)) {
@@ -150,11 +159,12 @@ export class Idempotency {
   }
 
   /** A process that was frozen meanwhile has been granted what may be another one's by now: it asks again. */
-  async #claim(subject: Claimable, terms: LeaseTerms): Promise<Claim> {
+  async #claim(subject: Claimable, terms: LeaseTerms): Promise<Granted> {
     const askedAt = performance.now();
     const claim = await this.#store.claim(subject, terms);
+    if (claim.state !== 'acquired') return claim;
     const isLate = performance.now() - askedAt > this.#timing.leaseMs - this.#timing.renewMs;
-    return claim.state === 'acquired' && isLate ? { state: 'busy', retryAfterMs: 0 } : claim;
+    return isLate ? { state: 'busy', retryAfterMs: 0 } : { ...claim, askedAt };
   }
 
   /** Gives whether the lease was still held. */

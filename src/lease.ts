@@ -28,19 +28,20 @@ export class Lease {
   readonly #fence: number;
   readonly #timing: Timing;
   readonly #startedAt = performance.now();
-  #renewedAt = this.#startedAt;
+  #renewedAt: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #renewing = false;
   #stopped = false;
   #end: (reason: LeaseEnd) => void = () => {};
   #error: WebhookError | undefined;
   #abort: AbortController | undefined;
 
+  /** @param askedAt - When it was claimed: it lasts from then on, at least. */
   constructor(
     store: IdempotencyStore,
     key: string,
     claim: { fence: number; attempt: number; done: Readonly<Record<string, Json>> },
     timing: Timing,
+    askedAt = performance.now(),
   ) {
     this.#store = store;
     this.key = key;
@@ -48,7 +49,10 @@ export class Lease {
     this.#timing = timing;
     this.attempt = claim.attempt;
     this.done = claim.done;
-    this.#schedule(timing.timeoutMs);
+    this.#renewedAt = askedAt;
+    // Sooner where the claim was slow: the lease runs from when it was asked for.
+    const age = this.#startedAt - askedAt;
+    this.#schedule(Math.min(timing.timeoutMs, Math.max(0, timing.renewMs - age)));
   }
 
   /** Fires when the lease has ended early. Made at first use: most handlers never look at it. */
@@ -66,9 +70,15 @@ export class Lease {
     });
   }
 
-  /** Throws once the lease has ended early. */
+  /** Whether it has ended early, or has lapsed while this process was frozen: nothing more may be begun. */
+  hasEnded(): boolean {
+    if (!this.#error && this.#hasLapsed()) this.#endEarly('lost');
+    return this.#error !== undefined;
+  }
+
+  /** Throws once the lease has ended. */
   check(): void {
-    if (this.#error) throw this.#error;
+    if (this.hasEnded()) throw this.#error;
   }
 
   /**
@@ -110,7 +120,10 @@ export class Lease {
   /** What is reported, and given to the signal, when the lease ends early. */
   endError(reason: LeaseEnd): WebhookError {
     if (reason === 'lost') {
-      return new WebhookError('lease_lost', 'Another process has taken this delivery over.');
+      return new WebhookError(
+        'lease_lost',
+        'The lease has lapsed, or another process has taken this delivery over.',
+      );
     }
     return new WebhookError(
       'handler_timeout',
@@ -135,20 +148,20 @@ export class Lease {
   }
 
   async #renew(): Promise<void> {
+    if (this.hasEnded() || this.#stopped) return;
     const asked = performance.now();
-    // Once the lease has lapsed unrenewed, somebody else may hold it.
-    if (asked - this.#renewedAt > this.#timing.leaseMs) this.#endEarly('lost');
-    if (this.#renewing || this.#stopped) return;
-    this.#renewing = true;
     try {
       const held = await this.#store.renew(this.key, this.#fence, this.#timing.leaseMs);
-      if (held) this.#renewedAt = asked;
+      if (held) this.#renewedAt = Math.max(this.#renewedAt, asked);
       else if (!this.#stopped) this.#endEarly('lost');
     } catch {
       // The store may be back before the lease has lapsed.
-    } finally {
-      this.#renewing = false;
     }
+  }
+
+  /** Once it has lapsed unrenewed, somebody else may hold it. */
+  #hasLapsed(): boolean {
+    return performance.now() - this.#renewedAt > this.#timing.leaseMs;
   }
 
   #endEarly(reason: LeaseEnd): void {
@@ -164,12 +177,13 @@ export class Lease {
  * verb may be asked again: where the first answer was lost, the second says the same, or `lost`.
  */
 export async function persist<Result>(write: () => Promise<Result>): Promise<Result> {
+  const startedAt = performance.now();
   for (const pauseMs of [50, 250]) {
     try {
       return await write();
     } catch (error) {
-      // A store that hangs would take its time again, and the sender is waiting.
-      if (error instanceof WebhookError && error.code === 'timed_out') throw error;
+      // A store that is slow to fail would take its time again, and the sender is waiting.
+      if (performance.now() - startedAt > 1_000) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }

@@ -1,3 +1,5 @@
+import { WebhookError } from './errors.js';
+
 // Controls, line ends, invisible and bidirectional marks, lone surrogates: what forges or hides a log line.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
@@ -13,7 +15,9 @@ export function printable(text: string, maxLength = 200): string {
 /** One line about anything that was thrown, even a frozen object whose `message` throws. */
 export function describeError(error: unknown): string {
   try {
-    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const cause =
+      error instanceof WebhookError && error.cause ? ` (${describeError(error.cause)})` : '';
+    const text = error instanceof Error ? `${error.name}: ${error.message}${cause}` : String(error);
     return printable(text, 2000);
   } catch {
     return 'something that cannot be shown was thrown';

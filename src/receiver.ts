@@ -206,7 +206,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     const routes = this.#router.routesFor(delivery);
     const refused = routes.length === 0 && withoutHandler(delivery);
     if (refused) return refused;
-    return this.#idempotency.join(delivery.key, async () => {
+    return this.#idempotency.join(`queue:${delivery.key}`, async () => {
       if (this.#idempotency.isClosing) return { outcome: 'unavailable', ran: [] };
       try {
         await handOff(queue, seal(delivery));

@@ -51,6 +51,8 @@ function runRoute(route: Route, run: Run): Promise<RouteWork> {
 }
 
 async function runHandler(route: Route, lease: Lease, run: Run): Promise<Work> {
+  // As where the handler before it has held this process up for so long.
+  if (lease.hasEnded()) return { state: 'busy' };
   try {
     await route.handler(new HandlerEvent(run.delivery, run.lease.attempt, route.name, lease));
     return { state: 'done' };

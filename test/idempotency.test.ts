@@ -131,6 +131,41 @@ describe('work under a lease', () => {
     });
   });
 
+  test('is renewed at once where its claim was slow to be answered', async () => {
+    const base = memoryStore();
+    const renewed = deferred<void>();
+    const claim: IdempotencyStore['claim'] = async (...args) => {
+      const granted = await base.claim(...args);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return granted;
+    };
+    const renew: IdempotencyStore['renew'] = async (...args) => {
+      renewed.resolve();
+      return base.renew(...args);
+    };
+    // Answered after more than the time to renew it, and well before it lapses.
+    const { process } = setUp(storeWith({ claim, renew }, base), { renewMs: 50, leaseMs: 60_000 });
+    let isRenewed = false;
+    const held = process().hold(subject, KEEP_MS, async () => {
+      const startedAt = performance.now();
+      await renewed.promise;
+      isRenewed = performance.now() - startedAt < 45;
+      return DONE;
+    });
+    expect(await held).toMatchObject({ state: 'worked' });
+    expect(isRenewed).toBe(true);
+  });
+
+  test('is renewed beside a renewal that hangs, as over a connection that was lost', async () => {
+    const base = memoryStore();
+    let calls = 0;
+    const renew: IdempotencyStore['renew'] = (...args) =>
+      ++calls === 1 ? new Promise(() => {}) : base.renew(...args);
+    const { process } = setUp(storeWith({ renew }, base), { renewMs: 20, leaseMs: 200 });
+    const working = () => new Promise<Work>((resolve) => setTimeout(() => resolve(DONE), 400));
+    expect(await process().hold(subject, KEEP_MS, working)).toMatchObject({ state: 'worked' });
+  });
+
   test('is renewed for as long as it takes, and no longer', async () => {
     const base = memoryStore();
     const renew = vi.fn<IdempotencyStore['renew']>((...args) => base.renew(...args));

@@ -63,9 +63,18 @@ export class Batch<Item, Result> {
       const batch = this.#take();
       if (batch.length === 0) return;
       this.#running += 1;
-      void this.#send(batch).finally(() => {
+      let isUnderWay = true;
+      const makeRoom = () => {
+        if (!isUnderWay) return;
+        isUnderWay = false;
         this.#running -= 1;
         this.#start();
+      };
+      // One that hangs must not hold up the next ones for ever. Its results count whenever they come.
+      const late = setTimeout(makeRoom, CALL_MS);
+      void this.#send(batch).finally(() => {
+        clearTimeout(late);
+        makeRoom();
       });
     }
   }
@@ -80,7 +89,7 @@ export class Batch<Item, Result> {
       });
     } catch (error) {
       if (batch.length > 1 && this.#options.isFaultOfOne?.(error)) {
-        for (const one of batch) await this.#send([one]);
+        for (const one of batch.filter(isWaitedFor)) await this.#send([one]);
       } else {
         for (const { reject } of batch) reject(error);
       }
@@ -93,13 +102,7 @@ export class Batch<Item, Result> {
     const left: Waiting<Item, Result>[] = [];
     const keys = new Set<string>();
     let size = 0;
-    const oldest = performance.now() - CALL_MS;
-    for (const waiting of this.#waiting) {
-      // Nobody waits for its answer any more.
-      if (waiting.since < oldest) {
-        waiting.reject(new WebhookError('timed_out', `Too much was waiting for ${CALL_MS} ms.`));
-        continue;
-      }
+    for (const waiting of this.#waiting.filter(isWaitedFor)) {
       const key = keyOf?.(waiting.item);
       const itemSize = sizeOf(waiting.item);
       const fits =
@@ -118,4 +121,11 @@ export class Batch<Item, Result> {
     this.#waiting = left;
     return batch;
   }
+}
+
+/** Nobody waits any more for what has waited for too long: it is not sent at all. */
+function isWaitedFor({ since, reject }: Waiting<unknown, never>): boolean {
+  if (performance.now() - since < CALL_MS) return true;
+  reject(new WebhookError('timed_out', `Too much was waiting for ${CALL_MS} ms.`));
+  return false;
 }

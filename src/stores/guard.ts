@@ -8,11 +8,14 @@ import type { Claim, IdempotencyStore } from './store.js';
  * process down, hold a delivery up for ever, or have one done twice.
  */
 export function guardStore(store: IdempotencyStore): IdempotencyStore {
-  const guarded = async <Value>(call: () => Promise<Value>): Promise<Value> =>
-    inTime(Promise.resolve(call()), 'The store');
   return {
     durable: store.durable,
-    claim: async (...args) => checkClaim(await guarded(() => store.claim(...args))),
+    claim: async (delivery, lease) => {
+      // Nobody uses a lease that comes too late, and to let it lapse would count as a crash.
+      const giveBack = (late: Claim) =>
+        late?.state === 'acquired' ? store.release(delivery.key, late.fence) : undefined;
+      return checkClaim(await guarded(() => store.claim(delivery, lease), giveBack));
+    },
     renew: (...args) => guarded(() => store.renew(...args)),
     handlerDone: (...args) => guarded(() => store.handlerDone(...args)),
     complete: (...args) => guarded(() => store.complete(...args)),
@@ -22,6 +25,32 @@ export function guardStore(store: IdempotencyStore): IdempotencyStore {
     purge: (...args) => guarded(() => store.purge(...args)),
     list: (...args) => guarded(() => store.list(...args)),
   };
+}
+
+async function guarded<Value>(
+  call: () => Promise<Value>,
+  onLate: (value: Value) => unknown = () => {},
+): Promise<Value> {
+  let isLate = false;
+  try {
+    const called = Promise.resolve(call());
+    called.then((value) => isLate && onLate(value)).catch(() => {});
+    return await inTime(called, 'The store');
+  } catch (error) {
+    isLate = true;
+    throw withoutData(error);
+  }
+}
+
+/**
+ * What went wrong, without what some drivers hang on their errors: the command with all of its values,
+ * or the row, and with them the payload.
+ */
+function withoutData(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof WebhookError) return error;
+  const { name, message, stack } = error;
+  const plain = Object.assign(new Error(message), { name, stack });
+  return 'code' in error ? Object.assign(plain, { code: error.code }) : plain;
 }
 
 function checkClaim(claim: Claim): Claim {

@@ -69,7 +69,7 @@ export interface StoredDelivery extends SealedDelivery {
  *                       retry ──too many failures or crashes──▶ dead ──redrive──▶ retry
  *
  * Time is the store's. A verb whose fence is not the latest changes nothing and says so. Keys are 64
- * hexadecimal digits.
+ * hexadecimal digits, in lower case.
  */
 export interface IdempotencyStore {
   /** Whether what it holds survives the process. */

@@ -123,6 +123,27 @@ describe('a handler', () => {
   });
 });
 
+test('no handler is begun once its process was held up for longer than the lease', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const second = vi.fn();
+    let frozenMs = 11_000;
+    const receiver = createReceiver({ secret: SECRET, hooks })
+      // As a process that is frozen in the first handler, or computes for so long.
+      .on('order:paid', () => {
+        vi.advanceTimersByTime(frozenMs);
+        frozenMs = 0;
+      })
+      .on('order:*', second);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 503, outcome: 'busy' });
+    expect(second).not.toHaveBeenCalled();
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(second).toHaveBeenCalledOnce();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 describe('once', () => {
   test('remembers a step and its result across retries', async () => {
     const invoice = vi.fn(async () => ({ number: 7 }));
@@ -151,6 +172,25 @@ describe('once', () => {
     });
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
     expect(step).toHaveBeenCalledOnce();
+  });
+
+  test('gives what was recorded, whatever the handler does to what it was given', async () => {
+    const seen: unknown[] = [];
+    const receiver = createReceiver({ secret: SECRET, hooks }).on(
+      'order:paid',
+      async ({ once, attempt }) => {
+        const step = async () => {
+          const result = await once('invoice', () => ({ lines: [1] }));
+          seen.push(structuredClone(result));
+          result.lines.push(2);
+        };
+        await Promise.all([step(), step()]);
+        await step();
+        if (attempt < 3) throw new Error('no');
+      },
+    );
+    for (let attempt = 1; attempt <= 3; attempt++) await deliver(receiver, paidOrder());
+    expect(seen).toEqual(Array.from({ length: 9 }, () => ({ lines: [1] })));
   });
 
   test('keeps the steps of two handlers and two deliveries apart', async () => {

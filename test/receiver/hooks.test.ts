@@ -1,6 +1,7 @@
 import { createReceiver } from 'storefront-webhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
 
 describe('hooks', () => {
   test('are told how each verified delivery ended', async () => {
@@ -100,6 +101,17 @@ describe('without hooks, one line on stderr', () => {
     expect(lines).toContain(
       'storefront-webhooks: error in the handler "order:paid" for delivery whl_1 (order:paid): RangeError: out of\\u{a}keys',
     );
+  });
+
+  test('tells why the store could not be used', async () => {
+    const store = durableStore(() => ({
+      claim: () => Promise.reject(new Error('connection refused')),
+    }));
+    await deliver(
+      createReceiver({ secret: SECRET, store }).on('*', () => {}),
+      paidOrder(),
+    );
+    expect(lines[0]).toMatch(/could not take the claim.*connection refused/);
   });
 
   test('tells of a genuine delivery that was refused', async () => {

@@ -80,3 +80,20 @@ test('dispatch runs the handlers of a receiver that has a queue itself', async (
   expect(outcomes).toMatchObject([{ outcome: 'handled' }]);
   expect(jobs).toHaveLength(1);
 });
+
+test('a worker that is quicker than the queue in the same receiver runs the handlers all the same', async () => {
+  const handler = vi.fn();
+  let dispatched: unknown;
+  const queue: HandOff = {
+    durable: true,
+    // Stored, and taken by the worker, before the web process has been told so.
+    enqueue: async (delivery) => {
+      dispatched = await receiver.dispatch(delivery);
+      return { id: '1', duplicate: false };
+    },
+  };
+  const receiver = createReceiver({ secret: SECRET, queue, hooks }).on('order:paid', handler);
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'queued' });
+  expect(dispatched).toMatchObject({ outcome: 'handled' });
+  expect(handler).toHaveBeenCalledOnce();
+});

@@ -2,6 +2,7 @@ import { createReceiver, type IdempotencyStore, memoryStore } from 'storefront-w
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { guardStore } from '../../src/stores/guard.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
 import { describeStore } from './suite.js';
 
 describeStore('guarded', () => guardStore(memoryStore()));
@@ -108,4 +109,68 @@ test('a store that is down when an effect is claimed is reported, and answered u
     expect.objectContaining({ code: 'store_unavailable' }),
     { id: 'whl_1', event: 'order:paid', scope: '', handler: 'order:paid' },
   );
+});
+
+test('a lease that comes too late is given back, so that it does not count as a crash', async () => {
+  vi.useFakeTimers();
+  const memory = memoryStore();
+  let answer: () => void = () => {};
+  const isAnswered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const slow: IdempotencyStore['claim'] = async (...args) => {
+    const granted = await memory.claim(...args);
+    await isAnswered;
+    return granted;
+  };
+  const { receiver, ship } = shop(
+    durableStore(() => ({ claim: slow }), memory),
+    false,
+  );
+  const reply = deliver(receiver, paidOrder());
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await reply).toMatchObject({ outcome: 'unavailable' });
+  answer();
+  await vi.advanceTimersByTimeAsync(0);
+  // As a first attempt: the key of a delivery is the same in every receiver.
+  const other = shop(memory, false);
+  let attempt = 0;
+  other.receiver.on('order:*', (event) => {
+    attempt = event.attempt;
+  });
+  expect(await deliver(other.receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+  expect(attempt).toBe(1);
+  expect(ship).not.toHaveBeenCalled();
+});
+
+test('what is told of an error holds no data that the driver has hung on it', async () => {
+  const failure = Object.assign(new Error('connection lost'), {
+    code: 'ECONNRESET',
+    command: { name: 'evalsha', args: [JSON.stringify(paidOrder())] },
+    detail: 'Failing row contains (buyer@example.com)',
+  });
+  const { receiver, onError } = shop(
+    storeWith('claim', () => Promise.reject(failure)),
+    false,
+  );
+  await deliver(receiver, paidOrder());
+  const { cause } = onError.mock.calls[0]?.[0] ?? {};
+  expect(cause).toMatchObject({ message: 'connection lost', code: 'ECONNRESET' });
+  expect(JSON.stringify({ ...cause, ...onError.mock.calls[0]?.[0] })).not.toContain('buyer@');
+  expect(Object.keys(cause)).not.toContain('command');
+});
+
+test('a store that is slow to fail is not asked again while the sender waits', async () => {
+  vi.useFakeTimers();
+  const claim = vi.fn(
+    () =>
+      new Promise((_, reject) => {
+        setTimeout(() => reject(new Error('connect timed out')), 8_000);
+      }),
+  );
+  const { receiver } = shop(storeWith('claim', claim), false);
+  const reply = deliver(receiver, paidOrder());
+  await vi.advanceTimersByTimeAsync(8_000);
+  expect(await reply).toMatchObject({ outcome: 'unavailable' });
+  expect(claim).toHaveBeenCalledOnce();
 });

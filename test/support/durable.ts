@@ -3,8 +3,8 @@ import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
 /** A store that says it is durable, with some of its verbs changed; nothing survives this process. */
 export function durableStore(
   changes: (store: IdempotencyStore) => Partial<IdempotencyStore> = () => ({}),
+  store = memoryStore(),
 ): IdempotencyStore {
-  const store = memoryStore();
   return {
     durable: true,
     claim: (...args) => store.claim(...args),

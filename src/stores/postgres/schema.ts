@@ -1,4 +1,5 @@
 import { WebhookError } from '../../errors.js';
+import { inTime } from '../../in-time.js';
 import { type Query, sqlState } from './client.js';
 
 // Vacuumed often: a delivery leaves its body behind when it is done, which takes more room than its row.
@@ -66,7 +67,7 @@ export class Schema {
 
   /** @throws {WebhookError} `schema_missing` */
   ready(): Promise<unknown> {
-    this.#ready ??= makeTables(this.#query).catch((error) => {
+    this.#ready ??= inTime(makeTables(this.#query), 'PostgreSQL').catch((error) => {
       this.#ready = undefined;
       throw error;
     });

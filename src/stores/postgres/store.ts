@@ -1,4 +1,3 @@
-import { inTime } from '../../in-time.js';
 import type { Json } from '../../schemas/json.js';
 import { fromBase64 } from '../base64.js';
 import { Batch } from '../batch.js';
@@ -37,8 +36,6 @@ const LIMITS = {
 /** The size of a claim beside its body, roughly. */
 const CLAIM_SIZE = 512;
 const MAX_ERROR = 2_000;
-/** Who did not answer. */
-const NAME = 'PostgreSQL';
 
 interface Completion {
   readonly key: string;
@@ -67,13 +64,13 @@ class PostgresStore implements IdempotencyStore {
   readonly durable = true;
   readonly #query: Query;
   readonly #schema: Schema;
-  readonly #claims = new Batch<Asked, Claim>((asked) => inTime(this.#claim(asked), NAME), {
+  readonly #claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
     ...LIMITS,
     sizeOf: ({ delivery }) => CLAIM_SIZE + (delivery.body?.length ?? 0),
     keyOf: ({ delivery }) => delivery.key,
   });
   readonly #completions = new Batch<Completion, boolean>(
-    (completions) => inTime(this.#complete(completions), NAME),
+    (completions) => this.#complete(completions),
     { ...LIMITS, sizeOf: () => 0, keyOf: ({ key }) => key },
   );
 

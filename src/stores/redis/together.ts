@@ -1,4 +1,3 @@
-import { inTime } from '../../in-time.js';
 import { Batch } from '../batch.js';
 import type { ScriptCalls } from './client.js';
 import { WIDTH } from './layout.js';
@@ -27,7 +26,7 @@ export class Together {
   constructor(calls: ScriptCalls, script: Script) {
     this.#calls = calls;
     this.#script = script;
-    this.#batch = new Batch((together) => inTime(this.#run(together), 'Redis'), {
+    this.#batch = new Batch((together) => this.#run(together), {
       ...LIMITS,
       sizeOf: ({ args }) => args.reduce((size, { length }) => size + length, 0),
       isFaultOfOne: (error) => {
