@@ -1,4 +1,5 @@
-import type { Delivery } from './delivery.js';
+import type { Delivery, SealedDelivery } from './delivery.js';
+import { UsageError } from './errors.js';
 import type { Held } from './idempotency.js';
 import { type Dispatched, Rejection } from './outcome.js';
 import type { HandlersWork } from './run-handlers.js';
@@ -37,4 +38,13 @@ function outcomeOf({ state, ran }: HandlersWork, kind: Delivery['kind']): Dispat
 export function withoutHandler({ kind, id, event, issues }: Delivery): Rejection | undefined {
   if (kind !== 'invalid') return undefined;
   return new Rejection('payload_invalid', { verified: true, id, event, issues });
+}
+
+/** The handlers of one receiver must not use up what is another one's. */
+export function refuseOtherScope(own: string | undefined, { scope }: SealedDelivery): void {
+  if (own === undefined || own === scope) return;
+  throw new UsageError(
+    'scope_invalid',
+    'This delivery is of another scope. List with { scope }, and redrive by the receiver of that scope.',
+  );
 }

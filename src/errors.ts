@@ -15,6 +15,7 @@ export type UsageErrorCode =
   | 'option_invalid'
   | 'receiver_invalid'
   | 'registered_late'
+  | 'scope_invalid'
   | 'secret_invalid'
   | 'target_invalid'
   | 'transaction_missing';

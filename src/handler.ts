@@ -91,8 +91,8 @@ export interface HandlerOptions {
 export interface EffectOptions<Payload> extends HandlerOptions {
   /**
    * Runs the handler once per key, whatever the delivery: across endpoints, and for replays under fresh
-   * ids. The key belongs to this handler: the handlers of two events have effects of their own. A
-   * durable store remembers it for ever.
+   * ids. The key belongs to this handler: the handlers of two events have effects of their own. Two
+   * services that share a store need two `scope`s. A durable store remembers it for ever.
    *
    * @example
    * receiver.on('order:paid', deliver, { oncePer: (order) => order.id });

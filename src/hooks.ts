@@ -56,6 +56,11 @@ export interface Hooks {
   onError?: (error: unknown, info: ErrorInfo) => unknown;
 }
 
+/** What an error is about. */
+export function nameOf({ id, event, scope }: Pick<Delivery, 'id' | 'event' | 'scope'>): ErrorInfo {
+  return { id, event, scope };
+}
+
 /** Calls the hooks, and speaks on stderr where silence would hide a lost delivery. */
 export class Reporter {
   readonly #hooks: Hooks;

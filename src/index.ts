@@ -52,5 +52,6 @@ export type {
   FailTerms,
   IdempotencyStore,
   LeaseTerms,
+  ListFilter,
   StoredDelivery,
 } from './stores/store.js';

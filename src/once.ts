@@ -11,27 +11,24 @@ export function progressName(handler: string, step?: string): string {
 
 /** Makes the `once` of one handler: each step's result is kept under the lease and given again on a retry. */
 export function createOnce(handler: string, lease: Lease): Once {
-  const running = new Map<string, Promise<unknown>>();
+  const running = new Map<string, Promise<Json>>();
 
   return async <Result>(step: string, run: () => Result | Promise<Result>): Promise<Result> => {
     const name = progressName(handler, step);
     if (Object.hasOwn(lease.done, name)) return unpack(lease.done[name]);
-    const earlier = running.get(name) as Promise<Result> | undefined;
-    if (earlier) return earlier;
+    const earlier = running.get(name);
+    if (earlier) return unpack(await earlier);
     const first = perform(name, run);
     running.set(name, first);
     first.catch(() => running.delete(name));
-    return first;
+    return unpack(await first);
   };
 
-  async function perform<Result>(
-    name: string,
-    run: () => Result | Promise<Result>,
-  ): Promise<Result> {
+  async function perform(name: string, run: () => unknown): Promise<Json> {
     lease.check();
     const output = pack(await run());
     await lease.record(name, output);
-    return unpack(output);
+    return output;
   }
 }
 
@@ -40,8 +37,12 @@ function pack(result: unknown): Json {
   return result === undefined ? [] : JSON.parse(JSON.stringify([result]));
 }
 
-/** The first time as after a retry, what a step gives has been through JSON, so that both are the same. */
+/**
+ * The first time as after a retry, what a step gives has been through JSON, so that both are the same;
+ * and it is a copy, so that a handler that changes it does not change what was recorded.
+ */
 function unpack<Result>(output: Json | undefined): Result {
+  const result = Array.isArray(output) ? output[0] : undefined;
   // The step is known by its name, so the caller's word on its type is the only one there is.
-  return (Array.isArray(output) ? output[0] : undefined) as Result;
+  return (result === undefined ? undefined : JSON.parse(JSON.stringify(result))) as Result;
 }

@@ -27,7 +27,10 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   store?: IdempotencyStore;
   /** Hands every verified delivery to a queue, whose worker runs the handlers. */
   queue?: HandOff;
-  /** Keeps receivers that share a store apart. Default: `''`. A `secret` function names its own. */
+  /**
+   * Keeps receivers that share a store apart: each service or shop needs one of its own, or what one has
+   * done is done for the others, too. Default: `''`. A `secret` function names its own.
+   */
   scope?: string;
   /** What makes two deliveries the same one. Default `'delivery'`. */
   keyBy?: KeyBy;
@@ -59,6 +62,8 @@ export interface Settings {
   readonly store: IdempotencyStore;
   /** Whether nobody has chosen the store. */
   readonly isDefaultStore: boolean;
+  /** The scope of all deliveries, where it is one. */
+  readonly scope: string | undefined;
   readonly queue: HandOff | undefined;
   readonly keyBy: KeyBy;
   readonly keepMs: number;
@@ -137,6 +142,7 @@ export function readOptions(options: ReceiverOptions): Settings {
     headerPrefix: headerPrefix.toLowerCase(),
     store: isMemoryStore(store) ? store : guardStore(store),
     isDefaultStore: options.store === undefined,
+    scope: typeof options.secret === 'function' ? undefined : scope,
     queue: options.queue,
     keyBy,
     keepMs: keepDays * DAY_MS,

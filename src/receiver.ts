@@ -1,6 +1,6 @@
 import { Answers } from './answers.js';
 import { type Delivery, openSealed, readDelivery, type SealedDelivery, seal } from './delivery.js';
-import { toDispatched, withoutHandler } from './dispatched.js';
+import { refuseOtherScope, toDispatched, withoutHandler } from './dispatched.js';
 import { type HandOff, handOff } from './hand-off.js';
 import type {
   EffectOptions,
@@ -12,7 +12,7 @@ import type {
   PayloadMap,
   WebhookEvent,
 } from './handler.js';
-import { Reporter } from './hooks.js';
+import { nameOf, Reporter } from './hooks.js';
 import { Idempotency } from './idempotency.js';
 import { warnOfMemory } from './log.js';
 import { type ReceiverOptions, readOptions, type Settings } from './options.js';
@@ -156,8 +156,8 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
 
   /**
    * Steps 4 to 6: claims a verified delivery, runs its handlers, and settles the claim; never hands it
-   * to the `queue`. For the worker of a queue. It trusts what it is given: never call it with anything
-   * unverified.
+   * to the `queue`. For the worker of a queue, which has to have `failed`, `busy` and `unavailable` sent
+   * again. It trusts what it is given: never call it with anything unverified.
    */
   async dispatch(verified: Delivery | SealedDelivery): Promise<Dispatched | Rejection> {
     const startedAt = performance.now();
@@ -168,12 +168,14 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
 
   /**
    * Processes what `store.list` gives, dead or stalled, as if it had just come for the first time, but
-   * for what its handlers have done. One that is done is a duplicate. Throws what the store throws.
+   * for what its handlers have done. One that is done is a duplicate. Throws what the store throws, and
+   * `scope_invalid` where it is another receiver's.
    *
    * @example
    * for (const dead of await store.list({ state: 'dead', limit: 100 })) await receiver.redrive(dead);
    */
   async redrive(delivery: SealedDelivery): Promise<Dispatched | Rejection> {
+    refuseOtherScope(this.#settings.scope, delivery);
     await this.#settings.store.redrive(delivery.key);
     return this.dispatch(delivery);
   }
@@ -242,8 +244,4 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     else this.#reporter.outcome(result, delivery, startedAt);
     return result;
   }
-}
-
-function nameOf({ id, event, scope }: Pick<Delivery, 'id' | 'event' | 'scope'>) {
-  return { id, event, scope };
 }

@@ -10,8 +10,10 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+// Of its own, so that it can prolong leases while handlers hold all connections of the other one.
+const storePool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 4 });
 // An idle connection that the server has closed: the pool opens another one.
-pool.on('error', () => {});
+for (const each of [pool, storePool]) each.on('error', () => {});
 
 await pool.query(`
   CREATE TABLE IF NOT EXISTS stock (product text PRIMARY KEY, pieces int NOT NULL CHECK (pieces >= 0));
@@ -22,7 +24,7 @@ const ledger = postgresLedger(pool);
 
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
-  store: postgresStore(pool),
+  store: postgresStore(storePool),
 }).on('order:paid', sell, { oncePer: (order) => order.id });
 
 async function sell(event: WebhookEvent<'order:paid', Order>) {
@@ -57,5 +59,5 @@ server.listen(process.env.PORT ?? 3000, () => {
 process.once('SIGTERM', async () => {
   await receiver.close();
   server.close();
-  await pool.end();
+  await Promise.all([pool.end(), storePool.end()]);
 });

@@ -18,5 +18,11 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 export function fromBase64(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  // A plain copy: a Buffer is not equal to the bytes that it holds.
+  if (typeof Buffer !== 'undefined') return new Uint8Array(Buffer.from(text, 'base64'));
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  // Many times as fast as Uint8Array.from with a callback.
+  for (let at = 0; at < bytes.length; at++) bytes[at] = characters.charCodeAt(at);
+  return bytes;
 }

@@ -52,9 +52,9 @@ export class MemoryEntries {
     return [...this.#byKey.values()];
   }
 
-  /** @throws {WebhookError} `store_full` where all others are being processed. */
+  /** @throws {WebhookError} `store_full` where there is no room beside those that are being processed. */
   add(entry: Entry, now: number): void {
-    this.#makeRoom(entry.bytes, now);
+    this.#makeRoom(1, entry.bytes, this.#lessNeeded(now));
     this.#byKey.set(entry.key, entry);
     this.#listOf(entry).add(entry);
     this.#bytes += entry.bytes;
@@ -67,7 +67,10 @@ export class MemoryEntries {
     this.#listOf(entry).add(entry);
   }
 
+  /** @throws {WebhookError} `store_full` where a leased entry grows, and there is no room for that. */
   resize(entry: Entry, bytes: number): void {
+    // Never takes itself: it is leased.
+    if (bytes > entry.bytes) this.#makeRoom(0, bytes - entry.bytes, this.#idle());
     this.#bytes += bytes - entry.bytes;
     entry.bytes = bytes;
   }
@@ -78,17 +81,25 @@ export class MemoryEntries {
     this.#bytes -= entry.bytes;
   }
 
-  #makeRoom(bytes: number, now: number): void {
-    while (this.#byKey.size >= this.#maxEntries || this.#bytes + bytes > this.#maxBytes) {
-      const entry = this.#leastNeeded(now);
-      if (!entry) {
-        throw new WebhookError(
-          'store_full',
-          'The memory store is full of deliveries that are being processed. ' +
-            'Raise its maxEntries or maxBytes, or use a durable store.',
-        );
-      }
-      this.forget(entry);
+  /** Forgets nothing where that would not make room enough. */
+  #makeRoom(count: number, bytes: number, candidates: Iterable<Entry>): void {
+    let excess = this.#byKey.size + count - this.#maxEntries;
+    let excessBytes = this.#bytes + bytes - this.#maxBytes;
+    if (isWithin()) return;
+    // At once, without a look at all that there is.
+    if (bytes > this.#maxBytes) throw full();
+    const forgotten: Entry[] = [];
+    for (const entry of candidates) {
+      forgotten.push(entry);
+      excess -= 1;
+      excessBytes -= entry.bytes;
+      if (isWithin()) break;
+    }
+    if (!isWithin()) throw full();
+    for (const entry of forgotten) this.forget(entry);
+
+    function isWithin(): boolean {
+      return excess <= 0 && excessBytes <= 0;
     }
   }
 
@@ -97,10 +108,28 @@ export class MemoryEntries {
   }
 
   /** What is done, then what waits longest for a retry, then effects; never what is being processed. */
-  #leastNeeded(now: number): Entry | undefined {
-    const { leased, retry, done, dead } = this.#byState;
-    const idle = done.oldest ?? retry.oldest ?? dead.oldest ?? this.#forEver.oldest;
-    if (idle) return idle;
-    return leased.oldest && leased.oldest.notBefore <= now ? leased.oldest : undefined;
+  *#lessNeeded(now: number): Iterable<Entry> {
+    yield* this.#idle();
+    for (const entry of fromOldest(this.#byState.leased)) {
+      if (entry.notBefore > now) return;
+      yield entry;
+    }
   }
+
+  *#idle(): Iterable<Entry> {
+    const { retry, done, dead } = this.#byState;
+    for (const list of [done, retry, dead, this.#forEver]) yield* fromOldest(list);
+  }
+}
+
+function* fromOldest(list: AgeList<Entry>): Iterable<Entry> {
+  for (let entry = list.oldest; entry; entry = entry.newer) yield entry;
+}
+
+function full(): WebhookError {
+  return new WebhookError(
+    'store_full',
+    'The memory store has no room beside the deliveries that are being processed. ' +
+      'Raise its maxEntries or maxBytes, or use a durable store.',
+  );
 }

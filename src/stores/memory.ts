@@ -9,6 +9,7 @@ import {
   INTERRUPTED,
   KEEP_DEAD_MS,
   type LeaseTerms,
+  type ListFilter,
   STALLED_MS,
   type StoredDelivery,
 } from './store.js';
@@ -96,9 +97,10 @@ class MemoryStore implements IdempotencyStore {
   async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
     const entry = this.#leased(key, fence);
     if (!entry) return false;
-    const bytes = handler.length + JSON.stringify(output).length;
+    const earlier = Object.hasOwn(entry.done, handler) ? entry.done[handler] : undefined;
+    const replaced = earlier === undefined ? 0 : progressBytes(handler, earlier);
+    this.#entries.resize(entry, entry.bytes + progressBytes(handler, output) - replaced);
     entry.done = { ...entry.done, [handler]: output };
-    this.#entries.resize(entry, entry.bytes + bytes);
     return true;
   }
 
@@ -157,27 +159,23 @@ class MemoryStore implements IdempotencyStore {
     const old = this.#entries
       .all()
       .filter(({ state, purgeAt }) => (state === 'done' || state === 'dead') && purgeAt <= now)
-      .slice(0, limit);
+      .slice(0, Math.max(limit, 0));
     for (const entry of old) this.#entries.forget(entry);
     return old.length;
   }
 
-  async list({
-    state,
-    after = '',
-    limit,
-  }: Parameters<IdempotencyStore['list']>[0]): Promise<StoredDelivery[]> {
+  async list({ state, scope, after = '', limit }: ListFilter): Promise<StoredDelivery[]> {
     const now = clock();
     return this.#entries
       .all()
       .filter((entry) => (state === 'dead' ? entry.state === 'dead' : isStalled(entry, now)))
       .flatMap(({ delivery, attempts, error }) =>
-        delivery?.body && delivery.key > after
+        delivery?.body && delivery.key > after && (scope ?? delivery.scope) === delivery.scope
           ? { ...delivery, body: delivery.body, state, attempts, error }
           : [],
       )
       .sort((a, b) => (a.key < b.key ? -1 : 1))
-      .slice(0, limit);
+      .slice(0, Math.max(limit, 0));
   }
 
   #remembered(key: string, now: number): Entry | undefined {
@@ -227,6 +225,10 @@ const ORIGIN = performance.timeOrigin;
 // Steady: setting the system's clock must not lengthen or end a lease.
 function clock(): number {
   return ORIGIN + performance.now();
+}
+
+function progressBytes(handler: string, output: Json): number {
+  return handler.length + JSON.stringify(output).length;
 }
 
 function isStalled({ state, notBefore }: Entry, now: number): boolean {

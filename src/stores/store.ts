@@ -60,6 +60,17 @@ export interface StoredDelivery extends SealedDelivery {
   readonly error: string | undefined;
 }
 
+/** Which deliveries {@link IdempotencyStore.list} gives. */
+export interface ListFilter {
+  readonly state: 'dead' | 'stalled';
+  /** Those of one scope. Default: those of all that share the store. */
+  readonly scope?: string | undefined;
+  /** The last key of the page before. */
+  readonly after?: string | undefined;
+  /** How many at most. */
+  readonly limit: number;
+}
+
 /**
  * The atomic verbs over the state of a delivery.
  *
@@ -100,9 +111,5 @@ export interface IdempotencyStore {
    * Deliveries for a person to look at, in the order of their keys, from after the key `after`: `dead`,
    * or `stalled`, which their senders seem to have given up. Effects are not among them.
    */
-  list(filter: {
-    readonly state: 'dead' | 'stalled';
-    readonly after?: string | undefined;
-    readonly limit: number;
-  }): Promise<readonly StoredDelivery[]>;
+  list(filter: ListFilter): Promise<readonly StoredDelivery[]>;
 }

@@ -70,13 +70,29 @@ describe('a dead delivery', () => {
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
   });
 
+  test('is not touched by the receiver of another scope', async () => {
+    const { store } = shop();
+    await kill(store);
+    const books = createReceiver({ secret: SECRET, store, hooks, scope: 'books' });
+    const handler = vi.fn();
+    books.on('order:paid', handler);
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    if (!dead) throw new Error('nothing is dead');
+    await expect(books.redrive(dead)).rejects.toMatchObject({ code: 'scope_invalid' });
+    expect(handler).not.toHaveBeenCalled();
+    expect(await store.list({ state: 'dead', scope: 'shop', limit: 9 })).toHaveLength(1);
+    // A receiver for several shops takes those of each.
+    const all = createReceiver({ secret: () => null, store, hooks }).on('order:paid', handler);
+    expect(await all.redrive(dead)).toMatchObject({ outcome: 'handled' });
+  });
+
   test('stays listed where the store is down', async () => {
     const { store } = shop();
     await kill(store);
     const down = Object.assign({}, store, {
       redrive: () => Promise.reject(new Error('connection refused')),
     });
-    const other = createReceiver({ secret: SECRET, store: down, hooks }).on('*', () => {});
+    const other = createReceiver({ secret: SECRET, store: down, hooks, scope: 'shop' });
     const [dead] = await store.list({ state: 'dead', limit: 9 });
     if (!dead) throw new Error('nothing is dead');
     await expect(other.redrive(dead)).rejects.toThrow('connection refused');

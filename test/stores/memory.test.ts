@@ -75,6 +75,49 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('big'), terms('x'))).toEqual({ state: 'done' });
   });
 
+  test('forget nothing for a delivery that they cannot take in the end', async () => {
+    const store = memoryStore({ maxBytes: 20_000 });
+    await store.complete('done', await claim(store, 'done'), 60_000);
+    await expect(claim(store, 'huge', 20_000)).rejects.toMatchObject({ code: 'store_full' });
+    await claim(store, 'running', 10_000);
+    await expect(claim(store, 'large', 10_000)).rejects.toMatchObject({ code: 'store_full' });
+    expect(await store.claim(delivery('done'), terms('x'))).toEqual({ state: 'done' });
+  });
+
+  test('count what handlers have done, which makes room for itself', async () => {
+    const store = memoryStore({ maxBytes: 20_000 });
+    await store.complete('done', await claim(store, 'done'), 60_000);
+    const other = await claim(store, 'other');
+    const fence = await claim(store, 'running');
+    const output = 'x'.repeat(18_100);
+    expect(await store.handlerDone('running', fence, 'a', output)).toBe(true);
+    // In place of the first.
+    expect(await store.handlerDone('running', fence, 'a', output)).toBe(true);
+    await expect(store.handlerDone('running', fence, 'b', output)).rejects.toMatchObject({
+      code: 'store_full',
+    });
+    // Neither has the failed one been recorded, nor has anybody's lease been forgotten.
+    expect(await store.claim(delivery('running'), terms('running'))).toMatchObject({
+      fence,
+      done: { a: output },
+    });
+    expect(await store.renew('other', other, 60_000)).toBe(true);
+    await store.release('running', fence);
+    expect(await claim(store, 'done')).toBeGreaterThan(0);
+  });
+
+  test.each([Number.NaN, -1])('give nothing for a limit of %d', async (limit) => {
+    const store = memoryStore();
+    for (const key of ['a', 'b']) {
+      await store.fail(key, await claim(store, key), { ...RETRY, permanent: true });
+      await store.complete(`${key} done`, await claim(store, `${key} done`), -1);
+    }
+    expect(await store.list({ state: 'dead', limit })).toEqual([]);
+    expect(await store.purge(limit)).toBe(0);
+    expect(await store.list({ state: 'dead', limit: Infinity })).toHaveLength(2);
+    expect(await store.purge(Infinity)).toBe(2);
+  });
+
   test.each([{ maxEntries: 0 }, { maxBytes: -1 }, { maxEntries: Number.NaN }])(
     'refuse %o',
     (options) => {

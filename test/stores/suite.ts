@@ -396,6 +396,26 @@ export function describeStore(
       expect(await store.list({ state: 'stalled', limit: 9 })).toEqual([]);
     });
 
+    test('lists what is of one scope, a page at a time', async () => {
+      const other = { ...newDelivery(), scope: 'books' };
+      const games = [newDelivery(), newDelivery(), newDelivery()];
+      for (const one of [...games, other]) {
+        await store.fail(one.key, (await acquire({}, one)).fence, { ...RETRY, permanent: true });
+      }
+      const listed = await store.list({ state: 'dead', scope: 'books', limit: 1 });
+      expect(listed.map(({ key }) => key)).toEqual([other.key]);
+      const first = await store.list({ state: 'dead', scope: 'shop', limit: 2 });
+      const rest = await store.list({
+        state: 'dead',
+        scope: 'shop',
+        limit: 2,
+        after: first[1]?.key,
+      });
+      const keys = games.map(({ key }) => key).sort();
+      expect([...first, ...rest].map(({ key }) => key)).toEqual(keys);
+      expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(4);
+    });
+
     test('does not list an effect, which has no body to process again', async () => {
       const effect = { ...delivery, body: undefined };
       await store.fail(effect.key, (await acquire({}, effect)).fence, {

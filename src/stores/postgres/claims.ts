@@ -61,5 +61,5 @@ export function byKey(rows: readonly Row[]): Map<string, Row> {
 
 /** As a bigint takes it. */
 export function toLimit(limit: number): string {
-  return `${Math.min(Math.max(Math.floor(limit), 0), Number.MAX_SAFE_INTEGER)}`;
+  return `${Math.min(Math.max(Math.floor(limit) || 0, 0), Number.MAX_SAFE_INTEGER)}`;
 }

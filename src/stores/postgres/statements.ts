@@ -146,9 +146,10 @@ SELECT encode(key, 'hex') AS key, scope, id, event, attempts::text AS attempts, 
   round(extract(epoch FROM received_at) * 1000)::text AS received, encode(body, 'base64') AS body
 FROM webhook_delivery
 WHERE ${condition} AND body IS NOT NULL AND key > decode($1::text, 'hex')
+  AND scope = coalesce($3::text, scope)
 ORDER BY key LIMIT $2::text::bigint`;
 
-/** $1 the key after which it begins, $2 limit */
+/** $1 the key after which it begins, $2 limit, $3 scope, or null for all */
 export const LIST = {
   dead: list(`state = 'dead'`),
   stalled: list(`state IN ('leased', 'retry') AND not_before < ${stalledBefore(NOW)}`),

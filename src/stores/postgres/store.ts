@@ -9,6 +9,7 @@ import {
   type IdempotencyStore,
   INTERRUPTED,
   type LeaseTerms,
+  type ListFilter,
   type StoredDelivery,
 } from '../store.js';
 import { type Asked, byKey, toClaim, toClaimJson, toLimit } from './claims.js';
@@ -47,12 +48,15 @@ interface Completion {
  * Remembers deliveries in PostgreSQL, for any number of processes. It creates its tables at first use,
  * or finds those of {@link postgresSchema}. Claims that come at once travel in one statement.
  *
- * @param client - A pool rather than a single connection, which may be lost.
+ * @param client - A pool of its own rather than a single connection, which may be lost. Never a
+ *   connection on which transactions run, which would take back what the store has written; and where
+ *   handlers keep all of a pool's connections, the store cannot prolong their leases.
  * @throws {UsageError} `client_invalid` where it is given something else. Its verbs reject with the
  *   errors of the client, and with `schema_missing` where the tables cannot be created.
  *
  * @example
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+ * // Without it, a connection that the server closes ends the process.
  * pool.on('error', console.error);
  * createReceiver({ secret, store: postgresStore(pool) });
  */
@@ -118,12 +122,12 @@ class PostgresStore implements IdempotencyStore {
     return row?.number('number') ?? 0;
   }
 
-  async list({
-    state,
-    after = '',
-    limit,
-  }: Parameters<IdempotencyStore['list']>[0]): Promise<StoredDelivery[]> {
-    const rows = await this.#run(sql.LIST[state], [after, toLimit(limit)]);
+  async list({ state, scope, after = '', limit }: ListFilter): Promise<StoredDelivery[]> {
+    const rows = await this.#run(sql.LIST[state], [
+      after,
+      toLimit(limit),
+      scope === undefined ? null : storable(scope),
+    ]);
     return rows.map((row) => ({
       key: row.text('key'),
       scope: row.text('scope'),

@@ -1,5 +1,5 @@
 import { fromBase64 } from '../base64.js';
-import type { IdempotencyStore, StoredDelivery } from '../store.js';
+import type { ListFilter, StoredDelivery } from '../store.js';
 import { READ } from './care-scripts.js';
 import { DEAD, STALLED } from './index-scripts.js';
 import type { Script } from './script.js';
@@ -16,7 +16,7 @@ type ReadReply = [
 
 /** The deliveries that wait for a person, in the order of their keys: that of the shards, too. */
 export async function list(
-  { state, after = '', limit }: Parameters<IdempotencyStore['list']>[0],
+  { state, scope, after = '', limit }: ListFilter,
   shards: Shards,
   run: Run,
 ): Promise<StoredDelivery[]> {
@@ -28,8 +28,8 @@ export async function list(
       state === 'dead' ? ([DEAD, 'dead'] as const) : ([STALLED, 'open'] as const);
     const keys = await shards.find(script, index, wanted, last);
     const read = await inGroups(keys, (key) => readDelivery(run, key, state));
-    // Some may have changed in between: then there is more room on the page.
-    found.push(...read.flat());
+    // Of another scope, or changed in between: then there is more room on the page.
+    found.push(...read.flat().filter((one) => (scope ?? one.scope) === one.scope));
     last = keys.at(-1) ?? last;
     if (keys.length < wanted || found.length >= limit) return found;
   }

@@ -6,6 +6,7 @@ import type {
   FailTerms,
   IdempotencyStore,
   LeaseTerms,
+  ListFilter,
   StoredDelivery,
 } from '../store.js';
 import { PURGE, REDRIVE } from './care-scripts.js';
@@ -33,7 +34,8 @@ const ERROR_CHARACTERS = 2000;
  * twice. For goods worth money, use an effect ledger in the database of the effect as well.
  *
  * A client holds calls back while the server is away, and the receiver waits 10 seconds for them. To
- * answer at once, give ioredis `maxRetriesPerRequest: 1`, or node-redis `disableOfflineQueue: true`.
+ * answer at once, give ioredis `maxRetriesPerRequest: 1`, or node-redis `disableOfflineQueue: true`. Without
+ * a listener for its `error`, a client of node-redis ends the process where the connection is lost.
  *
  * @param client - A connected client of ioredis, node-redis or `@upstash/redis`. It stays yours to close.
  * @throws {UsageError} `client_invalid` where it is none of these.
@@ -123,7 +125,7 @@ class RedisStore implements IdempotencyStore {
     }
   }
 
-  list(filter: Parameters<IdempotencyStore['list']>[0]): Promise<StoredDelivery[]> {
+  list(filter: ListFilter): Promise<StoredDelivery[]> {
     return list(filter, this.#shards, (script, key, ...args) => this.#run(script, key, ...args));
   }
 

@@ -10,6 +10,8 @@ import { STATEMENTS } from './statements.js';
 
 /** How long another process may hold the lock before a verb gives up. */
 const BUSY_MS = 5_000;
+/** What a connection that waits for nobody is given: its user's own writes would fail wherever two write. */
+const DEFAULT_WAIT_MS = 1_000;
 /** What a turn may do at once, so that the event loop is not held up for long. */
 const MAX_WORKS = 250;
 
@@ -20,6 +22,8 @@ interface Waiting {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly since: number;
+  /** Has failed together with others: it is run in a transaction of its own, so that one bad one fails alone. */
+  readonly isAlone: boolean;
 }
 
 /**
@@ -29,6 +33,8 @@ interface Waiting {
 export class Connection {
   readonly #database: SqliteDatabase;
   #prepared: Prepared | undefined;
+  #waitMs = DEFAULT_WAIT_MS;
+  /** Those that are to run alone come first. */
   #waiting: Waiting[] = [];
   #isScheduled = false;
 
@@ -40,7 +46,8 @@ export class Connection {
   run<Result>(work: (statements: Prepared) => Result): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       const settle = resolve as (result: unknown) => void;
-      this.#waiting.push({ work, resolve: settle, reject, since: performance.now() });
+      const since = performance.now();
+      this.#waiting.push({ work, resolve: settle, reject, since, isAlone: false });
       this.#schedule(setImmediate);
     });
   }
@@ -50,7 +57,7 @@ export class Connection {
     this.#isScheduled = true;
     when(() => {
       this.#isScheduled = false;
-      this.#flush(this.#waiting.splice(0, MAX_WORKS));
+      this.#flush(this.#waiting.splice(0, this.#waiting[0]?.isAlone ? 1 : MAX_WORKS));
     });
   }
 
@@ -67,9 +74,9 @@ export class Connection {
   }
 
   #transact(batch: readonly Waiting[]): unknown[] {
-    this.#prepared ??= setUp(this.#database);
+    this.#prepared ??= this.#setUp();
     const prepared = this.#prepared;
-    this.#database.exec('BEGIN IMMEDIATE');
+    this.#withoutWaiting(() => this.#database.exec('BEGIN IMMEDIATE'));
     try {
       const results = batch.map(({ work }) => work(prepared));
       this.#database.exec('COMMIT');
@@ -77,6 +84,22 @@ export class Connection {
     } catch (error) {
       this.#rollBack();
       throw error;
+    }
+  }
+
+  #setUp(): Prepared {
+    const [found] = Object.values(prepare(this.#database, 'PRAGMA busy_timeout').get() as object);
+    this.#waitMs = Number(found) || DEFAULT_WAIT_MS;
+    return this.#withoutWaiting(() => setUp(this.#database));
+  }
+
+  /** SQLite would hold up the event loop until the lock is free; this class tries again later instead. */
+  #withoutWaiting<Result>(run: () => Result): Result {
+    this.#database.exec('PRAGMA busy_timeout = 0');
+    try {
+      return run();
+    } finally {
+      this.#database.exec(`PRAGMA busy_timeout = ${this.#waitMs}`);
     }
   }
 
@@ -89,6 +112,11 @@ export class Connection {
 
   #fail(batch: readonly Waiting[], error: unknown): void {
     if (isWithoutTable(error)) this.#prepared = undefined;
+    if (!isBusy(error) && batch.length > 1) {
+      // All of it was rolled back. Each in a turn of its own, because each waits for the disk.
+      this.#waiting.unshift(...batch.map((waiting) => ({ ...waiting, isAlone: true })));
+      return;
+    }
     const now = performance.now();
     const again = batch.filter(({ since }) => isBusy(error) && now - since < BUSY_MS);
     for (const waiting of batch) if (!again.includes(waiting)) waiting.reject(error);
@@ -99,9 +127,6 @@ export class Connection {
 }
 
 function setUp(database: SqliteDatabase): Prepared {
-  // Wait a little for another process: a connection that waits for nobody fails wherever two write.
-  const waits = Object.values(prepare(database, 'PRAGMA busy_timeout').get() as object)[0];
-  if (Number(waits) === 0) database.exec('PRAGMA busy_timeout = 1000');
   database.exec('PRAGMA journal_mode = WAL');
   // better-sqlite3 comes with NORMAL, by which a power cut takes back what was answered.
   database.exec('PRAGMA synchronous = FULL');

@@ -74,12 +74,12 @@ export const STATEMENTS = {
     SELECT key FROM webhook_delivery WHERE purge_at <= ${NOW} AND state IN ('done', 'dead') LIMIT ?)
   RETURNING 1`,
 
-  /** after, limit */
+  /** after, scope or null, limit */
   dead: list(`state = 'dead'`),
   stalled: list(STALLED),
 } as const;
 
 function list(which: string): string {
   return `SELECT key, scope, delivery_id AS id, event, received_at, body, attempts, error
-  FROM webhook_delivery WHERE ${which} AND body IS NOT NULL AND key > ? ORDER BY key LIMIT ?`;
+  FROM webhook_delivery WHERE ${which} AND body IS NOT NULL AND key > ? AND scope = coalesce(?, scope) ORDER BY key LIMIT ?`;
 }

@@ -6,6 +6,7 @@ import type {
   FailTerms,
   IdempotencyStore,
   LeaseTerms,
+  ListFilter,
   StoredDelivery,
 } from '../store.js';
 import { Connection } from './connection.js';
@@ -19,8 +20,8 @@ const MAX_ERROR = 2000;
  * (see {@link sqliteSchema}), and sets the connection to `journal_mode=WAL`, `synchronous=FULL`, and a
  * `busy_timeout` of 1 s where there is none.
  *
- * Transactions of yours on the same connection must not wait for anything between `BEGIN` and `COMMIT`;
- * where they do, open a second connection for them.
+ * SQLite has one writer at a time. So write transactions of yours in the same process, on whatever
+ * connection, must not await anything between `BEGIN` and `COMMIT`: all other writes wait for them.
  *
  * @throws {UsageError} `client_invalid` where it is given something else.
  *
@@ -100,15 +101,17 @@ class SqliteStore implements IdempotencyStore {
   }
 
   purge(limit: number): Promise<number> {
+    const most = toLimit(limit);
     return this.#connection.run(({ abandon, forget }) => {
-      const abandoned = abandon.all(limit).length;
-      return abandoned + forget.all(limit - abandoned).length;
+      const abandoned = abandon.all(most).length;
+      return abandoned + forget.all(most - abandoned).length;
     });
   }
 
-  list({ state, after = '', limit }: Parameters<IdempotencyStore['list']>[0]) {
+  list({ state, scope, after = '', limit }: ListFilter) {
+    const values = [after, scope ?? null, toLimit(limit)];
     return this.#connection.run((statements) =>
-      (statements[state].all(after, limit) as DeliveryRow[]).map((row) => toStored(row, state)),
+      (statements[state].all(...values) as DeliveryRow[]).map((row) => toStored(row, state)),
     );
   }
 }
@@ -180,4 +183,9 @@ function finite(keepMs: number): number | null {
 
 function atMost(count: number): number {
   return Math.min(count, Number.MAX_SAFE_INTEGER);
+}
+
+/** SQLite takes whole numbers only, and a negative one for no limit at all. Not a number is nothing. */
+function toLimit(limit: number): number {
+  return atMost(Math.max(Math.floor(limit) || 0, 0));
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { acquire, KEEP_MS, newDelivery, newKey, STARTING_MS } from './claiming.js';
 
@@ -34,6 +34,27 @@ withPostgres('the tables in PostgreSQL', () => {
     await Promise.all(pools.map((pool) => pool.end()));
     await admin.end();
     await server.remove();
+  });
+
+  test('are looked for again where the first look has hung, as over a connection that was lost', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const pool = connect();
+    let isFirst = true;
+    const store = postgresStore({
+      query: (text, values) => {
+        if (!isFirst) return pool.query(text, values);
+        isFirst = false;
+        return new Promise(() => {});
+      },
+    });
+    try {
+      const hung = expect(store.redrive(newKey())).rejects.toMatchObject({ code: 'timed_out' });
+      await vi.advanceTimersByTimeAsync(10_000);
+      await hung;
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await store.redrive(newKey())).toBe(false);
   });
 
   test('are made once by twenty who start at once', async () => {

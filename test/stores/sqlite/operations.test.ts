@@ -91,6 +91,86 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await store.complete(delivery.key, fence, 60_000)).toBe(true);
     });
 
+    test.each(['has written before', 'makes its tables first'])(
+      'a lock that another one holds does not hold up the event loop of one that %s',
+      async (which) => {
+        const [holder, store] = [await open(), await open()];
+        // Without it, the change of the mode would fail at once, and never wait for the schema.
+        await holder.exec('PRAGMA journal_mode = WAL');
+        if (which === 'has written before') await claim(store, newDelivery());
+        await holder.exec('BEGIN IMMEDIATE');
+        const claiming = claim(store, newDelivery());
+        // Less than the busy_timeout of the connection, with room for a machine that stalls.
+        expect(await store.longestGap(2_000)).toBeLessThan(700);
+        await holder.exec('COMMIT');
+        expect(await claiming).toMatchObject({ state: 'acquired' });
+      },
+    );
+
+    test('the connection keeps the busy_timeout that it has', async () => {
+      const [holder, store] = [await open(), await open()];
+      await store.exec('PRAGMA busy_timeout = 4321');
+      await claim(store, newDelivery());
+      await holder.exec('BEGIN IMMEDIATE');
+      const claiming = claim(store, newDelivery());
+      await store.longestGap(100);
+      const waits = async () => Object.values((await store.sql('PRAGMA busy_timeout'))[0] ?? {});
+      expect(await waits()).toEqual([4321]);
+      await holder.exec('COMMIT');
+      await claiming;
+      expect(await waits()).toEqual([4321]);
+    });
+
+    test('processes that all write all the time all get their turn', async () => {
+      const all = await Promise.all([open(), open(), open()]);
+      const claimed = await Promise.all(
+        all.map(async (store) => {
+          let count = 0;
+          for (const end = performance.now() + 1_500; performance.now() < end; count++) {
+            await claim(store, newDelivery());
+          }
+          return count;
+        }),
+      );
+      for (const count of claimed) expect(count).toBeGreaterThan(5);
+    });
+
+    test.each([Infinity, 1e300, 2.5])('a limit of %d is taken', async (limit) => {
+      const store = await open();
+      const terms = { delayMs: 0, permanent: true, maxFailures: 1, error: 'no' };
+      for (const delivery of Array.from({ length: 3 }, newDelivery)) {
+        await store.fail(delivery.key, await fenceOf(store, delivery), terms);
+      }
+      expect(await store.list({ state: 'dead', limit })).toHaveLength(limit > 3 ? 3 : 2);
+      expect(await store.purge(limit)).toBe(0);
+    });
+
+    test.each([Number.NaN, -1, 0.5])('a limit of %d is nothing', async (limit) => {
+      const store = await open();
+      const delivery = newDelivery();
+      const terms = { delayMs: 0, permanent: true, maxFailures: 1, error: 'no' };
+      await store.fail(delivery.key, await fenceOf(store, delivery), terms);
+      expect(await store.list({ state: 'dead', limit })).toEqual([]);
+      expect(await store.purge(limit)).toBe(0);
+    });
+
+    test('what cannot be written fails alone, whatever came with it', async () => {
+      const store = await open();
+      const delivery = newDelivery();
+      const fence = await fenceOf(store, delivery);
+      const [{ page_count }] = (await store.sql('PRAGMA page_count')) as [{ page_count: number }];
+      await store.exec(`PRAGMA max_page_count = ${page_count}`);
+      const large = { ...newDelivery(), body: new Uint8Array(100_000) };
+      const [first, bad, last] = await Promise.allSettled([
+        store.renew(delivery.key, fence, 60_000),
+        claim(store, large),
+        store.complete(delivery.key, fence, 60_000),
+      ]);
+      expect(first).toEqual({ status: 'fulfilled', value: true });
+      expect(bad).toMatchObject({ status: 'rejected', reason: { message: /full/ } });
+      expect(last).toEqual({ status: 'fulfilled', value: true });
+    });
+
     test('a full disk refuses what is new, forgets nothing, and does again what fits', async () => {
       const store = await open();
       const delivery = newDelivery();

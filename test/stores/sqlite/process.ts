@@ -18,6 +18,18 @@ const verbs: Record<string, (...args: never[]) => unknown> = {
   /** Any statement, for what a test has to prepare or to look at. */
   sql: (sql: string) => database.prepare(sql).all(),
   exec: (sql: string) => void database.exec(sql),
+  /** How late the timers of this process are at worst, in so many milliseconds. */
+  longestGap: async (ms: number) => {
+    const end = performance.now() + ms;
+    let longest = 0;
+    for (let last = performance.now(); last < end; ) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+    }
+    return longest;
+  },
   /** A handler's transaction. */
   sell: (effect: { key: string; handler: string }, fails: boolean) => {
     database.exec('BEGIN IMMEDIATE');

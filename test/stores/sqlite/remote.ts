@@ -23,6 +23,7 @@ export interface Reply {
 export interface RemoteStore extends IdempotencyStore {
   sql(sql: string): Promise<Record<string, unknown>[]>;
   exec(sql: string): Promise<void>;
+  longestGap(ms: number): Promise<number>;
   sell(effect: { key: string; handler: string }, fails?: boolean): Promise<boolean>;
   onceOutside(effect: { key: string; handler: string }): Promise<boolean>;
   readonly process: ChildProcess;
@@ -111,6 +112,7 @@ export async function openStore(
     list: ask('list'),
     sql: ask('sql'),
     exec: ask('exec'),
+    longestGap: ask('longestGap'),
     sell: ask('sell'),
     onceOutside: ask('onceOutside'),
     process: child,
