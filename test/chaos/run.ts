@@ -20,7 +20,7 @@
  * `--store` and `--only` choose, `--seed` gives another plan, `--json` and `--markdown` write the table to
  * files. `CHAOS_BREAK=complete` and the like (inside/broken-store.ts) break the store, to see the harness
  * find it. What a plan leads to depends on the machine as well; what has happened is told on stderr. Ends
- * with 1 where a bar is missed.
+ * with 1 where a bar is missed; the short run does not judge speeds.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -30,6 +30,8 @@ import { buildPrograms } from './build.js';
 import { startStore, type TestedStore } from './stores.js';
 import { type Cell, isMissed, toMarkdown, toText } from './table.js';
 
+/** Told by the short run, and judged by the full one: on a machine that does other things they differ. */
+const SPEEDS = ['9', '9a', '10a'];
 const LIMIT_MS = { short: 15 * 60_000, full: 90 * 60_000 };
 
 const startedAt = performance.now();
@@ -69,13 +71,14 @@ const conditions = [
   `${secondsSince(startedAt)} s`,
 ].join(', ');
 console.log(`${toText(results)}\n\n${conditions}`);
+if (short) console.log(`The bars ${SPEEDS.join(', ')} are judged by the full run only.`);
 if (failed) console.log('Not all of it could be measured: see above.');
 if (markdown) writeFileSync(markdown, `${toMarkdown(results)}\n\n${conditions}\n`);
 if (json) {
   const all = { conditions, sizes, results: Object.fromEntries(results), notes, failed };
   writeFileSync(json, `${JSON.stringify(all, null, 2)}\n`);
 }
-process.exit(failed || isMissed(results) ? 1 : 0);
+process.exit(failed || isMissed(results, short ? SPEEDS : []) ? 1 : 0);
 
 function secondsSince(at: number): number {
   return Math.round((performance.now() - at) / 1000);

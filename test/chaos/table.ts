@@ -12,8 +12,11 @@ export interface Cell {
 
 export type Results = ReadonlyMap<string, readonly Cell[]>;
 
-export function isMissed(results: Results): boolean {
-  return [...results.values()].flat().some(({ holds }) => holds === false);
+/** @param unjudged - Bars that are shown, but do not count. */
+export function isMissed(results: Results, unjudged: readonly string[]): boolean {
+  return [...results.values()]
+    .flat()
+    .some(({ bar, holds }) => holds === false && !unjudged.includes(bar));
 }
 
 /** Rows of a table: what is measured, its limit, and the figure of each store. */

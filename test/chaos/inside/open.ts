@@ -25,7 +25,15 @@ export async function open({ connections = 8 } = {}): Promise<Opened> {
   pool.on('error', () => {});
   const effects = postgresEffects(pool, perhapsBroken(postgresLedger(pool)));
   if (storeName === 'postgres') {
-    return { store: broken(postgresStore(pool)), effects, close: () => pool.end() };
+    const storePool = new Pool({ connectionString: postgresUrl, max: connections });
+    storePool.on('error', () => {});
+    return {
+      store: broken(postgresStore(storePool)),
+      effects,
+      close: async () => {
+        await Promise.all([pool.end(), storePool.end()]);
+      },
+    };
   }
   const { Redis } = await import('ioredis');
   const { redisStore } = await import('storefront-webhooks/redis');
