@@ -33,7 +33,7 @@ export async function runTakeovers(
   try {
     const heirPort = await deadline.limit(portOf(heir));
     const takeOver = async (victim: ChildProcess, index: number) => {
-      const id = `takeover-${index}`;
+      const id = `takeover-${seed}-${index}`;
       const port = await portOf(victim);
       const running = heard(victim, 'running', id);
       void sender.send(id, { port });
