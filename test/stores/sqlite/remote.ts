@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build, type Plugin } from 'esbuild';
 import type { IdempotencyStore } from 'storefront-webhooks';
+import { afterAll } from 'vitest';
 import { decode, encode } from './remote-json.js';
 
 export interface Call {
@@ -32,7 +33,8 @@ export interface RemoteStore extends IdempotencyStore {
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const folders = new Set<string>();
-process.once('exit', () => {
+// Registered with each file of tests that uses these.
+afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
