@@ -1,5 +1,4 @@
 import { UsageError } from '../../errors.js';
-import { isJsonObject } from '../../schemas/json.js';
 
 /** What a statement is given: text, or nothing. */
 export type Value = string | null;
@@ -59,7 +58,7 @@ export class Row {
   readonly #columns: Record<string, unknown>;
 
   constructor(columns: unknown) {
-    this.#columns = isJsonObject(columns) ? columns : {};
+    this.#columns = isObject(columns) ? columns : {};
   }
 
   text(column: string): string {
@@ -76,6 +75,11 @@ export class Row {
   number(column: string): number {
     return Number(this.text(column));
   }
+}
+
+// Not the one of the schemas, with which zod would be loaded.
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The SQLSTATE of an error, in whichever driver. */
