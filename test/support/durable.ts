@@ -1,6 +1,6 @@
 import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
 
-/** A store that says it is durable, with some of its verbs changed; nothing survives this process. */
+/** A store that says it is durable, with some of its verbs changed. Default: one in memory. */
 export function durableStore(
   changes: (store: IdempotencyStore) => Partial<IdempotencyStore> = () => ({}),
   store = memoryStore(),

@@ -1,19 +1,9 @@
 import type { EffectLedger, IdempotencyStore } from 'storefront-webhooks';
+import { durableStore } from '../../support/durable.js';
 
 /** A store with a fault of its own, to see that the harness finds it: `CHAOS_BREAK=complete npm run chaos`. */
 export function brokenStore(store: IdempotencyStore, how: string): IdempotencyStore {
-  const whole: IdempotencyStore = {
-    durable: store.durable,
-    claim: (...args) => store.claim(...args),
-    renew: (...args) => store.renew(...args),
-    handlerDone: (...args) => store.handlerDone(...args),
-    complete: (...args) => store.complete(...args),
-    fail: (...args) => store.fail(...args),
-    release: (...args) => store.release(...args),
-    redrive: (...args) => store.redrive(...args),
-    purge: (...args) => store.purge(...args),
-    list: (...args) => store.list(...args),
-  };
+  const whole = durableStore(() => ({}), store);
   switch (how) {
     case 'complete':
       return { ...whole, complete: async () => true };
