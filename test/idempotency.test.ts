@@ -37,6 +37,7 @@ function storeWith(changes: Partial<IdempotencyStore>, base = memoryStore()): Id
     redrive: (...args) => base.redrive(...args),
     purge: (...args) => base.purge(...args),
     list: (...args) => base.list(...args),
+    count: (...args) => base.count(...args),
     ...changes,
   };
 }

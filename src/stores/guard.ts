@@ -24,6 +24,7 @@ export function guardStore(store: IdempotencyStore): IdempotencyStore {
     redrive: (...args) => guarded(() => store.redrive(...args)),
     purge: (...args) => guarded(() => store.purge(...args)),
     list: (...args) => guarded(() => store.list(...args)),
+    count: (...args) => guarded(() => store.count(...args)),
   };
 }
 

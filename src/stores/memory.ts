@@ -4,6 +4,7 @@ import { type Entry, MemoryEntries } from './memory-entries.js';
 import {
   type Claim,
   type Claimable,
+  COUNT_LIMIT,
   type FailTerms,
   type IdempotencyStore,
   INTERRUPTED,
@@ -176,6 +177,10 @@ class MemoryStore implements IdempotencyStore {
       )
       .sort((a, b) => (a.key < b.key ? -1 : 1))
       .slice(0, Math.max(limit, 0));
+  }
+
+  async count(state: StoredDelivery['state']): Promise<number> {
+    return (await this.list({ state, limit: COUNT_LIMIT })).length;
   }
 
   #remembered(key: string, now: number): Entry | undefined {

@@ -7,6 +7,9 @@ export const STALLED_MS = 60_000;
 /** How long what is dead is kept at least, for a person to look at. */
 export const KEEP_DEAD_MS = 30 * 24 * 60 * 60 * 1000;
 
+/** How far deliveries that wait for a person are counted: beyond it, there are too many in any case. */
+export const COUNT_LIMIT = 10_000;
+
 /** What a dead delivery says of itself where no handler has failed. */
 export const INTERRUPTED = 'it was interrupted too often';
 export const ABANDONED = 'abandoned: its sender gave up before it was done';
@@ -112,4 +115,6 @@ export interface IdempotencyStore {
    * or `stalled`, which their senders seem to have given up. Effects are not among them.
    */
   list(filter: ListFilter): Promise<readonly StoredDelivery[]>;
+  /** How many {@link list} would give of all scopes, {@link COUNT_LIMIT} at most. For a gauge. */
+  count(state: StoredDelivery['state']): Promise<number>;
 }

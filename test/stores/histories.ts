@@ -117,11 +117,13 @@ async function answer(
       ...(await store.list({ state: 'dead', limit: 9 })),
       ...(await store.list({ state: 'stalled', limit: 9 })),
     ];
-    return listed.map(({ key, body, ...rest }) => ({
+    const counts = [await store.count('dead'), await store.count('stalled')];
+    const answers = listed.map(({ key, body, ...rest }) => ({
       ...rest,
       which: deliveries.findIndex((one) => one.key === key),
       body: Buffer.from(body).toString(),
     }));
+    return [counts, ...answers];
   }
   const fence = given.at(-1 - action.back);
   if (fence === undefined) return 'none';

@@ -121,6 +121,10 @@ export class ModelStore implements IdempotencyStore {
       .sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
+  async count(state: 'dead' | 'stalled'): Promise<number> {
+    return (await this.list({ state })).length;
+  }
+
   /** The entry, if this fence still holds its lease. */
   #held(key: string, fence: number): Entry | undefined {
     const entry = this.#entries.get(key);

@@ -16,6 +16,7 @@ export function durableStore(
     redrive: (...args) => store.redrive(...args),
     purge: (...args) => store.purge(...args),
     list: (...args) => store.list(...args),
+    count: (...args) => store.count(...args),
     ...changes(store),
   };
 }

@@ -149,11 +149,19 @@ WHERE ${condition} AND body IS NOT NULL AND key > decode($1::text, 'hex')
   AND scope = coalesce($3::text, scope)
 ORDER BY key LIMIT $2::text::bigint`;
 
+const DEAD = `state = 'dead'`;
+const STALLED = `state IN ('leased', 'retry') AND not_before < ${stalledBefore(NOW)}`;
+
 /** $1 the key after which it begins, $2 limit, $3 scope, or null for all */
-export const LIST = {
-  dead: list(`state = 'dead'`),
-  stalled: list(`state IN ('leased', 'retry') AND not_before < ${stalledBefore(NOW)}`),
-};
+export const LIST = { dead: list(DEAD), stalled: list(STALLED) };
+
+const count = (condition: string) => `
+SELECT count(*)::text AS number FROM (
+  SELECT 1 FROM webhook_delivery WHERE ${condition} AND body IS NOT NULL LIMIT $1::text::bigint
+) a`;
+
+/** $1 limit */
+export const COUNT = { dead: count(DEAD), stalled: count(STALLED) };
 
 /** $1 key, $2 handler. No row: it has been entered before. */
 export const ENTER_EFFECT = `

@@ -5,6 +5,7 @@ import {
   ABANDONED,
   type Claim,
   type Claimable,
+  COUNT_LIMIT,
   type FailTerms,
   type IdempotencyStore,
   INTERRUPTED,
@@ -139,6 +140,11 @@ class PostgresStore implements IdempotencyStore {
       attempts: row.number('attempts'),
       error: row.maybe('error'),
     }));
+  }
+
+  async count(state: StoredDelivery['state']): Promise<number> {
+    const [row] = await this.#run(sql.COUNT[state], [toLimit(COUNT_LIMIT)]);
+    return row?.number('number') ?? 0;
   }
 
   async #claim(asked: readonly Asked[]): Promise<Claim[]> {

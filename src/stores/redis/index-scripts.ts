@@ -54,6 +54,17 @@ export const STALLED = indexScript(`
   add(keys, ARGV[2])
 `);
 
+/** KEYS: the indexes of some shards. ARGV: dead or stalled. */
+export const COUNT = new Script(`
+local time, count = redis.call('TIME'), 0
+local before = time[1] * 1000 + math.floor(time[2] / 1000) - ${STALLED_MS}
+for _, index in ipairs(KEYS) do
+  if ARGV[1] == 'dead' then count = count + redis.call('ZCARD', index)
+  else count = count + redis.call('ZCOUNT', index, '-inf', string.format('(%.0f', before)) end
+end
+return '=' .. count
+`);
+
 /** KEYS: any, which says where it is run. */
 export const INFO = new Script(`
 return '=' .. redis.call('INFO', 'memory') .. redis.call('INFO', 'persistence')

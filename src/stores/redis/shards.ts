@@ -33,25 +33,51 @@ export class Shards {
     const indexes = SHARDS.filter((shard) => shard >= after.slice(0, 2)).map((shard) =>
       indexOf(shard)(index),
     );
-    const find = async (keys: string[]) => {
-      const reply = await script.run(this.#calls, keys, [integer(limit), after]);
-      return reply === '' ? [] : reply.split(',');
-    };
-    if (indexes.length === 0) return [];
+    const found: string[] = [];
+    await this.#ask(script, indexes, [integer(limit), after], (reply) => {
+      if (reply !== '') found.push(...reply.split(','));
+      return found.length < limit;
+    });
+    return found.slice(0, limit);
+  }
+
+  /** What a script counts in all shards. */
+  async count(script: Script, index: Index, ...args: string[]): Promise<number> {
+    let count = 0;
+    await this.#ask(
+      script,
+      SHARDS.map((shard) => indexOf(shard)(index)),
+      args,
+      (reply) => {
+        count += Number(reply);
+        return true;
+      },
+    );
+    return count;
+  }
+
+  /** Asks shard by shard, or all at once, until a reply is enough. */
+  async #ask(
+    script: Script,
+    indexes: string[],
+    args: string[],
+    wantsMore: (reply: string) => boolean,
+  ): Promise<void> {
+    if (indexes.length === 0) return;
     if (!this.#isCluster) {
       try {
-        return await find(indexes);
+        wantsMore(await script.run(this.#calls, indexes, args));
+        return;
       } catch (error) {
         if (!hasCode(error, 'CROSSSLOT')) throw error;
         this.#isCluster = true;
       }
     }
-    const found: string[] = [];
-    for (let at = 0; at < indexes.length && found.length < limit; at += GROUP) {
+    for (let at = 0; at < indexes.length; at += GROUP) {
       const group = indexes.slice(at, at + GROUP);
-      found.push(...(await Promise.all(group.map((one) => find([one])))).flat());
+      const replies = await Promise.all(group.map((one) => script.run(this.#calls, [one], args)));
+      if (replies.map(wantsMore).includes(false)) return;
     }
-    return found.slice(0, limit);
   }
 }
 

@@ -1,17 +1,18 @@
 import type { Json } from '../../schemas/json.js';
 import { toBase64 } from '../base64.js';
-import type {
-  Claim,
-  Claimable,
-  FailTerms,
-  IdempotencyStore,
-  LeaseTerms,
-  ListFilter,
-  StoredDelivery,
+import {
+  type Claim,
+  type Claimable,
+  COUNT_LIMIT,
+  type FailTerms,
+  type IdempotencyStore,
+  type LeaseTerms,
+  type ListFilter,
+  type StoredDelivery,
 } from '../store.js';
 import { PURGE, REDRIVE } from './care-scripts.js';
 import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
-import { OLD_DEAD, OLD_OPEN } from './index-scripts.js';
+import { COUNT, OLD_DEAD, OLD_OPEN } from './index-scripts.js';
 import { integer } from './layout.js';
 import { list } from './list.js';
 import type { Script } from './script.js';
@@ -127,6 +128,11 @@ class RedisStore implements IdempotencyStore {
 
   list(filter: ListFilter): Promise<StoredDelivery[]> {
     return list(filter, this.#shards, (script, key, ...args) => this.#run(script, key, ...args));
+  }
+
+  async count(state: StoredDelivery['state']): Promise<number> {
+    const index = state === 'dead' ? 'dead' : 'open';
+    return Math.min(await this.#shards.count(COUNT, index, state), COUNT_LIMIT);
   }
 
   #fenced(verb: string, key: string, fence: number, ...args: string[]): Promise<string> {

@@ -77,7 +77,16 @@ export const STATEMENTS = {
   /** after, scope or null, limit */
   dead: list(`state = 'dead'`),
   stalled: list(STALLED),
+
+  /** limit */
+  countDead: count(`state = 'dead'`),
+  countStalled: count(STALLED),
 } as const;
+
+function count(which: string): string {
+  return `SELECT count(*) AS number FROM (
+    SELECT 1 FROM webhook_delivery WHERE ${which} AND body IS NOT NULL LIMIT ?)`;
+}
 
 function list(which: string): string {
   return `SELECT key, scope, delivery_id AS id, event, received_at, body, attempts, error

@@ -1,13 +1,14 @@
 import { UsageError } from '../../errors.js';
 import type { Json } from '../../schemas/json.js';
-import type {
-  Claim,
-  Claimable,
-  FailTerms,
-  IdempotencyStore,
-  LeaseTerms,
-  ListFilter,
-  StoredDelivery,
+import {
+  type Claim,
+  type Claimable,
+  COUNT_LIMIT,
+  type FailTerms,
+  type IdempotencyStore,
+  type LeaseTerms,
+  type ListFilter,
+  type StoredDelivery,
 } from '../store.js';
 import { Connection } from './connection.js';
 import type { SqliteDatabase } from './database.js';
@@ -113,6 +114,13 @@ class SqliteStore implements IdempotencyStore {
     return this.#connection.run((statements) =>
       (statements[state].all(...values) as DeliveryRow[]).map((row) => toStored(row, state)),
     );
+  }
+
+  count(state: StoredDelivery['state']): Promise<number> {
+    return this.#connection.run(({ countDead, countStalled }) => {
+      const statement = state === 'dead' ? countDead : countStalled;
+      return Number((statement.get(COUNT_LIMIT) as { number: Integer }).number);
+    });
   }
 }
 

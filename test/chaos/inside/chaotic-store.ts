@@ -44,6 +44,7 @@ export function chaoticStore(
     redrive: (...args) => store.redrive(...args),
     purge: (...args) => store.purge(...args),
     list: (...args) => store.list(...args),
+    count: (...args) => store.count(...args),
   };
 }
 

@@ -59,6 +59,7 @@ function bound(store: ReturnType<typeof sqliteStore>) {
     redrive: store.redrive.bind(store),
     purge: store.purge.bind(store),
     list: store.list.bind(store),
+    count: store.count.bind(store),
   };
 }
 

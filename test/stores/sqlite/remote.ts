@@ -112,6 +112,7 @@ export async function openStore(
     redrive: ask('redrive'),
     purge: ask('purge'),
     list: ask('list'),
+    count: ask('count'),
     sql: ask('sql'),
     exec: ask('exec'),
     longestGap: ask('longestGap'),
