@@ -17,6 +17,8 @@ export interface SealedDelivery {
   readonly body: Uint8Array;
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
+  /** The W3C trace context of its hand-off to a queue. Stores do not keep it. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Where a delivery came from. */
@@ -124,11 +126,11 @@ export function seal({ key, scope, id, event, rawBody, receivedAt }: Delivery): 
 
 /** Reads a delivery again that was sealed when it was verified. */
 export async function openSealed(
-  { body, receivedAt, key, ...envelope }: SealedDelivery,
+  { body, receivedAt, key, scope, id, event }: SealedDelivery,
   rules: ReadingRules,
 ): Promise<Delivery | Rejection> {
-  const opened = { ...envelope, receivedAt: new Date(receivedAt), source: 'queue' } as const;
-  const delivery = await readDelivery(body, opened, rules);
+  const about = { scope, id, event, receivedAt: new Date(receivedAt), source: 'queue' } as const;
+  const delivery = await readDelivery(body, about, rules);
   // Its own key, also where it was sealed by a receiver with another `keyBy`.
   return delivery instanceof Rejection ? delivery : { ...delivery, key };
 }

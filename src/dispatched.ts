@@ -8,8 +8,8 @@ import type { HandlersWork } from './run-handlers.js';
 export function toDispatched(held: Held<HandlersWork>, kind: Delivery['kind']): Dispatched {
   switch (held.state) {
     case 'worked': {
-      const { result, attempt } = held;
-      return { outcome: outcomeOf(result, kind), ran: result.ran, attempt };
+      const { result, attempt, isDead } = held;
+      return { outcome: isDead ? 'parked' : outcomeOf(result, kind), ran: result.ran, attempt };
     }
     case 'timeout':
       return { outcome: 'failed', ran: [], attempt: held.attempt };

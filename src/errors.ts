@@ -36,7 +36,10 @@ export class UsageError extends TypeError {
 
 /** Codes of {@link WebhookError}: stable, to be matched on. */
 export type WebhookErrorCode =
+  | 'delivery_too_large'
+  | 'delivery_unfinished'
   | 'handler_timeout'
+  | 'job_invalid'
   | 'lease_lost'
   | 'outcome_unrecorded'
   | 'queue_invalid'

@@ -2,25 +2,47 @@ import type { SealedDelivery } from './delivery.js';
 import { WebhookError } from './errors.js';
 import { CALL_MS, inTime } from './in-time.js';
 
-/** A durable queue: verified deliveries are handed to it, answered, and processed by its worker. */
-export interface HandOff {
+/** How a delivery is handed off. */
+export interface HandOffOptions<Tx = never> {
+  /** The idempotency key: the same for every retry of a delivery. */
+  readonly key: string;
+  /** Fires when the sender will be told to come back later. */
+  readonly signal: AbortSignal;
+  /** A transaction of the caller's, for a queue that takes one: the delivery is stored when it commits. */
+  readonly tx?: Tx;
+}
+
+/**
+ * A durable queue: verified deliveries are handed to it, answered, and processed by its worker. What
+ * goes on after the answer, such as a promise given to `waitUntil`, is no queue: it dies with its
+ * process.
+ */
+export interface HandOff<Tx = never> {
   readonly durable: true;
-  /**
-   * Resolves once the delivery is durably stored. Until then the sender is told nothing good.
-   *
-   * @param options.key - The idempotency key: the same for every retry of a delivery.
-   * @param options.signal - Fires when the sender will be told to come back later.
-   */
+  /** Resolves once the delivery is durably stored. Until then the sender is told nothing good. */
   enqueue(
     delivery: SealedDelivery,
-    options: { readonly key: string; readonly signal: AbortSignal },
+    options: HandOffOptions<Tx>,
   ): Promise<{ readonly id: string; readonly duplicate: boolean | 'unknown' }>;
+  /**
+   * As {@link enqueue}, where the queue may remember the delivery as one that it is done with: it is
+   * processed again. Without it, `receiver.redrive` runs the handlers itself.
+   */
+  redrive?(delivery: SealedDelivery, options: HandOffOptions<Tx>): Promise<{ readonly id: string }>;
 }
 
 /** Waits until a delivery is durably in the queue; rejects where that fails or takes too long. */
-export async function handOff(queue: HandOff, delivery: SealedDelivery): Promise<void> {
+export async function handOff(
+  queue: HandOff,
+  delivery: SealedDelivery,
+  how: 'enqueue' | 'redrive' = 'enqueue',
+): Promise<void> {
   const late = new AbortController();
-  const enqueue = async () => queue.enqueue(delivery, { key: delivery.key, signal: late.signal });
+  const options = { key: delivery.key, signal: late.signal };
+  const enqueue = async () =>
+    how === 'redrive' && queue.redrive
+      ? queue.redrive(delivery, options)
+      : queue.enqueue(delivery, options);
   try {
     const job = await inTime(enqueue(), 'The queue', CALL_MS);
     if (typeof job?.id === 'string') return;

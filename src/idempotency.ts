@@ -19,12 +19,25 @@ export type Work =
 
 /** What became of the wish to do some work once. */
 export type Held<Result extends Work> =
-  | { readonly state: 'worked'; readonly attempt: number; readonly result: Result }
+  | {
+      readonly state: 'worked';
+      readonly attempt: number;
+      readonly result: Result;
+      /** It failed for the last time, and the store keeps it for a person. */
+      readonly isDead: boolean;
+    }
   /** The lease ended before the work did, which is not waited for. */
   | { readonly state: LeaseEnd; readonly attempt: number; readonly error: WebhookError }
   | { readonly state: 'busy'; readonly retryAfterMs: number }
   | { readonly state: 'done' | 'dead' | 'closing' }
   | { readonly state: 'unavailable'; readonly error: WebhookError };
+
+export interface HoldTerms {
+  /** How long the key is remembered; `Infinity` for ever. */
+  readonly keepMs: number;
+  /** Nobody tries again what fails now: it is dead, where the store can park it. */
+  readonly lastAttempt?: boolean;
+}
 
 /** A claim, and when it was asked for. */
 type Granted =
@@ -58,12 +71,11 @@ export class Idempotency {
    * Claims a key, does the work under the lease, and settles the claim by what the work came to.
    * Never throws.
    *
-   * @param keepMs - How long the key is remembered; `Infinity` for ever.
    * @param work - Must not reject.
    */
   async hold<Result extends Work>(
     subject: Claimable,
-    keepMs: number,
+    { keepMs, lastAttempt = false }: HoldTerms,
     work: (lease: Lease) => Promise<Result>,
   ): Promise<Held<Result>> {
     if (this.#closing) return { state: 'closing' };
@@ -95,9 +107,10 @@ export class Idempotency {
       this.#settleLate(lease, subject, working, keepMs);
       return { state: result, attempt, error: lease.endError(result) };
     }
-    if (await this.#settle(lease, subject, result, keepMs))
-      return { state: 'worked', attempt, result };
-    return { state: 'lost', attempt, error: lease.endError('lost') };
+    const permanent = lastAttempt && this.#parks(subject);
+    const settled = await this.#settle(lease, subject, result, keepMs, permanent);
+    if (settled === 'lost') return { state: 'lost', attempt, error: lease.endError('lost') };
+    return { state: 'worked', attempt, result, isDead: settled === 'dead' };
   }
 
   /**
@@ -139,10 +152,13 @@ export class Idempotency {
     await this.#purging.idle;
   }
 
-  #terms({ body }: Claimable, keepMs: number): LeaseTerms {
-    // Only a durable store can park a delivery for a person to look at: elsewhere, dead would mean lost.
-    const parks = this.#store.durable && body !== undefined;
-    const maxCrashes = parks ? MAX_CRASHES : Number.POSITIVE_INFINITY;
+  /** Only a durable store can park a delivery for a person to look at: elsewhere, dead would mean lost. */
+  #parks({ body }: Claimable): boolean {
+    return this.#store.durable && body !== undefined;
+  }
+
+  #terms(subject: Claimable, keepMs: number): LeaseTerms {
+    const maxCrashes = this.#parks(subject) ? MAX_CRASHES : Number.POSITIVE_INFINITY;
     return { owner: crypto.randomUUID(), leaseMs: this.#timing.leaseMs, keepMs, maxCrashes };
   }
 
@@ -167,21 +183,26 @@ export class Idempotency {
     return isLate ? { state: 'busy', retryAfterMs: 0 } : { ...claim, askedAt };
   }
 
-  /** Gives whether the lease was still held. */
-  #settle(lease: Lease, subject: Claimable, work: Work, keepMs: number): Promise<boolean> {
+  #settle(
+    lease: Lease,
+    subject: Claimable,
+    work: Work,
+    keepMs: number,
+    permanent = false,
+  ): Promise<Settled> {
     lease.stop();
-    return settlement(lease, work, keepMs).catch((cause) => {
+    return settlement(lease, work, keepMs, permanent).catch((cause) => {
       const message = 'The store could not record how the delivery ended.';
       this.#onError(new WebhookError('outcome_unrecorded', message, { cause }), subject);
       // What is done is done: to have it sent again would only do it twice.
-      return true;
+      return 'held';
     });
   }
 
   /** Work that ends late still counts, unless somebody else has taken over by then. */
   #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, keepMs: number): void {
-    const late = working
-      .then(({ state }) =>
+    const late: Promise<unknown> = working
+      .then<unknown>(({ state }) =>
         // The time limit was its failure. Now that it has stopped, a retry need not wait for the lease.
         state === 'done' ? this.#settle(lease, subject, { state }, keepMs) : lease.lapse(),
       )
@@ -191,16 +212,21 @@ export class Idempotency {
   }
 }
 
-function settlement(lease: Lease, work: Work, keepMs: number): Promise<boolean> {
-  switch (work.state) {
-    case 'done':
-      return lease.complete(keepMs);
-    case 'failed':
-      return lease.fail(work.error);
-    case 'busy':
-    case 'unavailable':
-      return lease.release();
+/** Whether the lease was still held; `dead` where it was, and the work has failed for the last time. */
+type Settled = 'held' | 'dead' | 'lost';
+
+async function settlement(
+  lease: Lease,
+  work: Work,
+  keepMs: number,
+  permanent: boolean,
+): Promise<Settled> {
+  if (work.state === 'failed') {
+    const state = await lease.fail(work.error, { permanent });
+    return state === 'retry' ? 'held' : state;
   }
+  const isHeld = await (work.state === 'done' ? lease.complete(keepMs) : lease.release());
+  return isHeld ? 'held' : 'lost';
 }
 
 function toDuplicate(first: Dispatched): Dispatched {

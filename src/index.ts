@@ -1,6 +1,6 @@
 export type { Delivery, DeliverySource, SealedDelivery } from './delivery.js';
 export { UsageError, type UsageErrorCode, WebhookError, type WebhookErrorCode } from './errors.js';
-export type { HandOff } from './hand-off.js';
+export type { HandOff, HandOffOptions } from './hand-off.js';
 export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './handler.js';
 export type { ErrorInfo, Hooks, OutcomeInfo, RejectionInfo } from './hooks.js';
 export type { KeyBy } from './key.js';
@@ -55,3 +55,4 @@ export type {
   ListFilter,
   StoredDelivery,
 } from './stores/store.js';
+export type { Telemetry, TracedDelivery, TracedHandler } from './telemetry.js';

@@ -96,10 +96,10 @@ export class Lease {
     return persist(() => this.#store.complete(this.key, this.#fence, keepMs));
   }
 
-  async fail(error: string): Promise<boolean> {
-    // Whoever sent it does the retrying, so it is free at once, and a later retry may always succeed.
-    const terms = { delayMs: 0, permanent: false, maxFailures: Number.POSITIVE_INFINITY, error };
-    return (await persist(() => this.#store.fail(this.key, this.#fence, terms))) !== 'lost';
+  fail(error: string, { permanent }: { permanent: boolean }): Promise<'retry' | 'dead' | 'lost'> {
+    // Who sent it does the retrying, or the queue: so it is free at once, and a later retry may succeed.
+    const terms = { delayMs: 0, permanent, maxFailures: Number.POSITIVE_INFINITY, error };
+    return persist(() => this.#store.fail(this.key, this.#fence, terms));
   }
 
   release(): Promise<boolean> {

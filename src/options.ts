@@ -10,7 +10,9 @@ import type { Secret } from './signature.js';
 import type { StandardSchema } from './standard-schema.js';
 import { guardStore } from './stores/guard.js';
 import { isMemoryStore, memoryStore } from './stores/memory.js';
+import { reasonToRefuse } from './stores/refused.js';
 import type { IdempotencyStore } from './stores/store.js';
+import type { Telemetry } from './telemetry.js';
 
 export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   /**
@@ -52,6 +54,8 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   /** The longest the handlers of a delivery may run, in milliseconds. Default 60 s. */
   timeout?: number;
   hooks?: Hooks;
+  /** Traces and counts what happens: `openTelemetry()` of `storefront-webhooks/opentelemetry`. */
+  telemetry?: Telemetry;
 }
 
 /** The options, checked and complete. */
@@ -74,6 +78,7 @@ export interface Settings {
   readonly bodyTimeoutMs: number;
   readonly timeoutMs: number;
   readonly hooks: Hooks;
+  readonly telemetry: Telemetry | undefined;
 }
 
 const NAMES = [
@@ -92,6 +97,7 @@ const NAMES = [
   'bodyTimeout',
   'timeout',
   'hooks',
+  'telemetry',
 ] as const satisfies (keyof ReceiverOptions)[];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -101,7 +107,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  */
 export function readOptions(options: ReceiverOptions): Settings {
   const { headerPrefix = 'X-Service-', keyBy = 'delivery', keepDays = 30, scope = '' } = options;
-  const { events = {}, paidStatuses = [100], store = memoryStore() } = options;
+  const { events = {}, paidStatuses = [100], store = memoryStore(), queue, telemetry } = options;
   for (const name of Object.keys(options)) {
     const known: readonly string[] = NAMES;
     check(known.includes(name), name, `one of ${NAMES.join(', ')}`);
@@ -119,7 +125,21 @@ export function readOptions(options: ReceiverOptions): Settings {
     'keepDays',
     'at least 7: a delivery that is forgotten can be processed again',
   );
-  check(typeof store?.claim === 'function', 'store', 'a store such as memoryStore()');
+  check(
+    typeof store?.claim === 'function',
+    'store',
+    `a store such as memoryStore()${reasonToRefuse(store)}`,
+  );
+  check(
+    queue === undefined || (queue?.durable === true && typeof queue.enqueue === 'function'),
+    'queue',
+    'a durable queue, { durable: true, enqueue }, such as bullmqQueue(…): what is only in memory dies with it',
+  );
+  check(
+    telemetry === undefined || typeof telemetry?.delivery === 'function',
+    'telemetry',
+    'what openTelemetry() gives',
+  );
   for (const [name, schema] of Object.entries(events)) {
     check(
       typeof schema?.['~standard']?.validate === 'function',
@@ -143,7 +163,7 @@ export function readOptions(options: ReceiverOptions): Settings {
     store: isMemoryStore(store) ? store : guardStore(store),
     isDefaultStore: options.store === undefined,
     scope: typeof options.secret === 'function' ? undefined : scope,
-    queue: options.queue,
+    queue,
     keyBy,
     keepMs: keepDays * DAY_MS,
     paidStatuses,
@@ -157,6 +177,7 @@ export function readOptions(options: ReceiverOptions): Settings {
     bodyTimeoutMs: positive('bodyTimeout', options.bodyTimeout ?? 10_000),
     timeoutMs: positive('timeout', options.timeout ?? 60_000),
     hooks: options.hooks ?? {},
+    telemetry,
   };
 }
 

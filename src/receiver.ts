@@ -1,7 +1,6 @@
 import { Answers } from './answers.js';
-import { type Delivery, openSealed, readDelivery, type SealedDelivery, seal } from './delivery.js';
-import { refuseOtherScope, toDispatched, withoutHandler } from './dispatched.js';
-import { type HandOff, handOff } from './hand-off.js';
+import { type Delivery, openSealed, readDelivery, type SealedDelivery } from './delivery.js';
+import { refuseOtherScope } from './dispatched.js';
 import type {
   EffectOptions,
   EventOf,
@@ -14,16 +13,16 @@ import type {
 } from './handler.js';
 import { nameOf, Reporter } from './hooks.js';
 import { Idempotency } from './idempotency.js';
-import { warnOfMemory } from './log.js';
 import { type ReceiverOptions, readOptions, type Settings } from './options.js';
 import { type Dispatched, Rejection } from './outcome.js';
+import { Processing } from './processing.js';
 import { type Reply, replyTo } from './reply.js';
 import { readBody, readHeaders, type WebhookRequest } from './request.js';
-import { type AnyHandler, type AnyKey, type Route, Router } from './router.js';
-import { runHandlers } from './run-handlers.js';
+import { type AnyHandler, type AnyKey, Router } from './router.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
 import { SIGN } from './sign-symbol.js';
 import { sign, verifySignature } from './signature.js';
+import { harmless, type TracedDelivery, watched } from './telemetry.js';
 
 // A short lease, because a sender retries a few times only: a crash must not spend them on 503s.
 const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
@@ -50,6 +49,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   readonly #router: Router;
   readonly #idempotency: Idempotency;
   readonly #reporter: Reporter;
+  readonly #processing: Processing;
   readonly #answers = new Answers();
 
   /** @internal */
@@ -62,6 +62,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
       { ...TIMING, timeoutMs: settings.timeoutMs },
       (error, subject) => this.#reporter.error(error, subject ? nameOf(subject) : {}),
     );
+    this.#processing = new Processing(settings, this.#router, this.#idempotency, this.#reporter);
   }
 
   /**
@@ -117,12 +118,15 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     if (request.answered) this.#answers.add(request.answered);
     try {
       const delivery = await this.verify(request);
-      if (delivery instanceof Rejection) return replyTo(this.#refuse(delivery));
+      if (delivery instanceof Rejection) return replyTo(this.#refuse(delivery, startedAt));
       const { queue } = this.#settings;
-      const result = await (queue
-        ? this.#handOff(queue, delivery)
-        : this.#process(delivery, request.durableStores));
-      return replyTo(this.#report(result, delivery, startedAt));
+      const { durableStores } = request;
+      const result = await this.#watch(delivery, startedAt, queue ? 'send' : 'process', () =>
+        queue
+          ? this.#processing.enqueue(queue, delivery)
+          : this.#processing.process(delivery, { durableStores }),
+      );
+      return replyTo(result);
     } catch (error) {
       this.#reporter.error(error, {});
       return replyTo({ outcome: 'failed', ran: [] });
@@ -156,28 +160,37 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
 
   /**
    * Steps 4 to 6: claims a verified delivery, runs its handlers, and settles the claim; never hands it
-   * to the `queue`. For the worker of a queue, which has to have `failed`, `busy` and `unavailable` sent
+   * to the `queue`. For the worker of a queue, which has to have `failed`, `busy` and `unavailable` tried
    * again. It trusts what it is given: never call it with anything unverified.
+   *
+   * @param options.lastAttempt - The queue does not try it again. What fails is dead then, and `parked`,
+   *   in a store that is durable; in another one it is lost, unless the queue keeps it.
    */
-  async dispatch(verified: Delivery | SealedDelivery): Promise<Dispatched | Rejection> {
+  async dispatch(
+    verified: Delivery | SealedDelivery,
+    { lastAttempt = false }: { readonly lastAttempt?: boolean } = {},
+  ): Promise<Dispatched | Rejection> {
     const startedAt = performance.now();
-    const delivery = 'body' in verified ? await openSealed(verified, this.#settings) : verified;
-    if (delivery instanceof Rejection) return this.#refuse(delivery);
-    return this.#report(await this.#process(delivery), delivery, startedAt);
+    const sealed = 'body' in verified ? verified : undefined;
+    const delivery = sealed ? await openSealed(sealed, this.#settings) : (verified as Delivery);
+    if (delivery instanceof Rejection) return this.#refuse(delivery, startedAt);
+    const process = () => this.#processing.process(delivery, { lastAttempt });
+    return this.#watch(delivery, startedAt, 'process', process, sealed?.traceparent);
   }
 
   /**
    * Processes what `store.list` gives, dead or stalled, as if it had just come for the first time, but
-   * for what its handlers have done. One that is done is a duplicate. Throws what the store throws, and
-   * `scope_invalid` where it is another receiver's.
+   * for what its handlers have done: here, or by the worker of the `queue`. One that is done is a
+   * duplicate. Throws what the store throws, and `scope_invalid` where it is another receiver's.
    *
    * @example
    * for (const dead of await store.list({ state: 'dead', limit: 100 })) await receiver.redrive(dead);
    */
   async redrive(delivery: SealedDelivery): Promise<Dispatched | Rejection> {
     refuseOtherScope(this.#settings.scope, delivery);
-    await this.#settings.store.redrive(delivery.key);
-    return this.dispatch(delivery);
+    const { store, queue } = this.#settings;
+    await store.redrive(delivery.key);
+    return queue?.redrive ? this.#processing.redrive(queue, delivery) : this.dispatch(delivery);
   }
 
   /**
@@ -194,54 +207,37 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     return secret === undefined ? '' : sign(body, secret);
   }
 
-  #process(
-    delivery: Delivery,
-    durableStores?: string,
-  ): Promise<Dispatched> | Dispatched | Rejection {
-    const routes = this.#router.routesFor(delivery);
-    if (routes.length === 0) return withoutHandler(delivery) ?? { outcome: 'ignored', ran: [] };
-    if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
-    return this.#idempotency.join(delivery.key, () => this.#runOnce(routes, delivery));
-  }
-
-  #handOff(queue: HandOff, delivery: Delivery): Promise<Dispatched> | Dispatched | Rejection {
-    const routes = this.#router.routesFor(delivery);
-    const refused = routes.length === 0 && withoutHandler(delivery);
-    if (refused) return refused;
-    return this.#idempotency.join(`queue:${delivery.key}`, async () => {
-      if (this.#idempotency.isClosing) return { outcome: 'unavailable', ran: [] };
-      try {
-        await handOff(queue, seal(delivery));
-        return { outcome: 'queued', ran: [] };
-      } catch (error) {
-        this.#reporter.error(error, nameOf(delivery));
-        return { outcome: 'unavailable', ran: [] };
-      }
-    });
-  }
-
-  async #runOnce(routes: readonly Route[], delivery: Delivery): Promise<Dispatched> {
-    const onError = (error: unknown, handler?: string) =>
-      this.#reporter.error(error, { ...nameOf(delivery), handler });
-    const held = await this.#idempotency.hold(seal(delivery), this.#settings.keepMs, (lease) =>
-      runHandlers(routes, { delivery, lease, idempotency: this.#idempotency, onError }),
-    );
-    if ('error' in held) onError(held.error);
-    return toDispatched(held, delivery.kind);
-  }
-
-  #refuse(rejection: Rejection): Rejection {
-    this.#reporter.rejection(rejection);
-    return rejection;
-  }
-
-  #report<Result extends Dispatched | Rejection>(
-    result: Result,
+  /** Has a delivery processed, and tells everybody what became of it. */
+  async #watch(
     delivery: Delivery,
     startedAt: number,
-  ): Result {
+    action: TracedDelivery['action'],
+    process: () => Promise<Dispatched | Rejection>,
+    traceparent?: string,
+  ): Promise<Dispatched | Rejection> {
+    const { telemetry } = this.#settings;
+    const result = await watched<Dispatched | Rejection>(
+      telemetry &&
+        ((run) => telemetry.delivery(trace(delivery, action, startedAt, traceparent), run)),
+      process,
+    );
     if (result instanceof Rejection) this.#reporter.rejection(result);
     else this.#reporter.outcome(result, delivery, startedAt);
     return result;
   }
+
+  #refuse(rejection: Rejection, startedAt: number): Rejection {
+    harmless(() => this.#settings.telemetry?.rejected(rejection, startedAt));
+    this.#reporter.rejection(rejection);
+    return rejection;
+  }
+}
+
+function trace(
+  { id, event, kind, scope, source, rawBody }: Delivery,
+  action: TracedDelivery['action'],
+  startedAt: number,
+  traceparent: string | undefined,
+): TracedDelivery {
+  return { id, event, kind, scope, source, bytes: rawBody.length, action, traceparent, startedAt };
 }

@@ -6,6 +6,7 @@ import { effectKey } from './key.js';
 import type { Lease } from './lease.js';
 import { describeError } from './printable.js';
 import type { AnyKey, Route } from './router.js';
+import { type Telemetry, watched } from './telemetry.js';
 
 /** What the handlers of one delivery came to, and the names of those that ran to their end. */
 export type HandlersWork = Work & { readonly ran: readonly string[] };
@@ -17,6 +18,7 @@ interface Run {
   readonly delivery: Delivery;
   readonly lease: Lease;
   readonly idempotency: Idempotency;
+  readonly telemetry: Telemetry | undefined;
   readonly onError: (error: unknown, handler: string) => void;
 }
 
@@ -54,7 +56,13 @@ async function runHandler(route: Route, lease: Lease, run: Run): Promise<Work> {
   // As where the handler before it has held this process up for so long.
   if (lease.hasEnded()) return { state: 'busy' };
   try {
-    await route.handler(new HandlerEvent(run.delivery, run.lease.attempt, route.name, lease));
+    const { telemetry } = run;
+    const { attempt } = run.lease;
+    const { name } = route;
+    await watched(
+      telemetry && ((handle) => telemetry.handler({ name, attempt }, handle)),
+      async () => route.handler(new HandlerEvent(run.delivery, attempt, name, lease)),
+    );
     return { state: 'done' };
   } catch (error) {
     return fail(error, route, run);
@@ -77,7 +85,7 @@ async function runEffect(route: Route, oncePer: AnyKey, run: Run): Promise<Route
   }
   const effect = { key, scope, id, event, receivedAt: receivedAt.getTime(), body: undefined };
   let running: Promise<Work> = Promise.resolve({ state: 'unavailable' });
-  const held = await run.idempotency.hold(effect, Number.POSITIVE_INFINITY, (lease) => {
+  const held = await run.idempotency.hold(effect, { keepMs: Number.POSITIVE_INFINITY }, (lease) => {
     running = runHandler(route, lease, run);
     return running;
   });

@@ -6,7 +6,7 @@ import type { Lease } from '../src/lease.js';
 
 const DONE: Work = { state: 'done' };
 const FAILED: Work = { state: 'failed', error: 'it threw' };
-const KEEP_MS = 60_000;
+const KEEP = { keepMs: 60_000 };
 const timing = { leaseMs: 100, renewMs: 30, timeoutMs: 60_000, waitMs: 50 };
 const subject = {
   key: 'k',
@@ -54,25 +54,26 @@ describe('work under a lease', () => {
   test('is done once', async () => {
     const { process } = setUp();
     const work = vi.fn(async () => DONE);
-    expect(await process().hold(subject, KEEP_MS, work)).toEqual({
+    expect(await process().hold(subject, KEEP, work)).toEqual({
       state: 'worked',
+      isDead: false,
       attempt: 1,
       result: DONE,
     });
-    expect(await process().hold(subject, KEEP_MS, work)).toEqual({ state: 'done' });
+    expect(await process().hold(subject, KEEP, work)).toEqual({ state: 'done' });
     expect(work).toHaveBeenCalledOnce();
   });
 
   test('that failed is done again at once', async () => {
     const { process } = setUp();
-    await process().hold(subject, KEEP_MS, async () => FAILED);
-    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 2 });
+    await process().hold(subject, KEEP, async () => FAILED);
+    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 2 });
   });
 
   test('that was busy elsewhere counts as no attempt', async () => {
     const { process } = setUp();
-    await process().hold(subject, KEEP_MS, async () => ({ state: 'busy' }));
-    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 1 });
+    await process().hold(subject, KEEP, async () => ({ state: 'busy' }));
+    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 1 });
   });
 
   test('is claimed again by the same owner where the answer was lost', async () => {
@@ -85,7 +86,7 @@ describe('work under a lease', () => {
       throw new Error('connection reset');
     };
     const { process } = setUp(storeWith({ claim }, base));
-    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({
+    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({
       state: 'worked',
       attempt: 1,
     });
@@ -105,9 +106,9 @@ describe('work under a lease', () => {
     };
     const { process } = setUp(storeWith({ claim }, base));
     const work = vi.fn(async () => DONE);
-    const first = process().hold(subject, KEEP_MS, work);
+    const first = process().hold(subject, KEEP, work);
     const other = setUp(base, { waitMs: 10_000 });
-    expect(await other.process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({
+    expect(await other.process().hold(subject, KEEP, async () => DONE)).toMatchObject({
       state: 'worked',
       attempt: 2,
     });
@@ -126,7 +127,7 @@ describe('work under a lease', () => {
       return granted;
     };
     const { process } = setUp(storeWith({ claim }, base));
-    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({
+    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({
       state: 'worked',
       attempt: 1,
     });
@@ -147,7 +148,7 @@ describe('work under a lease', () => {
     // Answered after more than the time to renew it, and well before it lapses.
     const { process } = setUp(storeWith({ claim, renew }, base), { renewMs: 50, leaseMs: 60_000 });
     let isRenewed = false;
-    const held = process().hold(subject, KEEP_MS, async () => {
+    const held = process().hold(subject, KEEP, async () => {
       const startedAt = performance.now();
       await renewed.promise;
       isRenewed = performance.now() - startedAt < 45;
@@ -164,7 +165,7 @@ describe('work under a lease', () => {
       ++calls === 1 ? new Promise(() => {}) : base.renew(...args);
     const { process } = setUp(storeWith({ renew }, base), { renewMs: 20, leaseMs: 200 });
     const working = () => new Promise<Work>((resolve) => setTimeout(() => resolve(DONE), 400));
-    expect(await process().hold(subject, KEEP_MS, working)).toMatchObject({ state: 'worked' });
+    expect(await process().hold(subject, KEEP, working)).toMatchObject({ state: 'worked' });
   });
 
   test('is renewed for as long as it takes, and no longer', async () => {
@@ -172,7 +173,7 @@ describe('work under a lease', () => {
     const renew = vi.fn<IdempotencyStore['renew']>((...args) => base.renew(...args));
     const { process } = setUp(storeWith({ renew }, base), { renewMs: 5, leaseMs: 60_000 });
     const { promise, resolve } = deferred<Work>();
-    const held = process().hold(subject, KEEP_MS, () => promise);
+    const held = process().hold(subject, KEEP, () => promise);
     await vi.waitUntil(() => renew.mock.calls.length >= 3);
     resolve(DONE);
     expect(await held).toMatchObject({ state: 'worked' });
@@ -185,8 +186,8 @@ describe('work under a lease', () => {
   test('of another process is waited for', async () => {
     const { process } = setUp(memoryStore(), { waitMs: 10_000 });
     const { promise, resolve } = deferred<Work>();
-    const first = process().hold(subject, KEEP_MS, () => promise);
-    const second = process().hold(subject, KEEP_MS, async () => DONE);
+    const first = process().hold(subject, KEEP, () => promise);
+    const second = process().hold(subject, KEEP, async () => DONE);
     resolve(DONE);
     expect(await first).toMatchObject({ state: 'worked' });
     expect(await second).toEqual({ state: 'done' });
@@ -195,8 +196,8 @@ describe('work under a lease', () => {
   test('of another process that takes too long is told to be busy, and for how long', async () => {
     const { process } = setUp();
     const { promise, resolve } = deferred<Work>();
-    const first = process().hold(subject, KEEP_MS, () => promise);
-    const second = await process().hold(subject, KEEP_MS, async () => DONE);
+    const first = process().hold(subject, KEEP, () => promise);
+    const second = await process().hold(subject, KEEP, async () => DONE);
     expect(second).toMatchObject({ state: 'busy', retryAfterMs: expect.any(Number) });
     resolve(DONE);
     await first;
@@ -207,7 +208,7 @@ describe('a lease that ends early', () => {
   test('because the work takes too long: the signal fires, and it counts as a crash', async () => {
     const fail = vi.fn();
     const { process } = setUp(storeWith({ fail }), { timeoutMs: 20 });
-    const held = await process().hold(subject, KEEP_MS, async (lease) => {
+    const held = await process().hold(subject, KEEP, async (lease) => {
       const { promise, resolve } = deferred<Work>();
       lease.signal.addEventListener('abort', () => resolve({ state: 'failed', error: 'aborted' }));
       return promise;
@@ -219,7 +220,7 @@ describe('a lease that ends early', () => {
     });
     expect(fail).not.toHaveBeenCalled();
     const next = await vi.waitUntil(async () => {
-      const again = await process().hold(subject, KEEP_MS, async () => DONE);
+      const again = await process().hold(subject, KEEP, async () => DONE);
       return again.state === 'worked' && again;
     });
     expect(next).toMatchObject({ attempt: 2 });
@@ -228,20 +229,20 @@ describe('a lease that ends early', () => {
   test('is not prolonged by a store that hangs', async () => {
     const store = storeWith({ renew: () => new Promise(() => {}) });
     const { process } = setUp(store, { timeoutMs: 80, renewMs: 10, leaseMs: 10_000 });
-    const held = await process().hold(subject, KEEP_MS, () => new Promise<Work>(() => {}));
+    const held = await process().hold(subject, KEEP, () => new Promise<Work>(() => {}));
     expect(held).toMatchObject({ state: 'timeout' });
   });
 
   test('by work that ends late is recorded, if nobody has taken over', async () => {
     const { process } = setUp(memoryStore(), { timeoutMs: 10 });
     const { promise, resolve } = deferred<Work>();
-    expect(await process().hold(subject, KEEP_MS, () => promise)).toMatchObject({
+    expect(await process().hold(subject, KEEP, () => promise)).toMatchObject({
       state: 'timeout',
     });
     resolve(DONE);
     const work = vi.fn(async () => DONE);
     await vi.waitUntil(async () => {
-      return (await process().hold(subject, KEEP_MS, work)).state === 'done';
+      return (await process().hold(subject, KEEP, work)).state === 'done';
     });
     expect(work).not.toHaveBeenCalled();
   });
@@ -253,22 +254,22 @@ describe('a lease that ends early', () => {
       base.claim(delivery, { ...terms, leaseMs: 1 });
     const frozen = setUp(storeWith({ claim, renew: async () => true }, base));
     const { promise, resolve } = deferred<Work>();
-    const first = frozen.process().hold(subject, KEEP_MS, () => promise);
+    const first = frozen.process().hold(subject, KEEP, () => promise);
     const { process } = setUp(base);
     const second = await vi.waitUntil(async () => {
-      const held = await process().hold(subject, KEEP_MS, async () => FAILED);
+      const held = await process().hold(subject, KEEP, async () => FAILED);
       return held.state === 'worked' && held;
     });
     expect(second).toMatchObject({ attempt: 2 });
     resolve(DONE);
     expect(await first).toMatchObject({ state: 'lost', error: { code: 'lease_lost' } });
-    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 3 });
+    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 3 });
   });
 
   test('because renewing finds it lost: the signal fires', async () => {
     const { process } = setUp(storeWith({ renew: async () => false }));
     let signal: AbortSignal | undefined;
-    const held = await process().hold(subject, KEEP_MS, (lease: Lease) => {
+    const held = await process().hold(subject, KEEP, (lease: Lease) => {
       signal = lease.signal;
       return new Promise<Work>(() => {});
     });
@@ -281,7 +282,7 @@ describe('a lease that ends early', () => {
       throw new Error('the store is down');
     };
     const { process } = setUp(storeWith({ renew }));
-    const held = await process().hold(subject, KEEP_MS, () => new Promise<Work>(() => {}));
+    const held = await process().hold(subject, KEEP, () => new Promise<Work>(() => {}));
     expect(held).toMatchObject({ state: 'lost' });
   });
 });
@@ -293,7 +294,7 @@ describe('a store that fails', () => {
     };
     const { process } = setUp(storeWith({ claim }));
     const work = vi.fn(async () => DONE);
-    expect(await process().hold(subject, KEEP_MS, work)).toMatchObject({
+    expect(await process().hold(subject, KEEP, work)).toMatchObject({
       state: 'unavailable',
       error: { code: 'store_unavailable', cause: { message: 'the store is down' } },
     });
@@ -306,10 +307,10 @@ describe('a store that fails', () => {
       .fn<IdempotencyStore['complete']>((...args) => base.complete(...args))
       .mockRejectedValueOnce(new Error('connection reset'));
     const { process, errors } = setUp(storeWith({ complete }, base));
-    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({
+    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({
       state: 'worked',
     });
-    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toEqual({ state: 'done' });
+    expect(await process().hold(subject, KEEP, async () => DONE)).toEqual({ state: 'done' });
     expect(errors).toEqual([]);
   });
 
@@ -318,7 +319,7 @@ describe('a store that fails', () => {
       throw new Error('the store is down');
     };
     const { process, errors } = setUp(storeWith({ complete }));
-    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({
+    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({
       state: 'worked',
     });
     expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]);
@@ -331,7 +332,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
       await store.claim(subject, {
         owner: `${i}`,
         leaseMs: 0,
-        keepMs: KEEP_MS,
+        ...KEEP,
         maxCrashes: Infinity,
       });
     }
@@ -343,7 +344,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     await crash(store, 5);
     const { process } = setUp(store);
     const work = vi.fn(async () => DONE);
-    expect(await process().hold(subject, KEEP_MS, work)).toMatchObject({ state: 'dead' });
+    expect(await process().hold(subject, KEEP, work)).toMatchObject({ state: 'dead' });
     expect(work).not.toHaveBeenCalled();
     expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(1);
   });
@@ -352,14 +353,14 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     const store = durable();
     await crash(store, 4);
     const { process } = setUp(store);
-    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 5 });
+    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 5 });
   });
 
   test('is tried for ever in a store that cannot park it', async () => {
     const store = memoryStore();
     await crash(store, 9);
     const { process } = setUp(store);
-    expect(await process().hold(subject, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 10 });
+    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 10 });
   });
 
   test('is tried for ever where it is an effect, which has nothing to park', async () => {
@@ -367,7 +368,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     await crash(store, 9);
     const { process } = setUp(store);
     const effect = { ...subject, body: undefined };
-    expect(await process().hold(effect, KEEP_MS, async () => DONE)).toMatchObject({ attempt: 10 });
+    expect(await process().hold(effect, KEEP, async () => DONE)).toMatchObject({ attempt: 10 });
   });
 });
 
@@ -376,7 +377,7 @@ describe('closing', () => {
     const { process } = setUp();
     const idempotency = process();
     await idempotency.close(1_000);
-    expect(await idempotency.hold(subject, KEEP_MS, async () => DONE)).toEqual({
+    expect(await idempotency.hold(subject, KEEP, async () => DONE)).toEqual({
       state: 'closing',
     });
   });
@@ -390,7 +391,7 @@ describe('closing', () => {
     };
     const idempotency = setUp(storeWith({ claim }, base)).process();
     const work = vi.fn(async () => DONE);
-    const held = idempotency.hold(subject, KEEP_MS, work);
+    const held = idempotency.hold(subject, KEEP, work);
     const closed = idempotency.close(1_000);
     resolve();
     await closed;
@@ -399,7 +400,7 @@ describe('closing', () => {
     expect(
       await setUp(base)
         .process()
-        .hold(subject, KEEP_MS, async () => DONE),
+        .hold(subject, KEEP, async () => DONE),
     ).toMatchObject({ attempt: 1 });
   });
 });

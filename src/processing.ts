@@ -1,0 +1,108 @@
+import { type Delivery, type SealedDelivery, seal } from './delivery.js';
+import { toDispatched, withoutHandler } from './dispatched.js';
+import { type HandOff, handOff } from './hand-off.js';
+import { nameOf, type Reporter } from './hooks.js';
+import type { Idempotency } from './idempotency.js';
+import type { Lease } from './lease.js';
+import { warnOfMemory } from './log.js';
+import type { Settings } from './options.js';
+import type { Dispatched, Rejection } from './outcome.js';
+import type { Route, Router } from './router.js';
+import { type HandlersWork, runHandlers } from './run-handlers.js';
+import { harmless } from './telemetry.js';
+
+/** How a delivery is processed. */
+export interface ProcessOptions {
+  /** Nobody tries it again: what fails now is dead, where the store can park it. */
+  readonly lastAttempt?: boolean | undefined;
+  /** What the platform offers, where the default store cannot do. */
+  readonly durableStores?: string | undefined;
+}
+
+/** Steps 4 to 6: what becomes of a verified delivery. */
+export class Processing {
+  readonly #settings: Settings;
+  readonly #router: Router;
+  readonly #idempotency: Idempotency;
+  readonly #reporter: Reporter;
+
+  constructor(settings: Settings, router: Router, idempotency: Idempotency, reporter: Reporter) {
+    this.#settings = settings;
+    this.#router = router;
+    this.#idempotency = idempotency;
+    this.#reporter = reporter;
+  }
+
+  /** Claims it, runs its handlers, and settles the claim. */
+  async process(
+    delivery: Delivery,
+    { lastAttempt = false, durableStores }: ProcessOptions,
+  ): Promise<Dispatched | Rejection> {
+    const routes = this.#router.routesFor(delivery);
+    const refused = routes.length === 0 ? withoutHandler(delivery) : undefined;
+    if (routes.length === 0 && !refused) return { outcome: 'ignored', ran: [] };
+    if (refused && !lastAttempt) return refused;
+    if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
+    const dispatched = await this.#idempotency.join(delivery.key, async () => {
+      const terms = { keepMs: this.#settings.keepMs, lastAttempt };
+      const held = await this.#idempotency.hold<HandlersWork>(seal(delivery), terms, (lease) =>
+        refused ? refuse(refused) : this.#run(routes, delivery, lease),
+      );
+      if ('error' in held) this.#onError(held.error, delivery);
+      return toDispatched(held, delivery.kind);
+    });
+    return refused && dispatched.outcome === 'failed' ? refused : dispatched;
+  }
+
+  /** Has it stored by the queue, whose worker processes it. */
+  async enqueue(queue: HandOff, delivery: Delivery): Promise<Dispatched | Rejection> {
+    const routes = this.#router.routesFor(delivery);
+    const refused = routes.length === 0 && withoutHandler(delivery);
+    if (refused) return refused;
+    const traceparent = harmless(() => this.#settings.telemetry?.traceparent());
+    return this.#toQueue(queue, { ...seal(delivery), traceparent }, 'enqueue');
+  }
+
+  /** Has it processed by the queue's worker once more. */
+  redrive(queue: HandOff, delivery: SealedDelivery): Promise<Dispatched> {
+    return this.#toQueue(queue, delivery, 'redrive');
+  }
+
+  #toQueue(
+    queue: HandOff,
+    delivery: SealedDelivery,
+    how: 'enqueue' | 'redrive',
+  ): Promise<Dispatched> {
+    return this.#idempotency.join(`${how}:${delivery.key}`, async () => {
+      if (this.#idempotency.isClosing) return { outcome: 'unavailable', ran: [] };
+      try {
+        await handOff(queue, delivery, how);
+        return { outcome: 'queued', ran: [] };
+      } catch (error) {
+        this.#onError(error, delivery);
+        return { outcome: 'unavailable', ran: [] };
+      }
+    });
+  }
+
+  #run(routes: readonly Route[], delivery: Delivery, lease: Lease): Promise<HandlersWork> {
+    return runHandlers(routes, {
+      delivery,
+      lease,
+      idempotency: this.#idempotency,
+      telemetry: this.#settings.telemetry,
+      onError: (error, handler) => this.#onError(error, delivery, handler),
+    });
+  }
+
+  #onError(error: unknown, delivery: Named, handler?: string): void {
+    this.#reporter.error(error, { ...nameOf(delivery), handler });
+  }
+}
+
+type Named = Pick<Delivery, 'id' | 'event' | 'scope'>;
+
+/** Nobody handles it, and nobody will: a durable store keeps it for a person. */
+async function refuse({ message }: Rejection): Promise<HandlersWork> {
+  return { state: 'failed', error: message, ran: [] };
+}

@@ -1,0 +1,47 @@
+import type { SealedDelivery } from '../delivery.js';
+import type { Dispatched, Outcome, Rejection } from '../outcome.js';
+
+/** What a queue's worker needs of a receiver. */
+export interface Dispatching {
+  dispatch(
+    delivery: SealedDelivery,
+    options: { readonly lastAttempt: boolean },
+  ): Promise<Dispatched | Rejection>;
+}
+
+/** What became of a job. */
+export interface Worked {
+  readonly outcome: Outcome;
+  /**
+   * `done`: the queue may forget it. `failed`: to be tried again, as often as the queue does. `waiting`: it
+   * could not be tried, because it is being processed elsewhere or the store is down.
+   */
+  readonly state: 'done' | 'failed' | 'waiting';
+  /** When it may be tried again, at the soonest. */
+  readonly retryAfterMs: number;
+}
+
+/** Processes a delivery that came out of a queue. */
+export async function work(
+  receiver: Dispatching,
+  delivery: SealedDelivery,
+  { lastAttempt }: { readonly lastAttempt: boolean },
+): Promise<Worked> {
+  const result = await receiver.dispatch(delivery, { lastAttempt });
+  // A genuine delivery that nobody handles: perhaps the next version of the worker does.
+  if (!('outcome' in result)) return { outcome: 'rejected', state: 'failed', retryAfterMs: 0 };
+  const { outcome, retryAfterMs = 0 } = result;
+  return { outcome, state: STATES[outcome], retryAfterMs };
+}
+
+const STATES = {
+  handled: 'done',
+  // A dead letter is in the store by now, which is where it is listed and redriven.
+  parked: 'done',
+  duplicate: 'done',
+  ignored: 'done',
+  queued: 'done',
+  failed: 'failed',
+  busy: 'waiting',
+  unavailable: 'waiting',
+} as const satisfies Record<Dispatched['outcome'], Worked['state']>;
