@@ -37,5 +37,5 @@ export function toWorker<Env extends object>(
 const MOUNT = {
   parsedBodyHint:
     'Hand the request to the fetch() of toWorker() before anything calls request.json() or request.text().',
-  durableStores: 'a store of yours over a Durable Object or D1',
+  durableStores: 'durableObjectStore(…) or d1Store(…) of storefront-webhooks/cloudflare',
 };

@@ -1,0 +1,145 @@
+import { createReceiver, memoryStore, type SealedDelivery } from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+const hooks = { onError() {}, onRejected() {} };
+
+/** A paid order as a queue holds it. */
+async function queued(payload = paidOrder()): Promise<SealedDelivery> {
+  const jobs: SealedDelivery[] = [];
+  const queue = {
+    durable: true,
+    enqueue: async (delivery: SealedDelivery) => {
+      jobs.push(delivery);
+      return { id: delivery.key, duplicate: false };
+    },
+  } as const;
+  const web = createReceiver({ secret: SECRET, queue, hooks }).onInvalid(() => {});
+  await deliver(web, payload);
+  if (!jobs[0]) throw new Error('nothing was handed off');
+  return jobs[0];
+}
+
+function broken() {
+  throw new Error('no stock');
+}
+
+describe('the last attempt of a queue', () => {
+  test('parks what fails, and the store lists it with its error', async () => {
+    const store = durableStore();
+    const worker = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', broken);
+    const job = await queued();
+    expect(await worker.dispatch(job)).toMatchObject({ outcome: 'failed' });
+    expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+    const last = await worker.dispatch(job, { lastAttempt: true });
+    expect(last).toMatchObject({ outcome: 'parked', ran: [], attempt: 2 });
+    expect(await store.list({ state: 'dead', limit: 9 })).toMatchObject([
+      { key: job.key, error: 'Error: no stock', attempts: 2 },
+    ]);
+    expect(await store.count('dead')).toBe(1);
+    expect(await worker.dispatch(job)).toMatchObject({ outcome: 'parked' });
+  });
+
+  test('does not park what succeeds', async () => {
+    const store = durableStore();
+    const worker = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', () => {});
+    expect(await worker.dispatch(await queued(), { lastAttempt: true })).toMatchObject({
+      outcome: 'handled',
+    });
+    expect(await store.count('dead')).toBe(0);
+  });
+
+  test('fails where the store cannot park it', async () => {
+    const worker = createReceiver({ secret: SECRET, store: memoryStore(), hooks });
+    worker.on('order:paid', broken);
+    const job = await queued();
+    for (const lastAttempt of [true, true]) {
+      expect(await worker.dispatch(job, { lastAttempt })).toMatchObject({ outcome: 'failed' });
+    }
+  });
+
+  test('parks the delivery only: its effects may still be done for another one', async () => {
+    const store = durableStore();
+    const handler = vi.fn(broken);
+    const worker = createReceiver({ secret: SECRET, store, hooks });
+    worker.on('order:paid', handler, { oncePer: (order) => order.id });
+    await worker.dispatch(await queued(), { lastAttempt: true });
+    handler.mockReturnValue(undefined as never);
+    expect(await deliver(worker, paidOrder(), { id: 'whl_2' })).toMatchObject({
+      outcome: 'handled',
+    });
+  });
+
+  test('parks what nobody handles any more, such as an invalid one without onInvalid', async () => {
+    const store = durableStore();
+    const worker = createReceiver({ secret: SECRET, store, hooks });
+    const job = await queued(paidOrder({ status: 56 }));
+    expect(await worker.dispatch(job)).toMatchObject({ code: 'payload_invalid' });
+    expect(await store.count('dead')).toBe(0);
+    const last = await worker.dispatch(job, { lastAttempt: true });
+    expect(last).toMatchObject({ outcome: 'parked' });
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    expect(dead).toMatchObject({ error: 'The payload does not fit its event.' });
+
+    const keep = vi.fn();
+    const next = createReceiver({ secret: SECRET, store, hooks }).onInvalid(keep);
+    if (dead) await next.redrive(dead);
+    expect(keep).toHaveBeenCalledOnce();
+  });
+
+  test('refuses what nobody handles where the store cannot park it', async () => {
+    const worker = createReceiver({ secret: SECRET, store: memoryStore(), hooks });
+    const job = await queued(paidOrder({ status: 56 }));
+    expect(await worker.dispatch(job, { lastAttempt: true })).toMatchObject({
+      code: 'payload_invalid',
+    });
+  });
+});
+
+describe('a receiver with a queue', () => {
+  test('redrives through it, where the queue can', async () => {
+    const store = durableStore();
+    const redrive = vi.fn(async () => ({ id: '1' }));
+    const enqueue = vi.fn(async () => ({ id: '1', duplicate: true }));
+    const handler = vi.fn(broken);
+    const queue = { durable: true, enqueue, redrive } as const;
+    const receiver = createReceiver({ secret: SECRET, store, queue, hooks });
+    receiver.on('order:paid', handler);
+    const job = await queued();
+    await receiver.dispatch(job, { lastAttempt: true });
+    expect(await receiver.redrive(job)).toMatchObject({ outcome: 'queued' });
+    expect(redrive).toHaveBeenCalledExactlyOnceWith(job, {
+      key: job.key,
+      signal: expect.any(AbortSignal),
+    });
+    expect(enqueue).not.toHaveBeenCalled();
+    // Alive again: the queue's worker can claim it.
+    expect(await store.count('dead')).toBe(0);
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  test('says so where the queue is down', async () => {
+    const onError = vi.fn();
+    const queue = {
+      durable: true,
+      enqueue: async () => ({ id: '1', duplicate: false }),
+      redrive: async () => {
+        throw new Error('down');
+      },
+    } as const;
+    const receiver = createReceiver({ secret: SECRET, queue, hooks: { ...hooks, onError } });
+    expect(await receiver.redrive(await queued())).toMatchObject({ outcome: 'unavailable' });
+    expect(onError).toHaveBeenCalledOnce();
+  });
+});
+
+test.each([
+  ['one that is only in memory', { durable: false, enqueue() {} }],
+  ['a queue of somebody else', { durable: true, add() {} }],
+  ['null', null],
+])('%s is refused as a queue', (_, queue) => {
+  expect(() => createReceiver({ secret: SECRET, queue: queue as never })).toThrow(
+    expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining('queue') }),
+  );
+});
