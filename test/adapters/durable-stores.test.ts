@@ -48,7 +48,7 @@ async function mount(platform: string): Promise<ReplayTarget> {
 }
 
 test.each([
-  ['Workers', 'a store of yours over a Durable Object or D1'],
+  ['Workers', 'durableObjectStore(…) or d1Store(…) of storefront-webhooks/cloudflare'],
   ['Next, App Router', 'Pass postgresStore(…) or redisStore(…) as'],
   ['Next, Pages Router', 'Pass postgresStore(…) or redisStore(…) as'],
   ['Lambda', 'Pass postgresStore(…) or redisStore(…) as'],
