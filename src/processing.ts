@@ -55,10 +55,8 @@ export class Processing {
   }
 
   /** Has it stored by the queue, whose worker processes it. */
-  async enqueue(queue: HandOff, delivery: Delivery): Promise<Dispatched | Rejection> {
-    const routes = this.#router.routesFor(delivery);
-    const refused = routes.length === 0 && withoutHandler(delivery);
-    if (refused) return refused;
+  enqueue(queue: HandOff, delivery: Delivery): Promise<Dispatched> {
+    // Also what nobody handles here, or does not fit its event: that is for the worker to say.
     const traceparent = harmless(() => this.#settings.telemetry?.traceparent());
     return this.#toQueue(queue, { ...seal(delivery), traceparent }, 'enqueue');
   }

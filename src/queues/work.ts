@@ -27,8 +27,9 @@ export async function work(
   delivery: SealedDelivery,
   { lastAttempt }: { readonly lastAttempt: boolean },
 ): Promise<Worked> {
-  const result = await receiver.dispatch(delivery, { lastAttempt });
-  // A genuine delivery that nobody handles: perhaps the next version of the worker does.
+  let result = await receiver.dispatch(delivery, { lastAttempt });
+  // It does not fit its event, and will not the next time: at once to where a person looks at it.
+  if (!('outcome' in result)) result = await receiver.dispatch(delivery, { lastAttempt: true });
   if (!('outcome' in result)) return { outcome: 'rejected', state: 'failed', retryAfterMs: 0 };
   const { outcome, retryAfterMs = 0 } = result;
   return { outcome, state: STATES[outcome], retryAfterMs };

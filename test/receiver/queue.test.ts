@@ -44,20 +44,26 @@ test('what is handed off without an id keeps its key', async () => {
     expect(await worker.dispatch(job)).toMatchObject({ outcome: 'duplicate' });
 });
 
-test('nothing is handed off that is not verified, or that contradicts its event', async () => {
+test('nothing is handed off that is not verified, or cannot be read', async () => {
   const { jobs, queue } = makeQueue();
   const web = createReceiver({ secret: SECRET, queue, hooks });
   await deliver(web, paidOrder(), { secret: 'another secret' });
-  await deliver(web, paidOrder({ status: 56 }));
   await deliver(web, '{');
   expect(jobs).toEqual([]);
 });
 
-test('what contradicts its event is handed off where onInvalid keeps it', async () => {
+test.each([
+  ['nobody handles here', paidOrder(), 'order:paid'],
+  ['nobody has named', paidOrder(), 'coupon:used'],
+  ['contradicts its event', paidOrder({ status: 56 }), 'order:paid'],
+])('what %s is handed off all the same: the worker may know better', async (_, payload, event) => {
   const { jobs, queue } = makeQueue();
-  const web = createReceiver({ secret: SECRET, queue, hooks }).onInvalid(() => {});
-  expect(await deliver(web, paidOrder({ status: 56 }))).toMatchObject({ outcome: 'queued' });
-  expect(jobs).toHaveLength(1);
+  const web = createReceiver({ secret: SECRET, queue, hooks });
+  expect(await deliver(web, payload, { event })).toMatchObject({ outcome: 'queued' });
+  const keep = vi.fn();
+  const worker = createReceiver({ secret: SECRET }).on('*', keep).onUnknown(keep).onInvalid(keep);
+  for (const job of jobs) await worker.dispatch(job);
+  expect(keep).toHaveBeenCalledOnce();
 });
 
 test.each([
