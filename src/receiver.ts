@@ -128,6 +128,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
       );
       return replyTo(result);
     } catch (error) {
+      harmless(() => this.#settings.telemetry?.failed(error, startedAt));
       this.#reporter.error(error, {});
       return replyTo({ outcome: 'failed', ran: [] });
     }

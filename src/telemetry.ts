@@ -37,6 +37,8 @@ export interface Telemetry {
   handler(about: TracedHandler, run: () => Promise<unknown>): unknown;
   /** A request was refused before there was a delivery: most often, its signature did not hold. */
   rejected(rejection: Rejection, startedAt: number): void;
+  /** A request could not even be verified: the receiver is set up wrong, and it was answered 500. */
+  failed(error: unknown, startedAt: number): void;
   /** The W3C trace context of what runs now, which travels with a delivery through a queue. */
   traceparent(): string | undefined;
 }

@@ -9,6 +9,7 @@ function watching() {
     delivery: vi.fn<Telemetry['delivery']>((_, run) => run()),
     handler: vi.fn<Telemetry['handler']>((_, run) => run()),
     rejected: vi.fn<Telemetry['rejected']>(),
+    failed: vi.fn<Telemetry['failed']>(),
     traceparent: () => '00-trace',
   };
 }
@@ -47,6 +48,18 @@ test('telemetry is told of what is refused', async () => {
     expect.any(Number),
   );
   expect(telemetry.delivery).not.toHaveBeenCalled();
+});
+
+test('telemetry is told of a receiver that is set up wrong', async () => {
+  const telemetry = watching();
+  const secret = async () => {
+    throw new Error('no such shop');
+  };
+  await deliver(createReceiver({ secret, telemetry, hooks }), paidOrder());
+  expect(telemetry.failed).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({ message: 'no such shop' }),
+    expect.any(Number),
+  );
 });
 
 test('a trace travels with a delivery through the queue', async () => {

@@ -1,0 +1,52 @@
+import type { Meter } from '@opentelemetry/api';
+import { inTime } from '../in-time.js';
+import type { IdempotencyStore, StoredDelivery } from '../stores/store.js';
+import { STATE, STORE_DELIVERIES } from './names.js';
+
+/** Less than a scraper waits. */
+const COUNT_MS = 5_000;
+
+/** Has what waits for a person counted whenever metrics are collected. */
+export function observeStore(meter: Meter, store: IdempotencyStore): void {
+  const states = (['dead', 'stalled'] as const).map((state) => new Counting(store, state));
+  const gauge = meter.createObservableGauge(STORE_DELIVERIES, {
+    unit: '{delivery}',
+    description: 'Deliveries in the store that wait for a person.',
+  });
+  gauge.addCallback(async (result) => {
+    await Promise.all(
+      states.map(async (counting) => {
+        const count = await counting.count();
+        if (count !== undefined) result.observe(count, { [STATE]: counting.state });
+      }),
+    );
+  });
+}
+
+/** Asks a store how many there are: one question at a time, whoever collects. */
+class Counting {
+  readonly state: StoredDelivery['state'];
+  readonly #store: IdempotencyStore;
+  #asked: Promise<number | undefined> | undefined;
+
+  constructor(store: IdempotencyStore, state: StoredDelivery['state']) {
+    this.#store = store;
+    this.state = state;
+  }
+
+  /** `undefined` where the store does not say in time. */
+  count(): Promise<number | undefined> {
+    this.#asked ??= this.#ask().finally(() => {
+      this.#asked = undefined;
+    });
+    return this.#asked;
+  }
+
+  async #ask(): Promise<number | undefined> {
+    try {
+      return await inTime(this.#store.count(this.state), 'The store', COUNT_MS);
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { WebhookError } from 'storefront-webhooks';
+import { describe, expect, test } from 'vitest';
+import { deliver, paidOrder } from '../support/deliver.js';
+import { traced, withAsyncContext } from './collected.js';
+
+withAsyncContext();
+
+describe('a handler', () => {
+  test('has a span in that of its delivery', async () => {
+    const { receiver, span } = traced();
+    receiver.on('order:*', () => {}, { name: 'ship' });
+    await deliver(receiver, paidOrder());
+    const { kind, attributes, status, parentSpanContext } = span('handle ship');
+    expect({ kind, attributes, status }).toEqual({
+      kind: SpanKind.INTERNAL,
+      attributes: { 'storefront_webhooks.handler': 'ship', 'storefront_webhooks.attempt': 1 },
+      status: { code: SpanStatusCode.UNSET },
+    });
+    expect(parentSpanContext?.spanId).toBe(span('process order:paid').spanContext().spanId);
+  });
+
+  test('has its own spans in it, whatever it waits for, and though others run beside it', async () => {
+    const { receiver, span, tracerProvider } = traced();
+    const tracer = tracerProvider.getTracer('a database');
+    for (const name of ['ship', 'mail']) {
+      const query = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        tracer.startSpan(`query to ${name}`).end();
+      };
+      receiver.on('order:paid', query, { name });
+    }
+    await deliver(receiver, paidOrder());
+    for (const name of ['ship', 'mail']) {
+      const handler = span(`handle ${name}`);
+      expect(span(`query to ${name}`).parentSpanContext?.spanId).toBe(handler.spanContext().spanId);
+      expect(handler.parentSpanContext?.spanId).toBe(
+        span('process order:paid').spanContext().spanId,
+      );
+    }
+  });
+
+  test('that failed is told from the one beside it that did not', async () => {
+    const { receiver, span } = traced();
+    receiver.on('order:paid', () => {}, { name: 'ship' });
+    receiver.on('order:paid', () => Promise.reject(new RangeError('no')), { name: 'mail' });
+    await deliver(receiver, paidOrder());
+    expect(span('handle ship').status.code).toBe(SpanStatusCode.UNSET);
+    const { status, attributes, events } = span('handle mail');
+    expect({ status, events }).toEqual({ status: { code: SpanStatusCode.ERROR }, events: [] });
+    expect(attributes['error.type']).toBe('RangeError');
+  });
+
+  test('that need not run has no span: another delivery has had its effect', async () => {
+    const { receiver, spans } = traced();
+    receiver.on('order:paid', () => {}, { oncePer: (order) => order.id });
+    await deliver(receiver, paidOrder(), { id: 'whl_1' });
+    await deliver(receiver, paidOrder(), { id: 'whl_2' });
+    expect(spans().map(({ name }) => name)).toEqual([
+      'handle order:paid',
+      'process order:paid',
+      'process order:paid',
+    ]);
+  });
+});
+
+describe('the type of an error', () => {
+  class OutOfStock extends Error {}
+  class Unnamed extends Error {}
+  Object.defineProperty(Unnamed, 'name', { value: 'with spaces' });
+  const hostile = new Proxy(new Error('no'), {
+    get() {
+      throw new Error('no');
+    },
+  });
+
+  test.each([
+    ['its class', new OutOfStock('no'), 'OutOfStock'],
+    [
+      'its class, not the name it was given',
+      Object.assign(new Error(), { name: 'ord_1' }),
+      'Error',
+    ],
+    ['its code, as Node has it', withCode('ECONNREFUSED'), 'ECONNREFUSED'],
+    ['its class, where the code may be anything', withCode('ord_1'), 'Error'],
+    ['the code of ours', new WebhookError('lease_lost', 'no'), 'lease_lost'],
+    ['_OTHER, where it has no name to show', new Unnamed('no'), '_OTHER'],
+    ['_OTHER, where it is no error', 'no', '_OTHER'],
+    ['_OTHER, where it cannot be asked', hostile, '_OTHER'],
+  ])('is %s', async (_, thrown, type) => {
+    const { receiver, span } = traced();
+    receiver.on('order:paid', () => {
+      throw thrown;
+    });
+    await deliver(receiver, paidOrder());
+    expect(span('handle order:paid').attributes['error.type']).toBe(type);
+  });
+
+  test('is one of a hundred, whatever is thrown', async () => {
+    const { receiver, spans } = traced();
+    receiver.on('order:paid', ({ id }) => {
+      throw withCode(`E${id.toUpperCase()}`);
+    });
+    for (let n = 0; n < 105; n++) await deliver(receiver, paidOrder(), { id: `n${n}` });
+    const types = spans()
+      .filter(({ name }) => name === 'handle order:paid')
+      .map(({ attributes }) => attributes['error.type']);
+    expect(types[0]).toBe('EN0');
+    expect(types.slice(100)).toEqual(Array(5).fill('_OTHER'));
+  });
+});
+
+function withCode(code: string): Error {
+  return Object.assign(new Error('no'), { code });
+}

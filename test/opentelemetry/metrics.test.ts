@@ -1,0 +1,153 @@
+import { metrics as globalMetrics, type MeterProvider } from '@opentelemetry/api';
+import { DataPointType, InstrumentType } from '@opentelemetry/sdk-metrics';
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { openTelemetry } from 'storefront-webhooks/opentelemetry';
+import { describe, expect, test } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { collecting, traced } from './collected.js';
+
+describe('deliveries are counted', () => {
+  test('by their outcome, their event and their source', async () => {
+    const { receiver, points } = traced();
+    let fails = true;
+    receiver.on('order:paid', () => {
+      if (fails) throw new Error('no');
+    });
+    await deliver(receiver, paidOrder());
+    fails = false;
+    await deliver(receiver, paidOrder());
+    await deliver(receiver, paidOrder());
+    await deliver(receiver, { id: 'x' }, { event: 'anything' });
+    const of = (event: string, outcome: string) => ({
+      'messaging.destination.name': event,
+      'storefront_webhooks.outcome': outcome,
+      'storefront_webhooks.source': 'webhook',
+      value: 1,
+    });
+    expect(await points('storefront_webhooks.deliveries')).toEqual([
+      of('order:paid', 'failed'),
+      of('order:paid', 'handled'),
+      of('order:paid', 'duplicate'),
+      of('_OTHER', 'ignored'),
+    ]);
+  });
+
+  test('with the reason for which they were refused', async () => {
+    const { receiver, points } = traced();
+    await deliver(receiver, paidOrder(), { secret: 'another secret' });
+    await deliver(receiver, paidOrder({ status: 0 }));
+    await deliver(receiver, '{');
+    const of = (code: string, source = {}) => ({
+      'messaging.destination.name': '_OTHER',
+      'storefront_webhooks.outcome': 'rejected',
+      'storefront_webhooks.rejection.code': code,
+      ...source,
+      value: 1,
+    });
+    expect(await points('storefront_webhooks.deliveries')).toEqual([
+      of('signature_invalid'),
+      of('payload_invalid', { 'storefront_webhooks.source': 'webhook' }),
+      of('body_not_json'),
+    ]);
+  });
+
+  test('also where the receiver is set up wrong, and nothing can be verified', async () => {
+    const secret = async () => {
+      throw new RangeError('no such shop');
+    };
+    const { telemetry, points } = traced();
+    const hooks = { onError() {} };
+    await deliver(createReceiver({ secret, telemetry, hooks }), paidOrder());
+    expect(await points('storefront_webhooks.deliveries')).toEqual([
+      {
+        'messaging.destination.name': '_OTHER',
+        'storefront_webhooks.outcome': 'failed',
+        value: 1,
+      },
+    ]);
+  });
+
+  test('under few names, whatever a sender makes up', async () => {
+    const { receiver, metrics } = traced();
+    receiver.on('order:paid', () => {});
+    for (let n = 0; n < 50; n++) {
+      const sent = { event: `event ${n}`, id: `id ${n}` };
+      await deliver(receiver, { id: n }, sent);
+      await deliver(receiver, { id: n }, { ...sent, secret: 'another secret' });
+      await deliver(receiver, paidOrder({ status: n }), { id: `id ${n}` });
+    }
+    for (const { dataPoints } of await metrics()) expect(dataPoints.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('durations', () => {
+  const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+
+  test('of processing are those of the spans, in seconds, as the conventions have them', async () => {
+    const { receiver, metrics, span } = traced();
+    receiver.on('order:paid', () => new Promise((resolve) => setTimeout(resolve, 20)));
+    await deliver(receiver, paidOrder());
+    const metric = (await metrics()).find(
+      ({ descriptor }) => descriptor.name === 'messaging.process.duration',
+    );
+    expect(metric?.descriptor).toMatchObject({ type: InstrumentType.HISTOGRAM, unit: 's' });
+    if (metric?.dataPointType !== DataPointType.HISTOGRAM) throw new Error('It is no histogram.');
+    const [point] = metric.dataPoints;
+    expect(point?.attributes).toEqual({
+      'messaging.system': 'storefront_webhooks',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': 'order:paid',
+      'storefront_webhooks.outcome': 'handled',
+    });
+    expect(point?.value.buckets.boundaries).toEqual(BOUNDARIES);
+    const [seconds, nanoseconds] = span('process order:paid').duration;
+    expect(point?.value.sum).toBeCloseTo(seconds + nanoseconds / 1e9, 5);
+    expect(point?.value.sum).toBeGreaterThan(0.015);
+  });
+
+  test('of handing over to a queue are told apart, and so is what failed', async () => {
+    const queue = { durable: true, enqueue: () => Promise.reject(new Error('down')) } as const;
+    const { receiver, points } = traced({ queue });
+    receiver.on('order:paid', () => {});
+    await deliver(receiver, paidOrder());
+    expect(await points('messaging.process.duration')).toEqual([]);
+    expect(await points('messaging.client.operation.duration')).toMatchObject([
+      {
+        'messaging.operation.name': 'send',
+        'error.type': 'unavailable',
+        value: { count: 1, buckets: { boundaries: BOUNDARIES } },
+      },
+    ]);
+  });
+
+  test('of handlers are known for each', async () => {
+    const { receiver, points } = traced();
+    receiver.on('order:paid', () => {}, { name: 'ship' });
+    receiver.on('order:paid', () => Promise.reject(new RangeError('no')), { name: 'mail' });
+    await deliver(receiver, paidOrder());
+    expect(await points('storefront_webhooks.handler.duration')).toMatchObject([
+      {
+        'storefront_webhooks.handler': 'ship',
+        value: { count: 1, buckets: { boundaries: [...BOUNDARIES, 30, 60] } },
+      },
+      { 'storefront_webhooks.handler': 'mail', 'error.type': 'RangeError', value: { count: 1 } },
+    ]);
+  });
+});
+
+test('metrics go where the global provider is, also where it was set after the receiver was made', async () => {
+  const { points, meterProvider } = collecting();
+  const telemetry = openTelemetry();
+  const receiver = createReceiver({ secret: SECRET, store: memoryStore(), telemetry });
+  receiver.on('order:paid', () => {});
+  const provider: MeterProvider = meterProvider;
+  globalMetrics.setGlobalMeterProvider(provider);
+  try {
+    await deliver(receiver, paidOrder());
+    await deliver(receiver, paidOrder());
+  } finally {
+    globalMetrics.disable();
+  }
+  expect(await points('storefront_webhooks.deliveries')).toHaveLength(2);
+});

@@ -1,0 +1,23 @@
+import { createReceiver, type SealedDelivery } from 'storefront-webhooks';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+/** A paid order, as a queue is given it. */
+export async function sealed(): Promise<SealedDelivery> {
+  const jobs: SealedDelivery[] = [];
+  const web = createReceiver({ secret: SECRET, queue: queueInto(jobs) }).on('*', () => {});
+  await deliver(web, paidOrder());
+  const [job] = jobs;
+  if (!job) throw new Error('It was not handed to the queue.');
+  return job;
+}
+
+/** A queue that only fills. */
+export function queueInto(jobs: SealedDelivery[]) {
+  return {
+    durable: true,
+    enqueue: async (delivery: SealedDelivery) => {
+      jobs.push(delivery);
+      return { id: delivery.key, duplicate: false };
+    },
+  } as const;
+}

@@ -1,0 +1,70 @@
+import { openTelemetry } from 'storefront-webhooks/opentelemetry';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+import { collecting, traced } from './collected.js';
+
+const GAUGE = 'storefront_webhooks.store.deliveries';
+const COUNTS = { dead: 3, stalled: 5 };
+
+afterEach(() => vi.useRealTimers());
+
+describe('what waits in the store for a person', () => {
+  test('is a gauge', async () => {
+    const { points, ...providers } = collecting();
+    openTelemetry({
+      ...providers,
+      store: durableStore(() => ({ count: async (state) => COUNTS[state] })),
+    });
+    expect(await points(GAUGE)).toEqual([
+      { 'storefront_webhooks.state': 'dead', value: 3 },
+      { 'storefront_webhooks.state': 'stalled', value: 5 },
+    ]);
+  });
+
+  test('is not known where the store is down, and nothing else is', async () => {
+    const { points, ...providers } = collecting();
+    openTelemetry({
+      ...providers,
+      store: durableStore(() => ({
+        count: (state) => {
+          if (state === 'dead') throw new Error('down');
+          return Promise.reject(new Error('down'));
+        },
+      })),
+    });
+    expect(await points(GAUGE)).toEqual([]);
+  });
+
+  test('is not waited for longer than a scraper waits, and is asked for anew', async () => {
+    vi.useFakeTimers();
+    const { points, ...providers } = collecting();
+    let answers = false;
+    const count = vi.fn((state: 'dead' | 'stalled') =>
+      answers ? Promise.resolve(COUNTS[state]) : new Promise<number>(() => {}),
+    );
+    openTelemetry({ ...providers, store: durableStore(() => ({ count })) });
+    // Two at once, of which the store is asked once.
+    const late = Promise.all([points(GAUGE), points(GAUGE)]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await late).toEqual([[], []]);
+    expect(count).toHaveBeenCalledTimes(2);
+    answers = true;
+    expect(await points(GAUGE)).toHaveLength(2);
+  });
+
+  test('is counted once for each collection, however many deliveries there were', async () => {
+    const count = vi.fn(async (state: 'dead' | 'stalled') => COUNTS[state]);
+    const { receiver, points } = traced({ store: durableStore(() => ({ count })) });
+    receiver.on('order:paid', () => {});
+    for (const id of ['whl_1', 'whl_2', 'whl_3']) await deliver(receiver, paidOrder(), { id });
+    expect(await points(GAUGE)).toHaveLength(2);
+    expect(count).toHaveBeenCalledTimes(2);
+  });
+
+  test('is no metric without a store', async () => {
+    const { points, tracerProvider, meterProvider } = collecting();
+    openTelemetry({ tracerProvider, meterProvider });
+    expect(await points(GAUGE)).toEqual([]);
+  });
+});
