@@ -8,6 +8,9 @@ import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from './stores/st
 /** How many interrupted attempts make a delivery dead, where the store can park it. */
 const MAX_CRASHES = 5;
 
+/** What claiming and settling may take beside the handlers. */
+const GRACE_MS = 30_000;
+
 /** What the work under a lease came to. */
 export type Work =
   | { readonly state: 'done' }
@@ -49,7 +52,7 @@ export class Idempotency {
   readonly #store: IdempotencyStore;
   readonly #timing: Timing;
   readonly #onError: (error: unknown, subject: Claimable) => void;
-  readonly #running = new Map<string, Promise<Dispatched>>();
+  readonly #running = new Map<string, { started: Promise<Dispatched>; at: number }>();
   /** Work that goes on after its time limit, and is not waited for by its sender. */
   readonly #late = new Set<Promise<unknown>>();
   readonly #purging: Purging;
@@ -114,17 +117,26 @@ export class Idempotency {
   }
 
   /**
-   * Duplicates that arrive in this process while the first is running share what becomes of it.
+   * Duplicates that arrive in this process while the first is running share what becomes of it. It is not
+   * waited for for ever: Workers end what runs for a request, and its promise then never settles.
    *
    * @param key - Of what is run: to be handed to a queue and to be processed are two things.
    */
   join(key: string, run: () => Promise<Dispatched>): Promise<Dispatched> {
-    const running = this.#running.get(key);
-    if (running) return running.then(toDuplicate);
-    const started = run();
-    this.#running.set(key, started);
+    const first = this.#running.get(key);
+    const leftMs = first ? first.at + this.#timing.timeoutMs + GRACE_MS - performance.now() : 0;
+    if (first && leftMs > 0) {
+      const busy = () => ({ outcome: 'busy', ran: [] }) as const;
+      return inTime(first.started, 'The first of them', Math.min(leftMs, MAX_TIMER_MS)).then(
+        toDuplicate,
+        busy,
+      );
+    }
+    const running = { started: run(), at: performance.now() };
+    const { started } = running;
+    this.#running.set(key, running);
     const forget = () => {
-      this.#running.delete(key);
+      if (this.#running.get(key) === running) this.#running.delete(key);
       if (!this.#closing) this.#purging.perhaps();
     };
     started.then(forget, forget);
@@ -147,7 +159,8 @@ export class Idempotency {
 
   async #idle(): Promise<void> {
     while (this.#running.size > 0 || this.#late.size > 0) {
-      await Promise.allSettled([...this.#running.values(), ...this.#late]);
+      const running = [...this.#running.values()].map(({ started }) => started);
+      await Promise.allSettled([...running, ...this.#late]);
     }
     await this.#purging.idle;
   }

@@ -404,3 +404,43 @@ describe('closing', () => {
     ).toMatchObject({ attempt: 1 });
   });
 });
+
+describe('copies in one process', () => {
+  // As on Workers, which end what runs for a request without a word.
+  const never = () => new Promise<never>(() => {});
+  const HANDLED = { outcome: 'handled', ran: ['mail'] } as const;
+
+  test('share what becomes of the first', async () => {
+    const idempotency = setUp().process();
+    const { promise, resolve } = deferred<typeof HANDLED>();
+    const first = idempotency.join('key', () => promise);
+    const second = idempotency.join('key', never);
+    resolve(HANDLED);
+    expect(await first).toEqual(HANDLED);
+    expect(await second).toEqual({ outcome: 'duplicate', ran: [] });
+    expect(await idempotency.join('key', async () => HANDLED)).toEqual(HANDLED);
+  });
+
+  test('do not wait for ever for a first that never ends, and a later one is run', async () => {
+    vi.useFakeTimers();
+    try {
+      const idempotency = setUp(memoryStore(), { timeoutMs: 1_000 }).process();
+      void idempotency.join('key', never);
+      const second = idempotency.join('key', async () => HANDLED);
+      await vi.advanceTimersByTimeAsync(31_001);
+      expect(await second).toEqual({ outcome: 'busy', ran: [] });
+      expect(await idempotency.join('key', async () => HANDLED)).toEqual(HANDLED);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('wait for a first that may take as long as it likes', async () => {
+    const idempotency = setUp(memoryStore(), { timeoutMs: 2 ** 31 - 1 }).process();
+    const { promise, resolve } = deferred<typeof HANDLED>();
+    void idempotency.join('key', () => promise);
+    const second = idempotency.join('key', never);
+    setTimeout(() => resolve(HANDLED), 20);
+    expect(await second).toEqual({ outcome: 'duplicate', ran: [] });
+  });
+});
