@@ -11,7 +11,7 @@ const alias = Object.entries(tsconfig.compilerOptions.paths).map(([subpath, [fil
 export default defineConfig({
   resolve: { alias },
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'bench/**/*.test.mjs'],
     reporters: ['default', './test/support/closing-lines.ts'],
     // For a machine that stalls; no test waits so long for anything.
     testTimeout: 20_000,

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadFixture, shippedFixtures } from 'storefront-webhooks/testing';
@@ -6,10 +6,11 @@ import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 
 const readme = readFileSync('README.md', 'utf8');
+const docs = readdirSync('docs').filter((file) => file.endsWith('.md'));
 
-function blocks(language: string): string[] {
+function blocks(language: string, text = readme): string[] {
   const fence = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms');
-  return Array.from(readme.matchAll(fence), ([, code = '']) => code);
+  return Array.from(text.matchAll(fence), ([, code = '']) => code);
 }
 
 /** Compiles each example as a module of this repository, and gives the complaints about each. */
@@ -36,9 +37,10 @@ function compile(examples: readonly string[]): string[][] {
   );
 }
 
-describe('every example in the README', () => {
+describe('every example in the README and the docs', () => {
   test('compiles, and a mistake would be noticed', { timeout: 60_000 }, () => {
-    const examples = blocks('ts');
+    const texts = docs.map((file) => readFileSync(join('docs', file), 'utf8'));
+    const examples = [readme, ...texts].flatMap((text) => blocks('ts', text));
     expect(examples.length).toBeGreaterThan(10);
     const mistakes = [
       "receiver.on('order:piad', () => {});",

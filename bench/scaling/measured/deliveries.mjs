@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import { orderBody } from '../../payload.mjs';
+
+const body = orderBody(1024);
+
+/** A delivery that nobody has seen, as a store or a queue gets it. */
+export function newDelivery() {
+  return {
+    key: randomUUID().replaceAll('-', '').repeat(2),
+    scope: '',
+    id: 'whl_000000000000',
+    event: 'order:paid',
+    receivedAt: Date.now(),
+    body,
+  };
+}

@@ -1,0 +1,45 @@
+import { serverMicros } from './server-cpu.mjs';
+
+/**
+ * Does some work over and over, with so many calls in flight: how often a second, and what each call
+ * costs this process and the server.
+ *
+ * @param {(lane: number) => Promise<unknown>} work
+ * @param {{ inFlight: number, ms: number, warmMs?: number, server?: number }} options - `server`: its
+ *   process id.
+ */
+export async function rate(work, { inFlight, ms, warmMs = ms / 2, server }) {
+  await repeat(work, inFlight, warmMs);
+  const before = usage(server);
+  const { calls, tookMs } = await repeat(work, inFlight, ms);
+  return { calls, ...costs(calls, tookMs, before, usage(server)) };
+}
+
+/** What so many calls have cost between two looks at {@link usage}. */
+export function costs(calls, tookMs, before, after) {
+  const each = (name) =>
+    before[name] === undefined ? null : (after[name] - before[name]) / Math.max(1, calls);
+  return {
+    perSecond: (1000 * calls) / tookMs,
+    clientMicros: each('client'),
+    serverMicros: each('server'),
+  };
+}
+
+export function usage(server) {
+  const { user, system } = process.cpuUsage();
+  return { client: user + system, server: server && serverMicros(server) };
+}
+
+async function repeat(work, inFlight, ms) {
+  const startedAt = performance.now();
+  let calls = 0;
+  const lane = async (_, index) => {
+    while (performance.now() - startedAt < ms) {
+      await work(index);
+      calls += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, lane));
+  return { calls, tookMs: performance.now() - startedAt };
+}

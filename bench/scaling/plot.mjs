@@ -1,0 +1,34 @@
+/**
+ * Draws docs/plots/*.svg, and writes the tables of docs/scaling.md, from docs/plots/costs.json and
+ * docs/plots/metrics.json, which it only reads. The same input gives the same bytes.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { backlogChart } from './charts/backlog.mjs';
+import { dashboardChart } from './charts/dashboard.mjs';
+import { drainChart } from './charts/drain.mjs';
+import { toSvg } from './charts/svg.mjs';
+import { throughputChart } from './charts/throughput.mjs';
+import { fill } from './markers.mjs';
+import { capacities, storms } from './scenarios.mjs';
+import { tables } from './tables.mjs';
+
+const docs = new URL('../../docs/', import.meta.url);
+const measured = readJson('plots/costs.json');
+const allStorms = storms(measured.costs);
+
+const charts = {
+  throughput: throughputChart(measured),
+  backlog: backlogChart(allStorms),
+  drain: drainChart(capacities()),
+  dashboard: dashboardChart(readJson('plots/metrics.json')),
+};
+for (const [name, chart] of Object.entries(charts)) {
+  writeFileSync(new URL(`plots/${name}.svg`, docs), await toSvg(chart));
+}
+
+const page = new URL('scaling.md', docs);
+writeFileSync(page, fill(readFileSync(page, 'utf8'), tables(measured, allStorms)));
+
+function readJson(path) {
+  return JSON.parse(readFileSync(new URL(path, docs), 'utf8'));
+}

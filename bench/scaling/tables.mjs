@@ -1,0 +1,16 @@
+import { backlogTable, costsTable, keepingTable, saturationTable } from './tables/costs.mjs';
+import { capacityText, pressureTable, stormQueueTable, stormTable } from './tables/storms.mjs';
+
+/** What is written between the markers of docs/scaling.md. */
+export function tables({ conditions, costs }, storms) {
+  return {
+    costs: costsTable(conditions, costs),
+    keeping: keepingTable(),
+    saturation: saturationTable(costs),
+    backlog: backlogTable(costs),
+    capacity: capacityText(costs),
+    storm: stormTable(storms),
+    'storm-queue': stormQueueTable(storms, costs),
+    pressure: pressureTable(costs),
+  };
+}
