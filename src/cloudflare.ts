@@ -1,1 +1,14 @@
-export {};
+export type { QueueBatch, QueueBinding, QueueMessage } from './queues/cloudflare/bindings.js';
+export { toQueueHandler } from './queues/cloudflare/handler.js';
+export type { QueueHandlerOptions } from './queues/cloudflare/handler-options.js';
+export type { LargeBinding } from './queues/cloudflare/large-bodies.js';
+export { type CloudflareQueueOptions, cloudflareQueue } from './queues/cloudflare/queue.js';
+export type { D1Client, D1Statement } from './stores/d1/database.js';
+export { type D1Ledger, d1Ledger } from './stores/d1/ledger.js';
+export { d1Schema, d1Store } from './stores/d1/store.js';
+export { type DeliveriesState, WebhookDeliveries } from './stores/durable-object/object.js';
+export {
+  type DeliveriesNamespace,
+  type DurableObjectStoreOptions,
+  durableObjectStore,
+} from './stores/durable-object/store.js';

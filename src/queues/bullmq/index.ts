@@ -1,1 +1,3 @@
-export {};
+export type { BullmqJob, BullmqQueue } from './bullmq.js';
+export { bullmqProcessor } from './processor.js';
+export { bullmqQueue } from './queue.js';

@@ -6,7 +6,7 @@ import {
   type SqliteStatement,
 } from './database.js';
 import { sqliteSchema } from './schema.js';
-import { STATEMENTS } from './statements.js';
+import { STATEMENTS, type StatementName } from './statements.js';
 
 /** How long another process may hold the lock before a verb gives up. */
 const BUSY_MS = 5_000;
@@ -15,7 +15,7 @@ const DEFAULT_WAIT_MS = 1_000;
 /** What a turn may do at once, so that the event loop is not held up for long. */
 const MAX_WORKS = 250;
 
-export type Prepared = Readonly<Record<keyof typeof STATEMENTS, SqliteStatement>>;
+export type Prepared = Readonly<Record<StatementName, SqliteStatement>>;
 
 interface Waiting {
   readonly work: (statements: Prepared) => unknown;

@@ -1,5 +1,6 @@
 /** One row for each delivery and each effect of `oncePer`. Times are milliseconds since 1970. */
-const DELIVERY = `CREATE TABLE IF NOT EXISTS webhook_delivery (
+export const DELIVERY = [
+  `CREATE TABLE IF NOT EXISTS webhook_delivery (
   key TEXT PRIMARY KEY,
   scope TEXT NOT NULL,
   delivery_id TEXT NOT NULL,
@@ -15,9 +16,10 @@ const DELIVERY = `CREATE TABLE IF NOT EXISTS webhook_delivery (
   not_before INTEGER NOT NULL,
   error TEXT,
   purge_at INTEGER
-);
-CREATE INDEX IF NOT EXISTS webhook_delivery_open ON webhook_delivery (state, key) WHERE state <> 'done';
-CREATE INDEX IF NOT EXISTS webhook_delivery_purge ON webhook_delivery (purge_at);`;
+);`,
+  `CREATE INDEX IF NOT EXISTS webhook_delivery_open ON webhook_delivery (state, key) WHERE state <> 'done';`,
+  'CREATE INDEX IF NOT EXISTS webhook_delivery_purge ON webhook_delivery (purge_at);',
+];
 
 export const EFFECT = `CREATE TABLE IF NOT EXISTS webhook_effect (
   key TEXT NOT NULL,
@@ -31,5 +33,5 @@ export const EFFECT = `CREATE TABLE IF NOT EXISTS webhook_effect (
  * It may be run again. Both make what is missing without it.
  */
 export function sqliteSchema(): string {
-  return `${DELIVERY}\n${EFFECT}\n`;
+  return `${[...DELIVERY, EFFECT].join('\n')}\n`;
 }

@@ -5,6 +5,8 @@ export const NOW = `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`;
 
 const NEXT_FENCE = `max(fence + 1, ${NOW})`;
 const STALLED = `state IN ('leased', 'retry') AND not_before < ${NOW} - ${STALLED_MS}`;
+// SQLite uses the index of what is open only where its condition is repeated, word by word.
+const OPEN = `state <> 'done'`;
 /** The lease is still held under this fence. */
 const HELD = `key = ? AND fence = ? AND state = 'leased'`;
 
@@ -83,12 +85,18 @@ export const STATEMENTS = {
   countStalled: count(STALLED),
 } as const;
 
+/** Which of the values says how long a key is to be kept. */
+export const KEEP_VALUE: Readonly<Record<string, number>> = { claim: 8, complete: 0 };
+
+export type StatementName = keyof typeof STATEMENTS;
+
 function count(which: string): string {
   return `SELECT count(*) AS number FROM (
-    SELECT 1 FROM webhook_delivery WHERE ${which} AND body IS NOT NULL LIMIT ?)`;
+    SELECT 1 FROM webhook_delivery WHERE ${OPEN} AND ${which} AND body IS NOT NULL LIMIT ?)`;
 }
 
 function list(which: string): string {
   return `SELECT key, scope, delivery_id AS id, event, received_at, body, attempts, error
-  FROM webhook_delivery WHERE ${which} AND body IS NOT NULL AND key > ? AND scope = coalesce(?, scope) ORDER BY key LIMIT ?`;
+  FROM webhook_delivery
+  WHERE ${OPEN} AND ${which} AND body IS NOT NULL AND key > ? AND scope = coalesce(?, scope) ORDER BY key LIMIT ?`;
 }

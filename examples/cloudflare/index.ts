@@ -1,0 +1,99 @@
+/**
+ * A shop on Cloudflare. A webhook is answered once it is in a queue; the queue's consumer moves the stock,
+ * exactly once. An order that cannot be delivered is at /dead, from where it is tried again.
+ */
+import type {
+  D1Database,
+  DurableObjectNamespace,
+  Queue,
+  R2Bucket,
+} from '@cloudflare/workers-types';
+import { createReceiver, type Order, type WebhookEvent } from 'storefront-webhooks';
+import {
+  cloudflareQueue,
+  d1Ledger,
+  durableObjectStore,
+  toQueueHandler,
+} from 'storefront-webhooks/cloudflare';
+import { toWorker, type WorkerContext } from 'storefront-webhooks/workers';
+
+// The class of the store's Durable Objects.
+export { WebhookDeliveries } from 'storefront-webhooks/cloudflare';
+
+interface Env {
+  readonly WEBHOOK_SECRET: string;
+  readonly ADMIN_SECRET: string;
+  readonly WEBHOOKS: Queue;
+  readonly BODIES: R2Bucket;
+  readonly DELIVERIES: DurableObjectNamespace;
+  readonly DB: D1Database;
+}
+
+function makeReceiver(env: Env) {
+  return createReceiver({
+    secret: env.WEBHOOK_SECRET,
+    store: durableObjectStore(env.DELIVERIES),
+    queue: cloudflareQueue(env.WEBHOOKS, { large: env.BODIES }),
+  }).on('order:paid', (event) => sell(event, env.DB), { oncePer: (order) => order.id });
+}
+
+async function sell(event: WebhookEvent<'order:paid', Order>, db: D1Database) {
+  const { id, product_id: product = '', quantity = 1 } = event.payload;
+  const isNew = await d1Ledger(db).batch(event, [
+    db.prepare('UPDATE stock SET pieces = pieces - ?2 WHERE product = ?1').bind(product, quantity),
+    db.prepare('INSERT INTO sale (order_id, product) VALUES (?1, ?2)').bind(id, product),
+  ]);
+  if (isNew) console.log(`Sold order ${id}`);
+}
+
+const webhooks = toWorker(makeReceiver);
+
+export default {
+  async fetch(request: Request, env: Env, context: WorkerContext): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/webhooks') return webhooks.fetch(request, env, context);
+    if (pathname === '/stock') return handleStock(request, env);
+    if (pathname === '/dead') return handleDead(request, env);
+    return new Response('Not found', { status: 404 });
+  },
+  // Of both queues, whose names are in wrangler.jsonc.
+  queue: toQueueHandler(makeReceiver, {
+    queue: 'webhooks',
+    deadLetterQueue: 'webhooks-dead',
+    large: (env) => env.BODIES,
+  }),
+};
+
+/** GET shows the stock, PUT sets that of a product. */
+async function handleStock(request: Request, env: Env): Promise<Response> {
+  if (request.method === 'PUT') {
+    if (!(await isAdmin(request, env))) return new Response('Unauthorized', { status: 401 });
+    const { product, pieces } = (await request.json()) as { product: string; pieces: number };
+    const set = env.DB.prepare('INSERT OR REPLACE INTO stock (product, pieces) VALUES (?1, ?2)');
+    await set.bind(product, pieces).run();
+  }
+  return Response.json((await env.DB.prepare('SELECT product, pieces FROM stock').all()).results);
+}
+
+/** GET lists the orders that could not be delivered, POST has them tried again. */
+async function handleDead(request: Request, env: Env): Promise<Response> {
+  if (!(await isAdmin(request, env))) return new Response('Unauthorized', { status: 401 });
+  const dead = await durableObjectStore(env.DELIVERIES).list({ state: 'dead', limit: 100 });
+  if (request.method !== 'POST') {
+    return Response.json(dead.map(({ id, event, error }) => ({ id, event, error })));
+  }
+  const receiver = makeReceiver(env);
+  return Response.json(await Promise.all(dead.map((delivery) => receiver.redrive(delivery))));
+}
+
+async function isAdmin(request: Request, { ADMIN_SECRET }: Env): Promise<boolean> {
+  if (!ADMIN_SECRET) return false;
+  const given = request.headers.get('authorization') ?? '';
+  // Of their digests, so that the time it takes tells nothing of the secret.
+  return (await digest(given)) === (await digest(`Bearer ${ADMIN_SECRET}`));
+}
+
+async function digest(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return new Uint8Array(bytes).join();
+}

@@ -1,0 +1,86 @@
+import type { SealedDelivery } from '../../delivery.js';
+import { UsageError } from '../../errors.js';
+import type { HandOff } from '../../hand-off.js';
+import { toJob } from '../job.js';
+import { afterActive } from '../redriving.js';
+import type { BullmqQueue, JobTerms, StoredJob } from './bullmq.js';
+
+const DAY_S = 24 * 60 * 60;
+
+const TERMS: JobTerms = {
+  // The first within seconds, all of them in 18 to 36 hours: longer than most outages.
+  attempts: 18,
+  backoff: { type: 'exponential', delay: 1000, jitter: 0.5 },
+  // The store remembers what is done: jobs are kept for a person to look at.
+  removeOnComplete: { age: DAY_S, count: 1000 },
+};
+
+/**
+ * Hands deliveries to a `Queue` of BullMQ, one job each. A job is tried 18 times within about a day, and
+ * kept where all of them fail. `defaultJobOptions` of the queue come first, but for `removeOnFail`.
+ *
+ * Redis has to keep what it is given: `appendonly yes`, `maxmemory-policy noeviction`.
+ *
+ * @throws {UsageError} `client_invalid`
+ *
+ * @example
+ * const queue = bullmqQueue(new Queue('webhooks', { connection }));
+ * const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, queue });
+ */
+export function bullmqQueue(queue: BullmqQueue): HandOff {
+  if (typeof queue?.add !== 'function' || typeof queue.getJob !== 'function') {
+    throw new UsageError(
+      'client_invalid',
+      "bullmqQueue needs a Queue of BullMQ: new Queue('webhooks', { connection }).",
+    );
+  }
+  const add = async (delivery: SealedDelivery) => {
+    const id = jobIdOf(delivery);
+    const terms = { ...TERMS, ...queue.defaultJobOptions, jobId: id, removeOnFail: false };
+    await queue.add('webhook', toJob(delivery), terms);
+    return { id };
+  };
+  return {
+    durable: true,
+    // BullMQ answers the same whether there was such a job or not.
+    enqueue: async (delivery) => ({ ...(await add(delivery)), duplicate: 'unknown' }),
+    redrive: async (delivery, { signal }) => {
+      const id = jobIdOf(delivery);
+      for (let attempt = 1; ; attempt++) {
+        const job = await afterActive(signal, () => lookUp(queue, id));
+        if (!job) return add(delivery);
+        try {
+          await putBack(job);
+          return { id };
+        } catch (error) {
+          // It is not any more what it was when it was looked up, perhaps.
+          if (attempt >= 3) throw error;
+        }
+      }
+    },
+  };
+}
+
+interface Found {
+  readonly job: StoredJob;
+  readonly state: string;
+}
+
+async function lookUp(queue: BullmqQueue, id: string): Promise<Found | undefined> {
+  const job = await queue.getJob(id);
+  return job && { job, state: await job.getState() };
+}
+
+/** Has it tried at once, with all of its attempts; one that waits or runs is left as it is. */
+async function putBack({ job, state }: Found): Promise<void> {
+  if (state === 'failed' || state === 'completed') {
+    await job.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true });
+  } else if (state === 'delayed') {
+    await job.promote();
+  }
+}
+
+// With a prefix: BullMQ refuses ids that are whole numbers.
+function jobIdOf({ key }: SealedDelivery): string {
+  return `wh-${key}`;
+}

@@ -1,0 +1,143 @@
+import { WebhookError } from '../../errors.js';
+import { inTime } from '../../in-time.js';
+import { writeLine } from '../../log.js';
+import { describeError, printable } from '../../printable.js';
+import { type Dispatching, work } from '../work.js';
+import type { QueueBatch, QueueMessage } from './bindings.js';
+import { type DelayKind, delaySeconds } from './delays.js';
+import { checkSource, type QueueHandlerOptions, readNames } from './handler-options.js';
+import { type LargeBodies, largeBodies } from './large-bodies.js';
+import { fromMessage } from './message.js';
+import { oncePerEnv } from './per-env.js';
+
+/** How many messages of a batch are processed at once: 100 take 10 minutes at most, of 15. */
+const MAX_RUNNING = 10;
+
+/** The platform ends an invocation after 15 minutes, and with it what it knows of each message. */
+const BATCH_MS = 14 * 60 * 1000;
+
+/** What messages are processed with. */
+interface Worker {
+  readonly receiver: Dispatching;
+  readonly bodies: LargeBodies | undefined;
+}
+
+/**
+ * Makes the `queue` of a Worker that consumes what {@link cloudflareQueue} has sent, and its dead-letter
+ * queue, where a delivery is tried once more, and parked in the receiver's durable store if that fails.
+ *
+ * @param receiver - A function that makes the receiver from the environment, called once per `env`. Or a
+ *   receiver.
+ * @throws {UsageError} `receiver_invalid` or `option_invalid`, with what to change.
+ *
+ * @example
+ * export default {
+ *   fetch: toWorker(makeReceiver).fetch,
+ *   queue: toQueueHandler(makeReceiver, {
+ *     queue: 'webhooks',
+ *     deadLetterQueue: 'webhooks-dead',
+ *     large: (env) => env.BODIES,
+ *   }),
+ * };
+ */
+export function toQueueHandler<Env>(
+  receiver: Dispatching | ((env: Env) => Dispatching | Promise<Dispatching>),
+  options: QueueHandlerOptions<Env>,
+): (batch: QueueBatch, env: Env, context?: unknown) => Promise<void> {
+  const names = readNames(options);
+  if (typeof receiver !== 'function') checkSource(receiver);
+  const makeWorker = async (env: Env): Promise<Worker> => ({
+    receiver: checkSource(typeof receiver === 'function' ? await receiver(env) : receiver),
+    bodies: options.large && largeBodies(options.large(env)),
+  });
+  const workerOf = oncePerEnv(makeWorker, 'The function that makes the receiver');
+
+  return async ({ queue, messages }, env) => {
+    const isDead = names.dead.includes(queue);
+    if (!isDead && !names.live.includes(queue)) {
+      writeLine(
+        `this Worker consumes the queue "${queue}", which toQueueHandler() has not been told of: ` +
+          'name it as its `queue` or its `deadLetterQueue`. Nothing of it is processed until then.',
+      );
+      for (const message of messages) retry(message, 'dead');
+      return;
+    }
+    let worker: Worker;
+    try {
+      worker = await workerOf(env);
+    } catch (error) {
+      writeLine(`what processes the queue could not be made: ${describeError(error)}`);
+      for (const message of messages) retry(message, isDead ? 'dead' : 'waiting');
+      return;
+    }
+    const endAt = performance.now() + BATCH_MS;
+    const rest = messages.values();
+    const processRest = async () => {
+      for (const message of rest) await settle(message, worker, { isDead, endAt });
+    };
+    await Promise.all(Array.from({ length: MAX_RUNNING }, processRest));
+  };
+}
+
+/** Never rejects: a message has to be settled by itself, whatever becomes of its neighbours. */
+async function settle(
+  message: QueueMessage,
+  { receiver, bodies }: Worker,
+  { isDead, endAt }: { readonly isDead: boolean; readonly endAt: number },
+): Promise<void> {
+  try {
+    const { delivery, parked } = fromMessage(message.body);
+    const body = parked === undefined ? delivery.body : await fetchBody(parked, bodies);
+    // Cleared: another message about this delivery was done with it.
+    if (parked !== undefined && body.length === 0) return message.ack();
+
+    const leftMs = endAt - performance.now();
+    if (leftMs <= 0) return retry(message, isDead ? 'dead' : 'waiting');
+    const working = work(receiver, { ...delivery, body }, { lastAttempt: isDead });
+    const { state, outcome, retryAfterMs } = await inTime(working, 'The receiver', leftMs);
+    if (state !== 'done') {
+      if (isDead && state === 'failed') warnOfDead(delivery, outcome);
+      return retry(message, isDead ? 'dead' : state, retryAfterMs);
+    }
+    message.ack();
+    if (parked !== undefined) await clearBody(parked, bodies);
+  } catch (error) {
+    writeLine(`message ${message.id} could not be processed: ${describeError(error)}`);
+    retry(message, isDead ? 'dead' : 'failed');
+  }
+}
+
+function retry(message: QueueMessage, kind: DelayKind, retryAfterMs?: number): void {
+  message.retry({ delaySeconds: delaySeconds(kind, message.attempts, retryAfterMs) });
+}
+
+async function fetchBody(name: string, bodies: LargeBodies | undefined): Promise<Uint8Array> {
+  if (!bodies) {
+    throw new WebhookError(
+      'job_invalid',
+      'Its body was too large for the message. Give toQueueHandler() the `large` of cloudflareQueue().',
+    );
+  }
+  const body = await inTime(bodies.get(name), 'What keeps large bodies');
+  if (body) return body;
+  throw new WebhookError(
+    'job_invalid',
+    `Its body "${name}" is missing. Is the \`large\` of toQueueHandler() that of cloudflareQueue()?`,
+  );
+}
+
+/** The delivery is done, whatever becomes of its body. */
+async function clearBody(name: string, bodies: LargeBodies | undefined): Promise<void> {
+  try {
+    if (bodies) await inTime(bodies.clear(name), 'What keeps large bodies');
+  } catch (error) {
+    writeLine(`the body "${name}" could not be deleted: ${describeError(error)}`);
+  }
+}
+
+function warnOfDead({ id, event }: { id: string; event: string }, outcome: string): void {
+  writeLine(
+    `delivery ${printable(id, 80)} (${printable(event, 80)}) came out of the dead-letter queue, ${outcome} ` +
+      'again, and could not be parked: give the receiver a durable store before the queue drops it.',
+  );
+}

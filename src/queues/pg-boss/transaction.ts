@@ -1,0 +1,30 @@
+import { UsageError } from '../../errors.js';
+import type { BossDatabase } from './boss.js';
+
+/**
+ * A transaction of yours: a client of `pg` in which `BEGIN` was run, or what pg-boss takes as `db`, such
+ * as what its adapters for other drivers make.
+ */
+export type BossTransaction =
+  | BossDatabase
+  | { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> };
+
+/** @throws {UsageError} `transaction_missing` */
+export function toOptions(tx: BossTransaction | undefined): { db?: BossDatabase } {
+  if (tx === undefined) return {};
+  if (has(tx, 'executeSql')) return { db: tx };
+  // A pool has one, too, but each of its statements may run on another connection.
+  if (has(tx, 'query') && !('totalCount' in tx))
+    return { db: { executeSql: (text, values) => tx.query(text, values) } };
+  throw new UsageError(
+    'transaction_missing',
+    'tx has to be a client of pg, not the pool, or what pg-boss takes as db: { executeSql(text, values) }.',
+  );
+}
+
+function has<Name extends 'executeSql' | 'query'>(
+  tx: BossTransaction,
+  name: Name,
+): tx is Extract<BossTransaction, Record<Name, unknown>> {
+  return typeof tx === 'object' && tx !== null && typeof Reflect.get(tx, name) === 'function';
+}

@@ -1,0 +1,86 @@
+import { UsageError, WebhookError } from '../../errors.js';
+import { unfinished, workSafely } from '../unfinished.js';
+import type { Dispatching } from '../work.js';
+import type { Boss, BossJob } from './boss.js';
+import { fromData, toData } from './data.js';
+import { checkBoss } from './queue.js';
+import { Queues } from './queues.js';
+
+const DEAD_PAUSE_S = 60;
+
+export interface PgBossWorkerOptions {
+  /** Of the queue. Default: `webhooks`. */
+  readonly name?: string;
+  /** How many deliveries are processed at once, in this process. Default: 5. */
+  readonly concurrency?: number;
+  /** How often an idle worker looks for deliveries. Default: every 2 seconds; at least 0.5. */
+  readonly pollingIntervalSeconds?: number;
+}
+
+/**
+ * Has pg-boss run the handlers of a receiver. What fails is tried again; what fails for the last time is
+ * parked in a store that is durable, for `receiver.redrive`. What could not be parked, because the store
+ * was down or the process died, is in the queue `<name>-dead` until it can.
+ *
+ * Resolves once the workers are running; `boss.stop()` ends them.
+ *
+ * @throws {UsageError} `client_invalid` or `option_invalid`
+ *
+ * @example
+ * await pgBossWorker(boss, receiver, { concurrency: 10 });
+ */
+export async function pgBossWorker(
+  boss: Boss,
+  receiver: Dispatching,
+  { name = 'webhooks', concurrency = 5, pollingIntervalSeconds = 2 }: PgBossWorkerOptions = {},
+): Promise<void> {
+  checkBoss(boss);
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new UsageError('option_invalid', '`concurrency` has to be a whole number from 1 on.');
+  }
+  const queues = new Queues(boss, name);
+  await queues.ready();
+  // One job each, because pg-boss 10 has a whole batch fail or succeed.
+  const settings = { includeMetadata: true, batchSize: 1, pollingIntervalSeconds } as const;
+  const start = async (queue: string, run: (job: BossJob) => Promise<unknown>) => {
+    const id = await boss.work(queue, settings, async ([job]) => {
+      try {
+        return job && (await run(job));
+      } finally {
+        // There may be more: otherwise a worker would take one job in each polling interval.
+        boss.notifyWorker(id);
+      }
+    });
+  };
+  const process = (job: BossJob) => processJob(receiver, job, isLast(job));
+  for (let worker = 0; worker < concurrency; worker++) await start(name, process);
+  await start(queues.dead, (job) => bury(boss, queues.dead, receiver, job));
+}
+
+/** Processes what has used up its attempts once more, so that it is done or parked. */
+async function bury(boss: Boss, queue: string, receiver: Dispatching, job: BossJob) {
+  try {
+    return await processJob(receiver, job, true);
+  } catch (error) {
+    if (job.retryBackoff || isInvalid(error)) throw error;
+    // pg-boss 10 gives a dead letter its job's retry limit, and no pause between the retries: one that
+    // is sent has those of the queue.
+    await boss.send(queue, toData(fromData(job.data)), { startAfter: DEAD_PAUSE_S });
+    return { outcome: 'unavailable' };
+  }
+}
+
+function isInvalid(error: unknown): boolean {
+  return error instanceof WebhookError && error.code === 'job_invalid';
+}
+
+async function processJob(receiver: Dispatching, { data }: BossJob, lastAttempt: boolean) {
+  const delivery = fromData(data);
+  const { outcome, state } = await workSafely(receiver, delivery, { lastAttempt });
+  if (state !== 'done') throw unfinished(delivery, outcome);
+  return { outcome };
+}
+
+function isLast({ retryCount, retryLimit }: BossJob): boolean {
+  return retryCount >= retryLimit;
+}

@@ -1,0 +1,67 @@
+import { isBytes } from '../../bytes.js';
+import { fromBase64, toBase64 } from '../base64.js';
+import { listInPages } from '../durable-object/pages.js';
+import type { SqliteValue } from '../sqlite/database.js';
+import { sqliteSchema } from '../sqlite/schema.js';
+import { StatementStore } from '../sqlite/statement-store.js';
+import { STATEMENTS, type StatementName } from '../sqlite/statements.js';
+import type { IdempotencyStore, ListFilter, StoredDelivery } from '../store.js';
+import { checkD1, type D1Client, withTables } from './database.js';
+
+/**
+ * Remembers deliveries in a D1 database: durable, for all the isolates of a Worker. It makes its tables
+ * where they are missing, or finds those of {@link d1Schema}.
+ *
+ * A body larger than about 1.5 MB does not fit into the 2 MB of a row, in which it is base64: it is
+ * refused, and answered 503. The receiver's `limit` is 1 MiB unless you raise it.
+ *
+ * @throws {UsageError} `client_invalid` where it is given something else. Its verbs reject with the errors
+ *   of D1.
+ *
+ * @example
+ * export default toWorker((env: Env) =>
+ *   createReceiver({ secret: env.WEBHOOK_SECRET, store: d1Store(env.DB) }),
+ * );
+ */
+export function d1Store(database: D1Client): IdempotencyStore {
+  checkD1(database, 'd1Store');
+  return new D1Store(database);
+}
+
+/**
+ * The tables of {@link d1Store} and {@link d1Ledger}, for a file of `wrangler d1 migrations`. It may be
+ * applied again. Both make what is missing without it.
+ */
+export function d1Schema(): string {
+  return sqliteSchema();
+}
+
+class D1Store extends StatementStore {
+  constructor(database: D1Client) {
+    super(true, (name, values) => withTables(database, () => run(database, name, values)));
+  }
+
+  override list(filter: ListFilter): Promise<StoredDelivery[]> {
+    return listInPages((page) => super.list(page), filter);
+  }
+}
+
+async function run(
+  database: D1Client,
+  name: StatementName,
+  values: readonly SqliteValue[],
+): Promise<readonly unknown[]> {
+  const statement = database.prepare(STATEMENTS[name]).bind(...values.map(toD1));
+  const { results } = await statement.all();
+  return results.map(fromD1);
+}
+
+// D1 carries bytes as JSON numbers, which takes six times as long.
+function toD1(value: SqliteValue): Exclude<SqliteValue, Uint8Array> {
+  return isBytes(value) ? toBase64(value) : value;
+}
+
+function fromD1(row: unknown): unknown {
+  const { body } = row as { readonly body?: unknown };
+  return typeof body === 'string' ? { ...(row as object), body: fromBase64(body) } : row;
+}

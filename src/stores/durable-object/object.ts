@@ -1,0 +1,104 @@
+import { isWithoutTable, type SqliteValue } from '../sqlite/database.js';
+import { DELIVERY } from '../sqlite/schema.js';
+import { KEEP_VALUE, STATEMENTS, type StatementName } from '../sqlite/statements.js';
+import { CONTENT_TYPE, decode, encode, toVerb } from './frames.js';
+import { type Alarms, WakeUp } from './wake-up.js';
+
+/** The part of Cloudflare's `DurableObjectState` that is used. */
+export interface DeliveriesState {
+  readonly storage: Alarms & {
+    readonly sql: {
+      exec(query: string, ...values: SqliteValue[]): { toArray(): Record<string, unknown>[] };
+    };
+    transactionSync<Result>(work: () => Result): Result;
+  };
+}
+
+/** How much is purged in one go, so that no claim waits long behind it. */
+const PURGE_LIMIT = 500;
+
+const NEXT_DUE = `SELECT purge_at FROM webhook_delivery
+WHERE purge_at IS NOT NULL AND (state IN ('done', 'dead') OR body IS NOT NULL) ORDER BY purge_at LIMIT 1`;
+
+/**
+ * The Durable Object behind {@link durableObjectStore}: a part of the deliveries, in its own SQLite. Export
+ * it from the Worker, and name it in `wrangler.jsonc`. Its alarm purges what is old.
+ *
+ * @example
+ * export { WebhookDeliveries } from 'storefront-webhooks/cloudflare';
+ *
+ * // wrangler.jsonc
+ * // "durable_objects": { "bindings": [{ "name": "DELIVERIES", "class_name": "WebhookDeliveries" }] },
+ * // "migrations": [{ "tag": "v1", "new_sqlite_classes": ["WebhookDeliveries"] }]
+ */
+export class WebhookDeliveries {
+  /** By which the types of Workers know the class of a Durable Object. */
+  declare readonly __DURABLE_OBJECT_BRAND: never;
+  readonly #storage: DeliveriesState['storage'];
+  readonly #wakeUp: WakeUp;
+
+  constructor({ storage }: DeliveriesState, _env?: unknown) {
+    this.#storage = storage;
+    this.#wakeUp = new WakeUp(storage);
+  }
+
+  /** Called by the store, and by nobody else. */
+  async fetch(request: {
+    readonly url: string;
+    arrayBuffer(): Promise<ArrayBuffer>;
+  }): Promise<Response> {
+    try {
+      const verb = toVerb(request.url);
+      const values = decode(await request.arrayBuffer()) as SqliteValue[];
+      return answer(await this.#do(verb, values), 200);
+    } catch (error) {
+      // SQLite's messages name tables and columns, never what is in them.
+      return answer({ error: error instanceof Error ? error.message : 'it failed' }, 500);
+    }
+  }
+
+  /** Forgets what is old, a piece at a time, and sleeps until more is due. */
+  async alarm(): Promise<void> {
+    // First: where purging fails for good, the next delivery has to set the alarm.
+    this.#wakeUp.ring();
+    if (this.#purge(PURGE_LIMIT) >= PURGE_LIMIT) this.#wakeUp.hurry();
+    const [next] = this.#exec(NEXT_DUE);
+    if (next) await this.#wakeUp.by(Number(next.purge_at));
+  }
+
+  async #do(verb: string, values: readonly SqliteValue[]): Promise<unknown> {
+    if (verb === 'purge') return this.#purge(Number(values[0]));
+    if (!isStatement(verb)) throw new Error('The object and the Worker are of different versions.');
+    const rows = this.#exec(STATEMENTS[verb], ...values);
+    const keepMs = values[KEEP_VALUE[verb] ?? -1];
+    if (typeof keepMs === 'number') await this.#wakeUp.by(Date.now() + keepMs);
+    return rows;
+  }
+
+  #purge(limit: number): number {
+    return this.#storage.transactionSync(() => {
+      const abandoned = this.#exec(STATEMENTS.abandon, limit).length;
+      return abandoned + this.#exec(STATEMENTS.forget, limit - abandoned).length;
+    });
+  }
+
+  #exec(query: string, ...values: SqliteValue[]): Record<string, unknown>[] {
+    // Read to the end in any case: a cursor that is left open breaks the object.
+    const read = () => this.#storage.sql.exec(query, ...values).toArray();
+    try {
+      return read();
+    } catch (error) {
+      if (!isWithoutTable(error)) throw error;
+      for (const statement of DELIVERY) this.#storage.sql.exec(statement).toArray();
+      return read();
+    }
+  }
+}
+
+function isStatement(verb: string): verb is StatementName {
+  return Object.hasOwn(STATEMENTS, verb);
+}
+
+function answer(data: unknown, status: number): Response {
+  return new Response(encode(data), { status, headers: { 'content-type': CONTENT_TYPE } });
+}

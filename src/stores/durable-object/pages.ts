@@ -1,0 +1,22 @@
+import { toLimit } from '../sqlite/statement-store.js';
+import type { ListFilter, StoredDelivery } from '../store.js';
+
+/** How many bodies of the largest size fit into the memory of one answer. */
+const PAGE = 20;
+
+/** Lists in pages so small that no isolate has to hold many bodies at once beside those it gives. */
+export async function listInPages(
+  ask: (filter: ListFilter) => Promise<readonly StoredDelivery[]>,
+  filter: ListFilter,
+): Promise<StoredDelivery[]> {
+  const found: StoredDelivery[] = [];
+  const limit = toLimit(filter.limit);
+  while (found.length < limit) {
+    const most = Math.min(PAGE, limit - found.length);
+    const after = found.at(-1)?.key ?? filter.after;
+    const page = await ask({ ...filter, after, limit: most });
+    found.push(...page);
+    if (page.length < most) break;
+  }
+  return found;
+}

@@ -1,0 +1,182 @@
+import { UsageError, WebhookError } from '../../errors.js';
+import type { Json } from '../../schemas/json.js';
+import type { SqliteValue } from '../sqlite/database.js';
+import { StatementStore, toLimit } from '../sqlite/statement-store.js';
+import type { StatementName } from '../sqlite/statements.js';
+import {
+  type Claim,
+  type Claimable,
+  COUNT_LIMIT,
+  type FailTerms,
+  type IdempotencyStore,
+  type LeaseTerms,
+  type ListFilter,
+  type StoredDelivery,
+} from '../store.js';
+import { checkBinding } from './binding.js';
+import { CONTENT_TYPE, decode, encode, toUrl } from './frames.js';
+import { listInPages } from './pages.js';
+
+/** The part of Cloudflare's `DurableObjectNamespace` that is used. */
+export interface DeliveriesNamespace {
+  idFromName(name: string): unknown;
+  get(id: unknown): {
+    fetch(
+      url: string,
+      init: { method: string; body: Uint8Array<ArrayBuffer> },
+    ): Promise<{
+      readonly headers: { get(name: string): string | null };
+      readonly ok: boolean;
+      arrayBuffer(): Promise<ArrayBuffer>;
+    }>;
+  };
+}
+
+export interface DurableObjectStoreOptions {
+  /**
+   * Over how many objects the deliveries are spread: one takes some hundred of them per second. With
+   * another number, all that was remembered is out of sight, and is processed again if it comes again.
+   * Default 16.
+   */
+  readonly shards?: number;
+}
+
+const MAX_SHARDS = 256;
+
+/**
+ * Remembers deliveries in Durable Objects of the class {@link WebhookDeliveries}: durable, for all the
+ * isolates of a Worker, wherever they run.
+ *
+ * Its objects purge by themselves, so that its `purge` has nothing to do and gives 0. A body larger than
+ * the 2 MB of a row is refused, and answered 503; the receiver's `limit` is 1 MiB unless you raise it.
+ *
+ * @throws {UsageError} `client_invalid` where it is given something else, `option_invalid`. Its verbs
+ *   reject with the errors of the runtime, or with the `store_unavailable` that an object gives.
+ *
+ * @example
+ * export { WebhookDeliveries } from 'storefront-webhooks/cloudflare';
+ *
+ * export default toWorker((env: Env) =>
+ *   createReceiver({ secret: env.WEBHOOK_SECRET, store: durableObjectStore(env.DELIVERIES) }),
+ * );
+ */
+export function durableObjectStore(
+  namespace: DeliveriesNamespace,
+  { shards = 16 }: DurableObjectStoreOptions = {},
+): IdempotencyStore {
+  checkBinding(namespace, {
+    who: 'durableObjectStore',
+    methods: ['idFromName', 'get'],
+    what: 'the namespace of WebhookDeliveries, such as env.DELIVERIES',
+    config: CONFIG,
+  });
+  if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS) {
+    throw new UsageError(
+      'option_invalid',
+      `durableObjectStore: the option shards has to be a whole number from 1 to ${MAX_SHARDS}.`,
+    );
+  }
+  return new DurableObjectStore(namespace, shards);
+}
+
+const CONFIG =
+  '"durable_objects": { "bindings": [{ "name": "DELIVERIES", "class_name": "WebhookDeliveries" }] } ' +
+  'and "migrations": [{ "tag": "v1", "new_sqlite_classes": ["WebhookDeliveries"] }].';
+
+class DurableObjectStore implements IdempotencyStore {
+  readonly durable = true;
+  /** In the order of the keys that they hold. */
+  readonly #shards: readonly StatementStore[];
+
+  constructor(namespace: DeliveriesNamespace, shards: number) {
+    this.#shards = Array.from({ length: shards }, (_, shard) => {
+      const id = namespace.idFromName(`${shard} of ${shards}`);
+      return new StatementStore(true, (name, values) => ask(namespace, id, name, values));
+    });
+  }
+
+  claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
+    return this.#of(delivery.key).claim(delivery, lease);
+  }
+
+  renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
+    return this.#of(key).renew(key, fence, leaseMs);
+  }
+
+  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+    return this.#of(key).handlerDone(key, fence, handler, output);
+  }
+
+  complete(key: string, fence: number, keepMs: number): Promise<boolean> {
+    return this.#of(key).complete(key, fence, keepMs);
+  }
+
+  fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
+    return this.#of(key).fail(key, fence, terms);
+  }
+
+  release(key: string, fence: number): Promise<boolean> {
+    return this.#of(key).release(key, fence);
+  }
+
+  redrive(key: string): Promise<boolean> {
+    return this.#of(key).redrive(key);
+  }
+
+  async purge(): Promise<number> {
+    return 0;
+  }
+
+  async list(filter: ListFilter): Promise<StoredDelivery[]> {
+    const found: StoredDelivery[] = [];
+    const limit = toLimit(filter.limit);
+    for (const shard of this.#shards.slice(this.#indexOf(filter.after ?? ''))) {
+      if (found.length >= limit) break;
+      const rest = { ...filter, limit: limit - found.length };
+      found.push(...(await listInPages((page) => shard.list(page), rest)));
+    }
+    return found;
+  }
+
+  async count(state: StoredDelivery['state']): Promise<number> {
+    const counts = await Promise.all(this.#shards.map((shard) => shard.count(state)));
+    return Math.min(
+      COUNT_LIMIT,
+      counts.reduce((sum, count) => sum + count, 0),
+    );
+  }
+
+  #of(key: string): StatementStore {
+    const shard = this.#shards[this.#indexOf(key)];
+    if (shard) return shard;
+    throw new UsageError('key_invalid', 'A key is 64 hexadecimal digits, in lower case.');
+  }
+
+  #indexOf(key: string): number {
+    const part = Number.parseInt(key.slice(0, 8).padEnd(8, '0'), 16) / 2 ** 32;
+    return Math.floor((part || 0) * this.#shards.length);
+  }
+}
+
+async function ask(
+  namespace: DeliveriesNamespace,
+  id: unknown,
+  name: StatementName,
+  values: readonly SqliteValue[],
+): Promise<readonly unknown[]> {
+  // A stub of its own for each call: one that has failed does not come back.
+  const answer = await namespace
+    .get(id)
+    .fetch(toUrl(name), { method: 'POST', body: encode(values) });
+  const frame = await answer.arrayBuffer();
+  if (answer.headers.get('content-type') !== CONTENT_TYPE) {
+    throw new UsageError(
+      'client_invalid',
+      `The objects of this namespace are not WebhookDeliveries. In wrangler.jsonc, it takes ${CONFIG}`,
+    );
+  }
+  const data = decode(frame);
+  if (answer.ok && Array.isArray(data)) return data;
+  const { error } = data as { error?: unknown };
+  throw new WebhookError('store_unavailable', `The Durable Object could not do it: ${error}`);
+}

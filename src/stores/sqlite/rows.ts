@@ -1,0 +1,56 @@
+import type { Claim, StoredDelivery } from '../store.js';
+
+/** As the statements say; a connection may be set to give every integer as a bigint. */
+export type Integer = number | bigint;
+
+export interface ClaimRow {
+  readonly state: Claim['state'] | 'leased';
+  readonly owner: string;
+  readonly fence: Integer;
+  readonly attempts: Integer;
+  readonly handlers: string;
+  readonly error: string | null;
+  readonly wait: Integer;
+}
+
+export interface DeliveryRow {
+  readonly key: string;
+  readonly scope: string;
+  readonly id: string;
+  readonly event: string;
+  readonly received_at: Integer;
+  readonly body: Uint8Array;
+  readonly attempts: Integer;
+  readonly error: string | null;
+}
+
+export function toClaim(row: ClaimRow, owner: string): Claim {
+  if (row.state === 'done') return { state: 'done' };
+  if (row.state === 'dead') return { state: 'dead', error: row.error ?? undefined };
+  if (row.state !== 'leased' || row.owner !== owner) {
+    return { state: 'busy', retryAfterMs: Number(row.wait) };
+  }
+  const handlers: Record<string, string> = JSON.parse(row.handlers);
+  const done = Object.entries(handlers).map(([name, output]) => [name, JSON.parse(output)]);
+  return {
+    state: 'acquired',
+    fence: Number(row.fence),
+    attempt: Number(row.attempts),
+    done: Object.fromEntries(done),
+  };
+}
+
+export function toStored(row: DeliveryRow, state: StoredDelivery['state']): StoredDelivery {
+  const { key, scope, id, event, body, error, received_at, attempts } = row;
+  return {
+    key,
+    scope,
+    id,
+    event,
+    body: new Uint8Array(body),
+    receivedAt: Number(received_at),
+    state,
+    attempts: Number(attempts),
+    error: error ?? undefined,
+  };
+}

@@ -1,0 +1,105 @@
+import type { Json } from '../../schemas/json.js';
+import {
+  type Claim,
+  type Claimable,
+  COUNT_LIMIT,
+  type FailTerms,
+  type IdempotencyStore,
+  type LeaseTerms,
+  type ListFilter,
+  type StoredDelivery,
+} from '../store.js';
+import type { SqliteValue } from './database.js';
+import { type ClaimRow, type DeliveryRow, type Integer, toClaim, toStored } from './rows.js';
+import type { StatementName } from './statements.js';
+
+const MAX_ERROR = 2000;
+
+/** Runs one statement to its end, and gives its rows: none where nothing was touched. */
+export type RunStatement = (
+  name: StatementName,
+  values: readonly SqliteValue[],
+) => Promise<readonly unknown[]>;
+
+/** The verbs as statements, wherever the SQLite is that runs them. */
+export class StatementStore implements IdempotencyStore {
+  readonly durable: boolean;
+  readonly #run: RunStatement;
+
+  constructor(durable: boolean, run: RunStatement) {
+    this.durable = durable;
+    this.#run = run;
+  }
+
+  async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
+    const { key, scope, id, event, receivedAt, body = null } = delivery;
+    const { owner, leaseMs, keepMs, maxCrashes } = lease;
+    const terms = [owner, leaseMs, finite(keepMs), atMost(maxCrashes)];
+    const [row] = await this.#run('claim', [key, scope, id, event, receivedAt, body, ...terms]);
+    return toClaim(row as ClaimRow, owner);
+  }
+
+  renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
+    return this.#touches('renew', [leaseMs, key, fence]);
+  }
+
+  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+    // As text, because null and objects have a meaning of their own in a patch.
+    const patch = JSON.stringify({ [handler]: JSON.stringify(output) });
+    return this.#touches('handlerDone', [patch, key, fence]);
+  }
+
+  complete(key: string, fence: number, keepMs: number): Promise<boolean> {
+    return this.#touches('complete', [finite(keepMs), key, fence]);
+  }
+
+  async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
+    const error = terms.error.slice(0, MAX_ERROR);
+    const limits = [Number(terms.permanent), atMost(terms.maxFailures)];
+    const [row] = await this.#run('fail', [terms.delayMs, error, ...limits, key, fence]);
+    return row === undefined ? 'lost' : (row as { state: 'retry' | 'dead' }).state;
+  }
+
+  release(key: string, fence: number): Promise<boolean> {
+    return this.#touches('release', [key, fence]);
+  }
+
+  redrive(key: string): Promise<boolean> {
+    return this.#touches('redrive', [key]);
+  }
+
+  async purge(limit: number): Promise<number> {
+    const most = toLimit(limit);
+    const abandoned = (await this.#run('abandon', [most])).length;
+    if (abandoned >= most) return abandoned;
+    return abandoned + (await this.#run('forget', [most - abandoned])).length;
+  }
+
+  async list({ state, scope, after = '', limit }: ListFilter): Promise<StoredDelivery[]> {
+    const rows = await this.#run(state, [after, scope ?? null, toLimit(limit)]);
+    return (rows as DeliveryRow[]).map((row) => toStored(row, state));
+  }
+
+  async count(state: StoredDelivery['state']): Promise<number> {
+    const [row] = await this.#run(state === 'dead' ? 'countDead' : 'countStalled', [COUNT_LIMIT]);
+    return Number((row as { number: Integer }).number);
+  }
+
+  async #touches(name: StatementName, values: readonly SqliteValue[]): Promise<boolean> {
+    return (await this.#run(name, values)).length > 0;
+  }
+}
+
+/** For ever is no time at all. */
+function finite(keepMs: number): number | null {
+  return keepMs === Number.POSITIVE_INFINITY ? null : keepMs;
+}
+
+function atMost(count: number): number {
+  return Math.min(count, Number.MAX_SAFE_INTEGER);
+}
+
+/** SQLite takes whole numbers only, and a negative one for no limit at all. Not a number is nothing. */
+export function toLimit(limit: number): number {
+  return atMost(Math.max(Math.floor(limit) || 0, 0));
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { STATEMENTS } from '../../../src/stores/sqlite/statements.js';
+import { newDelivery } from '../../stores/suite.js';
+import { acquire, terms, testBodiesAndClocks } from './cases.js';
+import type { Served, ServedStore } from './served.js';
+
+const SELL = ['UPDATE stock SET n = n - 1'] as const;
+
+export function describeD1(worker: () => Served) {
+  const open = async () => {
+    const store = worker().store({ store: 'd1' });
+    await store.count('dead');
+    await store.sql('DELETE FROM webhook_delivery');
+    return store;
+  };
+
+  describe('D1', () => {
+    testBodiesAndClocks(open);
+
+    test('whose tables are gone loses every lease, and is used anew', async () => {
+      const store = await open();
+      const delivery = newDelivery();
+      const { fence } = await acquire(store, delivery);
+      await store.sql('DROP TABLE webhook_delivery');
+      expect(await store.complete(delivery.key, fence, 60_000)).toBe(false);
+      await store.sql('DROP TABLE webhook_delivery');
+      const claims = await Promise.all(
+        Array.from({ length: 9 }, () => store.claim(delivery, terms())),
+      );
+      expect(claims.filter(({ state }) => state === 'acquired')).toHaveLength(1);
+    });
+
+    test.each(['dead', 'stalled', 'countDead', 'countStalled'] as const)(
+      'reads for %s only what is open, because each row that is read is paid for',
+      async (name) => {
+        const store = await open();
+        const plan = await store.sql(
+          `EXPLAIN QUERY PLAN ${STATEMENTS[name].replaceAll('?', 'NULL')}`,
+        );
+        expect(plan.map(({ detail }) => detail).join()).toContain('INDEX webhook_delivery_open');
+      },
+    );
+  });
+
+  describe('the D1 ledger', () => {
+    const shop = async () => {
+      const store = await open();
+      await store.sql('CREATE TABLE IF NOT EXISTS stock (n INTEGER CHECK (n >= 0))');
+      await store.sql('CREATE TABLE IF NOT EXISTS buyer (name TEXT PRIMARY KEY)');
+      await store.sql('DELETE FROM stock');
+      await store.sql('DELETE FROM buyer');
+      await store.sql('INSERT INTO stock VALUES (10)');
+      return { store, effect: { key: newDelivery().key, handler: 'order:paid' } };
+    };
+    const stock = async (store: ServedStore) => (await store.sql('SELECT n FROM stock'))[0]?.n;
+
+    test('does an effect once, for each key and handler', async () => {
+      const { store, effect } = await shop();
+      expect(await store.once(effect, [SELL])).toBe(true);
+      expect(await store.once(effect, [SELL])).toBe(false);
+      expect(await store.once({ ...effect, handler: 'other' }, [SELL])).toBe(true);
+      expect(await store.once({ ...effect, key: newDelivery().key }, [SELL])).toBe(true);
+      expect(await stock(store)).toBe(7);
+    });
+
+    test('does an effect once for twenty who want it at once', async () => {
+      const { store, effect } = await shop();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => store.once(effect, [SELL])),
+      );
+      expect(answers.filter(Boolean)).toHaveLength(1);
+      expect(await stock(store)).toBe(9);
+    });
+
+    test('undoes all where a statement fails, so that the effect is done once in the end', async () => {
+      const { store, effect } = await shop();
+      const tooMany = ['UPDATE stock SET n = n - ?', 99] as const;
+      await expect(store.once(effect, [SELL, tooMany])).rejects.toThrow(/CHECK constraint/);
+      expect(await stock(store)).toBe(10);
+      expect(await store.once(effect, [SELL])).toBe(true);
+      expect(await store.once(effect, [SELL, tooMany])).toBe(false);
+      expect(await stock(store)).toBe(9);
+    });
+
+    test.each([
+      ['of a table of the user', ['INSERT INTO buyer VALUES (?)', 'Ann'], /buyer\.name/],
+      [
+        'of the ledger itself by a statement of the user',
+        [
+          "INSERT INTO webhook_effect SELECT key, 'again', at FROM webhook_effect WHERE handler = ?",
+          'again',
+        ],
+        /webhook_effect/,
+      ],
+    ] as const)('throws the UNIQUE error %s, and undoes all', async (_, statement, message) => {
+      const { store, effect } = await shop();
+      await store.once({ ...effect, handler: 'again' }, []);
+      await store.sql("INSERT INTO buyer VALUES ('Ann')");
+      await expect(store.once(effect, [SELL, statement])).rejects.toThrow(message);
+      expect(await stock(store)).toBe(10);
+      expect(await store.once(effect, [SELL])).toBe(true);
+    });
+
+    test('makes its table where it is missing, and no table of the user', async () => {
+      const { store, effect } = await shop();
+      await store.sql('DROP TABLE webhook_effect');
+      expect(await store.once(effect, [SELL])).toBe(true);
+      expect(await stock(store)).toBe(9);
+      const other = { ...effect, handler: 'other' };
+      const missing = ['INSERT INTO missing VALUES (1)'] as const;
+      await expect(store.once(other, [SELL, missing])).rejects.toThrow(/no such table: missing/);
+      expect(await stock(store)).toBe(9);
+    });
+
+    test.each(['', 'whl_1', 'x'.repeat(64)])('refuses the key %j', async (key) => {
+      const { store, effect } = await shop();
+      await expect(store.once({ ...effect, key }, [SELL])).rejects.toMatchObject({
+        code: 'key_invalid',
+      });
+      expect(await stock(store)).toBe(10);
+    });
+  });
+}

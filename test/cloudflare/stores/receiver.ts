@@ -1,0 +1,47 @@
+import { sign } from 'storefront-webhooks/testing';
+import { describe, expect, test } from 'vitest';
+import { paidOrder } from '../../support/deliver.js';
+import { SECRET, type Served } from './served.js';
+
+async function send(worker: Served, payload: unknown): Promise<number> {
+  const body = JSON.stringify(payload);
+  const answer = await fetch(`${worker.origin}/webhooks`, {
+    method: 'POST',
+    headers: {
+      'x-service-event': 'order:paid',
+      'x-service-webhook': 'whl_1',
+      'x-service-signature': sign(new TextEncoder().encode(body), SECRET),
+    },
+    body,
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+export function describeReceiver(worker: () => Served) {
+  describe('a receiver in a Worker', () => {
+    test('sells once, though its handler fails after it has sold, and the sender repeats it', async () => {
+      const order = paidOrder({ id: `ord_${crypto.randomUUID()}` });
+      expect(await send(worker(), order)).toBe(500);
+      expect(await send(worker(), order)).toBe(200);
+      expect(await send(worker(), order)).toBe(200);
+      const sold = await worker().store({ store: 'd1' }).sold();
+      expect(sold.filter(({ id }) => id === order.id)).toHaveLength(1);
+    });
+
+    test.each([
+      ['receiver', 'KV', 'option_invalid', /Workers KV cannot do: .* Use durableObjectStore/],
+      ['objects', 'KV', 'client_invalid', /DELIVERIES\. Workers KV cannot do: .*"class_name"/],
+      ['d1', 'KV', 'client_invalid', /env\.DB\. Workers KV cannot do: .*"d1_databases"/],
+      ['objects', 'STUB', 'client_invalid', /This is a stub or a service binding\..*"class_name"/],
+      ['d1', 'SERVICE', 'client_invalid', /This is a stub or a service binding\./],
+      ['d1', 'NONE', 'client_invalid', /^d1Store needs a D1 database, such as env\.DB\./],
+    ] as const)('%s refuses the binding %s', async (what, binding, code, message) => {
+      const refusal = worker().store({ store: 'd1' }).refusal(what, binding);
+      await expect(refusal).rejects.toMatchObject({
+        code,
+        message: expect.stringMatching(message),
+      });
+    });
+  });
+}

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { cpSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from 'storefront-webhooks';
+import { decode, encode } from '../../stores/sqlite/remote-json.js';
+import { startWrangler } from '../wrangler.js';
+
+export const SECRET = 'a secret for tests';
+
+export interface Which {
+  readonly store: 'd1' | 'durable-object';
+  readonly shards?: number;
+  /** Its objects never wake up to purge. */
+  readonly sleeps?: boolean;
+}
+
+export interface Call {
+  readonly call: number;
+  readonly which: Which;
+  readonly verb: string;
+  readonly args: readonly unknown[];
+}
+
+export interface Reply {
+  readonly call: number;
+  readonly result?: unknown;
+  readonly error?: { readonly message: string; readonly code?: string | undefined };
+}
+
+export interface Effect {
+  readonly key: string;
+  readonly handler: string;
+}
+
+/** A statement and its values. */
+export type Sql = readonly [query: string, ...values: (string | number)[]];
+
+type Row = Record<string, unknown>;
+
+/** A store that runs in the Worker, and what else can be asked there. */
+export interface ServedStore extends IdempotencyStore {
+  shiftClock(ms: number): Promise<void>;
+  refusal(
+    what: 'receiver' | 'd1' | 'objects',
+    binding: 'KV' | 'SERVICE' | 'STUB' | 'NONE',
+  ): Promise<void>;
+  /** Of D1. */
+  sql(query: string): Promise<Row[]>;
+  once(effect: Effect, statements: readonly Sql[]): Promise<boolean>;
+  /** Of Durable Objects. */
+  objectSql(shard: number, query: string): Promise<Row[]>;
+  alarm(shard: number): Promise<number | null>;
+  storePurge(limit: number): Promise<number>;
+  raw(path: string, body: string): Promise<[status: number, json: string]>;
+  wipe(): Promise<void>;
+  sold(): Promise<Row[]>;
+  claimLarge(delivery: Claimable, lease: LeaseTerms, size: number): Promise<Claim>;
+}
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** Puts the Worker into a folder, from which it can be served again and again. */
+export async function buildWorker(folder: string): Promise<void> {
+  cpSync(join(import.meta.dirname, 'wrangler.jsonc'), join(folder, 'wrangler.jsonc'));
+  await build({
+    entryPoints: [join(import.meta.dirname, 'worker.ts')],
+    outfile: join(folder, 'worker.mjs'),
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    external: ['cloudflare:*', 'node:*'],
+    conditions: ['workerd', 'worker', 'browser'],
+    tsconfig: join(ROOT, 'tsconfig.json'),
+  });
+}
+
+/** A Worker that is being served. */
+export interface Served {
+  readonly origin: string;
+  store(which: Which): ServedStore;
+  /** Ends all of its processes by SIGKILL. */
+  kill(): Promise<void>;
+}
+
+export async function serveWorker(folder: string): Promise<Served> {
+  const worker = await startWrangler(folder, { vars: { SECRET } });
+  const server = createServer();
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+  // The Worker calls back: a request for each verb would take ten times as long.
+  const connected = once(server, 'connection') as Promise<[Socket]>;
+  void fetch(`${worker.origin}/connect?port=${port}`).catch(() => {});
+  const [socket] = await connected;
+  const ask = asking(socket);
+  return {
+    origin: worker.origin,
+    store: (which) =>
+      storeOf(
+        (verb) =>
+          (...args) =>
+            ask({ which, verb, args }),
+      ),
+    async kill() {
+      server.close();
+      await worker.stop();
+      socket.destroy();
+    },
+  };
+}
+
+function asking(socket: Socket): (asked: Omit<Call, 'call'>) => Promise<never> {
+  const calls = new Map<number, (reply: Reply) => void>();
+  createInterface({ input: socket }).on('line', (line) => {
+    const reply = decode<Reply>(line);
+    calls.get(reply.call)?.(reply);
+    calls.delete(reply.call);
+  });
+  socket.on('error', () => {});
+  socket.once('close', () => {
+    const error = { message: 'the Worker has ended' };
+    for (const [call, settle] of calls) settle({ call, error });
+  });
+  let count = 0;
+  return (asked) =>
+    new Promise((resolve, reject) => {
+      const call = ++count;
+      calls.set(call, ({ result, error }) => {
+        if (error) reject(Object.assign(new Error(error.message), { code: error.code }));
+        else resolve(result as never);
+      });
+      socket.write(`${encode({ call, ...asked } satisfies Call)}\n`);
+    });
+}
+
+function storeOf(ask: (verb: string) => (...args: unknown[]) => Promise<never>): ServedStore {
+  return {
+    durable: true,
+    claim: ask('claim'),
+    renew: ask('renew'),
+    handlerDone: ask('handlerDone'),
+    complete: ask('complete'),
+    fail: ask('fail'),
+    release: ask('release'),
+    redrive: ask('redrive'),
+    purge: ask('purge'),
+    list: ask('list'),
+    count: ask('count'),
+    shiftClock: ask('shiftClock'),
+    refusal: ask('refusal'),
+    sql: ask('sql'),
+    once: ask('once'),
+    objectSql: ask('objectSql'),
+    alarm: ask('alarm'),
+    storePurge: ask('storePurge'),
+    raw: ask('raw'),
+    wipe: ask('wipe'),
+    sold: ask('sold'),
+    claimLarge: ask('claimLarge'),
+  };
+}

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll } from 'vitest';
+import { withRuntimes } from '../../runtimes/installed.js';
+import { newFolder } from '../../stores/sqlite/remote.js';
+import { describeStore } from '../../stores/suite.js';
+import { describeD1 } from './d1.js';
+import { describeDurableObjects } from './durable-object.js';
+import { describeReceiver } from './receiver.js';
+import { buildWorker, type Served, serveWorker } from './served.js';
+
+withRuntimes('the stores in workerd', () => {
+  let worker: Served;
+  beforeAll(async () => {
+    const folder = newFolder();
+    await buildWorker(folder);
+    worker = await serveWorker(folder);
+  }, 120_000);
+  afterAll(() => worker?.kill());
+
+  describeStore('Durable Object', async () => {
+    const store = worker.store({ store: 'durable-object', shards: 2, sleeps: true });
+    await store.wipe();
+    return store;
+  });
+
+  describeStore('D1', async () => {
+    const store = worker.store({ store: 'd1' });
+    await store.count('dead');
+    await store.sql('DELETE FROM webhook_delivery');
+    return store;
+  });
+
+  describeDurableObjects(() => worker);
+  describeD1(() => worker);
+  describeReceiver(() => worker);
+});

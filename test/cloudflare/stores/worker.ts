@@ -1,0 +1,204 @@
+/**
+ * The stores of Cloudflare, in a Worker: takes a call as JSON, and gives its answer as JSON. `wrangler.jsonc`
+ * beside it serves it.
+ */
+import type {
+  D1Database,
+  DurableObjectNamespace,
+  DurableObjectState,
+  Fetcher,
+  KVNamespace,
+} from '@cloudflare/workers-types';
+import {
+  type Claimable,
+  createReceiver,
+  type IdempotencyStore,
+  type LeaseTerms,
+} from 'storefront-webhooks';
+import {
+  d1Ledger,
+  d1Store,
+  durableObjectStore,
+  WebhookDeliveries,
+} from 'storefront-webhooks/cloudflare';
+import { toWorker } from 'storefront-webhooks/workers';
+import {
+  decode as fromFrame,
+  encode as toFrame,
+  toUrl,
+} from '../../../src/stores/durable-object/frames.js';
+import { decode, encode } from '../../stores/sqlite/remote-json.js';
+import type { Call, Effect, Reply, Sql, Which } from './served.js';
+
+interface Env {
+  readonly DELIVERIES: DurableObjectNamespace<TestDeliveries>;
+  readonly SLEEPING: DurableObjectNamespace<SleepingDeliveries>;
+  readonly DB: D1Database;
+  readonly SHOP: D1Database;
+  readonly KV: KVNamespace;
+  readonly SERVICE: Fetcher;
+  readonly SECRET: string;
+}
+
+/** One that also runs any statement, for what a test has to prepare or to look at. */
+export class TestDeliveries extends WebhookDeliveries {
+  readonly #storage: DurableObjectState['storage'];
+
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, env);
+    this.#storage = state.storage;
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/sql') {
+      return Response.json(this.#storage.sql.exec(await request.text()).toArray());
+    }
+    if (pathname === '/wipe') {
+      try {
+        this.#storage.sql.exec('DELETE FROM webhook_delivery').toArray();
+      } catch {
+        // It has no tables yet.
+      }
+      return new Response();
+    }
+    if (pathname === '/alarm') return Response.json(await this.#storage.getAlarm());
+    return super.fetch(request);
+  }
+}
+
+/** One that purges only when it is asked to, so that a test can count what it does. */
+export class SleepingDeliveries extends TestDeliveries {
+  override async alarm(): Promise<void> {}
+}
+
+const realNow = Date.now;
+
+function verbsOf(env: Env, which: Which): Record<string, (...args: never[]) => unknown> {
+  const { shards = 16 } = which;
+  const namespace = which.sleeps ? env.SLEEPING : env.DELIVERIES;
+  const object = (shard: number) => namespace.get(namespace.idFromName(`${shard} of ${shards}`));
+  const numbers = Array.from({ length: shards }, (_, shard) => shard);
+  const objectSql = async (shard: number, sql: string): Promise<unknown> => {
+    const answer = await object(shard).fetch('https://test/sql', { method: 'POST', body: sql });
+    return answer.json();
+  };
+  const common = {
+    sold: async () => (await env.SHOP.prepare('SELECT * FROM sold').all()).results,
+    /** Sets the clock of this isolate. */
+    shiftClock: (ms: number) => {
+      Date.now = () => realNow() + ms;
+    },
+    refusal: (what: 'receiver' | 'd1' | 'objects', binding: 'KV' | 'SERVICE' | 'STUB' | 'NONE') => {
+      const bindings = { KV: env.KV, SERVICE: env.SERVICE, STUB: object(0), NONE: undefined };
+      const store = bindings[binding] as never;
+      if (what === 'receiver') createReceiver({ secret: env.SECRET, store });
+      else if (what === 'd1') d1Store(store);
+      else durableObjectStore(store);
+    },
+  };
+  if (which.store === 'd1') {
+    const sql = (query: string) => env.DB.prepare(query).all();
+    return {
+      ...common,
+      ...bound(d1Store(env.DB)),
+      sql: async (query: string) => (await sql(query)).results,
+      once: (effect: Effect, statements: readonly Sql[]) =>
+        d1Ledger(env.DB).batch(
+          effect,
+          statements.map(([query, ...values]) => env.DB.prepare(query).bind(...values)),
+        ),
+    };
+  }
+  return {
+    ...common,
+    ...bound(durableObjectStore(namespace, { shards })),
+    /** As the alarm does it. */
+    purge: async (limit: number) => {
+      let purged = 0;
+      for (const shard of numbers) {
+        const init = { method: 'POST', body: toFrame([limit - purged]) };
+        const answer = await object(shard).fetch(toUrl('purge'), init);
+        purged += Number(fromFrame(await answer.arrayBuffer()));
+      }
+      return purged;
+    },
+    storePurge: (limit: number) => durableObjectStore(namespace, { shards }).purge(limit),
+    objectSql,
+    alarm: async (shard: number) => (await object(shard).fetch('https://test/alarm')).json(),
+    raw: async (path: string, body: string) => {
+      const answer = await object(0).fetch(path, { method: 'POST', body });
+      return [answer.status, new TextDecoder().decode(await answer.arrayBuffer()).slice(4)];
+    },
+    wipe: () =>
+      Promise.all(
+        numbers.map((shard) => object(shard).fetch('https://test/wipe', { method: 'POST' })),
+      ).then(() => {}),
+  };
+}
+
+function bound(store: IdempotencyStore) {
+  return {
+    claimLarge: (delivery: Claimable, lease: LeaseTerms, size: number) =>
+      store.claim({ ...delivery, body: new Uint8Array(size) }, lease),
+    claim: store.claim.bind(store),
+    renew: store.renew.bind(store),
+    handlerDone: store.handlerDone.bind(store),
+    complete: store.complete.bind(store),
+    fail: store.fail.bind(store),
+    release: store.release.bind(store),
+    redrive: store.redrive.bind(store),
+    purge: store.purge.bind(store),
+    list: store.list.bind(store),
+    count: store.count.bind(store),
+  };
+}
+
+/** A shop whose stock is counted in a database of its own. */
+const webhooks = toWorker((env: Env) => {
+  const ledger = d1Ledger(env.SHOP);
+  return createReceiver({ secret: env.SECRET, store: durableObjectStore(env.DELIVERIES) }).on(
+    'order:paid',
+    async (event) => {
+      await env.SHOP.prepare('CREATE TABLE IF NOT EXISTS sold (id TEXT, calls INTEGER)').run();
+      const sell = env.SHOP.prepare('INSERT INTO sold VALUES (?, 1)').bind(event.payload.id);
+      if (await ledger.batch(event, [sell])) throw new Error('it fails once it has sold');
+    },
+  );
+});
+
+async function answer(env: Env, { call, which, verb, args }: Call): Promise<Reply> {
+  try {
+    return { call, result: await verbsOf(env, which)[verb]?.(...(args as never[])) };
+  } catch (error) {
+    const { message, code } = error as Error & { code?: string };
+    return { call, error: { message, code } };
+  }
+}
+
+/** Takes a line of JSON for each call, and gives one for each answer, until the test hangs up. */
+async function serve(port: number, env: Env): Promise<void> {
+  const { connect } = await import('cloudflare:sockets' as string);
+  const socket = connect({ hostname: '127.0.0.1', port });
+  const writer = socket.writable.getWriter();
+  const text = new TextEncoder();
+  let line = '';
+  for await (const piece of socket.readable.pipeThrough(new TextDecoderStream())) {
+    const lines = (line + piece).split('\n');
+    line = lines.pop() ?? '';
+    for (const one of lines) {
+      void answer(env, decode(one)).then((reply) =>
+        writer.write(text.encode(`${encode(reply)}\n`)),
+      );
+    }
+  }
+}
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === '/webhooks') return webhooks.fetch(request, env);
+    await serve(Number(searchParams.get('port')), env);
+    return new Response();
+  },
+};

@@ -1,0 +1,53 @@
+// That the types of Cloudflare fit. Compiled by `npx tsc` and never run.
+import type {
+  D1Database,
+  D1DatabaseSession,
+  ExportedHandler,
+  KVNamespace,
+  Queue,
+  R2Bucket,
+} from '@cloudflare/workers-types';
+import { createReceiver } from 'storefront-webhooks';
+import { cloudflareQueue, toQueueHandler } from 'storefront-webhooks/cloudflare';
+
+interface Env {
+  readonly WEBHOOK_SECRET: string;
+  readonly WEBHOOKS: Queue;
+  readonly TYPED: Queue<{ readonly key: string }>;
+  readonly BODIES: R2Bucket;
+  readonly DB: D1Database;
+  readonly KV: KVNamespace;
+}
+
+declare const env: Env;
+declare const session: D1DatabaseSession;
+
+const makeReceiver = ({ WEBHOOK_SECRET: secret, WEBHOOKS, BODIES }: Env) =>
+  createReceiver({ secret, queue: cloudflareQueue(WEBHOOKS, { large: BODIES }) });
+
+const names = { queue: 'webhooks', deadLetterQueue: ['webhooks-dead'] };
+
+export const worker: ExportedHandler<Env> = {
+  queue: toQueueHandler(makeReceiver, { ...names, large: (env) => env.BODIES }),
+};
+
+export const others: ExportedHandler<Env, { readonly key: string }> = {
+  queue: toQueueHandler(async (env: Env) => makeReceiver(env), { ...names, large: ({ DB }) => DB }),
+};
+
+export const ofReceiver: ExportedHandler<Env> = { queue: toQueueHandler(makeReceiver(env), names) };
+
+export function bindingsAreTyped() {
+  cloudflareQueue(env.TYPED, { large: env.DB });
+  cloudflareQueue(env.WEBHOOKS, { large: session });
+  // @ts-expect-error a bucket is no queue
+  cloudflareQueue(env.BODIES);
+  // @ts-expect-error KV is not consistent
+  cloudflareQueue(env.WEBHOOKS, { large: env.KV });
+  // @ts-expect-error the platform drops what runs out of retries
+  toQueueHandler(makeReceiver, { queue: 'webhooks' });
+  // @ts-expect-error a binding of another name
+  toQueueHandler(makeReceiver, { ...names, large: ({ BUCKET }) => BUCKET });
+  // @ts-expect-error a secret is no receiver
+  toQueueHandler((env: Env) => env.WEBHOOK_SECRET, names);
+}

@@ -1,0 +1,63 @@
+import { d1Ledger, d1Schema, d1Store } from 'storefront-webhooks/cloudflare';
+import { sqliteSchema } from 'storefront-webhooks/sqlite';
+import { expect, test, vi } from 'vitest';
+import { newDelivery } from '../suite.js';
+
+/** A database whose statements fail, one error after the other, and then find nothing. */
+function database(...messages: string[]) {
+  const fails = async () => {
+    const message = messages.shift();
+    if (message) throw new Error(`D1_ERROR: ${message}`);
+    return { results: [] };
+  };
+  const statement = { bind: () => statement, all: fails };
+  return { prepare: vi.fn(() => statement), batch: vi.fn(fails) };
+}
+
+const MISSING = 'no such table: webhook_delivery: SQLITE_ERROR';
+const effect = { key: newDelivery().key, handler: 'order:paid' };
+
+test('tables that are missing are made, and the statement is run again', async () => {
+  const missing = database(MISSING);
+  expect(await d1Store(missing).redrive('a')).toBe(false);
+  expect(missing.batch).toHaveBeenCalledTimes(1);
+});
+
+test.each(['Network connection lost.', 'D1 DB storage operation exceeded timeout'])(
+  'the error %j is left to the receiver, which tries again by itself',
+  async (message) => {
+    const failing = database(message);
+    await expect(d1Store(failing).redrive('a')).rejects.toThrow(message);
+    expect(failing.batch).not.toHaveBeenCalled();
+    expect(failing.prepare).toHaveBeenCalledTimes(1);
+  },
+);
+
+test('tables that cannot be made are an error', async () => {
+  const store = d1Store(database(MISSING, 'not authorized'));
+  await expect(store.redrive('a')).rejects.toThrow('not authorized');
+});
+
+test('an effect whose batch may or may not have been done is no effect that was done before', async () => {
+  const ledger = d1Ledger(database('Network connection lost.'));
+  await expect(ledger.batch(effect, [])).rejects.toThrow('Network connection lost');
+});
+
+test('the schema is that of SQLite, and may be applied again', () => {
+  expect(d1Schema()).toBe(sqliteSchema());
+  expect(d1Schema().match(/CREATE (TABLE|INDEX) (?!IF NOT EXISTS)/)).toBe(null);
+});
+
+test.each([
+  ['nothing', undefined],
+  ['text', 'DB'],
+  ['a namespace of objects', { idFromName() {}, get() {} }],
+  ['what seems to have every method', new Proxy({}, { get: () => () => {} })],
+])('%s is no D1 database', (_, binding) => {
+  const refused = expect.objectContaining({
+    code: 'client_invalid',
+    message: expect.stringContaining('"d1_databases": ['),
+  });
+  expect(() => d1Store(binding as never)).toThrow(refused);
+  expect(() => d1Ledger(binding as never)).toThrow(refused);
+});

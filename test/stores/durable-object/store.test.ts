@@ -1,0 +1,71 @@
+import { durableObjectStore } from 'storefront-webhooks/cloudflare';
+import { expect, test } from 'vitest';
+import { newDelivery } from '../suite.js';
+
+/** A namespace whose objects give the same answer to everything. */
+function namespace(answer: () => Response) {
+  const asked: string[] = [];
+  return {
+    asked,
+    idFromName: (name: string) => name,
+    get: (id: unknown) => ({
+      fetch: async () => {
+        asked.push(String(id));
+        return answer();
+      },
+    }),
+  };
+}
+
+const lease = { owner: 'a', leaseMs: 1, keepMs: 1, maxCrashes: 1 };
+const foreign = () => new Response('hello');
+
+test.each([
+  ['', '0 of 16'],
+  ['0f', '0 of 16'],
+  ['10', '1 of 16'],
+  ['ff', '15 of 16'],
+])('a key that begins with %j is that of the object %j', async (digits, name) => {
+  const objects = namespace(foreign);
+  const store = durableObjectStore(objects);
+  const key = digits + '0'.repeat(64 - digits.length);
+  await expect(store.renew(key, 1, 1)).rejects.toThrow();
+  expect(objects.asked).toEqual([name]);
+});
+
+test('the last key is that of the last object, however many there are', async () => {
+  for (const shards of [1, 2, 3, 7, 100, 256]) {
+    const objects = namespace(foreign);
+    const store = durableObjectStore(objects, { shards });
+    await expect(store.renew('f'.repeat(64), 1, 1)).rejects.toThrow();
+    expect(objects.asked).toEqual([`${shards - 1} of ${shards}`]);
+  }
+});
+
+test('objects of another class are a mistake in the configuration', async () => {
+  const store = durableObjectStore(namespace(foreign));
+  await expect(store.claim(newDelivery(), lease)).rejects.toMatchObject({
+    code: 'client_invalid',
+    message: expect.stringContaining('"class_name": "WebhookDeliveries"'),
+  });
+});
+
+test.each([0, -1, 1.5, 257, Number.NaN])('%d shards are refused', (shards) => {
+  expect(() => durableObjectStore(namespace(foreign), { shards })).toThrow(
+    expect.objectContaining({ code: 'option_invalid' }),
+  );
+});
+
+test.each([
+  ['nothing', undefined],
+  ['text', 'DELIVERIES'],
+  ['a database', { prepare() {}, batch() {} }],
+  ['what seems to have every method', new Proxy({}, { get: () => () => {} })],
+])('%s is no namespace', (_, binding) => {
+  expect(() => durableObjectStore(binding as never)).toThrow(
+    expect.objectContaining({
+      code: 'client_invalid',
+      message: expect.stringContaining('"new_sqlite_classes": ["WebhookDeliveries"]'),
+    }),
+  );
+});

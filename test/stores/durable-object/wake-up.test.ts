@@ -1,0 +1,91 @@
+import { WebhookDeliveries } from 'storefront-webhooks/cloudflare';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { encode, toUrl } from '../../../src/stores/durable-object/frames.js';
+import { WakeUp } from '../../../src/stores/durable-object/wake-up.js';
+
+const MINUTE_MS = 60_000;
+const NOW = 1_790_000_000_000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: NOW });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The alarm of an object, which forgets it when it rings. */
+function alarms(at: number | null = null) {
+  const fake = {
+    at,
+    getAlarm: vi.fn(async () => fake.at),
+    setAlarm: vi.fn(async (time: number) => {
+      fake.at = time;
+    }),
+  };
+  return fake;
+}
+
+test('what is due first sets the alarm, and what is due later costs nothing', async () => {
+  const storage = alarms();
+  const wakeUp = new WakeUp(storage);
+  await wakeUp.by(NOW + 5_000);
+  for (let later = 0; later < 9; later++) await wakeUp.by(NOW + 5_000 + later);
+  expect(storage.at).toBe(NOW + 6_000);
+  expect(storage.setAlarm).toHaveBeenCalledTimes(1);
+  expect(storage.getAlarm).toHaveBeenCalledTimes(1);
+  await wakeUp.by(NOW + 4_000);
+  expect(storage.at).toBe(NOW + 5_000);
+});
+
+test('an object that was started anew keeps the alarm that is set', async () => {
+  const storage = alarms(NOW + 3_000);
+  await new WakeUp(storage).by(NOW + 5_000);
+  expect(storage.setAlarm).not.toHaveBeenCalled();
+});
+
+test('an alarm that has rung is set again, a minute later at the soonest', async () => {
+  const storage = alarms(NOW);
+  const wakeUp = new WakeUp(storage);
+  await wakeUp.by(NOW + 5_000);
+  storage.at = null;
+  wakeUp.ring();
+  await wakeUp.by(NOW - 99_000);
+  expect(storage.at).toBe(NOW + MINUTE_MS);
+  await wakeUp.by(NOW);
+  expect(storage.setAlarm).toHaveBeenCalledTimes(1);
+});
+
+test('an alarm that has rung is set again at once where more is due', async () => {
+  const storage = alarms();
+  const wakeUp = new WakeUp(storage);
+  wakeUp.ring();
+  wakeUp.hurry();
+  await wakeUp.by(NOW - 99_000);
+  expect(storage.at).toBeLessThanOrEqual(NOW);
+});
+
+test('an alarm that could not be set is set by the next who needs it', async () => {
+  const storage = alarms();
+  const wakeUp = new WakeUp(storage);
+  storage.setAlarm.mockRejectedValueOnce(new Error('the storage is down'));
+  await expect(wakeUp.by(NOW + 5_000)).rejects.toThrow('down');
+  await wakeUp.by(NOW + 5_000);
+  expect(storage.at).toBe(NOW + 6_000);
+});
+
+test('an object that could not purge is woken up again by the next delivery', async () => {
+  const storage = alarms();
+  const transactionSync = vi.fn(() => {
+    throw new Error('the storage is down');
+  });
+  const sql = { exec: () => ({ toArray: () => [] }) };
+  const object = new WebhookDeliveries({ storage: { ...storage, sql, transactionSync } });
+  const complete = () =>
+    object.fetch(new Request(toUrl('complete'), { method: 'POST', body: encode([0, 'key', 1]) }));
+  await complete();
+  expect(storage.setAlarm).toHaveBeenCalledTimes(1);
+  await expect(object.alarm()).rejects.toThrow('down');
+  storage.at = null;
+  await complete();
+  expect(storage.setAlarm).toHaveBeenCalledTimes(2);
+});
