@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { STORES, type StoreName } from './stores.js';
+import { QUEUES, STORES, type StoreName } from './stores.js';
 
 export const PARTS = [
   'faults',
@@ -86,7 +86,7 @@ export function readArguments(args: string[]): Arguments {
   return {
     short: values.short,
     seed: wholeNumber('seed', values.seed),
-    stores: choose('store', values.store, STORES),
+    stores: choose('store', values.store, [...STORES, ...QUEUES]),
     parts: choose('only', values.only, PARTS),
     sizes: {
       ...sizes,

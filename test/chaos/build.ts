@@ -22,7 +22,8 @@ export async function buildPrograms(): Promise<Record<Program, string>> {
     target: 'node20',
     outdir: folder,
     outExtension: { '.js': '.cjs' },
-    external: ['pg-native', 'pg-cloudflare'],
+    // The queues are loaded as they are installed.
+    external: ['pg-native', 'pg-cloudflare', 'bullmq', 'pg-boss'],
     logLevel: 'error',
   });
   const file = (name: Program) => join(folder, `${name}-process.cjs`);

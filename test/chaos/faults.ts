@@ -16,7 +16,10 @@ export const POINTS = [
   'after-complete',
 ] as const;
 
-export type Point = (typeof POINTS)[number];
+/** Where a delivery is handed to a queue, before a worker takes it along the path above. */
+export const HAND_OFF_POINTS = ['before-enqueue', 'after-enqueue'] as const;
+
+export type Point = (typeof POINTS)[number] | (typeof HAND_OFF_POINTS)[number];
 
 /** A process hits itself at the nth passing of a point, or is hit from outside after a while. */
 export type Fault = {
@@ -38,8 +41,9 @@ const STOP_AT = 2;
 export function planFaults(
   random: Random,
   { faults, deliveries }: { faults: number; deliveries: number },
-  { stopsInTransaction }: { stopsInTransaction: boolean },
+  { stopsInTransaction, handsOff }: { stopsInTransaction: boolean; handsOff: boolean },
 ): Fault[] {
+  const points: readonly Point[] = handsOff ? [...HAND_OFF_POINTS, ...POINTS] : POINTS;
   // Each fault costs its process some deliveries: on average, what one fault has of them.
   const most = Math.max(2, Math.round((1.2 * deliveries) / faults));
   let turn = 0;
@@ -49,7 +53,7 @@ export function planFaults(
     if (random.chance(1 / 3))
       return { signal, frozenMs, point: 'outside', afterMs: random.between(0, 600) };
     // In turn, so that each point has its share.
-    const point = POINTS[turn++ % POINTS.length] ?? 'before-claim';
+    const point = points[turn++ % points.length] ?? 'before-claim';
     const nth = random.between(1, most);
     const locks = point === 'in-transaction' && !stopsInTransaction;
     return { signal: locks ? 'SIGKILL' : signal, frozenMs, point, nth };

@@ -11,11 +11,14 @@ import { EFFECT_TABLES, FILL_STOCK } from './inside/effects.js';
 import type { Task } from './messages.js';
 
 export const STORES = ['sqlite', 'postgres', 'redis'] as const;
-export type StoreName = (typeof STORES)[number];
+/** Queues, each before the store of its own server. */
+export const QUEUES = ['bullmq', 'pg-boss'] as const;
+export type StoreName = (typeof STORES)[number] | (typeof QUEUES)[number];
 
 /** A store on fresh servers of its own, and the database of its effects. */
 export interface TestedStore {
   readonly name: StoreName;
+  readonly handsOff: boolean;
   /** The Node that its processes run on. */
   readonly node: string;
   readonly programs: Readonly<Record<Program, string>>;
@@ -49,6 +52,7 @@ async function startSqlite(programs: TestedStore['programs']): Promise<TestedSto
   let databases = 0;
   const store: TestedStore = {
     name: 'sqlite',
+    handsOff: false,
     node: NODE_24,
     programs,
     environment,
@@ -68,21 +72,25 @@ async function startSqlite(programs: TestedStore['programs']): Promise<TestedSto
 }
 
 async function startServers(
-  name: 'postgres' | 'redis',
+  name: Exclude<StoreName, 'sqlite'>,
   programs: TestedStore['programs'],
 ): Promise<TestedStore> {
   const postgres = await startPostgres({ max_connections: '300' });
-  const redis = name === 'redis' ? await startRedis() : undefined;
+  const isRedis = name === 'redis' || name === 'bullmq';
+  const redis = isRedis ? await startRedis() : undefined;
+  const handsOff = name === 'bullmq' || name === 'pg-boss';
   const pool = new pg.Pool({ connectionString: postgres.url, max: 2 });
   pool.on('error', () => {});
   const environment = {
-    CHAOS_STORE: name,
+    CHAOS_STORE: isRedis ? 'redis' : 'postgres',
+    CHAOS_QUEUE: handsOff ? name : '',
     CHAOS_POSTGRES: postgres.url,
     CHAOS_REDIS: redis?.url ?? '',
   };
   let databases = 0;
   return {
     name,
+    handsOff,
     node: process.execPath,
     programs,
     environment,

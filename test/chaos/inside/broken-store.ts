@@ -42,10 +42,11 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
         },
       };
     case 'ledger':
+    case 'enqueue':
       return whole;
     default:
       throw new Error(
-        `CHAOS_BREAK is complete, fence, record, lease, done, lose or ledger, not ${how}.`,
+        `CHAOS_BREAK is complete, fence, record, lease, done, lose, ledger or enqueue, not ${how}.`,
       );
   }
 }

@@ -7,6 +7,7 @@ import { monotonicMs } from '../monotonic.js';
 import { chaoticStore } from './chaotic-store.js';
 import { type Effects, PRODUCTS } from './effects.js';
 import { pass } from './faults-here.js';
+import { openQueue } from './hand-off.js';
 import { open } from './open.js';
 
 const slowMs = Number(process.env.CHAOS_SLOW_MS ?? 0);
@@ -60,7 +61,9 @@ async function main(): Promise<void> {
     onGranted: (id, at) => tells && tell({ kind: 'granted', id, at }),
     onAnswered: (id, at) => tells && tell({ kind: 'answered', id, at }),
   });
+  const handOff = await openQueue(process.env.CHAOS_QUEUE ?? '');
   const receiver = createReceiver({
+    ...(handOff && { queue: handOff.queue }),
     secret: process.env.CHAOS_SECRET,
     store: chaotic,
     hooks: {
@@ -69,6 +72,7 @@ async function main(): Promise<void> {
     },
   });
   register(receiver, effects);
+  await handOff?.work(receiver);
 
   const server = createServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
   server.once('listening', () => {
@@ -78,6 +82,7 @@ async function main(): Promise<void> {
   async function end(): Promise<void> {
     await receiver.close();
     server.close();
+    await handOff?.close();
     await close();
     process.exit(0);
   }

@@ -1,0 +1,99 @@
+import type { HandOff, Receiver } from 'storefront-webhooks';
+import { pass } from './faults-here.js';
+import { postgresUrl, redisUrl } from './open.js';
+
+/** A queue of this process: what it receives goes in, and what comes out is handled by its worker. */
+export interface OpenedQueue {
+  readonly queue: HandOff;
+  work(receiver: Receiver): Promise<void>;
+  close(): Promise<void>;
+}
+
+const NAME = 'webhooks';
+const CONCURRENCY = 10;
+
+export async function openQueue(engine: string): Promise<OpenedQueue | undefined> {
+  if (engine === 'bullmq') return openBullmq();
+  if (engine === 'pg-boss') return openPgBoss();
+  return undefined;
+}
+
+async function openBullmq(): Promise<OpenedQueue> {
+  const { Queue, Worker } = await import('bullmq');
+  const { Redis } = await import('ioredis');
+  const { bullmqProcessor, bullmqQueue } = await import('storefront-webhooks/bullmq');
+  const connect = () =>
+    new Redis(redisUrl, { maxRetriesPerRequest: null }).on('error', () => {}) as never;
+  const queue = new Queue(NAME, { connection: connect() });
+  queue.on('error', () => {});
+  const workers: { close(): Promise<void> }[] = [];
+  return {
+    queue: chaotic(bullmqQueue(queue)),
+    async work(receiver) {
+      const worker = new Worker(NAME, bullmqProcessor(receiver), {
+        connection: connect(),
+        concurrency: CONCURRENCY,
+        lockDuration: 5_000,
+        stalledInterval: 2_000,
+        // The store counts crashes, and parks what has caused five.
+        maxStalledCount: 100,
+      });
+      workers.push(worker);
+      worker.on('error', () => {});
+      await worker.waitUntilReady();
+    },
+    async close() {
+      await Promise.all(workers.map((worker) => worker.close()));
+      await queue.close();
+    },
+  };
+}
+
+async function openPgBoss(): Promise<OpenedQueue> {
+  const { PgBoss } = await import('pg-boss');
+  const { pgBossQueue, pgBossWorker } = await import('storefront-webhooks/pg-boss');
+  const boss = new PgBoss({
+    connectionString: postgresUrl,
+    max: 6,
+    // What has died is noticed sooner than by default.
+    superviseIntervalSeconds: 1,
+    monitorIntervalSeconds: 1,
+  });
+  boss.on('error', () => {});
+  await boss.start();
+  const settings = { retryLimit: 100, retryDelay: 1, expireInSeconds: 20, heartbeatSeconds: 10 };
+  for (const name of [`${NAME}-dead`, NAME]) {
+    // Another process may be quicker.
+    await boss.createQueue(name, settings).catch(() => {});
+  }
+  return {
+    queue: chaotic(pgBossQueue(boss)),
+    async work(receiver) {
+      const options = { concurrency: CONCURRENCY, pollingIntervalSeconds: 0.5 };
+      await pgBossWorker(boss, receiver, options);
+    },
+    close: () => boss.stop({ close: true, timeout: 5_000 }),
+  };
+}
+
+/** The queue as the receiver sees it, with points at which the process may be hit. */
+function chaotic(queue: HandOff): HandOff {
+  const enqueue = process.env.CHAOS_BREAK === 'enqueue' ? early(queue) : queue.enqueue;
+  return {
+    ...queue,
+    async enqueue(delivery, options) {
+      pass('before-enqueue');
+      const job = await enqueue(delivery, options);
+      pass('after-enqueue');
+      return job;
+    },
+  };
+}
+
+/** Answers before it has stored anything, as with a promise that goes on after the answer. */
+function early({ enqueue }: HandOff): HandOff['enqueue'] {
+  return async (delivery, options) => {
+    setTimeout(() => void enqueue(delivery, options).catch(() => {}), 50);
+    return { id: options.key, duplicate: 'unknown' };
+  };
+}
