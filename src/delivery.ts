@@ -119,7 +119,7 @@ function judgeReading(reading: Reading<unknown>, record: unknown): Judgement {
     : { kind: 'invalid', payload: record, issues };
 }
 
-/** A delivery as a store or a queue can keep it. */
+/** A verified delivery as a store or a queue can keep it, for a hand-off of your own. */
 export function seal({ key, scope, id, event, rawBody, receivedAt }: Delivery): SealedDelivery {
   return { key, scope, id, event, body: rawBody, receivedAt: receivedAt.getTime() };
 }

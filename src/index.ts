@@ -1,4 +1,4 @@
-export type { Delivery, DeliverySource, SealedDelivery } from './delivery.js';
+export { type Delivery, type DeliverySource, type SealedDelivery, seal } from './delivery.js';
 export { UsageError, type UsageErrorCode, WebhookError, type WebhookErrorCode } from './errors.js';
 export type { HandOff, HandOffOptions } from './hand-off.js';
 export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './handler.js';

@@ -1,8 +1,16 @@
 /** What the README's examples take for granted: what they have imported before, and the reader's own program. */
 import type { Server } from 'node:http';
+import type {
+  D1Database,
+  DurableObjectNamespace,
+  Queue,
+  R2Bucket,
+} from '@cloudflare/workers-types';
 import type { NestFactory as nestFactory } from '@nestjs/core';
 import type * as nestFastify from '@nestjs/platform-fastify';
 import type expressFunction from 'express';
+import type { PoolClient } from 'pg';
+import type { PgBoss } from 'pg-boss';
 import type * as core from 'storefront-webhooks';
 import type * as expressAdapter from 'storefront-webhooks/express';
 import type * as fastifyAdapter from 'storefront-webhooks/fastify';
@@ -36,6 +44,18 @@ declare global {
     process(run: (delivery: core.SealedDelivery) => unknown): void;
   };
   const secret: string;
+  const seal: typeof core.seal;
+  const request: core.WebhookRequest;
+  const databaseUrl: string;
+  const boss: PgBoss;
+  const tx: PoolClient;
+  interface Env {
+    readonly WEBHOOK_SECRET: string;
+    readonly DELIVERIES: DurableObjectNamespace;
+    readonly WEBHOOKS: Queue;
+    readonly BODIES: R2Bucket;
+    readonly DB: D1Database;
+  }
   const rawBody: Uint8Array;
   const signature: string;
 
