@@ -10,7 +10,7 @@ import type { Secret } from './signature.js';
 import type { StandardSchema } from './standard-schema.js';
 import { guardStore } from './stores/guard.js';
 import { isMemoryStore, memoryStore } from './stores/memory.js';
-import { reasonToRefuse } from './stores/refused.js';
+import { isProxy, reasonToRefuse } from './stores/refused.js';
 import type { IdempotencyStore } from './stores/store.js';
 import type { Telemetry } from './telemetry.js';
 
@@ -126,7 +126,7 @@ export function readOptions(options: ReceiverOptions): Settings {
     'at least 7: a delivery that is forgotten can be processed again',
   );
   check(
-    typeof store?.claim === 'function',
+    typeof store?.claim === 'function' && !isProxy(store),
     'store',
     `a store such as memoryStore()${reasonToRefuse(store)}`,
   );

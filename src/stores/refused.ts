@@ -3,6 +3,8 @@
  * receivers that do so at once both win.
  */
 export function reasonToRefuse(store: unknown): string {
+  if (isProxy(store))
+    return '. This is a stub or a service binding, which seems to have every method';
   const kind = KINDS.find(({ verbs }) => verbs.every((verb) => has(store, verb)));
   if (!kind) return '';
   return (
@@ -24,11 +26,12 @@ const KINDS = [
   { name: 'keyv', verbs: ['get', 'set', 'delete', 'clear', 'has'], instead: DATABASE },
 ] as const;
 
-/** Whatever a proxy answers, as a service binding of Workers, which seems to have every method. */
-function has(store: unknown, verb: string): boolean {
-  return (
-    typeof store === 'object' &&
-    store !== null &&
-    typeof (store as Record<string, unknown>)[verb] === 'function'
-  );
+/** What calls another Worker or object on Cloudflare seems to have every method. */
+export function isProxy(store: unknown): boolean {
+  return has(store, 'a method that nothing has');
+}
+
+export function has(store: unknown, verb: string): boolean {
+  const isObject = typeof store === 'object' && store !== null;
+  return isObject && typeof Reflect.get(store, verb) === 'function';
 }

@@ -15,9 +15,9 @@ let unreachable: string | undefined;
 beforeAll(async () => {
   const tarball = await pack();
   try {
-    bare = await makeProject(tarball);
+    bare = await makeProject(tarball, ['@opentelemetry/api']);
     const types = ['@types/aws-lambda', '@types/express', '@types/koa', '@types/node'];
-    typed = await makeProject(tarball, [...types, 'fastify', 'hono', 'koa']);
+    typed = await makeProject(tarball, [...types, '@opentelemetry/api', 'fastify', 'hono', 'koa']);
   } catch (error) {
     if (process.env.CI || !isUnreachable(error)) throw error;
     unreachable = "npm's registry cannot be reached";

@@ -25,6 +25,11 @@ test.each([
   );
 });
 
+test('a service binding of Workers is refused, which seems to have every method', () => {
+  const store = new Proxy({}, { get: () => () => {} }) as unknown as IdempotencyStore;
+  expect(() => createReceiver({ secret: SECRET, store })).toThrow(/a stub or a service binding/);
+});
+
 test('what is no store at all is refused without a reason', () => {
   const store = new Map() as unknown as IdempotencyStore;
   expect(() => createReceiver({ secret: SECRET, store })).toThrow(

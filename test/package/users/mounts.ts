@@ -14,11 +14,30 @@ import { Hono } from 'hono';
 import Koa from 'koa';
 import {
   createReceiver,
+  type HandOff,
   type IdempotencyStore,
   type Order,
   orderStatusLabel,
   UsageError,
 } from 'storefront-webhooks';
+import {
+  type BullmqJob,
+  type BullmqQueue,
+  bullmqProcessor,
+  bullmqQueue,
+} from 'storefront-webhooks/bullmq';
+import {
+  cloudflareQueue,
+  type D1Client,
+  type DeliveriesNamespace,
+  d1Ledger,
+  d1Schema,
+  d1Store,
+  durableObjectStore,
+  type QueueBinding,
+  toQueueHandler,
+  WebhookDeliveries,
+} from 'storefront-webhooks/cloudflare';
 import { toExpress } from 'storefront-webhooks/express';
 import { toFastify } from 'storefront-webhooks/fastify';
 import { toFetch } from 'storefront-webhooks/fetch';
@@ -28,6 +47,8 @@ import { toLambda } from 'storefront-webhooks/lambda';
 import { toNext } from 'storefront-webhooks/next';
 import { toNextPages } from 'storefront-webhooks/next-pages';
 import { toNodeHandler } from 'storefront-webhooks/node';
+import { openTelemetry } from 'storefront-webhooks/opentelemetry';
+import { type Boss, pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import {
   type PostgresClient,
   postgresLedger,
@@ -122,4 +143,23 @@ export async function stores(database: SqliteDatabase, pool: PostgresClient, red
   const effect = { key: '', handler: '' };
   const isNew: boolean = sqliteLedger().once(database, effect);
   return { schemas, areNew: [isNew, await postgresLedger(pool).once(pool, effect)] };
+}
+
+export class Deliveries extends WebhookDeliveries {}
+
+export async function onCloudflare(namespace: DeliveriesNamespace, d1: D1Client, to: QueueBinding) {
+  const queue: HandOff = cloudflareQueue(to, { large: d1 });
+  createReceiver({ secret, queue, store: durableObjectStore(namespace, { shards: 64 }) });
+  createReceiver({ secret, queue, store: d1Store(d1) });
+  const isNew: boolean = await d1Ledger(d1).batch({ key: '', handler: '' }, [d1.prepare('')]);
+  return { isNew, schema: d1Schema() };
+}
+
+export const consumer = toQueueHandler(receiver, { queue: 'webhooks', deadLetterQueue: 'dead' });
+
+export async function queues(bullmq: BullmqQueue, job: BullmqJob, boss: Boss) {
+  const all: HandOff[] = [bullmqQueue(bullmq), pgBossQueue(boss, { name: 'webhooks' })];
+  for (const queue of all) createReceiver({ secret, queue, telemetry: openTelemetry() });
+  await pgBossWorker(boss, receiver, { concurrency: 2 });
+  return bullmqProcessor(receiver)(job);
 }
