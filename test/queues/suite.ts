@@ -177,7 +177,7 @@ export function describeQueue(
       const delivery = newDelivery();
       const claim = await store.claim(delivery, {
         owner: 'elsewhere',
-        leaseMs: 60_000,
+        leaseMs: 10_000,
         keepMs: 60_000,
         maxCrashes: 5,
       });
