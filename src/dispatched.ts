@@ -45,6 +45,7 @@ export function refuseOtherScope(own: string | undefined, { scope }: SealedDeliv
   if (own === undefined || own === scope) return;
   throw new UsageError(
     'scope_invalid',
-    'This delivery is of another scope. List with { scope }, and redrive by the receiver of that scope.',
+    'This delivery is of another scope. Give each receiver a queue of its own, list with { scope }, and ' +
+      'redrive by the receiver of that scope.',
   );
 }

@@ -1,6 +1,7 @@
 import type { SealedDelivery } from './delivery.js';
 import { WebhookError } from './errors.js';
 import { CALL_MS, inTime } from './in-time.js';
+import { withoutData } from './stores/guard.js';
 
 /** How a delivery is handed off. */
 export interface HandOffOptions<Tx = never> {
@@ -48,7 +49,7 @@ export async function handOff(
     if (typeof job?.id === 'string') return;
   } catch (error) {
     late.abort(error);
-    throw error;
+    throw withoutData(error);
   }
   throw new WebhookError(
     'queue_invalid',

@@ -1,5 +1,5 @@
-import { type Delivery, type SealedDelivery, seal } from './delivery.js';
-import { toDispatched, withoutHandler } from './dispatched.js';
+import { type Delivery, openSealed, type SealedDelivery, seal } from './delivery.js';
+import { refuseOtherScope, toDispatched, withoutHandler } from './dispatched.js';
 import { type HandOff, handOff } from './hand-off.js';
 import { nameOf, type Reporter } from './hooks.js';
 import type { Idempotency } from './idempotency.js';
@@ -7,6 +7,7 @@ import type { Lease } from './lease.js';
 import { warnOfMemory } from './log.js';
 import type { Settings } from './options.js';
 import type { Dispatched, Rejection } from './outcome.js';
+import { describeError } from './printable.js';
 import type { Route, Router } from './router.js';
 import { type HandlersWork, runHandlers } from './run-handlers.js';
 import { harmless } from './telemetry.js';
@@ -52,6 +53,35 @@ export class Processing {
       return toDispatched(held, delivery.kind);
     });
     return refused && dispatched.outcome === 'failed' ? refused : dispatched;
+  }
+
+  /**
+   * Reads a delivery that comes out of a queue. Throws what a schema of the user's throws: perhaps it does
+   * not the next time. What cannot be read at the last attempt is kept for a person, where the store can.
+   */
+  async open(
+    sealed: SealedDelivery,
+    lastAttempt: boolean,
+  ): Promise<Delivery | Rejection | Dispatched> {
+    refuseOtherScope(this.#settings.scope, sealed);
+    try {
+      return await openSealed(sealed, this.#settings);
+    } catch (error) {
+      this.#onError(error, sealed);
+      if (!lastAttempt) throw error;
+      return this.#park(sealed, describeError(error));
+    }
+  }
+
+  async #park(delivery: SealedDelivery, error: string): Promise<Dispatched> {
+    const terms = { keepMs: this.#settings.keepMs, lastAttempt: true };
+    const held = await this.#idempotency.hold<HandlersWork>(delivery, terms, async () => ({
+      state: 'failed',
+      error,
+      ran: [],
+    }));
+    if ('error' in held) this.#onError(held.error, delivery);
+    return toDispatched(held, 'invalid');
   }
 
   /** Has it stored by the queue, whose worker processes it. */

@@ -1,5 +1,5 @@
 import { Answers } from './answers.js';
-import { type Delivery, openSealed, readDelivery, type SealedDelivery } from './delivery.js';
+import { type Delivery, readDelivery, type SealedDelivery } from './delivery.js';
 import { refuseOtherScope } from './dispatched.js';
 import type {
   EffectOptions,
@@ -22,7 +22,7 @@ import { type AnyHandler, type AnyKey, Router } from './router.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
 import { SIGN } from './sign-symbol.js';
 import { sign, verifySignature } from './signature.js';
-import { harmless, type TracedDelivery, watched } from './telemetry.js';
+import { harmless, type TracedDelivery, trace, watched } from './telemetry.js';
 
 // A short lease, because a sender retries a few times only: a crash must not spend them on 503s.
 const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
@@ -164,6 +164,8 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * to the `queue`. For the worker of a queue, which has to have `failed`, `busy` and `unavailable` tried
    * again. It trusts what it is given: never call it with anything unverified.
    *
+   * Throws `scope_invalid` where the delivery is another receiver's, and what a schema of yours throws.
+   *
    * @param options.lastAttempt - The queue does not try it again. What fails is dead then, and `parked`,
    *   in a store that is durable; in another one it is lost, unless the queue keeps it.
    */
@@ -172,11 +174,18 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     { lastAttempt = false }: { readonly lastAttempt?: boolean } = {},
   ): Promise<Dispatched | Rejection> {
     const startedAt = performance.now();
-    const sealed = 'body' in verified ? verified : undefined;
-    const delivery = sealed ? await openSealed(sealed, this.#settings) : (verified as Delivery);
-    if (delivery instanceof Rejection) return this.#refuse(delivery, startedAt);
-    const process = () => this.#processing.process(delivery, { lastAttempt });
-    return this.#watch(delivery, startedAt, 'process', process, sealed?.traceparent);
+    const isSealed = 'body' in verified;
+    const opened = isSealed ? await this.#processing.open(verified, lastAttempt) : verified;
+    if ('outcome' in opened) return opened;
+    if (opened instanceof Rejection) return this.#refuse(opened, startedAt);
+    const process = () => this.#processing.process(opened, { lastAttempt });
+    return this.#watch(
+      opened,
+      startedAt,
+      'process',
+      process,
+      isSealed ? verified.traceparent : undefined,
+    );
   }
 
   /**
@@ -191,7 +200,10 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     refuseOtherScope(this.#settings.scope, delivery);
     const { store, queue } = this.#settings;
     await store.redrive(delivery.key);
-    return queue?.redrive ? this.#processing.redrive(queue, delivery) : this.dispatch(delivery);
+    if (queue?.redrive) return this.#processing.redrive(queue, delivery);
+    const result = await this.dispatch(delivery);
+    // What does not fit its event is dead again at once.
+    return result instanceof Rejection ? this.dispatch(delivery, { lastAttempt: true }) : result;
   }
 
   /**
@@ -219,7 +231,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     const { telemetry } = this.#settings;
     const result = await watched<Dispatched | Rejection>(
       telemetry &&
-        ((run) => telemetry.delivery(trace(delivery, action, startedAt, traceparent), run)),
+        ((run) => telemetry.delivery(trace(delivery, { action, startedAt, traceparent }), run)),
       process,
     );
     if (result instanceof Rejection) this.#reporter.rejection(result);
@@ -232,13 +244,4 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     this.#reporter.rejection(rejection);
     return rejection;
   }
-}
-
-function trace(
-  { id, event, kind, scope, source, rawBody }: Delivery,
-  action: TracedDelivery['action'],
-  startedAt: number,
-  traceparent: string | undefined,
-): TracedDelivery {
-  return { id, event, kind, scope, source, bytes: rawBody.length, action, traceparent, startedAt };
 }

@@ -43,6 +43,14 @@ export interface Telemetry {
   traceparent(): string | undefined;
 }
 
+/** What telemetry is told of a delivery. */
+export function trace(
+  { id, event, kind, scope, source, rawBody }: Delivery,
+  rest: Pick<TracedDelivery, 'action' | 'startedAt' | 'traceparent'>,
+): TracedDelivery {
+  return { id, event, kind, scope, source, bytes: rawBody.length, ...rest };
+}
+
 /** Runs something, watched or not: whatever the watcher does, it is run once, and what it gives is given. */
 export function watched<Result>(
   watch: ((run: () => Promise<Result>) => unknown) | undefined,

@@ -2,7 +2,7 @@ import { UsageError, WebhookError } from '../errors.js';
 import { OTHER } from './conventions.js';
 
 // As Node's own: ECONNREFUSED, ERR_SOCKET_CLOSED.
-const CODE = /^E[A-Z0-9_]{2,40}$/;
+const CODE = /^E[A-Z_]{2,40}$/;
 const CLASS = /^[\w$]{1,64}$/;
 const MAX_TYPES = 100;
 
@@ -30,7 +30,8 @@ function typeOf(error: unknown): string {
     if ('code' in error && typeof error.code === 'string' && CODE.test(error.code)) {
       return error.code;
     }
-    const { name } = error.constructor;
+    // That of its class: what an error was given of its own may be a payload's.
+    const { name } = Object.getPrototypeOf(error).constructor;
     return CLASS.test(name) ? name : OTHER;
   } catch {
     // A proxy or a getter that throws.

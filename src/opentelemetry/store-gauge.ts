@@ -5,6 +5,8 @@ import { STATE, STORE_DELIVERIES } from './names.js';
 
 /** Less than a scraper waits. */
 const COUNT_MS = 5_000;
+/** When one that never answers is asked again. */
+const GIVE_UP_MS = 60_000;
 
 /** Has what waits for a person counted whenever metrics are collected. */
 export function observeStore(meter: Meter, store: IdempotencyStore): void {
@@ -27,26 +29,28 @@ export function observeStore(meter: Meter, store: IdempotencyStore): void {
 class Counting {
   readonly state: StoredDelivery['state'];
   readonly #store: IdempotencyStore;
-  #asked: Promise<number | undefined> | undefined;
+  #asked: Promise<number> | undefined;
 
   constructor(store: IdempotencyStore, state: StoredDelivery['state']) {
     this.#store = store;
     this.state = state;
   }
 
-  /** `undefined` where the store does not say in time. */
-  count(): Promise<number | undefined> {
-    this.#asked ??= this.#ask().finally(() => {
-      this.#asked = undefined;
-    });
-    return this.#asked;
-  }
-
-  async #ask(): Promise<number | undefined> {
+  /** `undefined` where the store does not say in time. A question that is slow is not asked again meanwhile. */
+  async count(): Promise<number | undefined> {
+    this.#asked ??= this.#ask();
     try {
-      return await inTime(this.#store.count(this.state), 'The store', COUNT_MS);
+      return await inTime(this.#asked, 'The store', COUNT_MS);
     } catch {
       return undefined;
+    }
+  }
+
+  async #ask(): Promise<number> {
+    try {
+      return await inTime(this.#store.count(this.state), 'The store', GIVE_UP_MS);
+    } finally {
+      this.#asked = undefined;
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { SealedDelivery } from '../delivery.js';
-import { WebhookError } from '../errors.js';
+import { UsageError, WebhookError } from '../errors.js';
 import type { Outcome } from '../outcome.js';
-import { describeError, printable } from '../printable.js';
+import { printable } from '../printable.js';
 import { type Dispatching, type Worked, work } from './work.js';
 
 /** {@link work}, where whatever is thrown can be kept by a queue, in its log and in its database. */
@@ -13,8 +13,9 @@ export async function workSafely(
   try {
     return await work(receiver, delivery, options);
   } catch (error) {
-    // A new one: an error may carry anything, such as the payload, or text that jsonb refuses.
-    throw unfinished(delivery, describeError(error));
+    // A new one: an error of somebody else's may carry anything, such as the payload.
+    const isOurs = error instanceof WebhookError || error instanceof UsageError;
+    throw unfinished(delivery, isOurs ? error.message : 'it could not be read');
   }
 }
 

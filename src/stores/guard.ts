@@ -47,7 +47,7 @@ async function guarded<Value>(
  * What went wrong, without what some drivers hang on their errors: the command with all of its values,
  * or the row, and with them the payload.
  */
-function withoutData(error: unknown): unknown {
+export function withoutData(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof WebhookError) return error;
   const { name, message, stack } = error;
   const plain = Object.assign(new Error(message), { name, stack });

@@ -68,11 +68,11 @@ describe('the type of an error', () => {
   class OutOfStock extends Error {}
   class Unnamed extends Error {}
   Object.defineProperty(Unnamed, 'name', { value: 'with spaces' });
-  const hostile = new Proxy(new Error('no'), {
-    get() {
-      throw new Error('no');
-    },
-  });
+  const refuse = () => {
+    throw new Error('no');
+  };
+  const hostile = new Proxy(new Error('no'), { get: refuse, getPrototypeOf: refuse });
+  const dressed = Object.assign(new RangeError('no'), { constructor: { name: 'card_4111' } });
 
   test.each([
     ['its class', new OutOfStock('no'), 'OutOfStock'],
@@ -81,6 +81,8 @@ describe('the type of an error', () => {
       Object.assign(new Error(), { name: 'ord_1' }),
       'Error',
     ],
+    ['its class, not what it says of it', dressed, 'RangeError'],
+    ['its class, where the code has figures', withCode('E4111'), 'Error'],
     ['its code, as Node has it', withCode('ECONNREFUSED'), 'ECONNREFUSED'],
     ['its class, where the code may be anything', withCode('ord_1'), 'Error'],
     ['the code of ours', new WebhookError('lease_lost', 'no'), 'lease_lost'],
@@ -99,14 +101,17 @@ describe('the type of an error', () => {
   test('is one of a hundred, whatever is thrown', async () => {
     const { receiver, spans } = traced();
     receiver.on('order:paid', ({ id }) => {
-      throw withCode(`E${id.toUpperCase()}`);
+      throw withCode(`E${id}`);
     });
-    for (let n = 0; n < 105; n++) await deliver(receiver, paidOrder(), { id: `n${n}` });
+    const letters = 'ABCDEFGHIJK';
+    for (const a of letters) {
+      for (const b of letters) await deliver(receiver, paidOrder(), { id: `X${a}${b}` });
+    }
     const types = spans()
       .filter(({ name }) => name === 'handle order:paid')
       .map(({ attributes }) => attributes['error.type']);
-    expect(types[0]).toBe('EN0');
-    expect(types.slice(100)).toEqual(Array(5).fill('_OTHER'));
+    expect(types[0]).toBe('EXAA');
+    expect(types.slice(100)).toEqual(Array(21).fill('_OTHER'));
   });
 });
 

@@ -36,7 +36,7 @@ describe('what waits in the store for a person', () => {
     expect(await points(GAUGE)).toEqual([]);
   });
 
-  test('is not waited for longer than a scraper waits, and is asked for anew', async () => {
+  test('is not waited for longer than a scraper waits, and is asked for anew in the end', async () => {
     vi.useFakeTimers();
     const { points, ...providers } = collecting();
     let answers = false;
@@ -48,8 +48,13 @@ describe('what waits in the store for a person', () => {
     const late = Promise.all([points(GAUGE), points(GAUGE)]);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await late).toEqual([[], []]);
+    // A slow store is not asked again while it still thinks.
+    const again = points(GAUGE);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await again).toEqual([]);
     expect(count).toHaveBeenCalledTimes(2);
     answers = true;
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(await points(GAUGE)).toHaveLength(2);
   });
 

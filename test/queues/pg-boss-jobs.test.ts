@@ -163,7 +163,7 @@ withPostgres('over PostgreSQL', () => {
       expect(await states()).toEqual(['failed']);
     });
 
-    test.each(['created', 'retry', 'completed', 'failed', 'cancelled', 'absent'] as const)(
+    test.each(['created', 'completed', 'failed', 'cancelled', 'absent'] as const)(
       'redrives a delivery whose job is %s',
       async (state) => {
         const { boss, queue, name, pool, work, states } = await open(2);
@@ -191,6 +191,27 @@ withPostgres('over PostgreSQL', () => {
           expect(dispatch.mock.calls[0]?.[1]).toEqual({ lastAttempt: false });
       },
     );
+
+    test('leaves one that is still to be tried again as it is: its pauses and attempts count on', async () => {
+      const { queue, pool, states } = await open(2);
+      const delivery = newDelivery();
+      const { id } = await enqueue(queue, delivery);
+      const setState = `UPDATE boss${version}.job SET state = 'retry', retry_count = 1 WHERE id = $1`;
+      await pool.query(setState, [id]);
+      expect(await redrive(queue, delivery)).toEqual({ id });
+      expect(await states()).toEqual(['retry']);
+    });
+
+    test('refuses a queue whose policy drops deliveries', async () => {
+      const { boss, name } = await open();
+      const strict = `${name}-strict`;
+      await boss.createQueue(strict, { name: strict, policy: 'short' });
+      const queue = pgBossQueue(boss, { name: strict });
+      await expect(enqueue(queue, newDelivery())).rejects.toMatchObject({
+        code: 'queue_invalid',
+        message: expect.stringContaining('the policy short drops deliveries'),
+      });
+    });
 
     test('takes one job after the other, without a pause for as long as there are any', async () => {
       const { boss, queue, name, states } = await open();

@@ -320,7 +320,9 @@ type Options = Omit<Parameters<typeof createReceiver>[0], 'secret' | 'schemas'>;
 
 /** A receiver that says nothing of what goes wrong. */
 export function newReceiver({ hooks, ...options }: Options) {
-  return createReceiver({ secret: SECRET, ...options, hooks: { onError() {}, ...hooks } });
+  // Of all shops, unless it is one's: each test has deliveries of a scope of its own.
+  const secret = options.scope === undefined ? () => ({ secret: SECRET, scope: 'any' }) : SECRET;
+  return createReceiver({ secret, ...options, hooks: { onError() {}, ...hooks } });
 }
 
 export function newDelivery(parts: Partial<SealedDelivery> = {}): SealedDelivery {

@@ -9,7 +9,7 @@ import type {
 import type { NestFactory as nestFactory } from '@nestjs/core';
 import type * as nestFastify from '@nestjs/platform-fastify';
 import type expressFunction from 'express';
-import type { PoolClient } from 'pg';
+import type { PoolClient as pgPoolClient } from 'pg';
 import type { PgBoss } from 'pg-boss';
 import type * as core from 'storefront-webhooks';
 import type * as expressAdapter from 'storefront-webhooks/express';
@@ -40,15 +40,16 @@ declare global {
   const app: expressFunction.Express;
   const server: Server;
   const jobs: {
-    add(key: string, delivery: core.SealedDelivery): ReturnType<core.HandOff['enqueue']>;
-    process(run: (delivery: core.SealedDelivery) => unknown): void;
+    add(key: string, job: Job): Promise<void>;
+    process(run: (job: Job, attempt: { isLast: boolean }) => unknown): void;
   };
   const secret: string;
   const seal: typeof core.seal;
-  const request: core.WebhookRequest;
   const databaseUrl: string;
   const boss: PgBoss;
-  const tx: PoolClient;
+  type PoolClient = pgPoolClient;
+  type WebhookRequest = core.WebhookRequest;
+  type Job = Omit<core.SealedDelivery, 'body'> & { body: string };
   interface Env {
     readonly WEBHOOK_SECRET: string;
     readonly DELIVERIES: DurableObjectNamespace;

@@ -88,6 +88,39 @@ describe('the last attempt of a queue', () => {
     expect(keep).toHaveBeenCalledOnce();
   });
 
+  test('parks what cannot even be read, because a schema throws', async () => {
+    const store = durableStore();
+    const onError = vi.fn();
+    let fails = true;
+    const validate = (value: unknown) => {
+      if (fails) throw new Error('the rates are not loaded');
+      return { value };
+    };
+    const events = {
+      'order:paid': { '~standard': { version: 1, vendor: 'own', validate } },
+    } as const;
+    const handler = vi.fn();
+    const worker = createReceiver({ secret: SECRET, store, events, hooks: { ...hooks, onError } });
+    worker.on('order:paid', handler);
+    const job = await queued();
+    await expect(worker.dispatch(job)).rejects.toThrow('the rates are not loaded');
+    expect(await worker.dispatch(job, { lastAttempt: true })).toMatchObject({ outcome: 'parked' });
+    expect(onError).toHaveBeenCalledTimes(2);
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    expect(dead).toMatchObject({ key: job.key, error: 'Error: the rates are not loaded' });
+    fails = false;
+    if (dead) expect(await worker.redrive(dead)).toMatchObject({ outcome: 'handled' });
+  });
+
+  test('is dead again when it is redriven where still nobody handles it', async () => {
+    const store = durableStore();
+    const worker = createReceiver({ secret: SECRET, store, hooks });
+    await worker.dispatch(await queued(paidOrder({ status: 56 })), { lastAttempt: true });
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    if (dead) expect(await worker.redrive(dead)).toMatchObject({ outcome: 'parked' });
+    expect(await store.count('dead')).toBe(1);
+  });
+
   test('refuses what nobody handles where the store cannot park it', async () => {
     const worker = createReceiver({ secret: SECRET, store: memoryStore(), hooks });
     const job = await queued(paidOrder({ status: 56 }));

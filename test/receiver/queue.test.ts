@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { createReceiver, type HandOff, type SealedDelivery } from 'storefront-webhooks';
 import { expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
@@ -76,6 +77,31 @@ test.each([
   const web = createReceiver({ secret: SECRET, queue, hooks: { onError } });
   expect(await deliver(web, paidOrder())).toMatchObject({ status: 503, outcome: 'unavailable' });
   expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'queue_invalid' });
+});
+
+test('an error of the queue reaches hooks without what its driver hangs on it', async () => {
+  const onError = vi.fn();
+  const full = Object.assign(new Error('OOM command not allowed'), {
+    code: 'OOM',
+    command: { name: 'evalsha', args: ['buyer@example.com'] },
+  });
+  const queue = { durable: true, enqueue: () => Promise.reject(full) } as const;
+  const web = createReceiver({ secret: SECRET, queue, hooks: { onError } });
+  await deliver(web, paidOrder());
+  const [error] = onError.mock.calls[0] ?? [];
+  expect(error).toMatchObject({ message: 'OOM command not allowed', code: 'OOM' });
+  expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('buyer@example.com');
+});
+
+test('a worker refuses what is for another scope, and handles nothing of it', async () => {
+  const { jobs, queue } = makeQueue();
+  await deliver(createReceiver({ secret: SECRET, queue, scope: 'books' }), paidOrder());
+  const handler = vi.fn();
+  const worker = createReceiver({ secret: SECRET, scope: 'music' }).on('*', handler);
+  for (const job of jobs) {
+    await expect(worker.dispatch(job)).rejects.toMatchObject({ code: 'scope_invalid' });
+  }
+  expect(handler).not.toHaveBeenCalled();
 });
 
 test('dispatch runs the handlers of a receiver that has a queue itself', async () => {

@@ -5,14 +5,12 @@ import { toJob } from '../job.js';
 import { afterActive } from '../redriving.js';
 import type { BullmqQueue, JobTerms, StoredJob } from './bullmq.js';
 
-const DAY_S = 24 * 60 * 60;
-
 const TERMS: JobTerms = {
   // The first within seconds, all of them in 18 to 36 hours: longer than most outages.
   attempts: 18,
   backoff: { type: 'exponential', delay: 1000, jitter: 0.5 },
-  // The store remembers what is done: jobs are kept for a person to look at.
-  removeOnComplete: { age: DAY_S, count: 1000 },
+  // The store remembers what is done: a few jobs are kept for a person to look at.
+  removeOnComplete: { count: 100 },
 };
 
 /**
@@ -68,10 +66,12 @@ interface Found {
 
 async function lookUp(queue: BullmqQueue, id: string): Promise<Found | undefined> {
   const job = await queue.getJob(id);
-  return job && { job, state: await job.getState() };
+  const state = await job?.getState();
+  // `unknown`: it has ended and was removed between the two.
+  return job && state && state !== 'unknown' ? { job, state } : undefined;
 }
 
-/** Has it tried at once, with all of its attempts; one that waits or runs is left as it is. */
+/** Has it tried at once, and with all of its attempts where it has ended. */
 async function putBack({ job, state }: Found): Promise<void> {
   if (state === 'failed' || state === 'completed') {
     await job.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true });

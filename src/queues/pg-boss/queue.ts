@@ -59,7 +59,8 @@ export function pgBossQueue(
       await queues.ready();
       const job = await afterActive(options.signal, () => find(delivery, options));
       const id = jobIdOf(delivery);
-      if (job?.state === 'active' || job?.state === 'created') return { id };
+      // Still to be tried, or being tried: to begin anew would take back its pauses.
+      if (job && ['active', 'created', 'retry'].includes(job.state)) return { id };
       // pg-boss leaves a job that has ended as it is; and a new one has all of its attempts.
       if (job) await boss.deleteJob(name, id, toOptions(options.tx));
       await put(delivery, options);

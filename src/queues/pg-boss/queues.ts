@@ -1,3 +1,4 @@
+import { WebhookError } from '../../errors.js';
 import type { Boss, BossQueueOptions } from './boss.js';
 
 const DAY_S = 24 * 60 * 60;
@@ -17,7 +18,7 @@ const COMMON = {
 } as const;
 
 /** From one second on, twice as long each time: 17 attempts in about 27 hours. */
-const SETTINGS: Settings = { ...COMMON, retryLimit: 16, retryDelay: 1, deleteAfterSeconds: DAY_S };
+const SETTINGS: Settings = { ...COMMON, retryLimit: 16, retryDelay: 1, deleteAfterSeconds: 3600 };
 
 /** As long as it takes for a store to be there: from a minute on, for as long as a job is retained. */
 const DEAD_SETTINGS: Settings = {
@@ -61,7 +62,7 @@ export class Queues {
   }
 
   async #ensure(options: BossQueueOptions): Promise<void> {
-    for (let attempt = 1; !(await this.#boss.getQueue(options.name)); attempt++) {
+    for (let attempt = 1; !checked(await this.#boss.getQueue(options.name)); attempt++) {
       try {
         // A copy, because pg-boss 10 adds fields to what it is given.
         return await this.#boss.createQueue(options.name, { ...options });
@@ -72,4 +73,14 @@ export class Queues {
       }
     }
   }
+}
+
+/** @throws {WebhookError} `queue_invalid` where the queue would drop deliveries. */
+function checked(queue: object | null): object | null {
+  const policy = queue && 'policy' in queue ? (queue.policy ?? 'standard') : 'standard';
+  if (policy === 'standard') return queue;
+  throw new WebhookError(
+    'queue_invalid',
+    `A queue of pg-boss with the policy ${policy} drops deliveries: create it with the policy standard.`,
+  );
 }

@@ -65,7 +65,9 @@ async function bury(boss: Boss, queue: string, receiver: Dispatching, job: BossJ
     if (job.retryBackoff || isInvalid(error)) throw error;
     // pg-boss 10 gives a dead letter its job's retry limit, and no pause between the retries: one that
     // is sent has those of the queue.
-    await boss.send(queue, toData(fromData(job.data)), { startAfter: DEAD_PAUSE_S });
+    const again = { startAfter: DEAD_PAUSE_S };
+    // It must not be completed where nothing was put in for it.
+    if ((await boss.send(queue, toData(fromData(job.data)), again)) === null) throw error;
     return { outcome: 'unavailable' };
   }
 }

@@ -10,7 +10,7 @@ export interface D1Statement {
 /** The part of Cloudflare's `D1Database`, or of a session of it, that is used. */
 export interface D1Client {
   prepare(query: string): D1Statement;
-  batch(statements: D1Statement[]): Promise<unknown>;
+  batch(statements: D1Statement[]): Promise<{ readonly results: unknown[] }[]>;
 }
 
 /** @throws {UsageError} `client_invalid` */

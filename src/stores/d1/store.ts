@@ -36,9 +36,22 @@ export function d1Schema(): string {
   return sqliteSchema();
 }
 
+/** How often a store purges at most, and how much of it in one go. */
+const PURGE_MS = 60_000;
+const PURGE_LIMIT = 500;
+
 class D1Store extends StatementStore {
   constructor(database: D1Client) {
-    super(true, (name, values) => withTables(database, () => run(database, name, values)));
+    let purgedAt = Number.NEGATIVE_INFINITY;
+    super(true, (name, values) => {
+      const now = Date.now();
+      // Beside a completion, because a Worker may end at its answer: what is not waited for is cut off.
+      const purges = name === 'complete' && now - purgedAt >= PURGE_MS;
+      if (purges) purgedAt = now;
+      return withTables(database, () =>
+        purges ? runAndPurge(database, name, values) : run(database, name, values),
+      );
+    });
   }
 
   override list(filter: ListFilter): Promise<StoredDelivery[]> {
@@ -51,9 +64,25 @@ async function run(
   name: StatementName,
   values: readonly SqliteValue[],
 ): Promise<readonly unknown[]> {
-  const statement = database.prepare(STATEMENTS[name]).bind(...values.map(toD1));
-  const { results } = await statement.all();
+  const { results } = await bind(database, name, values).all();
   return results.map(fromD1);
+}
+
+async function runAndPurge(
+  database: D1Client,
+  name: StatementName,
+  values: readonly SqliteValue[],
+): Promise<readonly unknown[]> {
+  const [first] = await database.batch([
+    bind(database, name, values),
+    bind(database, 'abandon', [PURGE_LIMIT]),
+    bind(database, 'forget', [PURGE_LIMIT]),
+  ]);
+  return first?.results ?? [];
+}
+
+function bind(database: D1Client, name: StatementName, values: readonly SqliteValue[]) {
+  return database.prepare(STATEMENTS[name]).bind(...values.map(toD1));
 }
 
 // D1 carries bytes as JSON numbers, which takes six times as long.

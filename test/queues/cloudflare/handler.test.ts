@@ -78,6 +78,7 @@ test('what cannot be parked is tried again, an hour apart in the end, and told o
   const written = stderr();
   const receiver = createReceiver({
     secret: SECRET,
+    scope: 'default',
     store: memoryStore(),
     hooks: { onError() {} },
   }).on('order:paid', () => Promise.reject(new Error('no')));

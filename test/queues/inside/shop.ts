@@ -49,7 +49,8 @@ export function openShop(name: string, store: IdempotencyStore, pool: pg.Pool, d
     store,
   );
   return createReceiver({
-    secret: SECRET,
+    // Of all shops.
+    secret: () => ({ secret: SECRET, scope: '' }),
     store: deadly,
     hooks: { onError() {}, onOutcome: ({ outcome }) => write(pool, outcome) },
   })

@@ -11,7 +11,7 @@ function database(...messages: string[]) {
     return { results: [] };
   };
   const statement = { bind: () => statement, all: fails };
-  return { prepare: vi.fn(() => statement), batch: vi.fn(fails) };
+  return { prepare: vi.fn((_: string) => statement), batch: vi.fn(async () => [await fails()]) };
 }
 
 const MISSING = 'no such table: webhook_delivery: SQLITE_ERROR';
@@ -36,6 +36,28 @@ test.each(['Network connection lost.', 'D1 DB storage operation exceeded timeout
 test('tables that cannot be made are an error', async () => {
   const store = d1Store(database(MISSING, 'not authorized'));
   await expect(store.redrive('a')).rejects.toThrow('not authorized');
+});
+
+test('what is old is purged with a completion, once a minute: a Worker may end at its answer', async () => {
+  const old = database();
+  const store = d1Store(old);
+  for (let delivery = 0; delivery < 3; delivery++) await store.complete('a', 1, 1_000);
+  expect(old.batch).toHaveBeenCalledTimes(1);
+  expect(old.prepare.mock.calls.map(([sql = '']: string[]) => sql.trim().split(' ')[0])).toEqual([
+    'UPDATE',
+    'UPDATE',
+    'DELETE',
+    'UPDATE',
+    'UPDATE',
+  ]);
+});
+
+test('a completion that fails with the purging is tried again without it', async () => {
+  const failing = database('D1 DB reset');
+  const store = d1Store(failing);
+  await expect(store.complete('a', 1, 1_000)).rejects.toThrow('D1 DB reset');
+  await store.complete('a', 1, 1_000);
+  expect(failing.batch).toHaveBeenCalledTimes(1);
 });
 
 test('an effect whose batch may or may not have been done is no effect that was done before', async () => {
