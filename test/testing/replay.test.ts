@@ -139,6 +139,13 @@ describe.each(TARGETS)('replayed to %s', (name, toTarget) => {
     const result = await replay(target, 'order:paid', { secret: 'another secret' });
     expect(result).toMatchObject({ status: 401, outcome: 'rejected', asExpected: false });
   });
+
+  test('takes it as expected that a queue has what would have been handled', async () => {
+    const enqueue = async () => ({ id: '1', duplicate: false });
+    const receiver = createReceiver({ secret: 'a', queue: { durable: true, enqueue } });
+    const result = await replay(receiver, 'order:paid');
+    expect(result).toMatchObject({ status: 200, outcome: 'queued', asExpected: true });
+  });
 });
 
 describe('a target', () => {
