@@ -40,13 +40,15 @@ export function d1Schema(): string {
 const PURGE_MS = 60_000;
 const PURGE_LIMIT = 500;
 
-class D1Store extends StatementStore {
-  constructor(database: D1Client) {
+/** @internal */
+export class D1Store extends StatementStore {
+  /** @param purgeMs - How often it purges at most. */
+  constructor(database: D1Client, purgeMs = PURGE_MS) {
     let purgedAt = Number.NEGATIVE_INFINITY;
     super(true, (name, values) => {
       const now = Date.now();
       // Beside a completion, because a Worker may end at its answer: what is not waited for is cut off.
-      const purges = name === 'complete' && now - purgedAt >= PURGE_MS;
+      const purges = name === 'complete' && now - purgedAt > purgeMs;
       if (purges) purgedAt = now;
       return withTables(database, () =>
         purges ? runAndPurge(database, name, values) : run(database, name, values),

@@ -33,8 +33,8 @@ export function describeReceiver(worker: () => Served) {
       ['receiver', 'KV', 'option_invalid', /Workers KV cannot do: .* Use durableObjectStore/],
       ['objects', 'KV', 'client_invalid', /DELIVERIES\. Workers KV cannot do: .*"class_name"/],
       ['d1', 'KV', 'client_invalid', /env\.DB\. Workers KV cannot do: .*"d1_databases"/],
-      ['objects', 'STUB', 'client_invalid', /This is a stub or a service binding\..*"class_name"/],
-      ['d1', 'SERVICE', 'client_invalid', /This is a stub or a service binding\./],
+      ['objects', 'STUB', 'client_invalid', /This is a stub or a service binding.*"class_name"/],
+      ['d1', 'SERVICE', 'client_invalid', /This is a stub or a service binding/],
       ['d1', 'NONE', 'client_invalid', /^d1Store needs a D1 database, such as env\.DB\./],
     ] as const)('%s refuses the binding %s', async (what, binding, code, message) => {
       const refusal = worker().store({ store: 'd1' }).refusal(what, binding);
