@@ -1,5 +1,6 @@
 import { type Delivery, openSealed, type SealedDelivery, seal } from './delivery.js';
 import { refuseOtherScope, toDispatched, withoutHandler } from './dispatched.js';
+import { UsageError } from './errors.js';
 import { type HandOff, handOff } from './hand-off.js';
 import { nameOf, type Reporter } from './hooks.js';
 import type { Idempotency } from './idempotency.js';
@@ -44,14 +45,11 @@ export class Processing {
     if (routes.length === 0 && !refused) return { outcome: 'ignored', ran: [] };
     if (refused && !lastAttempt) return refused;
     if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
-    const dispatched = await this.#idempotency.join(delivery.key, async () => {
-      const terms = { keepMs: this.#settings.keepMs, lastAttempt };
-      const held = await this.#idempotency.hold<HandlersWork>(seal(delivery), terms, (lease) =>
-        refused ? refuse(refused) : this.#run(routes, delivery, lease),
-      );
-      if ('error' in held) this.#onError(held.error, delivery);
-      return toDispatched(held, delivery.kind);
-    });
+    const dispatched = await this.#idempotency.join(delivery.key, () =>
+      this.#hold(seal(delivery), { lastAttempt, kind: delivery.kind }, (lease) =>
+        refused ? failed(refused.message) : this.#run(routes, delivery, lease),
+      ),
+    );
     return refused && dispatched.outcome === 'failed' ? refused : dispatched;
   }
 
@@ -63,25 +61,16 @@ export class Processing {
     sealed: SealedDelivery,
     lastAttempt: boolean,
   ): Promise<Delivery | Rejection | Dispatched> {
-    refuseOtherScope(this.#settings.scope, sealed);
     try {
+      refuseOtherScope(this.#settings.scope, sealed);
       return await openSealed(sealed, this.#settings);
     } catch (error) {
       this.#onError(error, sealed);
-      if (!lastAttempt) throw error;
-      return this.#park(sealed, describeError(error));
+      // Of another scope, it is not for this receiver to end.
+      if (!lastAttempt || error instanceof UsageError) throw error;
+      const parked = { lastAttempt, kind: 'invalid' } as const;
+      return this.#hold(sealed, parked, () => failed(describeError(error)));
     }
-  }
-
-  async #park(delivery: SealedDelivery, error: string): Promise<Dispatched> {
-    const terms = { keepMs: this.#settings.keepMs, lastAttempt: true };
-    const held = await this.#idempotency.hold<HandlersWork>(delivery, terms, async () => ({
-      state: 'failed',
-      error,
-      ran: [],
-    }));
-    if ('error' in held) this.#onError(held.error, delivery);
-    return toDispatched(held, 'invalid');
   }
 
   /** Has it stored by the queue, whose worker processes it. */
@@ -113,6 +102,17 @@ export class Processing {
     });
   }
 
+  async #hold(
+    delivery: SealedDelivery,
+    { lastAttempt, kind }: { readonly lastAttempt: boolean; readonly kind: Delivery['kind'] },
+    work: (lease: Lease) => Promise<HandlersWork>,
+  ): Promise<Dispatched> {
+    const terms = { keepMs: this.#settings.keepMs, lastAttempt };
+    const held = await this.#idempotency.hold(delivery, terms, work);
+    if ('error' in held) this.#onError(held.error, delivery);
+    return toDispatched(held, kind);
+  }
+
   #run(routes: readonly Route[], delivery: Delivery, lease: Lease): Promise<HandlersWork> {
     return runHandlers(routes, {
       delivery,
@@ -130,7 +130,7 @@ export class Processing {
 
 type Named = Pick<Delivery, 'id' | 'event' | 'scope'>;
 
-/** Nobody handles it, and nobody will: a durable store keeps it for a person. */
-async function refuse({ message }: Rejection): Promise<HandlersWork> {
-  return { state: 'failed', error: message, ran: [] };
+/** What nobody can handle, and is for a person to look at. */
+async function failed(error: string): Promise<HandlersWork> {
+  return { state: 'failed', error, ran: [] };
 }

@@ -105,7 +105,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   /**
    * Registers the handler for verified deliveries that fail their schema or contradict their event;
    * `issues` says how. Once it has stored the delivery somewhere, the answer is 200 `parked`. Without
-   * it, it is 422.
+   * it, it is 422; where there is a queue, its worker parks the delivery in the store.
    */
   onInvalid(handler: Handler<WebhookEvent<string, unknown>>): this {
     this.#router.onInvalid(handler);

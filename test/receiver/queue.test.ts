@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { createReceiver, type HandOff, type SealedDelivery } from 'storefront-webhooks';
 import { expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
 
 const hooks = { onRejected() {}, onError() {} };
 
@@ -97,11 +98,20 @@ test('a worker refuses what is for another scope, and handles nothing of it', as
   const { jobs, queue } = makeQueue();
   await deliver(createReceiver({ secret: SECRET, queue, scope: 'books' }), paidOrder());
   const handler = vi.fn();
-  const worker = createReceiver({ secret: SECRET, scope: 'music' }).on('*', handler);
+  const onError = vi.fn();
+  const store = durableStore();
+  const worker = createReceiver({ secret: SECRET, scope: 'music', store, hooks: { onError } });
+  worker.on('*', handler);
   for (const job of jobs) {
-    await expect(worker.dispatch(job)).rejects.toMatchObject({ code: 'scope_invalid' });
+    for (const lastAttempt of [false, true]) {
+      const dispatched = worker.dispatch(job, { lastAttempt });
+      await expect(dispatched).rejects.toMatchObject({ code: 'scope_invalid' });
+    }
   }
   expect(handler).not.toHaveBeenCalled();
+  expect(onError).toHaveBeenCalledTimes(2);
+  // It is not for this receiver to end.
+  expect(await store.count('dead')).toBe(0);
 });
 
 test('dispatch runs the handlers of a receiver that has a queue itself', async () => {

@@ -122,15 +122,18 @@ test('one that throws does not hold up its neighbours, of which ten run at once'
 });
 
 test('only what comes out of the dead-letter queue is parked', async () => {
-  const receiver = createReceiver({ secret: SECRET, store: durableStore() });
-  const dispatch = vi.spyOn(receiver, 'dispatch');
+  const store = durableStore();
+  const hooks = { onError() {} };
+  const receiver = createReceiver({ secret: SECRET, scope: 'default', store, hooks });
+  receiver.on('order:paid', () => Promise.reject(new Error('no')));
   const handle = toQueueHandler(receiver, { ...NAMES, deadLetterQueue: ['other', 'dlq'] });
-  await handle(batchOf([message(job('a'))]), env);
-  await handle(batchOf([message(job('a'))], 'dlq'), env);
-  expect(dispatch.mock.calls.map(([, options]) => options)).toEqual([
-    { lastAttempt: false },
-    { lastAttempt: true },
-  ]);
+  const [first, last] = [message(job('a')), message(job('a'))];
+  await handle(batchOf([first]), env);
+  expect(first.retry).toHaveBeenCalledOnce();
+  expect(await store.count('dead')).toBe(0);
+  await handle(batchOf([last], 'dlq'), env);
+  expect(last.ack).toHaveBeenCalledOnce();
+  expect(await store.count('dead')).toBe(1);
 });
 
 test('a queue that it was not told of is not processed, and said so', async () => {
