@@ -17,6 +17,11 @@ export interface SealedDelivery {
   readonly body: Uint8Array;
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
+  /**
+   * What proves the body when it is processed later: the signature as it came and, for a `secret`
+   * function, the request. Opaque; whatever keeps the body keeps this beside it.
+   */
+  readonly proof?: string | undefined;
   /** The W3C trace context of its hand-off to a queue. Stores do not keep it. */
   readonly traceparent?: string | undefined;
 }
