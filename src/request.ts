@@ -1,6 +1,6 @@
 import { isBytes, nameType } from './bytes.js';
 import { UsageError } from './errors.js';
-import { Rejection } from './outcome.js';
+import { Rejection, type RejectionCode } from './outcome.js';
 import { isSignature } from './signature.js';
 
 /** A Fetch `Headers`, or a plain object such as Node's `req.headers`; names in any case. */
@@ -16,7 +16,8 @@ export interface WebhookRequest {
   readonly headers: RequestHeaders;
   /**
    * The bytes as received, or a function that reads them. The function is called only for a request
-   * that deserves it, and should stop at `limit` bytes with an error whose `status` is 413.
+   * that deserves it, and should stop at `limit` bytes with an error whose `status` is 413, and where
+   * the bytes come too slowly with one whose `status` is 408.
    * `{ consumed }` says that the framework has already parsed the body, and which line to change.
    */
   readonly body:
@@ -102,14 +103,20 @@ async function readInTime<Body>(
   try {
     return await Promise.race([read(), late]);
   } catch (error) {
-    return new Rejection(isTooLarge(error) ? 'body_too_large' : 'body_incomplete');
+    return new Rejection(UNREAD.get(statusOf(error)) ?? 'body_incomplete');
   } finally {
     clearTimeout(timer);
   }
 }
 
-function isTooLarge(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && error.status === 413;
+/** Why a body was not read to its end, by the status of what was thrown. */
+const UNREAD = new Map<unknown, RejectionCode>([
+  [408, 'body_late'],
+  [413, 'body_too_large'],
+]);
+
+function statusOf(error: unknown): unknown {
+  return error instanceof Error && 'status' in error ? error.status : undefined;
 }
 
 /** Finds headers by their lower-case names; one that was given twice comes back joined with a comma. */

@@ -2,3 +2,8 @@
 export function maxPieces(limit: number): number {
   return Math.max(10_000, limit / 100);
 }
+
+/** Whoever sends a byte at a time is as slow as who sends none. */
+export function tooManyPieces(): Error {
+  return Object.assign(new Error('The body comes in too many pieces.'), { status: 408 });
+}

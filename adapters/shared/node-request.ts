@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
 import type { WebhookRequest } from '../../src/index.js';
-import { maxPieces } from './max-pieces.js';
+import { maxPieces, tooManyPieces } from './max-pieces.js';
 import { toPath } from './path.js';
 import type { Mount } from './receiver.js';
 
@@ -59,8 +59,11 @@ function bodyOf(request: NodeRequest, extras: Extras, hint: string): WebhookRequ
 /** Pieces are kept until the body is whole, and each costs two hundred bytes beside its own. */
 function limitPieces(body: Readable, limit: number): void {
   let left = maxPieces(limit);
-  body.on('data', () => {
+  body.on('data', function count() {
     left -= 1;
-    if (left < 0) body.destroy();
+    if (left >= 0) return;
+    body.off('data', count);
+    // For raw-body, which lets go of the pieces: a request that is destroyed could not be answered any more.
+    body.emit('error', tooManyPieces());
   });
 }

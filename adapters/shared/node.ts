@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises';
 import { toAnswer } from './node-answer.js';
 import { type NodeRequest, type NodeResponse, readRequest } from './node-request.js';
 import type { Mount, Receive } from './receiver.js';
@@ -14,7 +13,5 @@ export async function answer(
   const { status, headers, body } = await toAnswer(reply, request);
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, headers);
-  if (typeof body === 'string') response.end(body);
-  // A sender that leaves before the end has no answer coming.
-  else await pipeline(body, response).catch(() => {});
+  response.end(body);
 }

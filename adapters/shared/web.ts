@@ -1,5 +1,5 @@
 import type { Reply, WebhookRequest } from '../../src/index.js';
-import { maxPieces } from './max-pieces.js';
+import { maxPieces, tooManyPieces } from './max-pieces.js';
 import { toPath } from './path.js';
 import type { Mount } from './receiver.js';
 
@@ -51,7 +51,7 @@ async function read(
     block.set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength), length);
     length = end;
   }
-  throw new Error('The body comes in too many pieces, or too late.');
+  throw tooManyPieces();
 }
 
 function grow(block: Uint8Array, size: number): Uint8Array<ArrayBuffer> {

@@ -209,6 +209,17 @@ describe.each(SERVERS)('%s', (name, mount) => {
     expect(sockets[0]?.bytesRead).toBeLessThan(2 * MEBIBYTE);
   });
 
+  test.each([
+    ['no signature', head([['Transfer-Encoding', 'chunked']]), 401],
+    ['another method', head([['Transfer-Encoding', 'chunked']], { method: 'PUT' }), 405],
+    ['a body over the limit', chunked(body), 413],
+  ])('answers a sender of %s that goes on sending', async (_, start, status) => {
+    const connection = await open();
+    await connection.send(start);
+    await connection.flood(chunk(orderOf(16 * 1024)));
+    expect(await connection.answer()).toMatchObject(answered(status));
+  });
+
   test('lets a sender of more than the limit finish, so that it sees the answer', async () => {
     const connection = await open();
     const pieces = Array.from({ length: 32 }, () => orderOf(MEBIBYTE / 64));
@@ -334,11 +345,20 @@ describe.each(SERVERS)('%s', (name, mount) => {
     await connection.closed();
   });
 
+  test('takes no other delivery from a sender to which it has said that it closes', async () => {
+    const connection = await open();
+    await connection.send(sized(body, 'bad', limit + 1));
+    expect(await connection.answer()).toMatchObject(answered(413));
+    await connection.send(Buffer.alloc(limit + 1), sized(body, 'bad'), body);
+    await connection.closed();
+  });
+
   test('gives up on a body that comes byte by byte, before it fills the memory', async () => {
     const connection = await open({ bodyTimeout: 60_000 });
-    const bytes = Buffer.concat(Array(60_000).fill(chunk(Buffer.from(' '))));
+    const bytes = Buffer.concat(Array(200_000).fill(chunk(Buffer.from(' '))));
     await connection.send(chunked(body));
     void connection.send(bytes);
+    expect(await connection.answer()).toMatchObject(answered(408));
     await vi.waitUntil(() => sockets[0]?.destroyed, 10_000);
     expect(sockets[0]?.bytesRead).toBeLessThan(bytes.length / 2);
   });
