@@ -6,11 +6,11 @@ import { nameOf, type Reporter } from './hooks.js';
 import type { Idempotency } from './idempotency.js';
 import type { Lease } from './lease.js';
 import { warnOfMemory } from './log.js';
-import type { Settings } from './options.js';
 import type { Dispatched, Rejection } from './outcome.js';
 import { describeError } from './printable.js';
 import type { Route, Router } from './router.js';
 import { type HandlersWork, runHandlers } from './run-handlers.js';
+import type { Settings } from './settings.js';
 import { harmless } from './telemetry.js';
 
 /** How a delivery is processed. */

@@ -13,13 +13,14 @@ import type {
 } from './handler.js';
 import { nameOf, Reporter } from './hooks.js';
 import { Idempotency } from './idempotency.js';
-import { type ReceiverOptions, readOptions, type Settings } from './options.js';
+import type { ReceiverOptions } from './options.js';
 import { type Dispatched, Rejection } from './outcome.js';
 import { Processing } from './processing.js';
 import { type Reply, replyTo } from './reply.js';
 import { readBody, readHeaders, type WebhookRequest } from './request.js';
 import { type AnyHandler, type AnyKey, Router } from './router.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
+import { readOptions, type Settings } from './settings.js';
 import { SIGN } from './sign-symbol.js';
 import { sign, verifySignature } from './signature.js';
 import { harmless, type TracedDelivery, trace, watched } from './telemetry.js';

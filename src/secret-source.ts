@@ -54,7 +54,7 @@ function toTrimmedSecrets(secret: unknown): readonly Secret[] {
   const set = Array.isArray(secret) ? secret.filter((one) => one !== undefined) : secret;
   const secrets = toSecrets(set);
   for (const one of secrets) {
-    if (typeof one === 'string' && one !== one.trim()) {
+    if (typeof one === 'string' && /^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(one)) {
       throw badSecret('it begins or ends with white space, as when a line end was pasted with it');
     }
   }

@@ -69,10 +69,15 @@ export function toSecrets(secret: unknown): readonly Secret[] {
   return secret;
 }
 
+/** What becomes of a value that was made into text and was none. */
+const NO_SECRET = /^(?:undefined|null|NaN|true|false|\[object \w+\])$/;
+
 function checkSecret(secret: unknown): asserts secret is Secret {
   if (typeof secret === 'string') {
     // The HMAC keys "" and "\0" are the same key, and anybody can sign with it.
-    if (/^[\s\0]*$/.test(secret)) throw badSecret('it is empty');
+    if (/^[\s\0\p{Cf}]*$/u.test(secret)) throw badSecret('it is empty');
+    if (NO_SECRET.test(secret))
+      throw badSecret(`it is the text "${secret}", which anybody can guess`);
   } else if (isBytes(secret)) {
     if (secret.every((byte) => byte === 0)) throw badSecret('it is empty');
   } else {

@@ -30,6 +30,7 @@ const ORDER = [
   'hooks',
   'telemetry',
   'options',
+  'settings',
   'lease',
   'purging',
   'idempotency',

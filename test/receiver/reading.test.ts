@@ -91,23 +91,3 @@ test.each<[string, (request: Parameters<Receive>[0]) => Parameters<Receive>[0]]>
 function toPairs(headers: object): [string, string][] {
   return Object.entries(headers).map(([name, value]) => [name, String(value)]);
 }
-
-test.each([
-  [{ limit: 0 }, 'limit'],
-  [{ limit: Infinity }, 'limit'],
-  [{ timeout: -1 }, 'timeout'],
-  [{ timeout: 2 ** 31 }, 'timeout'],
-  [{ bodyTimeout: Number.NaN }, 'bodyTimeout'],
-  [{ keepDays: 6 }, 'keepDays'],
-  [{ headerPrefix: 'X Service' }, 'headerPrefix'],
-  [
-    {
-      events: { '*': { '~standard': { version: 1, vendor: 'x', validate: () => ({ value: 1 }) } } },
-    },
-    'events',
-  ],
-] as const)('the option %o is refused when the receiver is created', (options, name) => {
-  expect(() => createReceiver({ secret: SECRET, ...options })).toThrow(
-    expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining(name) }),
-  );
-});

@@ -12,6 +12,11 @@ describe('a secret', () => {
     ['followed by a pasted line end', `${SECRET}\n`],
     ['an empty list', []],
     ['empty within a list', [SECRET, '']],
+    ['the text of a variable that was not set', 'undefined'],
+    ['the text of null', 'null'],
+    ['the text of a promise', `${Promise.resolve()}`],
+    ['invisible', '\u200b\u2060'],
+    ['begun by a byte order mark', `\ufeff${SECRET}`],
   ])('that is %s is refused when the receiver is created', (_, secret) => {
     const create = () => createReceiver({ secret });
     expect(create).toThrow(expect.objectContaining({ code: 'secret_invalid' }));

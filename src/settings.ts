@@ -1,0 +1,214 @@
+import { UsageError } from './errors.js';
+import type { HandOff } from './hand-off.js';
+import type { Hooks } from './hooks.js';
+import { MAX_TIMER_MS } from './in-time.js';
+import type { KeyBy } from './key.js';
+import type { ReceiverOptions } from './options.js';
+import { type EventSchemas, eventSchemas } from './schemas/events.js';
+import { type SecretSource, toSecretSource } from './secret-source.js';
+import type { StandardSchema } from './standard-schema.js';
+import { guardStore } from './stores/guard.js';
+import { isMemoryStore, memoryStore } from './stores/memory.js';
+import { isProxy, reasonToRefuse } from './stores/refused.js';
+import type { IdempotencyStore } from './stores/store.js';
+import type { Telemetry } from './telemetry.js';
+
+/** The options, checked and complete. */
+export interface Settings {
+  readonly secretSource: SecretSource;
+  readonly schemas: ReadonlyMap<string, StandardSchema>;
+  readonly headerPrefix: string;
+  readonly store: IdempotencyStore;
+  /** Whether nobody has chosen the store. */
+  readonly isDefaultStore: boolean;
+  /** The scope of all deliveries, where it is one. */
+  readonly scope: string | undefined;
+  readonly queue: HandOff | undefined;
+  readonly keyBy: KeyBy;
+  readonly keepMs: number;
+  readonly paidStatuses: readonly number[];
+  readonly maxAgeMs: number;
+  readonly unwrap: boolean;
+  readonly limit: number;
+  readonly bodyTimeoutMs: number;
+  readonly timeoutMs: number;
+  readonly hooks: Hooks;
+  readonly telemetry: Telemetry | undefined;
+  readonly debug: boolean;
+}
+
+const NAMES = [
+  'secret',
+  'events',
+  'headerPrefix',
+  'store',
+  'queue',
+  'scope',
+  'keyBy',
+  'keepDays',
+  'paidStatuses',
+  'maxAge',
+  'unwrap',
+  'limit',
+  'bodyTimeout',
+  'timeout',
+  'hooks',
+  'telemetry',
+  'debug',
+] as const satisfies (keyof ReceiverOptions)[];
+
+const HOOKS = ['onOutcome', 'onRejected', 'onError'] as const satisfies (keyof Hooks)[];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * @throws {UsageError} `secret_invalid` or `option_invalid`, with what to change.
+ */
+export function readOptions(options: ReceiverOptions): Settings {
+  check(
+    typeof options === 'object' && options !== null,
+    'secret',
+    'given: createReceiver({ secret: process.env.WEBHOOK_SECRET })',
+  );
+  for (const name of Object.keys(options)) {
+    const known: readonly string[] = NAMES;
+    check(known.includes(name), name, `one of ${NAMES.join(', ')}`);
+  }
+  const { headerPrefix = 'X-Service-', keyBy = 'delivery', keepDays = 30, scope = '' } = options;
+  const { events = {}, paidStatuses = [100], store = memoryStore(), queue, telemetry } = options;
+  const { hooks = {}, unwrap = false, debug = isDebugged() } = options;
+  check(typeof scope === 'string', 'scope', 'a string, such as the name of the shop');
+  const secretSource = toSecretSource(options.secret, scope);
+
+  check(
+    typeof headerPrefix === 'string' && /^[\w-]+-$/.test(headerPrefix),
+    'headerPrefix',
+    `the beginning of a header name with the dash that ends it, such as '${prefixLike(headerPrefix)}'`,
+  );
+  check(['delivery', 'content', 'id'].includes(keyBy), 'keyBy', "'delivery', 'content' or 'id'");
+  check(
+    typeof keepDays === 'number' && keepDays >= 7,
+    'keepDays',
+    'a number, at least 7: a delivery that is forgotten can be processed again',
+  );
+  check(
+    Array.isArray(paidStatuses) &&
+      paidStatuses.length > 0 &&
+      paidStatuses.every(Number.isSafeInteger),
+    'paidStatuses',
+    'a list of the order states that mean paid, each a whole number, such as [100]',
+  );
+  check(typeof unwrap === 'boolean', 'unwrap', 'true or false');
+  check(typeof debug === 'boolean', 'debug', 'true or false');
+  check(
+    typeof store?.claim === 'function' && !isProxy(store),
+    'store',
+    `a store such as memoryStore()${reasonToRefuse(store)}`,
+  );
+  check(
+    queue === undefined || (queue?.durable === true && typeof queue.enqueue === 'function'),
+    'queue',
+    'a durable queue, { durable: true, enqueue }, such as bullmqQueue(…): what is only in memory dies with it',
+  );
+  check(
+    telemetry === undefined || typeof telemetry?.delivery === 'function',
+    'telemetry',
+    'what openTelemetry() gives',
+  );
+  checkHooks(hooks);
+  checkEvents(events);
+
+  return {
+    secretSource,
+    schemas: new Map<string, StandardSchema>([
+      ...Object.entries(eventSchemas),
+      ...Object.entries(events),
+    ]),
+    headerPrefix: headerPrefix.toLowerCase(),
+    store: isMemoryStore(store) ? store : guardStore(store),
+    isDefaultStore: options.store === undefined,
+    scope: typeof options.secret === 'function' ? undefined : scope,
+    queue,
+    keyBy,
+    keepMs: keepDays * DAY_MS,
+    paidStatuses,
+    maxAgeMs: positive(
+      'maxAge',
+      options.maxAge ?? Number.POSITIVE_INFINITY,
+      Number.POSITIVE_INFINITY,
+    ),
+    unwrap,
+    limit: atLeastOne('limit', options.limit ?? 1024 * 1024),
+    bodyTimeoutMs: positive('bodyTimeout', options.bodyTimeout ?? 10_000),
+    timeoutMs: positive('timeout', options.timeout ?? 60_000),
+    hooks,
+    telemetry,
+    debug,
+  };
+}
+
+function checkHooks(hooks: unknown): void {
+  check(typeof hooks === 'object' && hooks !== null, 'hooks', 'an object of functions');
+  for (const [name, hook] of Object.entries(hooks ?? {})) {
+    const known: readonly string[] = HOOKS;
+    check(known.includes(name), `hooks.${name}`, `one of ${HOOKS.join(', ')}`);
+    check(hook === undefined || typeof hook === 'function', `hooks.${name}`, 'a function');
+  }
+}
+
+function checkEvents(events: EventSchemas): void {
+  check(typeof events === 'object' && events !== null, 'events', 'an object of schemas by name');
+  for (const [name, schema] of Object.entries(events)) {
+    check(
+      typeof schema?.['~standard']?.validate === 'function',
+      `events[${JSON.stringify(name)}]`,
+      'a Standard Schema, such as one of zod',
+    );
+    check(
+      name !== '*' && !name.endsWith(':*') && !name.includes(','),
+      'events',
+      `names of events, which ${JSON.stringify(name)} cannot be`,
+    );
+  }
+}
+
+/** What was meant by a prefix without its dash, or by the name of a whole header. */
+function prefixLike(given: unknown): string {
+  const name = /^([\w-]*?)-*(?:signature|event|webhook)?$/i.exec(String(given))?.[1];
+  return `${name || 'X-Service'}-`;
+}
+
+/** Whether the environment asks for every delivery to be told, in the way of the package `debug`. */
+function isDebugged(): boolean {
+  try {
+    // Deno asks a person before it tells anything of its environment.
+    const isAsked = 'Deno' in globalThis;
+    const names = isAsked ? '' : (globalThis.process?.env?.DEBUG ?? '');
+    return names.split(/[\s,]+/).some((name) => name === '*' || name === 'storefront-webhooks');
+  } catch {
+    return false;
+  }
+}
+
+function atLeastOne(name: string, value: number): number {
+  check(Number.isSafeInteger(value) && value >= 1, name, 'a whole number from 1 on');
+  return value;
+}
+
+function positive(name: string, value: number, max = MAX_TIMER_MS): number {
+  check(
+    typeof value === 'number' && value > 0 && value <= max,
+    name,
+    max === Number.POSITIVE_INFINITY ? 'a number above 0' : `a number above 0, and at most ${max}`,
+  );
+  return value;
+}
+
+function check(condition: boolean, option: string, expected: string): void {
+  if (!condition) {
+    throw new UsageError(
+      'option_invalid',
+      `createReceiver: the option ${option} has to be ${expected}.`,
+    );
+  }
+}

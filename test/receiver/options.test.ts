@@ -1,0 +1,69 @@
+import { createReceiver, type ReceiverOptions } from 'storefront-webhooks';
+import { expect, test } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+/** As a program without types would. */
+function create(options: unknown) {
+  return () => createReceiver(options as ReceiverOptions);
+}
+
+const anything = { '~standard': { version: 1, vendor: 'x', validate: () => ({ value: 1 }) } };
+
+test.each([
+  [{ limit: 0 }, 'limit'],
+  [{ limit: 0.5 }, 'limit'],
+  [{ limit: Infinity }, 'limit'],
+  [{ limit: '1mb' }, 'limit'],
+  [{ timeout: -1 }, 'timeout'],
+  [{ timeout: 2 ** 31 }, 'timeout'],
+  [{ bodyTimeout: Number.NaN }, 'bodyTimeout'],
+  [{ keepDays: 6 }, 'keepDays'],
+  [{ keepDays: '30' }, 'keepDays'],
+  [{ maxAge: 0 }, 'maxAge'],
+  [{ headerPrefix: 'X Service-' }, 'headerPrefix'],
+  [{ headerPrefix: null }, 'headerPrefix'],
+  [{ paidStatuses: [] }, 'paidStatuses'],
+  [{ paidStatuses: [undefined] }, 'paidStatuses'],
+  [{ paidStatuses: ['100'] }, 'paidStatuses'],
+  [{ paidStatuses: 100 }, 'paidStatuses'],
+  [{ scope: null }, 'scope'],
+  [{ scope: 5 }, 'scope'],
+  [{ unwrap: 'no' }, 'unwrap'],
+  [{ debug: 'yes' }, 'debug'],
+  [{ hooks: 'x' }, 'hooks'],
+  [{ hooks: null }, 'hooks'],
+  [{ hooks: { onEror: () => {} } }, 'hooks.onEror'],
+  [{ hooks: { onError: 'log' } }, 'hooks.onError'],
+  [{ events: null }, 'events'],
+  [{ events: { 'order:paid': {} } }, 'events'],
+  [{ events: { '*': anything } }, 'events'],
+  [{ header: 'X-Brand-' }, 'header'],
+])('the option %o is refused when the receiver is created', (options, name) => {
+  expect(create({ secret: SECRET, ...options })).toThrow(
+    expect.objectContaining({
+      code: 'option_invalid',
+      message: expect.stringContaining(`the option ${name}`),
+    }),
+  );
+});
+
+test.each([
+  ['X-Brand', "'X-Brand-'"],
+  ['X-Brand-Signature', "'X-Brand-'"],
+  ['x-brand-event', "'x-brand-'"],
+  ['', "'X-Service-'"],
+])('a headerPrefix of %j is answered with what was meant', (headerPrefix, meant) => {
+  expect(create({ secret: SECRET, headerPrefix })).toThrow(`such as ${meant}.`);
+});
+
+test.each([[undefined], [null], ['a secret']])('options of %j are refused in words', (options) => {
+  expect(create(options)).toThrow('createReceiver({ secret: process.env.WEBHOOK_SECRET })');
+});
+
+test('several statuses may mean paid', async () => {
+  const receiver = createReceiver({ secret: SECRET, paidStatuses: [54, 100] }).on('*', () => {});
+  for (const status of [54, 100]) {
+    const reply = await deliver(receiver, paidOrder({ status }), { id: `${status}` });
+    expect(reply).toMatchObject({ status: 200 });
+  }
+});
