@@ -5,9 +5,11 @@ export class Answers {
   readonly #open = new Set<PromiseLike<unknown>>();
 
   add(answered: PromiseLike<unknown>): void {
-    this.#open.add(answered);
-    const forget = () => this.#open.delete(answered);
-    answered.then(forget, forget);
+    // An adapter of somebody's own may give anything: no order is lost over it.
+    const leaving = Promise.resolve(answered);
+    this.#open.add(leaving);
+    const forget = () => this.#open.delete(leaving);
+    leaving.then(forget, forget);
   }
 
   /** Waits until all have left, at most `timeoutMs`. */

@@ -1,5 +1,14 @@
 import { inTime } from './in-time.js';
-import { contentId, contentOf, deliveryKey, invalidKey, type KeyBy } from './key.js';
+import {
+  contentId,
+  contentOf,
+  deliveryKey,
+  headerText,
+  invalidKey,
+  type KeyBy,
+  type KeyParts,
+  possibleKeys,
+} from './key.js';
 import { Rejection } from './outcome.js';
 import type { Issue } from './schemas/issue.js';
 import { isJsonObject } from './schemas/json.js';
@@ -53,6 +62,8 @@ export interface Delivery {
   readonly rawBody: Uint8Array;
   readonly receivedAt: Date;
   readonly source: DeliverySource;
+  /** By what a worker proves it again. Opaque. */
+  readonly proof: string | undefined;
 }
 
 /** How verified bytes are read. */
@@ -71,6 +82,7 @@ export interface Envelope {
   readonly event: string;
   readonly receivedAt: Date;
   readonly source: DeliverySource;
+  readonly proof: string | undefined;
 }
 
 /** Step 3: verified bytes become a delivery whose event, schema and state agree. */
@@ -79,7 +91,7 @@ export function readDelivery(
   envelope: Envelope,
   rules: ReadingRules,
 ): Promise<Delivery> | Delivery | Rejection {
-  const { event, scope, receivedAt, source } = envelope;
+  const { event, scope, receivedAt, source, proof } = envelope;
   const json = parseJson(rawBody);
   if (json === undefined) {
     return new Rejection('body_not_json', { verified: true, id: envelope.id, event });
@@ -91,7 +103,7 @@ export function readDelivery(
   const toDelivery = ({ kind, payload, issues }: Judgement): Delivery => {
     const parts = { scope, id, event, content };
     const key = kind === 'invalid' ? invalidKey(parts, rawBody) : deliveryKey(rules.keyBy, parts);
-    return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source };
+    return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source, proof };
   };
   // Not awaited where it need not be: only schemas of other libraries may take their time.
   const judgement = judge(json.value, record, envelope, rules);
@@ -125,19 +137,53 @@ function judgeReading(reading: Reading<unknown>, record: unknown): Judgement {
 }
 
 /** A verified delivery as a store or a queue can keep it, for a hand-off of your own. */
-export function seal({ key, scope, id, event, rawBody, receivedAt }: Delivery): SealedDelivery {
-  return { key, scope, id, event, body: rawBody, receivedAt: receivedAt.getTime() };
+export function seal({
+  key,
+  scope,
+  id,
+  event,
+  rawBody,
+  receivedAt,
+  proof,
+}: Delivery): SealedDelivery {
+  return {
+    key,
+    scope,
+    // What a sender makes very long would otherwise be kept whole, for as long as the delivery is known.
+    id: headerText(id),
+    event: headerText(event),
+    body: rawBody,
+    receivedAt: receivedAt.getTime(),
+    proof,
+  };
 }
 
-/** Reads a delivery again that was sealed when it was verified. */
+/**
+ * Reads a delivery again that was sealed when it was verified.
+ *
+ * @param from - The key of a row in the store is its key. What comes out of a queue may name any.
+ */
 export async function openSealed(
-  { body, receivedAt, key, scope, id, event }: SealedDelivery,
+  { body, receivedAt, key, scope, id, event, proof }: SealedDelivery,
   rules: ReadingRules,
+  from: 'queue' | 'store',
 ): Promise<Delivery | Rejection> {
-  const about = { scope, id, event, receivedAt: new Date(receivedAt), source: 'queue' } as const;
-  const delivery = await readDelivery(body, about, rules);
-  // Its own key, also where it was sealed by a receiver with another `keyBy`.
-  return delivery instanceof Rejection ? delivery : { ...delivery, key };
+  const about = { scope, id, event, receivedAt: new Date(receivedAt), proof };
+  const delivery = await readDelivery(body, { ...about, source: 'queue' }, rules);
+  if (delivery instanceof Rejection) return delivery;
+  return from === 'store' || bearsItsKey(delivery, body, key) ? { ...delivery, key } : delivery;
+}
+
+/** Whether the key of a sealed delivery can be its own, by whichever `keyBy` its receiver had. */
+export function isItsKey({ body, key, ...claimed }: SealedDelivery, rules: ReadingRules): boolean {
+  const json = parseJson(body);
+  if (json === undefined) return false;
+  const record = rules.unwrap ? unwrap(json.value) : json.value;
+  return bearsItsKey({ ...claimed, content: contentOf(record, body) }, body, key);
+}
+
+function bearsItsKey(parts: KeyParts, body: Uint8Array, key: string): boolean {
+  return possibleKeys(parts, body).includes(key);
 }
 
 // Strict: a lossy decoder would drop a byte order mark and turn broken UTF-8 into question marks.
@@ -176,12 +222,22 @@ function findContradictions(
   if (event === 'order:paid' && !paidStatuses.some((paid) => paid === status)) {
     issues.push({ path: 'status', message: 'is not that of a paid order' });
   }
-  if (maxAgeMs < Number.POSITIVE_INFINITY && typeof updated_at === 'string') {
-    const age = receivedAt.getTime() - Date.parse(updated_at);
-    // Not `age > maxAgeMs`: a date that cannot be read has no age.
+  if (maxAgeMs < Number.POSITIVE_INFINITY && updated_at !== undefined) {
+    const age = receivedAt.getTime() - toTime(updated_at);
+    // The other way round, a date that cannot be read would pass: it has no age.
     if (!(age <= maxAgeMs)) issues.push({ path: 'updated_at', message: 'is older than maxAge' });
+    else if (age < -MAX_AHEAD_MS) issues.push({ path: 'updated_at', message: 'is in the future' });
   }
   return issues;
+}
+
+/** How far the provider's clock may be ahead of this one. */
+const MAX_AHEAD_MS = 5 * 60 * 1000;
+
+/** A time as text, or in seconds since 1970, which is how some write it; NaN for anything else. */
+function toTime(value: unknown): number {
+  if (typeof value === 'string') return Date.parse(value);
+  return typeof value === 'number' ? value * 1000 : Number.NaN;
 }
 
 async function readStandard(schema: StandardSchema, value: unknown): Promise<Reading<unknown>> {

@@ -1,4 +1,4 @@
-import type { Delivery, SealedDelivery } from './delivery.js';
+import type { Delivery } from './delivery.js';
 import { UsageError } from './errors.js';
 import type { Held } from './idempotency.js';
 import { type Dispatched, Rejection } from './outcome.js';
@@ -41,7 +41,10 @@ export function withoutHandler({ kind, id, event, issues }: Delivery): Rejection
 }
 
 /** The handlers of one receiver must not use up what is another one's. */
-export function refuseOtherScope(own: string | undefined, { scope }: SealedDelivery): void {
+export function refuseOtherScope(
+  own: string | undefined,
+  { scope }: { readonly scope: string },
+): void {
   if (own === undefined || own === scope) return;
   throw new UsageError(
     'scope_invalid',

@@ -38,6 +38,7 @@ export class UsageError extends TypeError {
 export type WebhookErrorCode =
   | 'delivery_too_large'
   | 'delivery_unfinished'
+  | 'delivery_unproven'
   | 'handler_timeout'
   | 'job_invalid'
   | 'lease_lost'

@@ -11,12 +11,13 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   readonly key: string;
   readonly handler: string;
   readonly issues: Delivery['issues'];
-  readonly rawBody: Uint8Array;
   readonly scope: string;
   readonly attempt: number;
   readonly receivedAt: Date;
   readonly source: Delivery['source'];
   readonly #lease: Lease;
+  readonly #body: Uint8Array;
+  #rawBody: Uint8Array | undefined;
   #once: Once | undefined;
 
   /** @param attempt - That of the delivery; `lease` may be an effect's. */
@@ -27,15 +28,22 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
     this.key = lease.key;
     this.handler = handler;
     this.issues = delivery.issues;
-    this.rawBody = delivery.rawBody;
     this.scope = delivery.scope;
     this.attempt = attempt;
     this.receivedAt = delivery.receivedAt;
     this.source = delivery.source;
     this.#lease = lease;
+    this.#body = delivery.rawBody;
   }
 
-  // Both made at first use: most handlers look at neither.
+  // Made at first use: most handlers look at none of them.
+
+  /** Its own: the store may still have to keep what came. */
+  get rawBody(): Uint8Array {
+    // A Buffer has a slice of its own, which shares the bytes.
+    this.#rawBody ??= Uint8Array.prototype.slice.call(this.#body);
+    return this.#rawBody;
+  }
 
   get once(): Once {
     this.#once ??= createOnce(this.handler, this.#lease);

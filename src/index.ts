@@ -41,7 +41,12 @@ export {
 export type { ResourceSchema } from './schemas/resource.js';
 export { type WebhookEndpoint, webhookEndpointSchema } from './schemas/webhook-endpoint.js';
 export { type WebhookLog, webhookLogSchema } from './schemas/webhook-log.js';
-export type { ScopedSecret, SecretFunction } from './secret-source.js';
+export type {
+  RetiredSecret,
+  ScopedSecret,
+  SecretFunction,
+  SecretRequest,
+} from './secret-source.js';
 export { type Secret, verifySignature } from './signature.js';
 export type { StandardSchema } from './standard-schema.js';
 export type { EffectLedger } from './stores/ledger.js';

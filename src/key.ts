@@ -30,20 +30,38 @@ export function contentOf(payload: unknown, rawBody: Uint8Array): string {
 
 /** Stands in for the id of a delivery that came without one. */
 export function contentId(content: string): string {
-  return `content:${sha2.sha256(content).slice(0, 32)}`;
+  return `content:${hashOf(content)}`;
+}
+
+/** What a store would change, or has no room for: NUL, half of a surrogate pair, more than so many characters. */
+const STORABLE = /^[^\0\p{Cs}]{0,200}$/u;
+const NOT_TEXT = /[\0\p{Cs}]/u;
+
+/** An unsigned header as it is kept: one that is very long is cut, and a hash keeps it apart from all others. */
+export function headerText(text: string): string {
+  if (STORABLE.test(text)) return text;
+  return `${text.slice(0, 100).replace(/[\0\p{Cs}]/gu, '\ufffd')}…${hashOf(text)}`;
+}
+
+/** As bytes, two texts that differ in half of a surrogate pair would be the same: JSON keeps them apart. */
+function hashOf(text: string): string {
+  return sha2.sha256(NOT_TEXT.test(text) ? JSON.stringify(text) : text).slice(0, 32);
 }
 
 // A key is the hash of a JSON array of its parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one key.
 
-interface KeyParts {
+/** What a delivery is known by. */
+export interface KeyParts {
   readonly scope: string;
   readonly id: string;
   readonly event: string;
   readonly content: string;
 }
 
-/** The idempotency key of a delivery: 64 hexadecimal digits. */
-export function deliveryKey(keyBy: KeyBy, { scope, id, event, content }: KeyParts): string {
+/** The idempotency key of a delivery: 64 hexadecimal digits. The same for its headers as they are kept. */
+export function deliveryKey(keyBy: KeyBy, { scope, content, ...headers }: KeyParts): string {
+  const id = headerText(headers.id);
+  const event = headerText(headers.event);
   switch (keyBy) {
     case 'delivery':
       return sha2.sha256(JSON.stringify([keyBy, scope, id, event, content]));
@@ -59,7 +77,20 @@ export function deliveryKey(keyBy: KeyBy, { scope, id, event, content }: KeyPart
  * the key of the one that is right, whatever it states.
  */
 export function invalidKey({ scope, id, event }: KeyParts, rawBody: Uint8Array): string {
-  return sha2.sha256(JSON.stringify(['invalid', scope, id, event, sha2.sha256(rawBody)]));
+  const claimed = [scope, headerText(id), headerText(event)];
+  return sha2.sha256(JSON.stringify(['invalid', ...claimed, sha2.sha256(rawBody)]));
+}
+
+/** All keys that a delivery can have, by the rules of whichever receiver has sealed it. */
+export function possibleKeys(parts: KeyParts, rawBody: Uint8Array): string[] {
+  const kinds = ['delivery', 'content', 'id'] as const;
+  return [...kinds.map((keyBy) => deliveryKey(keyBy, parts)), invalidKey(parts, rawBody)];
+}
+
+/** The key of a delivery that is not proven: it must not use up that of a genuine one, whatever it claims. */
+export function unprovenKey(parts: Omit<KeyParts, 'content'>, rawBody: Uint8Array): string {
+  const claimed = [parts.scope, headerText(parts.id), headerText(parts.event)];
+  return sha2.sha256(JSON.stringify(['unproven', ...claimed, sha2.sha256(rawBody)]));
 }
 
 /** The idempotency key of an effect: what one handler does once for a key of its own. */

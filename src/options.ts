@@ -3,7 +3,7 @@ import type { Hooks } from './hooks.js';
 import type { KeyBy } from './key.js';
 import type { EventSchemas } from './schemas/events.js';
 import type { OrderStatus } from './schemas/order.js';
-import type { SecretFunction } from './secret-source.js';
+import type { RetiredSecret, SecretFunction } from './secret-source.js';
 import type { Secret } from './signature.js';
 import type { IdempotencyStore } from './stores/store.js';
 import type { Telemetry } from './telemetry.js';
@@ -22,6 +22,11 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   headerPrefix?: string;
   /** Where it is remembered which deliveries are done. Default: {@link memoryStore}, for one process. */
   store?: IdempotencyStore;
+  /**
+   * Secrets that have been replaced, each with the time until which a worker accepts what was queued under
+   * it. A request that is signed with one of them is refused.
+   */
+  retiredSecrets?: readonly RetiredSecret[];
   /** Hands every verified delivery to a queue, whose worker runs the handlers. */
   queue?: HandOff;
   /**
@@ -36,8 +41,8 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   /** Order states that `order:paid` may have, at least one. Default `[100]`, completed. */
   paidStatuses?: readonly OrderStatus[];
   /**
-   * The largest age of a payload by its `updated_at`, in milliseconds; one that states none passes.
-   * Default: any age.
+   * The largest age of a payload by its `updated_at`, in milliseconds. One that has none passes; one that
+   * cannot be read, or lies more than 5 minutes ahead, does not. Default: any age.
    */
   maxAge?: number;
   /** Takes the record out of bodies of the form `{ event, data: { … } }`. Default `false`. */

@@ -48,10 +48,15 @@ export class Rejection {
   readonly event: string | undefined;
   /** What is wrong with the payload; empty unless `code` is `payload_invalid`. */
   readonly issues: readonly Issue[];
+  /**
+   * What was seen, and what to change if the delivery was a genuine one. For who runs the receiver, and
+   * never part of an answer. Holds names of headers and no values.
+   */
+  readonly detail: string | undefined;
 
   constructor(
     code: RejectionCode,
-    about: Partial<Pick<Rejection, 'verified' | 'id' | 'event' | 'issues'>> = {},
+    about: Partial<Pick<Rejection, 'verified' | 'id' | 'event' | 'issues' | 'detail'>> = {},
   ) {
     const [status, message] = REJECTIONS[code];
     this.status = status;
@@ -61,6 +66,7 @@ export class Rejection {
     this.id = about.id;
     this.event = about.event;
     this.issues = about.issues ?? [];
+    this.detail = about.detail;
   }
 }
 
@@ -73,4 +79,6 @@ export interface Dispatched {
   readonly attempt?: number | undefined;
   /** When to ask again, for `busy` and `unavailable`. */
   readonly retryAfterMs?: number | undefined;
+  /** The idempotency key that it was processed under; absent where it was not. */
+  readonly key?: string | undefined;
 }

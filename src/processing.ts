@@ -1,13 +1,11 @@
-import { type Delivery, openSealed, type SealedDelivery, seal } from './delivery.js';
-import { refuseOtherScope, toDispatched, withoutHandler } from './dispatched.js';
-import { UsageError } from './errors.js';
+import { type Delivery, type SealedDelivery, seal } from './delivery.js';
+import { toDispatched, withoutHandler } from './dispatched.js';
 import { type HandOff, handOff } from './hand-off.js';
 import { nameOf, type Reporter } from './hooks.js';
 import type { Idempotency } from './idempotency.js';
 import type { Lease } from './lease.js';
 import { warnOfMemory } from './log.js';
 import type { Dispatched, Rejection } from './outcome.js';
-import { describeError } from './printable.js';
 import type { Route, Router } from './router.js';
 import { type HandlersWork, runHandlers } from './run-handlers.js';
 import type { Settings } from './settings.js';
@@ -42,35 +40,17 @@ export class Processing {
   ): Promise<Dispatched | Rejection> {
     const routes = this.#router.routesFor(delivery);
     const refused = routes.length === 0 ? withoutHandler(delivery) : undefined;
-    if (routes.length === 0 && !refused) return { outcome: 'ignored', ran: [] };
+    if (routes.length === 0 && !refused) {
+      return { outcome: 'ignored', ran: [], key: delivery.key };
+    }
     if (refused && !lastAttempt) return refused;
     if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
     const dispatched = await this.#idempotency.join(delivery.key, () =>
-      this.#hold(seal(delivery), { lastAttempt, kind: delivery.kind }, (lease) =>
+      this.hold(seal(delivery), { lastAttempt, kind: delivery.kind }, (lease) =>
         refused ? failed(refused.message) : this.#run(routes, delivery, lease),
       ),
     );
     return refused && dispatched.outcome === 'failed' ? refused : dispatched;
-  }
-
-  /**
-   * Reads a delivery that comes out of a queue. Throws what a schema of the user's throws: perhaps it does
-   * not the next time. What cannot be read at the last attempt is kept for a person, where the store can.
-   */
-  async open(
-    sealed: SealedDelivery,
-    lastAttempt: boolean,
-  ): Promise<Delivery | Rejection | Dispatched> {
-    try {
-      refuseOtherScope(this.#settings.scope, sealed);
-      return await openSealed(sealed, this.#settings);
-    } catch (error) {
-      this.#onError(error, sealed);
-      // Of another scope, it is not for this receiver to end.
-      if (!lastAttempt || error instanceof UsageError) throw error;
-      const parked = { lastAttempt, kind: 'invalid' } as const;
-      return this.#hold(sealed, parked, () => failed(describeError(error)));
-    }
   }
 
   /** Has it stored by the queue, whose worker processes it. */
@@ -96,21 +76,22 @@ export class Processing {
         await handOff(queue, delivery, how);
         return { outcome: 'queued', ran: [] };
       } catch (error) {
-        this.#onError(error, delivery);
+        this.onError(error, delivery);
         return { outcome: 'unavailable', ran: [] };
       }
     });
   }
 
-  async #hold(
+  /** Does work on a delivery once, and says what became of it. */
+  async hold(
     delivery: SealedDelivery,
     { lastAttempt, kind }: { readonly lastAttempt: boolean; readonly kind: Delivery['kind'] },
     work: (lease: Lease) => Promise<HandlersWork>,
   ): Promise<Dispatched> {
     const terms = { keepMs: this.#settings.keepMs, lastAttempt };
     const held = await this.#idempotency.hold(delivery, terms, work);
-    if ('error' in held) this.#onError(held.error, delivery);
-    return toDispatched(held, kind);
+    if ('error' in held) this.onError(held.error, delivery);
+    return { ...toDispatched(held, kind), key: delivery.key };
   }
 
   #run(routes: readonly Route[], delivery: Delivery, lease: Lease): Promise<HandlersWork> {
@@ -119,11 +100,12 @@ export class Processing {
       lease,
       idempotency: this.#idempotency,
       telemetry: this.#settings.telemetry,
-      onError: (error, handler) => this.#onError(error, delivery, handler),
+      onError: (error, handler) => this.onError(error, delivery, handler),
     });
   }
 
-  #onError(error: unknown, delivery: Named, handler?: string): void {
+  /** Tells what has gone wrong with a delivery. */
+  onError(error: unknown, delivery: Named, handler?: string): void {
     this.#reporter.error(error, { ...nameOf(delivery), handler });
   }
 }

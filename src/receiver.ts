@@ -1,6 +1,6 @@
 import { Answers } from './answers.js';
 import { type Delivery, readDelivery, type SealedDelivery } from './delivery.js';
-import { refuseOtherScope } from './dispatched.js';
+import { refuseOtherScope, withoutHandler } from './dispatched.js';
 import type {
   EffectOptions,
   EventOf,
@@ -15,7 +15,9 @@ import { nameOf, Reporter } from './hooks.js';
 import { Idempotency } from './idempotency.js';
 import type { ReceiverOptions } from './options.js';
 import { type Dispatched, Rejection } from './outcome.js';
-import { Processing } from './processing.js';
+import { Processing, type ProcessOptions } from './processing.js';
+import { writeProof } from './proof.js';
+import { noneFits } from './proving.js';
 import { type Reply, replyTo } from './reply.js';
 import { readBody, readHeaders, type WebhookRequest } from './request.js';
 import { type AnyHandler, type AnyKey, Router } from './router.js';
@@ -24,6 +26,7 @@ import { readOptions, type Settings } from './settings.js';
 import { SIGN } from './sign-symbol.js';
 import { sign, verifySignature } from './signature.js';
 import { harmless, type TracedDelivery, trace, watched } from './telemetry.js';
+import { type Opened, Unsealing } from './unsealing.js';
 
 // A short lease, because a sender retries a few times only: a crash must not spend them on 503s.
 const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
@@ -51,6 +54,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   readonly #idempotency: Idempotency;
   readonly #reporter: Reporter;
   readonly #processing: Processing;
+  readonly #unsealing: Unsealing;
   readonly #answers = new Answers();
 
   /** @internal */
@@ -64,6 +68,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
       (error, subject) => this.#reporter.error(error, subject ? nameOf(subject) : {}),
     );
     this.#processing = new Processing(settings, this.#router, this.#idempotency, this.#reporter);
+    this.#unsealing = new Unsealing(settings, this.#processing);
   }
 
   /**
@@ -116,18 +121,16 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   /** Takes a request from its bytes to its answer: what an adapter calls. Never throws. */
   async receive(request: WebhookRequest): Promise<Reply> {
     const startedAt = performance.now();
-    if (request.answered) this.#answers.add(request.answered);
     try {
-      const delivery = await this.verify(request);
+      if (request.answered) this.#answers.add(request.answered);
+      const delivery = await this.#read(request);
       if (delivery instanceof Rejection) return replyTo(this.#refuse(delivery, startedAt));
       const { queue } = this.#settings;
-      const { durableStores } = request;
-      const result = await this.#watch(delivery, startedAt, queue ? 'send' : 'process', () =>
-        queue
-          ? this.#processing.enqueue(queue, delivery)
-          : this.#processing.process(delivery, { durableStores }),
-      );
-      return replyTo(result);
+      const how = { startedAt, durableStores: request.durableStores };
+      const result = queue
+        ? this.#watch(delivery, 'send', how, () => this.#processing.enqueue(queue, delivery))
+        : this.#process(delivery, how);
+      return replyTo(await result);
     } catch (error) {
       harmless(() => this.#settings.telemetry?.failed(error, startedAt));
       this.#reporter.error(error, {});
@@ -138,34 +141,30 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   /**
    * Steps 1 to 3: checks the headers, reads the body, verifies it, and reads the delivery.
    *
+   * @param options.keepInvalid - Gives also a genuine delivery that does not fit its event, with the
+   *   `kind` `'invalid'`: only for who hands everything to a queue. Default: it is a `Rejection`.
    * @returns The delivery, or a `Rejection` for what the sender did wrong.
    * @throws {UsageError} `body_consumed` where the body was parsed before, `secret_invalid` where the
    *   `secret` function gives one that cannot be used.
    * @throws {WebhookError} `timed_out` where the `secret` function or a schema takes too long.
    */
-  async verify(request: WebhookRequest): Promise<Delivery | Rejection> {
-    const headers = readHeaders(request, this.#settings);
-    if (headers instanceof Rejection) return headers;
-
-    const rawBody = await readBody(request.body, this.#settings);
-    if (rawBody instanceof Rejection) return rawBody;
-
-    const { event, id, signature } = headers;
-    const shop = await this.#settings.secretSource(request);
-    if (!shop || !verifySignature(rawBody, signature, shop.secrets)) {
-      return new Rejection('signature_invalid', { id, event });
-    }
-    const { scope } = shop;
-    const envelope = { event, id, scope, receivedAt: new Date(), source: 'webhook' } as const;
-    return readDelivery(rawBody, envelope, this.#settings);
+  async verify(
+    request: WebhookRequest,
+    { keepInvalid = false }: { readonly keepInvalid?: boolean } = {},
+  ): Promise<Delivery | Rejection> {
+    const delivery = await this.#read(request);
+    if (delivery instanceof Rejection || keepInvalid) return delivery;
+    return withoutHandler(delivery) ?? delivery;
   }
 
   /**
    * Steps 4 to 6: claims a verified delivery, runs its handlers, and settles the claim; never hands it
    * to the `queue`. For the worker of a queue, which has to have `failed`, `busy` and `unavailable` tried
-   * again. It trusts what it is given: never call it with anything unverified.
+   * again. What was sealed is proven again by its signature, and kept for a person where it cannot be. What
+   * {@link verify} gave is trusted.
    *
-   * Throws `scope_invalid` where the delivery is another receiver's, and what a schema of yours throws.
+   * Throws `scope_invalid` where the delivery is another receiver's, and what a schema or a `secret`
+   * function of yours throws.
    *
    * @param options.lastAttempt - The queue does not try it again. What fails is dead then, and `parked`,
    *   in a store that is durable; in another one it is lost, unless the queue keeps it.
@@ -175,18 +174,13 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     { lastAttempt = false }: { readonly lastAttempt?: boolean } = {},
   ): Promise<Dispatched | Rejection> {
     const startedAt = performance.now();
-    const isSealed = 'body' in verified;
-    const opened = isSealed ? await this.#processing.open(verified, lastAttempt) : verified;
-    if ('outcome' in opened) return opened;
-    if (opened instanceof Rejection) return this.#refuse(opened, startedAt);
-    const process = () => this.#processing.process(opened, { lastAttempt });
-    return this.#watch(
-      opened,
-      startedAt,
-      'process',
-      process,
-      isSealed ? verified.traceparent : undefined,
-    );
+    if (!('body' in verified)) {
+      refuseOtherScope(this.#settings.scope, verified);
+      return this.#process(verified, { lastAttempt, startedAt });
+    }
+    const opened = await this.#unsealing.open(verified, lastAttempt);
+    const { traceparent } = verified;
+    return this.#processOpened(opened, { lastAttempt, startedAt, traceparent });
   }
 
   /**
@@ -194,17 +188,33 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * for what its handlers have done: here, or by the worker of the `queue`. One that is done is a
    * duplicate. Throws what the store throws, and `scope_invalid` where it is another receiver's.
    *
+   * @param options.vouched - You say that it is genuine: processes also what came out of a queue and could
+   *   not be proven, as where its secret is no more.
+   *
    * @example
    * for (const dead of await store.list({ state: 'dead', limit: 100 })) await receiver.redrive(dead);
    */
-  async redrive(delivery: SealedDelivery): Promise<Dispatched | Rejection> {
+  async redrive(
+    delivery: SealedDelivery,
+    { vouched = false }: { readonly vouched?: boolean } = {},
+  ): Promise<Dispatched | Rejection> {
     refuseOtherScope(this.#settings.scope, delivery);
     const { store, queue } = this.#settings;
     await store.redrive(delivery.key);
-    if (queue?.redrive) return this.#processing.redrive(queue, delivery);
-    const result = await this.dispatch(delivery);
+    if (this.#unsealing.isUnproven(delivery)) {
+      return this.#unsealing.release(delivery, vouched, (proven) =>
+        queue ? this.#processing.redrive(queue, proven) : this.dispatch(proven),
+      );
+    }
+    if (queue?.redrive) {
+      return this.#processing.redrive(queue, await this.#unsealing.resign(delivery));
+    }
+    const startedAt = performance.now();
+    const opened = await this.#unsealing.openStored(delivery);
+    const result = await this.#processOpened(opened, { lastAttempt: false, startedAt });
     // What does not fit its event is dead again at once.
-    return result instanceof Rejection ? this.dispatch(delivery, { lastAttempt: true }) : result;
+    if (!(result instanceof Rejection)) return result;
+    return this.#processOpened(opened, { lastAttempt: true, startedAt });
   }
 
   /**
@@ -217,17 +227,48 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
 
   /** Signs as the provider would, for `storefront-webhooks/testing`. */
   async [SIGN](request: WebhookRequest, body: Uint8Array): Promise<string> {
-    const [secret] = (await this.#settings.secretSource(request))?.secrets ?? [];
+    const [secret] = (await this.#settings.secretSource.find(request))?.secrets ?? [];
     return secret === undefined ? '' : sign(body, secret);
+  }
+
+  async #read(request: WebhookRequest): Promise<Delivery | Rejection> {
+    const headers = readHeaders(request, this.#settings);
+    if (headers instanceof Rejection) return headers;
+
+    const rawBody = await readBody(request.body, this.#settings);
+    if (rawBody instanceof Rejection) return rawBody;
+
+    const { event, id, signature } = headers;
+    const { secretSource } = this.#settings;
+    const shop = await secretSource.find(request);
+    if (!shop || !verifySignature(rawBody, signature, shop.secrets)) {
+      const detail = shop ? noneFits(shop.secrets) : 'the secret function knows no shop for it';
+      return new Rejection('signature_invalid', { id, event, detail });
+    }
+    const { scope } = shop;
+    const proof = writeProof(signature, request, secretSource.asksRequest);
+    const envelope = { event, id, scope, proof, receivedAt: new Date() };
+    return readDelivery(rawBody, { ...envelope, source: 'webhook' }, this.#settings);
+  }
+
+  async #processOpened(
+    opened: Opened,
+    how: Omit<ProcessHow, 'durableStores'>,
+  ): Promise<Dispatched | Rejection> {
+    if (opened instanceof Rejection) return this.#refuse(opened, how.startedAt);
+    return 'outcome' in opened ? opened : this.#process(opened, how);
+  }
+
+  #process(delivery: Delivery, how: ProcessHow): Promise<Dispatched | Rejection> {
+    return this.#watch(delivery, 'process', how, () => this.#processing.process(delivery, how));
   }
 
   /** Has a delivery processed, and tells everybody what became of it. */
   async #watch(
     delivery: Delivery,
-    startedAt: number,
     action: TracedDelivery['action'],
+    { startedAt, traceparent }: ProcessHow,
     process: () => Promise<Dispatched | Rejection>,
-    traceparent?: string,
   ): Promise<Dispatched | Rejection> {
     const { telemetry } = this.#settings;
     const result = await watched<Dispatched | Rejection>(
@@ -245,4 +286,9 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     this.#reporter.rejection(rejection);
     return rejection;
   }
+}
+
+interface ProcessHow extends ProcessOptions {
+  readonly startedAt: number;
+  readonly traceparent?: string | undefined;
 }

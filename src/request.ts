@@ -5,7 +5,10 @@ import { isSignature } from './signature.js';
 
 /** A Fetch `Headers`, or a plain object such as Node's `req.headers`; names in any case. */
 export type RequestHeaders =
-  | { get(name: string): string | null }
+  | {
+      get(name: string): string | null;
+      forEach?(each: (value: string, name: string) => void): void;
+    }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** One request, free of any framework. */
@@ -136,6 +139,24 @@ function toFinder(headers: RequestHeaders): (name: string) => string | undefined
   };
 }
 
-function isFetchHeaders(headers: RequestHeaders): headers is { get(name: string): string | null } {
+/** All headers by their lower-case names, as far as they can be listed. */
+export function headerEntries(headers: RequestHeaders): [name: string, value: string][] {
+  const entries: [string, string][] = [];
+  if (isFetchHeaders(headers)) {
+    headers.forEach?.((value, name) => {
+      entries.push([name.toLowerCase(), value]);
+    });
+    return entries;
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || value === null) continue;
+    entries.push([name.toLowerCase(), Array.isArray(value) ? value.join(', ') : String(value)]);
+  }
+  return entries;
+}
+
+type FetchHeaders = Extract<RequestHeaders, { get(name: string): string | null }>;
+
+function isFetchHeaders(headers: RequestHeaders): headers is FetchHeaders {
   return typeof headers.get === 'function';
 }

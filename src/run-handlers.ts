@@ -4,6 +4,7 @@ import { HandlerEvent } from './handler-event.js';
 import type { Idempotency, Work } from './idempotency.js';
 import { effectKey } from './key.js';
 import type { Lease } from './lease.js';
+import { ownPayload } from './own-payload.js';
 import { describeError } from './printable.js';
 import type { AnyKey, Route } from './router.js';
 import { type Telemetry, watched } from './telemetry.js';
@@ -27,8 +28,10 @@ export async function runHandlers(routes: readonly Route[], run: Run): Promise<H
   const left = routes.filter(({ progress }) => !Object.hasOwn(run.lease.done, progress));
   // The only one left needs no record: completing the delivery is its record.
   const start = left.length > 1 ? runAndRecord : runRoute;
+  // Before any of them starts, because each may write to what it is given.
+  const prepared = left.map((route, index) => prepare(route, index, run));
   // All are started here; since none rejects, waiting for one after the other waits for all.
-  const started = left.map((route) => ({ name: route.name, running: start(route, run) }));
+  const started = prepared.map((one) => ({ name: one.route.name, running: start(one, run) }));
   const ran: string[] = [];
   let work: Work = { state: 'done' };
   for (const { name, running } of started) {
@@ -40,19 +43,38 @@ export async function runHandlers(routes: readonly Route[], run: Run): Promise<H
   return { ...work, ran };
 }
 
-async function runAndRecord(route: Route, run: Run): Promise<RouteWork> {
-  const result = await runRoute(route, run);
+/** A handler with what is its own. */
+interface Prepared {
+  readonly route: Route;
+  readonly payload: unknown;
+  /** The key of its effect, or why `oncePer` gave none. */
+  readonly effect: { readonly key: string } | { readonly error: unknown } | undefined;
+}
+
+function prepare(route: Route, index: number, { delivery }: Run): Prepared {
+  return {
+    route,
+    payload: index === 0 ? delivery.payload : ownPayload(delivery.payload),
+    effect: route.oncePer && toEffect(route, route.oncePer, delivery),
+  };
+}
+
+async function runAndRecord(prepared: Prepared, run: Run): Promise<RouteWork> {
+  const { name, progress } = prepared.route;
+  const result = await runRoute(prepared, run);
   if (result.state === 'done' || result.state === 'skipped') {
-    await run.lease.record(route.progress, null).catch((error) => run.onError(error, route.name));
+    await run.lease.record(progress, null).catch((error) => run.onError(error, name));
   }
   return result;
 }
 
-function runRoute(route: Route, run: Run): Promise<RouteWork> {
-  return route.oncePer ? runEffect(route, route.oncePer, run) : runHandler(route, run.lease, run);
+async function runRoute(prepared: Prepared, run: Run): Promise<RouteWork> {
+  const { route, effect } = prepared;
+  if (!effect) return runHandler(prepared, run.lease, run);
+  return 'key' in effect ? runEffect(prepared, effect.key, run) : fail(effect.error, route, run);
 }
 
-async function runHandler(route: Route, lease: Lease, run: Run): Promise<Work> {
+async function runHandler({ route, payload }: Prepared, lease: Lease, run: Run): Promise<Work> {
   // As where the handler before it has held this process up for so long.
   if (lease.hasEnded()) return { state: 'busy' };
   try {
@@ -61,7 +83,8 @@ async function runHandler(route: Route, lease: Lease, run: Run): Promise<Work> {
     const { name } = route;
     await watched(
       telemetry && ((handle) => telemetry.handler({ name, attempt }, handle)),
-      async () => route.handler(new HandlerEvent(run.delivery, attempt, name, lease)),
+      async () =>
+        route.handler(new HandlerEvent({ ...run.delivery, payload }, attempt, name, lease)),
     );
     return { state: 'done' };
   } catch (error) {
@@ -75,18 +98,13 @@ function fail(error: unknown, { name }: Route, { onError }: Run): Work {
 }
 
 /** An effect has a key, a lease and an end of its own, because other deliveries may ask for it, too. */
-async function runEffect(route: Route, oncePer: AnyKey, run: Run): Promise<RouteWork> {
-  const { scope, id, event, payload, receivedAt } = run.delivery;
-  let key: string;
-  try {
-    key = effectKey(scope, route.name, checkKey(oncePer(payload), route.name));
-  } catch (error) {
-    return fail(error, route, run);
-  }
+async function runEffect(prepared: Prepared, key: string, run: Run): Promise<RouteWork> {
+  const { name } = prepared.route;
+  const { scope, id, event, receivedAt } = run.delivery;
   const effect = { key, scope, id, event, receivedAt: receivedAt.getTime(), body: undefined };
   let running: Promise<Work> = Promise.resolve({ state: 'unavailable' });
   const held = await run.idempotency.hold(effect, { keepMs: Number.POSITIVE_INFINITY }, (lease) => {
-    running = runHandler(route, lease, run);
+    running = runHandler(prepared, lease, run);
     return running;
   });
   switch (held.state) {
@@ -101,7 +119,7 @@ async function runEffect(route: Route, oncePer: AnyKey, run: Run): Promise<Route
     case 'lost':
       return { state: 'busy' };
     case 'unavailable':
-      run.onError(held.error, route.name);
+      run.onError(held.error, name);
       return { state: 'unavailable' };
     case 'dead':
     case 'closing':
@@ -109,10 +127,26 @@ async function runEffect(route: Route, oncePer: AnyKey, run: Run): Promise<Route
   }
 }
 
+function toEffect(
+  { name }: Route,
+  oncePer: AnyKey,
+  { scope, payload }: Delivery,
+): Prepared['effect'] {
+  try {
+    return { key: effectKey(scope, name, checkKey(oncePer(payload), name)) };
+  } catch (error) {
+    return { error };
+  }
+}
+
 function checkKey(key: unknown, handler: string): string {
   if (typeof key === 'string' && key !== '') return key;
+  const isPromise = typeof key === 'object' && key !== null && 'then' in key;
+  // Nobody else looks at it: one that rejected would end the process.
+  if (isPromise) Promise.resolve(key).catch(() => {});
   throw new UsageError(
     'key_invalid',
-    `oncePer of the handler "${handler}" has to give a string that is not empty, such as order.id.`,
+    `oncePer of the handler "${handler}" has to give a string that is not empty, such as ` +
+      `order.id${isPromise ? ', and not a promise of one: take the async away' : ''}.`,
   );
 }

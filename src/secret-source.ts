@@ -1,6 +1,8 @@
+import type { DeliverySource, SealedDelivery } from './delivery.js';
 import { UsageError } from './errors.js';
 import { inTime } from './in-time.js';
-import type { WebhookRequest } from './request.js';
+import { readProof } from './proof.js';
+import type { RequestHeaders, WebhookRequest } from './request.js';
 import { badSecret, type Secret, toSecrets } from './signature.js';
 
 /** The secret of one shop. */
@@ -11,15 +13,45 @@ export interface ScopedSecret {
   readonly scope: string;
 }
 
+/** A secret that has been replaced. */
+export interface RetiredSecret {
+  readonly secret: Secret;
+  /** Until when a worker accepts what was queued under it: a `Date`, or a text that `Date` reads. */
+  readonly until: Date | string;
+}
+
+/** By what a `secret` function finds the shop. */
+export interface SecretRequest {
+  readonly method: string;
+  /** Path and query, as they were sent. */
+  readonly url: string | undefined;
+  readonly headers: RequestHeaders;
+  /**
+   * `webhook`: the request is here. `queue`: a worker proves a delivery again, by the request that it came
+   * with. Give secrets that have been replaced lately only then.
+   */
+  readonly source: DeliverySource;
+}
+
 /** Finds the secret for a request, by its address or headers. `null`: no such shop, answered 401. */
 export type SecretFunction = (
-  request: Omit<WebhookRequest, 'body'>,
+  request: SecretRequest,
 ) => ScopedSecret | null | Promise<ScopedSecret | null>;
 
-/** Gives the secrets for a request, and the scope of its delivery. */
-export type SecretSource = (request: WebhookRequest) => Found | Promise<Found>;
+/** The secrets for one delivery, and its scope. */
+export interface FoundSecrets {
+  readonly secrets: readonly Secret[];
+  readonly scope: string;
+}
 
-type Found = { readonly secrets: readonly Secret[]; readonly scope: string } | null;
+/** Gives the secrets for a request or for a delivery out of a queue. */
+export interface SecretSource {
+  /** Whether the request has to be kept, to find the secret again. */
+  readonly asksRequest: boolean;
+  find(request: WebhookRequest): FoundSecrets | null | Promise<FoundSecrets | null>;
+  /** Those that a delivery out of a queue may be signed with. */
+  findAgain(sealed: SealedDelivery): Promise<FoundSecrets | null>;
+}
 
 /**
  * Reads the `secret` option, and refuses a secret that cannot be meant.
@@ -29,16 +61,36 @@ type Found = { readonly secrets: readonly Secret[]; readonly scope: string } | n
 export function toSecretSource(
   secret: Secret | readonly (Secret | undefined)[] | SecretFunction | undefined,
   scope: string,
+  retired: readonly RetiredSecret[],
 ): SecretSource {
-  if (typeof secret !== 'function') {
-    const fixed = { secrets: toTrimmedSecrets(secret), scope };
-    return () => fixed;
-  }
-  return async ({ method, url, headers }) => {
-    const found = await inTime(
-      Promise.resolve(secret({ method, url, headers })),
-      'The secret function',
-    );
+  return typeof secret === 'function'
+    ? askedSource(secret)
+    : fixedSource(toTrimmedSecrets(secret), scope, retired);
+}
+
+function fixedSource(
+  secrets: readonly Secret[],
+  scope: string,
+  retired: readonly RetiredSecret[],
+): SecretSource {
+  const found = { secrets, scope };
+  const earlier = retired.map(({ secret, until }) => ({
+    secrets: toTrimmedSecrets(secret),
+    until: new Date(until).getTime(),
+  }));
+  return {
+    asksRequest: false,
+    find: () => found,
+    findAgain: async () => {
+      const accepted = earlier.filter(({ until }) => Date.now() < until);
+      return { secrets: [...secrets, ...accepted.flatMap((one) => one.secrets)], scope };
+    },
+  };
+}
+
+function askedSource(ask: SecretFunction): SecretSource {
+  const find = async (request: SecretRequest): Promise<FoundSecrets | null> => {
+    const found = await inTime(Promise.resolve(ask(request)), 'The secret function');
     if (found === null) return null;
     if (typeof found?.scope !== 'string') {
       throw new UsageError(
@@ -47,6 +99,14 @@ export function toSecretSource(
       );
     }
     return { secrets: toTrimmedSecrets(found.secret), scope: found.scope };
+  };
+  return {
+    asksRequest: true,
+    find: ({ method, url, headers }) => find({ method, url, headers, source: 'webhook' }),
+    findAgain: ({ proof = '' }) => {
+      const { url, headers } = readProof(proof);
+      return find({ method: 'POST', url, headers, source: 'queue' });
+    },
   };
 }
 

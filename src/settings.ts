@@ -5,7 +5,7 @@ import { MAX_TIMER_MS } from './in-time.js';
 import type { KeyBy } from './key.js';
 import type { ReceiverOptions } from './options.js';
 import { type EventSchemas, eventSchemas } from './schemas/events.js';
-import { type SecretSource, toSecretSource } from './secret-source.js';
+import { type RetiredSecret, type SecretSource, toSecretSource } from './secret-source.js';
 import type { StandardSchema } from './standard-schema.js';
 import { guardStore } from './stores/guard.js';
 import { isMemoryStore, memoryStore } from './stores/memory.js';
@@ -39,6 +39,7 @@ export interface Settings {
 
 const NAMES = [
   'secret',
+  'retiredSecrets',
   'events',
   'headerPrefix',
   'store',
@@ -76,9 +77,10 @@ export function readOptions(options: ReceiverOptions): Settings {
   }
   const { headerPrefix = 'X-Service-', keyBy = 'delivery', keepDays = 30, scope = '' } = options;
   const { events = {}, paidStatuses = [100], store = memoryStore(), queue, telemetry } = options;
-  const { hooks = {}, unwrap = false, debug = isDebugged() } = options;
+  const { hooks = {}, unwrap = false, debug = isDebugged(), retiredSecrets = [] } = options;
   check(typeof scope === 'string', 'scope', 'a string, such as the name of the shop');
-  const secretSource = toSecretSource(options.secret, scope);
+  checkRetired(retiredSecrets);
+  const secretSource = toSecretSource(options.secret, scope, retiredSecrets);
 
   check(
     typeof headerPrefix === 'string' && /^[\w-]+-$/.test(headerPrefix),
@@ -145,6 +147,15 @@ export function readOptions(options: ReceiverOptions): Settings {
     telemetry,
     debug,
   };
+}
+
+function checkRetired(retired: unknown): void {
+  const isDated = ({ until }: RetiredSecret) => !Number.isNaN(new Date(until).getTime());
+  check(
+    Array.isArray(retired) && retired.every((one) => one && isDated(one)),
+    'retiredSecrets',
+    "a list of secrets and dates, such as [{ secret, until: '2026-12-31' }]",
+  );
 }
 
 function checkHooks(hooks: unknown): void {

@@ -13,13 +13,18 @@ export interface Job {
   readonly receivedAt: number;
   /** The raw body, in base64. */
   readonly body: string;
+  /** By what the worker proves the body. */
+  readonly proof?: string;
   readonly traceparent?: string;
 }
 
-export function toJob({ body, traceparent, ...delivery }: SealedDelivery): Job {
+export function toJob({ body, proof, traceparent, ...delivery }: SealedDelivery): Job {
   const { key, scope, id, event, receivedAt } = delivery;
-  const job = { v: 1, key, scope, id, event, receivedAt, body: toBase64(body) } as const;
-  return traceparent === undefined ? job : { ...job, traceparent };
+  return {
+    ...{ v: 1, key, scope, id, event, receivedAt, body: toBase64(body) },
+    ...(proof === undefined ? {} : { proof }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }
 
 /** @throws {WebhookError} `job_invalid` where it is not what {@link toJob} made. */
@@ -31,19 +36,32 @@ export function fromJob(data: unknown): SealedDelivery {
         'Give the deliveries a queue of their own, and deploy the worker before what fills it.',
     );
   }
-  const { key, scope, id, event, receivedAt, traceparent } = data;
-  return { key, scope, id, event, receivedAt, body: fromBase64(data.body), traceparent };
+  const { key, scope, id, event, receivedAt, proof, traceparent } = data;
+  return { key, scope, id, event, receivedAt, body: fromBase64(data.body), proof, traceparent };
 }
+
+const KEY = /^[\da-f]{64}$/;
 
 function isJob(data: unknown): data is Job {
   if (typeof data !== 'object' || data === null) return false;
-  const { v, receivedAt, traceparent, ...rest } = data as Partial<Record<keyof Job, unknown>>;
+  const { v, key, receivedAt, proof, traceparent, ...rest } = data as Partial<
+    Record<keyof Job, unknown>
+  >;
   return (
     v === 1 &&
-    typeof receivedAt === 'number' &&
-    (traceparent === undefined || typeof traceparent === 'string') &&
-    (['key', 'scope', 'id', 'event', 'body'] as const).every(
-      (name) => typeof rest[name] === 'string',
-    )
+    // Of any other form it would fail in the store, each time anew and as if the store were down.
+    typeof key === 'string' &&
+    KEY.test(key) &&
+    isTime(receivedAt) &&
+    [proof, traceparent].every((text) => text === undefined || typeof text === 'string') &&
+    (['scope', 'id', 'event', 'body'] as const).every((name) => typeof rest[name] === 'string')
   );
 }
+
+/** Not before this library was, nor further ahead than a clock may be wrong. */
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && value > EARLIEST && value < Date.now() + DAY_MS;
+}
+
+const EARLIEST = Date.UTC(2020, 0);
+const DAY_MS = 24 * 60 * 60 * 1000;

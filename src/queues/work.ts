@@ -19,6 +19,8 @@ export interface Worked {
   readonly state: 'done' | 'failed' | 'waiting';
   /** When it may be tried again, at the soonest. */
   readonly retryAfterMs: number;
+  /** The key that it was processed under: not always the one that the queue has named. */
+  readonly key: string | undefined;
 }
 
 /** Processes a delivery that came out of a queue. */
@@ -30,9 +32,11 @@ export async function work(
   let result = await receiver.dispatch(delivery, { lastAttempt });
   // It does not fit its event, and will not the next time: at once to where a person looks at it.
   if (!('outcome' in result)) result = await receiver.dispatch(delivery, { lastAttempt: true });
-  if (!('outcome' in result)) return { outcome: 'rejected', state: 'failed', retryAfterMs: 0 };
-  const { outcome, retryAfterMs = 0 } = result;
-  return { outcome, state: STATES[outcome], retryAfterMs };
+  if (!('outcome' in result)) {
+    return { outcome: 'rejected', state: 'failed', retryAfterMs: 0, key: undefined };
+  }
+  const { outcome, retryAfterMs = 0, key } = result;
+  return { outcome, state: STATES[outcome], retryAfterMs, key };
 }
 
 const STATES = {

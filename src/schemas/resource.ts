@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { type $ZodIssue, $ZodObjectJIT } from 'zod/v4/core';
 import type { StandardResult, StandardSchema } from '../standard-schema.js';
+import { decimal } from './decimal.js';
 import type { Issue } from './issue.js';
 import { isJsonObject } from './json.js';
 
@@ -38,13 +39,15 @@ export function resource<Required extends Fields, Rest extends Fields>(
 ): ResourceSchema<Output<Required, Rest>> {
   const fields = { ...required, ...rest };
   const count = Object.keys(fields).length;
+  const amounts = Object.keys(fields).filter((name) => fields[name] === decimal);
   // zod's compiled object: four times as fast as z.object here, and the same where code cannot be compiled.
   const known = new $ZodObjectJIT({ type: 'object', shape: fields });
 
   return resourceSchema((input) => {
     if (!isJsonObject(input)) return { issues: [{ path: '', message: 'expected object' }] };
     const whole = z.safeParse(known, input);
-    if (whole.success) {
+    const rounded = amounts.filter((name) => isRounded(input[name]));
+    if (whole.success && rounded.length === 0) {
       // Most often there is no unknown key to be kept, and so nothing to be copied.
       const isKnown = Object.keys(input).length === count;
       return {
@@ -57,10 +60,12 @@ export function resource<Required extends Fields, Rest extends Fields>(
     const issues: Issue[] = [];
     const fatal: Issue[] = [];
     for (const [name, field] of Object.entries(fields)) {
+      const isOff = rounded.includes(name);
       const result = field.safeParse(Object.hasOwn(input, name) ? input[name] : undefined);
-      value[name] = result.success ? result.data : undefined;
-      if (result.success) continue;
-      (Object.hasOwn(required, name) ? fatal : issues).push(issueOf(name, result.error.issues[0]));
+      value[name] = result.success && !isOff ? result.data : undefined;
+      const fault = result.success ? undefined : issueOf(name, result.error.issues[0]);
+      const issue = isOff ? { path: name, message: ROUNDED } : fault;
+      if (issue) (Object.hasOwn(required, name) ? fatal : issues).push(issue);
     }
     return fatal.length > 0
       ? { issues: fatal }
@@ -91,6 +96,13 @@ function resourceSchema<T>(read: (value: unknown) => Reading<T>): ResourceSchema
       },
     },
   };
+}
+
+const ROUNDED = 'is a number beyond 2^53, which has lost digits';
+
+/** Whether an amount is a number that JSON has rounded before it came here. */
+function isRounded(amount: unknown): boolean {
+  return typeof amount === 'number' && Math.abs(amount) > Number.MAX_SAFE_INTEGER;
 }
 
 function issueOf(field: string, fault: $ZodIssue | undefined): Issue {

@@ -4,8 +4,11 @@ import {
   type HandOff,
   type IdempotencyStore,
   type SealedDelivery,
+  type SecretFunction,
 } from 'storefront-webhooks';
+import { sign } from 'storefront-webhooks/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { contentOf, deliveryKey } from '../../src/key.js';
 import type { Dispatching } from '../../src/queues/work.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
@@ -318,23 +321,34 @@ function withHash(delivery: SealedDelivery | undefined) {
 
 type Options = Omit<Parameters<typeof createReceiver>[0], 'secret' | 'schemas'>;
 
+/** Of all shops: each test has deliveries of a scope of its own. */
+const ofAnyShop: SecretFunction = ({ headers }) => {
+  const scope: unknown = Reflect.get(headers, 'x-shop');
+  return { secret: SECRET, scope: typeof scope === 'string' ? scope : 'any' };
+};
+
 /** A receiver that says nothing of what goes wrong. */
 export function newReceiver({ hooks, ...options }: Options) {
-  // Of all shops, unless it is one's: each test has deliveries of a scope of its own.
-  const secret = options.scope === undefined ? () => ({ secret: SECRET, scope: 'any' }) : SECRET;
+  const secret = options.scope === undefined ? ofAnyShop : SECRET;
   return createReceiver({ secret, ...options, hooks: { onError() {}, ...hooks } });
 }
 
 export function newDelivery(parts: Partial<SealedDelivery> = {}): SealedDelivery {
-  const key = randomBytes(32).toString('hex');
-  return {
-    key,
-    scope: `shop-${key.slice(0, 8)}`,
-    id: `whl_${key.slice(0, 8)}`,
+  const name = randomBytes(4).toString('hex');
+  const sealed = {
+    scope: `shop-${name}`,
+    id: `whl_${name}`,
     event: 'order:paid',
     receivedAt: 1_790_000_000_000,
     body: new TextEncoder().encode(JSON.stringify(paidOrder())),
     ...parts,
+  };
+  const headers = { 'x-shop': sealed.scope };
+  const content = contentOf(paidOrder(), sealed.body);
+  return {
+    key: deliveryKey('delivery', { ...sealed, content }),
+    proof: JSON.stringify({ signature: sign(sealed.body, SECRET), url: '/webhooks', headers }),
+    ...sealed,
   };
 }
 

@@ -155,3 +155,63 @@ describe('oncePer', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 });
+
+test('an oncePer that gives a promise fails the delivery, and nothing else', async () => {
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  const onError = vi.fn();
+  const receiver = createReceiver({ secret: SECRET, hooks: { onError } });
+  const oncePer = async () => Promise.reject(new Error('no gift'));
+  receiver.on('order:paid', () => {}, { oncePer: oncePer as unknown as () => string });
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
+  expect(onError.mock.calls[0]?.[0]).toMatchObject({
+    code: 'key_invalid',
+    message: expect.stringContaining('not a promise'),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(unhandled).not.toHaveBeenCalled();
+  process.off('unhandledRejection', unhandled);
+});
+
+test('what one handler writes to its payload changes no key and no payload of another', async () => {
+  const receiver = createReceiver({ secret: SECRET });
+  const seen: unknown[] = [];
+  receiver
+    .on('order:*', ({ payload }) => {
+      payload.id = 'changed';
+      Object.assign(payload.custom ?? {}, { gift: 'changed' });
+    })
+    .on('order:paid', ({ payload }) => void seen.push(payload.id, payload.custom), {
+      oncePer: (order) => order.id,
+    })
+    .on('*', ({ payload }) => void seen.push(payload.id, payload.custom), { name: 'audit' });
+  const order = paidOrder({ custom: { gift: { for: ['a friend'] }, __proto__: null } });
+  await deliver(receiver, order);
+  const ofOrder = ['ord_1', { gift: { for: ['a friend'] } }];
+  expect(seen).toEqual([...ofOrder, ...ofOrder]);
+  expect(await deliver(receiver, order, { id: 'fresh' })).toMatchObject({
+    ran: ['order:*', 'audit'],
+  });
+});
+
+test('a payload may be nested deeper than the stack is high, for several handlers', async () => {
+  const receiver = createReceiver({ secret: SECRET }).on('*', () => {});
+  receiver.on('query:created', () => {}, { name: 'second' });
+  const text = `{"id":"a","deep":${'['.repeat(40_000)}${']'.repeat(40_000)}}`;
+  const reply = await deliver(receiver, text, { event: 'query:created' });
+  expect(reply).toMatchObject({ outcome: 'handled', ran: ['*', 'second'] });
+});
+
+test('what a handler writes to its bytes is not what is kept', async () => {
+  const store = memoryStore();
+  const receiver = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
+  receiver.on('order:paid', ({ rawBody }) => {
+    rawBody.fill(0);
+    throw new Error('no');
+  });
+  const seen: number[] = [];
+  receiver.on('order:*', ({ rawBody }) => void seen.push(rawBody[0] ?? 0));
+  await deliver(receiver, paidOrder());
+  await deliver(receiver, paidOrder());
+  expect(seen).toEqual(['{'.charCodeAt(0)]);
+});

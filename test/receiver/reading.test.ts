@@ -36,18 +36,23 @@ test('paidStatuses says which states an order:paid may have', async () => {
   expect(await deliver(receiver, paidOrder({ status: 53 }))).toMatchObject({ status: 422 });
 });
 
-test('maxAge refuses a payload whose updated_at is older', async () => {
+test('maxAge refuses a payload whose updated_at is older, or is no time', async () => {
   const receiver = createReceiver({ secret: SECRET, maxAge: 60_000, hooks }).on('*', () => {});
   const aged = (ms: number) => paidOrder({ updated_at: new Date(Date.now() - ms).toISOString() });
   expect(await deliver(receiver, aged(0))).toMatchObject({ status: 200 });
   expect(await deliver(receiver, aged(120_000))).toMatchObject({ status: 422 });
-  for (const unreadable of ['01/02 whatever', '']) {
-    const payload = paidOrder({ updated_at: unreadable });
-    expect(await deliver(receiver, payload)).toMatchObject({ status: 422 });
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  for (const odd of ['01/02 whatever', '', 1, null, [], { toString: 1 }, tomorrow, '+9999-01-01']) {
+    const payload = paidOrder({ updated_at: odd });
+    expect(await deliver(receiver, payload), `${JSON.stringify(odd)}`).toMatchObject({
+      status: 422,
+    });
   }
-  // One that states no age passes, and cannot trip anything up.
-  const odd = '{"id":"o","status":100,"email":"","updated_at":{"toString":1,"valueOf":1}}';
-  expect(await deliver(receiver, odd)).toMatchObject({ status: 200 });
+  const inSeconds = paidOrder({ updated_at: Math.floor(Date.now() / 1000) });
+  expect(await deliver(receiver, inSeconds)).toMatchObject({ status: 200 });
+  // A clock may be a little ahead.
+  expect(await deliver(receiver, aged(-60_000))).toMatchObject({ status: 200 });
+  // What states no age has none.
   expect(await deliver(receiver, {}, { event: 'query:created' })).toMatchObject({ status: 200 });
 });
 

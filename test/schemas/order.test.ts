@@ -28,6 +28,21 @@ describe('an order', () => {
     );
   });
 
+  test.each(['value', 'usd_value', 'exchange_rate'])(
+    'says so where its %s is a number that JSON has rounded',
+    (field) => {
+      for (const extra of [{}, { quantity: 'many' }]) {
+        const text = JSON.stringify({ ...paid, ...extra, [field]: 0 });
+        const rounded = JSON.parse(text.replace(`"${field}":0`, `"${field}":9007199254740993`));
+        const { issues } = orderSchema.read(rounded);
+        expect(issues).toContainEqual({
+          path: field,
+          message: 'is a number beyond 2^53, which has lost digits',
+        });
+      }
+    },
+  );
+
   test.each(['value', 'usd_value', 'exchange_rate'])('has decimal text for its %s', (field) => {
     expect(orderSchema.read({ ...paid, [field]: 1e-7 })).toMatchObject({
       value: { [field]: '0.0000001' },

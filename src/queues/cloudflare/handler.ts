@@ -94,13 +94,15 @@ async function settle(
     const leftMs = endAt - performance.now();
     if (leftMs <= 0) return retry(message, isDead ? 'dead' : 'waiting');
     const working = work(receiver, { ...delivery, body }, { lastAttempt: isDead });
-    const { state, outcome, retryAfterMs } = await inTime(working, 'The receiver', leftMs);
+    const worked = await inTime(working, 'The receiver', leftMs);
+    const { state, outcome, retryAfterMs } = worked;
     if (state !== 'done') {
       if (isDead && state === 'failed') warnOfDead(delivery, outcome);
       return retry(message, isDead ? 'dead' : state, retryAfterMs);
     }
     message.ack();
-    if (parked !== undefined) await clearBody(parked, bodies);
+    // A message that somebody else has put in may name the body of a delivery that is not done.
+    if (parked !== undefined && worked.key === delivery.key) await clearBody(parked, bodies);
   } catch (error) {
     writeLine(`message ${message.id} could not be processed: ${describeError(error)}`);
     retry(message, isDead ? 'dead' : 'failed');

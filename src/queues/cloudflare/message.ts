@@ -1,4 +1,5 @@
 import type { SealedDelivery } from '../../delivery.js';
+import { WebhookError } from '../../errors.js';
 import { fromJob, type Job, toJob } from '../job.js';
 
 /** A job whose body is too large for a message: it names where the body is. */
@@ -40,7 +41,10 @@ export function fromMessage(data: unknown): {
 } {
   const parked = isParked(data) ? data.parked : undefined;
   const delivery = fromJob(isParked(data) ? { ...data, body: '' } : data);
-  return { delivery, parked };
+  if (parked === undefined || parked === delivery.key || parked.startsWith(`${delivery.key}-`)) {
+    return { delivery, parked };
+  }
+  throw new WebhookError('job_invalid', 'This message names the body of another delivery.');
 }
 
 function isParked(data: unknown): data is { readonly parked: string } {

@@ -12,7 +12,7 @@ interface Wrapped {
 /** A delivery as jsonb holds it. */
 export function toData(delivery: SealedDelivery): Job | Wrapped {
   const job = toJob(delivery);
-  const texts = [job.id, job.event, job.scope, job.traceparent ?? ''];
+  const texts = [job.id, job.event, job.scope, job.proof ?? '', job.traceparent ?? ''];
   // In JSON, both are escaped: and the escapes of escapes are plain text to jsonb.
   return texts.some((text) => REFUSED.test(text)) ? { json: JSON.stringify(job) } : job;
 }

@@ -43,12 +43,14 @@ export async function pgBossWorker(
   // One job each, because pg-boss 10 has a whole batch fail or succeed.
   const settings = { includeMetadata: true, batchSize: 1, pollingIntervalSeconds } as const;
   const start = async (queue: string, run: (job: BossJob) => Promise<unknown>) => {
-    const id = await boss.work(queue, settings, async ([job]) => {
+    let id: string | undefined;
+    id = await boss.work(queue, settings, async ([job]) => {
       try {
         return job && (await run(job));
       } finally {
-        // There may be more: otherwise a worker would take one job in each polling interval.
-        boss.notifyWorker(id);
+        // There may be more: otherwise a worker would take one job in each polling interval. A job may
+        // end before pg-boss has said which worker this is; then it is the next interval.
+        if (id !== undefined) boss.notifyWorker(id);
       }
     });
   };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import {
   type QueueBatch,
@@ -5,6 +6,7 @@ import {
   type QueueMessage,
   toQueueHandler,
 } from 'storefront-webhooks/cloudflare';
+import { sign } from 'storefront-webhooks/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Dispatching } from '../../../src/queues/work.js';
 import { paidOrder, SECRET } from '../../support/deliver.js';
@@ -13,14 +15,17 @@ import { durableStore } from '../../support/durable.js';
 const NAMES = { queue: 'webhooks', deadLetterQueue: 'webhooks-dead' };
 const env = {};
 
+const order = JSON.stringify(paidOrder());
+
 const job = (id: string) => ({
   v: 1,
-  key: id.padStart(64, '0'),
+  key: createHash('sha256').update(id).digest('hex'),
   scope: 'default',
   id,
   event: 'order:paid',
-  receivedAt: 0,
-  body: btoa(JSON.stringify(paidOrder())),
+  receivedAt: Date.now(),
+  body: btoa(order),
+  proof: sign(order, SECRET),
 });
 
 function message(body: unknown, attempts = 1) {
@@ -195,7 +200,7 @@ test('a body that is elsewhere, without `large`, is told of and not given up', a
   const written = stderr();
   const receiver = { dispatch: vi.fn() };
   const { body, ...rest } = job('a');
-  const one = message({ ...rest, parked: 'name' });
+  const one = message({ ...rest, parked: rest.key });
   await toQueueHandler(receiver, NAMES)(batchOf([one]), env);
   expect(delayOf(one)).toBeGreaterThan(0);
   expect(receiver.dispatch).not.toHaveBeenCalled();

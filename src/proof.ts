@@ -1,0 +1,49 @@
+import { headerEntries, type WebhookRequest } from './request.js';
+import { isJsonObject } from './schemas/json.js';
+
+/** By what the body of a delivery is proven again, when it comes out of a queue. */
+export interface Proof {
+  readonly signature: string;
+  /** The request as it came, which a `secret` function is asked with. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What says who somebody is has no place in a queue. */
+const NOT_KEPT = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+/** @param keepsRequest - Whether the request is needed as well, to find the secret by. */
+export function writeProof(
+  signature: string,
+  { url = '', headers }: WebhookRequest,
+  keepsRequest: boolean,
+): string {
+  if (!keepsRequest) return signature;
+  const kept = headerEntries(headers).filter(([name]) => !NOT_KEPT.has(name));
+  return JSON.stringify({ signature, url, headers: Object.fromEntries(kept) });
+}
+
+/** Reads what {@link writeProof} has written; anything else proves nothing. */
+export function readProof(text: string): Proof {
+  const given = text.startsWith('{') ? parse(text) : { signature: text };
+  const { signature, url, headers } = isJsonObject(given) ? given : {};
+  return {
+    signature: typeof signature === 'string' ? signature : '',
+    url: typeof url === 'string' ? url : '',
+    headers: isJsonObject(headers) ? textsOf(Object.entries(headers)) : {},
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function textsOf(entries: [string, unknown][]): Record<string, string> {
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}

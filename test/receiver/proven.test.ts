@@ -1,0 +1,248 @@
+import {
+  createReceiver,
+  type HandOff,
+  type KeyBy,
+  memoryStore,
+  type ReceiverOptions,
+  type SealedDelivery,
+  seal,
+} from 'storefront-webhooks';
+import { sign } from 'storefront-webhooks/testing';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+/** What a queue was given, as it is after a while in JSON. */
+let jobs: SealedDelivery[] = [];
+const queue: HandOff = {
+  durable: true,
+  enqueue: async (delivery, { key }) => {
+    const { body, ...rest } = delivery;
+    jobs.push({ ...JSON.parse(JSON.stringify(rest)), body });
+    return { id: key, duplicate: 'unknown' };
+  },
+};
+
+const handler = vi.fn();
+const onError = vi.fn();
+let store = durableStore();
+
+beforeEach(() => {
+  jobs = [];
+  store = durableStore();
+  vi.resetAllMocks();
+});
+
+function makeWorker(options: Partial<ReceiverOptions> = {}) {
+  const receiver = createReceiver({ secret: SECRET, store, hooks: { onError }, ...options });
+  return receiver.on('order:paid', handler);
+}
+
+async function queued(
+  payload = paidOrder(),
+  { secret = SECRET, keyBy = 'delivery' }: { secret?: string; keyBy?: KeyBy } = {},
+) {
+  await deliver(createReceiver({ secret, keyBy, queue }), payload, { secret });
+  const job = jobs.at(-1);
+  if (!job) throw new Error('Nothing was queued.');
+  return job;
+}
+
+const dead = () => store.list({ state: 'dead', limit: 9 });
+
+describe('what comes out of a queue', () => {
+  const forged = new TextEncoder().encode(JSON.stringify(paidOrder({ id: 'never signed' })));
+
+  test.each<[string, (job: SealedDelivery) => SealedDelivery]>([
+    ['another body', (job) => ({ ...job, body: forged })],
+    ['no signature', ({ proof, ...job }) => job],
+    ['an empty signature', (job) => ({ ...job, proof: '' })],
+    ['a signature that is none', (job) => ({ ...job, proof: 'signed, truly' })],
+    ['the signature of another secret', (job) => ({ ...job, proof: sign(job.body, 'another') })],
+    ['JSON that is no proof', (job) => ({ ...job, proof: '{"signature":1}' })],
+  ])('with %s is kept for a person, and not run', async (_, change) => {
+    const worker = makeWorker();
+    const genuine = await queued();
+    const job = change(genuine);
+    expect(await worker.dispatch(job)).toMatchObject({ outcome: 'parked' });
+    expect(handler).not.toHaveBeenCalled();
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'delivery_unproven' });
+    const [kept] = await dead();
+    expect(kept).toMatchObject({ body: job.body, error: expect.stringMatching(/not proven/) });
+    // The genuine one is not used up by it.
+    expect(await worker.dispatch(genuine)).toMatchObject({ outcome: 'handled' });
+    // Nor is it run by who looks at what is dead.
+    if (kept) expect(await worker.redrive(kept)).toMatchObject({ outcome: 'parked' });
+    expect(handler).toHaveBeenCalledOnce();
+    expect(await dead()).toHaveLength(1);
+  });
+
+  test('is refused where no store can keep it', async () => {
+    const worker = makeWorker({ store: memoryStore() });
+    const { proof, ...job } = await queued();
+    expect(await worker.dispatch(job)).toMatchObject({ code: 'signature_invalid' });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test('cannot use up the key of another delivery', async () => {
+    const worker = makeWorker();
+    const one = await queued(paidOrder({ id: 'ord_1' }));
+    const other = await queued(paidOrder({ id: 'ord_2' }));
+    expect(await worker.dispatch({ ...one, key: other.key })).toMatchObject({ key: one.key });
+    expect(await worker.dispatch(other)).toMatchObject({ outcome: 'handled', key: other.key });
+    expect(await worker.dispatch(one)).toMatchObject({ outcome: 'duplicate' });
+  });
+
+  test.each([['content'], ['id']] as const)(
+    'keeps the key of a receiver with another keyBy (%s)',
+    async (keyBy) => {
+      const job = await queued(paidOrder(), { keyBy });
+      expect(await makeWorker().dispatch(job)).toMatchObject({ outcome: 'handled', key: job.key });
+    },
+  );
+
+  test.each([
+    ['is very long', 'x'.repeat(15_000)],
+    ['no store takes', 'whl_\0\ud800'],
+  ])('keeps its key where its id %s', async (_, id) => {
+    const handled = makeWorker();
+    await deliver(createReceiver({ secret: SECRET, queue }), paidOrder(), { id });
+    const [job] = jobs;
+    expect(job?.id.length).toBeLessThanOrEqual(200);
+    if (job) expect(await handled.dispatch(job)).toMatchObject({ key: job.key });
+    expect(await deliver(handled, paidOrder(), { id })).toMatchObject({ outcome: 'duplicate' });
+  });
+
+  test('may be signed with a secret that was replaced, for as long as that is said', async () => {
+    const job = await queued(paidOrder(), { secret: 'the old one' });
+    const hour = 3_600_000;
+    const retired = (ms: number) => [
+      { secret: 'the old one', until: new Date(Date.now() + ms) },
+      { secret: 'an older one', until: new Date(Date.now() + hour).toISOString() },
+    ];
+    const late = makeWorker({ retiredSecrets: retired(-1) });
+    expect(await late.dispatch(job)).toMatchObject({ outcome: 'parked' });
+    const inTime = makeWorker({ retiredSecrets: retired(hour) });
+    expect(await inTime.dispatch(job)).toMatchObject({ outcome: 'handled' });
+    // A request has no such time.
+    const sent = deliver(inTime, paidOrder({ id: 'new' }), { secret: 'the old one' });
+    expect(await sent).toMatchObject({ status: 401 });
+  });
+
+  test('is processed once it can be proven after all, and once it is vouched for', async () => {
+    const jobs = [paidOrder({ id: 'a' }), paidOrder({ id: 'b' })];
+    for (const payload of jobs) {
+      await makeWorker().dispatch(await queued(payload, { secret: 'the old one' }));
+    }
+    const [first, second] = await dead();
+    const until = new Date(Date.now() + 60_000);
+    const knows = makeWorker({ retiredSecrets: [{ secret: 'the old one', until }] });
+    if (first) expect(await knows.redrive(first)).toMatchObject({ outcome: 'handled' });
+    if (second) {
+      const vouched = await makeWorker().redrive(second, { vouched: true });
+      expect(vouched).toMatchObject({ outcome: 'handled' });
+    }
+    expect(handler).toHaveBeenCalledTimes(2);
+    expect(await dead()).toEqual([]);
+  });
+});
+
+describe('with a secret function', () => {
+  const shops: Record<string, string> = { '/one': 'the first secret', '/two': 'the second secret' };
+  const asked: unknown[] = [];
+  const options = {
+    secret: ({
+      url = '',
+      headers,
+      source,
+    }: {
+      url: string | undefined;
+      headers: object;
+      source: string;
+    }) => {
+      asked.push([source, url, Object.keys(headers).sort()]);
+      const secret = shops[url];
+      return secret ? { secret, scope: url } : null;
+    },
+  };
+
+  async function queuedFor(url: string) {
+    const web = createReceiver({ ...options, queue });
+    const headers = { authorization: 'Basic c2VjcmV0', cookie: 'a=b', 'x-shop': url };
+    await deliver(web, paidOrder(), { url, headers, secret: shops[url] ?? '' });
+    const job = jobs.at(-1);
+    if (!job) throw new Error('Nothing was queued.');
+    return job;
+  }
+
+  test('the worker asks it again, with the request as it came', async () => {
+    const job = await queuedFor('/one');
+    expect(job.proof).not.toMatch(/authorization|cookie|c2VjcmV0/);
+    asked.length = 0;
+    expect(await makeWorker(options).dispatch(job)).toMatchObject({ outcome: 'handled' });
+    const names = ['x-service-event', 'x-service-signature', 'x-service-webhook', 'x-shop'];
+    expect(asked).toEqual([['queue', '/one', names]]);
+  });
+
+  test('one shop cannot pass for another, and a shop that is gone proves nothing', async () => {
+    const job = await queuedFor('/one');
+    const worker = makeWorker(options);
+    expect(await worker.dispatch({ ...job, scope: '/two' })).toMatchObject({ outcome: 'parked' });
+    const proof = job.proof?.replace('"/one"', '"/gone"') ?? '';
+    expect(await worker.dispatch({ ...job, proof })).toMatchObject({ outcome: 'parked' });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test('what it throws has the job tried again, and kept the last time', async () => {
+    const job = await queuedFor('/one');
+    const secret = () => Promise.reject(new Error('the database is down'));
+    const worker = makeWorker({ secret });
+    await expect(worker.dispatch(job)).rejects.toThrow('the database is down');
+    expect(await worker.dispatch(job, { lastAttempt: true })).toMatchObject({ outcome: 'parked' });
+    const [kept] = await dead();
+    const well = makeWorker(options);
+    if (kept) expect(await well.redrive(kept)).toMatchObject({ outcome: 'handled' });
+    expect(await dead()).toEqual([]);
+  });
+});
+
+test('what the store has kept goes back to the queue so that its worker can prove it', async () => {
+  const sender = makeWorker({ secret: 'the old one' });
+  handler.mockRejectedValueOnce(new Error('no'));
+  const job = await queued(paidOrder(), { secret: 'the old one' });
+  expect(await sender.dispatch(job, { lastAttempt: true })).toMatchObject({ outcome: 'parked' });
+  const [kept] = await dead();
+  const redriving: HandOff = { ...queue, redrive: queue.enqueue };
+  const web = makeWorker({ queue: redriving });
+  if (kept) expect(await web.redrive(kept)).toMatchObject({ outcome: 'queued' });
+  const again = jobs.at(-1);
+  // Its secret is not known any more: whoever has the store vouches for it.
+  if (again) expect(await makeWorker().dispatch(again)).toMatchObject({ outcome: 'handled' });
+  expect(await dead()).toEqual([]);
+});
+
+test('what verify gave is trusted, and sealed it can be proven', async () => {
+  const worker = makeWorker();
+  const body = new TextEncoder().encode(JSON.stringify(paidOrder()));
+  const headers = {
+    'x-service-event': 'order:paid',
+    'x-service-webhook': 'whl_1',
+    'x-service-signature': sign(body, SECRET),
+  };
+  const delivery = await worker.verify({ method: 'POST', headers, body });
+  if (!('payload' in delivery)) throw new Error(delivery.code);
+  expect(await worker.dispatch(seal(delivery))).toMatchObject({ outcome: 'handled' });
+  expect(await worker.dispatch(delivery)).toMatchObject({ outcome: 'duplicate' });
+  const elsewhere = makeWorker({ scope: 'elsewhere' });
+  await expect(elsewhere.dispatch(delivery)).rejects.toMatchObject({ code: 'scope_invalid' });
+});
+
+test('verify gives a delivery that contradicts its event only to who asks for it', async () => {
+  const worker = makeWorker();
+  const body = new TextEncoder().encode(JSON.stringify(paidOrder({ status: 56 })));
+  const headers = { 'x-service-event': 'order:paid', 'x-service-signature': sign(body, SECRET) };
+  const request = { method: 'POST', headers, body };
+  expect(await worker.verify(request)).toMatchObject({ code: 'payload_invalid', verified: true });
+  const kept = await worker.verify(request, { keepInvalid: true });
+  expect(kept).toMatchObject({ kind: 'invalid', payload: { status: 56 } });
+});
