@@ -55,10 +55,13 @@ export function sendOverHttp(
       })
       // Without an answer: where there is one, what counts is the end of its body.
       .on('close', () => brokeOff())
-      .on('upgrade', () => {
+      // From Node 26 on, the socket of these two is not destroyed with the request.
+      .on('upgrade', (_, socket) => {
+        socket.destroy();
         failWith('changed to another protocol. Take the Upgrade header out of the fixture');
       })
-      .on('connect', () => {
+      .on('connect', (_, socket) => {
+        socket.destroy();
         failWith('opened a tunnel. Give the fixture another method than CONNECT');
       })
       .on('response', (response) => {
