@@ -167,7 +167,7 @@ async function demo(showAll: boolean): Promise<number> {
   return 0;
 }
 
-const STORY_HEAD = '  ID        ANSWER             MS  WHAT HAPPENS';
+const STORY_HEAD = '  ID        ANSWER            MS  WHAT HAPPENS';
 
 function storyRow(result: ReplayResult, text: string): string {
   const { status, outcome = '?', durationMs } = result;
