@@ -11,15 +11,18 @@ async function deliver(order: Order) {
 
 const webhooks = toFetch(receiver);
 
+// Patterns, because new URL(request.url) throws where a Host header is no host, such as "a b[".
+const isWebhook = new URLPattern({ pathname: '/webhooks' });
+const isProduct = new URLPattern({ pathname: '/products' });
+
 const server = Deno.serve(
   {
     port: Number(Deno.env.get('PORT') ?? 3000),
     onListen: ({ port }) => console.log(`Listening on http://localhost:${port}/webhooks`),
   },
   async (request) => {
-    const { pathname } = new URL(request.url);
-    if (pathname === '/webhooks') return webhooks(request);
-    if (pathname === '/products' && request.method === 'POST') {
+    if (isWebhook.test(request.url)) return webhooks(request);
+    if (isProduct.test(request.url) && request.method === 'POST') {
       return Response.json(await request.json(), { status: 201 });
     }
     return new Response('Not found', { status: 404 });

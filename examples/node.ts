@@ -13,9 +13,9 @@ async function deliver(order: Order) {
 
 const webhooks = toNodeHandler(receiver);
 
-const server = createServer((request, response) => {
+const server = createServer(async (request, response) => {
   const [path] = request.url?.split('?') ?? [];
-  if (path === '/webhooks') webhooks(request, response);
+  if (path === '/webhooks') await webhooks(request, response);
   else if (path === '/health') response.end('ok');
   else response.writeHead(404).end();
 });

@@ -36,6 +36,7 @@ export class UsageError extends TypeError {
 
 /** Codes of {@link WebhookError}: stable, to be matched on. */
 export type WebhookErrorCode =
+  | 'answer_invalid'
   | 'delivery_too_large'
   | 'delivery_unfinished'
   | 'delivery_unproven'
@@ -50,7 +51,10 @@ export type WebhookErrorCode =
   | 'store_unavailable'
   | 'timed_out';
 
-/** Something went wrong while a verified delivery was processed. Told to `hooks.onError`. */
+/**
+ * Something went wrong while a verified delivery was processed, which is told to `hooks.onError`; or, in
+ * `storefront-webhooks/testing`, a delivery that was replayed got no whole answer.
+ */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
   readonly code: WebhookErrorCode;

@@ -1,39 +1,176 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { installed, withRuntimes } from './runtimes/installed.js';
 
 const timeout = 60_000;
+const ESCAPE = '\u001b';
 
-async function linesOn(node: string): Promise<string[]> {
-  const args = ['--import', 'tsx', 'examples/demo.ts'];
-  const { stdout } = await promisify(execFile)(node, args);
-  return stdout.trimEnd().split('\n');
+/** Runs a command to its end. Its colours are up to the terminal it has, if any. */
+async function run(command: string, args: readonly string[], { env, stdio }: SpawnOptions = {}) {
+  const { NO_COLOR, FORCE_COLOR, ...inherited } = process.env;
+  const child = spawn(command, args, {
+    env: { ...inherited, TERM: 'xterm', ...env },
+    stdio: stdio ?? ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text) => {
+    stderr += text;
+  });
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr, lines: stdout.trimEnd().split(/\r?\n/) };
 }
 
-test('the demo shows what each delivery was answered, and ends by itself', {
-  timeout,
-}, async () => {
-  const lines = await linesOn(process.execPath);
-  expect(lines[0]).toMatch(/^EVENT +ID +SIGNATURE +OUTCOME +STATUS +MS/);
-  const table = lines.slice(1, -2).map((line) => line.replace(/ +/g, ' '));
-  for (const start of [
-    'order:paid whl_0001 valid handled 200',
-    'order:paid whl_0001 valid duplicate 200',
-    'order:paid whl_0038 REFUSED rejected 401',
-    'order:paid whl_0040 valid rejected 422',
-    'query:replied whl_0027 valid failed 500',
-    'query:replied whl_0027 valid handled 200',
-    'subscription:renewed whl_0031 valid ignored 200',
-  ]) {
-    expect(table.filter((line) => line.startsWith(start))).not.toEqual([]);
-  }
-  expect(lines.at(-1)).toMatch(/^\d+ deliveries, .*, 0 of them not answered as expected/);
+const demo = (flags: readonly string[] = [], file = 'examples/demo.ts') =>
+  run(process.execPath, ['--import', 'tsx', file, ...flags]);
+
+const inTerminal = (columns: number, env = {}) => {
+  const command = `stty cols ${columns}; exec "${process.execPath}" --import tsx examples/demo.ts`;
+  return run('script', ['-qec', command, '/dev/null'], { env });
+};
+
+const STORY = [
+  /^✓ whl_0001 200 handled [\d.]+ an order is paid/,
+  /^✓ whl_0001 200 duplicate [\d.]+ the provider repeats it/,
+  /^✓ whl_0038 401 rejected [\d.]+ its body was changed/,
+  /^✓ whl_0039 401 rejected [\d.]+ it has no signature/,
+  /^✓ whl_0040 422 rejected [\d.]+ an unpaid order, sent as a paid one/,
+  /^✓ whl_0027 500 failed [\d.]+ the handler fails/,
+  /^✓ whl_0027 200 handled [\d.]+ the provider does, and the handler succeeds/,
+  /^✓ whl_0031 200 ignored [\d.]+ an event that no handler is for/,
+];
+
+const rowsOf = (lines: readonly string[]) =>
+  lines.filter((line) => /^[✓✗]/.test(line)).map((line) => line.replace(/ +/g, ' '));
+
+describe('the demo', { timeout }, () => {
+  test('tells a story of eight deliveries, counts the others, and ends by itself', async () => {
+    const { code, lines, stdout } = await demo();
+    expect(code).toBe(0);
+    expect(lines[0]).toMatch(
+      /^Real HTTP: Express on http:\/\/127\.0\.0\.1:\d+\/webhooks, remembering in (SQLite|memory)\.$/,
+    );
+    expect(rowsOf(lines)).toEqual(STORY.map((row) => expect.stringMatching(row)));
+    expect(lines).toContain('73 of 73 deliveries answered as expected, 20 orders shipped.');
+    expect(stdout).not.toContain(ESCAPE);
+  });
+
+  test('says what to do next, which exists', async () => {
+    const { stdout } = await demo();
+    const next = stdout.slice(stdout.indexOf('Next:'));
+    const files = next.match(/examples\/[\w.]+/g) ?? [];
+    expect(files).toEqual(['examples/express.ts', 'examples/README.md']);
+    for (const file of files) expect(readFileSync(file, 'utf8')).not.toBe('');
+    expect(next).toContain('npm run demo -- --all');
+  });
+
+  test('prints all deliveries in a table, if it is to', async () => {
+    const { code, lines } = await demo(['--all']);
+    expect(code).toBe(0);
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^ +EVENT +ID +SIGNATURE +OUTCOME +STATUS +MS +WHAT IT IS$/),
+    );
+    const rows = rowsOf(lines);
+    expect(rows).toHaveLength(73);
+    for (const start of [
+      '✓ order:paid whl_0001 valid handled 200',
+      '✓ order:paid whl_0001 valid duplicate 200',
+      '✓ order:paid whl_0038 REFUSED rejected 401',
+      '✓ order:paid whl_0040 valid rejected 422',
+      '✓ query:replied whl_0027 valid failed 500',
+      '✓ query:replied whl_0027 valid handled 200',
+      '✓ subscription:renewed whl_0031 valid ignored 200',
+    ]) {
+      expect(rows.filter((row) => row.startsWith(start))).not.toEqual([]);
+    }
+    // Some deliveries hold what a terminal would obey.
+    expect(lines.join('')).not.toContain(ESCAPE);
+  });
+
+  test('says how it is used', async () => {
+    const { code, stdout } = await demo(['--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Usage: npm run demo \[-- --all\]\n/);
+  });
+
+  test('ends with 2 and one line for a flag that it does not know', async () => {
+    for (const flags of [['--al'], ['all'], ['--all', '-v']]) {
+      const { code, stdout, stderr } = await demo(flags);
+      expect(code).toBe(2);
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(/^The demo does not know \S+: npm run demo -- --help .*\n$/);
+    }
+  });
+
+  test('is not troubled by a reader that has seen enough', async () => {
+    const command = `"${process.execPath}" --import tsx examples/demo.ts --all | head -1; exit \${PIPESTATUS[0]}`;
+    const { code, lines, stderr } = await run('bash', ['-c', command]);
+    expect(lines).toHaveLength(1);
+    expect(code).toBe(0);
+    expect(stderr).not.toMatch(/EPIPE|^ +at /m);
+  });
+
+  test('ends with 1 where an answer is not the expected one, and names the delivery', async () => {
+    const folder = mkdtempSync(join('test', 'demo-'));
+    try {
+      const file = join(folder, 'demo.ts');
+      const source = readFileSync('examples/demo.ts', 'utf8');
+      const broken = source.replace("'query:updated']", ']');
+      expect(broken).not.toBe(source);
+      writeFileSync(file, broken);
+      const { code, lines } = await demo([], file);
+      expect(code).toBe(1);
+      expect(lines).toContain('72 of 73 deliveries answered as expected, 20 orders shipped.');
+      expect(lines.at(-2)).toBe('Not as expected:');
+      expect(rowsOf(lines.slice(-1))).toEqual([
+        expect.stringMatching(/^✗ query:updated whl_0028 valid ignored 200 /),
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+// That is made by script, which takes other flags elsewhere.
+describe.skipIf(process.platform !== 'linux')('the demo in a terminal', { timeout }, () => {
+  const COLOUR = new RegExp(`${ESCAPE}\\[\\d+m`, 'g');
+  const plain = (lines: readonly string[]) => lines.map((line) => line.replace(COLOUR, ''));
+
+  test.each([80, 0])('of %d columns has colours, and no line is over 80', async (columns) => {
+    const { code, stdout, lines } = await inTerminal(columns);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(COLOUR);
+    expect(rowsOf(plain(lines))).toEqual(STORY.map((row) => expect.stringMatching(row)));
+    expect(plain(lines).filter((line) => line.length > 80)).toEqual([]);
+    // In full: nothing of the story had to be cut off.
+    expect(stdout).not.toContain('…');
+  });
+
+  test('that is narrow cuts the story to its width', async () => {
+    const rows = plain((await inTerminal(60)).lines).filter((line) => line.startsWith('✓'));
+    expect(rows.map((row) => row.length)).toEqual(rows.map(() => 60));
+    expect(rows[0]).toMatch(/an order is paid.*…$/);
+  });
+
+  test('has no colours with NO_COLOR', async () => {
+    const { code, stdout } = await inTerminal(80, { NO_COLOR: '1' });
+    expect(code).toBe(0);
+    expect(stdout).not.toContain(ESCAPE);
+  });
 });
 
 withRuntimes('the demo on Node 24', () => {
   test('remembers in SQLite', { timeout }, async () => {
-    const lines = await linesOn(installed('node24/bin/node'));
-    expect(lines.at(-1)).toMatch(/^\d+ deliveries, remembered in SQLite, 0 of them not/);
+    const node = installed('node24/bin/node');
+    const { code, lines, stderr } = await run(node, ['--import', 'tsx', 'examples/demo.ts']);
+    expect({ code, stderr: stderr.match(/^ +at .*/m) }).toEqual({ code: 0, stderr: null });
+    expect(lines[0]).toMatch(/remembering in SQLite\.$/);
+    expect(lines).toContain('73 of 73 deliveries answered as expected, 20 orders shipped.');
   });
 });

@@ -1,18 +1,25 @@
 import { request as startRequest } from 'node:http';
 import { request as startTlsRequest } from 'node:https';
+import { WebhookError } from '../errors.js';
+import { type Answer, AnswerBody } from './answer.js';
 import type { OutgoingRequest } from './prepare.js';
 
-/** An answer as it came in. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  /** Names of the handlers that ran; known only where the target is a receiver. */
-  readonly ran?: readonly string[] | undefined;
+/** An address as messages show it: without a query or a password, which may be secrets. */
+export function nameUrl({ origin, pathname }: URL): string {
+  return origin + pathname;
 }
 
-/** Sends one request over HTTP. Headers go out as they are, also twice. */
-export function sendOverHttp(url: URL, request: OutgoingRequest): Promise<Answer> {
+/**
+ * Sends one request over HTTP. Headers go out as they are, also twice.
+ *
+ * @param signal - Ends it when it fires, and rejects with its reason.
+ * @throws {WebhookError} `answer_invalid` where there is no whole answer.
+ */
+export function sendOverHttp(
+  url: URL,
+  request: OutgoingRequest,
+  signal: AbortSignal,
+): Promise<Answer> {
   const { method, headers, body, chunks } = request;
   const start = url.protocol === 'https:' ? startTlsRequest : startRequest;
   const sized = headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name));
@@ -27,21 +34,56 @@ export function sendOverHttp(url: URL, request: OutgoingRequest): Promise<Answer
         ...headers,
       ].flat(),
     });
-    outgoing.on('error', reject).on('response', (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (piece: string) => {
-        text += piece;
-      });
-      response.on('error', reject).on('end', () => {
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: flatten(response.headers),
-          body: text,
+    const fail = (error: unknown) => {
+      reject(error);
+      outgoing.destroy();
+    };
+    const failWith = (fault: string, cause?: Error) =>
+      fail(new WebhookError('answer_invalid', `${nameUrl(url)} ${fault}.`, { cause }));
+    const brokeOff = (cause?: Error) =>
+      failWith('closed the connection before its answer was whole. Look at what it logs', cause);
+
+    signal.addEventListener('abort', () => fail(signal.reason), { once: true });
+    outgoing
+      .on('error', (cause: NodeJS.ErrnoException) => {
+        // Where a name has several addresses, the error has a code and no message.
+        const reason = cause.message || cause.code;
+        failWith(
+          `did not answer: ${reason}. Look whether its server runs, and what it logs`,
+          cause,
+        );
+      })
+      // Without an answer: where there is one, what counts is the end of its body.
+      .on('close', () => brokeOff())
+      // From Node 26 on, the socket of these two is not destroyed with the request.
+      .on('upgrade', (_, socket) => {
+        socket.destroy();
+        failWith('changed to another protocol. Take the Upgrade header out of the fixture');
+      })
+      .on('connect', (_, socket) => {
+        socket.destroy();
+        failWith('opened a tunnel. Give the fixture another method than CONNECT');
+      })
+      .on('response', (response) => {
+        const text = new AnswerBody(nameUrl(url));
+        outgoing.removeAllListeners('close');
+        response.on('data', (piece: Buffer) => {
+          try {
+            text.add(piece);
+          } catch (error) {
+            fail(error);
+          }
         });
+        response.on('end', () => {
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: flatten(response.headers),
+            body: text.toString(),
+          });
+        });
+        response.on('error', brokeOff).on('close', () => brokeOff());
       });
-    });
-    void writeBody(outgoing, body, chunks).catch(reject);
+    void writeBody(outgoing, body, chunks).catch(fail);
   });
 }
 
@@ -51,7 +93,7 @@ async function writeBody(
   chunks: number,
 ): Promise<void> {
   const size = Math.max(1, Math.ceil(body.length / chunks));
-  for (let start = 0; start < body.length; start += size) {
+  for (let start = 0; start < body.length && !outgoing.destroyed; start += size) {
     outgoing.write(body.subarray(start, start + size));
     // A turn of the event loop between two pieces, so that they do not leave as one.
     if (chunks > 1) await new Promise((resolve) => setImmediate(resolve));

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type * as z from 'zod/mini';
 import { UsageError } from '../errors.js';
+import { parseExact, stringifyExact } from './exact-json.js';
 import {
   type Fixture,
   type VariantFile,
@@ -42,6 +43,7 @@ export function shippedFixtures(): string[] {
 }
 
 const SHIPPED = shippedFolder();
+const SHIPPED_NAME = /^\w[\w:.-]*(\/\w[\w:.-]*)?$/;
 
 // From src/testing/ as from dist/, the folder is beside the nearest package.json above.
 function shippedFolder(): string {
@@ -51,6 +53,13 @@ function shippedFolder(): string {
 }
 
 function shippedFile(name: string): string {
+  // Nothing outside of the folder has such a name, as "../secret" has not.
+  if (!SHIPPED_NAME.test(name) || name.endsWith('.json')) {
+    throw invalid(
+      name,
+      `the path of a file has to end in ${SUFFIX}, and a fixture that ships with the package is named by its event, or its event and case, as in order:paid/crypto`,
+    );
+  }
   const [event = '', variant = 'default'] = name.split('/');
   return join(SHIPPED, event.replace(':', '-'), `${variant}${SUFFIX}`);
 }
@@ -113,14 +122,31 @@ function vary(file: string, base: Fixture, variant: VariantFile): Fixture {
 }
 
 function patchBody(file: string, body: Uint8Array, patch: unknown): Uint8Array {
+  const text = readUtf8(body);
+  if (text === undefined) {
+    throw invalid(file, 'the body it extends is not UTF-8, so a merge would change its bytes');
+  }
+  const base = readExact(text);
+  if (!base) {
+    throw invalid(file, 'the body it extends is not JSON, so there is nothing to merge into');
+  }
+  return Buffer.from(stringifyExact(mergePatch(base.value, patch)));
+}
+
+function readUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return Buffer.from(JSON.stringify(mergePatch(JSON.parse(Buffer.from(body).toString()), patch)));
-  } catch (cause) {
-    throw invalid(
-      file,
-      'the body it extends is not JSON, so there is nothing to merge into',
-      cause,
-    );
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without the error of a parser, which quotes what it could not read. */
+function readExact(text: string): { value: unknown } | undefined {
+  try {
+    return { value: parseExact(text) };
+  } catch {
+    return undefined;
   }
 }
 
@@ -130,9 +156,9 @@ function replaceHeaders(base: Fixture['headers'], over: Fixture['headers']): Fix
 }
 
 function readJson(file: string): unknown {
-  let text: string;
+  let bytes: Uint8Array;
   try {
-    text = readFileSync(file, 'utf8');
+    bytes = readFileSync(file);
   } catch (cause) {
     throw invalid(
       file,
@@ -140,11 +166,11 @@ function readJson(file: string): unknown {
       cause,
     );
   }
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw invalid(file, 'it is not JSON', cause);
-  }
+  const text = readUtf8(bytes);
+  if (text === undefined) throw invalid(file, 'it is not UTF-8. Keep such a body as body.base64');
+  const json = readExact(text);
+  if (!json) throw invalid(file, 'it is not JSON');
+  return json.value;
 }
 
 function check<Schema extends z.ZodMiniType>(

@@ -1,7 +1,9 @@
 import { UsageError } from '../errors.js';
+import { MAX_TIMER_MS } from '../in-time.js';
 import type { Outcome } from '../outcome.js';
 import { SIGN } from '../sign-symbol.js';
 import { type Secret, sign } from '../signature.js';
+import { within } from './answer.js';
 import type { Fixture } from './fixture.js';
 import { loadFixture } from './load.js';
 import { type Mischief, prepare, type Signer } from './prepare.js';
@@ -16,6 +18,13 @@ export interface ReplayOptions extends Mischief {
   path?: string;
   /** The sender never sees the first answer, and sends the delivery again: the result is the second one. */
   loseResponse?: boolean;
+  /** Milliseconds that each sending may take, from its start to the whole answer. Default 10,000. */
+  timeout?: number;
+  /**
+   * Sends to an `http:` address that is not of this machine. Whoever reads a delivery on its way can send
+   * it again for as long as the secret is in use. Default false.
+   */
+  plainHttp?: boolean;
 }
 
 export interface ReplayManyOptions extends ReplayOptions {
@@ -49,8 +58,9 @@ export interface ReplayResult {
  * Sends saved deliveries to a receiver, an application or a running server, signed anew.
  *
  * @param fixture - A loaded fixture or the name of a shipped one; an array of them gives an array.
- * @throws {UsageError} `option_invalid` where the target is no receiver and no `secret` is given;
+ * @throws {UsageError} `option_invalid`, where the target is no receiver and no `secret` is given, too;
  *   `fixture_invalid`, `target_invalid`.
+ * @throws {WebhookError} `timed_out`, or `answer_invalid` where there was no whole answer.
  *
  * @example
  * const { outcome } = await replay(receiver, 'order:paid');
@@ -76,6 +86,13 @@ export async function replay(
   } = {},
 ): Promise<ReplayResult | ReplayResult[]> {
   const { duplicate = 1, shuffle = false, concurrency = 1, path = '/webhooks' } = options;
+  const { timeout = 10_000, plainHttp = false } = options;
+  if (!(typeof timeout === 'number' && timeout > 0 && timeout <= MAX_TIMER_MS)) {
+    throw new UsageError(
+      'option_invalid',
+      `replay() needs a timeout in milliseconds: a number above 0, and at most ${MAX_TIMER_MS}.`,
+    );
+  }
   atLeastOne('duplicate', duplicate);
   atLeastOne('concurrency', concurrency);
   const loaded = [fixtures].flat().map((one) => (typeof one === 'string' ? loadFixture(one) : one));
@@ -86,10 +103,10 @@ export async function replay(
     Array.isArray(fixtures) || LIST_OPTIONS.some((name) => options[name] !== undefined);
 
   const signer = toSigner(target, options, path);
-  const open = await openTarget(target, path);
+  const open = await openTarget(target, { path, timeout, plainHttp });
   try {
     const results = await inParallel(ordered, concurrency, (one) =>
-      sendOne(open, one, options, signer),
+      sendOne(open, one, options, signer, timeout),
     );
     const [first] = results;
     return isList || !first ? results : first;
@@ -108,12 +125,15 @@ async function sendOne(
   fixture: Fixture,
   options: ReplayOptions,
   signer: Signer,
+  timeout: number,
 ): Promise<ReplayResult> {
   const { headerPrefix = 'X-Service-', loseResponse = false } = options;
   const request = await prepare(fixture, options, signer, headerPrefix);
-  if (loseResponse) await target.send(request);
+  const send = () =>
+    within(timeout, `${target.name} did not answer`, (signal) => target.send(request, signal));
+  if (loseResponse) await send();
   const startedAt = performance.now();
-  const { status, headers, body, ran } = await target.send(request);
+  const { status, headers, body, ran } = await send();
   const durationMs = performance.now() - startedAt;
   const outcome = outcomeOf(body);
   const { expect } = fixture;
@@ -149,10 +169,20 @@ async function inParallel<Item, Result>(
 ): Promise<Result[]> {
   const results: Result[] = [];
   const queue = items.entries();
+  const faults: unknown[] = [];
   const worker = async () => {
-    for (const [index, item] of queue) results[index] = await run(item);
+    for (const [index, item] of queue) {
+      if (faults.length > 0) return;
+      try {
+        results[index] = await run(item);
+      } catch (error) {
+        faults.push(error);
+      }
+    }
   };
+  // To the end of all that have begun, so that nothing is sent after it has failed.
   await Promise.all(Array.from({ length: concurrency }, worker));
+  if (faults.length > 0) throw faults[0];
   return results;
 }
 

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { UsageError } from '../errors.js';
 import type { Reply } from '../reply.js';
 import type { WebhookRequest } from '../request.js';
 import { SIGN } from '../sign-symbol.js';
-import { type Answer, sendOverHttp } from './http.js';
+import { type Answer, AnswerBody, within } from './answer.js';
+import { nameUrl, sendOverHttp } from './http.js';
 import type { OutgoingRequest } from './prepare.js';
 
 type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -31,8 +33,17 @@ export type ReplayTarget =
 
 /** A target that is ready to be sent to. */
 export interface OpenTarget {
-  send(request: OutgoingRequest): Promise<Answer>;
+  /** The subject of a sentence about it. */
+  readonly name: string;
+  /** The signal fires when nobody waits for the answer any more. */
+  send(request: OutgoingRequest, signal: AbortSignal): Promise<Answer>;
   close(): Promise<void>;
+}
+
+interface Way {
+  readonly path: string;
+  readonly timeout: number;
+  readonly plainHttp: boolean;
 }
 
 export function isReceiver(target: unknown): target is ReceiverLike {
@@ -40,11 +51,14 @@ export function isReceiver(target: unknown): target is ReceiverLike {
 }
 
 /** Makes a target ready; an application is served on a loopback port for as long as it is open. */
-export async function openTarget(target: ReplayTarget, path: string): Promise<OpenTarget> {
-  if (typeof target === 'string' || target instanceof URL) return openUrl(new URL(target));
+export async function openTarget(target: ReplayTarget, way: Way): Promise<OpenTarget> {
+  const { path, timeout, plainHttp } = way;
+  if (typeof target === 'string' || target instanceof URL) {
+    return openUrl(readAddress(target, plainHttp));
+  }
   if (target instanceof Server) {
     return target.listening
-      ? openUrl(new URL(path, originOf(target)))
+      ? openUrl(pathOn(originOf(target), path))
       : serve((request, response) => target.emit('request', request, response), path);
   }
   if (isReceiver(target)) return openReceiver(target, path);
@@ -56,8 +70,8 @@ export async function openTarget(target: ReplayTarget, path: string): Promise<Op
   if (typeof target === 'object' && target !== null) {
     if ('callback' in target) return serve(target.callback(), path);
     if ('ready' in target) {
-      await target.ready();
-      return openTarget(target.server, path);
+      await within(timeout, 'The application did not get ready', () => target.ready());
+      return openTarget(target.server, way);
     }
     if ('fetch' in target) return openFetch((request) => target.fetch(request), path);
   }
@@ -69,19 +83,56 @@ export async function openTarget(target: ReplayTarget, path: string): Promise<Op
 }
 
 function openUrl(url: URL): OpenTarget {
-  return { send: (request) => sendOverHttp(url, request), close: async () => {} };
+  return {
+    name: nameUrl(url),
+    send: (request, signal) => sendOverHttp(url, request, signal),
+    close: async () => {},
+  };
+}
+
+/** What is sent is correctly signed and stays valid for ever, so it is not shown to a network unasked. */
+function readAddress(address: string | URL, plainHttp: boolean): URL {
+  const url = URL.canParse(`${address}`) ? new URL(address) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new UsageError(
+      'target_invalid',
+      'replay() was given an address that it cannot send to: it has to be a whole one, such as http://localhost:3000/webhooks.',
+    );
+  }
+  if (url.protocol === 'http:' && !plainHttp && !LOOPBACK.test(url.hostname)) {
+    throw new UsageError(
+      'option_invalid',
+      `replay() would send a genuine delivery to ${nameUrl(url)}, where everybody on the way can read it and send it again. ` +
+        'Use https:, or { plainHttp: true } on a network that you trust.',
+    );
+  }
+  return url;
+}
+
+// As a URL writes them, whatever way they were written.
+const LOOPBACK = /^((.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** A path is only ever that: one such as "//host/x" does not lead to another host. */
+function pathOn(origin: string, path: string): URL {
+  return new URL(origin + (path.startsWith('/') ? path : `/${path}`));
 }
 
 /** Serves a handler on a loopback port of its own. */
 async function serve(handler: NodeHandler, path: string): Promise<OpenTarget> {
   const server = createServer(handler);
+  // All of them: the server forgets those that have left HTTP, and would wait for their end.
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve);
   });
   return {
-    ...openUrl(new URL(path, originOf(server))),
+    ...openUrl(pathOn(originOf(server), path)),
     close: async () => {
-      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };
@@ -102,6 +153,7 @@ function originOf(server: Server): string {
 
 function openReceiver(receiver: ReceiverLike, path: string): OpenTarget {
   return {
+    name: 'The receiver',
     send: ({ method, headers, body }) =>
       receiver.receive({ method, url: path, headers: join(headers), body }),
     close: async () => {},
@@ -109,23 +161,41 @@ function openReceiver(receiver: ReceiverLike, path: string): OpenTarget {
 }
 
 function openFetch(handler: FetchHandler, path: string): OpenTarget {
+  const name = 'The fetch handler';
   return {
-    async send({ method, headers, body }) {
+    name,
+    async send({ method, headers, body }, signal) {
       const init = { method, headers: new Headers(headers.map(([name, value]) => [name, value])) };
       const hasBody = method !== 'GET' && method !== 'HEAD';
       const request = new Request(
-        new URL(path, 'http://127.0.0.1'),
+        pathOn('http://127.0.0.1', path),
         hasBody ? { ...init, body } : init,
       );
       const response = await handler(request);
       return {
         status: response.status,
         headers: Object.fromEntries(response.headers),
-        body: await response.text(),
+        body: await readBody(response, name, signal),
       };
     },
     close: async () => {},
   };
+}
+
+async function readBody({ body }: Response, from: string, signal: AbortSignal): Promise<string> {
+  const text = new AnswerBody(from);
+  const reader = body?.getReader();
+  const cancel = () => reader?.cancel().catch(() => {});
+  signal.addEventListener('abort', cancel);
+  try {
+    for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+      text.add(read.value);
+    }
+  } catch (error) {
+    void cancel();
+    throw error;
+  }
+  return text.toString();
 }
 
 /** As Node gives them: a header that stands there twice is joined with a comma. */

@@ -20,6 +20,12 @@ declare const Deno: {
   exit(): never;
 };
 
+/** Of Deno, and of newer versions of Node than the oldest that is supported. */
+declare class URLPattern {
+  constructor(parts: { pathname: string });
+  test(url: string): boolean;
+}
+
 /** Of Cloudflare Workers. */
 interface ExportedHandler<Env> {
   fetch(

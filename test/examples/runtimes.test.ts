@@ -1,5 +1,7 @@
 import { cp, readFile } from 'node:fs/promises';
-import { afterAll, beforeAll } from 'vitest';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installed, withRuntimes } from '../runtimes/installed.js';
 import { makeProject, type Project } from '../runtimes/project.js';
 import { startWorker } from '../runtimes/workerd.js';
@@ -19,10 +21,26 @@ withRuntimes('the examples in Bun, Deno and workerd', () => {
 
   exampleShop('bun', () => start(installed('.bin/bun'), ['bun.ts'], { cwd: project.folder, env }));
 
-  exampleShop('deno', () => {
+  const startDeno = () => {
     const args = ['run', '--allow-net', '--allow-env', 'deno.ts'];
     return start(installed('.bin/deno'), args, { cwd: project.folder, env });
-  });
+  };
+  exampleShop('deno', startDeno);
+
+  test('deno does not stumble over a Host header that is no host', async () => {
+    const shop = await startDeno();
+    try {
+      for (const host of ['a b[', '[', '127.0.0.1']) {
+        const socket = connect(Number(new URL(shop.origin).port), '127.0.0.1');
+        const head = `POST /webhooks HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\nConnection: close`;
+        socket.end(`${head}\r\n\r\n{}`);
+        expect(await text(socket), host).toMatch(/^HTTP\/1\.1 4\d\d /);
+      }
+      expect(shop.output()).not.toMatch(/error|invalid/i);
+    } finally {
+      await shop.stop();
+    }
+  }, 60_000);
 
   exampleShop('workers', async () => {
     const folder = `${project.folder}/workers`;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { UsageError } from 'storefront-webhooks';
 import { type Fixture, loadFixture, shippedFixtures } from 'storefront-webhooks/testing';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -185,8 +185,22 @@ describe('a variant', () => {
   test('merges into the body, which is then compact JSON', () => {
     const merge = { status: 51, value: null, custom: { a: 1 } };
     expect(textOf(vary({ merge }))).toBe('{"id":"ord_1","status":51,"custom":{"a":1}}');
-    expect(textOf(vary({ merge: {} }))).toBe('{"id":"ord_1","status":100,"value":10}');
+    expect(textOf(vary({ merge: {} }))).toBe('{"id":"ord_1","status":100,"value":10.0}');
     expect(textOf(vary({ merge: null }))).toBe('null');
+  });
+
+  test('leaves each number as it is written, also one that JavaScript cannot hold', () => {
+    const numbers = '9007199254740993,1.10,1e400,-0,1E5,12.0e-3,0,-7,0.5,1e+21';
+    const text = `{"a":[${numbers}],"b":"1.10 \\" 1.10","c":2.50}`;
+    save('numbers', { ...base, body: { text } });
+    const patch = '{"b":"3.10","d":{"e":4.40}}';
+    const file = save(
+      'exact',
+      `{"v":1,"extends":"./numbers.hook.json","headers":[],"merge":${patch}}`,
+    );
+    expect(textOf(loadFixture(file))).toBe(`{"a":[${numbers}],"b":"3.10","c":2.50,"d":{"e":4.40}}`);
+    const same = save('same', { v: 1, extends: './numbers.hook.json', merge: {} });
+    expect(textOf(loadFixture(same))).toBe(text);
   });
 
   test('replaces headers of the same name, in any case, and may give one twice', () => {
@@ -211,7 +225,7 @@ describe('a variant', () => {
   test('may extend a variant', () => {
     save('middle', { v: 1, extends: './base.hook.json', merge: { status: 56, a: 1 } });
     const fixture = vary({ extends: './middle.hook.json', merge: { a: 2 } });
-    expect(textOf(fixture)).toBe('{"id":"ord_1","status":56,"value":10,"a":2}');
+    expect(textOf(fixture)).toBe('{"id":"ord_1","status":56,"value":10.0,"a":2}');
     expect(fixture.description).toBe('a paid order');
   });
 
@@ -237,6 +251,40 @@ describe('a variant', () => {
       expect(refusalOf(file)).toContain('is not JSON, so there is nothing to merge into');
     },
   );
+});
+
+describe('what a file holds is not told', () => {
+  test.each(['{"secret":hunter2}', 'hunter2', '{"a":01,"secret":"hunter2"}'])(
+    'where it is not JSON: %s',
+    (text) => {
+      const unreadable = save('unreadable', text);
+      save('secret', { ...base, body: { text } });
+      const merging = save('merging', { v: 1, extends: './secret.hook.json', merge: {} });
+      for (const file of [unreadable, merging]) {
+        expect(refusalOf(file)).toContain('is not JSON');
+        expect(() => loadFixture(file)).toThrow(expect.objectContaining({ cause: undefined }));
+        expect(refusalOf(file)).not.toContain('hunter');
+      }
+    },
+  );
+});
+
+describe('bytes that are not UTF-8', () => {
+  const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.of(0xff), Buffer.from('"}')]);
+
+  test('are refused in a file, which would have them changed', () => {
+    const file = save('latin', '');
+    writeFileSync(file, bytes);
+    expect(refusalOf(file)).toContain('it is not UTF-8');
+  });
+
+  test('are refused in a body that is merged, and kept in one that is not', () => {
+    save('bytes', { ...base, body: { base64: bytes.toString('base64') } });
+    const merging = save('merging', { v: 1, extends: './bytes.hook.json', merge: { b: 1 } });
+    expect(refusalOf(merging)).toContain('the body it extends is not UTF-8');
+    const keeping = save('keeping', { v: 1, extends: './bytes.hook.json' });
+    expect([...loadFixture(keeping).body]).toEqual([...bytes]);
+  });
 });
 
 describe('the shipped fixtures', () => {
@@ -265,7 +313,27 @@ describe('the shipped fixtures', () => {
     expect(loadFixture(file)).toEqual(loadFixture('order:paid'));
   });
 
-  test.each(['order:piad', 'order:paid/nothing', ''])('have none that is named "%s"', (name) => {
+  test.each([
+    ...['../planted', '..', './order:paid', '/order:paid', 'order:paid/', 'order:paid/../default'],
+    ...['order:paid/crypto/', 'order:paid\\crypto', 'a/b/c', 'order:paid/crypto.json', 'a.json'],
+    ...['../planted.json', `${folder}/planted`, 'order:paid\n', 'order paid', ''],
+  ])('are not named %j, which may be meant as a path', (name) => {
+    writeFileSync(join(folder, 'planted'), JSON.stringify(base));
+    expect(refusalOf(name)).toContain('the path of a file has to end in .hook.json');
+  });
+
+  test('are all that a name can reach', () => {
+    const planted = resolve('planted.hook.json');
+    writeFileSync(planted, JSON.stringify(base));
+    try {
+      expect(() => loadFixture('../planted')).toThrow('has to end in .hook.json');
+      expect(loadFixture('planted.hook.json').file).toBe(planted);
+    } finally {
+      rmSync(planted);
+    }
+  });
+
+  test.each(['order:piad', 'order:paid/nothing'])('have none that is named "%s"', (name) => {
     expect(() => loadFixture(name)).toThrow(expect.objectContaining({ code: 'fixture_invalid' }));
   });
 });

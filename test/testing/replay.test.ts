@@ -198,7 +198,8 @@ describe('a target', () => {
     await replay(toNodeHandler(makeReceiver()), 'order:paid', { secret });
     const breaking = (request: IncomingMessage, _: ServerResponse) => request.socket.destroy();
     await expect(replay(breaking, 'order:paid', { secret })).rejects.toMatchObject({
-      code: expect.stringMatching(/^(ECONNRESET|EPIPE)$/),
+      code: 'answer_invalid',
+      cause: { code: expect.stringMatching(/^(ECONNRESET|EPIPE)$/) },
     });
     expect(closed.mock.contexts).toEqual(listening.mock.contexts);
     expect(closed).toHaveBeenCalledTimes(2);

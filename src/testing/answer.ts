@@ -1,0 +1,71 @@
+import { WebhookError } from '../errors.js';
+
+/** An answer as it came in. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Names of the handlers that ran; known only where the target is a receiver. */
+  readonly ran?: readonly string[] | undefined;
+}
+
+const MAX_BYTES = 1024 * 1024;
+
+/** The body of an answer while it comes in, which may be anybody's and without end. */
+export class AnswerBody {
+  readonly #pieces: Uint8Array[] = [];
+  readonly #from: string;
+  #size = 0;
+
+  /** @param from - Names who answers, as the subject of a sentence. */
+  constructor(from: string) {
+    this.#from = from;
+  }
+
+  /** @throws {WebhookError} `answer_invalid` where it is over 1 MiB. */
+  add(piece: Uint8Array): void {
+    this.#size += piece.length;
+    if (this.#size > MAX_BYTES) {
+      throw new WebhookError(
+        'answer_invalid',
+        `${this.#from} answered with more than 1 MiB, which no receiver does. Look whether it is the receiver that is sent to.`,
+      );
+    }
+    this.#pieces.push(piece);
+  }
+
+  toString(): string {
+    return Buffer.concat(this.#pieces).toString('utf8');
+  }
+}
+
+// Before a test replaces them: one that moves its clock on to see a handler run out of time is no late answer.
+const { setTimeout, clearTimeout } = globalThis;
+
+/**
+ * Runs what a target may never end.
+ *
+ * @param what - Says what did not happen, as the beginning of a sentence.
+ * @param run - Its signal fires when the time is over, so that it lets go of what it holds.
+ * @throws {WebhookError} `timed_out`
+ */
+export async function within<Value>(
+  ms: number,
+  what: string,
+  run: (signal: AbortSignal) => PromiseLike<Value>,
+): Promise<Value> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+  const timer = setTimeout(() => {
+    const advice = 'Look at what it waits for, or give replay() a longer timeout';
+    controller.abort(new WebhookError('timed_out', `${what} within ${ms} ms. ${advice}.`));
+  }, ms);
+  try {
+    return await Promise.race([run(signal), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
