@@ -12,6 +12,7 @@ import {
 import { Rejection } from './outcome.js';
 import type { Issue } from './schemas/issue.js';
 import { isJsonObject } from './schemas/json.js';
+import { describeStatus } from './schemas/order.js';
 import { type Reading, type ResourceSchema, VENDOR } from './schemas/resource.js';
 import type { StandardIssue, StandardSchema } from './standard-schema.js';
 
@@ -220,7 +221,9 @@ function findContradictions(
   if (!isJsonObject(record)) return issues;
   const { status, updated_at } = record;
   if (event === 'order:paid' && !paidStatuses.some((paid) => paid === status)) {
-    issues.push({ path: 'status', message: 'is not that of a paid order' });
+    const paid = paidStatuses.join(', ');
+    const message = `is ${describeStatus(status)}, and paidStatuses are [${paid}]`;
+    issues.push({ path: 'status', message });
   }
   if (maxAgeMs < Number.POSITIVE_INFINITY && updated_at !== undefined) {
     const age = receivedAt.getTime() - toTime(updated_at);

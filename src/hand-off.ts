@@ -20,6 +20,8 @@ export interface HandOffOptions<Tx = never> {
  */
 export interface HandOff<Tx = never> {
   readonly durable: true;
+  /** What it is, in a few words for a person. */
+  readonly description?: string | undefined;
   /** Resolves once the delivery is durably stored. Until then the sender is told nothing good. */
   enqueue(
     delivery: SealedDelivery,

@@ -1,7 +1,8 @@
 import type { Delivery, DeliverySource } from './delivery.js';
+import { type Announced, type Failure, Lines } from './lines.js';
 import { writeLine } from './log.js';
 import type { Dispatched, Outcome, Rejection, RejectionCode } from './outcome.js';
-import { describeError, printable } from './printable.js';
+import { describeError } from './printable.js';
 import { RecentIds } from './recent-ids.js';
 import type { Issue } from './schemas/issue.js';
 
@@ -37,6 +38,8 @@ export interface RejectionInfo {
   readonly verified: boolean;
   readonly id: string | undefined;
   readonly event: string | undefined;
+  /** What was seen, and what to change if it was genuine: names of headers, and no values. */
+  readonly detail: string | undefined;
 }
 
 /** Told to `hooks.onError` beside the error. */
@@ -46,34 +49,42 @@ export interface ErrorInfo {
   readonly scope?: string | undefined;
   /** The name of the handler that threw. */
   readonly handler?: string | undefined;
+  /** Which attempt at the delivery it was, where a handler threw: 1 for the first. */
+  readonly attempt?: number | undefined;
 }
 
 /** What a program is told while it runs. A hook is not waited for, and may throw without harm. */
 export interface Hooks {
+  /** Without it, what is parked and what nobody handles is told of on stderr. */
   onOutcome?: (info: OutcomeInfo) => unknown;
+  /** Without it, refusals are told of on stderr: the first, then one line a minute that counts the rest. */
   onRejected?: (info: RejectionInfo) => unknown;
-  /** Without it, an error is one line on stderr. */
+  /** Without it, an error is one line on stderr; of many, ten a minute and one that counts the rest. */
   onError?: (error: unknown, info: ErrorInfo) => unknown;
-}
-
-/** What an error is about. */
-export function nameOf({ id, event, scope }: Pick<Delivery, 'id' | 'event' | 'scope'>): ErrorInfo {
-  return { id, event, scope };
 }
 
 /** Calls the hooks, and speaks on stderr where silence would hide a lost delivery. */
 export class Reporter {
   readonly #hooks: Hooks;
+  readonly #isTraced: boolean;
   readonly #recentIds = new RecentIds();
+  readonly #lines = new Lines();
 
-  constructor(hooks: Hooks) {
+  /** @param isTraced - Whether every delivery is told of on stderr. */
+  constructor(hooks: Hooks, isTraced: boolean) {
     this.#hooks = hooks;
+    this.#isTraced = isTraced;
   }
 
-  outcome({ outcome, ran, attempt }: Dispatched, delivery: Delivery, startedAt: number): void {
-    const { onOutcome } = this.#hooks;
-    if (!onOutcome) return;
+  outcome(result: Dispatched, delivery: Delivery, startedAt: number): void {
     const durationMs = performance.now() - startedAt;
+    if (this.#isTraced) this.#lines.traced(delivery, result, durationMs);
+    const { onOutcome } = this.#hooks;
+    if (!onOutcome) {
+      this.#lines.ended(result, delivery);
+      return;
+    }
+    const { outcome, ran, attempt } = result;
     const { id, event, scope, source, issues, content } = delivery;
     const idReused = this.#recentIds.isReused(scope, id, content);
     call(() =>
@@ -81,31 +92,32 @@ export class Reporter {
     );
   }
 
-  rejection({ status, code, message, issues, verified, id, event }: Rejection): void {
+  rejection(rejection: Rejection): void {
+    if (this.#isTraced) this.#lines.tracedRefusal(rejection);
     const { onRejected } = this.#hooks;
-    if (onRejected) {
-      call(() => onRejected({ status, code, message, issues, verified, id, event }));
-    } else if (verified) {
-      const fields = issues.map(({ path, foreign }) => (foreign ? 'the payload' : path)).join(', ');
-      const hint = fields === '' ? '' : ` Look at: ${fields}.`;
-      writeLine(`refused ${name({ id: id ?? '(none)', event })} with ${status}: ${message}${hint}`);
+    if (!onRejected) {
+      this.#lines.refused(rejection);
+      return;
     }
+    const { status, code, message, issues, verified, id, event, detail } = rejection;
+    call(() => onRejected({ status, code, message, issues, verified, id, event, detail }));
   }
 
-  error(error: unknown, info: ErrorInfo): void {
+  error(error: unknown, failure: Failure & { readonly scope?: string | undefined }): void {
     const { onError } = this.#hooks;
-    if (onError) {
-      call(() => onError(error, info));
-    } else {
-      const handler = info.handler === undefined ? '' : ` in the handler "${info.handler}"`;
-      writeLine(`error${handler} for ${name(info)}: ${describeError(error)}`);
-    }
+    const { id, event, scope, handler, attempt } = failure;
+    if (onError) call(() => onError(error, { id, event, scope, handler, attempt }));
+    else this.#lines.failed(error, failure);
   }
-}
 
-function name({ id, event }: ErrorInfo = {}): string {
-  if (id === undefined) return 'a request';
-  return `delivery ${printable(id, 80)} (${printable(event ?? '', 80)})`;
+  announce(announced: Announced): void {
+    this.#lines.announce(announced);
+  }
+
+  /** Tells what has been counted and not told yet. */
+  flush(): void {
+    this.#lines.flush();
+  }
 }
 
 function call(hook: () => unknown): void {

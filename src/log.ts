@@ -1,8 +1,17 @@
 import { printable } from './printable.js';
 
-/** One escaped line on stderr: for what must not go unnoticed where nobody has set a hook. */
-export function writeLine(line: string): void {
-  console.error(`storefront-webhooks: ${printable(line, 4000)}`);
+/**
+ * One escaped line on stderr: for what must not go unnoticed where nobody has set a hook.
+ *
+ * @param level - `error` where an order may be at stake. Platforms show the two apart.
+ */
+export function writeLine(line: string, level: 'error' | 'warn' = 'error'): void {
+  console[level](`storefront-webhooks: ${printable(line, 4000)}`);
+}
+
+/** Somebody else's text in quotes, which it cannot end: so that none looks like another line. */
+export function quoted(text: string, maxLength = 80): string {
+  return `"${printable(text, maxLength).replace(/["\\]/g, '\\$&')}"`;
 }
 
 let hasWarned = false;

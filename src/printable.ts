@@ -12,6 +12,28 @@ export function printable(text: string, maxLength = 200): string {
   );
 }
 
+const MAX_FRAMES = 6;
+const MAX_CAUSES = 3;
+
+/** {@link describeError}, with where it was thrown and what had caused it: for who has to mend it. */
+export function describeInFull(error: unknown, causes = MAX_CAUSES): string {
+  const text = describeError(error);
+  try {
+    if (!(error instanceof Error)) return text;
+    const frames = (error.stack ?? '').split('\n').filter(isFrame).slice(0, MAX_FRAMES);
+    const places = frames.map((frame) => `, ${printable(frame.trim(), 300)}`).join('');
+    const isTold = error.cause === undefined || error instanceof WebhookError || causes === 0;
+    return `${text}${places}${isTold ? '' : `; caused by ${describeInFull(error.cause, causes - 1)}`}`;
+  } catch {
+    return text;
+  }
+}
+
+/** A place in the user's program, or in a package of it. */
+function isFrame(line: string): boolean {
+  return /^\s+at /.test(line) && !line.includes('node:internal');
+}
+
 /** One line about anything that was thrown, even a frozen object whose `message` throws. */
 export function describeError(error: unknown): string {
   try {

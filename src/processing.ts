@@ -1,7 +1,8 @@
 import { type Delivery, type SealedDelivery, seal } from './delivery.js';
 import { toDispatched, withoutHandler } from './dispatched.js';
 import { type HandOff, handOff } from './hand-off.js';
-import { nameOf, type Reporter } from './hooks.js';
+import { harmless } from './harmless.js';
+import type { Reporter } from './hooks.js';
 import type { Idempotency } from './idempotency.js';
 import type { Lease } from './lease.js';
 import { warnOfMemory } from './log.js';
@@ -9,7 +10,6 @@ import type { Dispatched, Rejection } from './outcome.js';
 import type { Route, Router } from './router.js';
 import { type HandlersWork, runHandlers } from './run-handlers.js';
 import type { Settings } from './settings.js';
-import { harmless } from './telemetry.js';
 
 /** How a delivery is processed. */
 export interface ProcessOptions {
@@ -100,17 +100,22 @@ export class Processing {
       lease,
       idempotency: this.#idempotency,
       telemetry: this.#settings.telemetry,
-      onError: (error, handler) => this.onError(error, delivery, handler),
+      onError: (error, handler) =>
+        this.onError(error, delivery, { handler, attempt: lease.attempt }),
     });
   }
 
   /** Tells what has gone wrong with a delivery. */
-  onError(error: unknown, delivery: Named, handler?: string): void {
-    this.#reporter.error(error, { ...nameOf(delivery), handler });
+  onError(
+    error: unknown,
+    { id, event, scope, payload }: Named,
+    run: { readonly handler?: string; readonly attempt?: number } = {},
+  ): void {
+    this.#reporter.error(error, { id, event, scope, payload, ...run });
   }
 }
 
-type Named = Pick<Delivery, 'id' | 'event' | 'scope'>;
+type Named = Pick<Delivery, 'id' | 'event' | 'scope'> & { readonly payload?: unknown };
 
 /** What nobody can handle, and is for a person to look at. */
 async function failed(error: string): Promise<HandlersWork> {

@@ -10,10 +10,10 @@ export async function findDoubt(
 ): Promise<string | undefined> {
   const { body, scope, proof = '' } = sealed;
   const { signature } = readProof(proof);
-  if (signature === '') return 'it came without a signature';
+  if (signature === '') return 'It came without a signature.';
   const found = await source.findAgain(sealed);
-  if (!found) return 'the secret function knows no shop for it';
-  if (found.scope !== scope) return 'the secret function finds another scope for it';
+  if (!found) return NO_SHOP;
+  if (found.scope !== scope) return 'The secret function finds another scope for it.';
   return verifySignature(body, signature, found.secrets) ? undefined : noneFits(found.secrets);
 }
 
@@ -31,6 +31,13 @@ export async function resign(
   return { ...sealed, proof: writeProof(sign(sealed.body, secret), request, source.asksRequest) };
 }
 
+/** Told to who runs the receiver, and never to a sender. */
 export function noneFits({ length }: readonly Secret[]): string {
-  return length === 1 ? 'the secret does not fit' : `none of the ${length} secrets fits`;
+  const none = length === 1 ? 'The secret does not fit.' : `None of the ${length} secrets fits.`;
+  return (
+    `${none} Compare it with the signing secret of your account; where it is the same, something ` +
+    'changes the body on its way.'
+  );
 }
+
+export const NO_SHOP = 'The secret function knows no shop for it.';

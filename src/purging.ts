@@ -1,3 +1,4 @@
+import { WebhookError } from './errors.js';
 import type { IdempotencyStore } from './stores/store.js';
 
 /** How many keys are looked at in one go, so that no claim waits long behind it. */
@@ -31,8 +32,9 @@ export class Purging {
     this.#dueAt = performance.now() + EVERY_MS;
     try {
       if ((await this.#store.purge(LIMIT)) >= LIMIT) this.#dueAt = 0;
-    } catch (error) {
-      this.#onError(error);
+    } catch (cause) {
+      const message = 'The store could not delete what is old.';
+      this.#onError(new WebhookError('store_unavailable', message, { cause }));
     }
   }
 }

@@ -1,5 +1,5 @@
 import { Answers } from './answers.js';
-import { type Delivery, readDelivery, type SealedDelivery } from './delivery.js';
+import type { Delivery, SealedDelivery } from './delivery.js';
 import { refuseOtherScope, withoutHandler } from './dispatched.js';
 import type {
   EffectOptions,
@@ -11,22 +11,22 @@ import type {
   PayloadMap,
   WebhookEvent,
 } from './handler.js';
-import { nameOf, Reporter } from './hooks.js';
+import { harmless } from './harmless.js';
+import { Reporter } from './hooks.js';
 import { Idempotency } from './idempotency.js';
 import type { ReceiverOptions } from './options.js';
 import { type Dispatched, Rejection } from './outcome.js';
 import { Processing, type ProcessOptions } from './processing.js';
-import { writeProof } from './proof.js';
-import { noneFits } from './proving.js';
 import { type Reply, replyTo } from './reply.js';
-import { readBody, readHeaders, type WebhookRequest } from './request.js';
+import { toTitle, type WebhookRequest } from './request.js';
 import { type AnyHandler, type AnyKey, Router } from './router.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
 import { readOptions, type Settings } from './settings.js';
 import { SIGN } from './sign-symbol.js';
-import { sign, verifySignature } from './signature.js';
-import { harmless, type TracedDelivery, trace, watched } from './telemetry.js';
+import { sign } from './signature.js';
+import { type TracedDelivery, trace, watched } from './telemetry.js';
 import { type Opened, Unsealing } from './unsealing.js';
+import { verifyRequest } from './verifying.js';
 
 // A short lease, because a sender retries a few times only: a crash must not spend them on 503s.
 const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
@@ -56,16 +56,17 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   readonly #processing: Processing;
   readonly #unsealing: Unsealing;
   readonly #answers = new Answers();
+  #isAnnounced = false;
 
   /** @internal */
   constructor(settings: Settings) {
     this.#settings = settings;
     this.#router = new Router(settings.schemas.keys());
-    this.#reporter = new Reporter(settings.hooks);
+    this.#reporter = new Reporter(settings.hooks, settings.debug);
     this.#idempotency = new Idempotency(
       settings.store,
       { ...TIMING, timeoutMs: settings.timeoutMs },
-      (error, subject) => this.#reporter.error(error, subject ? nameOf(subject) : {}),
+      (error, subject) => this.#reporter.error(error, subject ?? {}),
     );
     this.#processing = new Processing(settings, this.#router, this.#idempotency, this.#reporter);
     this.#unsealing = new Unsealing(settings, this.#processing);
@@ -122,8 +123,9 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   async receive(request: WebhookRequest): Promise<Reply> {
     const startedAt = performance.now();
     try {
+      this.#announce();
       if (request.answered) this.#answers.add(request.answered);
-      const delivery = await this.#read(request);
+      const delivery = await verifyRequest(request, this.#settings);
       if (delivery instanceof Rejection) return replyTo(this.#refuse(delivery, startedAt));
       const { queue } = this.#settings;
       const how = { startedAt, durableStores: request.durableStores };
@@ -152,7 +154,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     request: WebhookRequest,
     { keepInvalid = false }: { readonly keepInvalid?: boolean } = {},
   ): Promise<Delivery | Rejection> {
-    const delivery = await this.#read(request);
+    const delivery = await verifyRequest(request, this.#settings);
     if (delivery instanceof Rejection || keepInvalid) return delivery;
     return withoutHandler(delivery) ?? delivery;
   }
@@ -174,6 +176,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     { lastAttempt = false }: { readonly lastAttempt?: boolean } = {},
   ): Promise<Dispatched | Rejection> {
     const startedAt = performance.now();
+    this.#announce();
     if (!('body' in verified)) {
       refuseOtherScope(this.#settings.scope, verified);
       return this.#process(verified, { lastAttempt, startedAt });
@@ -223,6 +226,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    */
   async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
     await Promise.all([this.#idempotency.close(timeoutMs), this.#answers.left(timeoutMs)]);
+    this.#reporter.flush();
   }
 
   /** Signs as the provider would, for `storefront-webhooks/testing`. */
@@ -231,24 +235,16 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     return secret === undefined ? '' : sign(body, secret);
   }
 
-  async #read(request: WebhookRequest): Promise<Delivery | Rejection> {
-    const headers = readHeaders(request, this.#settings);
-    if (headers instanceof Rejection) return headers;
-
-    const rawBody = await readBody(request.body, this.#settings);
-    if (rawBody instanceof Rejection) return rawBody;
-
-    const { event, id, signature } = headers;
-    const { secretSource } = this.#settings;
-    const shop = await secretSource.find(request);
-    if (!shop || !verifySignature(rawBody, signature, shop.secrets)) {
-      const detail = shop ? noneFits(shop.secrets) : 'the secret function knows no shop for it';
-      return new Rejection('signature_invalid', { id, event, detail });
-    }
-    const { scope } = shop;
-    const proof = writeProof(signature, request, secretSource.asksRequest);
-    const envelope = { event, id, scope, proof, receivedAt: new Date() };
-    return readDelivery(rawBody, { ...envelope, source: 'webhook' }, this.#settings);
+  #announce(): void {
+    if (this.#isAnnounced) return;
+    this.#isAnnounced = true;
+    const { headerPrefix, store, queue } = this.#settings;
+    const handles = this.#router.handled;
+    const described = {
+      store: store.description,
+      queue: queue && (queue.description ?? 'your own'),
+    };
+    this.#reporter.announce({ handles, headerPrefix: toTitle(headerPrefix), ...described });
   }
 
   async #processOpened(

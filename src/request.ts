@@ -53,7 +53,10 @@ export function readHeaders(
 
   const header = toFinder(headers);
   const signature = header(`${headerPrefix}signature`);
-  if (!isSignature(signature)) return new Rejection('signature_invalid');
+  if (!isSignature(signature)) {
+    const detail = whyUnsigned(signature, headerPrefix, headers);
+    return new Rejection('signature_invalid', { detail });
+  }
 
   // Runtimes join a header that was given twice with a comma; no event name has one.
   const event = header(`${headerPrefix}event`);
@@ -67,6 +70,29 @@ export function readHeaders(
   if (declaredLength > limit) return new Rejection('body_too_large');
 
   return { event, signature, id: header(`${headerPrefix}webhook`) || undefined };
+}
+
+/** What there is in place of a signature: for who runs the receiver, and never for a sender. */
+function whyUnsigned(
+  signature: string | undefined,
+  headerPrefix: string,
+  headers: RequestHeaders,
+): string {
+  const expected = `\`${toTitle(`${headerPrefix}signature`)}\``;
+  if (signature !== undefined) {
+    return `${expected} is not 128 hexadecimal digits, and so is no HMAC-SHA512.`;
+  }
+  const prefix = headerEntries(headers)
+    .map(([name]) => /^(x-[a-z0-9-]{1,40}-)signature$/.exec(name)?.[1])
+    .find((found) => found !== undefined);
+  if (prefix === undefined) return `There was no ${expected}.`;
+  const brand = toTitle(prefix);
+  return `There was no ${expected}, but \`${brand}Signature\`: set headerPrefix: '${brand}'.`;
+}
+
+/** As headers are written: Node and Fetch give their names in lower case. */
+export function toTitle(header: string): string {
+  return header.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
 /** The body's bytes, at most `limit` of them, within `bodyTimeoutMs`. */

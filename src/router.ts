@@ -77,6 +77,13 @@ export class Router {
     this.#invalid = toRoute('onInvalid', handler);
   }
 
+  /** The events that there are handlers for, in words. */
+  get handled(): string {
+    const events = [...this.#routes].flatMap(([event, { length }]) => (length > 0 ? event : []));
+    const all = events.length === this.#routes.size ? ['every known event'] : events;
+    return [...all, ...(this.#unknown ? ['unknown events'] : [])].join(', ');
+  }
+
   /** The handlers for a delivery. From the first one on, no handler can be added. */
   routesFor({ kind, event }: Delivery): readonly Route[] {
     this.#inUse = true;
@@ -86,10 +93,13 @@ export class Router {
   }
 
   #checkPattern(pattern: string): void {
-    for (const event of this.#routes.keys()) if (covers(pattern, event)) return;
+    const events = [...this.#routes.keys()];
+    if (events.some((event) => covers(pattern, event))) return;
+    const meant = closest(pattern, events);
     throw new UsageError(
       'event_unknown',
-      `No known event is covered by ${JSON.stringify(pattern)}. Known are ${[...this.#routes.keys()].join(', ')}. ` +
+      `No known event is covered by ${JSON.stringify(pattern)}. ` +
+        `${meant === undefined ? '' : `Did you mean ${JSON.stringify(meant)}? `}Known are ${events.join(', ')}. ` +
         'Add your own with createReceiver({ events: { name: schema } }), or handle names nobody knows with .onUnknown().',
     );
   }
@@ -115,6 +125,28 @@ export class Router {
 function covers(pattern: string, event: string): boolean {
   if (pattern === '*' || pattern === event) return true;
   return pattern.endsWith(':*') && event.startsWith(pattern.slice(0, -1));
+}
+
+/** What somebody meant who has mistyped a name; nothing where it is like none. */
+function closest(given: string, names: readonly string[]): string | undefined {
+  const families = names.map((name) => `${name.split(':')[0]}:*`);
+  const distances = [...names, ...families].map((name) => ({ name, far: distance(given, name) }));
+  const nearest = distances.reduce((one, other) => (other.far < one.far ? other : one));
+  return nearest.far <= 3 ? nearest.name : undefined;
+}
+
+/** How many letters have to be added, left out or replaced (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
 }
 
 function toRoute(name: string, handler: AnyHandler, oncePer?: AnyKey): Route {

@@ -1,4 +1,5 @@
 import type { Delivery } from './delivery.js';
+import { harmless } from './harmless.js';
 import type { Dispatched, Rejection } from './outcome.js';
 
 /** What telemetry is told of a verified delivery: nothing of its payload. */
@@ -64,15 +65,4 @@ export function watched<Result>(
   };
   harmless(() => watch(runOnce));
   return runOnce();
-}
-
-/** Calls telemetry, which must not break what it watches. */
-export function harmless<Value>(call: () => Value): Value | undefined {
-  try {
-    const given = call();
-    if (given instanceof Promise) given.catch(() => {});
-    return given;
-  } catch {
-    return undefined;
-  }
 }

@@ -37,7 +37,7 @@ export class Unsealing {
       refuseOtherScope(this.#settings.scope, sealed);
       const doubt = await findDoubt(this.#settings.secretSource, sealed);
       if (doubt !== undefined)
-        return this.#keep(sealed, `it is not proven to be genuine: ${doubt}`);
+        return this.#keep(sealed, `it is not proven to be genuine. ${doubt}`);
       isProven = true;
       return await openSealed(sealed, this.#settings, 'queue');
     } catch (error) {
@@ -82,7 +82,7 @@ export class Unsealing {
     const dispatched = await this.#processing.hold(kept, UNSEALED, async () => {
       const signed = isVouched ? await resign(secretSource, delivery) : delivery;
       const doubt = await findDoubt(secretSource, signed);
-      if (doubt !== undefined) return failed(`it is not proven to be genuine: ${doubt}`);
+      if (doubt !== undefined) return failed(`it is not proven to be genuine. ${doubt}`);
       result = await process(signed);
       const isLeft = 'outcome' in result && LEFT.includes(result.outcome);
       return isLeft ? { state: 'done', ran: [] } : failed('it could not be processed');
@@ -95,8 +95,8 @@ export class Unsealing {
     const { id, event, body, proof = '' } = sealed;
     const error = new WebhookError(
       'delivery_unproven',
-      `A delivery out of the queue is not run: ${reason}. If a secret was replaced, name the old one in ` +
-        '`retiredSecrets`, and call receiver.redrive() with the delivery from store.list().',
+      `A delivery out of the queue is kept and not run: ${reason} If a secret was replaced, name the old ` +
+        'one in `retiredSecrets`, and call receiver.redrive() with what store.list() gives.',
     );
     this.#processing.onError(error, sealed);
     const kept = { ...sealed, key: unprovenKey(sealed, body), proof: `${UNPROVEN}${proof}` };

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { nameType } from '../bytes.js';
 import type { InferOutput } from '../standard-schema.js';
 import { decimal } from './decimal.js';
 import { jsonObject } from './json.js';
@@ -27,6 +28,14 @@ const labels: ReadonlyMap<string, string> = new Map(Object.entries(LABELS));
 /** The state in words: `54` is `'awaiting cryptocurrency confirmations'`, an unknown `60` is `'status 60'`. */
 export function orderStatusLabel(status: OrderStatus): string {
   return labels.get(`${status}`) ?? `status ${status}`;
+}
+
+/** A status without anything of the payload that is not known by name: for a log. */
+export function describeStatus(status: unknown): string {
+  const label = typeof status === 'number' ? labels.get(`${status}`) : undefined;
+  if (label !== undefined) return `${status} (${label})`;
+  if (typeof status === 'number') return 'a number that is none of the known states';
+  return status === undefined ? 'missing' : nameType(status);
 }
 
 /** An order (specification: Order), the payload of every `order:*` event. */

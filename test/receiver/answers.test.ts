@@ -31,7 +31,7 @@ describe('the answer', () => {
     expect(kept).toHaveBeenCalledWith(
       expect.objectContaining({
         payload: paidOrder({ status: 0 }),
-        issues: [{ path: 'status', message: 'is not that of a paid order' }],
+        issues: [{ path: 'status', message: 'is 0 (not paid), and paidStatuses are [100]' }],
       }),
     );
     expect(await deliver(receiver, paidOrder({ status: 0 }))).toMatchObject({

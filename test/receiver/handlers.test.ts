@@ -104,6 +104,7 @@ describe('a handler', () => {
       event: 'order:paid',
       scope: '',
       handler: 'order:paid',
+      attempt: 1,
     });
   });
 

@@ -1,7 +1,6 @@
 import { createReceiver } from 'storefront-webhooks';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
-import { durableStore } from '../support/durable.js';
 
 describe('hooks', () => {
   test('are told how each verified delivery ended', async () => {
@@ -80,61 +79,6 @@ describe('hooks', () => {
     await vi.waitUntil(() => write.mock.calls.length === 3);
     expect(write).toHaveBeenCalledWith('storefront-webhooks: a hook threw: Error: no');
     write.mockRestore();
-  });
-});
-
-describe('without hooks, one line on stderr', () => {
-  let lines: string[] = [];
-  beforeEach(() => {
-    lines = [];
-    vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line));
-  });
-  afterEach(() => {
-    vi.restoreAllMocks();
-  });
-
-  test('tells of a handler that threw', async () => {
-    const receiver = createReceiver({ secret: SECRET }).on('order:paid', () => {
-      throw new RangeError('out of\nkeys');
-    });
-    await deliver(receiver, paidOrder());
-    expect(lines).toContain(
-      'storefront-webhooks: error in the handler "order:paid" for delivery whl_1 (order:paid): RangeError: out of\\u{a}keys',
-    );
-  });
-
-  test('tells why the store could not be used', async () => {
-    const store = durableStore(() => ({
-      claim: () => Promise.reject(new Error('connection refused')),
-    }));
-    await deliver(
-      createReceiver({ secret: SECRET, store }).on('*', () => {}),
-      paidOrder(),
-    );
-    expect(lines[0]).toMatch(/could not take the claim.*connection refused/);
-  });
-
-  test('tells of a genuine delivery that was refused', async () => {
-    await deliver(createReceiver({ secret: SECRET }), paidOrder({ status: 56 }));
-    expect(lines).toContain(
-      'storefront-webhooks: refused delivery whl_1 (order:paid) with 422: The payload does not fit its event. Look at: status.',
-    );
-  });
-
-  test('is escaped and short, whatever the id', async () => {
-    const receiver = createReceiver({ secret: SECRET }).on('*', () => {
-      throw undefined;
-    });
-    await deliver(receiver, paidOrder(), { id: `a\r\n\u001b[2J\u0085%s\u202e${'x'.repeat(5000)}` });
-    for (const line of lines) {
-      expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-      expect(line.length).toBeLessThan(400);
-    }
-  });
-
-  test('says nothing of what is not genuine', async () => {
-    await deliver(createReceiver({ secret: SECRET }), paidOrder(), { secret: 'another secret' });
-    expect(lines).toEqual([]);
   });
 });
 

@@ -31,6 +31,7 @@ export interface JobTerms {
 
 /** What is used of a `Queue` of BullMQ: it is known by its methods, so this package does not load BullMQ. */
 export interface BullmqQueue {
+  readonly name?: string;
   readonly defaultJobOptions?: JobTerms;
   add(
     name: string,

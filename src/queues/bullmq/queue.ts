@@ -40,6 +40,7 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
   };
   return {
     durable: true,
+    description: `BullMQ${queue.name === undefined ? '' : ` (${queue.name})`}`,
     // BullMQ answers the same whether there was such a job or not.
     enqueue: async (delivery) => ({ ...(await add(delivery)), duplicate: 'unknown' }),
     redrive: async (delivery, { signal }) => {

@@ -52,6 +52,7 @@ export function cloudflareQueue(
 
   return {
     durable: true,
+    description: 'Cloudflare Queues',
     // A retry of the same delivery writes over its body.
     enqueue: (delivery, { key, signal }) => send(delivery, key, signal),
     // Not under the same name: a message about its former life may still clear the body there.

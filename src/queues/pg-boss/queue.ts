@@ -50,6 +50,7 @@ export function pgBossQueue(
 
   return {
     durable: true,
+    description: `pg-boss (${name})`,
     enqueue: async (delivery, options) => {
       await queues.ready();
       options.signal.throwIfAborted();

@@ -1,0 +1,310 @@
+import { createReceiver, memoryStore, type ReceiverOptions } from 'storefront-webhooks';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { version } from '../../package.json' with { type: 'json' };
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+const MINUTE_MS = 60_000;
+let lines: string[] = [];
+
+beforeEach(() => {
+  lines = [];
+  const write = (line: string) => void lines.push(line);
+  vi.spyOn(console, 'error').mockImplementation(write);
+  vi.spyOn(console, 'warn').mockImplementation(write);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** All but the line of its first use, which is said once in a process. */
+const told = () => lines.filter((line) => !line.includes('is in use'));
+
+function shop(options: Partial<ReceiverOptions> = {}) {
+  return createReceiver({ secret: SECRET, store: memoryStore(), ...options });
+}
+
+function holdTime() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+}
+
+describe('a refusal is told on stderr', () => {
+  const unsigned = { 'x-service-signature': '' };
+
+  test.each<[string, object, Parameters<typeof deliver>[2], string]>([
+    ['a wrong secret', {}, { secret: 'another secret' }, 'The secret does not fit.'],
+    [
+      'several secrets, none of which fits',
+      { secret: [SECRET, 'a second one'] },
+      { secret: 'another secret' },
+      'None of the 2 secrets fits.',
+    ],
+    ['no signature', {}, { headers: unsigned }, 'There was no `X-Service-Signature`.'],
+    [
+      'the headers of another brand',
+      {},
+      { headers: { ...unsigned, 'x-brand-signature': 'f'.repeat(128) } },
+      "There was no `X-Service-Signature`, but `X-Brand-Signature`: set headerPrefix: 'X-Brand-'.",
+    ],
+    [
+      'a signature of another kind',
+      {},
+      { headers: { 'x-service-signature': `sha256=${'f'.repeat(64)}` } },
+      '`X-Service-Signature` is not 128 hexadecimal digits',
+    ],
+    ['no such shop', { secret: () => null }, {}, 'The secret function knows no shop for it.'],
+  ])('with the cause: %s', async (_, options, sent, cause) => {
+    expect(await deliver(shop(options), paidOrder(), sent)).toMatchObject({ status: 401 });
+    expect(told()).toHaveLength(1);
+    expect(told()[0]).toContain(`refused a delivery for the signature (401). ${cause}`);
+    // Names of headers, and nothing of what they say.
+    expect(told()[0]).not.toMatch(/[0-9a-f]{32}/);
+  });
+
+  test('and names no header that looks like none of a provider', async () => {
+    const name = `x-${'a'.repeat(100)}-signature`;
+    const headers = { ...unsigned, [name]: 'x', 'x-a\nb-signature': 'x', signature: 'x' };
+    await deliver(shop(), paidOrder(), { headers });
+    expect(told()).toEqual([expect.stringContaining('There was no `X-Service-Signature`.')]);
+  });
+
+  test('the first at once, and of the others how many there were in a minute', async () => {
+    holdTime();
+    const receiver = shop();
+    for (let sent = 0; sent < 13; sent++) {
+      await deliver(receiver, paidOrder(), { secret: 'another secret', id: `${sent}` });
+    }
+    expect(told()).toHaveLength(1);
+    vi.advanceTimersByTime(MINUTE_MS + 1);
+    expect(told()).toHaveLength(2);
+    expect(told()[1]).toContain('refused 12 deliveries within a minute for the signature (401).');
+    vi.advanceTimersByTime(10 * MINUTE_MS);
+    expect(told()).toHaveLength(2);
+    await deliver(receiver, paidOrder(), { secret: 'another secret' });
+    expect(told()).toHaveLength(3);
+  });
+
+  test('whatever else is refused in great number', async () => {
+    const receiver = shop();
+    for (let sent = 0; sent < 50; sent++) {
+      const headers = { 'x-service-signature': '', [`x-brand${sent}-signature`]: 'x' };
+      await deliver(receiver, paidOrder(), { headers });
+      await deliver(receiver, paidOrder(), { headers: { 'content-encoding': 'gzip' } });
+    }
+    await deliver(receiver, paidOrder(), { secret: 'another secret' });
+    expect(told()).toHaveLength(3);
+    expect(told()[2]).toContain('The secret does not fit.');
+  });
+
+  test('and counted to the end where the receiver is closed', async () => {
+    const receiver = shop();
+    for (const id of ['1', '2']) await deliver(receiver, paidOrder(), { secret: 'wrong', id });
+    expect(told()).toHaveLength(1);
+    await receiver.close();
+    expect(told()[1]).toContain('refused a delivery');
+  });
+
+  test('a genuine one with its id, what is wrong with it, and what is expected', async () => {
+    holdTime();
+    const receiver = shop();
+    for (let sent = 0; sent < 1000; sent++) await deliver(receiver, paidOrder({ status: 56 }));
+    expect(told()).toEqual([
+      'storefront-webhooks: refused delivery "whl_1" ("order:paid") with 422: The payload does not fit ' +
+        'its event. Look at: status is 56 (refunded), and paidStatuses are [100].',
+    ]);
+    vi.advanceTimersByTime(MINUTE_MS + 1);
+    expect(told()[1]).toContain('refused 999 genuine deliveries more within a minute, the latest');
+  });
+
+  test.each([
+    ['100', 'is string, and'],
+    [60, 'is a number that is none of the known states, and'],
+    [null, 'is null, and'],
+    [undefined, 'is missing, and'],
+  ])('without the status where it is none that is known: %j', async (status, said) => {
+    await deliver(shop(), paidOrder({ status }));
+    expect(told()[0]).toContain(said);
+  });
+});
+
+describe('an error is told on stderr', () => {
+  async function fail(error: unknown, payload = paidOrder(), id = 'whl_1') {
+    const receiver = shop().on('order:paid', async () => {
+      throw error;
+    });
+    await deliver(receiver, payload, { id });
+    return receiver;
+  }
+
+  test('with the handler, the delivery, its order, the attempt, the place and the cause', async () => {
+    const cause = new Error('connect ECONNREFUSED', { cause: 'a text' });
+    const receiver = await fail(new RangeError('out of\nkeys', { cause }));
+    await deliver(receiver, paidOrder());
+    const begin = (attempt: number) =>
+      `storefront-webhooks: error in the handler "order:paid" for delivery "whl_1" ("order:paid", ` +
+      `order "ord_1", attempt ${attempt}): RangeError: out of\\u{a}keys, at `;
+    expect(told().map((line, index) => line.startsWith(begin(index + 1)))).toEqual([true, true]);
+    expect(told()[0]).toMatch(/stderr\.test\.ts:\d+:\d+/);
+    expect(told()[0]).toMatch(/; caused by Error: connect ECONNREFUSED, at .*; caused by a text$/);
+  });
+
+  test.each([
+    ['an id', 'x" (query:created) with 200: Handled. refused delivery "whl_victim', 'ord_1'],
+    ['an order', 'whl_1', 'ord_1", attempt 1): all is well. "'],
+  ])('with %s in quotes that it cannot end', async (_, id, order) => {
+    await fail('no', paidOrder({ id: order }), id);
+    expect(told()[0]).toMatch(
+      /^storefront-webhooks: error in the handler "order:paid" for delivery "(\\.|[^"\\])*" \("order:paid", order "(\\.|[^"\\])*", attempt 1\): no$/,
+    );
+  });
+
+  test.each([
+    ['an error that is its own cause', () => Object.assign(new Error('a'), { cause: 'self' })],
+    ['a stack that throws', () => Object.defineProperty(new Error('a'), 'stack', { get: () => { throw new Error('no'); } })],
+  ])('whatever it is: %s', async (_, make) => {
+    const error = make();
+    if (error.cause === 'self') error.cause = error;
+    await fail(error);
+    expect(told()[0]).toContain('Error: a');
+    expect(told()[0]?.length).toBeLessThan(5000);
+  });
+
+  test('ten times a minute of each handler, and then counted', async () => {
+    holdTime();
+    const receiver = await fail(new Error('no'));
+    for (let sent = 0; sent < 99; sent++) await deliver(receiver, paidOrder(), { id: `${sent}` });
+    expect(told()).toHaveLength(10);
+    vi.advanceTimersByTime(MINUTE_MS + 1);
+    expect(told()[10]).toContain('90 more errors in the handler "order:paid" within a minute, the latest');
+  });
+
+  test('in one line where the store is down, for all that wanted it', async () => {
+    holdTime();
+    const down = async () => {
+      throw new Error('database or disk is full');
+    };
+    const store = durableStore(() => ({ claim: down, purge: down }));
+    const receiver = shop({ store }).on('*', () => {});
+    const sent = Array.from({ length: 20 }, (_, id) => deliver(receiver, paidOrder(), { id: `${id}` }));
+    await vi.advanceTimersByTimeAsync(5_000);
+    for (const reply of await Promise.all(sent)) expect(reply).toMatchObject({ status: 503 });
+    expect(told()).toEqual([expect.stringMatching(/could not take the claim.*disk is full/)]);
+  });
+});
+
+describe('what may be missed is told on stderr', () => {
+  test('an order that is parked, with what to do', async () => {
+    const store = durableStore();
+    const receiver = shop({ store, hooks: { onError() {} } }).on('order:paid', async () => {
+      throw new Error('no');
+    });
+    const delivery = await sealedOf(paidOrder());
+    await receiver.dispatch(delivery, { lastAttempt: true });
+    expect(told()).toEqual([
+      expect.stringContaining('delivery "whl_1" ("order:paid", order "ord_1") is parked'),
+    ]);
+    expect(told()[0]).toContain("store.list({ state: 'dead', limit: 100 })");
+    // The same where it comes again.
+    await deliver(receiver, paidOrder());
+    expect(told()).toHaveLength(2);
+  });
+
+  test('but not what onInvalid has kept', async () => {
+    const receiver = shop().onInvalid(() => {});
+    expect(await deliver(receiver, paidOrder({ status: 0 }))).toMatchObject({ outcome: 'parked' });
+    expect(told()).toEqual([]);
+  });
+
+  test('an event that nobody handles, once, with the line that would', async () => {
+    const receiver = shop().on('product:out_of_stock', () => {});
+    for (const id of ['1', '2']) await deliver(receiver, paidOrder(), { id });
+    expect(told()).toEqual([
+      'storefront-webhooks: nobody handles the event "order:paid": it is answered 200 and does not come ' +
+        'again. To handle it: .on("order:paid", handler).',
+    ]);
+  });
+
+  test('an event that a wildcard does not cover, because nobody knew it', async () => {
+    const receiver = shop().on('*', () => {}).on('order:*', () => {});
+    for (const id of ['1', '2']) {
+      await deliver(receiver, paidOrder(), { event: 'order:disputed', id });
+    }
+    expect(told()).toHaveLength(1);
+    expect(told()[0]).toContain("'*' and families such as 'order:*' cover the known events only.");
+    expect(told()[0]).toContain('.onUnknown(handler)');
+  });
+
+  test('at most twenty events that senders make up', async () => {
+    const receiver = shop();
+    for (let sent = 0; sent < 50; sent++) await deliver(receiver, paidOrder(), { event: `e${sent}` });
+    expect(told()).toHaveLength(20);
+  });
+
+  test('a lost lease', async () => {
+    const store = durableStore((inner) => ({
+      complete: async (key, fence, keepMs) => {
+        await inner.complete(key, fence, keepMs);
+        return false;
+      },
+    }));
+    await deliver(shop({ store }).on('order:paid', () => {}), paidOrder());
+    expect(told()).toEqual([expect.stringContaining('The lease has lapsed, or another process')]);
+  });
+});
+
+async function sealedOf(payload: Record<string, unknown>) {
+  const jobs: Parameters<ReturnType<typeof shop>['dispatch']>[0][] = [];
+  const enqueue = async (delivery: (typeof jobs)[number]) => {
+    jobs.push(delivery);
+    return { id: '1', duplicate: 'unknown' as const };
+  };
+  await deliver(shop({ queue: { durable: true, enqueue } }), payload);
+  const [job] = jobs;
+  if (!job) throw new Error('Nothing was queued.');
+  return job;
+}
+
+describe('the first use', () => {
+  test('is told, with what the receiver listens for, its store, its queue and the version', async () => {
+    const named = { onError() {} };
+    const receiver = shop({ headerPrefix: 'X-Brand-', hooks: named }).on('order:*', () => {});
+    for (let sent = 0; sent < 2; sent++) await deliver(receiver, paidOrder());
+    expect(lines.filter((line) => line.includes('is in use'))).toEqual([
+      `storefront-webhooks: version ${version} is in use. It handles order:created, order:paid, ` +
+        'order:updated; headers: X-Brand-*; store: memory; no queue.',
+    ]);
+    // The same said by another is no news.
+    const same = shop({ headerPrefix: 'X-Brand-' }).on('order:*', () => {});
+    await deliver(same, paidOrder());
+    expect(lines.filter((line) => line.includes('is in use'))).toHaveLength(1);
+  });
+});
+
+describe('debug', () => {
+  test('tells of every delivery, with its outcome and how long it took', async () => {
+    const receiver = shop({ debug: true }).on('order:paid', () => {});
+    for (const id of ['1', '1', '2']) await deliver(receiver, paidOrder(), { id });
+    await deliver(receiver, paidOrder(), { secret: 'another secret' });
+    expect(told().slice(0, 4)).toEqual([
+      expect.stringMatching(/"1" \("order:paid"\): handled in [\d.]+ ms, attempt 1, done: order:paid$/),
+      expect.stringMatching(/"1" \("order:paid"\): duplicate in [\d.]+ ms$/),
+      expect.stringMatching(/"2" \("order:paid"\): handled in /),
+      expect.stringMatching(/"whl_1" \("order:paid"\): rejected with 401 signature_invalid\. /),
+    ]);
+  });
+
+  test.each([
+    ['storefront-webhooks', true],
+    ['express:*, storefront-webhooks', true],
+    ['*', true],
+    ['express:*', false],
+    ['', false],
+  ])('is on where DEBUG is %j: %s', async (value, isOn) => {
+    vi.stubEnv('DEBUG', value);
+    const receiver = shop().on('order:paid', () => {});
+    vi.unstubAllEnvs();
+    await deliver(receiver, paidOrder());
+    expect(told()).toHaveLength(isOn ? 1 : 0);
+  });
+});
