@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
+import { toLimit } from './limit.js';
 import { type Entry, MemoryEntries } from './memory-entries.js';
 import {
   type Claim,
@@ -160,7 +161,7 @@ class MemoryStore implements IdempotencyStore {
     const old = this.#entries
       .all()
       .filter(({ state, purgeAt }) => (state === 'done' || state === 'dead') && purgeAt <= now)
-      .slice(0, Math.max(limit, 0));
+      .slice(0, toLimit(limit));
     for (const entry of old) this.#entries.forget(entry);
     return old.length;
   }
@@ -176,7 +177,7 @@ class MemoryStore implements IdempotencyStore {
           : [],
       )
       .sort((a, b) => (a.key < b.key ? -1 : 1))
-      .slice(0, Math.max(limit, 0));
+      .slice(0, toLimit(limit));
   }
 
   async count(state: StoredDelivery['state']): Promise<number> {

@@ -108,6 +108,7 @@ export interface IdempotencyStore {
   /**
    * Forgets up to `limit` keys that are done or dead and whose time has come. A durable store turns those
    * that are stalled by then into dead, "abandoned". Gives the number of both. The receiver calls it.
+   * `limit` is read as that of {@link ListFilter}.
    */
   purge(limit: number): Promise<number>;
   /**

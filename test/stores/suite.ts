@@ -9,6 +9,7 @@ import type {
 } from 'storefront-webhooks';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { answersOf, histories } from './histories.js';
+import { testLimits } from './limits.js';
 import { LONG_AGO_MS, ModelStore } from './model.js';
 
 const LEASE_MS = 60;
@@ -423,6 +424,17 @@ export function describeStore(
         permanent: true,
       });
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+    });
+
+    testLimits({
+      store: () => store,
+      newDelivery,
+      claim: async (subject) => (await acquire({ leaseMs: 60_000 }, subject)).fence,
+      async outlive(subject) {
+        const { fence } = await acquire({ leaseMs: LONG_AGO_MS, keepMs: 0 }, subject);
+        // In memory, nothing is abandoned, and only what is done is old.
+        if (!store.durable) await store.complete(subject.key, fence, 0);
+      },
     });
 
     test('does what the model of the state machine does, whatever is asked of it', {

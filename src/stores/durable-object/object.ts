@@ -1,3 +1,4 @@
+import { toLimit } from '../limit.js';
 import { isWithoutTable, type SqliteValue } from '../sqlite/database.js';
 import { DELIVERY } from '../sqlite/schema.js';
 import { KEEP_VALUE, STATEMENTS, type StatementName } from '../sqlite/statements.js';
@@ -67,7 +68,7 @@ export class WebhookDeliveries {
   }
 
   async #do(verb: string, values: readonly SqliteValue[]): Promise<unknown> {
-    if (verb === 'purge') return this.#purge(Number(values[0]));
+    if (verb === 'purge') return this.#purge(toLimit(Number(values[0])));
     if (!isStatement(verb)) throw new Error('The object and the Worker are of different versions.');
     const rows = this.#exec(STATEMENTS[verb], ...values);
     const keepMs = values[KEEP_VALUE[verb] ?? -1];

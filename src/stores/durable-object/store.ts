@@ -1,7 +1,8 @@
 import { UsageError, WebhookError } from '../../errors.js';
 import type { Json } from '../../schemas/json.js';
+import { toLimit } from '../limit.js';
 import type { SqliteValue } from '../sqlite/database.js';
-import { StatementStore, toLimit } from '../sqlite/statement-store.js';
+import { StatementStore } from '../sqlite/statement-store.js';
 import type { StatementName } from '../sqlite/statements.js';
 import {
   type Claim,

@@ -58,8 +58,3 @@ function readHandlers(json: string): Record<string, Json> {
 export function byKey(rows: readonly Row[]): Map<string, Row> {
   return new Map(rows.map((row) => [row.text('key'), row]));
 }
-
-/** As a bigint takes it. */
-export function toLimit(limit: number): string {
-  return `${Math.min(Math.max(Math.floor(limit) || 0, 0), Number.MAX_SAFE_INTEGER)}`;
-}

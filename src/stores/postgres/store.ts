@@ -1,6 +1,7 @@
 import type { Json } from '../../schemas/json.js';
 import { fromBase64 } from '../base64.js';
 import { Batch } from '../batch.js';
+import { toLimit } from '../limit.js';
 import {
   ABANDONED,
   type Claim,
@@ -13,7 +14,7 @@ import {
   type ListFilter,
   type StoredDelivery,
 } from '../store.js';
-import { type Asked, byKey, toClaim, toClaimJson, toLimit } from './claims.js';
+import { type Asked, byKey, toClaim, toClaimJson } from './claims.js';
 import {
   type PostgresClient,
   type Query,
@@ -119,14 +120,14 @@ class PostgresStore implements IdempotencyStore {
   }
 
   async purge(limit: number): Promise<number> {
-    const [row] = await this.#run(sql.PURGE, [toLimit(limit), ABANDONED]);
+    const [row] = await this.#run(sql.PURGE, [`${toLimit(limit)}`, ABANDONED]);
     return row?.number('number') ?? 0;
   }
 
   async list({ state, scope, after = '', limit }: ListFilter): Promise<StoredDelivery[]> {
     const rows = await this.#run(sql.LIST[state], [
       after,
-      toLimit(limit),
+      `${toLimit(limit)}`,
       scope === undefined ? null : storable(scope),
     ]);
     return rows.map((row) => ({
@@ -143,7 +144,7 @@ class PostgresStore implements IdempotencyStore {
   }
 
   async count(state: StoredDelivery['state']): Promise<number> {
-    const [row] = await this.#run(sql.COUNT[state], [toLimit(COUNT_LIMIT)]);
+    const [row] = await this.#run(sql.COUNT[state], [`${COUNT_LIMIT}`]);
     return row?.number('number') ?? 0;
   }
 

@@ -1,9 +1,11 @@
+import { writeLine } from '../../log.js';
 import { fromBase64 } from '../base64.js';
+import { toLimit } from '../limit.js';
 import type { ListFilter, StoredDelivery } from '../store.js';
 import { READ } from './care-scripts.js';
 import { DEAD, STALLED } from './index-scripts.js';
 import type { Script } from './script.js';
-import { inGroups, type Shards } from './shards.js';
+import { deliveryKeys, inGroups, type Shards } from './shards.js';
 
 type Run = (script: Script, key: string, ...args: string[]) => Promise<string>;
 
@@ -14,38 +16,54 @@ type ReadReply = [
   body: string,
 ];
 
-/** The deliveries that wait for a person, in the order of their keys: that of the shards, too. */
+/**
+ * The deliveries that wait for a person, in the order of their keys: that of the shards, too. What cannot
+ * be read, as after another hand has written, must not hide the others: it is left out, and told.
+ */
 export async function list(
-  { state, scope, after = '', limit }: ListFilter,
+  { state, scope, after = '', limit: most }: ListFilter,
   shards: Shards,
   run: Run,
 ): Promise<StoredDelivery[]> {
+  const limit = toLimit(most);
+  const [script, index] =
+    state === 'dead' ? ([DEAD, 'dead'] as const) : ([STALLED, 'open'] as const);
   const found: StoredDelivery[] = [];
-  let last = after;
-  for (;;) {
+  const unreadable = new Set<string>();
+  for (let last = after; found.length < limit; ) {
     const wanted = limit - found.length;
-    const [script, index] =
-      state === 'dead' ? ([DEAD, 'dead'] as const) : ([STALLED, 'open'] as const);
-    const keys = await shards.find(script, index, wanted, last);
-    const read = await inGroups(keys, (key) => readDelivery(run, key, state));
-    // Of another scope, or changed in between: then there is more room on the page.
-    found.push(...read.flat().filter((one) => (scope ?? one.scope) === one.scope));
-    last = keys.at(-1) ?? last;
-    if (keys.length < wanted || found.length >= limit) return found;
+    const { keys, foreign } = await shards.find(script, index, wanted, last);
+    for (const one of foreign) unreadable.add(one);
+    const replies = await inGroups(keys, (key) => run(READ, key, state));
+    for (const [at, key] of keys.entries()) {
+      const reply = replies[at];
+      // Nothing where it has changed in between: then there is more room on the page.
+      if (!reply) continue;
+      const delivery = toStored(key, reply, state);
+      if (!delivery) unreadable.add(deliveryKeys(key)[0] ?? key);
+      else if ((scope ?? delivery.scope) === delivery.scope) found.push(delivery);
+    }
+    const next = keys.at(-1) ?? last;
+    // A page that brings nothing new would be asked for for ever.
+    if (keys.length < wanted || next <= last) break;
+    last = next;
   }
+  tell(unreadable);
+  return found;
 }
 
-async function readDelivery(
-  run: Run,
+/** Nothing where the reply cannot be read. */
+function toStored(
   key: string,
+  reply: string,
   state: StoredDelivery['state'],
-): Promise<StoredDelivery[]> {
-  const reply = await run(READ, key, state);
-  if (!reply) return [];
-  const [attempts, error, described, body]: ReadReply = JSON.parse(reply);
-  const [scope, id, event, receivedAt] = described;
-  return [
-    {
+): StoredDelivery | undefined {
+  try {
+    const [attempts, error, described, body]: ReadReply = JSON.parse(reply);
+    const [scope, id, event, receivedAt] = described;
+    const isWhole = [scope, id, event].every((text) => typeof text === 'string');
+    if (!isWhole || typeof receivedAt !== 'number') return undefined;
+    return {
       key,
       scope,
       id,
@@ -55,6 +73,17 @@ async function readDelivery(
       state,
       attempts,
       error: error ?? undefined,
-    },
-  ];
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function tell(unreadable: ReadonlySet<string>): void {
+  const [first] = unreadable;
+  if (first === undefined) return;
+  writeLine(
+    `${unreadable.size} of the Redis keys of deliveries cannot be read, and what is in them is not ` +
+      `listed. Something else has written into them. Look at the first, ${first}, and mend or delete it.`,
+  );
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../../schemas/json.js';
 import { toBase64 } from '../base64.js';
+import { toLimit } from '../limit.js';
 import {
   type Claim,
   type Claimable,
@@ -109,21 +110,28 @@ class RedisStore implements IdempotencyStore {
     return (await this.#run(REDRIVE, key)) === 'true';
   }
 
-  async purge(limit: number): Promise<number> {
+  async purge(most: number): Promise<number> {
+    const limit = toLimit(most);
     const purged = await this.#purge(OLD_DEAD, 'dead', limit);
     return purged + (await this.#purge(OLD_OPEN, 'open', limit - purged));
   }
 
   async #purge(script: Script, index: Index, limit: number): Promise<number> {
+    const seen = new Set<string>();
     let purged = 0;
-    for (;;) {
+    while (purged < limit) {
       const wanted = limit - purged;
-      const keys = await this.#shards.find(script, index, wanted);
+      const { keys } = await this.#shards.find(script, index, wanted);
+      const before = seen.size;
+      for (const key of keys) seen.add(key);
+      // The same once more: they stay in the index whatever is done, and would be found for ever.
+      if (seen.size === before) break;
       const answers = await inGroups(keys, (key) => this.#run(PURGE, key));
       purged += answers.filter((answer) => answer === 'true').length;
       // What was not yet due after all has been put off, and must not hide what is.
-      if (keys.length < wanted || purged >= limit) return purged;
+      if (keys.length < wanted) break;
     }
+    return purged;
   }
 
   list(filter: ListFilter): Promise<StoredDelivery[]> {

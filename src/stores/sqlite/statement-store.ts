@@ -1,4 +1,5 @@
 import type { Json } from '../../schemas/json.js';
+import { toLimit } from '../limit.js';
 import {
   type Claim,
   type Claimable,
@@ -97,9 +98,4 @@ function finite(keepMs: number): number | null {
 
 function atMost(count: number): number {
   return Math.min(count, Number.MAX_SAFE_INTEGER);
-}
-
-/** SQLite takes whole numbers only, and a negative one for no limit at all. Not a number is nothing. */
-export function toLimit(limit: number): number {
-  return atMost(Math.max(Math.floor(limit) || 0, 0));
 }
