@@ -163,7 +163,18 @@ SELECT count(*)::text AS number FROM (
 /** $1 limit */
 export const COUNT = { dead: count(DEAD), stalled: count(STALLED) };
 
-/** $1 key, $2 handler. No row: it has been entered before. */
+/** $1 anything: a setting of the transaction alone. */
+export const MARK_TRANSACTION = `
+SELECT set_config('storefront_webhooks.effect', $1::text, true) AS mark`;
+
+/** $1 key, $2 handler, $3 the mark of the transaction. Enters nothing where that is not there. */
 export const ENTER_EFFECT = `
-INSERT INTO webhook_effect (key, handler) VALUES (decode($1::text, 'hex'), $2::text)
-ON CONFLICT DO NOTHING RETURNING 'yes' AS entered`;
+WITH here AS (
+  SELECT coalesce(current_setting('storefront_webhooks.effect', true), '') = $3::text AS inside
+), entered AS (
+  INSERT INTO webhook_effect (key, handler)
+  SELECT decode($1::text, 'hex'), $2::text FROM here WHERE inside
+  ON CONFLICT DO NOTHING RETURNING 1
+)
+SELECT CASE WHEN NOT inside THEN 'outside' WHEN EXISTS (SELECT 1 FROM entered) THEN 'entered'
+  ELSE 'known' END AS state FROM here`;
