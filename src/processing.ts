@@ -1,4 +1,11 @@
-import { type Delivery, openSealed, type SealedDelivery, seal } from './delivery.js';
+import {
+  type Delivery,
+  type KeptDelivery,
+  openSealed,
+  type SealedDelivery,
+  seal,
+  toSealed,
+} from './delivery.js';
 import { refuseOtherScope, toDispatched, withoutHandler } from './dispatched.js';
 import { UsageError } from './errors.js';
 import { type HandOff, handOff } from './hand-off.js';
@@ -57,10 +64,8 @@ export class Processing {
    * Reads a delivery that comes out of a queue. Throws what a schema of the user's throws: perhaps it does
    * not the next time. What cannot be read at the last attempt is kept for a person, where the store can.
    */
-  async open(
-    sealed: SealedDelivery,
-    lastAttempt: boolean,
-  ): Promise<Delivery | Rejection | Dispatched> {
+  async open(kept: KeptDelivery, lastAttempt: boolean): Promise<Delivery | Rejection | Dispatched> {
+    const sealed = toSealed(kept);
     try {
       refuseOtherScope(this.#settings.scope, sealed);
       return await openSealed(sealed, this.#settings);

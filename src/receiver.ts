@@ -1,5 +1,5 @@
 import { Answers } from './answers.js';
-import { type Delivery, readDelivery, type SealedDelivery } from './delivery.js';
+import { type Delivery, type KeptDelivery, readDelivery, toSealed } from './delivery.js';
 import { refuseOtherScope } from './dispatched.js';
 import type {
   EffectOptions,
@@ -170,7 +170,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    *   in a store that is durable; in another one it is lost, unless the queue keeps it.
    */
   async dispatch(
-    verified: Delivery | SealedDelivery,
+    verified: Delivery | KeptDelivery,
     { lastAttempt = false }: { readonly lastAttempt?: boolean } = {},
   ): Promise<Dispatched | Rejection> {
     const startedAt = performance.now();
@@ -196,7 +196,8 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * @example
    * for (const dead of await store.list({ state: 'dead', limit: 100 })) await receiver.redrive(dead);
    */
-  async redrive(delivery: SealedDelivery): Promise<Dispatched | Rejection> {
+  async redrive(stored: KeptDelivery): Promise<Dispatched | Rejection> {
+    const delivery = toSealed(stored);
     refuseOtherScope(this.#settings.scope, delivery);
     const { store, queue } = this.#settings;
     await store.redrive(delivery.key);

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
 import { toLimit } from './limit.js';
-import { type Entry, MemoryEntries } from './memory-entries.js';
+import { type Entry, IS_IN, isStalled, MemoryEntries } from './memory-entries.js';
 import {
   type Claim,
   type Claimable,
@@ -12,9 +12,10 @@ import {
   KEEP_DEAD_MS,
   type LeaseTerms,
   type ListFilter,
-  STALLED_MS,
   type StoredDelivery,
+  type UnfinishedState,
 } from './store.js';
+import { toStored } from './stored.js';
 
 export interface MemoryStoreOptions {
   /** How many deliveries and effects it remembers. Default 100,000. */
@@ -170,17 +171,17 @@ class MemoryStore implements IdempotencyStore {
     const now = clock();
     return this.#entries
       .all()
-      .filter((entry) => (state === 'dead' ? entry.state === 'dead' : isStalled(entry, now)))
-      .flatMap(({ delivery, attempts, error }) =>
+      .filter((entry) => IS_IN[state](entry, now))
+      .flatMap(({ delivery, ...entry }) =>
         delivery?.body && delivery.key > after && (scope ?? delivery.scope) === delivery.scope
-          ? { ...delivery, body: delivery.body, state, attempts, error }
+          ? toStored({ ...entry, ...delivery, proof: delivery.proof, body: delivery.body }, state)
           : [],
       )
       .sort((a, b) => (a.key < b.key ? -1 : 1))
       .slice(0, toLimit(limit));
   }
 
-  async count(state: StoredDelivery['state']): Promise<number> {
+  async count(state: UnfinishedState): Promise<number> {
     return (await this.list({ state, limit: COUNT_LIMIT })).length;
   }
 
@@ -192,7 +193,7 @@ class MemoryStore implements IdempotencyStore {
   }
 
   #claimNew(delivery: Claimable, { owner, leaseMs, keepMs }: LeaseTerms, now: number): Claim {
-    const { key, scope, id, event, body } = delivery;
+    const { key, scope, id, event, body, proof = '' } = delivery;
     const fence = nextFence(0, now);
     const entry: Entry = {
       key,
@@ -206,7 +207,10 @@ class MemoryStore implements IdempotencyStore {
       notBefore: now + leaseMs,
       purgeAt: now + keepMs,
       isForEver: keepMs === Number.POSITIVE_INFINITY,
-      bytes: ENTRY_BYTES + 2 * (scope.length + id.length + event.length) + (body?.length ?? 0),
+      bytes:
+        ENTRY_BYTES +
+        2 * (scope.length + id.length + event.length + proof.length) +
+        (body?.length ?? 0),
       error: undefined,
       older: undefined,
       newer: undefined,
@@ -235,10 +239,6 @@ function clock(): number {
 
 function progressBytes(handler: string, output: Json): number {
   return handler.length + JSON.stringify(output).length;
-}
-
-function isStalled({ state, notBefore }: Entry, now: number): boolean {
-  return (state === 'leased' || state === 'retry') && notBefore < now - STALLED_MS;
 }
 
 function nextFence(previous: number, now: number): number {

@@ -10,6 +10,7 @@ import type {
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { answersOf, histories } from './histories.js';
 import { testLimits } from './limits.js';
+import { testListing } from './listing.js';
 import { LONG_AGO_MS, ModelStore } from './model.js';
 
 const LEASE_MS = 60;
@@ -299,10 +300,16 @@ export function describeStore(
       expect(Buffer.from(body ?? []).toString()).toBe('{"id":"ord_1"}');
       expect({ ...entry, body: undefined }).toEqual({
         ...stalled[0],
+        receivedAt: new Date(stalled[0]?.receivedAt ?? 0),
         body: undefined,
+        proof: undefined,
         state: 'stalled',
         attempts: 1,
         error: undefined,
+        orderId: 'ord_1',
+        email: undefined,
+        lastTriedAt: expect.any(Date),
+        dueAt: expect.any(Date),
       });
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
     });
@@ -424,6 +431,12 @@ export function describeStore(
         permanent: true,
       });
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+    });
+
+    testListing({
+      store: () => store,
+      newDelivery,
+      claim: async (terms, subject) => (await acquire(terms, subject)).fence,
     });
 
     testLimits({

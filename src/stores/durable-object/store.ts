@@ -13,9 +13,10 @@ import {
   type LeaseTerms,
   type ListFilter,
   type StoredDelivery,
+  type UnfinishedState,
 } from '../store.js';
 import { checkBinding } from './binding.js';
-import { CONTENT_TYPE, decode, encode, toUrl } from './frames.js';
+import { CONTENT_TYPE, decode, encode, OTHER_VERSION, toUrl } from './frames.js';
 import { listInPages } from './pages.js';
 
 /** The part of Cloudflare's `DurableObjectNamespace` that is used. */
@@ -139,7 +140,7 @@ class DurableObjectStore implements IdempotencyStore {
     return found;
   }
 
-  async count(state: StoredDelivery['state']): Promise<number> {
+  async count(state: UnfinishedState): Promise<number> {
     const counts = await Promise.all(this.#shards.map((shard) => shard.count(state)));
     return Math.min(
       COUNT_LIMIT,
@@ -179,5 +180,9 @@ async function ask(
   const data = decode(frame);
   if (answer.ok && Array.isArray(data)) return data;
   const { error } = data as { error?: unknown };
+  // An object of the version before keeps no proof. It takes the delivery without.
+  if (error === OTHER_VERSION && name === 'claimProved') {
+    return ask(namespace, id, 'claim', values.slice(1));
+  }
   throw new WebhookError('store_unavailable', `The Durable Object could not do it: ${error}`);
 }

@@ -3,7 +3,7 @@ import { checkEffect, type Effect, type EffectLedger } from '../ledger.js';
 import { type PostgresClient, type Query, toQuery } from './client.js';
 import { storable } from './encoding.js';
 import { retrying } from './retrying.js';
-import { isUndefinedTable, makeTables } from './schema.js';
+import { isUndefined, LOOK_FOR_EFFECTS, makeTables } from './schema.js';
 import { ENTER_EFFECT, MARK_TRANSACTION } from './statements.js';
 
 /**
@@ -38,7 +38,7 @@ class PostgresLedger implements EffectLedger<PostgresClient, Promise<boolean>> {
 
   constructor(query: Query) {
     // Whoever comes before it is made, or after that has failed, makes it himself.
-    makeTables(query).catch(() => {});
+    makeTables(query, LOOK_FOR_EFFECTS).catch(() => {});
   }
 
   async once(tx: PostgresClient, effect: Effect): Promise<boolean> {
@@ -46,7 +46,7 @@ class PostgresLedger implements EffectLedger<PostgresClient, Promise<boolean>> {
     const query = toQuery(tx);
     if (isPool(tx)) throw outside();
     // In the transaction: to wait for another connection while this one is held would be a deadlock.
-    if (!this.#isReady) this.#isReady = await makeTables(query);
+    if (!this.#isReady) this.#isReady = await makeTables(query, LOOK_FOR_EFFECTS);
     // Gone with the transaction, which without BEGIN is the statement itself; nobody else knows it, where
     // a pool gives the next statement to another connection.
     const mark = crypto.randomUUID();
@@ -56,7 +56,7 @@ class PostgresLedger implements EffectLedger<PostgresClient, Promise<boolean>> {
       if (row?.text('state') === 'outside') throw outside();
       return row?.text('state') === 'entered';
     } catch (error) {
-      if (isUndefinedTable(error)) this.#isReady = false;
+      if (isUndefined(error)) this.#isReady = false;
       throw error;
     }
   }

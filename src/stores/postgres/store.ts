@@ -1,5 +1,4 @@
 import type { Json } from '../../schemas/json.js';
-import { fromBase64 } from '../base64.js';
 import { Batch } from '../batch.js';
 import { toLimit } from '../limit.js';
 import {
@@ -13,8 +12,9 @@ import {
   type LeaseTerms,
   type ListFilter,
   type StoredDelivery,
+  type UnfinishedState,
 } from '../store.js';
-import { type Asked, byKey, toClaim, toClaimJson } from './claims.js';
+import { type Asked, byKey, fromRow, toClaim, toClaimJson } from './claims.js';
 import {
   type PostgresClient,
   type Query,
@@ -130,20 +130,10 @@ class PostgresStore implements IdempotencyStore {
       `${toLimit(limit)}`,
       scope === undefined ? null : storable(scope),
     ]);
-    return rows.map((row) => ({
-      key: row.text('key'),
-      scope: row.text('scope'),
-      id: row.text('id'),
-      event: row.text('event'),
-      receivedAt: row.number('received'),
-      body: fromBase64(row.text('body')),
-      state,
-      attempts: row.number('attempts'),
-      error: row.maybe('error'),
-    }));
+    return rows.map((row) => fromRow(row, state));
   }
 
-  async count(state: StoredDelivery['state']): Promise<number> {
+  async count(state: UnfinishedState): Promise<number> {
     const [row] = await this.#run(sql.COUNT[state], [`${COUNT_LIMIT}`]);
     return row?.number('number') ?? 0;
   }

@@ -1,5 +1,5 @@
-import { STALLED_MS } from '../store.js';
-import { SEEN } from './layout.js';
+import { COUNT_LIMIT, STALLED_MS } from '../store.js';
+import { IS_FAILING, SEEN } from './layout.js';
 import { Script } from './script.js';
 
 const PRELUDE = `
@@ -68,6 +68,36 @@ export const STALLED = indexScript(`
   local keys = redis.call('ZRANGEBYSCORE', index, '-inf', '(' .. int(now - ${STALLED_MS}))
   table.sort(keys)
   add(index, keys, ARGV[2])
+`);
+
+/**
+ * KEYS: "open" of some shards. ARGV: how many, after which key. All that is not stalled: what is processed
+ * for the first time is among it, and left out by whoever reads it.
+ */
+export const DUE = indexScript(`
+  local keys = redis.call('ZRANGEBYSCORE', index, int(now - ${STALLED_MS}), '+inf')
+  table.sort(keys)
+  add(index, keys, ARGV[2])
+`);
+
+/**
+ * KEYS: "open" of some shards. Looks at so many of them as are counted at all. It reads deliveries whose
+ * keys it was not given: they are in the slot of their index.
+ */
+export const COUNT_FAILING = new Script(`${IS_FAILING}
+local time, count, left = redis.call('TIME'), 0, ${COUNT_LIMIT}
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, index in ipairs(KEYS) do
+  local since = string.format('%.0f', now - ${STALLED_MS})
+  local keys = redis.call('ZRANGEBYSCORE', index, since, '+inf', 'LIMIT', 0, left)
+  left = left - #keys
+  for _, key in ipairs(keys) do
+    local delivery = string.gsub(index, '%a+$', '') .. key
+    local fields = redis.pcall('HMGET', delivery, 's', 'a', 'x', 'n')
+    if not fields.err and isFailing(now, unpack(fields)) then count = count + 1 end
+  end
+end
+return '=' .. count
 `);
 
 /** KEYS: the indexes of some shards. ARGV: dead or stalled. */

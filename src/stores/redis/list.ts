@@ -1,20 +1,29 @@
 import { writeLine } from '../../log.js';
 import { fromBase64 } from '../base64.js';
 import { toLimit } from '../limit.js';
-import type { ListFilter, StoredDelivery } from '../store.js';
+import type { ListFilter, StoredDelivery, UnfinishedState } from '../store.js';
+import { toStored } from '../stored.js';
 import { READ } from './care-scripts.js';
-import { DEAD, STALLED } from './index-scripts.js';
+import { DEAD, DUE, STALLED } from './index-scripts.js';
 import type { Script } from './script.js';
-import { deliveryKeys, inGroups, type Shards } from './shards.js';
+import { deliveryKeys, type Index, inGroups, type Shards } from './shards.js';
 
 type Run = (script: Script, key: string, ...args: string[]) => Promise<string>;
 
 type ReadReply = [
   attempts: number,
   error: string | null,
-  described: [scope: string, id: string, event: string, receivedAt: number],
+  described: [scope: string, id: string, event: string, receivedAt: number, proof?: string],
   body: string,
+  fence: number,
+  notBefore: number,
 ];
+
+const INDEXES: Record<UnfinishedState, readonly [Script, Index]> = {
+  dead: [DEAD, 'dead'],
+  stalled: [STALLED, 'open'],
+  failing: [DUE, 'open'],
+};
 
 /**
  * The deliveries that wait for a person, in the order of their keys: that of the shards, too. What cannot
@@ -26,8 +35,7 @@ export async function list(
   run: Run,
 ): Promise<StoredDelivery[]> {
   const limit = toLimit(most);
-  const [script, index] =
-    state === 'dead' ? ([DEAD, 'dead'] as const) : ([STALLED, 'open'] as const);
+  const [script, index] = INDEXES[state];
   const found: StoredDelivery[] = [];
   const unreadable = new Set<string>();
   for (let last = after; found.length < limit; ) {
@@ -39,7 +47,7 @@ export async function list(
       const reply = replies[at];
       // Nothing where it has changed in between: then there is more room on the page.
       if (!reply) continue;
-      const delivery = toStored(key, reply, state);
+      const delivery = fromReply(key, reply, state);
       if (!delivery) unreadable.add(deliveryKeys(key)[0] ?? key);
       else if ((scope ?? delivery.scope) === delivery.scope) found.push(delivery);
     }
@@ -53,27 +61,14 @@ export async function list(
 }
 
 /** Nothing where the reply cannot be read. */
-function toStored(
-  key: string,
-  reply: string,
-  state: StoredDelivery['state'],
-): StoredDelivery | undefined {
+function fromReply(key: string, reply: string, state: UnfinishedState): StoredDelivery | undefined {
   try {
-    const [attempts, error, described, body]: ReadReply = JSON.parse(reply);
-    const [scope, id, event, receivedAt] = described;
-    const isWhole = [scope, id, event].every((text) => typeof text === 'string');
+    const [attempts, error, described, body, fence, notBefore]: ReadReply = JSON.parse(reply);
+    const [scope, id, event, receivedAt, proof] = described;
+    const isWhole = [scope, id, event, proof ?? ''].every((text) => typeof text === 'string');
     if (!isWhole || typeof receivedAt !== 'number') return undefined;
-    return {
-      key,
-      scope,
-      id,
-      event,
-      receivedAt,
-      body: fromBase64(body),
-      state,
-      attempts,
-      error: error ?? undefined,
-    };
+    const sealed = { key, scope, id, event, receivedAt, proof, body: fromBase64(body) };
+    return toStored({ ...sealed, attempts, error, fence, notBefore }, state);
   } catch {
     return undefined;
   }

@@ -10,10 +10,11 @@ import {
   type LeaseTerms,
   type ListFilter,
   type StoredDelivery,
+  type UnfinishedState,
 } from '../store.js';
 import { PURGE, REDRIVE } from './care-scripts.js';
 import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
-import { COUNT, OLD_DEAD, OLD_OPEN } from './index-scripts.js';
+import { COUNT, COUNT_FAILING, OLD_DEAD, OLD_OPEN } from './index-scripts.js';
 import { integer } from './layout.js';
 import { list } from './list.js';
 import type { Script } from './script.js';
@@ -70,9 +71,13 @@ class RedisStore implements IdempotencyStore {
   }
 
   async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
-    const { key, scope, id, event, receivedAt, body } = delivery;
+    const { key, scope, id, event, receivedAt, body, proof } = delivery;
     const terms = [lease.leaseMs, lease.keepMs, lease.maxCrashes].map(integer);
-    const described = JSON.stringify([scope, id, event, receivedAt]);
+    const described = JSON.stringify(
+      body && proof !== undefined
+        ? [scope, id, event, receivedAt, proof]
+        : [scope, id, event, receivedAt],
+    );
     const sealed = body ? toBase64(body) : NO_BODY;
     const answer = await this.#claims.run(key, lease.owner, ...terms, described, sealed);
     this.#lookOnce();
@@ -138,9 +143,10 @@ class RedisStore implements IdempotencyStore {
     return list(filter, this.#shards, (script, key, ...args) => this.#run(script, key, ...args));
   }
 
-  async count(state: StoredDelivery['state']): Promise<number> {
+  async count(state: UnfinishedState): Promise<number> {
     const index = state === 'dead' ? 'dead' : 'open';
-    return Math.min(await this.#shards.count(COUNT, index, state), COUNT_LIMIT);
+    const script = state === 'failing' ? COUNT_FAILING : COUNT;
+    return Math.min(await this.#shards.count(script, index, state), COUNT_LIMIT);
   }
 
   #fenced(verb: string, key: string, fence: number, ...args: string[]): Promise<string> {

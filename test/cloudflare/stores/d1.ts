@@ -31,7 +31,7 @@ export function describeD1(worker: () => Served) {
       expect(claims.filter(({ state }) => state === 'acquired')).toHaveLength(1);
     });
 
-    test.each(['dead', 'stalled', 'countDead', 'countStalled'] as const)(
+    test.each(['dead', 'stalled', 'failing', 'countDead', 'countStalled', 'countFailing'] as const)(
       'reads for %s only what is open, because each row that is read is paid for',
       async (name) => {
         const store = await open();
