@@ -37,7 +37,8 @@ export function remedyFor(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [];
   if (/no such table: (?:main\.)?webhook_(?:delivery|effect)/.test(error.message))
     return [...DELIVERY, EFFECT];
-  const lacksColumn = /no such column: (?:\w+\.)?proof|webhook_delivery has no column named proof/;
+  const lacksColumn =
+    /no such column: (?:\w+\.)?proof|table (?:webhook_delivery|d) has no column named proof/;
   return lacksColumn.test(error.message) ? NEWER : [];
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { STATEMENTS } from '../../../src/stores/sqlite/statements.js';
 import { NO_EFFECTS } from '../../stores/effects.js';
+import { LONG_AGO_MS } from '../../stores/model.js';
+import { OLDER_SCHEMA, olderClaim } from '../../stores/sqlite/older.js';
 import { newDelivery } from '../../stores/suite.js';
 import { acquire, terms, testBodiesAndClocks } from './cases.js';
 import type { Effect, Served, ServedStore } from './served.js';
@@ -29,6 +31,21 @@ export function describeD1(worker: () => Served) {
         Array.from({ length: 9 }, () => store.claim(delivery, terms())),
       );
       expect(claims.filter(({ state }) => state === 'acquired')).toHaveLength(1);
+    });
+
+    test('whose table is of the version before keeps a proof from then on', async () => {
+      const store = await open();
+      await store.sql('DROP TABLE webhook_delivery');
+      for (const statement of OLDER_SCHEMA.split(';').filter((sql) => sql.trim() !== '')) {
+        await store.sql(statement);
+      }
+      const before = newDelivery();
+      await store.sql(olderClaim(before.key));
+      const all = Array.from({ length: 5 }, () => ({ ...newDelivery(), proof: 'the proof' }));
+      await Promise.all(all.map((one) => acquire(store, one, { leaseMs: LONG_AGO_MS })));
+      const listed = await store.list({ state: 'stalled', limit: 9 });
+      const proofs = listed.map(({ proof }) => proof ?? 'none').sort();
+      expect(proofs).toEqual(['none', ...all.map(({ proof }) => proof)]);
     });
 
     test.each(['dead', 'stalled', 'failing', 'countDead', 'countStalled', 'countFailing'] as const)(
