@@ -24,6 +24,11 @@ export interface Entry extends Aged<Entry> {
   error: string | undefined;
 }
 
+/** What it takes to remember that a handler is done. */
+export function progressBytes(handler: string, output: Json): number {
+  return handler.length + JSON.stringify(output).length;
+}
+
 export function isStalled({ state, notBefore }: Entry, now: number): boolean {
   return (state === 'leased' || state === 'retry') && notBefore < now - STALLED_MS;
 }

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
 import { toLimit } from './limit.js';
-import { type Entry, IS_IN, isStalled, MemoryEntries } from './memory-entries.js';
+import { type Entry, IS_IN, isStalled, MemoryEntries, progressBytes } from './memory-entries.js';
 import {
   type Claim,
   type Claimable,
@@ -58,6 +58,11 @@ export function isMemoryStore(store: IdempotencyStore): boolean {
 class MemoryStore implements IdempotencyStore {
   readonly durable = false;
   readonly #entries: MemoryEntries;
+
+  // No field: see isMemoryStore.
+  get description(): string {
+    return 'memory';
+  }
 
   constructor(maxEntries: number, maxBytes: number) {
     this.#entries = new MemoryEntries(maxEntries, maxBytes);
@@ -235,10 +240,6 @@ const ORIGIN = performance.timeOrigin;
 // Steady: setting the system's clock must not lengthen or end a lease.
 function clock(): number {
   return ORIGIN + performance.now();
-}
-
-function progressBytes(handler: string, output: Json): number {
-  return handler.length + JSON.stringify(output).length;
 }
 
 function nextFence(previous: number, now: number): number {

@@ -109,6 +109,8 @@ export interface ListFilter {
 export interface IdempotencyStore {
   /** Whether what it holds survives the process. */
   readonly durable: boolean;
+  /** What it is, in a few words for a person, such as `SQLite (webhooks.db)`: no folder, no host, no password. */
+  readonly description?: string | undefined;
   /** Takes the lease if the key is new, due for retry, or its lease has lapsed (which counts as a crash). */
   claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim>;
   /** Prolongs the lease from now. `false`: the lease is lost. */

@@ -53,6 +53,10 @@ export function describeStore(
         return result.state === 'busy' ? undefined : result;
       });
 
+    test('says what it is, in a few words', () => {
+      expect(store.description).toMatch(/^[\w ().]{2,40}$/);
+    });
+
     test('gives a new key to the first who claims it', async () => {
       expect(await acquire()).toMatchObject({ attempt: 1, done: {} });
     });

@@ -87,13 +87,16 @@ const CONFIG =
 
 class DurableObjectStore implements IdempotencyStore {
   readonly durable = true;
+  readonly description: string;
   /** In the order of the keys that they hold. */
   readonly #shards: readonly StatementStore[];
 
   constructor(namespace: DeliveriesNamespace, shards: number) {
+    this.description = `Durable Objects (${shards} shard${shards === 1 ? '' : 's'})`;
     this.#shards = Array.from({ length: shards }, (_, shard) => {
       const id = namespace.idFromName(`${shard} of ${shards}`);
-      return new StatementStore(true, (name, values) => ask(namespace, id, name, values));
+      const kind = { durable: true, description: `Durable Object ${shard} of ${shards}` };
+      return new StatementStore(kind, (name, values) => ask(namespace, id, name, values));
     });
   }
 

@@ -68,6 +68,7 @@ export function postgresStore(client: PostgresClient): IdempotencyStore {
 
 class PostgresStore implements IdempotencyStore {
   readonly durable = true;
+  readonly description = 'PostgreSQL';
   readonly #query: Query;
   readonly #schema: Schema;
   readonly #claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {

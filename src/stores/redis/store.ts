@@ -57,6 +57,7 @@ type ClaimReply =
 
 class RedisStore implements IdempotencyStore {
   readonly durable = true;
+  readonly description = 'Redis';
   readonly #calls: ScriptCalls;
   readonly #shards: Shards;
   readonly #claims: Together;

@@ -27,10 +27,15 @@ export type RunStatement = (
 /** The verbs as statements, wherever the SQLite is that runs them. */
 export class StatementStore implements IdempotencyStore {
   readonly durable: boolean;
+  readonly description: string;
   readonly #run: RunStatement;
 
-  constructor(durable: boolean, run: RunStatement) {
+  constructor(
+    { durable, description }: { readonly durable: boolean; readonly description: string },
+    run: RunStatement,
+  ) {
     this.durable = durable;
+    this.description = description;
     this.#run = run;
   }
 

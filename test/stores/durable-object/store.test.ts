@@ -51,6 +51,12 @@ test('the last key is that of the last object, however many there are', async ()
   }
 });
 
+test('it says over how many objects it is spread', () => {
+  const objects = namespace(foreign);
+  expect(durableObjectStore(objects).description).toBe('Durable Objects (16 shards)');
+  expect(durableObjectStore(objects, { shards: 1 }).description).toBe('Durable Objects (1 shard)');
+});
+
 test('objects of another class are a mistake in the configuration', async () => {
   const store = durableObjectStore(namespace(foreign));
   await expect(store.claim(newDelivery(), lease)).rejects.toMatchObject({

@@ -205,10 +205,10 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await claim(store, newDelivery())).toMatchObject({ state: 'acquired' });
     });
 
-    test('is durable in a file, and not in memory', async () => {
-      expect((await open()).durable).toBe(true);
+    test('is durable in a file, and not in memory, and says which it is', async () => {
+      expect(await open()).toMatchObject({ durable: true, description: 'SQLite (webhooks.db)' });
       file = ':memory:';
-      expect((await open()).durable).toBe(false);
+      expect(await open()).toMatchObject({ durable: false, description: 'SQLite in memory' });
     });
 
     test('writes so that a power cut takes nothing back', async () => {
