@@ -105,12 +105,13 @@ test('what is done and to be forgotten is new to the next, though nothing was pu
 });
 
 test('what is done keeps nothing that it needs no more', async () => {
-  const { fence } = await acquire(store, delivery);
+  const { fence } = await acquire(store, { ...delivery, proof: 'the proof' });
   await store.handlerDone(delivery.key, fence, 'mail', 'sent');
   await store.complete(delivery.key, fence, KEEP_MS);
   expect(await row()).toMatchObject({
     state: 'done',
     body: null,
+    proof: null,
     handlers: {},
     error: null,
     owner: null,
