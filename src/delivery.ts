@@ -159,6 +159,17 @@ export function seal({
   };
 }
 
+/** A sealed delivery, also as `list` of a store gives it, for a person: with a date, and with more. */
+export type KeptDelivery = Omit<SealedDelivery, 'receivedAt'> & {
+  readonly receivedAt: number | Date;
+};
+
+/** A delivery as a queue keeps it, and nothing more. */
+export function toSealed(kept: KeptDelivery): SealedDelivery {
+  const { key, scope, id, event, body, receivedAt, proof, traceparent } = kept;
+  return { key, scope, id, event, body, receivedAt: Number(receivedAt), proof, traceparent };
+}
+
 /**
  * Reads a delivery again that was sealed when it was verified.
  *

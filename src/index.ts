@@ -1,4 +1,10 @@
-export { type Delivery, type DeliverySource, type SealedDelivery, seal } from './delivery.js';
+export {
+  type Delivery,
+  type DeliverySource,
+  type KeptDelivery,
+  type SealedDelivery,
+  seal,
+} from './delivery.js';
 export { UsageError, type UsageErrorCode, WebhookError, type WebhookErrorCode } from './errors.js';
 export type { HandOff, HandOffOptions } from './hand-off.js';
 export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './handler.js';
@@ -59,5 +65,6 @@ export type {
   LeaseTerms,
   ListFilter,
   StoredDelivery,
+  UnfinishedState,
 } from './stores/store.js';
 export type { Telemetry, TracedDelivery, TracedHandler } from './telemetry.js';

@@ -1,5 +1,5 @@
 import { Answers } from './answers.js';
-import type { Delivery, SealedDelivery } from './delivery.js';
+import { type Delivery, type KeptDelivery, toSealed } from './delivery.js';
 import { refuseOtherScope, withoutHandler } from './dispatched.js';
 import type {
   EffectOptions,
@@ -172,7 +172,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    *   in a store that is durable; in another one it is lost, unless the queue keeps it.
    */
   async dispatch(
-    verified: Delivery | SealedDelivery,
+    verified: Delivery | KeptDelivery,
     { lastAttempt = false }: { readonly lastAttempt?: boolean } = {},
   ): Promise<Dispatched | Rejection> {
     const startedAt = performance.now();
@@ -181,7 +181,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
       refuseOtherScope(this.#settings.scope, verified);
       return this.#process(verified, { lastAttempt, startedAt });
     }
-    const opened = await this.#unsealing.open(verified, lastAttempt);
+    const opened = await this.#unsealing.open(toSealed(verified), lastAttempt);
     const { traceparent } = verified;
     return this.#processOpened(opened, { lastAttempt, startedAt, traceparent });
   }
@@ -198,9 +198,10 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * for (const dead of await store.list({ state: 'dead', limit: 100 })) await receiver.redrive(dead);
    */
   async redrive(
-    delivery: SealedDelivery,
+    stored: KeptDelivery,
     { vouched = false }: { readonly vouched?: boolean } = {},
   ): Promise<Dispatched | Rejection> {
+    const delivery = toSealed(stored);
     refuseOtherScope(this.#settings.scope, delivery);
     const { store, queue } = this.#settings;
     await store.redrive(delivery.key);

@@ -79,12 +79,12 @@ function whyUnsigned(
   headers: RequestHeaders,
 ): string {
   const expected = `\`${toTitle(`${headerPrefix}signature`)}\``;
-  if (signature !== undefined) {
+  if (signature) {
     return `${expected} is not 128 hexadecimal digits, and so is no HMAC-SHA512.`;
   }
   const prefix = headerEntries(headers)
     .map(([name]) => /^(x-[a-z0-9-]{1,40}-)signature$/.exec(name)?.[1])
-    .find((found) => found !== undefined);
+    .find((found) => found !== undefined && found !== headerPrefix);
   if (prefix === undefined) return `There was no ${expected}.`;
   const brand = toTitle(prefix);
   return `There was no ${expected}, but \`${brand}Signature\`: set headerPrefix: '${brand}'.`;

@@ -28,6 +28,7 @@ function setUp(store: IdempotencyStore = memoryStore(), changes: Partial<typeof 
 function storeWith(changes: Partial<IdempotencyStore>, base = memoryStore()): IdempotencyStore {
   return {
     durable: base.durable,
+    description: base.description,
     claim: (...args) => base.claim(...args),
     renew: (...args) => base.renew(...args),
     handlerDone: (...args) => base.handlerDone(...args),

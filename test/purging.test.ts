@@ -63,7 +63,10 @@ test('a store that cannot purge is told of, and its deliveries are handled', asy
   expect(await next()).toMatchObject({ outcome: 'handled' });
   await settle();
   expect(onError).toHaveBeenCalledExactlyOnceWith(
-    expect.objectContaining({ message: 'permission denied' }),
+    expect.objectContaining({
+      code: 'store_unavailable',
+      cause: expect.objectContaining({ message: 'permission denied' }),
+    }),
     {},
   );
 });

@@ -1,6 +1,6 @@
 import type { Meter } from '@opentelemetry/api';
 import { inTime } from '../in-time.js';
-import type { IdempotencyStore, StoredDelivery } from '../stores/store.js';
+import type { IdempotencyStore, UnfinishedState } from '../stores/store.js';
 import { STATE, STORE_DELIVERIES } from './names.js';
 
 /** Less than a scraper waits. */
@@ -8,12 +8,14 @@ const COUNT_MS = 5_000;
 /** When one that never answers is asked again. */
 const GIVE_UP_MS = 60_000;
 
-/** Has what waits for a person counted whenever metrics are collected. */
+/** Has what has not come to its end counted whenever metrics are collected. */
 export function observeStore(meter: Meter, store: IdempotencyStore): void {
-  const states = (['dead', 'stalled'] as const).map((state) => new Counting(store, state));
+  const states = (['dead', 'stalled', 'failing'] as const).map(
+    (state) => new Counting(store, state),
+  );
   const gauge = meter.createObservableGauge(STORE_DELIVERIES, {
     unit: '{delivery}',
-    description: 'Deliveries in the store that wait for a person.',
+    description: 'Deliveries in the store that are dead, stalled or failing.',
   });
   gauge.addCallback(async (result) => {
     await Promise.all(
@@ -27,11 +29,11 @@ export function observeStore(meter: Meter, store: IdempotencyStore): void {
 
 /** Asks a store how many there are: one question at a time, whoever collects. */
 class Counting {
-  readonly state: StoredDelivery['state'];
+  readonly state: UnfinishedState;
   readonly #store: IdempotencyStore;
   #asked: Promise<number> | undefined;
 
-  constructor(store: IdempotencyStore, state: StoredDelivery['state']) {
+  constructor(store: IdempotencyStore, state: UnfinishedState) {
     this.#store = store;
     this.state = state;
   }

@@ -10,6 +10,7 @@ import type { Claim, IdempotencyStore } from './store.js';
 export function guardStore(store: IdempotencyStore): IdempotencyStore {
   return {
     durable: store.durable,
+    description: store.description,
     claim: async (delivery, lease) => {
       // Nobody uses a lease that comes too late, and to let it lapse would count as a crash.
       const giveBack = (late: Claim) =>

@@ -1,7 +1,7 @@
 import { WebhookError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
 import { type Aged, AgeList } from './age-list.js';
-import type { Claimable } from './store.js';
+import { type Claimable, STALLED_MS, type UnfinishedState } from './store.js';
 
 /** What the memory store keeps of one key. */
 export interface Entry extends Aged<Entry> {
@@ -23,6 +23,28 @@ export interface Entry extends Aged<Entry> {
   bytes: number;
   error: string | undefined;
 }
+
+/** What it takes to remember that a handler is done. */
+export function progressBytes(handler: string, output: Json): number {
+  return handler.length + JSON.stringify(output).length;
+}
+
+export function isStalled({ state, notBefore }: Entry, now: number): boolean {
+  return (state === 'leased' || state === 'retry') && notBefore < now - STALLED_MS;
+}
+
+function isFailing(entry: Entry, now: number): boolean {
+  const { state, attempts, failures, notBefore } = entry;
+  if ((state !== 'leased' && state !== 'retry') || isStalled(entry, now)) return false;
+  return failures > 0 || attempts > 1 || (state === 'leased' && notBefore < now);
+}
+
+/** Whether an entry is in a state in which a person finds it. */
+export const IS_IN: Record<UnfinishedState, (entry: Entry, now: number) => boolean> = {
+  dead: ({ state }) => state === 'dead',
+  stalled: isStalled,
+  failing: isFailing,
+};
 
 /** The entries of the memory store, within bounds: those that are needed least make room for new ones. */
 export class MemoryEntries {

@@ -1,6 +1,7 @@
 import { UsageError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
-import { type Entry, MemoryEntries } from './memory-entries.js';
+import { toLimit } from './limit.js';
+import { type Entry, IS_IN, isStalled, MemoryEntries, progressBytes } from './memory-entries.js';
 import {
   type Claim,
   type Claimable,
@@ -11,9 +12,10 @@ import {
   KEEP_DEAD_MS,
   type LeaseTerms,
   type ListFilter,
-  STALLED_MS,
   type StoredDelivery,
+  type UnfinishedState,
 } from './store.js';
+import { toStored } from './stored.js';
 
 export interface MemoryStoreOptions {
   /** How many deliveries and effects it remembers. Default 100,000. */
@@ -56,6 +58,11 @@ export function isMemoryStore(store: IdempotencyStore): boolean {
 class MemoryStore implements IdempotencyStore {
   readonly durable = false;
   readonly #entries: MemoryEntries;
+
+  // No field: see isMemoryStore.
+  get description(): string {
+    return 'memory';
+  }
 
   constructor(maxEntries: number, maxBytes: number) {
     this.#entries = new MemoryEntries(maxEntries, maxBytes);
@@ -160,7 +167,7 @@ class MemoryStore implements IdempotencyStore {
     const old = this.#entries
       .all()
       .filter(({ state, purgeAt }) => (state === 'done' || state === 'dead') && purgeAt <= now)
-      .slice(0, Math.max(limit, 0));
+      .slice(0, toLimit(limit));
     for (const entry of old) this.#entries.forget(entry);
     return old.length;
   }
@@ -169,17 +176,17 @@ class MemoryStore implements IdempotencyStore {
     const now = clock();
     return this.#entries
       .all()
-      .filter((entry) => (state === 'dead' ? entry.state === 'dead' : isStalled(entry, now)))
-      .flatMap(({ delivery, attempts, error }) =>
+      .filter((entry) => IS_IN[state](entry, now))
+      .flatMap(({ delivery, ...entry }) =>
         delivery?.body && delivery.key > after && (scope ?? delivery.scope) === delivery.scope
-          ? { ...delivery, body: delivery.body, state, attempts, error }
+          ? toStored({ ...entry, ...delivery, proof: delivery.proof, body: delivery.body }, state)
           : [],
       )
       .sort((a, b) => (a.key < b.key ? -1 : 1))
-      .slice(0, Math.max(limit, 0));
+      .slice(0, toLimit(limit));
   }
 
-  async count(state: StoredDelivery['state']): Promise<number> {
+  async count(state: UnfinishedState): Promise<number> {
     return (await this.list({ state, limit: COUNT_LIMIT })).length;
   }
 
@@ -191,7 +198,7 @@ class MemoryStore implements IdempotencyStore {
   }
 
   #claimNew(delivery: Claimable, { owner, leaseMs, keepMs }: LeaseTerms, now: number): Claim {
-    const { key, scope, id, event, body } = delivery;
+    const { key, scope, id, event, body, proof = '' } = delivery;
     const fence = nextFence(0, now);
     const entry: Entry = {
       key,
@@ -205,7 +212,10 @@ class MemoryStore implements IdempotencyStore {
       notBefore: now + leaseMs,
       purgeAt: now + keepMs,
       isForEver: keepMs === Number.POSITIVE_INFINITY,
-      bytes: ENTRY_BYTES + 2 * (scope.length + id.length + event.length) + (body?.length ?? 0),
+      bytes:
+        ENTRY_BYTES +
+        2 * (scope.length + id.length + event.length + proof.length) +
+        (body?.length ?? 0),
       error: undefined,
       older: undefined,
       newer: undefined,
@@ -230,14 +240,6 @@ const ORIGIN = performance.timeOrigin;
 // Steady: setting the system's clock must not lengthen or end a lease.
 function clock(): number {
   return ORIGIN + performance.now();
-}
-
-function progressBytes(handler: string, output: Json): number {
-  return handler.length + JSON.stringify(output).length;
-}
-
-function isStalled({ state, notBefore }: Entry, now: number): boolean {
-  return (state === 'leased' || state === 'retry') && notBefore < now - STALLED_MS;
 }
 
 function nextFence(previous: number, now: number): number {

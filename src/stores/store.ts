@@ -15,7 +15,9 @@ export const INTERRUPTED = 'it was interrupted too often';
 export const ABANDONED = 'abandoned: its sender gave up before it was done';
 
 /**
- * What is claimed: a delivery, or the effect of one handler, which has no body to keep.
+ * What is claimed: a delivery, or the effect of one handler, which has no body to keep. Its `id` and `event`
+ * are of 200 characters at most, so that a store may keep them as long as the key. Its `proof` is kept
+ * with the body, given back with it, and forgotten with it once the delivery is done.
  */
 export type Claimable = Omit<SealedDelivery, 'body'> & { readonly body: Uint8Array | undefined };
 
@@ -56,16 +58,35 @@ export interface FailTerms {
   readonly error: string;
 }
 
-/** A delivery that waits for a person: dead, or given up on by its sender. */
-export interface StoredDelivery extends SealedDelivery {
-  readonly state: 'dead' | 'stalled';
+/**
+ * In which way a delivery has not come to its end; never in two of these at once.
+ *
+ * `dead`: it is tried no more. `stalled`: past due for more than a minute, given up by its sender.
+ * `failing`: not stalled, and tried before without success: it has failed, or its lease has lapsed.
+ */
+export type UnfinishedState = 'dead' | 'stalled' | 'failing';
+
+/** A delivery that has not come to its end, as {@link IdempotencyStore.list} gives it. */
+export interface StoredDelivery extends Omit<SealedDelivery, 'receivedAt'> {
+  readonly receivedAt: Date;
+  readonly state: UnfinishedState;
+  /** How often it was tried since it came, or since it was redriven. */
   readonly attempts: number;
+  /** Why it failed the last time. */
   readonly error: string | undefined;
+  /** The `id` in its body, or in the `data` of it; 200 characters at most. */
+  readonly orderId: string | undefined;
+  /** The `email` beside it. */
+  readonly email: string | undefined;
+  /** When it was claimed last; `undefined` where it was not tried, or not since it was redriven. */
+  readonly lastTriedAt: Date | undefined;
+  /** When its retry is due, or its lease lapses or has lapsed; `undefined` where it is dead. */
+  readonly dueAt: Date | undefined;
 }
 
 /** Which deliveries {@link IdempotencyStore.list} gives. */
 export interface ListFilter {
-  readonly state: 'dead' | 'stalled';
+  readonly state: UnfinishedState;
   /** Those of one scope. Default: those of all that share the store. */
   readonly scope?: string | undefined;
   /** The last key of the page before. */
@@ -88,7 +109,7 @@ export interface ListFilter {
 export interface IdempotencyStore {
   /** Whether what it holds survives the process. */
   readonly durable: boolean;
-  /** What it is, in a few words for a person, such as `SQLite (webhooks.db)`. */
+  /** What it is, in a few words for a person, such as `SQLite (webhooks.db)`: no folder, no host, no password. */
   readonly description?: string | undefined;
   /** Takes the lease if the key is new, due for retry, or its lease has lapsed (which counts as a crash). */
   claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim>;
@@ -110,13 +131,14 @@ export interface IdempotencyStore {
   /**
    * Forgets up to `limit` keys that are done or dead and whose time has come. A durable store turns those
    * that are stalled by then into dead, "abandoned". Gives the number of both. The receiver calls it.
+   * `limit` is read as that of {@link ListFilter}.
    */
   purge(limit: number): Promise<number>;
   /**
-   * Deliveries for a person to look at, in the order of their keys, from after the key `after`: `dead`,
-   * or `stalled`, which their senders seem to have given up. Effects are not among them.
+   * Deliveries for a person to look at, in the order of their keys, from after the key `after`: those in
+   * one {@link UnfinishedState}. Effects are not among them, nor is what is processed for the first time.
    */
   list(filter: ListFilter): Promise<readonly StoredDelivery[]>;
   /** How many {@link list} would give of all scopes, {@link COUNT_LIMIT} at most. For a gauge. */
-  count(state: StoredDelivery['state']): Promise<number>;
+  count(state: UnfinishedState): Promise<number>;
 }

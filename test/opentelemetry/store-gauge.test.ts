@@ -1,3 +1,4 @@
+import type { UnfinishedState } from 'storefront-webhooks';
 import { openTelemetry } from 'storefront-webhooks/opentelemetry';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder } from '../support/deliver.js';
@@ -5,11 +6,11 @@ import { durableStore } from '../support/durable.js';
 import { collecting, traced } from './collected.js';
 
 const GAUGE = 'storefront_webhooks.store.deliveries';
-const COUNTS = { dead: 3, stalled: 5 };
+const COUNTS = { dead: 3, stalled: 5, failing: 7 };
 
 afterEach(() => vi.useRealTimers());
 
-describe('what waits in the store for a person', () => {
+describe('what has not come to its end in the store', () => {
   test('is a gauge', async () => {
     const { points, ...providers } = collecting();
     openTelemetry({
@@ -19,6 +20,7 @@ describe('what waits in the store for a person', () => {
     expect(await points(GAUGE)).toEqual([
       { 'storefront_webhooks.state': 'dead', value: 3 },
       { 'storefront_webhooks.state': 'stalled', value: 5 },
+      { 'storefront_webhooks.state': 'failing', value: 7 },
     ]);
   });
 
@@ -40,7 +42,7 @@ describe('what waits in the store for a person', () => {
     vi.useFakeTimers();
     const { points, ...providers } = collecting();
     let answers = false;
-    const count = vi.fn((state: 'dead' | 'stalled') =>
+    const count = vi.fn((state: UnfinishedState) =>
       answers ? Promise.resolve(COUNTS[state]) : new Promise<number>(() => {}),
     );
     openTelemetry({ ...providers, store: durableStore(() => ({ count })) });
@@ -52,19 +54,19 @@ describe('what waits in the store for a person', () => {
     const again = points(GAUGE);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await again).toEqual([]);
-    expect(count).toHaveBeenCalledTimes(2);
+    expect(count).toHaveBeenCalledTimes(3);
     answers = true;
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(await points(GAUGE)).toHaveLength(2);
+    expect(await points(GAUGE)).toHaveLength(3);
   });
 
   test('is counted once for each collection, however many deliveries there were', async () => {
-    const count = vi.fn(async (state: 'dead' | 'stalled') => COUNTS[state]);
+    const count = vi.fn(async (state: UnfinishedState) => COUNTS[state]);
     const { receiver, points } = traced({ store: durableStore(() => ({ count })) });
     receiver.on('order:paid', () => {});
     for (const id of ['whl_1', 'whl_2', 'whl_3']) await deliver(receiver, paidOrder(), { id });
-    expect(await points(GAUGE)).toHaveLength(2);
-    expect(count).toHaveBeenCalledTimes(2);
+    expect(await points(GAUGE)).toHaveLength(3);
+    expect(count).toHaveBeenCalledTimes(3);
   });
 
   test('is no metric without a store', async () => {

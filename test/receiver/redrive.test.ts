@@ -4,6 +4,7 @@ import {
   type IdempotencyStore,
   type SealedDelivery,
 } from 'storefront-webhooks';
+import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
@@ -55,6 +56,34 @@ describe('a dead delivery', () => {
     expect(await receiver.redrive(dead)).toMatchObject({ outcome: 'duplicate' });
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
     expect(mail).toHaveBeenCalledOnce();
+  });
+
+  test('may be dispatched as it is listed, and came when it came', async () => {
+    const { store, receiver } = shop();
+    await kill(store);
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    if (!dead) throw new Error('nothing is dead');
+    const came = vi.fn();
+    receiver.on('*', ({ receivedAt }) => came(receivedAt));
+    await store.redrive(dead.key);
+    expect(await receiver.dispatch(dead)).toMatchObject({ outcome: 'handled' });
+    expect(came).toHaveBeenCalledExactlyOnceWith(dead.receivedAt);
+    expect(dead.receivedAt).toBeInstanceOf(Date);
+  });
+
+  test('goes to the queue as it was sealed, and no more than that', async () => {
+    const { store } = shop();
+    await kill(store);
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    if (!dead) throw new Error('nothing is dead');
+    const redriven = vi.fn(async (_: SealedDelivery) => ({ id: '1', duplicate: false as const }));
+    const queue: HandOff = { durable: true, enqueue: redriven, redrive: redriven };
+    const other = createReceiver({ secret: SECRET, store, hooks, scope: 'shop', queue });
+    expect(await other.redrive(dead)).toMatchObject({ outcome: 'queued' });
+    const { key, scope, id, event, body } = dead;
+    const receivedAt = dead.receivedAt.getTime();
+    const sealed = { key, scope, id, event, body, receivedAt, proof: sign(body, SECRET) };
+    expect(redriven.mock.calls[0]?.[0]).toEqual(sealed);
   });
 
   test('is redriven under its own key, also by a receiver that keys in another way', async () => {

@@ -161,7 +161,15 @@ describe('an error is told on stderr', () => {
 
   test.each([
     ['an error that is its own cause', () => Object.assign(new Error('a'), { cause: 'self' })],
-    ['a stack that throws', () => Object.defineProperty(new Error('a'), 'stack', { get: () => { throw new Error('no'); } })],
+    [
+      'a stack that throws',
+      () =>
+        Object.defineProperty(new Error('a'), 'stack', {
+          get: () => {
+            throw new Error('no');
+          },
+        }),
+    ],
   ])('whatever it is: %s', async (_, make) => {
     const error = make();
     if (error.cause === 'self') error.cause = error;
@@ -176,7 +184,9 @@ describe('an error is told on stderr', () => {
     for (let sent = 0; sent < 99; sent++) await deliver(receiver, paidOrder(), { id: `${sent}` });
     expect(told()).toHaveLength(10);
     vi.advanceTimersByTime(MINUTE_MS + 1);
-    expect(told()[10]).toContain('90 more errors in the handler "order:paid" within a minute, the latest');
+    expect(told()[10]).toContain(
+      '90 more errors in the handler "order:paid" within a minute, the latest',
+    );
   });
 
   test('in one line where the store is down, for all that wanted it', async () => {
@@ -186,7 +196,9 @@ describe('an error is told on stderr', () => {
     };
     const store = durableStore(() => ({ claim: down, purge: down }));
     const receiver = shop({ store }).on('*', () => {});
-    const sent = Array.from({ length: 20 }, (_, id) => deliver(receiver, paidOrder(), { id: `${id}` }));
+    const sent = Array.from({ length: 20 }, (_, id) =>
+      deliver(receiver, paidOrder(), { id: `${id}` }),
+    );
     await vi.advanceTimersByTimeAsync(5_000);
     for (const reply of await Promise.all(sent)) expect(reply).toMatchObject({ status: 503 });
     expect(told()).toEqual([expect.stringMatching(/could not take the claim.*disk is full/)]);
@@ -226,7 +238,9 @@ describe('what may be missed is told on stderr', () => {
   });
 
   test('an event that a wildcard does not cover, because nobody knew it', async () => {
-    const receiver = shop().on('*', () => {}).on('order:*', () => {});
+    const receiver = shop()
+      .on('*', () => {})
+      .on('order:*', () => {});
     for (const id of ['1', '2']) {
       await deliver(receiver, paidOrder(), { event: 'order:disputed', id });
     }
@@ -237,7 +251,8 @@ describe('what may be missed is told on stderr', () => {
 
   test('at most twenty events that senders make up', async () => {
     const receiver = shop();
-    for (let sent = 0; sent < 50; sent++) await deliver(receiver, paidOrder(), { event: `e${sent}` });
+    for (let sent = 0; sent < 50; sent++)
+      await deliver(receiver, paidOrder(), { event: `e${sent}` });
     expect(told()).toHaveLength(20);
   });
 
@@ -248,7 +263,10 @@ describe('what may be missed is told on stderr', () => {
         return false;
       },
     }));
-    await deliver(shop({ store }).on('order:paid', () => {}), paidOrder());
+    await deliver(
+      shop({ store }).on('order:paid', () => {}),
+      paidOrder(),
+    );
     expect(told()).toEqual([expect.stringContaining('The lease has lapsed, or another process')]);
   });
 });
@@ -287,9 +305,11 @@ describe('debug', () => {
     for (const id of ['1', '1', '2']) await deliver(receiver, paidOrder(), { id });
     await deliver(receiver, paidOrder(), { secret: 'another secret' });
     expect(told().slice(0, 4)).toEqual([
-      expect.stringMatching(/"1" \("order:paid"\): handled in [\d.]+ ms, attempt 1, done: order:paid$/),
-      expect.stringMatching(/"1" \("order:paid"\): duplicate in [\d.]+ ms$/),
-      expect.stringMatching(/"2" \("order:paid"\): handled in /),
+      expect.stringMatching(
+        /"1" \("order:paid", order "ord_1"\): handled in [\d.]+ ms, attempt 1, done: order:paid$/,
+      ),
+      expect.stringMatching(/"1" \("order:paid", order "ord_1"\): duplicate in [\d.]+ ms$/),
+      expect.stringMatching(/"2" .* handled in /),
       expect.stringMatching(/"whl_1" \("order:paid"\): rejected with 401 signature_invalid\. /),
     ]);
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
-import type { Claimable, IdempotencyStore } from 'storefront-webhooks';
+import type { Claimable, IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
 import { LATER_MS, LONG_AGO_MS, PAST_MS } from './model.js';
 
 /** One call, of one of three keys. A fence is named by how many were given for its key since. */
@@ -113,13 +113,17 @@ async function answer(
   if (action.verb === 'redrive') return store.redrive(key);
   if (action.verb === 'purge') return store.purge(100);
   if (action.verb === 'list') {
-    const listed = [
-      ...(await store.list({ state: 'dead', limit: 9 })),
-      ...(await store.list({ state: 'stalled', limit: 9 })),
-    ];
-    const counts = [await store.count('dead'), await store.count('stalled')];
-    const answers = listed.map(({ key, body, ...rest }) => ({
+    const listed: StoredDelivery[] = [];
+    const counts: number[] = [];
+    for (const state of ['dead', 'stalled', 'failing'] as const) {
+      listed.push(...(await store.list({ state, limit: 9 })));
+      counts.push(await store.count(state));
+    }
+    const answers = listed.map(({ key, body, lastTriedAt, dueAt, ...rest }) => ({
       ...rest,
+      // Roughly, because a store has a clock and takes its time: in half minutes from now.
+      lastTriedAt: lastTriedAt && roughly(lastTriedAt),
+      dueAt: dueAt && roughly(dueAt),
       which: deliveries.findIndex((one) => one.key === key),
       body: Buffer.from(body).toString(),
     }));
@@ -141,6 +145,11 @@ async function answer(
   }
 }
 
+function roughly(date: Date): number {
+  // Without 0 it might be -0, which is not equal to 0.
+  return Math.round((date.getTime() - Date.now()) / 30_000) + 0;
+}
+
 const owners = Array.from({ length: 3 }, () => crypto.randomUUID());
 
 /** In the order of their keys. The last one is an effect, which has no body. */
@@ -152,5 +161,6 @@ function newDelivery(index: number): Claimable {
     event: 'order:paid',
     receivedAt: 1_790_000_000_000,
     body: index === 2 ? undefined : new TextEncoder().encode(`{"id":"ord_${index}"}`),
+    proof: index === 0 ? undefined : `the proof of ${index}`,
   };
 }

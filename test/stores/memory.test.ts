@@ -1,6 +1,7 @@
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
+import { isMemoryStore } from '../../src/stores/memory.js';
 import { describeStore } from './suite.js';
 
 describeStore('memory', () => memoryStore());
@@ -126,6 +127,13 @@ describe('the bounds of the memory store', () => {
       );
     },
   );
+});
+
+test('the memory store is known as such by the guard, which leaves it as it is', () => {
+  const store = memoryStore();
+  expect(store.description).toBe('memory');
+  expect(isMemoryStore(store)).toBe(true);
+  expect(isMemoryStore({ ...store, durable: false })).toBe(false);
 });
 
 test('a receiver whose memory store is full asks the sender to come back', async () => {

@@ -6,6 +6,7 @@ import type {
   Json,
   LeaseTerms,
   StoredDelivery,
+  UnfinishedState,
 } from 'storefront-webhooks';
 
 /** Times that are to come, have just been, or were so long ago that the sender has given up. */
@@ -107,21 +108,36 @@ export class ModelStore implements IdempotencyStore {
       .slice(0, this.durable ? limit : 0);
     const error = 'abandoned: its sender gave up before it was done';
     for (const entry of abandoned) {
-      change(entry, { state: 'dead', error, fence: entry.fence + 1, keepMs: LATER_MS });
+      change(entry, { state: 'dead', error, keepMs: LATER_MS });
     }
     return abandoned.length;
   }
 
-  async list({ state }: { state: 'dead' | 'stalled' }): Promise<StoredDelivery[]> {
+  async list({ state }: { state: UnfinishedState }): Promise<StoredDelivery[]> {
     return [...this.#entries.values()]
-      .filter((entry) => (state === 'dead' ? entry.state === state : isStalled(entry)))
-      .flatMap(({ delivery: { body, ...rest }, attempts, error }) =>
-        body ? [{ ...rest, body, state, attempts, error }] : [],
+      .filter((entry) => stateOf(entry) === state)
+      .flatMap(({ delivery: { body, ...rest }, attempts, error, dueMs }) =>
+        body
+          ? [
+              {
+                ...rest,
+                body,
+                receivedAt: new Date(rest.receivedAt),
+                state,
+                attempts,
+                error,
+                orderId: JSON.parse(new TextDecoder().decode(body)).id,
+                email: undefined,
+                lastTriedAt: attempts > 0 ? new Date() : undefined,
+                dueAt: state === 'dead' ? undefined : new Date(Date.now() + dueMs),
+              },
+            ]
+          : [],
       )
       .sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  async count(state: 'dead' | 'stalled'): Promise<number> {
+  async count(state: UnfinishedState): Promise<number> {
     return (await this.list({ state })).length;
   }
 
@@ -148,6 +164,16 @@ function newEntry(delivery: Claimable, keepMs: number): Entry {
 
 function isStalled({ state, dueMs }: Entry): boolean {
   return (state === 'leased' || state === 'retry') && dueMs === LONG_AGO_MS;
+}
+
+/** The one state in which a person finds it, if there is one. */
+function stateOf(entry: Entry): UnfinishedState | undefined {
+  const { state, failures, attempts, dueMs } = entry;
+  if (state === 'dead') return 'dead';
+  if (state === 'done') return undefined;
+  if (isStalled(entry)) return 'stalled';
+  const hasLapsed = state === 'leased' && dueMs < 0;
+  return failures > 0 || attempts > 1 || hasLapsed ? 'failing' : undefined;
 }
 
 function change(entry: Entry | undefined, changes: Partial<Entry>): boolean {

@@ -9,6 +9,8 @@ import type {
 } from 'storefront-webhooks';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { answersOf, histories } from './histories.js';
+import { testLimits } from './limits.js';
+import { testListing } from './listing.js';
 import { LONG_AGO_MS, ModelStore } from './model.js';
 
 const LEASE_MS = 60;
@@ -50,6 +52,10 @@ export function describeStore(
         const result = await claim(terms);
         return result.state === 'busy' ? undefined : result;
       });
+
+    test('says what it is, in a few words', () => {
+      expect(store.description).toMatch(/^[\w ().]{2,40}$/);
+    });
 
     test('gives a new key to the first who claims it', async () => {
       expect(await acquire()).toMatchObject({ attempt: 1, done: {} });
@@ -298,10 +304,16 @@ export function describeStore(
       expect(Buffer.from(body ?? []).toString()).toBe('{"id":"ord_1"}');
       expect({ ...entry, body: undefined }).toEqual({
         ...stalled[0],
+        receivedAt: new Date(stalled[0]?.receivedAt ?? 0),
         body: undefined,
+        proof: undefined,
         state: 'stalled',
         attempts: 1,
         error: undefined,
+        orderId: 'ord_1',
+        email: undefined,
+        lastTriedAt: expect.any(Date),
+        dueAt: expect.any(Date),
       });
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
     });
@@ -423,6 +435,23 @@ export function describeStore(
         permanent: true,
       });
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+    });
+
+    testListing({
+      store: () => store,
+      newDelivery,
+      claim: async (terms, subject) => (await acquire(terms, subject)).fence,
+    });
+
+    testLimits({
+      store: () => store,
+      newDelivery,
+      claim: async (subject) => (await acquire({ leaseMs: 60_000 }, subject)).fence,
+      async outlive(subject) {
+        const { fence } = await acquire({ leaseMs: LONG_AGO_MS, keepMs: 0 }, subject);
+        // In memory, nothing is abandoned, and only what is done is old.
+        if (!store.durable) await store.complete(subject.key, fence, 0);
+      },
     });
 
     test('does what the model of the state machine does, whatever is asked of it', {

@@ -7,6 +7,7 @@ export function durableStore(
 ): IdempotencyStore {
   return {
     durable: true,
+    description: store.description,
     claim: (...args) => store.claim(...args),
     renew: (...args) => store.renew(...args),
     handlerDone: (...args) => store.handlerDone(...args),

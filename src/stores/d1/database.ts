@@ -1,5 +1,5 @@
 import { checkBinding } from '../durable-object/binding.js';
-import { DELIVERY, EFFECT } from '../sqlite/schema.js';
+import { isThereByNow, remedyFor } from '../sqlite/schema.js';
 
 /** The part of Cloudflare's `D1PreparedStatement` that is used. */
 export interface D1Statement {
@@ -23,7 +23,7 @@ export function checkD1(database: unknown, who: string): void {
   });
 }
 
-/** Does it again once the tables are made, where they have been missing. */
+/** Does it again once the tables are made or brought up to date, where something has been missing. */
 export async function withTables<Result>(
   database: D1Client,
   work: () => Promise<Result>,
@@ -31,13 +31,16 @@ export async function withTables<Result>(
   try {
     return await work();
   } catch (error) {
+    const remedy = remedyFor(error);
+    if (remedy.length === 0) throw error;
     // Nothing was done, so that it may be done again.
-    if (!isWithoutTables(error)) throw error;
-    await database.batch([...DELIVERY, EFFECT].map((statement) => database.prepare(statement)));
+    try {
+      await database.batch(remedy.map((statement) => database.prepare(statement)));
+    } catch (failed) {
+      // Where that lacks something in turn, it was another table that the error was about.
+      if (remedyFor(failed).length > 0) throw error;
+      if (!isThereByNow(failed)) throw failed;
+    }
     return work();
   }
-}
-
-function isWithoutTables(error: unknown): boolean {
-  return error instanceof Error && /no such table: webhook_(?:delivery|effect)/.test(error.message);
 }

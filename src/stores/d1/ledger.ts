@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.js';
+import { checkEffect, type Effect } from '../ledger.js';
 import { NOW } from '../sqlite/statements.js';
 import { checkD1, type D1Client, type D1Statement, withTables } from './database.js';
 
@@ -10,10 +10,7 @@ export interface D1Ledger {
    *
    * @param effect - The handler's event.
    */
-  batch(
-    effect: { readonly key: string; readonly handler: string },
-    statements: readonly D1Statement[],
-  ): Promise<boolean>;
+  batch(effect: Effect, statements: readonly D1Statement[]): Promise<boolean>;
 }
 
 // Without ON CONFLICT: its error is what undoes the whole batch.
@@ -40,10 +37,8 @@ const FIND = 'SELECT 1 FROM webhook_effect WHERE key = ? AND handler = ?';
 export function d1Ledger(database: D1Client): D1Ledger {
   checkD1(database, 'd1Ledger');
   return {
-    async batch({ key, handler }, statements) {
-      if (!KEY.test(key)) {
-        throw new UsageError('key_invalid', 'Pass the event itself, or its `key` and `handler`.');
-      }
+    async batch(effect, statements) {
+      const { key, handler } = checkEffect(effect);
       const bound = (query: string) => database.prepare(query).bind(key, handler);
       try {
         await withTables(database, () => database.batch([bound(ENTER), ...statements]));
@@ -57,8 +52,6 @@ export function d1Ledger(database: D1Client): D1Ledger {
     },
   };
 }
-
-const KEY = /^[\da-f]{64}$/i;
 
 function isEntered(error: unknown): boolean {
   const text = 'UNIQUE constraint failed: webhook_effect.key, webhook_effect.handler';

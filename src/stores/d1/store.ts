@@ -45,7 +45,7 @@ export class D1Store extends StatementStore {
   /** @param purgeMs - How often it purges at most. */
   constructor(database: D1Client, purgeMs = PURGE_MS) {
     let purgedAt = Number.NEGATIVE_INFINITY;
-    super(true, (name, values) => {
+    super({ durable: true, description: 'D1' }, (name, values) => {
       const now = Date.now();
       // Beside a completion, because a Worker may end at its answer: what is not waited for is cut off.
       const purges = name === 'complete' && now - purgedAt > purgeMs;

@@ -5,8 +5,12 @@ import type { StatementName } from '../sqlite/statements.js';
 export type Verb = StatementName | 'purge';
 
 // The version is that of the statements' values: while a deployment is gradual, the object may be of
-// another one than the Worker, and has to refuse what it would misunderstand.
+// another one than the Worker, and has to refuse what it would misunderstand. What is new has a name of
+// its own instead, so that all that both know goes on: see `claimProved`.
 const ADDRESS = 'https://webhook-deliveries/1/';
+
+/** What an object says that does not know a verb. It has changed nothing. */
+export const OTHER_VERSION = 'The object and the Worker are of different versions.';
 
 /** Tells the answers of the object from those of any other class. */
 export const CONTENT_TYPE = 'application/x-webhook-deliveries';

@@ -1,7 +1,8 @@
-import { isWithoutTable, type SqliteValue } from '../sqlite/database.js';
-import { DELIVERY } from '../sqlite/schema.js';
-import { KEEP_VALUE, STATEMENTS, type StatementName } from '../sqlite/statements.js';
-import { CONTENT_TYPE, decode, encode, toVerb } from './frames.js';
+import { toLimit } from '../limit.js';
+import type { SqliteValue } from '../sqlite/database.js';
+import { remedyFor } from '../sqlite/schema.js';
+import { STATEMENTS, type StatementName } from '../sqlite/statements.js';
+import { CONTENT_TYPE, decode, encode, OTHER_VERSION, toVerb } from './frames.js';
 import { type Alarms, WakeUp } from './wake-up.js';
 
 /** The part of Cloudflare's `DurableObjectState` that is used. */
@@ -67,11 +68,12 @@ export class WebhookDeliveries {
   }
 
   async #do(verb: string, values: readonly SqliteValue[]): Promise<unknown> {
-    if (verb === 'purge') return this.#purge(Number(values[0]));
-    if (!isStatement(verb)) throw new Error('The object and the Worker are of different versions.');
+    if (verb === 'purge') return this.#purge(toLimit(Number(values[0])));
+    if (!isStatement(verb)) throw new Error(OTHER_VERSION);
     const rows = this.#exec(STATEMENTS[verb], ...values);
-    const keepMs = values[KEEP_VALUE[verb] ?? -1];
-    if (typeof keepMs === 'number') await this.#wakeUp.by(Date.now() + keepMs);
+    // Of what has been claimed or done: whatever it is, it is not to be kept for longer than that.
+    const due = rows[0]?.purge_at;
+    if (typeof due === 'number') await this.#wakeUp.by(due);
     return rows;
   }
 
@@ -88,8 +90,9 @@ export class WebhookDeliveries {
     try {
       return read();
     } catch (error) {
-      if (!isWithoutTable(error)) throw error;
-      for (const statement of DELIVERY) this.#storage.sql.exec(statement).toArray();
+      const remedy = remedyFor(error);
+      if (remedy.length === 0) throw error;
+      for (const statement of remedy) this.#storage.sql.exec(statement).toArray();
       return read();
     }
   }

@@ -1,4 +1,4 @@
-import { toLimit } from '../sqlite/statement-store.js';
+import { toLimit } from '../limit.js';
 import type { ListFilter, StoredDelivery } from '../store.js';
 
 /** How many bodies of the largest size fit into the memory of one answer. */

@@ -1,7 +1,8 @@
 import { UsageError, WebhookError } from '../../errors.js';
 import type { Json } from '../../schemas/json.js';
+import { toLimit } from '../limit.js';
 import type { SqliteValue } from '../sqlite/database.js';
-import { StatementStore, toLimit } from '../sqlite/statement-store.js';
+import { StatementStore } from '../sqlite/statement-store.js';
 import type { StatementName } from '../sqlite/statements.js';
 import {
   type Claim,
@@ -12,9 +13,10 @@ import {
   type LeaseTerms,
   type ListFilter,
   type StoredDelivery,
+  type UnfinishedState,
 } from '../store.js';
 import { checkBinding } from './binding.js';
-import { CONTENT_TYPE, decode, encode, toUrl } from './frames.js';
+import { CONTENT_TYPE, decode, encode, OTHER_VERSION, toUrl } from './frames.js';
 import { listInPages } from './pages.js';
 
 /** The part of Cloudflare's `DurableObjectNamespace` that is used. */
@@ -85,13 +87,16 @@ const CONFIG =
 
 class DurableObjectStore implements IdempotencyStore {
   readonly durable = true;
+  readonly description: string;
   /** In the order of the keys that they hold. */
   readonly #shards: readonly StatementStore[];
 
   constructor(namespace: DeliveriesNamespace, shards: number) {
+    this.description = `Durable Objects (${shards} shard${shards === 1 ? '' : 's'})`;
     this.#shards = Array.from({ length: shards }, (_, shard) => {
       const id = namespace.idFromName(`${shard} of ${shards}`);
-      return new StatementStore(true, (name, values) => ask(namespace, id, name, values));
+      const kind = { durable: true, description: `Durable Object ${shard} of ${shards}` };
+      return new StatementStore(kind, (name, values) => ask(namespace, id, name, values));
     });
   }
 
@@ -138,7 +143,7 @@ class DurableObjectStore implements IdempotencyStore {
     return found;
   }
 
-  async count(state: StoredDelivery['state']): Promise<number> {
+  async count(state: UnfinishedState): Promise<number> {
     const counts = await Promise.all(this.#shards.map((shard) => shard.count(state)));
     return Math.min(
       COUNT_LIMIT,
@@ -178,5 +183,9 @@ async function ask(
   const data = decode(frame);
   if (answer.ok && Array.isArray(data)) return data;
   const { error } = data as { error?: unknown };
+  // An object of the version before keeps no proof. It takes the delivery without.
+  if (error === OTHER_VERSION && name === 'claimProved') {
+    return ask(namespace, id, 'claim', values.slice(1));
+  }
   throw new WebhookError('store_unavailable', `The Durable Object could not do it: ${error}`);
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../../schemas/json.js';
-import { toBase64 } from '../base64.js';
-import type { Claim, Claimable, LeaseTerms } from '../store.js';
+import { fromBase64, toBase64 } from '../base64.js';
+import type { Claim, Claimable, LeaseTerms, StoredDelivery, UnfinishedState } from '../store.js';
+import { toStored } from '../stored.js';
 import type { Row } from './client.js';
 import { storable } from './encoding.js';
 
@@ -12,7 +13,7 @@ export interface Asked {
 
 /** A claim as the statement reads it. Numbers are texts, because JSON has no `Infinity`. */
 export function toClaimJson({ delivery, lease }: Asked): Record<string, Json> {
-  const { key, scope, id, event, receivedAt, body } = delivery;
+  const { key, scope, id, event, receivedAt, body, proof } = delivery;
   return {
     key,
     scope: storable(scope),
@@ -20,6 +21,7 @@ export function toClaimJson({ delivery, lease }: Asked): Record<string, Json> {
     event: storable(event),
     received: `${receivedAt}`,
     body: body ? toBase64(body) : null,
+    proof: body && proof !== undefined ? storable(proof) : null,
     owner: lease.owner,
     lease: `${lease.leaseMs}`,
     keep: `${lease.keepMs}`,
@@ -44,6 +46,26 @@ export function toClaim(row: Row | undefined, owner: string): Claim {
   return { state: 'busy', retryAfterMs: row.number('wait') };
 }
 
+/** What is listed. */
+export function fromRow(row: Row, state: UnfinishedState): StoredDelivery {
+  return toStored(
+    {
+      key: row.text('key'),
+      scope: row.text('scope'),
+      id: row.text('id'),
+      event: row.text('event'),
+      body: fromBase64(row.text('body')),
+      proof: row.maybe('proof'),
+      receivedAt: row.number('received'),
+      attempts: row.number('attempts'),
+      error: row.maybe('error'),
+      fence: row.number('fence'),
+      notBefore: row.number('due'),
+    },
+    state,
+  );
+}
+
 /** Names and outputs are JSON within JSON. */
 function readHandlers(json: string): Record<string, Json> {
   const handlers: Record<string, string> = JSON.parse(json);
@@ -57,9 +79,4 @@ function readHandlers(json: string): Record<string, Json> {
 
 export function byKey(rows: readonly Row[]): Map<string, Row> {
   return new Map(rows.map((row) => [row.text('key'), row]));
-}
-
-/** As a bigint takes it. */
-export function toLimit(limit: number): string {
-  return `${Math.min(Math.max(Math.floor(limit) || 0, 0), Number.MAX_SAFE_INTEGER)}`;
 }

@@ -1,10 +1,10 @@
 import { UsageError } from '../../errors.js';
-import type { EffectLedger } from '../ledger.js';
+import { checkEffect, type Effect, type EffectLedger } from '../ledger.js';
 import { type PostgresClient, type Query, toQuery } from './client.js';
 import { storable } from './encoding.js';
 import { retrying } from './retrying.js';
-import { isUndefinedTable, makeTables } from './schema.js';
-import { ENTER_EFFECT } from './statements.js';
+import { isUndefined, LOOK_FOR_EFFECTS, makeTables } from './schema.js';
+import { ENTER_EFFECT, MARK_TRANSACTION } from './statements.js';
 
 /**
  * Has an effect done exactly once, whatever dies and whenever: it is entered in the transaction that does
@@ -15,7 +15,7 @@ import { ENTER_EFFECT } from './statements.js';
  *
  * @param client - Through which the table is created at once, so that no transaction has to do it.
  * @throws {UsageError} `client_invalid`. `once` rejects with `transaction_missing` where it is given the
- *   pool, with `key_invalid` where it is not given the key of an event, with `schema_missing`, or with
+ *   pool or a connection on which no transaction has begun, with `key_invalid` where it is not given the key of an event, with `schema_missing`, or with
  *   the errors of the client.
  *
  * @example
@@ -38,37 +38,39 @@ class PostgresLedger implements EffectLedger<PostgresClient, Promise<boolean>> {
 
   constructor(query: Query) {
     // Whoever comes before it is made, or after that has failed, makes it himself.
-    makeTables(query).catch(() => {});
+    makeTables(query, LOOK_FOR_EFFECTS).catch(() => {});
   }
 
-  async once(
-    tx: PostgresClient,
-    { key, handler }: { readonly key: string; readonly handler: string },
-  ): Promise<boolean> {
+  async once(tx: PostgresClient, effect: Effect): Promise<boolean> {
+    const { key, handler } = checkEffect(effect);
     const query = toQuery(tx);
-    if (!KEY.test(key)) {
-      throw new UsageError('key_invalid', 'Pass the event itself, or its `key` and `handler`.');
-    }
-    if (isOutside(tx)) {
-      throw new UsageError(
-        'transaction_missing',
-        'ledger.once has to be given the transaction of the effect, not the pool: BEGIN first.',
-      );
-    }
+    if (isPool(tx)) throw outside();
     // In the transaction: to wait for another connection while this one is held would be a deadlock.
-    if (!this.#isReady) this.#isReady = await makeTables(query);
+    if (!this.#isReady) this.#isReady = await makeTables(query, LOOK_FOR_EFFECTS);
+    // Gone with the transaction, which without BEGIN is the statement itself; nobody else knows it, where
+    // a pool gives the next statement to another connection.
+    const mark = crypto.randomUUID();
+    await query(MARK_TRANSACTION, [mark]);
     try {
-      return (await query(ENTER_EFFECT, [key, storable(handler)])).length > 0;
+      const [row] = await query(ENTER_EFFECT, [key, storable(handler), mark]);
+      if (row?.text('state') === 'outside') throw outside();
+      return row?.text('state') === 'entered';
     } catch (error) {
-      if (isUndefinedTable(error)) this.#isReady = false;
+      if (isUndefined(error)) this.#isReady = false;
       throw error;
     }
   }
 }
 
-/** A pool of `pg`, the `sql` of postgres.js and a PGlite are no transaction; of a client nobody knows. */
-function isOutside(tx: PostgresClient): boolean {
+/** A pool of `pg`, the `sql` of postgres.js and a PGlite are no transaction, and not asked whether they are. */
+function isPool(tx: PostgresClient): boolean {
   return 'totalCount' in tx || 'begin' in tx || 'waitReady' in tx;
 }
 
-const KEY = /^[\da-f]{64}$/i;
+function outside(): UsageError {
+  return new UsageError(
+    'transaction_missing',
+    'ledger.once has to be given the transaction of the effect, not the pool or a connection on which ' +
+      'none has begun: BEGIN first.',
+  );
+}

@@ -21,7 +21,8 @@ CREATE TABLE IF NOT EXISTS webhook_delivery (
   max_crashes double precision,
   handlers jsonb NOT NULL DEFAULT '{}',
   error text,
-  body bytea
+  body bytea,
+  proof text
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX IF NOT EXISTS webhook_delivery_purge_at ON webhook_delivery (purge_at);
 CREATE INDEX IF NOT EXISTS webhook_delivery_open ON webhook_delivery (state, key) WHERE state <> 'done';
@@ -33,27 +34,40 @@ CREATE TABLE IF NOT EXISTS webhook_effect (
 );
 `;
 
+// For a table of an earlier version. It needs the table for itself, if only for a moment.
+const NEWER = 'ALTER TABLE webhook_delivery ADD COLUMN IF NOT EXISTS proof text;';
+
+const HAS_NEWER = `EXISTS (SELECT 1 FROM pg_attribute
+  WHERE attrelid = to_regclass('webhook_delivery') AND attname = 'proof' AND NOT attisdropped)`;
+
 // Two who create a table at once would collide, in spite of IF NOT EXISTS. The number is this library's own.
 const CREATE = `
 DO $schema$ BEGIN
 PERFORM pg_advisory_xact_lock(7166013302);
 PERFORM set_config('client_min_messages', 'warning', true);
 ${TABLES}
+IF NOT ${HAS_NEWER} THEN ${NEWER} END IF;
 END $schema$`;
 
+/** Finds what the store needs. */
 const LOOK = `
 SELECT 'yes' AS found
-WHERE to_regclass('webhook_delivery') IS NOT NULL AND to_regclass('webhook_effect') IS NOT NULL`;
+WHERE ${HAS_NEWER} AND to_regclass('webhook_effect') IS NOT NULL`;
+
+/** Finds what a ledger needs, which may be all that its role has rights to. */
+export const LOOK_FOR_EFFECTS = `
+SELECT 'yes' AS found WHERE to_regclass('webhook_effect') IS NOT NULL`;
 
 /**
  * The SQL of the two tables, `webhook_delivery` and `webhook_effect`, for those who run their migrations
- * themselves. It may be run again. Without it, the store and the ledger create them at first use.
+ * themselves. It may be run again, which brings a table of an earlier version up to date. Without it, the
+ * store and the ledger create them at first use, or add what is missing.
  *
  * @example
  * await pool.query(postgresSchema());
  */
 export function postgresSchema(): string {
-  return TABLES.trimStart();
+  return `${TABLES.trimStart()}${NEWER}\n`;
 }
 
 /** Sees to it, once, that the tables are there. */
@@ -76,32 +90,33 @@ export class Schema {
 
   /** Has the tables looked for again where an error says that they have gone. */
   check(error: unknown): void {
-    if (isUndefinedTable(error)) this.#ready = undefined;
+    if (isUndefined(error)) this.#ready = undefined;
   }
 }
 
 /**
- * Makes the tables, unless they are there.
+ * Makes the tables, or what an earlier version of them lacks, unless all is there.
  *
+ * @param look - Finds what is needed.
  * @returns Whether they were there: what is made in a transaction may be undone with it.
  */
-export async function makeTables(query: Query): Promise<boolean> {
+export async function makeTables(query: Query, look = LOOK): Promise<boolean> {
   // Looked for first: whoever may not create tables may still use them.
-  if ((await query(LOOK)).length > 0) return true;
+  if ((await query(look)).length > 0) return true;
   try {
     await query(CREATE);
     return false;
   } catch (cause) {
     throw new WebhookError(
       'schema_missing',
-      'The tables webhook_delivery and webhook_effect are missing and could not be created. Run the ' +
-        'SQL that postgresSchema() gives as a role that may create tables.',
+      'The tables webhook_delivery and webhook_effect are missing or of an earlier version, and could not ' +
+        'be created or changed. Run the SQL that postgresSchema() gives as a role that may do so.',
       { cause },
     );
   }
 }
 
-/** Whether an error says that the tables have gone. */
-export function isUndefinedTable(error: unknown): boolean {
-  return sqlState(error) === '42P01';
+/** Whether an error says that the tables have gone, or that earlier ones have been put back. */
+export function isUndefined(error: unknown): boolean {
+  return ['42P01', '42703'].includes(sqlState(error) ?? '');
 }

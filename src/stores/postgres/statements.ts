@@ -19,18 +19,18 @@ const stalledBefore = (time: string) => after(`-${STALLED_MS}`, time);
  * acquired it where it is leased to him. In the order of the keys, so that two of these never deadlock.
  */
 export const CLAIM = `
-INSERT INTO webhook_delivery AS d (key, scope, id, event, received_at, body, state, fence, attempts,
-  failures, owner, lease_ms, max_crashes, not_before, purge_at)
+INSERT INTO webhook_delivery AS d (key, scope, id, event, received_at, body, proof, state, fence,
+  attempts, failures, owner, lease_ms, max_crashes, not_before, purge_at)
 SELECT decode(c.key, 'hex'), c.scope, c.id, c.event, to_timestamp(c.received / 1000),
-  decode(c.body, 'base64'), 'leased', ${fenceAt('c.now')}, 1, 0, c.owner, c.lease, c.crashes,
+  decode(c.body, 'base64'), c.proof, 'leased', ${fenceAt('c.now')}, 1, 0, c.owner, c.lease, c.crashes,
   ${after('c.lease', 'c.now')}, ${kept('c.keep', 'c.now')}
 FROM (
   SELECT *, clock_timestamp() AS now FROM json_to_recordset($1::text::json) AS claim (
-    key text, scope text, id text, event text, received double precision, body text, owner text,
+    key text, scope text, id text, event text, received double precision, body text, proof text, owner text,
     lease double precision, keep double precision, crashes double precision)
 ) c
 ORDER BY c.key COLLATE "C"
-ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, purge_at, handlers, failures,
+ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, purge_at, handlers, failures,
   attempts, state, owner, fence, lease_ms, max_crashes, not_before, error) = (
   SELECT
     CASE WHEN again THEN excluded.scope ELSE d.scope END,
@@ -38,6 +38,7 @@ ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, purge_at, 
     CASE WHEN again THEN excluded.event ELSE d.event END,
     CASE WHEN again THEN excluded.received_at ELSE d.received_at END,
     CASE WHEN again THEN excluded.body ELSE d.body END,
+    CASE WHEN again THEN excluded.proof ELSE d.proof END,
     CASE WHEN again THEN excluded.purge_at WHEN poison
       THEN greatest(d.purge_at, ${after(`${KEEP_DEAD_MS}`, 'now')}) ELSE d.purge_at END,
     d.handlers,
@@ -80,7 +81,8 @@ WITH held AS (
   FOR UPDATE OF d
 )
 UPDATE webhook_delivery d SET state = 'done', purge_at = ${kept('held.keep', 'clock_timestamp()')},
-  owner = NULL, lease_ms = NULL, max_crashes = NULL, handlers = '{}', error = NULL, body = NULL
+  owner = NULL, lease_ms = NULL, max_crashes = NULL, handlers = '{}', error = NULL, body = NULL,
+  proof = NULL
 FROM held
 WHERE d.key = held.key
 RETURNING encode(d.key, 'hex') AS key`;
@@ -123,7 +125,10 @@ RETURNING 'yes' AS redriven`;
 // In parentheses it is looked at once per statement; elsewhere it would keep an index from being used.
 const NOW = '(SELECT clock_timestamp())';
 
-/** $1 limit, $2 the error of what is abandoned */
+/**
+ * $1 limit, $2 the error of what is abandoned, whose fence goes on saying when it was last tried: of what
+ * is dead, nobody holds a lease.
+ */
 export const PURGE = `
 WITH old AS (
   SELECT key, state FROM webhook_delivery
@@ -136,14 +141,15 @@ WITH old AS (
   WHERE d.key = old.key AND old.state IN ('done', 'dead') RETURNING 1
 ), abandoned AS (
   UPDATE webhook_delivery d SET state = 'dead', error = $2::text,
-    fence = ${nextFence('d.fence', 'clock_timestamp()')}, purge_at = ${after(`${KEEP_DEAD_MS}`)}
+    purge_at = ${after(`${KEEP_DEAD_MS}`)}
   FROM old WHERE d.key = old.key AND old.state IN ('leased', 'retry') RETURNING 1
 )
 SELECT ((SELECT count(*) FROM forgotten) + (SELECT count(*) FROM abandoned))::text AS number`;
 
 const list = (condition: string) => `
 SELECT encode(key, 'hex') AS key, scope, id, event, attempts::text AS attempts, error,
-  round(extract(epoch FROM received_at) * 1000)::text AS received, encode(body, 'base64') AS body
+  round(extract(epoch FROM received_at) * 1000)::text AS received, encode(body, 'base64') AS body, proof,
+  fence::text AS fence, floor(extract(epoch FROM not_before) * 1000)::text AS due
 FROM webhook_delivery
 WHERE ${condition} AND body IS NOT NULL AND key > decode($1::text, 'hex')
   AND scope = coalesce($3::text, scope)
@@ -151,9 +157,11 @@ ORDER BY key LIMIT $2::text::bigint`;
 
 const DEAD = `state = 'dead'`;
 const STALLED = `state IN ('leased', 'retry') AND not_before < ${stalledBefore(NOW)}`;
+const FAILING = `state IN ('leased', 'retry') AND not_before >= ${stalledBefore(NOW)}
+  AND (failures > 0 OR attempts > 1 OR (state = 'leased' AND not_before < ${NOW}))`;
 
 /** $1 the key after which it begins, $2 limit, $3 scope, or null for all */
-export const LIST = { dead: list(DEAD), stalled: list(STALLED) };
+export const LIST = { dead: list(DEAD), stalled: list(STALLED), failing: list(FAILING) };
 
 const count = (condition: string) => `
 SELECT count(*)::text AS number FROM (
@@ -161,9 +169,20 @@ SELECT count(*)::text AS number FROM (
 ) a`;
 
 /** $1 limit */
-export const COUNT = { dead: count(DEAD), stalled: count(STALLED) };
+export const COUNT = { dead: count(DEAD), stalled: count(STALLED), failing: count(FAILING) };
 
-/** $1 key, $2 handler. No row: it has been entered before. */
+/** $1 anything: a setting of the transaction alone. */
+export const MARK_TRANSACTION = `
+SELECT set_config('storefront_webhooks.effect', $1::text, true) AS mark`;
+
+/** $1 key, $2 handler, $3 the mark of the transaction. Enters nothing where that is not there. */
 export const ENTER_EFFECT = `
-INSERT INTO webhook_effect (key, handler) VALUES (decode($1::text, 'hex'), $2::text)
-ON CONFLICT DO NOTHING RETURNING 'yes' AS entered`;
+WITH here AS (
+  SELECT coalesce(current_setting('storefront_webhooks.effect', true), '') = $3::text AS inside
+), entered AS (
+  INSERT INTO webhook_effect (key, handler)
+  SELECT decode($1::text, 'hex'), $2::text FROM here WHERE inside
+  ON CONFLICT DO NOTHING RETURNING 1
+)
+SELECT CASE WHEN NOT inside THEN 'outside' WHEN EXISTS (SELECT 1 FROM entered) THEN 'entered'
+  ELSE 'known' END AS state FROM here`;

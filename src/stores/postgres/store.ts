@@ -1,6 +1,6 @@
 import type { Json } from '../../schemas/json.js';
-import { fromBase64 } from '../base64.js';
 import { Batch } from '../batch.js';
+import { toLimit } from '../limit.js';
 import {
   ABANDONED,
   type Claim,
@@ -12,8 +12,9 @@ import {
   type LeaseTerms,
   type ListFilter,
   type StoredDelivery,
+  type UnfinishedState,
 } from '../store.js';
-import { type Asked, byKey, toClaim, toClaimJson, toLimit } from './claims.js';
+import { type Asked, byKey, fromRow, toClaim, toClaimJson } from './claims.js';
 import {
   type PostgresClient,
   type Query,
@@ -67,6 +68,7 @@ export function postgresStore(client: PostgresClient): IdempotencyStore {
 
 class PostgresStore implements IdempotencyStore {
   readonly durable = true;
+  readonly description = 'PostgreSQL';
   readonly #query: Query;
   readonly #schema: Schema;
   readonly #claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
@@ -119,31 +121,21 @@ class PostgresStore implements IdempotencyStore {
   }
 
   async purge(limit: number): Promise<number> {
-    const [row] = await this.#run(sql.PURGE, [toLimit(limit), ABANDONED]);
+    const [row] = await this.#run(sql.PURGE, [`${toLimit(limit)}`, ABANDONED]);
     return row?.number('number') ?? 0;
   }
 
   async list({ state, scope, after = '', limit }: ListFilter): Promise<StoredDelivery[]> {
     const rows = await this.#run(sql.LIST[state], [
       after,
-      toLimit(limit),
+      `${toLimit(limit)}`,
       scope === undefined ? null : storable(scope),
     ]);
-    return rows.map((row) => ({
-      key: row.text('key'),
-      scope: row.text('scope'),
-      id: row.text('id'),
-      event: row.text('event'),
-      receivedAt: row.number('received'),
-      body: fromBase64(row.text('body')),
-      state,
-      attempts: row.number('attempts'),
-      error: row.maybe('error'),
-    }));
+    return rows.map((row) => fromRow(row, state));
   }
 
-  async count(state: StoredDelivery['state']): Promise<number> {
-    const [row] = await this.#run(sql.COUNT[state], [toLimit(COUNT_LIMIT)]);
+  async count(state: UnfinishedState): Promise<number> {
+    const [row] = await this.#run(sql.COUNT[state], [`${COUNT_LIMIT}`]);
     return row?.number('number') ?? 0;
   }
 

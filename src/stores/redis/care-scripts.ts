@@ -1,5 +1,5 @@
 import { ABANDONED, STALLED_MS } from '../store.js';
-import { deliveryScript, SEEN } from './layout.js';
+import { deliveryScript, IS_FAILING, SEEN } from './layout.js';
 
 /** KEYS: the delivery and its indexes. */
 export const REDRIVE = deliveryScript(`
@@ -24,6 +24,8 @@ if not state or state == 'done' then
   drop()
   return '=false'
 end
+-- What another hand has written stays, and must not keep the others from being purged.
+if not (tonumber(purge_at) and tonumber(not_before)) then return '=false' end
 local now = clock()
 -- What is not due leaves the range that purging looks through, whatever had brought it there.
 if state == 'dead' then
@@ -49,15 +51,28 @@ bury(now, purge_at, '${JSON.stringify(ABANDONED)}')
 return '=true'
 `);
 
-/** KEYS: the delivery and its indexes. ARGV: dead or stalled. Says nothing of what is neither any more. */
-export const READ = deliveryScript(`
-local state, attempts, not_before, reason, described, body = read('s', 'a', 'n', 'e', 'd', 'b')
+/** What is in an index and cannot be read. */
+export const UNREADABLE = '!';
+
+/**
+ * KEYS: the delivery and its indexes. ARGV: dead, stalled or failing. Says nothing of what is no more in
+ * that state.
+ */
+export const READ = deliveryScript(`${IS_FAILING}
+local state, attempts, failures, fence, not_before, reason, described, body =
+  read('s', 'a', 'x', 'f', 'n', 'e', 'd', 'b')
+if not state and redis.call('EXISTS', delivery) == 1 then return '=${UNREADABLE}' end
 if not state or state == 'done' then
   drop()
   return '='
 end
-local wanted = ARGV[1] == 'dead'
-if wanted ~= (state == 'dead') or not body then return '=' end
-if not wanted and tonumber(not_before) >= clock() - ${STALLED_MS} then return '=' end
-return '=[' .. attempts .. ',' .. (reason or 'null') .. ',' .. described .. ',"' .. body .. '"]'
+not_before = tonumber(not_before)
+if not (not_before and attempts and fence and described) then return '=${UNREADABLE}' end
+local wanted, is, now = ARGV[1], nil, clock()
+if state == 'dead' then is = 'dead'
+elseif not_before < now - ${STALLED_MS} then is = 'stalled'
+elseif isFailing(now, state, attempts, failures, not_before) then is = 'failing' end
+if wanted ~= is or not body then return '=' end
+return '=[' .. attempts .. ',' .. (reason or 'null') .. ',' .. described .. ',"' .. body .. '",' .. fence
+  .. ',' .. int(not_before) .. ']'
 `);

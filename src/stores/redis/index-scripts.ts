@@ -1,9 +1,9 @@
-import { STALLED_MS } from '../store.js';
-import { SEEN } from './layout.js';
+import { COUNT_LIMIT, STALLED_MS } from '../store.js';
+import { IS_FAILING, SEEN } from './layout.js';
 import { Script } from './script.js';
 
 const PRELUDE = `
-local limit, found = tonumber(ARGV[1]), {}
+local limit, found, foreign = tonumber(ARGV[1]), {}, {}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -11,47 +11,93 @@ local function int(number)
   return string.format('%.0f', number)
 end
 
-local function add(keys, after)
+-- Another hand may have written into an index: its entry has no place in the order of the keys.
+-- From the end, because a client may put a prefix before the names of its keys.
+local function isKey(text, index)
+  local shard = string.match(index, '{(%x%x)}:%a+$')
+  return #text == 64 and string.sub(text, 1, 2) == shard and not string.find(text, '%X')
+end
+
+local function add(index, keys, after)
+  local isForeign = false
   for _, key in ipairs(keys) do
-    if #found >= limit then return end
-    if key > after then found[#found + 1] = key end
+    if #found >= limit then break end
+    if not isKey(key, index) then
+      isForeign = true
+    elseif key > after then
+      found[#found + 1] = key
+    end
   end
+  if isForeign then foreign[#foreign + 1] = index end
 end
 `;
 
-/** KEYS: the indexes of some shards, in order. Gives up to so many of the keys of deliveries in them. */
+/**
+ * KEYS: the indexes of some shards, in order. Gives up to so many of the keys of deliveries in them, and
+ * behind a ";" the indexes that hold something else.
+ */
 const indexScript = (text: string) =>
   new Script(`${PRELUDE}
 for _, index in ipairs(KEYS) do
   if #found >= limit then break end
   ${text}
 end
-return '=' .. table.concat(found, ',')
+return '=' .. table.concat(found, ',') .. ';' .. table.concat(foreign, ',')
 `);
 
 /** KEYS: "dead" of some shards. ARGV: how many. Those whose time has come. */
 export const OLD_DEAD = indexScript(`
-  add(redis.call('ZRANGEBYSCORE', index, '-inf', int(now), 'LIMIT', 0, limit), '')
+  add(index, redis.call('ZRANGEBYSCORE', index, '-inf', int(now), 'LIMIT', 0, limit), '')
 `);
 
 /** KEYS: "open" of some shards. ARGV: how many. Stalled, and their time may have come. */
 export const OLD_OPEN = indexScript(`
-  add(redis.call('ZRANGEBYSCORE', index, '-inf', int(now - ${SEEN}), 'LIMIT', 0, limit), '')
-  add(redis.call('ZRANGEBYSCORE', index, 0, '(' .. int(now - ${STALLED_MS}), 'LIMIT', 0, limit), '')
+  add(index, redis.call('ZRANGEBYSCORE', index, '-inf', int(now - ${SEEN}), 'LIMIT', 0, limit), '')
+  add(index, redis.call('ZRANGEBYSCORE', index, 0, '(' .. int(now - ${STALLED_MS}), 'LIMIT', 0, limit), '')
 `);
 
 /** KEYS: "dead" of some shards. ARGV: how many, after which key. */
 export const DEAD = indexScript(`
   local keys = redis.call('ZRANGE', index, 0, -1)
   table.sort(keys)
-  add(keys, ARGV[2])
+  add(index, keys, ARGV[2])
 `);
 
 /** KEYS: "open" of some shards. ARGV: how many, after which key. */
 export const STALLED = indexScript(`
   local keys = redis.call('ZRANGEBYSCORE', index, '-inf', '(' .. int(now - ${STALLED_MS}))
   table.sort(keys)
-  add(keys, ARGV[2])
+  add(index, keys, ARGV[2])
+`);
+
+/**
+ * KEYS: "open" of some shards. ARGV: how many, after which key. All that is not stalled: what is processed
+ * for the first time is among it, and left out by whoever reads it.
+ */
+export const DUE = indexScript(`
+  local keys = redis.call('ZRANGEBYSCORE', index, int(now - ${STALLED_MS}), '+inf')
+  table.sort(keys)
+  add(index, keys, ARGV[2])
+`);
+
+/**
+ * KEYS: "open" of some shards. Looks at so many of them as are counted at all. It reads deliveries whose
+ * keys it was not given: they are in the slot of their index.
+ */
+export const COUNT_FAILING = new Script(`${IS_FAILING}
+local time, count, left = redis.call('TIME'), 0, ${COUNT_LIMIT}
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, index in ipairs(KEYS) do
+  local since = string.format('%.0f', now - ${STALLED_MS})
+  local keys = redis.call('ZRANGEBYSCORE', index, since, '+inf', 'LIMIT', 0, left)
+  left = left - #keys
+  for _, key in ipairs(keys) do
+    local delivery = string.gsub(index, '%a+$', '') .. key
+    local fields = redis.pcall('HMGET', delivery, 's', 'a', 'x', 'n')
+    if not fields.err and isFailing(now, unpack(fields)) then count = count + 1 end
+  end
+end
+return '=' .. count
 `);
 
 /** KEYS: the indexes of some shards. ARGV: dead or stalled. */

@@ -1,4 +1,4 @@
-import { KEEP_DEAD_MS } from '../store.js';
+import { KEEP_DEAD_MS, STALLED_MS } from '../store.js';
 import { Script } from './script.js';
 
 /** Stands for ever: the largest integer that Lua's numbers hold. */
@@ -18,7 +18,7 @@ export function integer(value: number): string {
  *
  *   s state (leased, retry, dead)   o owner      f fence         a attempts   x failures
  *   n not before, in ms             p purge at   e error, JSON   h:… what a handler has done, JSON
- *   d [scope, id, event, received at], JSON                      b body, in base64; an effect has none
+ *   d [scope, id, event, received at, proof], JSON               b body, in base64; an effect has none
  *
  * Two sorted sets per shard name those that have a body:
  *
@@ -64,6 +64,17 @@ end
 local function drop()
   redis.call('ZREM', open, key)
   redis.call('ZREM', dead, key)
+end
+`;
+
+/** Whether a delivery was tried without success, and is tried again: `now`, and fields of its hash. */
+export const IS_FAILING = `
+local function isFailing(now, state, attempts, failures, not_before)
+  if state ~= 'leased' and state ~= 'retry' then return false end
+  not_before = tonumber(not_before)
+  if not not_before or not_before < now - ${STALLED_MS} then return false end
+  return (tonumber(failures) or 0) > 0 or (tonumber(attempts) or 0) > 1
+    or (state == 'leased' and not_before < now)
 end
 `;
 

@@ -1,60 +1,84 @@
+import { writeLine } from '../../log.js';
 import { fromBase64 } from '../base64.js';
-import type { ListFilter, StoredDelivery } from '../store.js';
+import { toLimit } from '../limit.js';
+import type { ListFilter, StoredDelivery, UnfinishedState } from '../store.js';
+import { toStored } from '../stored.js';
 import { READ } from './care-scripts.js';
-import { DEAD, STALLED } from './index-scripts.js';
+import { DEAD, DUE, STALLED } from './index-scripts.js';
 import type { Script } from './script.js';
-import { inGroups, type Shards } from './shards.js';
+import { deliveryKeys, type Index, inGroups, type Shards } from './shards.js';
 
 type Run = (script: Script, key: string, ...args: string[]) => Promise<string>;
 
 type ReadReply = [
   attempts: number,
   error: string | null,
-  described: [scope: string, id: string, event: string, receivedAt: number],
+  described: [scope: string, id: string, event: string, receivedAt: number, proof?: string],
   body: string,
+  fence: number,
+  notBefore: number,
 ];
 
-/** The deliveries that wait for a person, in the order of their keys: that of the shards, too. */
+const INDEXES: Record<UnfinishedState, readonly [Script, Index]> = {
+  dead: [DEAD, 'dead'],
+  stalled: [STALLED, 'open'],
+  failing: [DUE, 'open'],
+};
+
+/**
+ * The deliveries that wait for a person, in the order of their keys: that of the shards, too. What cannot
+ * be read, as after another hand has written, must not hide the others: it is left out, and told.
+ */
 export async function list(
-  { state, scope, after = '', limit }: ListFilter,
+  { state, scope, after = '', limit: most }: ListFilter,
   shards: Shards,
   run: Run,
 ): Promise<StoredDelivery[]> {
+  const limit = toLimit(most);
+  const [script, index] = INDEXES[state];
   const found: StoredDelivery[] = [];
-  let last = after;
-  for (;;) {
+  const unreadable = new Set<string>();
+  for (let last = after; found.length < limit; ) {
     const wanted = limit - found.length;
-    const [script, index] =
-      state === 'dead' ? ([DEAD, 'dead'] as const) : ([STALLED, 'open'] as const);
-    const keys = await shards.find(script, index, wanted, last);
-    const read = await inGroups(keys, (key) => readDelivery(run, key, state));
-    // Of another scope, or changed in between: then there is more room on the page.
-    found.push(...read.flat().filter((one) => (scope ?? one.scope) === one.scope));
-    last = keys.at(-1) ?? last;
-    if (keys.length < wanted || found.length >= limit) return found;
+    const { keys, foreign } = await shards.find(script, index, wanted, last);
+    for (const one of foreign) unreadable.add(one);
+    const replies = await inGroups(keys, (key) => run(READ, key, state));
+    for (const [at, key] of keys.entries()) {
+      const reply = replies[at];
+      // Nothing where it has changed in between: then there is more room on the page.
+      if (!reply) continue;
+      const delivery = fromReply(key, reply, state);
+      if (!delivery) unreadable.add(deliveryKeys(key)[0] ?? key);
+      else if ((scope ?? delivery.scope) === delivery.scope) found.push(delivery);
+    }
+    const next = keys.at(-1) ?? last;
+    // A page that brings nothing new would be asked for for ever.
+    if (keys.length < wanted || next <= last) break;
+    last = next;
+  }
+  tell(unreadable);
+  return found;
+}
+
+/** Nothing where the reply cannot be read. */
+function fromReply(key: string, reply: string, state: UnfinishedState): StoredDelivery | undefined {
+  try {
+    const [attempts, error, described, body, fence, notBefore]: ReadReply = JSON.parse(reply);
+    const [scope, id, event, receivedAt, proof] = described;
+    const isWhole = [scope, id, event, proof ?? ''].every((text) => typeof text === 'string');
+    if (!isWhole || typeof receivedAt !== 'number') return undefined;
+    const sealed = { key, scope, id, event, receivedAt, proof, body: fromBase64(body) };
+    return toStored({ ...sealed, attempts, error, fence, notBefore }, state);
+  } catch {
+    return undefined;
   }
 }
 
-async function readDelivery(
-  run: Run,
-  key: string,
-  state: StoredDelivery['state'],
-): Promise<StoredDelivery[]> {
-  const reply = await run(READ, key, state);
-  if (!reply) return [];
-  const [attempts, error, described, body]: ReadReply = JSON.parse(reply);
-  const [scope, id, event, receivedAt] = described;
-  return [
-    {
-      key,
-      scope,
-      id,
-      event,
-      receivedAt,
-      body: fromBase64(body),
-      state,
-      attempts,
-      error: error ?? undefined,
-    },
-  ];
+function tell(unreadable: ReadonlySet<string>): void {
+  const [first] = unreadable;
+  if (first === undefined) return;
+  writeLine(
+    `${unreadable.size} of the Redis keys of deliveries cannot be read, and what is in them is not ` +
+      `listed. Something else has written into them. Look at the first, ${first}, and mend or delete it.`,
+  );
 }

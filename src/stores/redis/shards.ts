@@ -19,6 +19,14 @@ function indexOf(shard: string): (index: Index) => string {
   return (index) => `wh:{${shard}}:${index}`;
 }
 
+/** What is in an index. */
+export interface Found {
+  /** Of deliveries. */
+  readonly keys: readonly string[];
+  /** The Redis keys of indexes that hold something else, which another hand has written. */
+  readonly foreign: readonly string[];
+}
+
 /** Looks through an index of all shards: in one call, or in a cluster in one call each. */
 export class Shards {
   readonly #calls: ScriptCalls;
@@ -29,16 +37,19 @@ export class Shards {
   }
 
   /** Up to `limit` keys of deliveries that a script gives, shard by shard. */
-  async find(script: Script, index: Index, limit: number, after = ''): Promise<string[]> {
+  async find(script: Script, index: Index, limit: number, after = ''): Promise<Found> {
     const indexes = SHARDS.filter((shard) => shard >= after.slice(0, 2)).map((shard) =>
       indexOf(shard)(index),
     );
-    const found: string[] = [];
+    const keys: string[] = [];
+    const foreign: string[] = [];
     await this.#ask(script, indexes, [integer(limit), after], (reply) => {
-      if (reply !== '') found.push(...reply.split(','));
-      return found.length < limit;
+      const [found = '', others = ''] = reply.split(';');
+      if (found !== '') keys.push(...found.split(','));
+      if (others !== '') foreign.push(...others.split(','));
+      return keys.length < limit;
     });
-    return found.slice(0, limit);
+    return { keys: keys.slice(0, limit), foreign };
   }
 
   /** What a script counts in all shards. */

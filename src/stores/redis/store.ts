@@ -1,5 +1,6 @@
 import type { Json } from '../../schemas/json.js';
 import { toBase64 } from '../base64.js';
+import { toLimit } from '../limit.js';
 import {
   type Claim,
   type Claimable,
@@ -9,10 +10,11 @@ import {
   type LeaseTerms,
   type ListFilter,
   type StoredDelivery,
+  type UnfinishedState,
 } from '../store.js';
 import { PURGE, REDRIVE } from './care-scripts.js';
 import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
-import { COUNT, OLD_DEAD, OLD_OPEN } from './index-scripts.js';
+import { COUNT, COUNT_FAILING, OLD_DEAD, OLD_OPEN } from './index-scripts.js';
 import { integer } from './layout.js';
 import { list } from './list.js';
 import type { Script } from './script.js';
@@ -55,6 +57,7 @@ type ClaimReply =
 
 class RedisStore implements IdempotencyStore {
   readonly durable = true;
+  readonly description = 'Redis';
   readonly #calls: ScriptCalls;
   readonly #shards: Shards;
   readonly #claims: Together;
@@ -69,9 +72,13 @@ class RedisStore implements IdempotencyStore {
   }
 
   async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
-    const { key, scope, id, event, receivedAt, body } = delivery;
+    const { key, scope, id, event, receivedAt, body, proof } = delivery;
     const terms = [lease.leaseMs, lease.keepMs, lease.maxCrashes].map(integer);
-    const described = JSON.stringify([scope, id, event, receivedAt]);
+    const described = JSON.stringify(
+      body && proof !== undefined
+        ? [scope, id, event, receivedAt, proof]
+        : [scope, id, event, receivedAt],
+    );
     const sealed = body ? toBase64(body) : NO_BODY;
     const answer = await this.#claims.run(key, lease.owner, ...terms, described, sealed);
     this.#lookOnce();
@@ -109,30 +116,38 @@ class RedisStore implements IdempotencyStore {
     return (await this.#run(REDRIVE, key)) === 'true';
   }
 
-  async purge(limit: number): Promise<number> {
+  async purge(most: number): Promise<number> {
+    const limit = toLimit(most);
     const purged = await this.#purge(OLD_DEAD, 'dead', limit);
     return purged + (await this.#purge(OLD_OPEN, 'open', limit - purged));
   }
 
   async #purge(script: Script, index: Index, limit: number): Promise<number> {
+    const seen = new Set<string>();
     let purged = 0;
-    for (;;) {
+    while (purged < limit) {
       const wanted = limit - purged;
-      const keys = await this.#shards.find(script, index, wanted);
+      const { keys } = await this.#shards.find(script, index, wanted);
+      const before = seen.size;
+      for (const key of keys) seen.add(key);
+      // The same once more: they stay in the index whatever is done, and would be found for ever.
+      if (seen.size === before) break;
       const answers = await inGroups(keys, (key) => this.#run(PURGE, key));
       purged += answers.filter((answer) => answer === 'true').length;
       // What was not yet due after all has been put off, and must not hide what is.
-      if (keys.length < wanted || purged >= limit) return purged;
+      if (keys.length < wanted) break;
     }
+    return purged;
   }
 
   list(filter: ListFilter): Promise<StoredDelivery[]> {
     return list(filter, this.#shards, (script, key, ...args) => this.#run(script, key, ...args));
   }
 
-  async count(state: StoredDelivery['state']): Promise<number> {
+  async count(state: UnfinishedState): Promise<number> {
     const index = state === 'dead' ? 'dead' : 'open';
-    return Math.min(await this.#shards.count(COUNT, index, state), COUNT_LIMIT);
+    const script = state === 'failing' ? COUNT_FAILING : COUNT;
+    return Math.min(await this.#shards.count(script, index, state), COUNT_LIMIT);
   }
 
   #fenced(verb: string, key: string, fence: number, ...args: string[]): Promise<string> {

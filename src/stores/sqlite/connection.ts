@@ -1,11 +1,5 @@
-import {
-  isBusy,
-  isWithoutTable,
-  prepare,
-  type SqliteDatabase,
-  type SqliteStatement,
-} from './database.js';
-import { sqliteSchema } from './schema.js';
+import { isBusy, prepare, type SqliteDatabase, type SqliteStatement } from './database.js';
+import { isThereByNow, remedyFor, sqliteSchema } from './schema.js';
 import { STATEMENTS, type StatementName } from './statements.js';
 
 /** How long another process may hold the lock before a verb gives up. */
@@ -111,7 +105,8 @@ export class Connection {
   }
 
   #fail(batch: readonly Waiting[], error: unknown): void {
-    if (isWithoutTable(error)) this.#prepared = undefined;
+    // As after somebody has emptied the database, or put an older one back.
+    if (remedyFor(error).length > 0) this.#prepared = undefined;
     if (!isBusy(error) && batch.length > 1) {
       // All of it was rolled back. Each in a turn of its own, because each waits for the disk.
       this.#waiting.unshift(...batch.map((waiting) => ({ ...waiting, isAlone: true })));
@@ -131,6 +126,26 @@ function setUp(database: SqliteDatabase): Prepared {
   // better-sqlite3 comes with NORMAL, by which a power cut takes back what was answered.
   database.exec('PRAGMA synchronous = FULL');
   database.exec(sqliteSchema());
+  try {
+    return prepareAll(database);
+  } catch (error) {
+    const remedy = remedyFor(error);
+    if (remedy.length === 0) throw error;
+    for (const statement of remedy) execUnlessThere(database, statement);
+    return prepareAll(database);
+  }
+}
+
+/** Another process may have done it first. */
+function execUnlessThere(database: SqliteDatabase, statement: string): void {
+  try {
+    database.exec(statement);
+  } catch (error) {
+    if (!isThereByNow(error)) throw error;
+  }
+}
+
+function prepareAll(database: SqliteDatabase): Prepared {
   const entries = Object.entries(STATEMENTS).map(([name, sql]) => [name, prepare(database, sql)]);
   // Object.fromEntries forgets the names.
   return Object.fromEntries(entries) as Prepared;

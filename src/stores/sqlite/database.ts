@@ -24,8 +24,3 @@ export function prepare(database: SqliteDatabase, sql: string): SqliteStatement 
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && /database (table )?is locked/.test(error.message);
 }
-
-/** Whether the tables are gone, as after somebody has emptied the database. */
-export function isWithoutTable(error: unknown): boolean {
-  return error instanceof Error && /no such (table|column)/.test(error.message);
-}

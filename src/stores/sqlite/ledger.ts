@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors.js';
-import type { EffectLedger } from '../ledger.js';
+import { checkEffect, type EffectLedger } from '../ledger.js';
 import { prepare, type SqliteDatabase } from './database.js';
 import { EFFECT } from './schema.js';
 import { NOW } from './statements.js';
@@ -10,8 +10,9 @@ ON CONFLICT DO NOTHING RETURNING 1`;
 /**
  * Keeps an effect in a SQLite database exactly once, whatever dies and whenever: its entry is part of the
  * handler's own transaction, which must not wait for anything. It makes its table there, too. Outside
- * of a transaction, `once` throws a `UsageError` with the code `transaction_missing`. A connection that
- * is not the store's needs a `busy_timeout`, to wait for the store's writes.
+ * of a transaction, `once` throws a `UsageError` with the code `transaction_missing`, and `key_invalid`
+ * where it is not given the key of an event. A connection that is not the store's needs a
+ * `busy_timeout`, to wait for the store's writes.
  *
  * @example
  * const ledger = sqliteLedger();
@@ -29,7 +30,8 @@ ON CONFLICT DO NOTHING RETURNING 1`;
  */
 export function sqliteLedger(): EffectLedger<SqliteDatabase, boolean> {
   return {
-    once(tx, { key, handler }) {
+    once(tx, effect) {
+      const { key, handler } = checkEffect(effect);
       if (isOutside(tx)) {
         throw new UsageError(
           'transaction_missing',

@@ -1,4 +1,5 @@
-import type { Claim, StoredDelivery } from '../store.js';
+import type { Claim, StoredDelivery, UnfinishedState } from '../store.js';
+import { toStored } from '../stored.js';
 
 /** As the statements say; a connection may be set to give every integer as a bigint. */
 export type Integer = number | bigint;
@@ -22,6 +23,10 @@ export interface DeliveryRow {
   readonly body: Uint8Array;
   readonly attempts: Integer;
   readonly error: string | null;
+  // Not there, where an object of the version before gives the row.
+  readonly proof?: string | null;
+  readonly fence?: Integer;
+  readonly not_before?: Integer;
 }
 
 export function toClaim(row: ClaimRow, owner: string): Claim {
@@ -40,17 +45,19 @@ export function toClaim(row: ClaimRow, owner: string): Claim {
   };
 }
 
-export function toStored(row: DeliveryRow, state: StoredDelivery['state']): StoredDelivery {
-  const { key, scope, id, event, body, error, received_at, attempts } = row;
-  return {
-    key,
-    scope,
-    id,
-    event,
-    body: new Uint8Array(body),
-    receivedAt: Number(received_at),
+export function fromRow(row: DeliveryRow, state: UnfinishedState): StoredDelivery {
+  const { received_at, not_before, fence, attempts, body, proof, ...rest } = row;
+  return toStored(
+    {
+      ...rest,
+      // A copy: some drivers give a view of something larger.
+      body: new Uint8Array(body),
+      proof,
+      receivedAt: Number(received_at),
+      attempts: Number(attempts),
+      fence: fence === undefined ? undefined : Number(fence),
+      notBefore: not_before === undefined ? undefined : Number(not_before),
+    },
     state,
-    attempts: Number(attempts),
-    error: error ?? undefined,
-  };
+  );
 }

@@ -7,6 +7,7 @@ export const DELIVERY = [
   event TEXT NOT NULL,
   received_at INTEGER NOT NULL,
   body BLOB,
+  proof TEXT,
   state TEXT NOT NULL CHECK (state IN ('leased', 'retry', 'done', 'dead')),
   owner TEXT NOT NULL,
   fence INTEGER NOT NULL,
@@ -28,9 +29,28 @@ export const EFFECT = `CREATE TABLE IF NOT EXISTS webhook_effect (
   PRIMARY KEY (key, handler)
 ) WITHOUT ROWID;`;
 
+/** What a table of an earlier version lacks. SQL has no condition for it: it fails where it is there. */
+const NEWER = ['ALTER TABLE webhook_delivery ADD COLUMN proof TEXT;'];
+
+/** The statements that make what an error says is missing; none where it says something else. */
+export function remedyFor(error: unknown): readonly string[] {
+  if (!(error instanceof Error)) return [];
+  if (/no such table: (?:main\.)?webhook_(?:delivery|effect)/.test(error.message))
+    return [...DELIVERY, EFFECT];
+  const lacksColumn =
+    /no such column: (?:\w+\.)?proof|table (?:webhook_delivery|d) has no column named proof/;
+  return lacksColumn.test(error.message) ? NEWER : [];
+}
+
+/** Whether somebody else has made what was missing in between. */
+export function isThereByNow(error: unknown): boolean {
+  return error instanceof Error && /duplicate column name/.test(error.message);
+}
+
 /**
  * The tables of {@link sqliteStore} and {@link sqliteLedger}, for those who run migrations themselves.
- * It may be run again. Both make what is missing without it.
+ * It may be run again. Both make what is missing without it; also the column that a table of an earlier
+ * version lacks, which is `ALTER TABLE webhook_delivery ADD COLUMN proof TEXT` in a migration of yours.
  */
 export function sqliteSchema(): string {
   return `${[...DELIVERY, EFFECT].join('\n')}\n`;

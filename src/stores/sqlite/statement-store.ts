@@ -1,4 +1,5 @@
 import type { Json } from '../../schemas/json.js';
+import { toLimit } from '../limit.js';
 import {
   type Claim,
   type Claimable,
@@ -8,12 +9,14 @@ import {
   type LeaseTerms,
   type ListFilter,
   type StoredDelivery,
+  type UnfinishedState,
 } from '../store.js';
 import type { SqliteValue } from './database.js';
-import { type ClaimRow, type DeliveryRow, type Integer, toClaim, toStored } from './rows.js';
+import { type ClaimRow, type DeliveryRow, fromRow, type Integer, toClaim } from './rows.js';
 import type { StatementName } from './statements.js';
 
 const MAX_ERROR = 2000;
+const COUNTS = { dead: 'countDead', stalled: 'countStalled', failing: 'countFailing' } as const;
 
 /** Runs one statement to its end, and gives its rows: none where nothing was touched. */
 export type RunStatement = (
@@ -24,18 +27,27 @@ export type RunStatement = (
 /** The verbs as statements, wherever the SQLite is that runs them. */
 export class StatementStore implements IdempotencyStore {
   readonly durable: boolean;
+  readonly description: string;
   readonly #run: RunStatement;
 
-  constructor(durable: boolean, run: RunStatement) {
+  constructor(
+    { durable, description }: { readonly durable: boolean; readonly description: string },
+    run: RunStatement,
+  ) {
     this.durable = durable;
+    this.description = description;
     this.#run = run;
   }
 
   async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
-    const { key, scope, id, event, receivedAt, body = null } = delivery;
+    const { key, scope, id, event, receivedAt, body = null, proof } = delivery;
     const { owner, leaseMs, keepMs, maxCrashes } = lease;
     const terms = [owner, leaseMs, finite(keepMs), atMost(maxCrashes)];
-    const [row] = await this.#run('claim', [key, scope, id, event, receivedAt, body, ...terms]);
+    const values = [key, scope, id, event, receivedAt, body, ...terms];
+    const [row] =
+      proof === undefined || !body
+        ? await this.#run('claim', values)
+        : await this.#run('claimProved', [proof, ...values]);
     return toClaim(row as ClaimRow, owner);
   }
 
@@ -77,11 +89,11 @@ export class StatementStore implements IdempotencyStore {
 
   async list({ state, scope, after = '', limit }: ListFilter): Promise<StoredDelivery[]> {
     const rows = await this.#run(state, [after, scope ?? null, toLimit(limit)]);
-    return (rows as DeliveryRow[]).map((row) => toStored(row, state));
+    return (rows as DeliveryRow[]).map((row) => fromRow(row, state));
   }
 
-  async count(state: StoredDelivery['state']): Promise<number> {
-    const [row] = await this.#run(state === 'dead' ? 'countDead' : 'countStalled', [COUNT_LIMIT]);
+  async count(state: UnfinishedState): Promise<number> {
+    const [row] = await this.#run(COUNTS[state], [COUNT_LIMIT]);
     return Number((row as { number: Integer }).number);
   }
 
@@ -97,9 +109,4 @@ function finite(keepMs: number): number | null {
 
 function atMost(count: number): number {
   return Math.min(count, Number.MAX_SAFE_INTEGER);
-}
-
-/** SQLite takes whole numbers only, and a negative one for no limit at all. Not a number is nothing. */
-export function toLimit(limit: number): number {
-  return atMost(Math.max(Math.floor(limit) || 0, 0));
 }

@@ -5,6 +5,8 @@ export const NOW = `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`;
 
 const NEXT_FENCE = `max(fence + 1, ${NOW})`;
 const STALLED = `state IN ('leased', 'retry') AND not_before < ${NOW} - ${STALLED_MS}`;
+const FAILING = `state IN ('leased', 'retry') AND not_before >= ${NOW} - ${STALLED_MS}
+  AND (failures > 0 OR attempts > 1 OR (state = 'leased' AND not_before < ${NOW}))`;
 // SQLite uses the index of what is open only where its condition is repeated, word by word.
 const OPEN = `state <> 'done'`;
 /** The lease is still held under this fence. */
@@ -15,25 +17,11 @@ const HELD = `key = ? AND fence = ? AND state = 'leased'`;
  * back say whether anything was touched.
  */
 export const STATEMENTS = {
-  // excluded.fence is the time: that of a new row's first claim.
   /** key, scope, id, event, received at, body, owner, lease ms, keep ms, max crashes */
-  claim: `INSERT INTO webhook_delivery AS d
-    (key, scope, delivery_id, event, received_at, body, state, owner, fence, not_before, purge_at)
-  SELECT ?, ?, ?, ?, ?, ?, 'leased', ?, now, now + ?, now + ? FROM (SELECT ${NOW} AS now) WHERE true
-  ON CONFLICT (key) DO UPDATE SET (state, owner, fence, attempts, not_before, purge_at, error) = (
-    SELECT
-      iif(dies, 'dead', iif(free, 'leased', d.state)),
-      iif(free AND NOT dies, excluded.owner, d.owner),
-      iif(free, max(d.fence + 1, excluded.fence), d.fence),
-      d.attempts + (free AND NOT dies),
-      iif(mine OR (free AND NOT dies), excluded.not_before, d.not_before),
-      iif(dies, max(d.purge_at, excluded.fence + ${KEEP_DEAD_MS}), d.purge_at),
-      iif(dies, '${INTERRUPTED}', d.error)
-    FROM (
-      SELECT mine, free, free AND d.state = 'leased' AND d.attempts - d.failures >= ? AS dies FROM (
-        SELECT mine, NOT mine AND d.state IN ('leased', 'retry') AND d.not_before <= excluded.fence AS free
-        FROM (SELECT d.state = 'leased' AND d.owner = excluded.owner AS mine))))
-  RETURNING state, owner, fence, attempts, handlers, error, max(0, not_before - ${NOW}) AS wait`,
+  claim: claim('', ''),
+
+  /** proof, and what a claim without one takes: an object of the version before knows that alone. */
+  claimProved: claim('proof, ', '?, '),
 
   /** lease ms, key, fence */
   renew: `UPDATE webhook_delivery SET not_before = ${NOW} + ? WHERE ${HELD} RETURNING 1`,
@@ -43,8 +31,9 @@ export const STATEMENTS = {
 
   /** keep ms, key, fence */
   complete: `UPDATE webhook_delivery
-  SET state = 'done', purge_at = ${NOW} + ?, owner = '', body = NULL, handlers = '{}', error = NULL
-  WHERE key = ? AND fence = ? AND state IN ('leased', 'done') RETURNING 1`,
+  SET state = 'done', purge_at = ${NOW} + ?, owner = '', body = NULL, proof = NULL,
+    handlers = '{}', error = NULL
+  WHERE key = ? AND fence = ? AND state IN ('leased', 'done') RETURNING purge_at`,
 
   /** delay ms, error, permanent, max failures, key, fence */
   fail: `UPDATE webhook_delivery
@@ -63,9 +52,10 @@ export const STATEMENTS = {
   SET state = 'retry', attempts = 0, failures = 0, error = NULL, not_before = ${NOW}, fence = ${NEXT_FENCE}
   WHERE key = ? AND (state = 'dead' OR ${STALLED}) RETURNING 1`,
 
+  // The fence stays, which says when it was last tried: of what is dead, nobody holds a lease.
   /** limit */
   abandon: `UPDATE webhook_delivery
-  SET state = 'dead', error = '${ABANDONED}', purge_at = ${NOW} + ${KEEP_DEAD_MS}, fence = ${NEXT_FENCE}
+  SET state = 'dead', error = '${ABANDONED}', purge_at = ${NOW} + ${KEEP_DEAD_MS}
   WHERE key IN (
     SELECT key FROM webhook_delivery
     WHERE purge_at <= ${NOW} AND body IS NOT NULL AND ${STALLED} LIMIT ?)
@@ -79,16 +69,36 @@ export const STATEMENTS = {
   /** after, scope or null, limit */
   dead: list(`state = 'dead'`),
   stalled: list(STALLED),
+  failing: list(FAILING),
 
   /** limit */
   countDead: count(`state = 'dead'`),
   countStalled: count(STALLED),
+  countFailing: count(FAILING),
 } as const;
 
-/** Which of the values says how long a key is to be kept. */
-export const KEEP_VALUE: Readonly<Record<string, number>> = { claim: 8, complete: 0 };
-
 export type StatementName = keyof typeof STATEMENTS;
+
+function claim(column: string, mark: string): string {
+  // excluded.fence is the time: that of a new row's first claim.
+  return `INSERT INTO webhook_delivery AS d
+    (${column}key, scope, delivery_id, event, received_at, body, state, owner, fence, not_before, purge_at)
+  SELECT ${mark}?, ?, ?, ?, ?, ?, 'leased', ?, now, now + ?, now + ? FROM (SELECT ${NOW} AS now) WHERE true
+  ON CONFLICT (key) DO UPDATE SET (state, owner, fence, attempts, not_before, purge_at, error) = (
+    SELECT
+      iif(dies, 'dead', iif(free, 'leased', d.state)),
+      iif(free AND NOT dies, excluded.owner, d.owner),
+      iif(free, max(d.fence + 1, excluded.fence), d.fence),
+      d.attempts + (free AND NOT dies),
+      iif(mine OR (free AND NOT dies), excluded.not_before, d.not_before),
+      iif(dies, max(d.purge_at, excluded.fence + ${KEEP_DEAD_MS}), d.purge_at),
+      iif(dies, '${INTERRUPTED}', d.error)
+    FROM (
+      SELECT mine, free, free AND d.state = 'leased' AND d.attempts - d.failures >= ? AS dies FROM (
+        SELECT mine, NOT mine AND d.state IN ('leased', 'retry') AND d.not_before <= excluded.fence AS free
+        FROM (SELECT d.state = 'leased' AND d.owner = excluded.owner AS mine))))
+  RETURNING state, owner, fence, attempts, handlers, error, max(0, not_before - ${NOW}) AS wait, purge_at`;
+}
 
 function count(which: string): string {
   return `SELECT count(*) AS number FROM (
@@ -96,7 +106,8 @@ function count(which: string): string {
 }
 
 function list(which: string): string {
-  return `SELECT key, scope, delivery_id AS id, event, received_at, body, attempts, error
+  return `SELECT key, scope, delivery_id AS id, event, received_at, body, proof, attempts, error,
+    fence, not_before
   FROM webhook_delivery
   WHERE ${OPEN} AND ${which} AND body IS NOT NULL AND key > ? AND scope = coalesce(?, scope) ORDER BY key LIMIT ?`;
 }

@@ -1,7 +1,7 @@
-import { UsageError } from '../../errors.js';
 import type { IdempotencyStore } from '../store.js';
 import { Connection } from './connection.js';
 import type { SqliteDatabase } from './database.js';
+import { checkDatabase } from './opening.js';
 import { StatementStore } from './statement-store.js';
 
 /**
@@ -22,20 +22,26 @@ import { StatementStore } from './statement-store.js';
  * createReceiver({ secret, store: sqliteStore(database) });
  */
 export function sqliteStore(database: SqliteDatabase): IdempotencyStore {
-  if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
-    throw new UsageError(
-      'client_invalid',
-      'sqliteStore needs an open database, such as new DatabaseSync("webhooks.db") of node:sqlite.',
-    );
-  }
+  checkDatabase(database);
   const connection = new Connection(database);
-  return new StatementStore(isInFile(database), (name, values) =>
+  const file = fileOf(database);
+  // What is in memory is gone with the process.
+  const kind =
+    file === ''
+      ? { durable: false, description: 'SQLite in memory' }
+      : { durable: true, description: `SQLite (${baseName(file)})` };
+  return new StatementStore(kind, (name, values) =>
     connection.run((statements) => statements[name].all(...values)),
   );
 }
 
-/** What is in memory is gone with the process. */
-function isInFile(database: SqliteDatabase): boolean {
+/** Its path, or nothing where it is in memory. */
+function fileOf(database: SqliteDatabase): string {
   const main = database.prepare(`SELECT file FROM pragma_database_list WHERE name = 'main'`).get();
-  return (main as { file: string | null }).file !== '';
+  return (main as { file: string | null }).file ?? 'unnamed';
+}
+
+/** Without its folders, which are nobody's business. */
+function baseName(file: string): string {
+  return file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1);
 }

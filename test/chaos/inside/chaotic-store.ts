@@ -12,6 +12,7 @@ export function chaoticStore(
   const attempts = new Map<string, number>();
   return {
     durable: store.durable,
+    description: store.description,
     async claim(...args) {
       pass('before-claim');
       const claim = await store.claim(...args);

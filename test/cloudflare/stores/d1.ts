@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { STATEMENTS } from '../../../src/stores/sqlite/statements.js';
+import { NO_EFFECTS } from '../../stores/effects.js';
+import { LONG_AGO_MS } from '../../stores/model.js';
+import { OLDER_SCHEMA, olderClaim } from '../../stores/sqlite/older.js';
 import { newDelivery } from '../../stores/suite.js';
 import { acquire, terms, testBodiesAndClocks } from './cases.js';
-import type { Served, ServedStore } from './served.js';
+import type { Effect, Served, ServedStore } from './served.js';
 
 const SELL = ['UPDATE stock SET n = n - 1'] as const;
 
@@ -30,7 +33,22 @@ export function describeD1(worker: () => Served) {
       expect(claims.filter(({ state }) => state === 'acquired')).toHaveLength(1);
     });
 
-    test.each(['dead', 'stalled', 'countDead', 'countStalled'] as const)(
+    test('whose table is of the version before keeps a proof from then on', async () => {
+      const store = await open();
+      await store.sql('DROP TABLE webhook_delivery');
+      for (const statement of OLDER_SCHEMA.split(';').filter((sql) => sql.trim() !== '')) {
+        await store.sql(statement);
+      }
+      const before = newDelivery();
+      await store.sql(olderClaim(before.key));
+      const all = Array.from({ length: 5 }, () => ({ ...newDelivery(), proof: 'the proof' }));
+      await Promise.all(all.map((one) => acquire(store, one, { leaseMs: LONG_AGO_MS })));
+      const listed = await store.list({ state: 'stalled', limit: 9 });
+      const proofs = listed.map(({ proof }) => proof ?? 'none').sort();
+      expect(proofs).toEqual(['none', ...all.map(({ proof }) => proof)]);
+    });
+
+    test.each(['dead', 'stalled', 'failing', 'countDead', 'countStalled', 'countFailing'] as const)(
       'reads for %s only what is open, because each row that is read is paid for',
       async (name) => {
         const store = await open();
@@ -112,11 +130,11 @@ export function describeD1(worker: () => Served) {
       expect(await stock(store)).toBe(9);
     });
 
-    test.each(['', 'whl_1', 'x'.repeat(64)])('refuses the key %j', async (key) => {
-      const { store, effect } = await shop();
-      await expect(store.once({ ...effect, key }, [SELL])).rejects.toMatchObject({
-        code: 'key_invalid',
-      });
+    test.each(NO_EFFECTS)('refuses what is no effect: %s', async (_, no) => {
+      const { store } = await shop();
+      // What plain JavaScript may pass.
+      const sold = store.once(no as Effect, [SELL]);
+      await expect(sold).rejects.toMatchObject({ code: 'key_invalid' });
       expect(await stock(store)).toBe(10);
     });
   });

@@ -1,6 +1,7 @@
 import type { Claimable } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { LONG_AGO_MS } from '../../stores/model.js';
+import { OLDER_SCHEMA, olderClaim } from '../../stores/sqlite/older.js';
 import { newDelivery } from '../../stores/suite.js';
 import { acquire, bury, terms, testBodiesAndClocks } from './cases.js';
 import type { Served } from './served.js';
@@ -115,6 +116,23 @@ export function describeDurableObjects(worker: () => Served) {
       await store.objectSql(0, 'DROP TABLE webhook_delivery');
       expect(await store.complete(delivery.key, fence, 60_000)).toBe(false);
       expect(await store.claim(delivery, terms())).toMatchObject({ state: 'acquired', attempt: 1 });
+    });
+
+    test('whose tables are of the version before keep a proof from then on', async () => {
+      const store = await open(3);
+      const [before, delivery] = [inFirst(), { ...inFirst(), proof: 'the proof' }];
+      // It makes its table.
+      await store.redrive(before.key);
+      await store.objectSql(0, 'DROP TABLE webhook_delivery');
+      await store.objectSql(0, OLDER_SCHEMA);
+      await store.objectSql(0, olderClaim(before.key));
+      await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
+      const listed = await store.list({ state: 'stalled', limit: 9 });
+      const expected = [
+        [before.key, undefined],
+        [delivery.key, 'the proof'],
+      ];
+      expect(listed.map(({ key, proof }) => [key, proof])).toEqual(expected.sort());
     });
 
     test('refuse what they do not understand, and repeat nothing of it', async () => {

@@ -139,6 +139,7 @@ function asking(socket: Socket): (asked: Omit<Call, 'call'>) => Promise<never> {
 function storeOf(ask: (verb: string) => (...args: unknown[]) => Promise<never>): ServedStore {
   return {
     durable: true,
+    description: 'in workerd',
     claim: ask('claim'),
     renew: ask('renew'),
     handlerDone: ask('handlerDone'),

@@ -28,6 +28,7 @@ import {
   encode as toFrame,
   toUrl,
 } from '../../../src/stores/durable-object/frames.js';
+import { toLimit } from '../../../src/stores/limit.js';
 import { decode, encode } from '../../stores/sqlite/remote-json.js';
 import type { Call, Effect, Reply, Sql, Which } from './served.js';
 
@@ -119,7 +120,7 @@ function verbsOf(env: Env, which: Which): Record<string, (...args: never[]) => u
     purge: async (limit: number) => {
       let purged = 0;
       for (const shard of numbers) {
-        const init = { method: 'POST', body: toFrame([limit - purged]) };
+        const init = { method: 'POST', body: toFrame([toLimit(limit) - purged]) };
         const answer = await object(shard).fetch(toUrl('purge'), init);
         purged += Number(fromFrame(await answer.arrayBuffer()));
       }

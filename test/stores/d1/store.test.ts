@@ -33,6 +33,10 @@ test.each(['Network connection lost.', 'D1 DB storage operation exceeded timeout
   },
 );
 
+test('it says that it is D1', () => {
+  expect(d1Store(database()).description).toBe('D1');
+});
+
 test('tables that cannot be made are an error', async () => {
   const store = d1Store(database(MISSING, 'not authorized'));
   await expect(store.redrive('a')).rejects.toThrow('not authorized');

@@ -1,5 +1,13 @@
 import { durableObjectStore } from 'storefront-webhooks/cloudflare';
 import { expect, test } from 'vitest';
+import {
+  CONTENT_TYPE,
+  decode,
+  encode,
+  OTHER_VERSION,
+  toUrl,
+  type Verb,
+} from '../../../src/stores/durable-object/frames.js';
 import { newDelivery } from '../suite.js';
 
 /** A namespace whose objects give the same answer to everything. */
@@ -18,6 +26,7 @@ function namespace(answer: () => Response) {
 }
 
 const lease = { owner: 'a', leaseMs: 1, keepMs: 1, maxCrashes: 1 };
+const toAnyUrl = (verb: string) => toUrl(verb as Verb);
 const foreign = () => new Response('hello');
 
 test.each([
@@ -42,12 +51,43 @@ test('the last key is that of the last object, however many there are', async ()
   }
 });
 
+test('it says over how many objects it is spread', () => {
+  const objects = namespace(foreign);
+  expect(durableObjectStore(objects).description).toBe('Durable Objects (16 shards)');
+  expect(durableObjectStore(objects, { shards: 1 }).description).toBe('Durable Objects (1 shard)');
+});
+
 test('objects of another class are a mistake in the configuration', async () => {
   const store = durableObjectStore(namespace(foreign));
   await expect(store.claim(newDelivery(), lease)).rejects.toMatchObject({
     code: 'client_invalid',
     message: expect.stringContaining('"class_name": "WebhookDeliveries"'),
   });
+});
+
+test('an object of the version before, which keeps no proof, takes a delivery without', async () => {
+  const asked: [url: string, values: unknown][] = [];
+  const headers = { 'content-type': CONTENT_TYPE };
+  const store = durableObjectStore({
+    idFromName: (name: string) => name,
+    get: () => ({
+      fetch: async (url, { body }) => {
+        asked.push([url, decode(body.buffer)]);
+        const isKnown = url === toUrl('claim');
+        const row = { state: 'leased', owner: 'a', fence: 7, attempts: 1, handlers: '{}', wait: 0 };
+        const answer = isKnown ? [row] : { error: OTHER_VERSION };
+        return new Response(encode(answer), { status: isKnown ? 200 : 500, headers });
+      },
+    }),
+  });
+  const delivery = newDelivery();
+  const proved = { ...delivery, proof: 'the proof' };
+  expect(await store.claim(proved, lease)).toMatchObject({ state: 'acquired', fence: 7 });
+  expect(await store.claim(delivery, lease)).toMatchObject({ state: 'acquired', fence: 7 });
+  const [first, second, third] = asked.map(([, values]) => values);
+  expect(asked.map(([url]) => url)).toEqual(['claimProved', 'claim', 'claim'].map(toAnyUrl));
+  expect(second).toEqual(third);
+  expect(first).toEqual(['the proof'].concat(third as string[]));
 });
 
 test.each([0, -1, 1.5, 257, Number.NaN])('%d shards are refused', (shards) => {

@@ -78,7 +78,7 @@ test('an object that could not purge is woken up again by the next delivery', as
   const transactionSync = vi.fn(() => {
     throw new Error('the storage is down');
   });
-  const sql = { exec: () => ({ toArray: () => [] }) };
+  const sql = { exec: () => ({ toArray: () => [{ purge_at: NOW }] }) };
   const object = new WebhookDeliveries({ storage: { ...storage, sql, transactionSync } });
   const complete = () =>
     object.fetch(new Request(toUrl('complete'), { method: 'POST', body: encode([0, 'key', 1]) }));

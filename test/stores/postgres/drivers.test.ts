@@ -8,16 +8,21 @@ import { acquire, KEEP_MS, LONG_AGO_MS, newDelivery, STARTING_MS } from './claim
 
 /** All that is read back from rows. */
 async function use(store: ReturnType<typeof postgresStore>) {
-  const delivery = newDelivery();
+  const delivery = { ...newDelivery(), proof: 'the proof' };
   const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
   expect(await store.handlerDone(delivery.key, fence, 'mail', { sent: [1] })).toBe(true);
   const [stalled] = await store.list({ state: 'stalled', limit: 1 });
   expect({ ...stalled, body: Buffer.from(stalled?.body ?? []).toString() }).toEqual({
     ...delivery,
+    receivedAt: new Date(delivery.receivedAt),
     body: '{"id":"ord_1"}',
     state: 'stalled',
     attempts: 1,
     error: undefined,
+    orderId: 'ord_1',
+    email: undefined,
+    lastTriedAt: new Date(fence),
+    dueAt: expect.any(Date),
   });
   const next = await acquire(store, delivery);
   expect(next).toEqual({

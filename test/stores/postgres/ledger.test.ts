@@ -4,6 +4,7 @@ import postgres from 'postgres';
 import { type PostgresClient, postgresLedger, postgresSchema } from 'storefront-webhooks/postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
+import { NO_EFFECTS } from '../effects.js';
 import { EMPTY, newKey, STARTING_MS } from './claiming.js';
 
 const UNDO = new Error('undo');
@@ -183,18 +184,20 @@ withPostgres('the ledger in PostgreSQL', () => {
       const effect = { key: newKey(), handler: 'ship' };
       const enter = async () => {
         const client = await small.connect();
+        let isNew: boolean | undefined;
         try {
-          return await ledger.once(client, effect);
+          await transact(client, async (tx) => {
+            isNew = await ledger.once(tx, effect);
+          });
+          return isNew;
         } finally {
           client.release();
         }
       };
-      const client = await small.connect();
       // Twice on the only connection there is, on which the tables would have to be looked for.
       for (const _ of ['once', 'twice']) {
-        await expect(ledger.once(client, effect)).rejects.toMatchObject({ code: 'schema_missing' });
+        await expect(enter()).rejects.toMatchObject({ code: 'schema_missing' });
       }
-      client.release();
       await admin.query(`${postgresSchema()} GRANT ALL ON webhook_effect TO nobody`);
       const isNew = await vi.waitUntil(() => enter().catch(() => undefined), 10_000);
       expect(isNew).toBe(true);
@@ -210,7 +213,18 @@ withPostgres('the ledger in PostgreSQL', () => {
     await server.stop();
     const ledger = postgresLedger(pool);
     const effect = { key: newKey(), handler: 'ship' };
-    const enter = () => ledger.once({ query: (text, values) => pool.query(text, values) }, effect);
+    const enter = async () => {
+      const client = await pool.connect();
+      let isNew: boolean | undefined;
+      try {
+        await transact(client, async (tx) => {
+          isNew = await ledger.once(tx, effect);
+        });
+        return isNew;
+      } finally {
+        client.release(true);
+      }
+    };
     await expect(enter()).rejects.toThrow();
     await server.start();
     expect(await vi.waitUntil(() => enter().catch(() => undefined), 10_000)).toBe(true);
@@ -230,15 +244,82 @@ withPostgres('the ledger in PostgreSQL', () => {
     await lite.close();
   });
 
-  test('refuses what is no key', async () => {
+  const entries = async () => (await pool.query('SELECT 1 FROM webhook_effect')).rows.length;
+
+  test('refuses a connection on which nobody has said BEGIN, and enters nothing', async () => {
     const ledger = postgresLedger(pool);
-    for (const key of ['', 'ord_1', 'zz'.repeat(32)]) {
-      await expect(ledger.once(pool, { key, handler: 'ship' })).rejects.toMatchObject({
-        name: 'UsageError',
-        code: 'key_invalid',
+    const effect = { key: newKey(), handler: 'ship' };
+    const client = await pool.connect();
+    const sql = postgres(server.url);
+    const reserved = await sql.reserve();
+    const connections: PostgresClient[] = [
+      client,
+      reserved,
+      // Each statement may be that of another connection.
+      { query: (text, values) => pool.query(text, values) },
+    ];
+    for (const connection of connections) {
+      for (const _ of ['once', 'twice']) {
+        await expect(ledger.once(connection, effect)).rejects.toMatchObject({
+          name: 'UsageError',
+          code: 'transaction_missing',
+          message: expect.stringContaining('BEGIN'),
+        });
+      }
+    }
+    expect(await entries()).toBe(0);
+    // After a transaction that had one, as well.
+    await transact(client, async (tx) => {
+      expect(await ledger.once(tx, effect)).toBe(true);
+    });
+    const other = { ...effect, handler: 'mail' };
+    await expect(ledger.once(client, other)).rejects.toMatchObject({ code: 'transaction_missing' });
+    expect(await entries()).toBe(1);
+    client.release();
+    reserved.release();
+    await sql.end();
+  });
+
+  test('enters an effect at once after BEGIN, also within a savepoint, a thousand times', async () => {
+    const ledger = postgresLedger(pool);
+    const client = await pool.connect();
+    for (let time = 0; time < 500; time++) {
+      const effect = { key: newKey(), handler: 'ship' };
+      await transact(client, async (tx) => {
+        expect(await ledger.once(tx, effect)).toBe(true);
+        await tx.query('SAVEPOINT part');
+        expect(await ledger.once(tx, effect)).toBe(false);
+        expect(await ledger.once(tx, { ...effect, handler: 'mail' })).toBe(true);
+        await tx.query('ROLLBACK TO part');
+        expect(await ledger.once(tx, { ...effect, handler: 'mail' })).toBe(true);
       });
     }
+    client.release();
+    expect(await entries()).toBe(1_000);
   });
+
+  test.each(NO_EFFECTS)('refuses what is no effect: %s', async (_, effect) => {
+    const client = await pool.connect();
+    await client.query('BEGIN');
+    // What plain JavaScript may pass.
+    const once = postgresLedger(pool).once(client, effect as { key: string; handler: string });
+    await expect(once).rejects.toMatchObject({ name: 'UsageError', code: 'key_invalid' });
+    await client.query('COMMIT');
+    client.release();
+    expect(await entries()).toBe(0);
+  });
+});
+
+test('the ledger in PGlite refuses what is outside of a transaction, however it is wrapped', async () => {
+  const database = await PGlite.create();
+  const ledger = postgresLedger(database);
+  const wrapped: PostgresClient = { query: (text, values) => database.query(text, values) };
+  const effect = { key: newKey(), handler: 'ship' };
+  await expect(ledger.once(wrapped, effect)).rejects.toMatchObject({ code: 'transaction_missing' });
+  await database.query('BEGIN');
+  expect(await ledger.once(wrapped, effect)).toBe(true);
+  await database.query('COMMIT');
+  await database.close();
 });
 
 test('the ledger in PGlite enters an effect once', async () => {

@@ -1,8 +1,10 @@
 import pg from 'pg';
-import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { postgresLedger, postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { COUNT, LIST } from '../../../src/stores/postgres/statements.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
-import { acquire, KEEP_MS, newDelivery, newKey, STARTING_MS } from './claiming.js';
+import { acquire, KEEP_MS, LONG_AGO_MS, newDelivery, newKey, STARTING_MS } from './claiming.js';
 
 withPostgres('the tables in PostgreSQL', () => {
   let server: PostgresServer;
@@ -119,6 +121,89 @@ withPostgres('the tables in PostgreSQL', () => {
     expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(false);
     expect((await acquire(store, delivery)).attempt).toBe(1);
   });
+
+  describe('of the version before', () => {
+    const OLDER = postgresSchema()
+      .replace(',\n  proof text', '')
+      .replace(/^ALTER TABLE .*\n/m, '');
+    const OLDER_CLAIM = `INSERT INTO webhook_delivery (key, scope, id, event, received_at, body, state,
+      fence, attempts, failures, owner, lease_ms, max_crashes, not_before, purge_at)
+      VALUES (decode($1, 'hex'), 's', 'i', 'e', now(), 'b', 'leased', 1, 1, 0, '', 1, 1, 'epoch', 'infinity')`;
+    const proofs = async (store: IdempotencyStore) =>
+      (await store.list({ state: 'stalled', limit: 99 }))
+        .map(({ proof }) => proof ?? 'none')
+        .sort();
+    const stall = (store: IdempotencyStore) =>
+      acquire(store, { ...newDelivery(), proof: 'the proof' }, { leaseMs: LONG_AGO_MS });
+
+    test('keep a proof from their first use on, also while a process of it is running', async () => {
+      const pool = connect();
+      await pool.query(OLDER);
+      await pool.query(OLDER_CLAIM, [newKey()]);
+      const stores = Array.from({ length: 20 }, () => postgresStore(connect()));
+      await Promise.all(stores.map(stall));
+      await pool.query(OLDER_CLAIM, [newKey()]);
+      const expected = ['none', 'none', ...stores.map(() => 'the proof')];
+      expect(await proofs(postgresStore(pool))).toEqual(expected);
+    });
+
+    test('are brought up to date by the printed SQL', async () => {
+      const pool = connect();
+      await pool.query(`${OLDER} GRANT ALL ON webhook_delivery, webhook_effect TO webhooks`);
+      for (const _ of ['once', 'twice']) await pool.query(postgresSchema());
+      const store = postgresStore(connect('webhooks'));
+      await stall(store);
+      expect(await proofs(store)).toEqual(['the proof']);
+    });
+
+    test('are told of where the role may not change them, and the ledger needs no more', async () => {
+      const admin = connect();
+      await admin.query(`${OLDER} GRANT ALL ON webhook_delivery, webhook_effect TO webhooks`);
+      const pool = connect('webhooks');
+      const store = postgresStore(pool);
+      const missing = { code: 'schema_missing', cause: { code: '42501' } };
+      await expect(stall(store)).rejects.toMatchObject(missing);
+      const tx = await pool.connect();
+      await tx.query('BEGIN');
+      const effect = { key: newKey(), handler: 'ship' };
+      expect(await postgresLedger(pool).once(tx, effect)).toBe(true);
+      await tx.query('COMMIT');
+      tx.release();
+      await admin.query(postgresSchema());
+      await stall(store);
+      expect(await proofs(store)).toEqual(['the proof']);
+    });
+
+    test('that are put back under a store in use are brought up to date', async () => {
+      const pool = connect();
+      const store = postgresStore(pool);
+      await stall(store);
+      await pool.query(`DROP TABLE webhook_delivery; ${OLDER}`);
+      await expect(stall(store)).rejects.toMatchObject({ code: '42703' });
+      await stall(store);
+      expect(await proofs(store)).toEqual(['the proof']);
+    });
+  });
+
+  test.each(['dead', 'stalled', 'failing'] as const)(
+    'are read for what is %s by the index of what is open',
+    async (state) => {
+      const pool = connect();
+      await pool.query(postgresSchema());
+      await pool.query(`INSERT INTO webhook_delivery (key, scope, id, event, received_at, state, fence,
+        attempts, failures, not_before, purge_at)
+        SELECT decode(md5(n::text), 'hex'), '', '', '', now(), 'done', 1, 1, 0, now(), now()
+        FROM generate_series(1, 5000) n`);
+      await pool.query('ANALYZE webhook_delivery');
+      for (const [text, values] of [
+        [LIST[state], ['', '100', null]],
+        [COUNT[state], ['100']],
+      ] as const) {
+        const { rows } = await pool.query(`EXPLAIN ${text}`, [...values]);
+        expect(JSON.stringify(rows)).toContain('webhook_delivery_open');
+      }
+    },
+  );
 
   test('are looked for once', async () => {
     const pool = connect();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Claimable } from 'storefront-webhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { withRuntimes } from '../../runtimes/installed.js';
+import { NO_EFFECTS } from '../effects.js';
 import { newDelivery } from '../suite.js';
 import { drivers } from './drivers.js';
 import { newFolder, openStore, type RemoteStore } from './remote.js';
@@ -204,10 +205,10 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await claim(store, newDelivery())).toMatchObject({ state: 'acquired' });
     });
 
-    test('is durable in a file, and not in memory', async () => {
-      expect((await open()).durable).toBe(true);
+    test('is durable in a file, and not in memory, and says which it is', async () => {
+      expect(await open()).toMatchObject({ durable: true, description: 'SQLite (webhooks.db)' });
       file = ':memory:';
-      expect((await open()).durable).toBe(false);
+      expect(await open()).toMatchObject({ durable: false, description: 'SQLite in memory' });
     });
 
     test('writes so that a power cut takes nothing back', async () => {
@@ -253,6 +254,14 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
         const answers = await Promise.all([a, b].map((store) => store.sell(effect)));
         expect(answers.sort()).toEqual([false, true]);
         expect(await stock(b)).toBe(9);
+      });
+
+      test.each(NO_EFFECTS)('refuses what is no effect: %s', async (_, no) => {
+        const store = await shop();
+        // What plain JavaScript may pass.
+        const sold = store.sell(no as { key: string; handler: string });
+        await expect(sold).rejects.toMatchObject({ code: 'key_invalid' });
+        expect(await stock(store)).toBe(10);
       });
 
       test('says so where it is used outside of a transaction', async () => {

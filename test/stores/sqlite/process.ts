@@ -50,6 +50,7 @@ const verbs: Record<string, (...args: never[]) => unknown> = {
 function bound(store: ReturnType<typeof sqliteStore>) {
   return {
     durable: () => store.durable,
+    description: () => store.description,
     claim: store.claim.bind(store),
     renew: store.renew.bind(store),
     handlerDone: store.handlerDone.bind(store),

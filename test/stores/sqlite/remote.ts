@@ -103,6 +103,7 @@ export async function openStore(
       });
   return {
     durable: await ask('durable')(),
+    description: await ask('description')(),
     claim: ask('claim'),
     renew: ask('renew'),
     handlerDone: ask('handlerDone'),
