@@ -1,3 +1,4 @@
+import { sharedStores } from './shared/next.js';
 import { answer } from './shared/node.js';
 import type { NodeRequest, NodeResponse } from './shared/node-request.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
@@ -24,7 +25,7 @@ export function toNextPages(
   return (request, response) =>
     answer(receive, request, response, {
       parsedBodyHint,
-      durableStores: 'postgresStore(…) or redisStore(…)',
+      durableStores: sharedStores(),
     });
 }
 

@@ -1,3 +1,4 @@
+import { sharedStores } from './shared/next.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
 import { respond } from './shared/web.js';
 
@@ -17,7 +18,7 @@ export function toNext(receiver: ReceiverSource): (request: Request) => Promise<
   return (request) =>
     respond(receive, request, {
       parsedBodyHint,
-      durableStores: 'postgresStore(…) or redisStore(…)',
+      durableStores: sharedStores(),
     });
 }
 

@@ -13,7 +13,7 @@ export interface Mount {
   /** Which line to change where something has read the body before. */
   readonly parsedBodyHint: string;
   /** Stores of the platform's, where its instances come and go. */
-  readonly durableStores?: string;
+  readonly durableStores?: string | undefined;
 }
 
 /** Hands a request to a receiver. `env` is what the receiver's function is given, if it is to be made. */

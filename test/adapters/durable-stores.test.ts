@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { type ReplayTarget, replay } from 'storefront-webhooks/testing';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SECRET } from './apps/contract.js';
 
 const written = vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -8,6 +8,10 @@ beforeEach(() => {
   // It is said once per process, and here each test is one.
   vi.resetModules();
   written.mockClear();
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
 /** Mounts a receiver that has nobody chosen a store for. */
@@ -47,18 +51,29 @@ async function mount(platform: string): Promise<ReplayTarget> {
   }
 }
 
+const OF_ONE =
+  'memory of this process only, so one can be handled twice. Pass sqliteStore(…), postgresStore(…)';
+const OF_SEVERAL = 'starts and stops instances';
+
 test.each([
-  ['Workers', 'durableObjectStore(…) or d1Store(…) of storefront-webhooks/cloudflare'],
-  ['Next, App Router', 'Pass postgresStore(…) or redisStore(…) as'],
-  ['Next, Pages Router', 'Pass postgresStore(…) or redisStore(…) as'],
-  ['Lambda', 'Pass postgresStore(…) or redisStore(…) as'],
-  ['a server', 'Pass sqliteStore(…), postgresStore(…) or redisStore(…) as'],
-])('on %s, the default store warns once, and names a durable one', async (platform, named) => {
-  const target = await mount(platform);
-  for (const id of ['one', 'two']) {
-    expect(await replay(target, 'order:paid', { secret: SECRET, id })).toMatchObject({
-      outcome: 'handled',
-    });
-  }
-  expect(written).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(named));
-});
+  ['Workers', '', 'durableObjectStore(…) or d1Store(…) of storefront-webhooks/cloudflare'],
+  ['Next, App Router', '1', OF_SEVERAL],
+  ['Next, Pages Router', '1', OF_SEVERAL],
+  // Where it is a server of one's own.
+  ['Next, App Router', '', OF_ONE],
+  ['Next, Pages Router', '', OF_ONE],
+  ['Lambda', '', 'Pass postgresStore(…) or redisStore(…) as'],
+  ['a server', '', OF_ONE],
+])(
+  'on %s (VERCEL=%s), the default store warns once, and names a durable one',
+  async (platform, vercel, named) => {
+    vi.stubEnv('VERCEL', vercel);
+    const target = await mount(platform);
+    for (const id of ['one', 'two']) {
+      expect(await replay(target, 'order:paid', { secret: SECRET, id })).toMatchObject({
+        outcome: 'handled',
+      });
+    }
+    expect(written).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(named));
+  },
+);
