@@ -23,6 +23,13 @@ export function writeProof(
   return JSON.stringify({ signature, url, headers: Object.fromEntries(kept) });
 }
 
+/** The same request, signed anew. */
+export function signAgain(proof: string, signature: string): string {
+  if (!proof.startsWith('{')) return signature;
+  const { url, headers } = readProof(proof);
+  return JSON.stringify({ signature, url, headers });
+}
+
 /** Reads what {@link writeProof} has written; anything else proves nothing. */
 export function readProof(text: string): Proof {
   const given = text.startsWith('{') ? parse(text) : { signature: text };

@@ -1,5 +1,5 @@
 import type { SealedDelivery } from './delivery.js';
-import { readProof, writeProof } from './proof.js';
+import { readProof, signAgain } from './proof.js';
 import type { SecretSource } from './secret-source.js';
 import { type Secret, sign, verifySignature } from './signature.js';
 
@@ -27,8 +27,7 @@ export async function resign(
 ): Promise<SealedDelivery> {
   const [secret] = (await source.findAgain(sealed))?.secrets ?? [];
   if (secret === undefined) return sealed;
-  const request = { method: 'POST', body: sealed.body, ...readProof(sealed.proof ?? '') };
-  return { ...sealed, proof: writeProof(sign(sealed.body, secret), request, source.asksRequest) };
+  return { ...sealed, proof: signAgain(sealed.proof ?? '', sign(sealed.body, secret)) };
 }
 
 /** Told to who runs the receiver, and never to a sender. */

@@ -41,7 +41,7 @@ export function makeBullmq(server: RedisServer, { attempts }: EngineOptions): Bu
     },
     count: async () => Object.values(await bull.getJobCounts()).reduce((sum, n) => sum + n, 0),
     countDone: () => bull.getCompletedCount(),
-    addRubbish: async () => void (await bull.add('greeting', { hello: 'world' })),
+    addRubbish: async (data = { hello: 'world' }) => void (await bull.add('greeting', data)),
     async crash() {
       await server.kill();
       await server.start();

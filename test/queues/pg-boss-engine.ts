@@ -67,7 +67,7 @@ export async function makePgBoss(
     work: (receiver) => pgBossWorker(boss, receiver, { name, pollingIntervalSeconds: 0.5 }),
     count: async () => (await states()).length,
     countDone: async () => (await states()).filter((state) => state === 'completed').length,
-    addRubbish: async () => void (await boss.send(name, { hello: 'world' })),
+    addRubbish: async (data = { hello: 'world' }) => void (await boss.send(name, data)),
     async crash() {
       await server.stop('immediate');
       await server.start();

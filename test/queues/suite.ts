@@ -4,7 +4,6 @@ import {
   type HandOff,
   type IdempotencyStore,
   type SealedDelivery,
-  type SecretFunction,
 } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -12,6 +11,7 @@ import { contentOf, deliveryKey } from '../../src/key.js';
 import type { Dispatching } from '../../src/queues/work.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
+import { ofAnyShop } from './any-shop.js';
 
 /** A queue of a test's own. */
 export interface Engine {
@@ -25,8 +25,8 @@ export interface Engine {
   count(): Promise<number>;
   /** How many jobs are done. */
   countDone(): Promise<number>;
-  /** Puts in a job that is no delivery. */
-  addRubbish(): Promise<void>;
+  /** Puts in a job that is no delivery: whatever has write access may. */
+  addRubbish(data?: object): Promise<void>;
   /** Kills its server and starts it again. */
   crash(): Promise<void>;
   close(): Promise<void>;
@@ -285,6 +285,41 @@ export function describeQueue(
       expect(await count()).toBeGreaterThanOrEqual(2);
     });
 
+    test.each([
+      ['that is no key', 'zz'.repeat(32)],
+      ["of one of the store's own names", 'open'],
+      ['in upper case', 'AB'.repeat(32)],
+    ])('is done with a job whose key is one %s', async (_, key) => {
+      const { queue, work, store, countDone, addRubbish } = await open();
+      const dispatch = vi.fn<Dispatching['dispatch']>();
+      const { body, ...forged } = newDelivery();
+      await addRubbish({ v: 1, ...forged, body: Buffer.from(body).toString('base64'), key });
+      await work({ dispatch });
+      const receiver = newReceiver({ store });
+      dispatch.mockImplementation((...given) => receiver.dispatch(...given));
+      await enqueue(queue, newDelivery());
+      await vi.waitUntil(async () => (await countDone()) === 1, soon);
+      // Only the other one has got as far as the receiver.
+      expect(dispatch).toHaveBeenCalledOnce();
+    });
+
+    test('keeps what was put in by another hand for a person, and does not run it', async () => {
+      const { queue, store, work, countDone } = await open();
+      const handler = vi.fn();
+      const hooks = { onError() {} };
+      const durable = durableStore(() => ({}), store);
+      await work(newReceiver({ store: durable, hooks }).on('order:paid', handler));
+      const { proof, ...forged } = newDelivery();
+      await enqueue(queue, forged);
+      await enqueue(queue, { ...newDelivery(), body: forged.body.toReversed() });
+      await vi.waitUntil(async () => (await countDone()) === 2, soon);
+      expect(handler).not.toHaveBeenCalled();
+      const kept = await store.list({ state: 'dead', scope: forged.scope, limit: 9 });
+      expect(kept.map(({ error }) => error)).toEqual([
+        expect.stringMatching(/without a signature/),
+      ]);
+    });
+
     test('has kept a delivery by the time that it says so', { timeout: LONG_MS }, async () => {
       const { queue, work, crash } = await open();
       const delivery = newDelivery();
@@ -320,12 +355,6 @@ function withHash(delivery: SealedDelivery | undefined) {
 }
 
 type Options = Omit<Parameters<typeof createReceiver>[0], 'secret' | 'schemas'>;
-
-/** Of all shops: each test has deliveries of a scope of its own. */
-const ofAnyShop: SecretFunction = ({ headers }) => {
-  const scope: unknown = Reflect.get(headers, 'x-shop');
-  return { secret: SECRET, scope: typeof scope === 'string' ? scope : 'any' };
-};
 
 /** A receiver that says nothing of what goes wrong. */
 export function newReceiver({ hooks, ...options }: Options) {

@@ -107,7 +107,7 @@ test('a store that is down when an effect is claimed is reported, and answered u
   expect(ship).not.toHaveBeenCalled();
   expect(onError).toHaveBeenCalledExactlyOnceWith(
     expect.objectContaining({ code: 'store_unavailable' }),
-    { id: 'whl_1', event: 'order:paid', scope: '', handler: 'order:paid' },
+    { id: 'whl_1', event: 'order:paid', scope: '', handler: 'order:paid', attempt: 1 },
   );
 });
 

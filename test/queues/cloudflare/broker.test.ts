@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { sign } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { withRuntimes } from '../../runtimes/installed.js';
-import { paidOrder } from '../../support/deliver.js';
+import { paidOrder, SECRET } from '../../support/deliver.js';
 import { openShop, type Shop } from './broker.js';
 import type { State } from './worker.js';
 
@@ -135,8 +136,8 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     await vi.waitFor(async () => expect((await largest('/r2'))?.size).toBe(0), WAIT);
     const [name = ''] = await namesOf('/r2');
     const parked = name.replace('webhook-body/', '');
-    const job = { v: 1, key: parked, scope: '', id: 'f', event: 'order:paid', receivedAt: 0 };
-    await shop.post('/message', { ...job, parked });
+    const job = { v: 1, key: parked, scope: '', id: 'f', event: 'order:paid' };
+    await shop.post('/message', { ...job, receivedAt: Date.now(), parked });
     const { runs, settled } = await settledOf(3);
     expect(runs).toHaveLength(1);
     expect(settled.every(({ how }) => how === 'ack')).toBe(true);
@@ -144,8 +145,9 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
 
   test('a body that is missing is told of, and waited for', async () => {
     const parked = 'ab'.repeat(32);
-    const job = { v: 1, key: parked, scope: '', id: 'g', event: 'order:paid', receivedAt: 0 };
-    await shop.post('/message', { ...job, parked });
+    const proof = sign(JSON.stringify(paidOrder({ id: 'missing' })), SECRET);
+    const job = { v: 1, key: parked, scope: '', id: 'g', event: 'order:paid', proof };
+    await shop.post('/message', { ...job, receivedAt: Date.now(), parked });
     await vi.waitFor(() => expect(shop.output()).toMatch(/Its body "(ab){32}" is missing/), WAIT);
     await shop.post(`/body?name=webhook-body/${parked}`, paidOrder({ id: 'missing' }));
     expect(ordersOf(await settledOf(1))).toEqual(['missing']);

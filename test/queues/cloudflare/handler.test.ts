@@ -7,7 +7,8 @@ import {
   toQueueHandler,
 } from 'storefront-webhooks/cloudflare';
 import { sign } from 'storefront-webhooks/testing';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { contentOf, deliveryKey } from '../../../src/key.js';
 import type { Dispatching } from '../../../src/queues/work.js';
 import { paidOrder, SECRET } from '../../support/deliver.js';
 import { durableStore } from '../../support/durable.js';
@@ -205,6 +206,75 @@ test('a body that is elsewhere, without `large`, is told of and not given up', a
   expect(delayOf(one)).toBeGreaterThan(0);
   expect(receiver.dispatch).not.toHaveBeenCalled();
   expect(written.mock.calls.flat().join()).toContain('the `large` of cloudflareQueue()');
+});
+
+describe('a large body', () => {
+  /** A bucket that holds what was put into it. */
+  function bucketOf(bodies: Record<string, string>) {
+    const held = new Map(
+      Object.entries(bodies).map(([name, text]) => [`webhook-body/${name}`, Buffer.from(text)]),
+    );
+    return {
+      held,
+      head: async (name: string) => held.get(name) ?? null,
+      get: async (name: string) => {
+        const body = held.get(name);
+        return body ? { arrayBuffer: async () => Uint8Array.from(body).buffer } : null;
+      },
+      put: async (name: string, body: Uint8Array) => void held.set(name, Buffer.from(body)),
+    };
+  }
+
+  const shop = () => {
+    const handler = vi.fn();
+    const hooks = { onError() {} };
+    const store = durableStore();
+    const receiver = createReceiver({ secret: SECRET, scope: 'default', store, hooks });
+    return { handler, receiver: receiver.on('order:paid', handler) };
+  };
+
+  /** A message whose body is elsewhere, under the key that a receiver would give it. */
+  function parkedJob(id: string, changes: object = {}) {
+    const { body, ...rest } = job(id);
+    const content = contentOf(paidOrder(), Buffer.from(order));
+    const key = deliveryKey('delivery', { scope: 'default', id, event: 'order:paid', content });
+    return { ...rest, key, parked: key, ...changes };
+  }
+
+  test('is not given to a message of another delivery', async () => {
+    const written = stderr();
+    const genuine = parkedJob('b');
+    const bucket = bucketOf({ [genuine.parked]: order });
+    const { receiver, handler } = shop();
+    const handle = toQueueHandler(receiver, { ...NAMES, large: () => bucket });
+    const forged = message(parkedJob('a', { parked: genuine.parked }));
+    await handle(batchOf([forged]), env);
+    expect(handler).not.toHaveBeenCalled();
+    expect(written.mock.calls.flat().join()).toContain('names the body of another delivery');
+
+    const real = message(genuine);
+    await handle(batchOf([real]), env);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(real.ack).toHaveBeenCalledOnce();
+  });
+
+  test.each([
+    ['without its proof', { proof: undefined }],
+    ['under another id', { id: 'fresh' }],
+  ])('stays for its own message where another one names it %s', async (_, changes) => {
+    stderr();
+    const genuine = parkedJob('b');
+    const bucket = bucketOf({ [genuine.parked]: order });
+    const { receiver, handler } = shop();
+    const handle = toQueueHandler(receiver, { ...NAMES, large: () => bucket });
+    await handle(batchOf([message({ ...genuine, ...changes })]), env);
+    expect(bucket.held.get(`webhook-body/${genuine.parked}`)?.length).toBe(order.length);
+
+    handler.mockClear();
+    await handle(batchOf([message(genuine)]), env);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(bucket.held.get(`webhook-body/${genuine.parked}`)?.length).toBe(0);
+  });
 });
 
 test.each<[string, unknown]>([

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { createReceiver, type HandOff, type IdempotencyStore } from 'storefront-webhooks';
 import { postgresLedger } from 'storefront-webhooks/postgres';
-import { SECRET } from '../../support/deliver.js';
 import { durableStore } from '../../support/durable.js';
+import { ofAnyShop } from '../any-shop.js';
 
 /** As if somebody had pulled the plug. */
 export function dieHere(): Promise<never> {
@@ -49,8 +49,7 @@ export function openShop(name: string, store: IdempotencyStore, pool: pg.Pool, d
     store,
   );
   return createReceiver({
-    // Of all shops.
-    secret: () => ({ secret: SECRET, scope: '' }),
+    secret: ofAnyShop,
     store: deadly,
     hooks: { onError() {}, onOutcome: ({ outcome }) => write(pool, outcome) },
   })
