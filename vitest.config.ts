@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import tsconfig from './tsconfig.json' with { type: 'json' };
@@ -13,6 +14,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'bench/**/*.test.mjs'],
     reporters: ['default', './test/support/closing-lines.ts'],
+    // Most of the time, most of them wait: for a lease to lapse, for a process to start.
+    maxWorkers: 2 * availableParallelism(),
     // For a machine that stalls; no test waits so long for anything.
     testTimeout: 20_000,
   },

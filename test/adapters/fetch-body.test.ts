@@ -123,7 +123,7 @@ describe('the body of a fetch runtime', () => {
   ])('ends where it comes in pieces %s without end', async (_, chunk) => {
     const { fetch } = setUp();
     const endless = streamed({ pull: (controller) => controller.enqueue(chunk) });
-    expect((await fetch(endless)).status).toBe(400);
+    expect((await fetch(endless)).status).toBe(408);
   });
 
   test('may be missing', async () => {
