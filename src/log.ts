@@ -11,7 +11,8 @@ export function writeLine(line: string, level: 'error' | 'warn' = 'error'): void
 
 /** Somebody else's text in quotes, which it cannot end: so that none looks like another line. */
 export function quoted(text: string, maxLength = 80): string {
-  return `"${printable(text, maxLength).replace(/["\\]/g, '\\$&')}"`;
+  const escaped = text.slice(0, maxLength + 1).replace(/["\\]/g, '\\$&');
+  return `"${printable(escaped, maxLength)}"`;
 }
 
 let hasWarned = false;

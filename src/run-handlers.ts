@@ -1,4 +1,4 @@
-import type { Delivery } from './delivery.js';
+import { type Delivery, seal } from './delivery.js';
 import { UsageError } from './errors.js';
 import { HandlerEvent } from './handler-event.js';
 import type { Idempotency, Work } from './idempotency.js';
@@ -100,8 +100,8 @@ function fail(error: unknown, { name }: Route, { onError }: Run): Work {
 /** An effect has a key, a lease and an end of its own, because other deliveries may ask for it, too. */
 async function runEffect(prepared: Prepared, key: string, run: Run): Promise<RouteWork> {
   const { name } = prepared.route;
-  const { scope, id, event, receivedAt } = run.delivery;
-  const effect = { key, scope, id, event, receivedAt: receivedAt.getTime(), body: undefined };
+  const { scope, id, event, receivedAt } = seal(run.delivery);
+  const effect = { key, scope, id, event, receivedAt, body: undefined };
   let running: Promise<Work> = Promise.resolve({ state: 'unavailable' });
   const held = await run.idempotency.hold(effect, { keepMs: Number.POSITIVE_INFINITY }, (lease) => {
     running = runHandler(prepared, lease, run);

@@ -25,7 +25,7 @@ export function startOf(about: Known): Attributes {
     [conventions.MESSAGE_ID]: id && printable(id, 100),
     [conventions.BODY_SIZE]: bytes,
     [names.EVENT]: kind === 'known' ? undefined : printable(event, 100),
-    [names.SCOPE]: scope === '' ? undefined : scope,
+    [names.SCOPE]: scope ? printable(scope, 100) : undefined,
     [names.SOURCE]: source,
   });
 }

@@ -1,7 +1,7 @@
 import type { SealedDelivery } from '../delivery.js';
 import { UsageError, WebhookError } from '../errors.js';
+import { quoted } from '../log.js';
 import type { Outcome } from '../outcome.js';
-import { printable } from '../printable.js';
 import { type Dispatching, type Worked, work } from './work.js';
 
 /** {@link work}, where whatever is thrown can be kept by a queue, in its log and in its database. */
@@ -23,6 +23,6 @@ export async function workSafely(
 export function unfinished({ id }: SealedDelivery, why: Outcome | string): WebhookError {
   return new WebhookError(
     'delivery_unfinished',
-    `The delivery ${printable(id)} is not done yet: ${why}.`,
+    `The delivery ${quoted(id, 200)} is not done yet: ${why}.`,
   );
 }

@@ -212,6 +212,15 @@ test('what a handler writes to its bytes is not what is kept', async () => {
   const seen: number[] = [];
   receiver.on('order:*', ({ rawBody }) => void seen.push(rawBody[0] ?? 0));
   await deliver(receiver, paidOrder());
-  await deliver(receiver, paidOrder());
   expect(seen).toEqual(['{'.charCodeAt(0)]);
+  const [kept] = await store.list({ state: 'failing', limit: 9 });
+  expect(kept).toMatchObject({ orderId: 'ord_1', email: 'buyer@example.com' });
+});
+
+test('an effect is not known for ever by an id that its sender has made very long', async () => {
+  const store = memoryStore();
+  const claim = vi.spyOn(store, 'claim');
+  await deliver(shop(store).receiver, paidOrder(), { id: 'x'.repeat(15_000) });
+  for (const [{ id }] of claim.mock.calls) expect(id.length).toBeLessThanOrEqual(200);
+  expect(claim).toHaveBeenCalledTimes(2);
 });

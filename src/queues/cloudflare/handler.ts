@@ -1,7 +1,7 @@
 import { WebhookError } from '../../errors.js';
 import { inTime } from '../../in-time.js';
-import { writeLine } from '../../log.js';
-import { describeError, printable } from '../../printable.js';
+import { quoted, writeLine } from '../../log.js';
+import { describeError } from '../../printable.js';
 import { type Dispatching, work } from '../work.js';
 import type { QueueBatch, QueueMessage } from './bindings.js';
 import { type DelayKind, delaySeconds } from './delays.js';
@@ -104,7 +104,7 @@ async function settle(
     // A message that somebody else has put in may name the body of a delivery that is not done.
     if (parked !== undefined && worked.key === delivery.key) await clearBody(parked, bodies);
   } catch (error) {
-    writeLine(`message ${message.id} could not be processed: ${describeError(error)}`);
+    writeLine(`message ${quoted(message.id)} could not be processed: ${describeError(error)}`);
     retry(message, isDead ? 'dead' : 'failed');
   }
 }
@@ -133,13 +133,13 @@ async function clearBody(name: string, bodies: LargeBodies | undefined): Promise
   try {
     if (bodies) await inTime(bodies.clear(name), 'What keeps large bodies');
   } catch (error) {
-    writeLine(`the body "${name}" could not be deleted: ${describeError(error)}`);
+    writeLine(`the body ${quoted(name)} could not be deleted: ${describeError(error)}`);
   }
 }
 
 function warnOfDead({ id, event }: { id: string; event: string }, outcome: string): void {
   writeLine(
-    `delivery ${printable(id, 80)} (${printable(event, 80)}) came out of the dead-letter queue, ${outcome} ` +
+    `delivery ${quoted(id)} (${quoted(event)}) came out of the dead-letter queue, ${outcome} ` +
       'again, and could not be parked: give the receiver a durable store before the queue drops it.',
   );
 }

@@ -96,7 +96,7 @@ test('what cannot be parked is tried again, an hour apart in the end, and told o
   expect(written.mock.calls.flat()).toEqual(
     ['a', 'b'].map((id) =>
       expect.stringContaining(
-        `delivery ${id} (order:paid) came out of the dead-letter queue, failed again, and could not be parked`,
+        `delivery "${id}" ("order:paid") came out of the dead-letter queue, failed again, and could not be parked`,
       ),
     ),
   );
