@@ -16,6 +16,8 @@ export default defineConfig({
     reporters: ['default', './test/support/closing-lines.ts'],
     // Most of the time, most of them wait: for a lease to lapse, for a process to start.
     maxWorkers: 2 * availableParallelism(),
+    // What the library says on stderr has tests of its own, and would hide what a test says.
+    onConsoleLog: (log) => !log.startsWith('storefront-webhooks: '),
     // For a machine that stalls; no test waits so long for anything.
     testTimeout: 20_000,
   },

@@ -6,6 +6,7 @@ import { type Dispatched, Rejection } from './outcome.js';
 import { describeError } from './printable.js';
 import type { Processing } from './processing.js';
 import { findDoubt, resign } from './proving.js';
+import type { HandlersWork } from './run-handlers.js';
 import type { Settings } from './settings.js';
 
 /** What a sealed delivery comes to: itself, or what became of it where it is not to be processed. */
@@ -79,14 +80,22 @@ export class Unsealing {
     const { secretSource } = this.#settings;
     const delivery = { ...kept, proof: kept.proof?.slice(UNPROVEN.length) };
     let result: Dispatched | Rejection | undefined;
-    const dispatched = await this.#processing.hold(kept, UNSEALED, async () => {
+    let thrown: { readonly error: unknown } | undefined;
+    const prove = async () => {
       const signed = isVouched ? await resign(secretSource, delivery) : delivery;
       const doubt = await findDoubt(secretSource, signed);
       if (doubt !== undefined) return failed(`it is not proven to be genuine. ${doubt}`);
       result = await process(signed);
       const isLeft = 'outcome' in result && LEFT.includes(result.outcome);
-      return isLeft ? { state: 'done', ran: [] } : failed('it could not be processed');
-    });
+      return isLeft ? DONE : failed('it could not be processed');
+    };
+    const dispatched = await this.#processing.hold(kept, UNSEALED, () =>
+      prove().catch((error) => {
+        thrown = { error };
+        return failed(describeError(error));
+      }),
+    );
+    if (thrown) throw thrown.error;
     return result ?? dispatched;
   }
 
@@ -118,6 +127,8 @@ const LEFT: readonly Dispatched['outcome'][] = [
   'queued',
 ];
 
-function failed(error: string) {
-  return { state: 'failed', error, ran: [] } as const;
+const DONE: HandlersWork = { state: 'done', ran: [] };
+
+function failed(error: string): HandlersWork {
+  return { state: 'failed', error, ran: [] };
 }

@@ -200,6 +200,9 @@ describe('with a secret function', () => {
     await expect(worker.dispatch(job)).rejects.toThrow('the database is down');
     expect(await worker.dispatch(job, { lastAttempt: true })).toMatchObject({ outcome: 'parked' });
     const [kept] = await dead();
+    // Still down: it stays where it is, and whoever asked is told.
+    if (kept) await expect(worker.redrive(kept)).rejects.toThrow('the database is down');
+    expect(await dead()).toHaveLength(1);
     const well = makeWorker(options);
     if (kept) expect(await well.redrive(kept)).toMatchObject({ outcome: 'handled' });
     expect(await dead()).toEqual([]);
