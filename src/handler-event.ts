@@ -20,11 +20,20 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   #rawBody: Uint8Array | undefined;
   #once: Once | undefined;
 
-  /** @param attempt - That of the delivery; `lease` may be an effect's. */
-  constructor(delivery: Delivery, attempt: number, handler: string, lease: Lease) {
+  /**
+   * @param payload - The handler's own, to write to.
+   * @param attempt - That of the delivery; `lease` may be an effect's.
+   */
+  constructor(
+    delivery: Delivery,
+    payload: unknown,
+    attempt: number,
+    handler: string,
+    lease: Lease,
+  ) {
     this.id = delivery.id;
     this.event = delivery.event;
-    this.payload = delivery.payload;
+    this.payload = payload;
     this.key = lease.key;
     this.handler = handler;
     this.issues = delivery.issues;

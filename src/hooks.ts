@@ -77,13 +77,12 @@ export class Reporter {
   }
 
   outcome(result: Dispatched, delivery: Delivery, startedAt: number): void {
+    const { onOutcome } = this.#hooks;
+    if (!onOutcome) this.#lines.ended(result, delivery);
+    if (!onOutcome && !this.#isTraced) return;
     const durationMs = performance.now() - startedAt;
     if (this.#isTraced) this.#lines.traced(delivery, result, durationMs);
-    const { onOutcome } = this.#hooks;
-    if (!onOutcome) {
-      this.#lines.ended(result, delivery);
-      return;
-    }
+    if (!onOutcome) return;
     const { outcome, ran, attempt } = result;
     const { id, event, scope, source, issues, content } = delivery;
     const idReused = this.#recentIds.isReused(scope, id, content);

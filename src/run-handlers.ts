@@ -83,8 +83,7 @@ async function runHandler({ route, payload }: Prepared, lease: Lease, run: Run):
     const { name } = route;
     await watched(
       telemetry && ((handle) => telemetry.handler({ name, attempt }, handle)),
-      async () =>
-        route.handler(new HandlerEvent({ ...run.delivery, payload }, attempt, name, lease)),
+      async () => route.handler(new HandlerEvent(run.delivery, payload, attempt, name, lease)),
     );
     return { state: 'done' };
   } catch (error) {
