@@ -40,6 +40,15 @@ export function withoutHandler({ kind, id, event, issues }: Delivery): Rejection
   return new Rejection('payload_invalid', { verified: true, id, event, issues });
 }
 
+/** @throws {UsageError} `delivery_invalid` where it is not what a store lists. */
+export function checkStored(stored: unknown): void {
+  if (typeof stored === 'object' && stored !== null && 'key' in stored && 'body' in stored) return;
+  throw new UsageError(
+    'delivery_invalid',
+    "redrive() takes a delivery as store.list({ state: 'dead' }) gives it, and not its id.",
+  );
+}
+
 /** The handlers of one receiver must not use up what is another one's. */
 export function refuseOtherScope(
   own: string | undefined,

@@ -6,6 +6,7 @@ export type UsageErrorCode =
   | 'body_consumed'
   | 'body_not_bytes'
   | 'client_invalid'
+  | 'delivery_invalid'
   | 'event_invalid'
   | 'event_unknown'
   | 'fixture_invalid'

@@ -91,11 +91,12 @@ export class Reporter {
     );
   }
 
-  rejection(rejection: Rejection): void {
+  /** @param payload - Of a genuine delivery: stderr names the order. */
+  rejection(rejection: Rejection, payload?: unknown): void {
     if (this.#isTraced) this.#lines.tracedRefusal(rejection);
     const { onRejected } = this.#hooks;
     if (!onRejected) {
-      this.#lines.refused(rejection);
+      this.#lines.refused(rejection, payload);
       return;
     }
     const { status, code, message, issues, verified, id, event, detail } = rejection;
@@ -105,8 +106,13 @@ export class Reporter {
   error(error: unknown, failure: Failure & { readonly scope?: string | undefined }): void {
     const { onError } = this.#hooks;
     const { id, event, scope, handler, attempt } = failure;
-    if (onError) call(() => onError(error, { id, event, scope, handler, attempt }));
-    else this.#lines.failed(error, failure);
+    if (!onError) this.#lines.failed(error, failure);
+    // What a hook could not be told is still told.
+    else
+      call(
+        () => onError(error, { id, event, scope, handler, attempt }),
+        () => this.#lines.failed(error, failure),
+      );
   }
 
   announce(announced: Announced): void {
@@ -119,8 +125,11 @@ export class Reporter {
   }
 }
 
-function call(hook: () => unknown): void {
-  const failed = (error: unknown) => writeLine(`a hook threw: ${describeError(error)}`);
+function call(hook: () => unknown, instead: () => void = () => {}): void {
+  const failed = (error: unknown) => {
+    writeLine(`a hook threw: ${describeError(error)}`);
+    instead();
+  };
   try {
     Promise.resolve(hook()).catch(failed);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Delivery } from './delivery.js';
-import { WebhookError } from './errors.js';
+import { UsageError, WebhookError } from './errors.js';
 import { Limited } from './limited.js';
 import { quoted, writeLine } from './log.js';
 import type { Dispatched, Rejection } from './outcome.js';
@@ -41,7 +41,7 @@ export class Lines {
   readonly #unhandled = new Set<string>();
 
   /** Somebody else's request, or a genuine delivery that nobody here could take. */
-  refused(rejection: Rejection): void {
+  refused(rejection: Rejection, payload: unknown): void {
     const { code, status, verified, detail = '' } = rejection;
     const tell = (text: (count: number) => string) => {
       const level = verified ? 'error' : 'warn';
@@ -50,11 +50,14 @@ export class Lines {
       this.#limited.tell(topic, (count) => writeLine(text(count), level));
     };
     if (verified) {
-      tell((count) => `${refusedGenuine(rejection, count)}: ${whatIsWrong(rejection)}`);
+      const { id = '(none)', event = '' } = rejection;
+      const about = nameOf({ id, event, payload });
+      tell((count) => `${refusedGenuine(about, status, count)}: ${whatIsWrong(rejection)}`);
     } else if (code === 'signature_invalid') {
       tell((count) => `refused ${deliveries(count)} for the signature (${status}). ${detail}`);
     } else {
-      tell((count) => `refused ${requests(count)} with ${status}: ${rejection.message}`);
+      const seen = detail === '' ? '' : ` ${detail}`;
+      tell((count) => `refused ${requests(count)} with ${status}: ${rejection.message}${seen}`);
     }
   }
 
@@ -64,7 +67,8 @@ export class Lines {
     const isStore = STORE_CODES.has(code);
     const topic = isStore ? 'store' : handler === undefined ? `error ${code}` : `in ${handler}`;
     const where = handler === undefined ? '' : ` in the handler ${quoted(handler)}`;
-    const what = isStore || code !== '' ? describeError(error) : describeInFull(error);
+    const isOurs = error instanceof WebhookError || error instanceof UsageError;
+    const what = isOurs ? describeError(error) : describeInFull(error);
     const about = failure.id === undefined && isStore ? 'the store' : nameOf(failure);
     const text = (count: number) =>
       count === 1
@@ -88,7 +92,7 @@ export class Lines {
   /** What a receiver is, once it is used: so that nobody has to guess whether it listens at all. */
   announce({ handles, headerPrefix, store, queue }: Announced): void {
     const line =
-      `version ${VERSION} is in use. It handles ${handles || 'no event'}; headers: ${headerPrefix}*; ` +
+      `version ${VERSION} is in use. The receiver handles ${handles || 'no event'}; headers: ${headerPrefix}*; ` +
       `store: ${store ?? 'of your own'}; ${queue ? `queue: ${queue}` : 'no queue'}.`;
     if (announced.has(line) || announced.size >= MAX_ANNOUNCED) return;
     announced.add(line);
@@ -117,16 +121,20 @@ export class Lines {
 
   /** Once for each: it is acknowledged, so nobody else will ever say so. */
   #unhandledEvent({ event, kind }: Delivery): void {
-    if (this.#unhandled.has(event) || this.#unhandled.size >= MAX_UNHANDLED) return;
+    if (this.#unhandled.has(event) || this.#unhandled.size > MAX_UNHANDLED) return;
     this.#unhandled.add(event);
+    if (this.#unhandled.size > MAX_UNHANDLED) {
+      writeLine('nobody handles more events than these: further ones are not told of.', 'warn');
+      return;
+    }
     const name = quoted(event);
     const mend =
       kind === 'known'
-        ? `.on(${name}, handler)`
-        : `'*' and families such as 'order:*' cover the known events only. .onUnknown(handler), or ` +
-          `createReceiver({ events: { ${name}: schema } }) and .on(${name}, handler)`;
+        ? `.on(${name}, handler).`
+        : `.onUnknown(handler); or createReceiver({ events: { ${name}: schema } }) and .on(${name}, handler). ` +
+          "'*' and families such as 'order:*' cover the known events only.";
     writeLine(
-      `nobody handles the event ${name}: it is answered 200 and does not come again. To handle it: ${mend}.`,
+      `nobody handles the event ${name}: it is answered 200 and does not come again. To handle it: ${mend}`,
       'warn',
     );
   }
@@ -151,11 +159,10 @@ function nameOf({ id, event, attempt, payload }: Failure): string {
   return `delivery ${quoted(id ?? '(none)')} (${quoted(event ?? '')}${order}${tried})`;
 }
 
-function refusedGenuine({ status, id = '(none)', event }: Rejection, count: number): string {
-  const latest = `delivery ${quoted(id)} (${quoted(event ?? '')})`;
+function refusedGenuine(latest: string, status: number, count: number): string {
   return count === 1
     ? `refused ${latest} with ${status}`
-    : `refused ${count} genuine deliveries more within a minute, the latest ${latest} with ${status}`;
+    : `refused ${count} more genuine deliveries with ${status} within a minute, the latest ${latest}`;
 }
 
 function whatIsWrong({ message, issues }: Rejection): string {

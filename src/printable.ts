@@ -22,16 +22,26 @@ export function describeInFull(error: unknown, causes = MAX_CAUSES): string {
     if (!(error instanceof Error)) return text;
     const frames = (error.stack ?? '').split('\n').filter(isFrame).slice(0, MAX_FRAMES);
     const places = frames.map((frame) => `, ${printable(frame.trim(), 300)}`).join('');
-    const isTold = error.cause === undefined || error instanceof WebhookError || causes === 0;
-    return `${text}${places}${isTold ? '' : `; caused by ${describeInFull(error.cause, causes - 1)}`}`;
+    const full = `${text.replace(/\.$/, '')}${codeOf(error, text)}${places}`;
+    if (causes === 0) return full;
+    const parts: unknown[] =
+      error instanceof AggregateError ? error.errors.slice(0, MAX_CAUSES) : [];
+    const told = [...(error.cause === undefined ? [] : [error.cause]), ...parts];
+    return [full, ...told.map((one) => `caused by ${describeInFull(one, causes - 1)}`)].join('; ');
   } catch {
     return text;
   }
 }
 
+/** What tells one failure from another, where the message does not. */
+function codeOf(error: Error, text: string): string {
+  const code = 'code' in error && typeof error.code === 'string' ? printable(error.code, 40) : '';
+  return code === '' || text.includes(code) ? '' : ` (${code})`;
+}
+
 /** A place in the user's program, or in a package of it. */
 function isFrame(line: string): boolean {
-  return /^\s+at /.test(line) && !line.includes('node:internal');
+  return /^\s+at /.test(line) && !/node:internal|\/storefront-webhooks\/dist\//.test(line);
 }
 
 /** One line about anything that was thrown, even a frozen object whose `message` throws. */
@@ -39,9 +49,17 @@ export function describeError(error: unknown): string {
   try {
     const cause =
       error instanceof WebhookError && error.cause ? ` (${describeError(error.cause)})` : '';
-    const text = error instanceof Error ? `${error.name}: ${error.message}${cause}` : String(error);
+    const text = error instanceof Error ? `${error.name}: ${error.message}${cause}` : textOf(error);
     return printable(text, 2000);
   } catch {
     return 'something that cannot be shown was thrown';
   }
+}
+
+function textOf(thrown: unknown): string {
+  const isObject = typeof thrown === 'object' && thrown !== null;
+  // The names of its members, and not what is in them: it may be the payload.
+  return isObject
+    ? `an object that is no error: { ${Object.keys(thrown).join(', ')} }`
+    : String(thrown);
 }

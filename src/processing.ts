@@ -19,6 +19,12 @@ export interface ProcessOptions {
   readonly durableStores?: string | undefined;
 }
 
+/** What is known of a delivery beside what is kept of it. */
+interface HoldOptions extends Pick<Delivery, 'kind'> {
+  readonly lastAttempt: boolean;
+  readonly payload?: unknown;
+}
+
 /** Steps 4 to 6: what becomes of a verified delivery. */
 export class Processing {
   readonly #settings: Settings;
@@ -46,7 +52,7 @@ export class Processing {
     if (refused && !lastAttempt) return refused;
     if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
     const dispatched = await this.#idempotency.join(delivery.key, () =>
-      this.hold(seal(delivery), { lastAttempt, kind: delivery.kind }, (lease) =>
+      this.hold(seal(delivery), { ...delivery, lastAttempt }, (lease) =>
         refused ? failed(refused.message) : this.#run(routes, delivery, lease),
       ),
     );
@@ -85,12 +91,15 @@ export class Processing {
   /** Does work on a delivery once, and says what became of it. */
   async hold(
     delivery: SealedDelivery,
-    { lastAttempt, kind }: { readonly lastAttempt: boolean; readonly kind: Delivery['kind'] },
+    { lastAttempt, kind, payload }: HoldOptions,
     work: (lease: Lease) => Promise<HandlersWork>,
   ): Promise<Dispatched> {
     const terms = { keepMs: this.#settings.keepMs, lastAttempt };
     const held = await this.#idempotency.hold(delivery, terms, work);
-    if ('error' in held) this.onError(held.error, delivery);
+    if ('error' in held) {
+      const attempt = 'attempt' in held ? held.attempt : undefined;
+      this.onError(held.error, { ...delivery, payload }, { attempt });
+    }
     return { ...toDispatched(held, kind), key: delivery.key };
   }
 
@@ -109,7 +118,7 @@ export class Processing {
   onError(
     error: unknown,
     { id, event, scope, payload }: Named,
-    run: { readonly handler?: string; readonly attempt?: number } = {},
+    run: { readonly handler?: string; readonly attempt?: number | undefined } = {},
   ): void {
     this.#reporter.error(error, { id, event, scope, payload, ...run });
   }

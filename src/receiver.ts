@@ -1,6 +1,6 @@
 import { Answers } from './answers.js';
 import { type Delivery, type KeptDelivery, toSealed } from './delivery.js';
-import { refuseOtherScope, withoutHandler } from './dispatched.js';
+import { checkStored, refuseOtherScope, withoutHandler } from './dispatched.js';
 import type {
   EffectOptions,
   EventOf,
@@ -97,6 +97,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     handler: Handler<never>,
     options: EffectOptions<never> = {},
   ): this {
+    this.#router.checkOptions(options);
     // The overloads tie a handler's payload to its patterns, and the router gives it no other.
     const { name, oncePer } = options as HandlerOptions & { oncePer?: AnyKey };
     this.#router.on([patterns].flat(), handler as AnyHandler, { name, oncePer });
@@ -187,7 +188,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   /**
-   * Processes what `store.list` gives, dead or stalled, as if it had just come for the first time, but
+   * Processes what `store.list` gives, dead, stalled or failing, as if it had just come for the first time, but
    * for what its handlers have done: here, or by the worker of the `queue`. One that is done is a
    * duplicate. Throws what the store throws, and `scope_invalid` where it is another receiver's.
    *
@@ -201,6 +202,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     stored: KeptDelivery,
     { vouched = false }: { readonly vouched?: boolean } = {},
   ): Promise<Dispatched | Rejection> {
+    checkStored(stored);
     const delivery = toSealed(stored);
     refuseOtherScope(this.#settings.scope, delivery);
     const { store, queue } = this.#settings;
@@ -273,7 +275,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
         ((run) => telemetry.delivery(trace(delivery, { action, startedAt, traceparent }), run)),
       process,
     );
-    if (result instanceof Rejection) this.#reporter.rejection(result);
+    if (result instanceof Rejection) this.#reporter.rejection(result, delivery.payload);
     else this.#reporter.outcome(result, delivery, startedAt);
     return result;
   }

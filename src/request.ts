@@ -60,7 +60,10 @@ export function readHeaders(
 
   // Runtimes join a header that was given twice with a comma; no event name has one.
   const event = header(`${headerPrefix}event`);
-  if (!event || event.includes(',')) return new Rejection('event_header_invalid');
+  if (!event || event.includes(',')) {
+    const name = `\`${toTitle(`${headerPrefix}event`)}\``;
+    return new Rejection('event_header_invalid', { detail: `The header is ${name}.` });
+  }
 
   const encoding = header('content-encoding');
   if (encoding && encoding.toLowerCase() !== 'identity')
@@ -80,7 +83,7 @@ function whyUnsigned(
 ): string {
   const expected = `\`${toTitle(`${headerPrefix}signature`)}\``;
   if (signature) {
-    return `${expected} is not 128 hexadecimal digits, and so is no HMAC-SHA512.`;
+    return `${expected} is not 128 hexadecimal digits, so it is no HMAC-SHA512.`;
   }
   const prefix = headerEntries(headers)
     .map(([name]) => /^(x-[a-z0-9-]{1,40}-)signature$/.exec(name)?.[1])

@@ -1,4 +1,6 @@
+import { nameType } from './bytes.js';
 import type { Delivery } from './delivery.js';
+import { didYouMean } from './did-you-mean.js';
 import { UsageError } from './errors.js';
 import type { WebhookEvent } from './handler.js';
 import { progressName } from './once.js';
@@ -18,6 +20,7 @@ export interface Route {
   readonly oncePer?: AnyKey | undefined;
 }
 
+const OPTIONS: readonly string[] = ['name', 'oncePer'];
 const ONLY_ONE = 'There can be only one: let it do both.';
 const NAME_IT =
   'The progress of each is stored under its name, so give this one a name of its own: ' +
@@ -36,6 +39,20 @@ export class Router {
     this.#routes = new Map(Array.from(events, (event) => [event, []]));
   }
 
+  /** @throws {UsageError} `handler_invalid`, because a misspelled `oncePer` would have an order delivered twice. */
+  checkOptions(options: unknown): void {
+    const isObject = typeof options === 'object' && options !== null;
+    const unknown = isObject ? Object.keys(options).find((name) => !OPTIONS.includes(name)) : '';
+    if (unknown === undefined) return;
+    const given = isObject
+      ? `no option ${JSON.stringify(unknown)}`
+      : `no ${nameType(options)} as options`;
+    throw new UsageError(
+      'handler_invalid',
+      `.on() takes ${given}: ${isObject ? didYouMean(unknown, OPTIONS) : ''}they are { ${OPTIONS.join(', ')} }.`,
+    );
+  }
+
   /** Adds one handler for every known event that any of the patterns covers. */
   on(
     patterns: readonly string[],
@@ -46,6 +63,9 @@ export class Router {
       throw new UsageError('handler_invalid', '.on() was given no event: name at least one.');
     }
     for (const pattern of patterns) this.#checkPattern(pattern);
+    if (name !== undefined && (typeof name !== 'string' || name === '')) {
+      throw new UsageError('handler_invalid', 'The name of a handler has to be a text, not empty.');
+    }
     if (oncePer !== undefined && typeof oncePer !== 'function') {
       throw new UsageError(
         'handler_invalid',
@@ -94,12 +114,12 @@ export class Router {
 
   #checkPattern(pattern: string): void {
     const events = [...this.#routes.keys()];
-    if (events.some((event) => covers(pattern, event))) return;
-    const meant = closest(pattern, events);
+    if (typeof pattern === 'string' && events.some((event) => covers(pattern, event))) return;
+    const families = events.map((event) => `${event.split(':')[0]}:*`);
     throw new UsageError(
       'event_unknown',
       `No known event is covered by ${JSON.stringify(pattern)}. ` +
-        `${meant === undefined ? '' : `Did you mean ${JSON.stringify(meant)}? `}Known are ${events.join(', ')}. ` +
+        `${didYouMean(`${pattern}`, [...events, ...families])}Known are ${events.join(', ')}. ` +
         'Add your own with createReceiver({ events: { name: schema } }), or handle names nobody knows with .onUnknown().',
     );
   }
@@ -125,28 +145,6 @@ export class Router {
 function covers(pattern: string, event: string): boolean {
   if (pattern === '*' || pattern === event) return true;
   return pattern.endsWith(':*') && event.startsWith(pattern.slice(0, -1));
-}
-
-/** What somebody meant who has mistyped a name; nothing where it is like none. */
-function closest(given: string, names: readonly string[]): string | undefined {
-  const families = names.map((name) => `${name.split(':')[0]}:*`);
-  const distances = [...names, ...families].map((name) => ({ name, far: distance(given, name) }));
-  const nearest = distances.reduce((one, other) => (other.far < one.far ? other : one));
-  return nearest.far <= 3 ? nearest.name : undefined;
-}
-
-/** How many letters have to be added, left out or replaced (Levenshtein). */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
 
 function toRoute(name: string, handler: AnyHandler, oncePer?: AnyKey): Route {

@@ -1,3 +1,4 @@
+import { didYouMean } from './did-you-mean.js';
 import { UsageError } from './errors.js';
 import type { HandOff } from './hand-off.js';
 import type { Hooks } from './hooks.js';
@@ -71,10 +72,7 @@ export function readOptions(options: ReceiverOptions): Settings {
     'secret',
     'given: createReceiver({ secret: process.env.WEBHOOK_SECRET })',
   );
-  for (const name of Object.keys(options)) {
-    const known: readonly string[] = NAMES;
-    check(known.includes(name), name, `one of ${NAMES.join(', ')}`);
-  }
+  checkNames(Object.keys(options), NAMES, '');
   const { headerPrefix = 'X-Service-', keyBy = 'delivery', keepDays = 30, scope = '' } = options;
   const { events = {}, paidStatuses = [100], store = memoryStore(), queue, telemetry } = options;
   const { hooks = {}, unwrap = false, debug = isDebugged(), retiredSecrets = [] } = options;
@@ -105,7 +103,7 @@ export function readOptions(options: ReceiverOptions): Settings {
   check(
     typeof store?.claim === 'function' && !isProxy(store),
     'store',
-    `a store such as memoryStore()${reasonToRefuse(store)}`,
+    `a store such as memoryStore()${whatStoreIs(store)}${reasonToRefuse(store)}`,
   );
   check(
     queue === undefined || (queue?.durable === true && typeof queue.enqueue === 'function'),
@@ -158,11 +156,22 @@ function checkRetired(retired: unknown): void {
   );
 }
 
+function checkNames(given: readonly string[], known: readonly string[], of: string): void {
+  const unknown = given.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const meant = [...HOOKS].find((hook) => hook === unknown)
+    ? `It belongs into hooks: { ${unknown} }. `
+    : didYouMean(unknown, known);
+  throw new UsageError(
+    'option_invalid',
+    `createReceiver: there is no option ${of}${unknown}. ${meant}There are ${known.join(', ')}.`,
+  );
+}
+
 function checkHooks(hooks: unknown): void {
   check(typeof hooks === 'object' && hooks !== null, 'hooks', 'an object of functions');
+  checkNames(Object.keys(hooks ?? {}), HOOKS, 'hooks.');
   for (const [name, hook] of Object.entries(hooks ?? {})) {
-    const known: readonly string[] = HOOKS;
-    check(known.includes(name), `hooks.${name}`, `one of ${HOOKS.join(', ')}`);
     check(hook === undefined || typeof hook === 'function', `hooks.${name}`, 'a function');
   }
 }
@@ -183,9 +192,15 @@ function checkEvents(events: EventSchemas): void {
   }
 }
 
+function whatStoreIs(store: unknown): string {
+  if (typeof store === 'function') return ', and not a function: call it';
+  return store instanceof Map ? ', and not a Map' : '';
+}
+
 /** What was meant by a prefix without its dash, or by the name of a whole header. */
 function prefixLike(given: unknown): string {
-  const name = /^([\w-]*?)-*(?:signature|event|webhook)?$/i.exec(String(given))?.[1];
+  const text = typeof given === 'string' ? given : '';
+  const name = /^([\w-]*?)-*(?:signature|event|webhook)?$/i.exec(text)?.[1];
   return `${name || 'X-Service'}-`;
 }
 

@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 const ORDER = [
   'standard-schema',
   'errors',
+  'did-you-mean',
   'version',
   'harmless',
   'printable',

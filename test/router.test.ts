@@ -331,6 +331,35 @@ describe('a mistake in a registration', () => {
     expect(message).toContain('once for each event');
   });
 
+  test.each([
+    [{ onceper: (order: { id: string }) => order.id }, '"onceper": Did you mean "oncePer"?'],
+    [{ key: 1 }, 'no option "key": they are { name, oncePer }'],
+    [() => 'a', 'no function as options'],
+    [null, 'no null as options'],
+    [{ name: '' }, 'has to be a text, not empty'],
+    [{ name: 5 }, 'has to be a text, not empty'],
+  ])('namely options of a handler that there are not (%o)', (options, said) => {
+    const receiver = makeReceiver();
+    const register = () => receiver.on('order:paid', () => {}, options as never);
+    expect(register).toThrow(
+      expect.objectContaining({ code: 'handler_invalid', message: expect.stringContaining(said) }),
+    );
+  });
+
+  test.each([
+    ['order:payed', 'Did you mean "order:paid"?'],
+    ['Order:Paid', 'Did you mean "order:paid"?'],
+    ['orders:*', 'Did you mean "order:*"?'],
+    ['subscription:renewed', 'covered by "subscription:renewed". Known are'],
+    [undefined, 'covered by undefined. Known are'],
+  ])('namely an event that nobody knows (%s), with what was meant', (event, said) => {
+    const receiver = makeReceiver();
+    const register = () => receiver.on(event as 'order:paid', () => {});
+    expect(register).toThrow(
+      expect.objectContaining({ code: 'event_unknown', message: expect.stringContaining(said) }),
+    );
+  });
+
   test('namely oncePer that is no function, says what it has to be', () => {
     const { code, message } = thrownBy((receiver) =>
       Reflect.apply(receiver.on, receiver, ['order:paid', nothing, { oncePer: 'id' }]),

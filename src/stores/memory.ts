@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
-import { toLimit } from './limit.js';
+import { readFilter, toLimit } from './limit.js';
 import { type Entry, IS_IN, isStalled, MemoryEntries, progressBytes } from './memory-entries.js';
 import {
   type Claim,
@@ -172,7 +172,8 @@ class MemoryStore implements IdempotencyStore {
     return old.length;
   }
 
-  async list({ state, scope, after = '', limit }: ListFilter): Promise<StoredDelivery[]> {
+  async list(filter: ListFilter): Promise<StoredDelivery[]> {
+    const { state, scope, after, limit } = readFilter(filter);
     const now = clock();
     return this.#entries
       .all()
@@ -183,7 +184,7 @@ class MemoryStore implements IdempotencyStore {
           : [],
       )
       .sort((a, b) => (a.key < b.key ? -1 : 1))
-      .slice(0, toLimit(limit));
+      .slice(0, limit);
   }
 
   async count(state: UnfinishedState): Promise<number> {

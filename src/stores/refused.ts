@@ -5,6 +5,7 @@
 export function reasonToRefuse(store: unknown): string {
   if (isProxy(store))
     return '. This is a stub or a service binding, which seems to have every method';
+  if (store instanceof Map) return '';
   const kind = KINDS.find(({ verbs }) => verbs.every((verb) => has(store, verb)));
   if (!kind) return '';
   return (

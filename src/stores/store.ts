@@ -91,8 +91,8 @@ export interface ListFilter {
   readonly scope?: string | undefined;
   /** The last key of the page before. */
   readonly after?: string | undefined;
-  /** How many at most. */
-  readonly limit: number;
+  /** How many at most. Default: 100. What is no number is 0. */
+  readonly limit?: number | undefined;
 }
 
 /**

@@ -76,7 +76,7 @@ describe('hooks', () => {
     });
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
     expect(await deliver(receiver, '{')).toMatchObject({ status: 400 });
-    await vi.waitUntil(() => write.mock.calls.length === 3);
+    await vi.waitUntil(() => write.mock.calls.length >= 3);
     expect(write).toHaveBeenCalledWith('storefront-webhooks: a hook threw: Error: no');
     write.mockRestore();
   });

@@ -32,12 +32,10 @@ test.each([
   [{ debug: 'yes' }, 'debug'],
   [{ hooks: 'x' }, 'hooks'],
   [{ hooks: null }, 'hooks'],
-  [{ hooks: { onEror: () => {} } }, 'hooks.onEror'],
   [{ hooks: { onError: 'log' } }, 'hooks.onError'],
   [{ events: null }, 'events'],
   [{ events: { 'order:paid': {} } }, 'events'],
   [{ events: { '*': anything } }, 'events'],
-  [{ header: 'X-Brand-' }, 'header'],
 ])('the option %o is refused when the receiver is created', (options, name) => {
   expect(create({ secret: SECRET, ...options })).toThrow(
     expect.objectContaining({
@@ -48,10 +46,24 @@ test.each([
 });
 
 test.each([
+  [{ headerprefix: 'X-Brand-' }, 'no option headerprefix. Did you mean "headerPrefix"? There are'],
+  [{ hooks: { onEror: () => {} } }, 'no option hooks.onEror. Did you mean "onError"? There are'],
+  [{ onError: () => {} }, 'no option onError. It belongs into hooks: { onError }. There are'],
+  [{ somethingElse: 1 }, 'no option somethingElse. There are secret, '],
+  [{ store: new Map() }, 'a store such as memoryStore(), and not a Map.'],
+  [{ store: () => {} }, 'a store such as memoryStore(), and not a function: call it.'],
+])('of %o it is said what was meant', (options, said) => {
+  expect(create({ secret: SECRET, ...options })).toThrow(
+    expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining(said) }),
+  );
+});
+
+test.each([
   ['X-Brand', "'X-Brand-'"],
   ['X-Brand-Signature', "'X-Brand-'"],
   ['x-brand-event', "'x-brand-'"],
   ['', "'X-Service-'"],
+  [null, "'X-Service-'"],
 ])('a headerPrefix of %j is answered with what was meant', (headerPrefix, meant) => {
   expect(create({ secret: SECRET, headerPrefix })).toThrow(`such as ${meant}.`);
 });

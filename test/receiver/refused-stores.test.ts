@@ -33,7 +33,7 @@ test('a service binding of Workers is refused, which seems to have every method'
 test('what is no store at all is refused without a reason', () => {
   const store = new Map() as unknown as IdempotencyStore;
   expect(() => createReceiver({ secret: SECRET, store })).toThrow(
-    'createReceiver: the option store has to be a store such as memoryStore().',
+    'createReceiver: the option store has to be a store such as memoryStore(), and not a Map.',
   );
 });
 

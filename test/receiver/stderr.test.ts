@@ -110,11 +110,13 @@ describe('a refusal is told on stderr', () => {
     const receiver = shop();
     for (let sent = 0; sent < 1000; sent++) await deliver(receiver, paidOrder({ status: 56 }));
     expect(told()).toEqual([
-      'storefront-webhooks: refused delivery "whl_1" ("order:paid") with 422: The payload does not fit ' +
-        'its event. Look at: status is 56 (refunded), and paidStatuses are [100].',
+      'storefront-webhooks: refused delivery "whl_1" ("order:paid", order "ord_1") with 422: The payload ' +
+        'does not fit its event. Look at: status is 56 (refunded), and paidStatuses are [100].',
     ]);
     vi.advanceTimersByTime(MINUTE_MS + 1);
-    expect(told()[1]).toContain('refused 999 genuine deliveries more within a minute, the latest');
+    expect(told()[1]).toContain(
+      'refused 999 more genuine deliveries with 422 within a minute, the latest',
+    );
   });
 
   test.each([
@@ -176,6 +178,39 @@ describe('an error is told on stderr', () => {
     await fail(error);
     expect(told()[0]).toContain('Error: a');
     expect(told()[0]?.length).toBeLessThan(5000);
+  });
+
+  test('with the parts of an error that has several, codes, and the names of what is no error', async () => {
+    const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    await fail(new AggregateError([refused, 'a text'], 'All were rejected.'));
+    expect(told()[0]).toMatch(
+      /AggregateError: All were rejected, at .*; caused by Error: connect \(ECONNREFUSED\), at .*; caused by a text$/,
+    );
+    await fail({ code: 5, email: 'buyer@example.com' });
+    expect(told()[1]).toMatch(/: an object that is no error: { code, email }$/);
+  });
+
+  test('with the order and the attempt where the time is up', async () => {
+    const receiver = shop({ timeout: 10 }).on('order:paid', () => new Promise(() => {}));
+    await deliver(receiver, paidOrder());
+    expect(told()).toEqual([
+      expect.stringMatching(
+        /"whl_1" \("order:paid", order "ord_1", attempt 1\): .* longer than 10 ms/,
+      ),
+    ]);
+  });
+
+  test('also where the hook that should be told throws', async () => {
+    const hooks = {
+      onError() {
+        throw new Error('the hook is broken');
+      },
+    };
+    const receiver = shop({ hooks }).on('order:paid', async () => {
+      throw new Error('out of keys');
+    });
+    await deliver(receiver, paidOrder());
+    expect(told().join()).toMatch(/the hook is broken.*out of keys/);
   });
 
   test('ten times a minute of each handler, and then counted', async () => {
@@ -253,7 +288,8 @@ describe('what may be missed is told on stderr', () => {
     const receiver = shop();
     for (let sent = 0; sent < 50; sent++)
       await deliver(receiver, paidOrder(), { event: `e${sent}` });
-    expect(told()).toHaveLength(20);
+    expect(told()).toHaveLength(21);
+    expect(told()[20]).toContain('further ones are not told of');
   });
 
   test('a lost lease', async () => {
@@ -289,7 +325,7 @@ describe('the first use', () => {
     const receiver = shop({ headerPrefix: 'X-Brand-', hooks: named }).on('order:*', () => {});
     for (let sent = 0; sent < 2; sent++) await deliver(receiver, paidOrder());
     expect(lines.filter((line) => line.includes('is in use'))).toEqual([
-      `storefront-webhooks: version ${version} is in use. It handles order:created, order:paid, ` +
+      `storefront-webhooks: version ${version} is in use. The receiver handles order:created, order:paid, ` +
         'order:updated; headers: X-Brand-*; store: memory; no queue.',
     ]);
     // The same said by another is no news.

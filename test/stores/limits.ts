@@ -7,7 +7,7 @@ const LIMITS: readonly (readonly [limit: number, given: number])[] = [
   [-1, 0],
   [0, 0],
   [0.5, 0],
-  [undefined as unknown as number, 0],
+  ['9' as unknown as number, 0],
   [Number.NEGATIVE_INFINITY, 0],
   [2.9, 2],
   [Number.MAX_VALUE, 3],
@@ -34,6 +34,23 @@ export function testLimits({ store, newDelivery, claim, outlive }: Subject): voi
     const listed = await store().list({ state: 'dead', limit });
     expect(listed).toHaveLength(given);
   });
+
+  test('lists a hundred where nobody says how many', async () => {
+    for (const one of [newDelivery(), newDelivery()]) {
+      await store().fail(one.key, await claim(one), DEAD);
+    }
+    expect(await store().list({ state: 'dead' })).toHaveLength(2);
+  });
+
+  test.each(['failed', undefined])(
+    'lists and counts no state that there is not: %j',
+    async (state) => {
+      const unknown = state as 'failing';
+      for (const asked of [store().list({ state: unknown }), store().count(unknown)]) {
+        await expect(asked).rejects.toThrow("'dead', 'stalled' and 'failing'");
+      }
+    },
+  );
 
   test.each(LIMITS)('purges, for a limit of %d, %d of three that are old', async (limit, given) => {
     for (const one of [newDelivery(), newDelivery(), newDelivery()]) await outlive(one);

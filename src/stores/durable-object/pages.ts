@@ -1,4 +1,4 @@
-import { toLimit } from '../limit.js';
+import { readFilter } from '../limit.js';
 import type { ListFilter, StoredDelivery } from '../store.js';
 
 /** How many bodies of the largest size fit into the memory of one answer. */
@@ -10,7 +10,7 @@ export async function listInPages(
   filter: ListFilter,
 ): Promise<StoredDelivery[]> {
   const found: StoredDelivery[] = [];
-  const limit = toLimit(filter.limit);
+  const { limit } = readFilter(filter);
   while (found.length < limit) {
     const most = Math.min(PAGE, limit - found.length);
     const after = found.at(-1)?.key ?? filter.after;

@@ -1,6 +1,6 @@
 import { UsageError, WebhookError } from '../../errors.js';
 import type { Json } from '../../schemas/json.js';
-import { toLimit } from '../limit.js';
+import { readFilter } from '../limit.js';
 import type { SqliteValue } from '../sqlite/database.js';
 import { StatementStore } from '../sqlite/statement-store.js';
 import type { StatementName } from '../sqlite/statements.js';
@@ -134,8 +134,8 @@ class DurableObjectStore implements IdempotencyStore {
 
   async list(filter: ListFilter): Promise<StoredDelivery[]> {
     const found: StoredDelivery[] = [];
-    const limit = toLimit(filter.limit);
-    for (const shard of this.#shards.slice(this.#indexOf(filter.after ?? ''))) {
+    const { limit, after } = readFilter(filter);
+    for (const shard of this.#shards.slice(this.#indexOf(after))) {
       if (found.length >= limit) break;
       const rest = { ...filter, limit: limit - found.length };
       found.push(...(await listInPages((page) => shard.list(page), rest)));

@@ -1,6 +1,6 @@
 import type { Json } from '../../schemas/json.js';
 import { Batch } from '../batch.js';
-import { toLimit } from '../limit.js';
+import { checkState, readFilter, toLimit } from '../limit.js';
 import {
   ABANDONED,
   type Claim,
@@ -125,17 +125,18 @@ class PostgresStore implements IdempotencyStore {
     return row?.number('number') ?? 0;
   }
 
-  async list({ state, scope, after = '', limit }: ListFilter): Promise<StoredDelivery[]> {
+  async list(filter: ListFilter): Promise<StoredDelivery[]> {
+    const { state, scope, after, limit } = readFilter(filter);
     const rows = await this.#run(sql.LIST[state], [
       after,
-      `${toLimit(limit)}`,
+      `${limit}`,
       scope === undefined ? null : storable(scope),
     ]);
     return rows.map((row) => fromRow(row, state));
   }
 
   async count(state: UnfinishedState): Promise<number> {
-    const [row] = await this.#run(sql.COUNT[state], [`${COUNT_LIMIT}`]);
+    const [row] = await this.#run(sql.COUNT[checkState(state)], [`${COUNT_LIMIT}`]);
     return row?.number('number') ?? 0;
   }
 

@@ -1,6 +1,6 @@
 import { writeLine } from '../../log.js';
 import { fromBase64 } from '../base64.js';
-import { toLimit } from '../limit.js';
+import { readFilter } from '../limit.js';
 import type { ListFilter, StoredDelivery, UnfinishedState } from '../store.js';
 import { toStored } from '../stored.js';
 import { READ } from './care-scripts.js';
@@ -30,11 +30,11 @@ const INDEXES: Record<UnfinishedState, readonly [Script, Index]> = {
  * be read, as after another hand has written, must not hide the others: it is left out, and told.
  */
 export async function list(
-  { state, scope, after = '', limit: most }: ListFilter,
+  filter: ListFilter,
   shards: Shards,
   run: Run,
 ): Promise<StoredDelivery[]> {
-  const limit = toLimit(most);
+  const { state, scope, after, limit } = readFilter(filter);
   const [script, index] = INDEXES[state];
   const found: StoredDelivery[] = [];
   const unreadable = new Set<string>();

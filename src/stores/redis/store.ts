@@ -1,6 +1,6 @@
 import type { Json } from '../../schemas/json.js';
 import { toBase64 } from '../base64.js';
-import { toLimit } from '../limit.js';
+import { checkState, toLimit } from '../limit.js';
 import {
   type Claim,
   type Claimable,
@@ -145,7 +145,7 @@ class RedisStore implements IdempotencyStore {
   }
 
   async count(state: UnfinishedState): Promise<number> {
-    const index = state === 'dead' ? 'dead' : 'open';
+    const index = checkState(state) === 'dead' ? 'dead' : 'open';
     const script = state === 'failing' ? COUNT_FAILING : COUNT;
     return Math.min(await this.#shards.count(script, index, state), COUNT_LIMIT);
   }

@@ -1,5 +1,5 @@
 import type { Json } from '../../schemas/json.js';
-import { toLimit } from '../limit.js';
+import { checkState, readFilter, toLimit } from '../limit.js';
 import {
   type Claim,
   type Claimable,
@@ -87,13 +87,14 @@ export class StatementStore implements IdempotencyStore {
     return abandoned + (await this.#run('forget', [most - abandoned])).length;
   }
 
-  async list({ state, scope, after = '', limit }: ListFilter): Promise<StoredDelivery[]> {
-    const rows = await this.#run(state, [after, scope ?? null, toLimit(limit)]);
+  async list(filter: ListFilter): Promise<StoredDelivery[]> {
+    const { state, scope, after, limit } = readFilter(filter);
+    const rows = await this.#run(state, [after, scope ?? null, limit]);
     return (rows as DeliveryRow[]).map((row) => fromRow(row, state));
   }
 
   async count(state: UnfinishedState): Promise<number> {
-    const [row] = await this.#run(COUNTS[state], [COUNT_LIMIT]);
+    const [row] = await this.#run(COUNTS[checkState(state)], [COUNT_LIMIT]);
     return Number((row as { number: Integer }).number);
   }
 
