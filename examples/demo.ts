@@ -128,7 +128,6 @@ async function demo(showAll: boolean): Promise<number> {
 
   console.log(`Real HTTP: Express on ${url}, remembering in ${sqlite ? 'SQLite' : 'memory'}.`);
   console.log('It is sent deliveries, good and bad. ✓ means: answered as it should be.\n');
-  console.log(paint('dim', showAll ? TABLE_HEAD : STORY_HEAD));
 
   const results: ReplayResult[] = [];
   const surprises: string[] = [];
@@ -136,6 +135,8 @@ async function demo(showAll: boolean): Promise<number> {
     const fixture = loadFixture(name);
     const result = await replay(url, { ...fixture, expect: expect ?? fixture.expect }, { secret });
     results.push(result);
+    // Below what the receiver says of itself at its first use.
+    if (results.length === 1) console.log(paint('dim', showAll ? TABLE_HEAD : STORY_HEAD));
     if (result.asExpected === false) surprises.push(tableRow(result));
     if (showAll) console.log(tableRow(result));
     return result;
