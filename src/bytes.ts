@@ -9,6 +9,11 @@ export function toUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
+/** One character for each byte: to look for text in bytes that need not be any. */
+export function toText(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}
+
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 export function toHex(bytes: Uint8Array): string {

@@ -1,14 +1,5 @@
 import { inTime } from './in-time.js';
-import {
-  contentId,
-  contentOf,
-  deliveryKey,
-  headerText,
-  invalidKey,
-  type KeyBy,
-  type KeyParts,
-  possibleKeys,
-} from './key.js';
+import { contentId, contentOf, deliveryKey, headerText, invalidKey, type KeyBy } from './key.js';
 import { Rejection } from './outcome.js';
 import type { Issue } from './schemas/issue.js';
 import { isJsonObject } from './schemas/json.js';
@@ -173,7 +164,8 @@ export function toSealed(kept: KeptDelivery): SealedDelivery {
 /**
  * Reads a delivery again that was sealed when it was verified.
  *
- * @param from - The key of a row in the store is its key. What comes out of a queue may name any.
+ * @param from - The key of a row in the store is its key. What comes out of a queue may name any, and is
+ *   given its own.
  */
 export async function openSealed(
   { body, receivedAt, key, scope, id, event, proof }: SealedDelivery,
@@ -182,20 +174,18 @@ export async function openSealed(
 ): Promise<Delivery | Rejection> {
   const about = { scope, id, event, receivedAt: new Date(receivedAt), proof };
   const delivery = await readDelivery(body, { ...about, source: 'queue' }, rules);
-  if (delivery instanceof Rejection) return delivery;
-  return from === 'store' || bearsItsKey(delivery, body, key) ? { ...delivery, key } : delivery;
+  return delivery instanceof Rejection || from === 'queue' ? delivery : { ...delivery, key };
 }
 
-/** Whether the key of a sealed delivery can be its own, by whichever `keyBy` its receiver had. */
-export function isItsKey({ body, key, ...claimed }: SealedDelivery, rules: ReadingRules): boolean {
+/** The key of a sealed delivery that fits its event; nothing where it is no JSON. */
+export function keyOfSealed(
+  { body, ...claimed }: SealedDelivery,
+  rules: ReadingRules,
+): string | undefined {
   const json = parseJson(body);
-  if (json === undefined) return false;
+  if (json === undefined) return undefined;
   const record = rules.unwrap ? unwrap(json.value) : json.value;
-  return bearsItsKey({ ...claimed, content: contentOf(record, body) }, body, key);
-}
-
-function bearsItsKey(parts: KeyParts, body: Uint8Array, key: string): boolean {
-  return possibleKeys(parts, body).includes(key);
+  return deliveryKey(rules.keyBy, { ...claimed, content: contentOf(record, body) });
 }
 
 // Strict: a lossy decoder would drop a byte order mark and turn broken UTF-8 into question marks.

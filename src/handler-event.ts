@@ -36,10 +36,10 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
     this.payload = payload;
     this.key = lease.key;
     this.handler = handler;
-    this.issues = delivery.issues;
+    this.issues = delivery.issues.map((issue) => ({ ...issue }));
     this.scope = delivery.scope;
     this.attempt = attempt;
-    this.receivedAt = delivery.receivedAt;
+    this.receivedAt = new Date(delivery.receivedAt);
     this.source = delivery.source;
     this.#lease = lease;
     this.#body = delivery.rawBody;

@@ -1,8 +1,6 @@
 import type { Delivery, DeliverySource } from './delivery.js';
 import { type Announced, type Failure, Lines } from './lines.js';
-import { writeLine } from './log.js';
 import type { Dispatched, Outcome, Rejection, RejectionCode } from './outcome.js';
-import { describeError } from './printable.js';
 import { RecentIds } from './recent-ids.js';
 import type { Issue } from './schemas/issue.js';
 
@@ -86,7 +84,7 @@ export class Reporter {
     const { outcome, ran, attempt } = result;
     const { id, event, scope, source, issues, content } = delivery;
     const idReused = this.#recentIds.isReused(scope, id, content);
-    call(() =>
+    this.#call(() =>
       onOutcome({ id, event, scope, source, outcome, ran, attempt, durationMs, issues, idReused }),
     );
   }
@@ -100,7 +98,7 @@ export class Reporter {
       return;
     }
     const { status, code, message, issues, verified, id, event, detail } = rejection;
-    call(() => onRejected({ status, code, message, issues, verified, id, event, detail }));
+    this.#call(() => onRejected({ status, code, message, issues, verified, id, event, detail }));
   }
 
   error(error: unknown, failure: Failure & { readonly scope?: string | undefined }): void {
@@ -109,7 +107,7 @@ export class Reporter {
     if (!onError) this.#lines.failed(error, failure);
     // What a hook could not be told is still told.
     else
-      call(
+      this.#call(
         () => onError(error, { id, event, scope, handler, attempt }),
         () => this.#lines.failed(error, failure),
       );
@@ -119,20 +117,20 @@ export class Reporter {
     this.#lines.announce(announced);
   }
 
+  #call(hook: () => unknown, instead: () => void = () => {}): void {
+    const failed = (error: unknown) => {
+      this.#lines.hookFailed(error);
+      instead();
+    };
+    try {
+      Promise.resolve(hook()).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
   /** Tells what has been counted and not told yet. */
   flush(): void {
     this.#lines.flush();
-  }
-}
-
-function call(hook: () => unknown, instead: () => void = () => {}): void {
-  const failed = (error: unknown) => {
-    writeLine(`a hook threw: ${describeError(error)}`);
-    instead();
-  };
-  try {
-    Promise.resolve(hook()).catch(failed);
-  } catch (error) {
-    failed(error);
   }
 }

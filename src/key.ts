@@ -56,8 +56,7 @@ function hashOf(text: string): string {
 
 // A key is the hash of a JSON array of its parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one key.
 
-/** What a delivery is known by. */
-export interface KeyParts {
+interface KeyParts {
   readonly scope: string;
   readonly id: string;
   readonly event: string;
@@ -87,15 +86,16 @@ export function invalidKey({ scope, id, event }: KeyParts, rawBody: Uint8Array):
   return sha2.sha256(JSON.stringify(['invalid', ...claimed, sha2.sha256(rawBody)]));
 }
 
-/** All keys that a delivery can have, by the rules of whichever receiver has sealed it. */
-export function possibleKeys(parts: KeyParts, rawBody: Uint8Array): string[] {
-  const kinds = ['delivery', 'content', 'id'] as const;
-  return [...kinds.map((keyBy) => deliveryKey(keyBy, parts)), invalidKey(parts, rawBody)];
-}
-
-/** The key of a delivery that is not proven: it must not use up that of a genuine one, whatever it claims. */
-export function unprovenKey(parts: Omit<KeyParts, 'content'>, rawBody: Uint8Array): string {
-  const claimed = [parts.scope, headerText(parts.id), headerText(parts.event)];
+/**
+ * The key of a delivery that is not proven: it must not use up that of a genuine one, whatever it claims,
+ * nor stand for one that is proven later.
+ */
+export function unprovenKey(
+  parts: Omit<KeyParts, 'content'>,
+  rawBody: Uint8Array,
+  proof: string,
+): string {
+  const claimed = [parts.scope, headerText(parts.id), headerText(parts.event), proof];
   return sha2.sha256(JSON.stringify(['unproven', ...claimed, sha2.sha256(rawBody)]));
 }
 

@@ -39,6 +39,7 @@ const MAX_UNHANDLED = 20;
 export class Lines {
   readonly #limited = new Limited();
   readonly #unhandled = new Set<string>();
+  #madeUp = 0;
 
   /** Somebody else's request, or a genuine delivery that nobody here could take. */
   refused(rejection: Rejection, payload: unknown): void {
@@ -75,6 +76,16 @@ export class Lines {
         ? `error${where} for ${about}: ${what}`
         : `${count} more errors${where} within a minute, the latest for ${about}: ${what}`;
     this.#limited.tell(topic, (count) => writeLine(text(count)), isStore ? 1 : AT_ONCE);
+  }
+
+  hookFailed(error: unknown): void {
+    const more = (count: number) =>
+      count === 1 ? 'a hook' : `within a minute, ${count} more hooks`;
+    this.#limited.tell(
+      'hook',
+      (count) => writeLine(`${more(count)} threw: ${describeError(error)}`),
+      AT_ONCE,
+    );
   }
 
   /** A delivery that has ended in a way in which it may be missed. */
@@ -121,12 +132,14 @@ export class Lines {
 
   /** Once for each: it is acknowledged, so nobody else will ever say so. */
   #unhandledEvent({ event, kind }: Delivery): void {
-    if (this.#unhandled.has(event) || this.#unhandled.size > MAX_UNHANDLED) return;
-    this.#unhandled.add(event);
-    if (this.#unhandled.size > MAX_UNHANDLED) {
-      writeLine('nobody handles more events than these: further ones are not told of.', 'warn');
+    if (this.#unhandled.has(event)) return;
+    if (kind !== 'known' && this.#madeUp > MAX_UNHANDLED) return;
+    if (kind !== 'known') this.#madeUp += 1;
+    if (this.#madeUp > MAX_UNHANDLED && kind !== 'known') {
+      writeLine('more events than these have no handler: unknown ones are not told of.', 'warn');
       return;
     }
+    this.#unhandled.add(event);
     const name = quoted(event);
     const mend =
       kind === 'known'

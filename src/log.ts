@@ -1,3 +1,4 @@
+import { harmless } from './harmless.js';
 import { printable } from './printable.js';
 
 /**
@@ -6,7 +7,8 @@ import { printable } from './printable.js';
  * @param level - `error` where an order may be at stake. Platforms show the two apart.
  */
 export function writeLine(line: string, level: 'error' | 'warn' = 'error'): void {
-  console[level](`storefront-webhooks: ${printable(line, 4000)}`);
+  // A console may be anybody's: whatever it does, a delivery is not lost over it.
+  harmless(() => console[level]?.(`storefront-webhooks: ${printable(line, 4000)}`));
 }
 
 /** Somebody else's text in quotes, which it cannot end: so that none looks like another line. */

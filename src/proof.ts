@@ -1,4 +1,5 @@
-import { headerEntries, type WebhookRequest } from './request.js';
+import { harmless } from './harmless.js';
+import { headerEntries, type RequestHeaders, type WebhookRequest } from './request.js';
 import { isJsonObject } from './schemas/json.js';
 
 /** By what the body of a delivery is proven again, when it comes out of a queue. */
@@ -6,7 +7,7 @@ export interface Proof {
   readonly signature: string;
   /** The request as it came, which a `secret` function is asked with. */
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: RequestHeaders;
 }
 
 /** What says who somebody is has no place in a queue. */
@@ -20,24 +21,27 @@ export function writeProof(
 ): string {
   if (!keepsRequest) return signature;
   const kept = headerEntries(headers).filter(([name]) => !NOT_KEPT.has(name));
-  return JSON.stringify({ signature, url, headers: Object.fromEntries(kept) });
+  // Of the kind that they came in, so that a function reads them in the same way.
+  const isFetch = typeof headers.get === 'function';
+  return JSON.stringify({ signature, url, isFetch, headers: Object.fromEntries(kept) });
 }
 
 /** The same request, signed anew. */
 export function signAgain(proof: string, signature: string): string {
   if (!proof.startsWith('{')) return signature;
-  const { url, headers } = readProof(proof);
-  return JSON.stringify({ signature, url, headers });
+  const given = parse(proof);
+  return JSON.stringify({ ...(isJsonObject(given) ? given : {}), signature });
 }
 
 /** Reads what {@link writeProof} has written; anything else proves nothing. */
 export function readProof(text: string): Proof {
   const given = text.startsWith('{') ? parse(text) : { signature: text };
-  const { signature, url, headers } = isJsonObject(given) ? given : {};
+  const { signature, url, isFetch, headers } = isJsonObject(given) ? given : {};
+  const texts = isJsonObject(headers) ? textsOf(Object.entries(headers)) : {};
   return {
     signature: typeof signature === 'string' ? signature : '',
     url: typeof url === 'string' ? url : '',
-    headers: isJsonObject(headers) ? textsOf(Object.entries(headers)) : {},
+    headers: isFetch === true ? toFetchHeaders(texts) : texts,
   };
 }
 
@@ -47,6 +51,13 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Without those that no request can have: what is in a queue may be anybody's. */
+function toFetchHeaders(texts: Readonly<Record<string, string>>): RequestHeaders {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(texts)) harmless(() => headers.set(name, value));
+  return headers;
 }
 
 function textsOf(entries: [string, unknown][]): Record<string, string> {

@@ -213,7 +213,9 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
       );
     }
     if (queue?.redrive) {
-      return this.#processing.redrive(queue, await this.#unsealing.resign(delivery));
+      return this.#unsealing.handBack(delivery, (signed) =>
+        this.#processing.redrive(queue, signed),
+      );
     }
     const startedAt = performance.now();
     const opened = await this.#unsealing.openStored(delivery);

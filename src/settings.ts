@@ -61,6 +61,19 @@ const NAMES = [
 
 const HOOKS = ['onOutcome', 'onRejected', 'onError'] as const satisfies (keyof Hooks)[];
 
+const VERBS = [
+  'claim',
+  'renew',
+  'handlerDone',
+  'complete',
+  'fail',
+  'release',
+  'redrive',
+  'purge',
+  'list',
+  'count',
+] as const satisfies (keyof IdempotencyStore)[];
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -78,6 +91,11 @@ export function readOptions(options: ReceiverOptions): Settings {
   const { hooks = {}, unwrap = false, debug = isDebugged(), retiredSecrets = [] } = options;
   check(typeof scope === 'string', 'scope', 'a string, such as the name of the shop');
   checkRetired(retiredSecrets);
+  check(
+    retiredSecrets.length === 0 || typeof options.secret !== 'function',
+    'retiredSecrets',
+    "left out with a secret function, which is asked for them with the source 'queue'",
+  );
   const secretSource = toSecretSource(options.secret, scope, retiredSecrets);
 
   check(
@@ -101,12 +119,12 @@ export function readOptions(options: ReceiverOptions): Settings {
   check(typeof unwrap === 'boolean', 'unwrap', 'true or false');
   check(typeof debug === 'boolean', 'debug', 'true or false');
   check(
-    typeof store?.claim === 'function' && !isProxy(store),
+    VERBS.every((verb) => typeof store?.[verb] === 'function') && !isProxy(store),
     'store',
     `a store such as memoryStore()${whatStoreIs(store)}${reasonToRefuse(store)}`,
   );
   check(
-    queue === undefined || (queue?.durable === true && typeof queue.enqueue === 'function'),
+    queue === undefined || isQueue(queue),
     'queue',
     'a durable queue, { durable: true, enqueue }, such as bullmqQueue(…): what is only in memory dies with it',
   );
@@ -148,9 +166,13 @@ export function readOptions(options: ReceiverOptions): Settings {
 }
 
 function checkRetired(retired: unknown): void {
-  const isDated = ({ until }: RetiredSecret) => !Number.isNaN(new Date(until).getTime());
+  const isDate = (until: unknown) =>
+    (until instanceof Date || (typeof until === 'string' && /^\d{4}-\d\d/.test(until))) &&
+    !Number.isNaN(new Date(until).getTime());
+  const isOne = (one: RetiredSecret) =>
+    isDate(one?.until) && Object.keys(one).every((name) => name === 'secret' || name === 'until');
   check(
-    Array.isArray(retired) && retired.every((one) => one && isDated(one)),
+    Array.isArray(retired) && retired.every(isOne),
     'retiredSecrets',
     "a list of secrets and dates, such as [{ secret, until: '2026-12-31' }]",
   );
@@ -177,7 +199,8 @@ function checkHooks(hooks: unknown): void {
 }
 
 function checkEvents(events: EventSchemas): void {
-  check(typeof events === 'object' && events !== null, 'events', 'an object of schemas by name');
+  const isObject = typeof events === 'object' && events !== null && !Array.isArray(events);
+  check(isObject, 'events', 'an object of schemas by name');
   for (const [name, schema] of Object.entries(events)) {
     check(
       typeof schema?.['~standard']?.validate === 'function',
@@ -190,6 +213,12 @@ function checkEvents(events: EventSchemas): void {
       `names of events, which ${JSON.stringify(name)} cannot be`,
     );
   }
+}
+
+function isQueue(queue: HandOff): boolean {
+  const { durable, enqueue, redrive } = queue ?? {};
+  const redrives = redrive === undefined || typeof redrive === 'function';
+  return durable === true && typeof enqueue === 'function' && redrives;
 }
 
 function whatStoreIs(store: unknown): string {

@@ -1,4 +1,4 @@
-import { decodeHex, isBytes, nameType, toHex, toUtf8 } from './bytes.js';
+import { decodeHex, isBytes, nameType, toHex, toText, toUtf8 } from './bytes.js';
 import { UsageError } from './errors.js';
 import { sha2 } from './sha2.js';
 
@@ -69,6 +69,9 @@ export function toSecrets(secret: unknown): readonly Secret[] {
   return secret;
 }
 
+const GUESSED =
+  'it is the text of a value that is none, such as "undefined", which anybody can guess';
+
 /** What becomes of a value that was made into text and was none. */
 const NO_SECRET = /^(?:undefined|null|NaN|true|false|\[object \w+\])$/;
 
@@ -76,13 +79,18 @@ function checkSecret(secret: unknown): asserts secret is Secret {
   if (typeof secret === 'string') {
     // The HMAC keys "" and "\0" are the same key, and anybody can sign with it.
     if (/^[\s\0\p{Cf}]*$/u.test(secret)) throw badSecret('it is empty');
-    if (NO_SECRET.test(secret))
-      throw badSecret(`it is the text "${secret}", which anybody can guess`);
+    checkText(secret);
   } else if (isBytes(secret)) {
     if (secret.every((byte) => byte === 0)) throw badSecret('it is empty');
+    if (secret.length < 64) checkText(toText(secret));
   } else {
     throw badSecret(`it is ${nameType(secret)}, not a string or a Uint8Array`);
   }
+}
+
+function checkText(text: string): void {
+  // Zeros at the end make no other key of it.
+  if (NO_SECRET.test(text.replace(/\0+$/, ''))) throw badSecret(GUESSED);
 }
 
 export function badSecret(reason: string): UsageError {

@@ -1,4 +1,4 @@
-import { type Delivery, isItsKey, openSealed, type SealedDelivery } from './delivery.js';
+import { type Delivery, keyOfSealed, openSealed, type SealedDelivery } from './delivery.js';
 import { refuseOtherScope } from './dispatched.js';
 import { UsageError, WebhookError } from './errors.js';
 import { unprovenKey } from './key.js';
@@ -46,9 +46,10 @@ export class Unsealing {
       // Of another scope, it is not for this receiver to end.
       if (!lastAttempt || error instanceof UsageError) throw error;
       const reason = describeError(error);
-      return isProven && isItsKey(sealed, this.#settings)
-        ? this.#processing.hold(sealed, UNSEALED, async () => failed(reason))
-        : this.#keep(sealed, reason);
+      const key = isProven ? keyOfSealed(sealed, this.#settings) : undefined;
+      return key === undefined
+        ? this.#keep(sealed, reason)
+        : this.#processing.hold({ ...sealed, key }, UNSEALED, async () => failed(reason));
     }
   }
 
@@ -57,9 +58,18 @@ export class Unsealing {
     return openSealed(stored, this.#settings, 'store');
   }
 
-  /** Has its queue's worker prove what the store has vouched for, also where the secret was replaced meanwhile. */
-  resign(stored: SealedDelivery): Promise<SealedDelivery> {
-    return resign(this.#settings.secretSource, stored);
+  /**
+   * Hands a delivery that the store has kept back to the queue, whose worker knows it by the key that it
+   * makes itself. A row under another key, as of one that did not fit its event then, is done with that.
+   */
+  async handBack(
+    stored: SealedDelivery,
+    redrive: (delivery: SealedDelivery) => Promise<Dispatched>,
+  ): Promise<Dispatched | Rejection> {
+    const signed = await resign(this.#settings.secretSource, stored);
+    const opened = await openSealed(signed, this.#settings, 'queue');
+    if (opened instanceof Rejection || opened.key === stored.key) return redrive(signed);
+    return this.#settle(stored, () => redrive({ ...signed, key: opened.key }));
   }
 
   /** Whether a delivery is kept because it was not proven. */
@@ -79,14 +89,27 @@ export class Unsealing {
   ): Promise<Dispatched | Rejection> {
     const { secretSource } = this.#settings;
     const delivery = { ...kept, proof: kept.proof?.slice(UNPROVEN.length) };
+    return this.#settle(kept, async () => {
+      const signed = isVouched ? await resign(secretSource, delivery) : delivery;
+      const doubt = await findDoubt(secretSource, signed);
+      return doubt === undefined
+        ? process(signed)
+        : failed(`it is not proven to be genuine. ${doubt}`);
+    });
+  }
+
+  /** Has a row settled by what becomes of its delivery under another key. */
+  async #settle(
+    kept: SealedDelivery,
+    process: () => Promise<Dispatched | Rejection | HandlersWork>,
+  ): Promise<Dispatched | Rejection> {
     let result: Dispatched | Rejection | undefined;
     let thrown: { readonly error: unknown } | undefined;
     const prove = async () => {
-      const signed = isVouched ? await resign(secretSource, delivery) : delivery;
-      const doubt = await findDoubt(secretSource, signed);
-      if (doubt !== undefined) return failed(`it is not proven to be genuine. ${doubt}`);
-      result = await process(signed);
-      const isLeft = 'outcome' in result && LEFT.includes(result.outcome);
+      const given = await process();
+      if ('state' in given) return given;
+      result = given;
+      const isLeft = 'outcome' in given && LEFT.includes(given.outcome);
       return isLeft ? DONE : failed('it could not be processed');
     };
     const dispatched = await this.#processing.hold(kept, UNSEALED, () =>
@@ -108,7 +131,7 @@ export class Unsealing {
         'one in `retiredSecrets`, and call receiver.redrive() with what store.list() gives.',
     );
     this.#processing.onError(error, sealed);
-    const kept = { ...sealed, key: unprovenKey(sealed, body), proof: `${UNPROVEN}${proof}` };
+    const kept = { ...sealed, key: unprovenKey(sealed, body, proof), proof: `${UNPROVEN}${proof}` };
     const dispatched = await this.#processing.hold(kept, UNSEALED, async () => failed(reason));
     // Nobody keeps it, where the store cannot: so the queue has to.
     if (dispatched.outcome !== 'failed') return dispatched;

@@ -34,15 +34,38 @@ export function toReceive<Env = void>(source: ReceiverSource<Env>): Receive<Env>
     return (request) => receiver.receive(request);
   }
   let made: Promise<Receiving | undefined> | undefined;
+  const tell = teller();
   return async (request, env) => {
     made ??= inTime(Promise.resolve().then(() => source(env)))
       .then(checkReceiver)
       .catch((error) => {
         made = undefined;
-        console.error(`storefront-webhooks: the receiver could not be made: ${describe(error)}`);
+        tell(error);
         return undefined;
       });
     return (await made)?.receive(request) ?? NOT_MADE;
+  };
+}
+
+const MINUTE_MS = 60_000;
+const MAX_TOLD = 10;
+
+/** Ten a minute: each request tries again, and anybody may send them. */
+function teller(): (error: unknown) => void {
+  let since = performance.now();
+  let told = 0;
+  return (error) => {
+    if (performance.now() - since > MINUTE_MS) {
+      since = performance.now();
+      told = 0;
+    }
+    told += 1;
+    if (told > MAX_TOLD) return;
+    try {
+      console.error(`storefront-webhooks: the receiver could not be made: ${describe(error)}`);
+    } catch {
+      // A console may be anybody's.
+    }
   };
 }
 

@@ -70,6 +70,9 @@ function load(file: string, from: readonly string[]): Fixture {
   const isVariant = typeof json === 'object' && json !== null && 'extends' in json;
   if (!isVariant) return toFixture(file, check(file, wholeFile, json));
   const variant = check(file, variantFile, json);
+  if (!variant.extends.endsWith(SUFFIX)) {
+    throw invalid(file, `what it extends has to end in ${SUFFIX}`);
+  }
   const base = load(resolve(dirname(file), variant.extends), [...from, file]);
   return vary(file, base, variant);
 }

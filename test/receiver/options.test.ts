@@ -34,6 +34,18 @@ test.each([
   [{ hooks: null }, 'hooks'],
   [{ hooks: { onError: 'log' } }, 'hooks.onError'],
   [{ events: null }, 'events'],
+  [{ events: [] }, 'events'],
+  [{ store: { claim() {} } }, 'store'],
+  [{ queue: { durable: true, enqueue() {}, redrive: 5 } }, 'queue'],
+  [{ retiredSecrets: 'old' }, 'retiredSecrets'],
+  [{ retiredSecrets: [{ secret: 'old', until: null }] }, 'retiredSecrets'],
+  [{ retiredSecrets: [{ secret: 'old', until: 1798675200 }] }, 'retiredSecrets'],
+  [{ retiredSecrets: [{ secret: 'old', until: '12' }] }, 'retiredSecrets'],
+  [{ retiredSecrets: [{ secret: 'old', untill: '2030-01-01' }] }, 'retiredSecrets'],
+  [
+    { secret: () => null, retiredSecrets: [{ secret: 'old', until: '2030-01-01' }] },
+    'retiredSecrets',
+  ],
   [{ events: { 'order:paid': {} } }, 'events'],
   [{ events: { '*': anything } }, 'events'],
 ])('the option %o is refused when the receiver is created', (options, name) => {

@@ -5,6 +5,7 @@ import {
   memoryStore,
   type ReceiverOptions,
   type SealedDelivery,
+  type SecretFunction,
   seal,
 } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
@@ -93,13 +94,35 @@ describe('what comes out of a queue', () => {
     expect(await worker.dispatch(one)).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test.each([['content'], ['id']] as const)(
-    'keeps the key of a receiver with another keyBy (%s)',
-    async (keyBy) => {
-      const job = await queued(paidOrder(), { keyBy });
-      expect(await makeWorker().dispatch(job)).toMatchObject({ outcome: 'handled', key: job.key });
-    },
-  );
+  test.each(['content', 'id'] as const)('has the key that its worker makes (%s)', async (keyBy) => {
+    const job = await queued();
+    const worker = makeWorker({ keyBy });
+    const { key } = await queued(paidOrder(), { keyBy });
+    expect(await worker.dispatch(job)).toMatchObject({ outcome: 'handled', key });
+    expect(await worker.dispatch({ ...job, key })).toMatchObject({ outcome: 'duplicate' });
+  });
+
+  test('cannot be judged by a time that its job makes up and so use up its key', async () => {
+    const worker = makeWorker({ maxAge: 3_600_000 });
+    const job = await queued(paidOrder({ updated_at: new Date().toISOString() }));
+    const late = { ...job, receivedAt: Date.now() + 20 * 3_600_000 };
+    expect(await worker.dispatch(late, { lastAttempt: true })).toMatchObject({ outcome: 'parked' });
+    expect(await worker.dispatch(job)).toMatchObject({ outcome: 'handled' });
+  });
+
+  test('does not stand in the way of what is proven later', async () => {
+    const job = await queued(paidOrder(), { secret: 'the old one' });
+    const worker = makeWorker();
+    for (const proof of ['x', job.proof]) await worker.dispatch({ ...job, proof });
+    const until = new Date(Date.now() + 60_000);
+    const knows = makeWorker({ retiredSecrets: [{ secret: 'the old one', until }] });
+    const outcomes = [];
+    for (const kept of await dead()) outcomes.push(await knows.redrive(kept));
+    expect(outcomes.map((one) => 'outcome' in one && one.outcome).sort()).toEqual([
+      'handled',
+      'parked',
+    ]);
+  });
 
   test.each([
     ['is very long', 'x'.repeat(15_000)],
@@ -184,6 +207,24 @@ describe('with a secret function', () => {
     expect(asked).toEqual([['queue', '/one', names]]);
   });
 
+  test('the worker gives it Fetch headers where they were such', async () => {
+    const secret: SecretFunction = ({ headers }) => {
+      const scope = 'get' in headers && typeof headers.get === 'function' && headers.get('x-shop');
+      return scope ? { secret: SECRET, scope } : null;
+    };
+    const body = new TextEncoder().encode(JSON.stringify(paidOrder()));
+    const headers = new Headers({
+      'x-service-event': 'order:paid',
+      'x-service-signature': sign(body, SECRET),
+      'x-shop': 'one',
+    });
+    await createReceiver({ secret, queue }).receive({ method: 'POST', headers, body });
+    const [job] = jobs;
+    if (job)
+      expect(await makeWorker({ secret }).dispatch(job)).toMatchObject({ outcome: 'handled' });
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
   test('one shop cannot pass for another, and a shop that is gone proves nothing', async () => {
     const job = await queuedFor('/one');
     const worker = makeWorker(options);
@@ -222,6 +263,22 @@ test('what the store has kept goes back to the queue so that its worker can prov
   // Its secret is not known any more: whoever has the store vouches for it.
   if (again) expect(await makeWorker().dispatch(again)).toMatchObject({ outcome: 'handled' });
   expect(await dead()).toEqual([]);
+});
+
+test('what did not fit its event, and does now, is done with through the queue', async () => {
+  const job = await queued(paidOrder({ status: 54 }));
+  expect(await makeWorker().dispatch(job, { lastAttempt: true })).toMatchObject({
+    outcome: 'parked',
+  });
+  const [kept] = await dead();
+  const redriving: HandOff = { ...queue, redrive: queue.enqueue };
+  const mended = makeWorker({ queue: redriving, paidStatuses: [54, 100] });
+  if (kept) expect(await mended.redrive(kept)).toMatchObject({ outcome: 'queued' });
+  const again = jobs.at(-1);
+  if (again)
+    expect(await mended.dispatch(again)).toMatchObject({ outcome: 'handled', key: again.key });
+  expect(await dead()).toEqual([]);
+  expect(await store.count('failing')).toBe(0);
 });
 
 test('what verify gave is trusted, and sealed it can be proven', async () => {

@@ -14,6 +14,8 @@ describe('a secret', () => {
     ['empty within a list', [SECRET, '']],
     ['the text of a variable that was not set', 'undefined'],
     ['the text of null', 'null'],
+    ['the same key as such a text', 'undefined\0\0'],
+    ['the bytes of such a text', Buffer.from('undefined')],
     ['the text of a promise', `${Promise.resolve()}`],
     ['invisible', '\u200b\u2060'],
     ['begun by a byte order mark', `\ufeff${SECRET}`],

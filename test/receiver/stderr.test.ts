@@ -289,7 +289,38 @@ describe('what may be missed is told on stderr', () => {
     for (let sent = 0; sent < 50; sent++)
       await deliver(receiver, paidOrder(), { event: `e${sent}` });
     expect(told()).toHaveLength(21);
-    expect(told()[20]).toContain('further ones are not told of');
+    expect(told()[20]).toContain('unknown ones are not told of');
+    // They cannot hide one that is known.
+    await deliver(receiver, paidOrder());
+    expect(told()[21]).toContain('.on("order:paid", handler)');
+  });
+
+  test('whatever the console does', async () => {
+    const broken = () => {
+      throw new Error('no console');
+    };
+    vi.spyOn(console, 'error').mockImplementation(broken);
+    vi.spyOn(console, 'warn').mockImplementation(broken);
+    const receiver = shop().on('order:paid', async () => {
+      throw new Error('no');
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
+    expect(await deliver(receiver, paidOrder(), { secret: 'wrong' })).toMatchObject({
+      status: 401,
+    });
+    await receiver.close();
+  });
+
+  test('a hook that throws, ten times a minute', async () => {
+    const hooks = {
+      onRejected() {
+        throw new Error('broken');
+      },
+    };
+    const receiver = shop({ hooks });
+    for (let sent = 0; sent < 100; sent++)
+      await deliver(receiver, paidOrder(), { secret: 'wrong' });
+    expect(told()).toHaveLength(10);
   });
 
   test('a lost lease', async () => {

@@ -229,6 +229,13 @@ describe('a variant', () => {
     expect(fixture.description).toBe('a paid order');
   });
 
+  test('extends fixtures only, and opens nothing else', () => {
+    for (const file of ['/etc/passwd', '../package.json', '/dev/zero']) {
+      const refusal = refusalOf(save('other', { v: 1, extends: file }));
+      expect(refusal).toContain('has to end in .hook.json');
+    }
+  });
+
   test('that extends itself is refused, also by way of another', () => {
     expect(refusalOf(save('self', { v: 1, extends: './self.hook.json' }))).toContain(
       'extends itself',

@@ -1,5 +1,6 @@
 import { WebhookError } from '../../errors.js';
 import { inTime } from '../../in-time.js';
+import { Limited } from '../../limited.js';
 import { quoted, writeLine } from '../../log.js';
 import { describeError } from '../../printable.js';
 import { type Dispatching, work } from '../work.js';
@@ -20,6 +21,7 @@ const BATCH_MS = 14 * 60 * 1000;
 interface Worker {
   readonly receiver: Dispatching;
   readonly bodies: LargeBodies | undefined;
+  readonly tell: Tell;
 }
 
 /**
@@ -45,17 +47,20 @@ export function toQueueHandler<Env>(
   options: QueueHandlerOptions<Env>,
 ): (batch: QueueBatch, env: Env, context?: unknown) => Promise<void> {
   const names = readNames(options);
+  const tell = teller();
   if (typeof receiver !== 'function') checkSource(receiver);
   const makeWorker = async (env: Env): Promise<Worker> => ({
     receiver: checkSource(typeof receiver === 'function' ? await receiver(env) : receiver),
     bodies: options.large && largeBodies(options.large(env)),
+    tell,
   });
   const workerOf = oncePerEnv(makeWorker, 'The function that makes the receiver');
 
   return async ({ queue, messages }, env) => {
     const isDead = names.dead.includes(queue);
     if (!isDead && !names.live.includes(queue)) {
-      writeLine(
+      tell(
+        'queue',
         `this Worker consumes the queue "${queue}", which toQueueHandler() has not been told of: ` +
           'name it as its `queue` or its `deadLetterQueue`. Nothing of it is processed until then.',
       );
@@ -66,7 +71,7 @@ export function toQueueHandler<Env>(
     try {
       worker = await workerOf(env);
     } catch (error) {
-      writeLine(`what processes the queue could not be made: ${describeError(error)}`);
+      tell('worker', `what processes the queue could not be made: ${describeError(error)}`);
       for (const message of messages) retry(message, isDead ? 'dead' : 'waiting');
       return;
     }
@@ -79,10 +84,21 @@ export function toQueueHandler<Env>(
   };
 }
 
+/** Tells of a kind of trouble on stderr. */
+type Tell = (kind: string, text: string) => void;
+
+/** Ten of each kind a minute: a queue may be full of what cannot be processed. */
+function teller(): Tell {
+  const limited = new Limited();
+  const more = (count: number) =>
+    count === 1 ? '' : `within a minute, ${count} more; the latest: `;
+  return (kind, text) => limited.tell(kind, (count) => writeLine(`${more(count)}${text}`), 10);
+}
+
 /** Never rejects: a message has to be settled by itself, whatever becomes of its neighbours. */
 async function settle(
   message: QueueMessage,
-  { receiver, bodies }: Worker,
+  { receiver, bodies, tell }: Worker,
   { isDead, endAt }: { readonly isDead: boolean; readonly endAt: number },
 ): Promise<void> {
   try {
@@ -97,14 +113,18 @@ async function settle(
     const worked = await inTime(working, 'The receiver', leftMs);
     const { state, outcome, retryAfterMs } = worked;
     if (state !== 'done') {
-      if (isDead && state === 'failed') warnOfDead(delivery, outcome);
+      if (isDead && state === 'failed') warnOfDead(tell, delivery, outcome);
       return retry(message, isDead ? 'dead' : state, retryAfterMs);
     }
     message.ack();
     // A message that somebody else has put in may name the body of a delivery that is not done.
-    if (parked !== undefined && worked.key === delivery.key) await clearBody(parked, bodies);
+    const isDone = worked.key === delivery.key && outcome !== 'ignored';
+    if (parked !== undefined && isDone) await clearBody(parked, bodies, tell);
   } catch (error) {
-    writeLine(`message ${quoted(message.id)} could not be processed: ${describeError(error)}`);
+    tell(
+      'message',
+      `message ${quoted(message.id)} could not be processed: ${describeError(error)}`,
+    );
     retry(message, isDead ? 'dead' : 'failed');
   }
 }
@@ -129,16 +149,21 @@ async function fetchBody(name: string, bodies: LargeBodies | undefined): Promise
 }
 
 /** The delivery is done, whatever becomes of its body. */
-async function clearBody(name: string, bodies: LargeBodies | undefined): Promise<void> {
+async function clearBody(name: string, bodies: LargeBodies | undefined, tell: Tell): Promise<void> {
   try {
     if (bodies) await inTime(bodies.clear(name), 'What keeps large bodies');
   } catch (error) {
-    writeLine(`the body ${quoted(name)} could not be deleted: ${describeError(error)}`);
+    tell('body', `the body ${quoted(name)} could not be deleted: ${describeError(error)}`);
   }
 }
 
-function warnOfDead({ id, event }: { id: string; event: string }, outcome: string): void {
-  writeLine(
+function warnOfDead(
+  tell: Tell,
+  { id, event }: { id: string; event: string },
+  outcome: string,
+): void {
+  tell(
+    'dead',
     `delivery ${quoted(id)} (${quoted(event)}) came out of the dead-letter queue, ${outcome} ` +
       'again, and could not be parked: give the receiver a durable store before the queue drops it.',
   );

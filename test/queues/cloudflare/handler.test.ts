@@ -261,6 +261,7 @@ describe('a large body', () => {
   test.each([
     ['without its proof', { proof: undefined }],
     ['under another id', { id: 'fresh' }],
+    ['as an event that nobody handles', { event: 'nobody:knows' }],
   ])('stays for its own message where another one names it %s', async (_, changes) => {
     stderr();
     const genuine = parkedJob('b');
