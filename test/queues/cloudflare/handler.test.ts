@@ -142,6 +142,18 @@ test('only what comes out of the dead-letter queue is parked', async () => {
   expect(await store.count('dead')).toBe(1);
 });
 
+test.each([-48, 48])(
+  'what was received by a clock that is %d hours off is processed',
+  async (hours) => {
+    const handler = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, scope: 'default', store: durableStore() });
+    const one = message({ ...job('a'), receivedAt: Date.now() + hours * 3_600_000 });
+    await toQueueHandler(receiver.on('order:paid', handler), NAMES)(batchOf([one]), env);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(one.ack).toHaveBeenCalledOnce();
+  },
+);
+
 test('a queue that it was not told of is not processed, and said so', async () => {
   const written = stderr();
   const receiver = { dispatch: vi.fn() };
