@@ -19,6 +19,6 @@ export default defineConfig({
     // What the library says on stderr has tests of its own, and would hide what a test says.
     onConsoleLog: (log) => !log.startsWith('storefront-webhooks: '),
     // For a machine that stalls; no test waits so long for anything.
-    testTimeout: 20_000,
+    testTimeout: 60_000,
   },
 });

@@ -455,7 +455,7 @@ export function describeStore(
     });
 
     test('does what the model of the state machine does, whatever is asked of it', {
-      timeout: 60_000,
+      timeout: 240_000,
     }, async () => {
       await fc.assert(
         fc.asyncProperty(histories, async (history) => {
