@@ -1,8 +1,9 @@
 import { WebhookError } from './errors.js';
 import { inTime, MAX_TIMER_MS } from './in-time.js';
-import { Lease, type LeaseEnd, persist, type Timing } from './lease.js';
+import { Lease, type LeaseEnd, type Timing } from './lease.js';
 import type { Dispatched } from './outcome.js';
 import { Purging } from './purging.js';
+import { insist, persist } from './recording.js';
 import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from './stores/store.js';
 
 /** How many interrupted attempts make a delivery dead, where the store can park it. */
@@ -53,10 +54,11 @@ export class Idempotency {
   readonly #timing: Timing;
   readonly #onError: (error: unknown, subject: Claimable) => void;
   readonly #running = new Map<string, { started: Promise<Dispatched>; at: number }>();
-  /** Work that goes on after its time limit, and is not waited for by its sender. */
+  /** Work after its time limit, and records that the store could not take yet: no sender waits for them. */
   readonly #late = new Set<Promise<unknown>>();
   readonly #purging: Purging;
   #closing = false;
+  #closed = false;
 
   /** @param onError - Told what could not be recorded or purged, where the answer stays the same. */
   constructor(
@@ -155,6 +157,7 @@ export class Idempotency {
     await inTime(this.#idle(), 'What is running', Math.min(timeoutMs, MAX_TIMER_MS)).catch(
       () => {},
     );
+    this.#closed = true;
   }
 
   async #idle(): Promise<void> {
@@ -196,7 +199,7 @@ export class Idempotency {
     return isLate ? { state: 'busy', retryAfterMs: 0 } : { ...claim, askedAt };
   }
 
-  #settle(
+  async #settle(
     lease: Lease,
     subject: Claimable,
     work: Work,
@@ -204,24 +207,60 @@ export class Idempotency {
     permanent = false,
   ): Promise<Settled> {
     lease.stop();
-    return settlement(lease, work, keepMs, permanent).catch((cause) => {
-      const message = 'The store could not record how the delivery ended.';
-      this.#onError(new WebhookError('outcome_unrecorded', message, { cause }), subject);
+    const settle = () => settlement(lease, work, keepMs, permanent);
+    try {
+      return await persist(settle);
+    } catch (cause) {
+      this.#goOn(this.#settleInTheEnd(lease, subject, settle, cause));
       // What is done is done: to have it sent again would only do it twice.
       return 'held';
+    }
+  }
+
+  /** The fence sees to it that this is harmless, also where somebody else has taken over. */
+  async #settleInTheEnd(
+    lease: Lease,
+    subject: Claimable,
+    settle: () => Promise<Settled>,
+    firstCause: unknown,
+  ): Promise<void> {
+    let cause = firstCause;
+    let isTold = false;
+    const tell = () => {
+      if (isTold) return;
+      isTold = true;
+      const message = 'The store could not record how the delivery ended.';
+      this.#onError(new WebhookError('outcome_unrecorded', message, { cause }), subject);
+    };
+    // From then on somebody else may do it again.
+    const tellOnceLapsed = () => lease.leftMs === 0 && tell();
+    tellOnceLapsed();
+    const settled = await insist(settle, {
+      isOver: () => this.#closed,
+      onFailed: (error) => {
+        cause = error;
+        tellOnceLapsed();
+      },
     });
+    if (settled === undefined || settled === 'lost') tell();
   }
 
   /** Work that ends late still counts, unless somebody else has taken over by then. */
   #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, keepMs: number): void {
-    const late: Promise<unknown> = working
-      .then<unknown>(({ state }) =>
-        // The time limit was its failure. Now that it has stopped, a retry need not wait for the lease.
-        state === 'done' ? this.#settle(lease, subject, { state }, keepMs) : lease.lapse(),
-      )
-      .catch((error) => this.#onError(error, subject))
-      .finally(() => this.#late.delete(late));
+    this.#goOn(
+      working
+        .then<unknown>(({ state }) =>
+          // The time limit was its failure. Now that it has stopped, a retry need not wait for the lease.
+          state === 'done' ? this.#settle(lease, subject, { state }, keepMs) : lease.lapse(),
+        )
+        .catch((error) => this.#onError(error, subject)),
+    );
+  }
+
+  /** Has {@link close} wait for what nobody else waits for. It must not reject. */
+  #goOn(late: Promise<unknown>): void {
     this.#late.add(late);
+    void late.finally(() => this.#late.delete(late));
   }
 }
 

@@ -1,4 +1,5 @@
 import { WebhookError } from './errors.js';
+import { persist } from './recording.js';
 import type { Json } from './schemas/json.js';
 import type { IdempotencyStore } from './stores/store.js';
 
@@ -34,6 +35,8 @@ export class Lease {
   #end: (reason: LeaseEnd) => void = () => {};
   #error: WebhookError | undefined;
   #abort: AbortController | undefined;
+  /** What is done, and what the store could not yet be told. */
+  readonly #unrecorded = new Map<string, Json>();
 
   /** @param askedAt - When it was claimed: it lasts from then on, at least. */
   constructor(
@@ -72,7 +75,7 @@ export class Lease {
 
   /** Whether it has ended early, or has lapsed while this process was frozen: nothing more may be begun. */
   hasEnded(): boolean {
-    if (!this.#error && this.#hasLapsed()) this.#endEarly('lost');
+    if (!this.#error && this.leftMs === 0) this.#endEarly('lost');
     return this.#error !== undefined;
   }
 
@@ -82,33 +85,48 @@ export class Lease {
   }
 
   /**
-   * Records that a handler or a step of it is done.
+   * Records that a handler or a step of it is done. What the store cannot take now is recorded with the
+   * failure of another handler, before anybody tries again; a delivery that is done needs no such record.
    *
    * @throws {WebhookError} `lease_lost` where another process has taken over.
    */
   async record(name: string, output: Json): Promise<void> {
-    if (await persist(() => this.#store.handlerDone(this.key, this.#fence, name, output))) return;
+    try {
+      if (await persist(() => this.#record(name, output))) return;
+    } catch {
+      this.#unrecorded.set(name, output);
+      return;
+    }
     this.#endEarly('lost');
     this.check();
   }
 
   complete(keepMs: number): Promise<boolean> {
-    return persist(() => this.#store.complete(this.key, this.#fence, keepMs));
+    return this.#store.complete(this.key, this.#fence, keepMs);
   }
 
-  fail(error: string, { permanent }: { permanent: boolean }): Promise<'retry' | 'dead' | 'lost'> {
+  async fail(
+    error: string,
+    { permanent }: { permanent: boolean },
+  ): Promise<'retry' | 'dead' | 'lost'> {
+    if (!(await this.#recordRest())) return 'lost';
     // Who sent it does the retrying, or the queue: so it is free at once, and a later retry may succeed.
     const terms = { delayMs: 0, permanent, maxFailures: Number.POSITIVE_INFINITY, error };
-    return persist(() => this.#store.fail(this.key, this.#fence, terms));
+    return this.#store.fail(this.key, this.#fence, terms);
   }
 
-  release(): Promise<boolean> {
-    return persist(() => this.#store.release(this.key, this.#fence));
+  async release(): Promise<boolean> {
+    return (await this.#recordRest()) && this.#store.release(this.key, this.#fence);
   }
 
   /** Ends the lease at once, as if it had run out: the next claim counts as one after a crash. */
   lapse(): Promise<boolean> {
     return persist(() => this.#store.renew(this.key, this.#fence, 0));
+  }
+
+  /** How long it lasts from now on, unless it is renewed; 0 where somebody else may hold it. */
+  get leftMs(): number {
+    return Math.max(0, this.#renewedAt + this.#timing.leaseMs - performance.now());
   }
 
   /** Stops renewing. */
@@ -159,9 +177,16 @@ export class Lease {
     }
   }
 
-  /** Once it has lapsed unrenewed, somebody else may hold it. */
-  #hasLapsed(): boolean {
-    return performance.now() - this.#renewedAt > this.#timing.leaseMs;
+  #record(name: string, output: Json): Promise<boolean> {
+    return this.#store.handlerDone(this.key, this.#fence, name, output);
+  }
+
+  async #recordRest(): Promise<boolean> {
+    for (const [name, output] of this.#unrecorded) {
+      if (!(await this.#record(name, output))) return false;
+      this.#unrecorded.delete(name);
+    }
+    return true;
   }
 
   #endEarly(reason: LeaseEnd): void {
@@ -170,22 +195,4 @@ export class Lease {
     this.#end(reason);
     this.#abort?.abort(this.#error);
   }
-}
-
-/**
- * Tries a write again where the store fails for a moment: what was done should not be forgotten. Each
- * verb may be asked again: where the first answer was lost, the second says the same, or `lost`.
- */
-export async function persist<Result>(write: () => Promise<Result>): Promise<Result> {
-  const startedAt = performance.now();
-  for (const pauseMs of [50, 250]) {
-    try {
-      return await write();
-    } catch (error) {
-      // A store that is slow to fail would take its time again, and the sender is waiting.
-      if (performance.now() - startedAt > 1_000) throw error;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-  }
-  return write();
 }

@@ -320,10 +320,83 @@ describe('a store that fails', () => {
       throw new Error('the store is down');
     };
     const { process, errors } = setUp(storeWith({ complete }));
-    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({
+    const closing = process();
+    expect(await closing.hold(subject, KEEP, async () => DONE)).toMatchObject({
       state: 'worked',
     });
+    await closing.close(0);
+    await vi.waitFor(() =>
+      expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]),
+    );
+  });
+
+  test('to complete for longer than its sender waits: it is recorded once it is back', async () => {
+    const base = memoryStore();
+    let isDown = true;
+    const complete: IdempotencyStore['complete'] = async (...args) => {
+      if (isDown) throw new Error('the store restarts');
+      return base.complete(...args);
+    };
+    const { process, errors } = setUp(storeWith({ complete }, base), { leaseMs: 5_000 });
+    const first = process();
+    expect(await first.hold(subject, KEEP, async () => DONE)).toMatchObject({ state: 'worked' });
+    setTimeout(() => {
+      isDown = false;
+    }, 300);
+    await first.close(5_000);
+    expect(await process().hold(subject, KEEP, async () => DONE)).toEqual({ state: 'done' });
+    expect(errors).toEqual([]);
+  });
+
+  test('to complete for longer than its lease: it is told, and recorded all the same', async () => {
+    const base = memoryStore();
+    let isDown = true;
+    const complete: IdempotencyStore['complete'] = async (...args) => {
+      if (isDown) throw new Error('the store restarts');
+      return base.complete(...args);
+    };
+    const { process, errors } = setUp(storeWith({ complete }, base));
+    const first = process();
+    await first.hold(subject, KEEP, async () => DONE);
+    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    isDown = false;
+    await first.close(5_000);
+    expect(await process().hold(subject, KEEP, async () => DONE)).toEqual({ state: 'done' });
     expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]);
+  });
+
+  test('to note one handler, and another one fails: the note is made before the retry', async () => {
+    const base = memoryStore();
+    let isDown = true;
+    const whenUp =
+      <Args extends unknown[], Result>(verb: (...args: Args) => Promise<Result>) =>
+      async (...args: Args) => {
+        if (isDown) throw new Error('the store restarts');
+        return verb(...args);
+      };
+    const store = storeWith(
+      {
+        handlerDone: whenUp((...args) => base.handlerDone(...args)),
+        fail: whenUp((...args) => base.fail(...args)),
+      },
+      base,
+    );
+    const { process } = setUp(store, { leaseMs: 5_000 });
+    const first = process();
+    await first.hold(subject, KEEP, async (lease) => {
+      await lease.record('one', null);
+      return FAILED;
+    });
+    setTimeout(() => {
+      isDown = false;
+    }, 100);
+    await first.close(5_000);
+    let done: unknown;
+    await process().hold(subject, KEEP, async (lease) => {
+      done = lease.done;
+      return DONE;
+    });
+    expect(done).toEqual({ one: null });
   });
 });
 

@@ -40,6 +40,7 @@ const ORDER = [
   'options',
   'settings',
   'verifying',
+  'recording',
   'lease',
   'purging',
   'idempotency',
