@@ -47,6 +47,7 @@ export type WebhookErrorCode =
   | 'outcome_unrecorded'
   | 'queue_invalid'
   | 'schema_missing'
+  | 'schema_newer'
   | 'store_full'
   | 'store_invalid'
   | 'store_unavailable'

@@ -195,6 +195,11 @@ export class Idempotency {
     const askedAt = performance.now();
     const claim = await this.#store.claim(subject, terms);
     if (claim.state !== 'acquired') return claim;
+    // Says that it begins, without which its crash would not count: a claim whose answer was lost looks the same.
+    const isRetry = claim.attempt > 1 && this.#parks(subject);
+    if (isRetry && !(await this.#store.renew(subject.key, claim.fence, terms.leaseMs))) {
+      return { state: 'busy', retryAfterMs: 0 };
+    }
     const isLate = performance.now() - askedAt > this.#timing.leaseMs - this.#timing.renewMs;
     return isLate ? { state: 'busy', retryAfterMs: 0 } : { ...claim, askedAt };
   }

@@ -157,6 +157,7 @@ export class Lines {
 const STORE_CODES: ReadonlySet<string> = new Set([
   'outcome_unrecorded',
   'schema_missing',
+  'schema_newer',
   'store_full',
   'store_invalid',
   'store_unavailable',

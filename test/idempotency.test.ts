@@ -403,12 +403,14 @@ describe('a store that fails', () => {
 describe('a delivery whose lease lapses each time, as if it killed its process', () => {
   async function crash(store: IdempotencyStore, times: number) {
     for (let i = 0; i < times; i++) {
-      await store.claim(subject, {
-        owner: `${i}`,
+      const owner = `${i}`;
+      const claim = await store.claim(subject, {
+        owner,
         leaseMs: 0,
         ...KEEP,
         maxCrashes: Infinity,
       });
+      if (claim.state === 'acquired') await store.renew(subject.key, claim.fence, 0);
     }
   }
   const durable = () => storeWith({ durable: true });

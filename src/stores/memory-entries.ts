@@ -14,6 +14,8 @@ export interface Entry extends Aged<Entry> {
   fence: number;
   attempts: number;
   failures: number;
+  /** Whether its lease was, since it was claimed. */
+  renewed: boolean;
   done: Readonly<Record<string, Json>>;
   /** Leased: when the lease lapses. Retry: when it is due. */
   notBefore: number;

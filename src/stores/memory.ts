@@ -81,13 +81,19 @@ class MemoryStore implements IdempotencyStore {
     }
     if (!isMine) {
       entry.fence = nextFence(entry.fence, now);
-      if (entry.state === 'leased' && entry.attempts - entry.failures >= lease.maxCrashes) {
+      const lapsed = entry.state === 'leased';
+      const leases = entry.attempts - entry.failures;
+      // Otherwise it was claimed and never begun, because the answer was lost.
+      const counts = !lapsed || entry.renewed || leases <= 1;
+      if (lapsed && counts && leases >= lease.maxCrashes) {
         entry.error = INTERRUPTED;
         this.#end(entry, now);
         return { state: 'dead', error: entry.error };
       }
       entry.owner = lease.owner;
-      entry.attempts += 1;
+      entry.attempts += counts ? 1 : 0;
+      entry.renewed = false;
+      entry.purgeAt = Math.max(entry.purgeAt, now + lease.keepMs);
     }
     entry.notBefore = now + lease.leaseMs;
     this.#entries.move(entry, 'leased');
@@ -98,6 +104,7 @@ class MemoryStore implements IdempotencyStore {
     const entry = this.#leased(key, fence);
     if (!entry) return false;
     entry.notBefore = clock() + leaseMs;
+    entry.renewed = true;
     this.#entries.move(entry, 'leased');
     return true;
   }
@@ -116,7 +123,7 @@ class MemoryStore implements IdempotencyStore {
     const entry = this.#entries.get(key);
     if (entry?.fence !== fence || (entry.state !== 'leased' && entry.state !== 'done'))
       return false;
-    entry.purgeAt = clock() + keepMs;
+    entry.purgeAt = Math.max(entry.purgeAt, clock() + keepMs);
     entry.delivery = undefined;
     entry.owner = '';
     entry.done = NOTHING;
@@ -126,8 +133,10 @@ class MemoryStore implements IdempotencyStore {
   }
 
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    const entry = this.#leased(key, fence);
-    if (!entry) return 'lost';
+    const entry = this.#entries.get(key);
+    if (entry?.fence !== fence || entry.state === 'done') return 'lost';
+    // Asked again, as where the answer was lost.
+    if (entry.state !== 'leased') return entry.state;
     const now = clock();
     entry.failures += 1;
     entry.error = terms.error;
@@ -141,8 +150,9 @@ class MemoryStore implements IdempotencyStore {
   }
 
   async release(key: string, fence: number): Promise<boolean> {
-    const entry = this.#leased(key, fence);
-    if (!entry) return false;
+    const entry = this.#entries.get(key);
+    if (entry?.fence === fence && entry.state === 'retry') return true;
+    if (entry?.fence !== fence || entry.state !== 'leased') return false;
     entry.attempts -= 1;
     entry.notBefore = clock();
     this.#entries.move(entry, 'retry');
@@ -180,7 +190,16 @@ class MemoryStore implements IdempotencyStore {
       .filter((entry) => IS_IN[state](entry, now))
       .flatMap(({ delivery, ...entry }) =>
         delivery?.body && delivery.key > after && (scope ?? delivery.scope) === delivery.scope
-          ? toStored({ ...entry, ...delivery, proof: delivery.proof, body: delivery.body }, state)
+          ? toStored(
+              {
+                ...entry,
+                ...delivery,
+                proof: delivery.proof,
+                body: delivery.body,
+                lapsed: entry.state === 'leased' && entry.notBefore < now,
+              },
+              state,
+            )
           : [],
       )
       .sort((a, b) => (a.key < b.key ? -1 : 1))
@@ -209,6 +228,7 @@ class MemoryStore implements IdempotencyStore {
       fence,
       attempts: 1,
       failures: 0,
+      renewed: false,
       done: NOTHING,
       notBefore: now + leaseMs,
       purgeAt: now + keepMs,

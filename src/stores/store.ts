@@ -74,6 +74,11 @@ export interface StoredDelivery extends Omit<SealedDelivery, 'receivedAt'> {
   readonly attempts: number;
   /** Why it failed the last time. */
   readonly error: string | undefined;
+  /**
+   * Its last attempt was begun, and neither failed nor was recorded as done: its process died, or could
+   * not reach the store any more. So it may have been done, and answered 200.
+   */
+  readonly interrupted: boolean;
   /** The `id` in its body, or in the `data` of it; 200 characters at most. */
   readonly orderId: string | undefined;
   /** The `email` beside it. */
@@ -111,17 +116,24 @@ export interface IdempotencyStore {
   readonly durable: boolean;
   /** What it is, in a few words for a person, such as `SQLite (webhooks.db)`: no folder, no host, no password. */
   readonly description?: string | undefined;
-  /** Takes the lease if the key is new, due for retry, or its lease has lapsed (which counts as a crash). */
+  /**
+   * Takes the lease if the key is new, due for retry, or its lease has lapsed. That counts as a crash where
+   * the lease was renewed, or is the first to lapse since a failure; else it was never begun, and counts as
+   * no attempt. The longest `keepMs` that it is claimed or completed with is the one that counts.
+   */
   claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim>;
-  /** Prolongs the lease from now. `false`: the lease is lost. */
+  /**
+   * Prolongs the lease from now, and says that what was claimed has begun: the receiver renews the lease of
+   * every attempt but the first before it runs a handler. `false`: the lease is lost.
+   */
   renew(key: string, fence: number, leaseMs: number): Promise<boolean>;
   /** Records that one handler, or one step of it, is done. `false`: the lease is lost. */
   handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean>;
   /** Leased or already done becomes done. `false`: the lease is lost. */
   complete(key: string, fence: number, keepMs: number): Promise<boolean>;
-  /** Leased becomes retry or dead, and counts a failure. */
+  /** Leased becomes retry or dead, and counts a failure. Asked again under the same fence, it says the same. */
   fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'>;
-  /** Gives the lease back as if it had never been taken. `false`: the lease is lost. */
+  /** Gives the lease back as if it had never been taken, and may be asked again. `false`: the lease is lost. */
   release(key: string, fence: number): Promise<boolean>;
   /**
    * Dead or stalled becomes retry, due at once, as if it had never been tried; what its handlers have

@@ -1,5 +1,5 @@
 import { glanceAt } from './payload.js';
-import type { StoredDelivery, UnfinishedState } from './store.js';
+import { INTERRUPTED, type StoredDelivery, type UnfinishedState } from './store.js';
 
 /** What a store has of a delivery that it lists. Times are milliseconds since 1970. */
 export interface StoredRow {
@@ -15,6 +15,8 @@ export interface StoredRow {
   /** Begins at the time of the last claim. Not there where another version of the store gives the row. */
   readonly fence: number | undefined;
   readonly notBefore: number | undefined;
+  /** Its lease was neither completed nor given back, and has lapsed. */
+  readonly lapsed: boolean;
 }
 
 /** A row as every store gives it to a person, and to `receiver.redrive`. */
@@ -31,6 +33,7 @@ export function toStored(row: StoredRow, state: UnfinishedState): StoredDelivery
     state,
     attempts,
     error: error ?? undefined,
+    interrupted: row.lapsed || (state === 'dead' && error === INTERRUPTED),
     ...glanceAt(body),
     lastTriedAt: attempts > 0 && fence !== undefined ? toDate(fence) : undefined,
     dueAt: state !== 'dead' && notBefore !== undefined ? toDate(notBefore) : undefined,

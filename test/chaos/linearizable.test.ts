@@ -67,7 +67,7 @@ describe('accepts', () => {
       [
         claim(0, 1, 'a', 5),
         verb('fail', 2, 3, 5, 'accepted'),
-        verb('fail', 4, 5, 5, 'refused'),
+        verb('fail', 4, 5, 5, 'accepted'),
         claim(6, 7, 'b', 6),
         verb('release', 8, 9, 6, 'accepted'),
         claim(10, 11, 'c', 7),

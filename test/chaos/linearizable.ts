@@ -69,7 +69,10 @@ function apply(state: State, call: Call): State | undefined {
   const { verb, result } = call;
   if (verb === 'claim') return applyClaim(state, call);
   const holds = state.name === 'leased' && call.fence === state.fence;
-  const repeats = verb === 'complete' && state.name === 'done' && call.fence === state.fence;
+  // Asked again, where the first answer was lost.
+  const ended = verb === 'complete' ? 'done' : 'retry';
+  const mayRepeat = verb === 'complete' || verb === 'fail' || verb === 'release';
+  const repeats = mayRepeat && state.name === ended && call.fence === state.fence;
   if (result === 'refused') return holds || repeats ? undefined : state;
   if (result !== 'accepted') return undefined;
   if (repeats) return state;

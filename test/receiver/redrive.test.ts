@@ -33,7 +33,8 @@ async function kill(store: IdempotencyStore) {
   if (!sealed) throw new Error('nothing was handed off');
   const terms = { leaseMs: -1, keepMs: 60_000, maxCrashes: 5 };
   for (let crash = 0; crash < 6; crash++) {
-    await store.claim(sealed, { ...terms, owner: `process ${crash}` });
+    const claim = await store.claim(sealed, { ...terms, owner: `process ${crash}` });
+    if (claim.state === 'acquired') await store.renew(sealed.key, claim.fence, -1);
   }
 }
 

@@ -72,12 +72,13 @@ async function acceptedStale(store: IdempotencyStore): Promise<string[]> {
   };
   const accepted: string[] = [];
   for (const [verb, call] of Object.entries(verbs)) {
-    for (const isDone of [false, true]) {
+    for (const state of ['leased', 'retry', 'done']) {
       const delivery = newDelivery();
       const stale = await claim(store, delivery, -1);
       const fresh = await claim(store, delivery, 60_000);
-      if (isDone) await store.complete(delivery.key, fresh, 60_000);
-      if (await call(delivery.key, stale)) accepted.push(isDone ? `${verb} once done` : verb);
+      if (state === 'retry') await store.fail(delivery.key, fresh, terms);
+      if (state === 'done') await store.complete(delivery.key, fresh, 60_000);
+      if (await call(delivery.key, stale)) accepted.push(`${verb} where it is ${state}`);
     }
   }
   return accepted;

@@ -180,12 +180,14 @@ export function testListing({ store, newDelivery, claim }: Subject): void {
       state,
       attempts,
       error,
+      interrupted,
       orderId,
       email,
       lastTriedAt,
       dueAt,
       ...rest
     } = await one('dead');
+    expect(interrupted).toBe(false);
     expect({ ...rest, receivedAt: receivedAt.getTime() }).toEqual({ ...delivery, body: undefined });
     expect(Buffer.from(body).equals(Buffer.from(delivery.body ?? []))).toBe(true);
   });

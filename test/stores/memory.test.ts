@@ -16,8 +16,13 @@ const delivery = (key: string, bytes = 10) => ({
   body: new Uint8Array(bytes),
 });
 
-async function claim(store: ReturnType<typeof memoryStore>, key: string, bytes?: number) {
-  const result = await store.claim(delivery(key, bytes), terms(key));
+async function claim(
+  store: ReturnType<typeof memoryStore>,
+  key: string,
+  bytes?: number,
+  keepMs = 60_000,
+) {
+  const result = await store.claim(delivery(key, bytes), { ...terms(key), keepMs });
   return result.state === 'acquired' ? result.fence : 0;
 }
 
@@ -111,7 +116,7 @@ describe('the bounds of the memory store', () => {
     const store = memoryStore();
     for (const key of ['a', 'b']) {
       await store.fail(key, await claim(store, key), { ...RETRY, permanent: true });
-      await store.complete(`${key} done`, await claim(store, `${key} done`), -1);
+      await store.complete(`${key} done`, await claim(store, `${key} done`, 10, -1), -1);
     }
     expect(await store.list({ state: 'dead', limit })).toEqual([]);
     expect(await store.purge(limit)).toBe(0);

@@ -21,6 +21,7 @@ interface Entry {
   fence: number;
   attempts: number;
   failures: number;
+  renewed: boolean;
   done: Record<string, Json>;
   /** When the lease lapses or the retry is due, from now: nothing ever takes any time. */
   dueMs: number;
@@ -50,7 +51,11 @@ export class ModelStore implements IdempotencyStore {
     if (!isMine && entry.dueMs > 0) return { state: 'busy', retryAfterMs: entry.dueMs };
     if (!isMine) {
       entry.fence += 1;
-      if (entry.state === 'leased' && entry.attempts - entry.failures >= maxCrashes) {
+      const leases = entry.attempts - entry.failures;
+      const lapsed = entry.state === 'leased';
+      // Nobody has heard of a lease but the first that was never renewed: its answer was lost.
+      const counts = !lapsed || entry.renewed || leases <= 1;
+      if (lapsed && counts && leases >= maxCrashes) {
         Object.assign(entry, {
           state: 'dead',
           error: 'it was interrupted too often',
@@ -58,7 +63,9 @@ export class ModelStore implements IdempotencyStore {
         });
         return { state: 'dead', error: entry.error };
       }
-      entry.attempts += 1;
+      if (counts) entry.attempts += 1;
+      entry.keepMs = Math.max(entry.keepMs, keepMs);
+      entry.renewed = false;
     }
     Object.assign(entry, { state: 'leased', owner, dueMs: leaseMs });
     const { fence, attempts, done } = entry;
@@ -66,7 +73,7 @@ export class ModelStore implements IdempotencyStore {
   }
 
   async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
-    return change(this.#held(key, fence), { dueMs: leaseMs });
+    return change(this.#held(key, fence), { dueMs: leaseMs, renewed: true });
   }
 
   async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
@@ -81,6 +88,9 @@ export class ModelStore implements IdempotencyStore {
   }
 
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
+    const entry = this.#entries.get(key);
+    if (entry?.fence === fence && (entry.state === 'retry' || entry.state === 'dead'))
+      return entry.state;
     const held = this.#held(key, fence);
     if (!held) return 'lost';
     const failures = held.failures + 1;
@@ -91,6 +101,8 @@ export class ModelStore implements IdempotencyStore {
   }
 
   async release(key: string, fence: number): Promise<boolean> {
+    const entry = this.#entries.get(key);
+    if (entry?.fence === fence && entry.state === 'retry') return true;
     const held = this.#held(key, fence);
     return change(held, { state: 'retry', dueMs: 0, attempts: (held?.attempts ?? 0) - 1 });
   }
@@ -116,7 +128,7 @@ export class ModelStore implements IdempotencyStore {
   async list({ state }: { state: UnfinishedState }): Promise<StoredDelivery[]> {
     return [...this.#entries.values()]
       .filter((entry) => stateOf(entry) === state)
-      .flatMap(({ delivery: { body, ...rest }, attempts, error, dueMs }) =>
+      .flatMap(({ delivery: { body, ...rest }, attempts, error, dueMs, ...entry }) =>
         body
           ? [
               {
@@ -126,6 +138,9 @@ export class ModelStore implements IdempotencyStore {
                 state,
                 attempts,
                 error,
+                interrupted:
+                  (entry.state === 'leased' && dueMs < 0) ||
+                  (state === 'dead' && error === 'it was interrupted too often'),
                 orderId: JSON.parse(new TextDecoder().decode(body)).id,
                 email: undefined,
                 lastTriedAt: attempts > 0 ? new Date() : undefined,
@@ -149,7 +164,7 @@ export class ModelStore implements IdempotencyStore {
 }
 
 function newEntry(delivery: Claimable, keepMs: number): Entry {
-  const counts = { fence: 0, attempts: 0, failures: 0 };
+  const counts = { fence: 0, attempts: 0, failures: 0, renewed: false };
   return {
     delivery,
     keepMs,

@@ -13,6 +13,7 @@ const row = {
   error: null,
   fence: 1_790_000_001_000,
   notBefore: 1_790_000_002_000,
+  lapsed: false,
 };
 
 test('what was not tried since it was redriven has no time of its last attempt', () => {

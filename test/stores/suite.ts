@@ -220,10 +220,61 @@ export function describeStore(
 
     test('ends a delivery that kills its process each time, at the third crash', async () => {
       await acquire({ leaseMs: 1 });
-      expect(acquired(await takeOver({ leaseMs: 1 })).attempt).toBe(2);
-      expect(acquired(await takeOver({ leaseMs: 1 })).attempt).toBe(3);
+      for (const attempt of [2, 3]) {
+        const next = acquired(await takeOver());
+        expect(next.attempt).toBe(attempt);
+        await store.renew(delivery.key, next.fence, 1);
+      }
       expect(await takeOver({ leaseMs: 1 })).toMatchObject({ state: 'dead' });
       expect(await claim()).toMatchObject({ state: 'dead' });
+    });
+
+    test('counts no claim that nobody has begun, as its answer was lost, but the first', async () => {
+      await acquire({ leaseMs: 1 });
+      for (let lost = 0; lost < 6; lost++) {
+        expect(acquired(await takeOver({ leaseMs: 1 })).attempt).toBe(2);
+      }
+      const begun = acquired(await takeOver());
+      await store.renew(delivery.key, begun.fence, 1);
+      expect(acquired(await takeOver()).attempt).toBe(3);
+    });
+
+    test('says the same of a failure that is told twice, and counts it once', async () => {
+      const { fence } = await acquire();
+      const terms = { ...RETRY, maxFailures: 2 };
+      expect(await store.fail(delivery.key, fence, terms)).toBe('retry');
+      expect(await store.fail(delivery.key, fence, { ...terms, error: 'again' })).toBe('retry');
+      const [failing] = await store.list({ state: 'failing' });
+      expect(failing).toMatchObject({ attempts: 1, error: 'it threw' });
+      const next = await acquire();
+      expect(await store.fail(delivery.key, fence, terms)).toBe('lost');
+      expect(await store.fail(delivery.key, next.fence, terms)).toBe('dead');
+      expect(await store.fail(delivery.key, next.fence, terms)).toBe('dead');
+    });
+
+    test('takes a lease back that is given back twice, and counts it once', async () => {
+      const { fence } = await acquire();
+      await store.fail(delivery.key, fence, RETRY);
+      const next = await acquire();
+      expect(await store.release(delivery.key, next.fence)).toBe(true);
+      expect(await store.release(delivery.key, next.fence)).toBe(true);
+      expect(await store.release(delivery.key, fence)).toBe(false);
+      expect(await acquire()).toMatchObject({ attempt: 2 });
+    });
+
+    test('remembers what is done for as long as the one asks who asks for the longest', async () => {
+      const [claimed, retried] = [newDelivery(), newDelivery()];
+      const { fence } = await acquire({ keepMs: KEEP_MS }, claimed);
+      await store.complete(claimed.key, fence, 0);
+      const first = await acquire({ keepMs: 0 }, retried);
+      await store.fail(retried.key, first.fence, RETRY);
+      const second = await acquire({ keepMs: KEEP_MS }, retried);
+      await store.fail(retried.key, second.fence, RETRY);
+      const third = await acquire({ keepMs: 0 }, retried);
+      await store.complete(retried.key, third.fence, 0);
+      expect(await store.purge(10)).toBe(0);
+      expect(await claim({}, claimed)).toEqual({ state: 'done' });
+      expect(await claim({}, retried)).toEqual({ state: 'done' });
     });
 
     test('counts failures apart from crashes', async () => {
@@ -237,14 +288,17 @@ export function describeStore(
     test('never ends a delivery where crashes are not to count', async () => {
       await acquire({ leaseMs: 1 });
       for (let crash = 1; crash <= 8; crash++) {
-        const next = await takeOver({ leaseMs: 1, maxCrashes: Infinity });
-        expect(next).toMatchObject({ state: 'acquired', attempt: crash + 1 });
+        const next = acquired(await takeOver({ maxCrashes: Infinity }));
+        expect(next.attempt).toBe(crash + 1);
+        await store.renew(delivery.key, next.fence, 1);
       }
     });
 
     test('purges what is done and old, up to a limit, and nothing else', async () => {
       const old = [newDelivery(), newDelivery(), newDelivery()];
-      for (const one of old) await store.complete(one.key, (await acquire({}, one)).fence, 0);
+      for (const one of old) {
+        await store.complete(one.key, (await acquire({ keepMs: 0 }, one)).fence, 0);
+      }
       const forEver = newDelivery();
       await store.complete(forEver.key, (await acquire({}, forEver)).fence, Infinity);
       await acquire({ leaseMs: 60_000 });
@@ -310,6 +364,7 @@ export function describeStore(
         state: 'stalled',
         attempts: 1,
         error: undefined,
+        interrupted: true,
         orderId: 'ord_1',
         email: undefined,
         lastTriedAt: expect.any(Date),

@@ -1,5 +1,11 @@
 import { checkBinding } from '../durable-object/binding.js';
-import { isThereByNow, remedyFor } from '../sqlite/schema.js';
+import {
+  FIND_LAYOUT,
+  isThereByNow,
+  type LayoutRow,
+  remedyFor,
+  updatesFrom,
+} from '../sqlite/schema.js';
 
 /** The part of Cloudflare's `D1PreparedStatement` that is used. */
 export interface D1Statement {
@@ -34,13 +40,23 @@ export async function withTables<Result>(
     const remedy = remedyFor(error);
     if (remedy.length === 0) throw error;
     // Nothing was done, so that it may be done again.
-    try {
-      await database.batch(remedy.map((statement) => database.prepare(statement)));
-    } catch (failed) {
-      // Where that lacks something in turn, it was another table that the error was about.
-      if (remedyFor(failed).length > 0) throw error;
-      if (!isThereByNow(failed)) throw failed;
-    }
+    await update(database, remedy);
     return work();
+  }
+}
+
+/** @throws {WebhookError} `schema_newer` */
+export async function checkTables(database: D1Client): Promise<void> {
+  const [row] = (await database.prepare(FIND_LAYOUT).all()).results;
+  await update(database, updatesFrom(row as LayoutRow | undefined, 'D1'));
+}
+
+async function update(database: D1Client, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) {
+    try {
+      await database.prepare(statement).all();
+    } catch (error) {
+      if (!isThereByNow(error)) throw error;
+    }
   }
 }

@@ -6,7 +6,7 @@ import { sqliteSchema } from '../sqlite/schema.js';
 import { StatementStore } from '../sqlite/statement-store.js';
 import { STATEMENTS, type StatementName } from '../sqlite/statements.js';
 import type { IdempotencyStore, ListFilter, StoredDelivery } from '../store.js';
-import { checkD1, type D1Client, withTables } from './database.js';
+import { checkD1, checkTables, type D1Client, withTables } from './database.js';
 
 /**
  * Remembers deliveries in a D1 database: durable, for all the isolates of a Worker. It makes its tables
@@ -45,14 +45,17 @@ export class D1Store extends StatementStore {
   /** @param purgeMs - How often it purges at most. */
   constructor(database: D1Client, purgeMs = PURGE_MS) {
     let purgedAt = Number.NEGATIVE_INFINITY;
+    let isChecked = false;
     super({ durable: true, description: 'D1' }, (name, values) => {
       const now = Date.now();
       // Beside a completion, because a Worker may end at its answer: what is not waited for is cut off.
       const purges = name === 'complete' && now - purgedAt > purgeMs;
       if (purges) purgedAt = now;
-      return withTables(database, () =>
-        purges ? runAndPurge(database, name, values) : run(database, name, values),
-      );
+      return withTables(database, async () => {
+        if (!isChecked) await checkTables(database);
+        isChecked = true;
+        return purges ? runAndPurge(database, name, values) : run(database, name, values);
+      });
     });
   }
 

@@ -1,6 +1,12 @@
 import { toLimit } from '../limit.js';
 import type { SqliteValue } from '../sqlite/database.js';
-import { remedyFor } from '../sqlite/schema.js';
+import {
+  FIND_LAYOUT,
+  isThereByNow,
+  type LayoutRow,
+  remedyFor,
+  updatesFrom,
+} from '../sqlite/schema.js';
 import { STATEMENTS, type StatementName } from '../sqlite/statements.js';
 import { CONTENT_TYPE, decode, encode, OTHER_VERSION, toVerb } from './frames.js';
 import { type Alarms, WakeUp } from './wake-up.js';
@@ -37,6 +43,7 @@ export class WebhookDeliveries {
   declare readonly __DURABLE_OBJECT_BRAND: never;
   readonly #storage: DeliveriesState['storage'];
   readonly #wakeUp: WakeUp;
+  #isReady = false;
 
   constructor({ storage }: DeliveriesState, _env?: unknown) {
     this.#storage = storage;
@@ -85,16 +92,34 @@ export class WebhookDeliveries {
   }
 
   #exec(query: string, ...values: SqliteValue[]): Record<string, unknown>[] {
-    // Read to the end in any case: a cursor that is left open breaks the object.
-    const read = () => this.#storage.sql.exec(query, ...values).toArray();
     try {
-      return read();
+      if (!this.#isReady) {
+        const [row] = this.#sql(FIND_LAYOUT);
+        this.#update(updatesFrom(row as LayoutRow | undefined, 'this Durable Object'));
+      }
+      return this.#sql(query, ...values);
     } catch (error) {
       const remedy = remedyFor(error);
       if (remedy.length === 0) throw error;
-      for (const statement of remedy) this.#storage.sql.exec(statement).toArray();
-      return read();
+      this.#update(remedy);
+      return this.#sql(query, ...values);
     }
+  }
+
+  #update(statements: readonly string[]): void {
+    for (const statement of statements) {
+      try {
+        this.#sql(statement);
+      } catch (error) {
+        if (!isThereByNow(error)) throw error;
+      }
+    }
+    this.#isReady = true;
+  }
+
+  /** Read to the end in any case: a cursor that is left open breaks the object. */
+  #sql(query: string, ...values: SqliteValue[]): Record<string, unknown>[] {
+    return this.#storage.sql.exec(query, ...values).toArray();
   }
 }
 

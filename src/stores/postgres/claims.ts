@@ -61,6 +61,7 @@ export function fromRow(row: Row, state: UnfinishedState): StoredDelivery {
       error: row.maybe('error'),
       fence: row.number('fence'),
       notBefore: row.number('due'),
+      lapsed: row.text('lapsed') === 'true',
     },
     state,
   );

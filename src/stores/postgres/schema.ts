@@ -1,5 +1,6 @@
 import { WebhookError } from '../../errors.js';
 import { inTime } from '../../in-time.js';
+import { BESIDE, checkLayout, LAYOUT } from '../layout-version.js';
 import { type Query, sqlState } from './client.js';
 
 // Vacuumed often: a delivery leaves its body behind when it is done, which takes more room than its row.
@@ -22,7 +23,8 @@ CREATE TABLE IF NOT EXISTS webhook_delivery (
   handlers jsonb NOT NULL DEFAULT '{}',
   error text,
   body bytea,
-  proof text
+  proof text,
+  renewed boolean NOT NULL DEFAULT false
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX IF NOT EXISTS webhook_delivery_purge_at ON webhook_delivery (purge_at);
 CREATE INDEX IF NOT EXISTS webhook_delivery_open ON webhook_delivery (state, key) WHERE state <> 'done';
@@ -34,11 +36,17 @@ CREATE TABLE IF NOT EXISTS webhook_effect (
 );
 `;
 
-// For a table of an earlier version. It needs the table for itself, if only for a moment.
-const NEWER = 'ALTER TABLE webhook_delivery ADD COLUMN IF NOT EXISTS proof text;';
+// For tables of an earlier layout. It needs them for itself, if only for a moment. What is recorded of the
+// layout is a comment, which everybody may read.
+const NEWER = `
+ALTER TABLE webhook_delivery ADD COLUMN IF NOT EXISTS proof text;
+ALTER TABLE webhook_delivery ADD COLUMN IF NOT EXISTS renewed boolean NOT NULL DEFAULT false;
+COMMENT ON TABLE webhook_delivery IS 'storefront-webhooks, layout ${LAYOUT}, beside ${BESIDE}';
+COMMENT ON TABLE webhook_effect IS 'storefront-webhooks, layout ${LAYOUT}, beside ${BESIDE}';`;
 
-const HAS_NEWER = `EXISTS (SELECT 1 FROM pg_attribute
-  WHERE attrelid = to_regclass('webhook_delivery') AND attname = 'proof' AND NOT attisdropped)`;
+const comment = (table: string) => `obj_description(to_regclass('${table}'), 'pg_class')`;
+/** How old a layout is of which nothing is recorded. */
+const UNRECORDED = 1;
 
 // Two who create a table at once would collide, in spite of IF NOT EXISTS. The number is this library's own.
 const CREATE = `
@@ -46,17 +54,19 @@ DO $schema$ BEGIN
 PERFORM pg_advisory_xact_lock(7166013302);
 PERFORM set_config('client_min_messages', 'warning', true);
 ${TABLES}
-IF NOT ${HAS_NEWER} THEN ${NEWER} END IF;
+IF coalesce(substring(${comment('webhook_delivery')} from 'layout (\\d+)')::int, ${UNRECORDED}) < ${LAYOUT} THEN
+${NEWER}
+END IF;
 END $schema$`;
 
-/** Finds what the store needs. */
+/** Finds what the store needs, and the layout of it. */
 const LOOK = `
-SELECT 'yes' AS found
-WHERE ${HAS_NEWER} AND to_regclass('webhook_effect') IS NOT NULL`;
+SELECT ${comment('webhook_delivery')} AS layout WHERE to_regclass('webhook_delivery') IS NOT NULL
+  AND to_regclass('webhook_effect') IS NOT NULL`;
 
 /** Finds what a ledger needs, which may be all that its role has rights to. */
 export const LOOK_FOR_EFFECTS = `
-SELECT 'yes' AS found WHERE to_regclass('webhook_effect') IS NOT NULL`;
+SELECT ${comment('webhook_effect')} AS layout WHERE to_regclass('webhook_effect') IS NOT NULL`;
 
 /**
  * The SQL of the two tables, `webhook_delivery` and `webhook_effect`, for those who run their migrations
@@ -67,7 +77,7 @@ SELECT 'yes' AS found WHERE to_regclass('webhook_effect') IS NOT NULL`;
  * await pool.query(postgresSchema());
  */
 export function postgresSchema(): string {
-  return `${TABLES.trimStart()}${NEWER}\n`;
+  return `${TABLES.trimStart()}${NEWER.trimStart()}\n`;
 }
 
 /** Sees to it, once, that the tables are there. */
@@ -95,14 +105,20 @@ export class Schema {
 }
 
 /**
- * Makes the tables, or what an earlier version of them lacks, unless all is there.
+ * Makes the tables, or what those of an earlier layout lack, unless all is there.
  *
  * @param look - Finds what is needed.
  * @returns Whether they were there: what is made in a transaction may be undone with it.
+ * @throws {WebhookError} `schema_missing` or `schema_newer`
  */
 export async function makeTables(query: Query, look = LOOK): Promise<boolean> {
   // Looked for first: whoever may not create tables may still use them.
-  if ((await query(look)).length > 0) return true;
+  const [found] = await query(look);
+  const recorded = /layout (\d+), beside (\d+)/.exec(found?.maybe('layout') ?? '');
+  const layout = recorded ? Number(recorded[1]) : UNRECORDED;
+  if (recorded) checkLayout({ layout, beside: Number(recorded[2]) }, 'PostgreSQL');
+  // What effects are entered in has never changed.
+  if (found && (layout >= LAYOUT || look === LOOK_FOR_EFFECTS)) return true;
   try {
     await query(CREATE);
     return false;

@@ -17,6 +17,8 @@ const stalledBefore = (time: string) => after(`-${STALLED_MS}`, time);
 /**
  * $1 claims, $2 the error of one interrupted too often. A row for each claim, by its key: the caller has
  * acquired it where it is leased to him. In the order of the keys, so that two of these never deadlock.
+ * A lease that lapsed counts as a crash where it was renewed, or is the first to lapse: what was claimed and
+ * never begun, because the answer was lost, has crashed nobody.
  */
 export const CLAIM = `
 INSERT INTO webhook_delivery AS d (key, scope, id, event, received_at, body, proof, state, fence,
@@ -31,7 +33,7 @@ FROM (
 ) c
 ORDER BY c.key COLLATE "C"
 ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, purge_at, handlers, failures,
-  attempts, state, owner, fence, lease_ms, max_crashes, not_before, error) = (
+  attempts, renewed, state, owner, fence, lease_ms, max_crashes, not_before, error) = (
   SELECT
     CASE WHEN again THEN excluded.scope ELSE d.scope END,
     CASE WHEN again THEN excluded.id ELSE d.id END,
@@ -40,10 +42,12 @@ ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, pur
     CASE WHEN again THEN excluded.body ELSE d.body END,
     CASE WHEN again THEN excluded.proof ELSE d.proof END,
     CASE WHEN again THEN excluded.purge_at WHEN poison
-      THEN greatest(d.purge_at, ${after(`${KEEP_DEAD_MS}`, 'now')}) ELSE d.purge_at END,
+      THEN greatest(d.purge_at, ${after(`${KEEP_DEAD_MS}`, 'now')})
+      WHEN taken THEN greatest(d.purge_at, excluded.purge_at) ELSE d.purge_at END,
     d.handlers,
     CASE WHEN again THEN 0 ELSE d.failures END,
-    CASE WHEN again THEN 1 WHEN taken THEN d.attempts + 1 ELSE d.attempts END,
+    CASE WHEN again THEN 1 WHEN taken AND counts THEN d.attempts + 1 ELSE d.attempts END,
+    d.renewed AND NOT taken,
     CASE WHEN poison THEN 'dead' WHEN taken THEN 'leased' ELSE d.state END,
     CASE WHEN taken THEN excluded.owner ELSE d.owner END,
     CASE WHEN free THEN ${nextFence('d.fence', 'now')} ELSE d.fence END,
@@ -52,14 +56,15 @@ ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, pur
     CASE WHEN taken OR mine THEN ${after('excluded.lease_ms', 'now')} ELSE d.not_before END,
     CASE WHEN poison THEN $2::text ELSE d.error END
   FROM (
-    SELECT now, again, mine, free, free AND crashed AS poison, free AND NOT crashed AS taken
+    SELECT now, again, mine, counts, free, free AND dying AS poison, free AND NOT dying AS taken
     FROM (
-      SELECT now, again, mine, again OR (due AND NOT mine) AS free,
-        d.state = 'leased' AND d.attempts - d.failures >= excluded.max_crashes AS crashed
+      SELECT now, again, mine, counts, again OR (due AND NOT mine) AS free,
+        d.state = 'leased' AND counts AND d.attempts - d.failures >= excluded.max_crashes AS dying
       FROM (
         SELECT now, d.state = 'done' AND d.purge_at <= now AS again,
           d.state = 'leased' AND d.owner = excluded.owner AS mine,
-          d.state IN ('leased', 'retry') AND d.not_before <= now AS due
+          d.state IN ('leased', 'retry') AND d.not_before <= now AS due,
+          d.state <> 'leased' OR d.renewed OR d.attempts - d.failures <= 1 AS counts
         FROM (SELECT clock_timestamp() AS now) a
       ) b
     ) c
@@ -80,7 +85,8 @@ WITH held AS (
   ORDER BY d.key
   FOR UPDATE OF d
 )
-UPDATE webhook_delivery d SET state = 'done', purge_at = ${kept('held.keep', 'clock_timestamp()')},
+UPDATE webhook_delivery d SET state = 'done',
+  purge_at = greatest(d.purge_at, ${kept('held.keep', 'clock_timestamp()')}),
   owner = NULL, lease_ms = NULL, max_crashes = NULL, handlers = '{}', error = NULL, body = NULL,
   proof = NULL
 FROM held
@@ -92,7 +98,7 @@ const HELD = `WHERE key = decode($1::text, 'hex') AND fence = $2::text::bigint A
 
 /** $3 lease */
 export const RENEW = `
-UPDATE webhook_delivery SET not_before = ${after('$3::text::double precision')}
+UPDATE webhook_delivery SET not_before = ${after('$3::text::double precision')}, renewed = true
 ${HELD} RETURNING 'yes' AS held`;
 
 /** $3 the name of a handler, $4 its output: both JSON, which may hold what jsonb refuses in its texts. */
@@ -100,19 +106,25 @@ export const HANDLER_DONE = `
 UPDATE webhook_delivery SET handlers = handlers || jsonb_build_object($3::text, $4::text)
 ${HELD} RETURNING 'yes' AS held`;
 
+// These two may be asked again, where the first answer was lost: nobody has claimed it since.
+const endedBy = (...states: readonly string[]) => `WHERE key = decode($1::text, 'hex')
+  AND fence = $2::text::bigint AND state IN ('leased', ${states.map((state) => `'${state}'`).join(', ')})`;
+const IS_HELD = `state = 'leased'`;
 const ENDS = `($4::text::boolean OR failures + 1 >= $5::text::double precision)`;
 
 /** $3 delay, $4 whether it is permanent, $5 how many failures end it, $6 error */
 export const FAIL = `
-UPDATE webhook_delivery SET failures = failures + 1, error = $6::text,
-  state = CASE WHEN ${ENDS} THEN 'dead' ELSE 'retry' END,
-  purge_at = CASE WHEN ${ENDS} THEN ${keptDead()} ELSE purge_at END,
-  not_before = ${after('$3::text::double precision')}
-${HELD} RETURNING state`;
+UPDATE webhook_delivery SET failures = failures + (${IS_HELD})::int,
+  error = CASE WHEN ${IS_HELD} THEN $6::text ELSE error END,
+  state = CASE WHEN NOT ${IS_HELD} THEN state WHEN ${ENDS} THEN 'dead' ELSE 'retry' END,
+  purge_at = CASE WHEN ${IS_HELD} AND ${ENDS} THEN ${keptDead()} ELSE purge_at END,
+  not_before = CASE WHEN ${IS_HELD} THEN ${after('$3::text::double precision')} ELSE not_before END
+${endedBy('retry', 'dead')} RETURNING state`;
 
 export const RELEASE = `
-UPDATE webhook_delivery SET state = 'retry', attempts = attempts - 1, not_before = clock_timestamp()
-${HELD} RETURNING 'yes' AS held`;
+UPDATE webhook_delivery SET state = 'retry', attempts = attempts - (${IS_HELD})::int,
+  not_before = CASE WHEN ${IS_HELD} THEN clock_timestamp() ELSE not_before END
+${endedBy('retry')} RETURNING 'yes' AS held`;
 
 /** $1 key */
 export const REDRIVE = `
@@ -149,7 +161,8 @@ SELECT ((SELECT count(*) FROM forgotten) + (SELECT count(*) FROM abandoned))::te
 const list = (condition: string) => `
 SELECT encode(key, 'hex') AS key, scope, id, event, attempts::text AS attempts, error,
   round(extract(epoch FROM received_at) * 1000)::text AS received, encode(body, 'base64') AS body, proof,
-  fence::text AS fence, floor(extract(epoch FROM not_before) * 1000)::text AS due
+  fence::text AS fence, floor(extract(epoch FROM not_before) * 1000)::text AS due,
+  (state = 'leased' AND not_before < clock_timestamp())::text AS lapsed
 FROM webhook_delivery
 WHERE ${condition} AND body IS NOT NULL AND key > decode($1::text, 'hex')
   AND scope = coalesce($3::text, scope)

@@ -73,6 +73,7 @@ if state == 'dead' then is = 'dead'
 elseif not_before < now - ${STALLED_MS} then is = 'stalled'
 elseif isFailing(now, state, attempts, failures, not_before) then is = 'failing' end
 if wanted ~= is or not body then return '=' end
+local lapsed = state == 'leased' and not_before < now
 return '=[' .. attempts .. ',' .. (reason or 'null') .. ',' .. described .. ',"' .. body .. '",' .. fence
-  .. ',' .. int(not_before) .. ']'
+  .. ',' .. int(not_before) .. ',' .. tostring(lapsed) .. ']'
 `);

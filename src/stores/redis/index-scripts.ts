@@ -1,3 +1,4 @@
+import { BESIDE, LAYOUT } from '../layout-version.js';
 import { COUNT_LIMIT, STALLED_MS } from '../store.js';
 import { IS_FAILING, SEEN } from './layout.js';
 import { Script } from './script.js';
@@ -114,4 +115,17 @@ return '=' .. count
 /** KEYS: any, which says where it is run. */
 export const INFO = new Script(`
 return '=' .. redis.call('INFO', 'memory') .. redis.call('INFO', 'persistence')
+`);
+
+/**
+ * KEYS: where the layout is recorded, as "layout beside". Records that of this version, where it is newer;
+ * replies with what is there where this version cannot live beside it.
+ */
+export const RECORD_LAYOUT = new Script(`
+local found = redis.call('GET', KEYS[1]) or ''
+local layout, beside = string.match(found, '^(%d+) (%d+)$')
+if beside and tonumber(beside) > ${LAYOUT} then return '=' .. found end
+-- Where memory is full, it is recorded by the next one.
+if not layout or tonumber(layout) < ${LAYOUT} then redis.pcall('SET', KEYS[1], '${LAYOUT} ${BESIDE}') end
+return '='
 `);

@@ -18,6 +18,7 @@ export function integer(value: number): string {
  *
  *   s state (leased, retry, dead)   o owner      f fence         a attempts   x failures
  *   n not before, in ms             p purge at   e error, JSON   h:… what a handler has done, JSON
+ *   r the fence under which it was renewed
  *   d [scope, id, event, received at, proof], JSON               b body, in base64; an effect has none
  *
  * Two sorted sets per shard name those that have a body:

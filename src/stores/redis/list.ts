@@ -17,6 +17,7 @@ type ReadReply = [
   body: string,
   fence: number,
   notBefore: number,
+  lapsed: boolean,
 ];
 
 const INDEXES: Record<UnfinishedState, readonly [Script, Index]> = {
@@ -63,12 +64,13 @@ export async function list(
 /** Nothing where the reply cannot be read. */
 function fromReply(key: string, reply: string, state: UnfinishedState): StoredDelivery | undefined {
   try {
-    const [attempts, error, described, body, fence, notBefore]: ReadReply = JSON.parse(reply);
+    const [attempts, error, described, body, fence, notBefore, lapsed]: ReadReply =
+      JSON.parse(reply);
     const [scope, id, event, receivedAt, proof] = described;
     const isWhole = [scope, id, event, proof ?? ''].every((text) => typeof text === 'string');
     if (!isWhole || typeof receivedAt !== 'number') return undefined;
     const sealed = { key, scope, id, event, receivedAt, proof, body: fromBase64(body) };
-    return toStored({ ...sealed, attempts, error, fence, notBefore }, state);
+    return toStored({ ...sealed, attempts, error, fence, notBefore, lapsed }, state);
   } catch {
     return undefined;
   }

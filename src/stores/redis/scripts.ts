@@ -15,8 +15,8 @@ end
   `
 local owner, lease, keep, crashes, described, body = ...
 lease, keep, crashes = tonumber(lease), tonumber(keep), tonumber(crashes)
-local state, holder, fence, attempts, failures, not_before, purge_at, reason =
-  read('s', 'o', 'f', 'a', 'x', 'n', 'p', 'e')
+local state, holder, fence, attempts, failures, not_before, purge_at, reason, renewed =
+  read('s', 'o', 'f', 'a', 'x', 'n', 'p', 'e', 'r')
 if state == 'done' then return '{"state":"done"}' end
 if not state then
   local fields = { 's', 'leased', 'o', owner, 'f', int(now), 'a', 1, 'x', 0, 'n', int(now + lease),
@@ -36,16 +36,19 @@ if not mine and tonumber(not_before) > now then
   return '{"state":"busy","retryAfterMs":' .. int(not_before - now) .. '}'
 end
 if not mine then
+  -- What was claimed and never begun, because the answer was lost, has crashed nobody.
+  local counts = state ~= 'leased' or renewed == fence or attempts - failures <= 1
   fence = math.max(fence + 1, now)
-  if state == 'leased' and attempts - failures >= crashes then
+  if state == 'leased' and counts and attempts - failures >= crashes then
     redis.call('HSET', delivery, 'f', int(fence))
     bury(now, purge_at, '${JSON.stringify(INTERRUPTED)}')
     return '{"state":"dead","error":${JSON.stringify(INTERRUPTED)}}'
   end
-  attempts = attempts + 1
+  if counts then attempts = attempts + 1 end
+  purge_at = math.max(tonumber(purge_at), math.min(now + keep, ${EVER}))
 end
 redis.call('HSET', delivery, 's', 'leased', 'o', owner, 'f', int(fence), 'a', int(attempts),
-  'n', int(now + lease))
+  'n', int(now + lease), 'p', int(tonumber(purge_at)))
 redis.call('ZADD', open, 'XX', int(now + lease), key)
 
 local done = {}
@@ -61,7 +64,8 @@ return acquired(fence, attempts, done)
 /** For each delivery: verb, fence, and what the verb takes. */
 export const FENCED = deliveriesScript(
   `
-local function remember(keep, fence)
+local function remember(keep, fence, purge_at)
+  keep = purge_at >= ${EVER} and purge_at or math.max(keep, purge_at - now)
   -- First: it frees memory, and a script that has begun to write may go on where memory is full.
   redis.call('DEL', delivery)
   redis.call('ZREM', open, key)
@@ -81,15 +85,20 @@ fence = tonumber(fence)
 local state, current, attempts, failures, purge_at = read('s', 'f', 'a', 'x', 'p')
 if state == 'done' then
   local isMine = verb == 'complete' and tonumber(redis.call('GET', delivery)) == fence
-  return isMine and remember(tonumber(first), fence) or 'lost'
+  return isMine and 'true' or 'lost'
 end
-if state ~= 'leased' or tonumber(current) ~= fence then return 'lost' end
-if verb == 'complete' then return remember(tonumber(first), fence) end
+if tonumber(current) ~= fence then return 'lost' end
+-- Asked again, as where the answer was lost: nobody has claimed it since.
+if verb == 'release' and state == 'retry' then return 'true' end
+if verb == 'fail' and (state == 'retry' or state == 'dead') then return state end
+if state ~= 'leased' then return 'lost' end
+if verb == 'complete' then return remember(tonumber(first), fence, tonumber(purge_at)) end
 
 -- Writes nothing, but begins to: what was claimed may go on where memory is full.
 redis.call('PERSIST', delivery)
 
 if verb == 'renew' then
+  redis.call('HSET', delivery, 'r', int(fence))
   wait_until(now + first)
 elseif verb == 'done' then
   redis.call('HSET', delivery, 'h:' .. first, second)

@@ -1,5 +1,6 @@
 import type { Json } from '../../schemas/json.js';
 import { toBase64 } from '../base64.js';
+import { checkLayout } from '../layout-version.js';
 import { checkState, toLimit } from '../limit.js';
 import {
   type Claim,
@@ -14,7 +15,7 @@ import {
 } from '../store.js';
 import { PURGE, REDRIVE } from './care-scripts.js';
 import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
-import { COUNT, COUNT_FAILING, OLD_DEAD, OLD_OPEN } from './index-scripts.js';
+import { COUNT, COUNT_FAILING, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-scripts.js';
 import { integer } from './layout.js';
 import { list } from './list.js';
 import type { Script } from './script.js';
@@ -22,6 +23,9 @@ import { CLAIM, FENCED, NO_BODY } from './scripts.js';
 import { deliveryKeys, type Index, inGroups, Shards } from './shards.js';
 import { Together } from './together.js';
 import { warnOfServer } from './warnings.js';
+
+/** Where the layout is recorded of all that is kept: no delivery has such a key. */
+const LAYOUT_KEY = 'wh:{00}:layout';
 
 /** The most of an error that is kept. */
 const ERROR_CHARACTERS = 2000;
@@ -63,6 +67,7 @@ class RedisStore implements IdempotencyStore {
   readonly #claims: Together;
   readonly #verbs: Together;
   #hasLooked = false;
+  #layout: Promise<void> | undefined;
 
   constructor(calls: ScriptCalls) {
     this.#calls = calls;
@@ -72,6 +77,7 @@ class RedisStore implements IdempotencyStore {
   }
 
   async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
+    await this.#checked();
     const { key, scope, id, event, receivedAt, body, proof } = delivery;
     const terms = [lease.leaseMs, lease.keepMs, lease.maxCrashes].map(integer);
     const described = JSON.stringify(
@@ -113,6 +119,7 @@ class RedisStore implements IdempotencyStore {
   }
 
   async redrive(key: string): Promise<boolean> {
+    await this.#checked();
     return (await this.#run(REDRIVE, key)) === 'true';
   }
 
@@ -156,6 +163,21 @@ class RedisStore implements IdempotencyStore {
 
   #run(script: Script, key: string, ...args: string[]): Promise<string> {
     return script.run(this.#calls, deliveryKeys(key), args);
+  }
+
+  /** @throws {WebhookError} `schema_newer` */
+  #checked(): Promise<void> {
+    this.#layout ??= this.#checkLayout().catch((error) => {
+      this.#layout = undefined;
+      throw error;
+    });
+    return this.#layout;
+  }
+
+  async #checkLayout(): Promise<void> {
+    const newer = await RECORD_LAYOUT.run(this.#calls, [LAYOUT_KEY], []);
+    const [layout = 0, beside = 0] = newer.split(' ').map(Number);
+    checkLayout({ layout, beside }, 'Redis');
   }
 
   /** Not waited for: it only warns. */

@@ -1,5 +1,12 @@
 import { isBusy, prepare, type SqliteDatabase, type SqliteStatement } from './database.js';
-import { isThereByNow, remedyFor, sqliteSchema } from './schema.js';
+import {
+  FIND_LAYOUT,
+  isThereByNow,
+  type LayoutRow,
+  remedyFor,
+  sqliteSchema,
+  updatesFrom,
+} from './schema.js';
 import { STATEMENTS, type StatementName } from './statements.js';
 
 /** How long another process may hold the lock before a verb gives up. */
@@ -126,12 +133,14 @@ function setUp(database: SqliteDatabase): Prepared {
   // better-sqlite3 comes with NORMAL, by which a power cut takes back what was answered.
   database.exec('PRAGMA synchronous = FULL');
   database.exec(sqliteSchema());
+  const found = prepare(database, FIND_LAYOUT).get() as LayoutRow | undefined;
+  for (const statement of updatesFrom(found, 'the SQLite file'))
+    execUnlessThere(database, statement);
   try {
     return prepareAll(database);
   } catch (error) {
-    const remedy = remedyFor(error);
-    if (remedy.length === 0) throw error;
-    for (const statement of remedy) execUnlessThere(database, statement);
+    // As where an older table was put back under it.
+    for (const statement of remedyFor(error)) execUnlessThere(database, statement);
     return prepareAll(database);
   }
 }

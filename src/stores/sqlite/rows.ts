@@ -27,6 +27,7 @@ export interface DeliveryRow {
   readonly proof?: string | null;
   readonly fence?: Integer;
   readonly not_before?: Integer;
+  readonly lapsed?: Integer;
 }
 
 export function toClaim(row: ClaimRow, owner: string): Claim {
@@ -46,7 +47,7 @@ export function toClaim(row: ClaimRow, owner: string): Claim {
 }
 
 export function fromRow(row: DeliveryRow, state: UnfinishedState): StoredDelivery {
-  const { received_at, not_before, fence, attempts, body, proof, ...rest } = row;
+  const { received_at, not_before, fence, attempts, body, proof, lapsed, ...rest } = row;
   return toStored(
     {
       ...rest,
@@ -57,6 +58,7 @@ export function fromRow(row: DeliveryRow, state: UnfinishedState): StoredDeliver
       attempts: Number(attempts),
       fence: fence === undefined ? undefined : Number(fence),
       notBefore: not_before === undefined ? undefined : Number(not_before),
+      lapsed: Number(lapsed) === 1,
     },
     state,
   );

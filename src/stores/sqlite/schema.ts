@@ -1,3 +1,6 @@
+import { BESIDE, checkLayout, type FoundLayout, LAYOUT } from '../layout-version.js';
+import type { Integer } from './rows.js';
+
 /** One row for each delivery and each effect of `oncePer`. Times are milliseconds since 1970. */
 export const DELIVERY = [
   `CREATE TABLE IF NOT EXISTS webhook_delivery (
@@ -13,6 +16,7 @@ export const DELIVERY = [
   fence INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 1,
   failures INTEGER NOT NULL DEFAULT 0,
+  renewed INTEGER NOT NULL DEFAULT 0,
   handlers TEXT NOT NULL DEFAULT '{}',
   not_before INTEGER NOT NULL,
   error TEXT,
@@ -29,29 +33,69 @@ export const EFFECT = `CREATE TABLE IF NOT EXISTS webhook_effect (
   PRIMARY KEY (key, handler)
 ) WITHOUT ROWID;`;
 
-/** What a table of an earlier version lacks. SQL has no condition for it: it fails where it is there. */
-const NEWER = ['ALTER TABLE webhook_delivery ADD COLUMN proof TEXT;'];
+/** The layouts that the tables have had: see LAYOUT. */
+const SCHEMA = `CREATE TABLE IF NOT EXISTS webhook_schema (
+  layout INTEGER PRIMARY KEY,
+  beside INTEGER NOT NULL
+);`;
 
-/** The statements that make what an error says is missing; none where it says something else. */
-export function remedyFor(error: unknown): readonly string[] {
-  if (!(error instanceof Error)) return [];
-  if (/no such table: (?:main\.)?webhook_(?:delivery|effect)/.test(error.message))
-    return [...DELIVERY, EFFECT];
-  const lacksColumn =
-    /no such column: (?:\w+\.)?proof|table (?:webhook_delivery|d) has no column named proof/;
-  return lacksColumn.test(error.message) ? NEWER : [];
+const TABLES = [...DELIVERY, EFFECT, SCHEMA];
+
+/** What tables of an earlier layout lack. SQL has no condition for it: it fails where it is there. */
+const NEWER = [
+  'ALTER TABLE webhook_delivery ADD COLUMN proof TEXT;',
+  'ALTER TABLE webhook_delivery ADD COLUMN renewed INTEGER NOT NULL DEFAULT 0;',
+];
+
+/** Finds a row of {@link LayoutRow}, or nothing. */
+export const FIND_LAYOUT = 'SELECT layout, beside FROM webhook_schema ORDER BY layout DESC LIMIT 1';
+
+export interface LayoutRow {
+  readonly layout: Integer;
+  readonly beside: Integer;
 }
 
-/** Whether somebody else has made what was missing in between. */
+/**
+ * The statements that bring tables up to date, one by one, where {@link isThereByNow} is no error; none
+ * where they are. Each may be run while processes of an earlier version go on.
+ *
+ * @param row - What FIND_LAYOUT has found.
+ * @throws {WebhookError} `schema_newer`
+ */
+export function updatesFrom(row: LayoutRow | undefined | null, where: string): readonly string[] {
+  const found: FoundLayout | undefined = row
+    ? { layout: Number(row.layout), beside: Number(row.beside) }
+    : undefined;
+  checkLayout(found, where);
+  return found && found.layout >= LAYOUT ? [] : UPDATES;
+}
+
+const UPDATES = [
+  ...TABLES,
+  ...NEWER,
+  `INSERT OR IGNORE INTO webhook_schema (layout, beside) VALUES (${LAYOUT}, ${BESIDE});`,
+];
+
+/** All of {@link updatesFrom}, for where an error says that something has gone after all. */
+export function remedyFor(error: unknown): readonly string[] {
+  const isMissing =
+    error instanceof Error &&
+    /no such table: (?:main\.)?webhook_(?:delivery|effect|schema)|no such column: (?:\w+\.)?(?:proof|renewed)|table (?:webhook_delivery|d) has no column named (?:proof|renewed)/.test(
+      error.message,
+    );
+  return isMissing ? UPDATES : [];
+}
+
+/** Whether somebody else has made what was missing in between, or it had been there. */
 export function isThereByNow(error: unknown): boolean {
   return error instanceof Error && /duplicate column name/.test(error.message);
 }
 
 /**
  * The tables of {@link sqliteStore} and {@link sqliteLedger}, for those who run migrations themselves.
- * It may be run again. Both make what is missing without it; also the column that a table of an earlier
- * version lacks, which is `ALTER TABLE webhook_delivery ADD COLUMN proof TEXT` in a migration of yours.
+ * It may be run again. Both make what is missing without it; also the columns that a table of an earlier
+ * version lacks.
  */
 export function sqliteSchema(): string {
-  return `${[...DELIVERY, EFFECT].join('\n')}\n`;
+  return `${TABLES.join('\n')}\n`;
 }

@@ -24,28 +24,31 @@ export const STATEMENTS = {
   claimProved: claim('proof, ', '?, '),
 
   /** lease ms, key, fence */
-  renew: `UPDATE webhook_delivery SET not_before = ${NOW} + ? WHERE ${HELD} RETURNING 1`,
+  renew: `UPDATE webhook_delivery SET not_before = ${NOW} + ?, renewed = 1 WHERE ${HELD} RETURNING 1`,
 
   /** { name: output as JSON } as JSON, key, fence */
   handlerDone: `UPDATE webhook_delivery SET handlers = json_patch(handlers, ?) WHERE ${HELD} RETURNING 1`,
 
   /** keep ms, key, fence */
   complete: `UPDATE webhook_delivery
-  SET state = 'done', purge_at = ${NOW} + ?, owner = '', body = NULL, proof = NULL,
+  SET state = 'done', purge_at = max(purge_at, ${NOW} + ?), owner = '', body = NULL, proof = NULL,
     handlers = '{}', error = NULL
   WHERE key = ? AND fence = ? AND state IN ('leased', 'done') RETURNING purge_at`,
 
+  // These two may be asked again, where the first answer was lost: nobody has claimed it since.
   /** delay ms, error, permanent, max failures, key, fence */
   fail: `UPDATE webhook_delivery
   SET (state, failures, not_before, error, purge_at) = (
-    SELECT iif(dies, 'dead', 'retry'), failures + 1, ${NOW} + delay, error,
-      iif(dies, max(purge_at, ${NOW} + ${KEEP_DEAD_MS}), purge_at)
-    FROM (SELECT ? AS delay, ? AS error, ? OR failures + 1 >= ? AS dies))
-  WHERE ${HELD} RETURNING state`,
+    SELECT iif(held, iif(dies, 'dead', 'retry'), state), failures + held,
+      iif(held, ${NOW} + delay, not_before), iif(held, reason, error),
+      iif(held AND dies, max(purge_at, ${NOW} + ${KEEP_DEAD_MS}), purge_at)
+    FROM (SELECT ? AS delay, ? AS reason, ? OR failures + 1 >= ? AS dies, state = 'leased' AS held))
+  WHERE key = ? AND fence = ? AND state IN ('leased', 'retry', 'dead') RETURNING state`,
 
   /** key, fence */
-  release: `UPDATE webhook_delivery SET state = 'retry', attempts = attempts - 1, not_before = ${NOW}
-  WHERE ${HELD} RETURNING 1`,
+  release: `UPDATE webhook_delivery SET state = 'retry', attempts = attempts - (state = 'leased'),
+    not_before = iif(state = 'leased', ${NOW}, not_before)
+  WHERE key = ? AND fence = ? AND state IN ('leased', 'retry') RETURNING 1`,
 
   /** key */
   redrive: `UPDATE webhook_delivery
@@ -79,24 +82,36 @@ export const STATEMENTS = {
 
 export type StatementName = keyof typeof STATEMENTS;
 
+/**
+ * A lease that lapsed counts as a crash where it was renewed, or is the first to lapse: what was claimed and
+ * never begun, because the answer was lost, has crashed nobody. A claim that lies ahead was made before the
+ * clock was set back: its retry is due, and its lease has as long to run as one of now.
+ */
 function claim(column: string, mark: string): string {
   // excluded.fence is the time: that of a new row's first claim.
   return `INSERT INTO webhook_delivery AS d
     (${column}key, scope, delivery_id, event, received_at, body, state, owner, fence, not_before, purge_at)
   SELECT ${mark}?, ?, ?, ?, ?, ?, 'leased', ?, now, now + ?, now + ? FROM (SELECT ${NOW} AS now) WHERE true
-  ON CONFLICT (key) DO UPDATE SET (state, owner, fence, attempts, not_before, purge_at, error) = (
+  ON CONFLICT (key) DO UPDATE SET (state, owner, fence, attempts, renewed, not_before, purge_at, error) = (
     SELECT
       iif(dies, 'dead', iif(free, 'leased', d.state)),
-      iif(free AND NOT dies, excluded.owner, d.owner),
+      iif(taken, excluded.owner, d.owner),
       iif(free, max(d.fence + 1, excluded.fence), d.fence),
-      d.attempts + (free AND NOT dies),
-      iif(mine OR (free AND NOT dies), excluded.not_before, d.not_before),
-      iif(dies, max(d.purge_at, excluded.fence + ${KEEP_DEAD_MS}), d.purge_at),
+      d.attempts + (taken AND counts),
+      iif(taken, 0, d.renewed),
+      iif(mine OR taken, excluded.not_before,
+        iif(ahead AND d.state = 'leased', min(d.not_before, excluded.not_before), d.not_before)),
+      iif(dies, max(d.purge_at, excluded.fence + ${KEEP_DEAD_MS}),
+        iif(taken, max(d.purge_at, excluded.purge_at), d.purge_at)),
       iif(dies, '${INTERRUPTED}', d.error)
     FROM (
-      SELECT mine, free, free AND d.state = 'leased' AND d.attempts - d.failures >= ? AS dies FROM (
-        SELECT mine, NOT mine AND d.state IN ('leased', 'retry') AND d.not_before <= excluded.fence AS free
-        FROM (SELECT d.state = 'leased' AND d.owner = excluded.owner AS mine))))
+      SELECT *, free AND dying AS dies, free AND NOT dying AS taken FROM (
+        SELECT mine, ahead, counts,
+          NOT mine AND (d.state IN ('leased', 'retry') AND d.not_before <= excluded.fence
+            OR d.state = 'retry' AND ahead) AS free,
+          d.state = 'leased' AND counts AND d.attempts - d.failures >= ? AS dying
+        FROM (SELECT d.state = 'leased' AND d.owner = excluded.owner AS mine, d.fence > excluded.fence + 1000 AS ahead,
+          d.state <> 'leased' OR d.renewed OR d.attempts - d.failures <= 1 AS counts))))
   RETURNING state, owner, fence, attempts, handlers, error, max(0, not_before - ${NOW}) AS wait, purge_at`;
 }
 
@@ -107,7 +122,7 @@ function count(which: string): string {
 
 function list(which: string): string {
   return `SELECT key, scope, delivery_id AS id, event, received_at, body, proof, attempts, error,
-    fence, not_before
+    fence, not_before, state = 'leased' AND not_before < ${NOW} AS lapsed
   FROM webhook_delivery
   WHERE ${OPEN} AND ${which} AND body IS NOT NULL AND key > ? AND scope = coalesce(?, scope) ORDER BY key LIMIT ?`;
 }

@@ -86,7 +86,8 @@ export function describeDurableObjects(worker: () => Served) {
           SELECT n FROM numbers)`,
       );
       const delivery = inFirst();
-      await store.complete(delivery.key, (await acquire(store, delivery)).fence, 0);
+      const { fence } = await acquire(store, delivery, { keepMs: 0 });
+      await store.complete(delivery.key, fence, 0);
       await vi.waitUntil(
         async () => (await store.objectSql(0, 'SELECT 1 FROM webhook_delivery')).length === 0,
         { timeout: 15_000, interval: 100 },

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { LAYOUT } from '../../../src/stores/layout-version.js';
 import { withRuntimes } from '../../runtimes/installed.js';
 import { newFolder } from '../../stores/sqlite/remote.js';
 import { newDelivery } from '../../stores/suite.js';
@@ -23,7 +24,8 @@ withRuntimes('a Worker that is killed', () => {
     }
     const objects = first.store({ store: 'durable-object', shards: 2 });
     const old = { ...newDelivery(), key: '0'.repeat(64) };
-    await objects.complete(old.key, (await acquire(objects, old)).fence, 3_000);
+    const { fence } = await acquire(objects, old, { keepMs: 3_000 });
+    await objects.complete(old.key, fence, 3_000);
     await first.kill();
 
     const second = await serveWorker(folder);
@@ -52,8 +54,22 @@ withRuntimes('a Worker that is killed', () => {
         },
         { timeout: 30_000, interval: 100 },
       );
+      const newer = `INSERT INTO webhook_schema VALUES (${LAYOUT + 5}, ${LAYOUT + 1})`;
+      await second.store({ store: 'd1' }).sql(newer);
+      for (const shard of [0, 1]) {
+        await second.store({ store: 'durable-object', shards: 2 }).objectSql(shard, newer);
+      }
     } finally {
       await second.kill();
+    }
+
+    const third = await serveWorker(folder);
+    try {
+      for (const store of stores.map((which) => third.store(which))) {
+        await expect(store.claim(done, terms())).rejects.toThrow(/newer version of this package/);
+      }
+    } finally {
+      await third.kill();
     }
   });
 });

@@ -1,6 +1,8 @@
 import { d1Ledger, d1Schema, d1Store } from 'storefront-webhooks/cloudflare';
 import { sqliteSchema } from 'storefront-webhooks/sqlite';
 import { expect, test, vi } from 'vitest';
+import { LAYOUT } from '../../../src/stores/layout-version.js';
+import { FIND_LAYOUT } from '../../../src/stores/sqlite/schema.js';
 import { newDelivery } from '../suite.js';
 
 /** A database whose statements fail, one error after the other, and then find nothing. */
@@ -11,7 +13,11 @@ function database(...messages: string[]) {
     return { results: [] };
   };
   const statement = { bind: () => statement, all: fails };
-  return { prepare: vi.fn((_: string) => statement), batch: vi.fn(async () => [await fails()]) };
+  const upToDate = async () => ({ results: [{ layout: LAYOUT, beside: LAYOUT }] });
+  const prepare = vi.fn((sql: string) =>
+    sql === FIND_LAYOUT ? { ...statement, all: upToDate } : statement,
+  );
+  return { prepare, batch: vi.fn(async () => [await fails()]) };
 }
 
 const MISSING = 'no such table: webhook_delivery: SQLITE_ERROR';
@@ -20,7 +26,8 @@ const effect = { key: newDelivery().key, handler: 'order:paid' };
 test('tables that are missing are made, and the statement is run again', async () => {
   const missing = database(MISSING);
   expect(await d1Store(missing).redrive('a')).toBe(false);
-  expect(missing.batch).toHaveBeenCalledTimes(1);
+  const made = missing.prepare.mock.calls.filter(([sql]) => sql.startsWith('CREATE TABLE'));
+  expect(made).toHaveLength(3);
 });
 
 test.each(['Network connection lost.', 'D1 DB storage operation exceeded timeout'])(
@@ -29,7 +36,8 @@ test.each(['Network connection lost.', 'D1 DB storage operation exceeded timeout
     const failing = database(message);
     await expect(d1Store(failing).redrive('a')).rejects.toThrow(message);
     expect(failing.batch).not.toHaveBeenCalled();
-    expect(failing.prepare).toHaveBeenCalledTimes(1);
+    // And the one that looks for the layout.
+    expect(failing.prepare).toHaveBeenCalledTimes(2);
   },
 );
 
@@ -48,6 +56,7 @@ test('what is old is purged with a completion, once a minute: a Worker may end a
   for (let delivery = 0; delivery < 3; delivery++) await store.complete('a', 1, 1_000);
   expect(old.batch).toHaveBeenCalledTimes(1);
   expect(old.prepare.mock.calls.map(([sql = '']: string[]) => sql.trim().split(' ')[0])).toEqual([
+    'SELECT',
     'UPDATE',
     'UPDATE',
     'DELETE',

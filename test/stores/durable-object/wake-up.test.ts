@@ -2,6 +2,7 @@ import { WebhookDeliveries } from 'storefront-webhooks/cloudflare';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { encode, toUrl } from '../../../src/stores/durable-object/frames.js';
 import { WakeUp } from '../../../src/stores/durable-object/wake-up.js';
+import { LAYOUT } from '../../../src/stores/layout-version.js';
 
 const MINUTE_MS = 60_000;
 const NOW = 1_790_000_000_000;
@@ -78,7 +79,8 @@ test('an object that could not purge is woken up again by the next delivery', as
   const transactionSync = vi.fn(() => {
     throw new Error('the storage is down');
   });
-  const sql = { exec: () => ({ toArray: () => [{ purge_at: NOW }] }) };
+  const row = { purge_at: NOW, layout: LAYOUT, beside: LAYOUT };
+  const sql = { exec: () => ({ toArray: () => [row] }) };
   const object = new WebhookDeliveries({ storage: { ...storage, sql, transactionSync } });
   const complete = () =>
     object.fetch(new Request(toUrl('complete'), { method: 'POST', body: encode([0, 'key', 1]) }));

@@ -19,6 +19,7 @@ async function use(store: ReturnType<typeof postgresStore>) {
     state: 'stalled',
     attempts: 1,
     error: undefined,
+    interrupted: true,
     orderId: 'ord_1',
     email: undefined,
     lastTriedAt: new Date(fence),

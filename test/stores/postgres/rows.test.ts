@@ -86,9 +86,9 @@ test('the fence is the clock where that is ahead', async () => {
 });
 
 test('what is done and to be forgotten is new to the next, though nothing was purged', async () => {
-  const first = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
+  const first = await acquire(store, delivery, { leaseMs: LONG_AGO_MS, keepMs: 0 });
   await store.fail(delivery.key, first.fence, RETRY);
-  const second = await acquire(store, delivery);
+  const second = await acquire(store, delivery, { keepMs: 0 });
   await store.handlerDone(delivery.key, second.fence, 'mail', 'sent');
   expect(await store.complete(delivery.key, second.fence, 0)).toBe(true);
   const again = await acquire(

@@ -93,7 +93,7 @@ withPostgres('the tables in PostgreSQL', () => {
     );
     const store = postgresStore(connect('webhooks'));
     const delivery = newDelivery();
-    const { fence } = await acquire(store, delivery);
+    const { fence } = await acquire(store, delivery, { keepMs: 0 });
     expect(await store.complete(delivery.key, fence, 0)).toBe(true);
     expect(await store.purge(10)).toBe(1);
   });
@@ -125,7 +125,8 @@ withPostgres('the tables in PostgreSQL', () => {
   describe('of the version before', () => {
     const OLDER = postgresSchema()
       .replace(',\n  proof text', '')
-      .replace(/^ALTER TABLE .*\n/m, '');
+      .replace(',\n  renewed boolean NOT NULL DEFAULT false', '')
+      .replace(/^(?:ALTER|COMMENT) .*\n/gm, '');
     const OLDER_CLAIM = `INSERT INTO webhook_delivery (key, scope, id, event, received_at, body, state,
       fence, attempts, failures, owner, lease_ms, max_crashes, not_before, purge_at)
       VALUES (decode($1, 'hex'), 's', 'i', 'e', now(), 'b', 'leased', 1, 1, 0, '', 1, 1, 'epoch', 'infinity')`;

@@ -1,7 +1,10 @@
 import { sqliteSchema } from 'storefront-webhooks/sqlite';
 
-/** The tables of the version before, which kept no proof. */
-export const OLDER_SCHEMA = sqliteSchema().replace('  proof TEXT,\n', '');
+/** Tables of layout 1, before a proof was kept in it. */
+export const OLDER_SCHEMA = sqliteSchema()
+  .replace('  proof TEXT,\n', '')
+  .replace('  renewed INTEGER NOT NULL DEFAULT 0,\n', '')
+  .replace(/CREATE TABLE IF NOT EXISTS webhook_schema[^;]*;\n/, '');
 
 /** What a process of the version before says, which knows nothing of a proof. */
 export const olderClaim = (key: string) => `INSERT INTO webhook_delivery

@@ -133,7 +133,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
           return count;
         }),
       );
-      for (const count of claimed) expect(count).toBeGreaterThan(5);
+      for (const count of claimed) expect(count).toBeGreaterThan(2);
     });
 
     test.each([Infinity, 1e300, 2.5])('a limit of %d is taken', async (limit) => {
@@ -184,6 +184,30 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       await store.exec('PRAGMA max_page_count = 1000000');
       expect(await claim(store, large)).toMatchObject({ state: 'acquired', attempt: 1 });
       expect(await claim(store, delivery)).toEqual({ state: 'done' });
+    });
+
+    test('a clock that is set back an hour makes nothing wait for an hour', async () => {
+      const store = await open();
+      const [leased, failed] = [newDelivery(), newDelivery()];
+      await fenceOf(store, leased);
+      const fence = await fenceOf(store, failed);
+      const terms = { delayMs: 0, permanent: false, maxFailures: 9, error: 'it threw' };
+      await store.fail(failed.key, fence, terms);
+      // What was written before the clock was set back lies ahead of it.
+      await store.exec(
+        'UPDATE webhook_delivery SET fence = fence + 3600000, not_before = not_before + 3600000',
+      );
+      expect(await claim(store, failed)).toMatchObject({ state: 'acquired', attempt: 2 });
+      // Its holder may be alive: it has as long as a lease of now.
+      const busy = await claim(store, leased, 300);
+      expect(busy).toMatchObject({ state: 'busy' });
+      expect(busy.state === 'busy' && busy.retryAfterMs).toBeLessThanOrEqual(300);
+      const next = await vi.waitUntil(async () => {
+        const claimed = await claim(store, leased, 300);
+        return claimed.state === 'acquired' ? claimed : undefined;
+      });
+      expect(next.fence).toBeGreaterThan(fence + 3_590_000);
+      expect((await claim(store, leased, 300)).state).toBe('busy');
     });
 
     test('a wiped database loses every lease, and is used anew', async () => {
