@@ -1,4 +1,5 @@
 export type { PostgresClient } from './client.js';
-export { postgresLedger } from './ledger.js';
+export { type PostgresLedger, postgresLedger } from './ledger.js';
 export { postgresSchema } from './schema.js';
 export { postgresStore } from './store.js';
+export type { Pglite, PgPool, PgPoolClient, PostgresJs, TransactionSource } from './transaction.js';
