@@ -1,6 +1,7 @@
 import { UsageError } from '../../errors.js';
 import { inTime } from '../../in-time.js';
 import type { Value } from './client.js';
+import { type PostgresJs, throughPostgresJs } from './postgres-js.js';
 
 /** A client that a pool of `pg` has lent. */
 export interface PgPoolClient {
@@ -19,11 +20,6 @@ export interface PgPool<Tx> {
       release: (destroy?: boolean) => void,
     ) => void,
   ): unknown;
-}
-
-/** The `sql` of postgres.js. */
-export interface PostgresJs<Tx> {
-  begin(options: string, run: (tx: Tx) => Promise<void>): Promise<unknown>;
 }
 
 /** A `PGlite`. */
@@ -45,9 +41,11 @@ export type Begin<Tx> = (run: (tx: Tx) => Promise<void>) => Promise<void>;
  */
 export function toBegin<Tx>(source: TransactionSource<Tx>): Begin<Tx> {
   if (has(source, 'connect') && 'totalCount' in source) return (run) => throughPool(source, run);
-  if (has(source, 'begin')) return firstErrorOf((run) => source.begin('', run));
+  if (has(source, 'begin')) return (run) => throughPostgresJs(source, run);
   if (has(source, 'transaction') && 'waitReady' in source) {
-    return firstErrorOf((run) => source.transaction(run));
+    return async (run) => {
+      await source.transaction(run);
+    };
   }
   throw new UsageError(
     'client_invalid',
@@ -62,26 +60,6 @@ function has<Tx, Name extends 'connect' | 'begin' | 'transaction'>(
 ): source is Extract<TransactionSource<Tx>, Record<Name, unknown>> {
   const isObject = (typeof source === 'object' && source !== null) || typeof source === 'function';
   return isObject && typeof Reflect.get(source, name) === 'function';
-}
-
-/** Where the ROLLBACK fails as well, these drivers tell of that, and not of what it was for. */
-function firstErrorOf<Tx>(begin: (run: (tx: Tx) => Promise<void>) => Promise<unknown>): Begin<Tx> {
-  return async (run) => {
-    let first: { readonly error: unknown } | undefined;
-    const noting = async (tx: Tx) => {
-      try {
-        await run(tx);
-      } catch (error) {
-        first = { error };
-        throw error;
-      }
-    };
-    try {
-      await begin(noting);
-    } catch (error) {
-      throw first ? first.error : error;
-    }
-  };
 }
 
 function throughPool<Tx>(pool: PgPool<Tx>, run: (tx: Tx) => Promise<void>): Promise<void> {
