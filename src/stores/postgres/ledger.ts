@@ -48,8 +48,8 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
  *
  * @param client - Through which the table is created at once, so that no transaction has to do it.
  * @throws {UsageError} `client_invalid`. `once` rejects with `transaction_missing` where it is given the
- *   pool or a connection on which no transaction has begun, with `key_invalid` where it is not given the key of an event, with `schema_missing`, or with
- *   the errors of the client.
+ *   pool or a connection on which no transaction has begun, with `key_invalid` where it is not given the
+ *   key of an event, with `schema_missing`, or with the errors of the client.
  *
  * @example
  * const ledger = postgresLedger(sql);
