@@ -1,6 +1,9 @@
 // What the types promise. Compiled by `npx tsc` and never run: each `@ts-expect-error` below is an
 // error that somebody's editor has to show, and each assertion a type it has to know.
+import type { PGlite, Transaction } from '@electric-sql/pglite';
 import type BetterSqlite3 from 'better-sqlite3';
+import type pg from 'pg';
+import type postgres from 'postgres';
 import {
   createReceiver,
   type Handler,
@@ -17,6 +20,7 @@ import {
   verifySignature,
   type WebhookEvent,
 } from 'storefront-webhooks';
+import { postgresLedger } from 'storefront-webhooks/postgres';
 import { type SqliteDatabase, sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
 import { loadFixture, type ReplayResult, replay } from 'storefront-webhooks/testing';
 import * as z from 'zod';
@@ -297,4 +301,34 @@ export function databasesAreTakenAsTheyAre(better: BetterSqlite3.Database, trans
   same<SqliteDatabase, Parameters<typeof sqliteStore>[0]>(true);
   // @ts-expect-error what cannot prepare a statement
   sqliteStore(transaction);
+}
+
+export async function aTransactionIsOfItsDriver(
+  pool: pg.Pool,
+  client: pg.Client,
+  sql: postgres.Sql<{ point: [number, number] }>,
+  lite: PGlite,
+) {
+  const ledger = postgresLedger(pool);
+  const effect = { key: '', handler: '' };
+  await ledger.transaction(pool, effect, async (tx) => {
+    same<typeof tx, pg.PoolClient>(true);
+    const { rows } = await tx.query<{ pieces: number }>('SELECT pieces FROM stock');
+    same<typeof rows, { pieces: number }[]>(true);
+  });
+  await ledger.transaction(sql, effect, async (tx) => {
+    same<typeof tx, postgres.TransactionSql<{ point: [number, number] }>>(true);
+    await tx`UPDATE stock SET pieces = pieces - ${1}`;
+  });
+  const isNew = await ledger.transaction(lite, effect, async (tx) => {
+    same<typeof tx, Transaction>(true);
+    await tx.sql`UPDATE stock SET pieces = pieces - ${1}`;
+  });
+  same<typeof isNew, boolean>(true);
+  // @ts-expect-error a single client
+  await ledger.transaction(client, effect, async () => {});
+  // @ts-expect-error a work that nobody could wait for
+  await ledger.transaction(pool, effect, (tx) => {
+    tx.release();
+  });
 }

@@ -29,24 +29,11 @@ const receiver = createReceiver({
 
 async function sell(event: WebhookEvent<'order:paid', Order>) {
   const { id, product_id: product, quantity = 1 } = event.payload;
-  const tx = await pool.connect();
-  try {
-    await tx.query('BEGIN');
-    if (await ledger.once(tx, event)) {
-      await tx.query('UPDATE stock SET pieces = pieces - $2 WHERE product = $1', [
-        product,
-        quantity,
-      ]);
-      await tx.query('INSERT INTO sale VALUES ($1, $2, $3)', [event.key, id, product]);
-    }
-    await tx.query('COMMIT');
-    tx.release();
-  } catch (error) {
-    // Closed, and with it the transaction is undone, whatever state it is in.
-    tx.release(true);
-    throw error;
-  }
-  console.log(`Sold order ${id}`);
+  const isNew = await ledger.transaction(pool, event, async (tx) => {
+    await tx.query('UPDATE stock SET pieces = pieces - $2 WHERE product = $1', [product, quantity]);
+    await tx.query('INSERT INTO sale VALUES ($1, $2, $3)', [event.key, id, product]);
+  });
+  if (isNew) console.log(`Sold order ${id}`);
 }
 
 const server = createServer(toNodeHandler(receiver));

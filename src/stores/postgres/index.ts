@@ -1,4 +1,6 @@
 export type { PostgresClient } from './client.js';
-export { postgresLedger } from './ledger.js';
+export { type PostgresLedger, postgresLedger } from './ledger.js';
+export type { PostgresJs } from './postgres-js.js';
 export { postgresSchema } from './schema.js';
 export { postgresStore } from './store.js';
+export type { Pglite, PgPool, PgPoolClient, TransactionSource } from './transaction.js';

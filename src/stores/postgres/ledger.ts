@@ -4,7 +4,40 @@ import { type PostgresClient, type Query, toQuery } from './client.js';
 import { storable } from './encoding.js';
 import { retrying } from './retrying.js';
 import { isUndefined, LOOK_FOR_EFFECTS, makeTables } from './schema.js';
-import { ENTER_EFFECT, MARK_TRANSACTION } from './statements.js';
+import { ENTER_EFFECT, FIND_MARK, MARK_TRANSACTION } from './statements.js';
+import { type TransactionSource, toBegin } from './transaction.js';
+
+/** Effects that have been done, in the PostgreSQL database in which they are done. */
+export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boolean>> {
+  /**
+   * Does the effect in a transaction of its own, with its entry as the first statement: the work is done
+   * now (`true`), or was done before and is not called (`false`). Commits when the work has ended, and
+   * undoes all of it where anything fails; the connection is then closed, and the error thrown on.
+   *
+   * The transaction is as the database begins one by default. For another isolation level, begin it
+   * yourself and call `once`.
+   *
+   * @param client - The `Pool` of `pg`, the `sql` of postgres.js, or a PGlite.
+   * @param effect - The handler's event.
+   * @param work - Is given the driver's own client of the transaction. Leave `COMMIT` and `ROLLBACK` out.
+   * @throws {UsageError} As a rejection, with the code `client_invalid` or `key_invalid` before anything is
+   *   begun, or `transaction_missing` where the work has ended its transaction. Otherwise it rejects with
+   *   the error of the work, with `schema_missing`, or with the errors of the client: also where a
+   *   statement has failed and the work did not let its error through.
+   *
+   * @example
+   * receiver.on('order:paid', async (event) => {
+   *   await ledger.transaction(pool, event, async (tx) => {
+   *     await tx.query('UPDATE stock SET pieces = pieces - 1 WHERE product = $1', [event.payload.product_id]);
+   *   });
+   * });
+   */
+  transaction<Tx extends PostgresClient>(
+    client: TransactionSource<Tx>,
+    effect: Effect,
+    work: (tx: Tx) => PromiseLike<unknown>,
+  ): Promise<boolean>;
+}
 
 /**
  * Has an effect done exactly once, whatever dies and whenever: it is entered in the transaction that does
@@ -15,25 +48,22 @@ import { ENTER_EFFECT, MARK_TRANSACTION } from './statements.js';
  *
  * @param client - Through which the table is created at once, so that no transaction has to do it.
  * @throws {UsageError} `client_invalid`. `once` rejects with `transaction_missing` where it is given the
- *   pool or a connection on which no transaction has begun, with `key_invalid` where it is not given the key of an event, with `schema_missing`, or with
- *   the errors of the client.
+ *   pool or a connection on which no transaction has begun, with `key_invalid` where it is not given the
+ *   key of an event, with `schema_missing`, or with the errors of the client.
  *
  * @example
  * const ledger = postgresLedger(sql);
- * receiver.on('order:paid', (event) =>
- *   sql.begin(async (tx) => {
- *     if (!(await ledger.once(tx, event))) return;
- *     await tx`UPDATE stock SET amount = amount - 1 WHERE product = ${event.payload.product_id}`;
- *   }),
- * );
+ * receiver.on('order:paid', async (event) => {
+ *   await ledger.transaction(sql, event, async (tx) => {
+ *     await tx`UPDATE stock SET pieces = pieces - 1 WHERE product = ${event.payload.product_id}`;
+ *   });
+ * });
  */
-export function postgresLedger(
-  client: PostgresClient,
-): EffectLedger<PostgresClient, Promise<boolean>> {
-  return new PostgresLedger(retrying(toQuery(client)));
+export function postgresLedger(client: PostgresClient): PostgresLedger {
+  return new Ledger(retrying(toQuery(client)));
 }
 
-class PostgresLedger implements EffectLedger<PostgresClient, Promise<boolean>> {
+class Ledger implements PostgresLedger {
   #isReady = false;
 
   constructor(query: Query) {
@@ -60,6 +90,38 @@ class PostgresLedger implements EffectLedger<PostgresClient, Promise<boolean>> {
       throw error;
     }
   }
+
+  async transaction<Tx extends PostgresClient>(
+    client: TransactionSource<Tx>,
+    effect: Effect,
+    work: (tx: Tx) => PromiseLike<unknown>,
+  ): Promise<boolean> {
+    const begin = toBegin(client);
+    // Before a connection is taken for it.
+    checkEffect(effect);
+    let isNew = false;
+    await begin(async (tx) => {
+      isNew = await this.once(tx, effect);
+      if (!isNew) return;
+      await work(tx);
+      await checkInside(toQuery(tx));
+    });
+    return isNew;
+  }
+}
+
+/**
+ * Fails where a statement has failed: PostgreSQL would answer COMMIT with a ROLLBACK, which drivers take for
+ * a success.
+ */
+async function checkInside(query: Query): Promise<void> {
+  const [row] = await query(FIND_MARK);
+  if (row?.text('mark') !== '') return;
+  throw new UsageError(
+    'transaction_missing',
+    'The work of ledger.transaction has ended its transaction, which is not its own: leave COMMIT and ' +
+      'ROLLBACK out, and throw an error where all is to be undone.',
+  );
 }
 
 /** A pool of `pg`, the `sql` of postgres.js and a PGlite are no transaction, and not asked whether they are. */

@@ -188,6 +188,10 @@ export const COUNT = { dead: count(DEAD), stalled: count(STALLED), failing: coun
 export const MARK_TRANSACTION = `
 SELECT set_config('storefront_webhooks.effect', $1::text, true) AS mark`;
 
+/** Empty where the transaction has ended. */
+export const FIND_MARK = `
+SELECT coalesce(current_setting('storefront_webhooks.effect', true), '') AS mark`;
+
 /** $1 key, $2 handler, $3 the mark of the transaction. Enters nothing where that is not there. */
 export const ENTER_EFFECT = `
 WITH here AS (

@@ -1,4 +1,4 @@
-import type { EffectLedger, IdempotencyStore } from 'storefront-webhooks';
+import type { IdempotencyStore } from 'storefront-webhooks';
 import { durableStore } from '../../support/durable.js';
 
 /** A store with a fault of its own, to see that the harness finds it: `CHAOS_BREAK=complete npm run chaos`. */
@@ -51,15 +51,10 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
   }
 }
 
-/** A ledger that lets everything through, where `CHAOS_BREAK` says so. */
-export function perhapsBroken<Tx, Answer extends boolean | Promise<boolean>>(
-  ledger: EffectLedger<Tx, Answer>,
-): EffectLedger<Tx, Answer> {
-  if (process.env.CHAOS_BREAK !== 'ledger') return ledger;
-  return {
-    once(tx, effect) {
-      const again = { ...effect, handler: `${effect.handler} ${process.hrtime.bigint()}` };
-      return ledger.once(tx, again);
-    },
-  };
+/** An effect that no ledger has entered before, where `CHAOS_BREAK` says so. */
+export function perhapsAnother<Effect extends { readonly handler: string }>(
+  effect: Effect,
+): Effect {
+  if (process.env.CHAOS_BREAK !== 'ledger') return effect;
+  return { ...effect, handler: `${effect.handler} ${process.hrtime.bigint()}` };
 }

@@ -1,5 +1,7 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import type { EffectLedger } from 'storefront-webhooks';
+import type { PostgresLedger } from 'storefront-webhooks/postgres';
+import { perhapsAnother } from './broken-store.js';
 import type { DatabaseSync } from './database-sync.js';
 
 /** One run of a handler, told to the database as its plain effect. */
@@ -36,7 +38,7 @@ export const FILL_STOCK = Array.from(
 export interface Effects {
   ran(run: HandlerRun): Promise<void>;
   recorded(key: string, handler: string, attempt: number, at: number): Promise<void>;
-  /** Sells one, once for each delivery, in one transaction; `within` is called before it commits. */
+  /** Sells one, once for each delivery, in one transaction; `within` is called before it commits, where it sells. */
   sell(event: SoldBy, product: number, within: () => void): Promise<void>;
 }
 
@@ -51,10 +53,7 @@ const RAN = 'INSERT INTO handler_run VALUES';
 const RECORDED = 'INSERT INTO recorded VALUES';
 const TAKE = 'UPDATE stock SET remaining = remaining - 1 WHERE product = ?';
 
-export function postgresEffects(
-  pool: Pool,
-  ledger: EffectLedger<PoolClient, Promise<boolean>>,
-): Effects {
+export function postgresEffects(pool: Pool, ledger: Pick<PostgresLedger, 'transaction'>): Effects {
   return {
     async ran({ delivery, key, handler, attempt, started }) {
       const values = [delivery, key, handler, attempt, process.pid, started];
@@ -64,23 +63,11 @@ export function postgresEffects(
       await pool.query(`${RECORDED} ($1, $2, $3, $4)`, [key, handler, attempt, at]);
     },
     async sell(event, product, within) {
-      const tx = await pool.connect();
-      try {
-        await tx.query('BEGIN');
-        if (await ledger.once(tx, event)) {
-          await tx.query('UPDATE stock SET remaining = remaining - 1 WHERE product = $1', [
-            product,
-          ]);
-          await tx.query('INSERT INTO sale VALUES ($1, $2)', [event.id, product]);
-        }
+      await ledger.transaction(pool, perhapsAnother(event), async (tx) => {
+        await tx.query('UPDATE stock SET remaining = remaining - 1 WHERE product = $1', [product]);
+        await tx.query('INSERT INTO sale VALUES ($1, $2)', [event.id, product]);
         within();
-        await tx.query('COMMIT');
-        tx.release();
-      } catch (error) {
-        // Closes the connection, and so rolls back.
-        tx.release(true);
-        throw error;
-      }
+      });
     },
   };
 }
@@ -113,7 +100,7 @@ export function sqliteEffects(
     async sell(event, product, within) {
       database.exec('BEGIN IMMEDIATE');
       try {
-        if (ledger.once(database, event)) {
+        if (ledger.once(database, perhapsAnother(event))) {
           statement(TAKE).run(product);
           statement('INSERT INTO sale VALUES (?, ?)').run(event.id, product);
         }

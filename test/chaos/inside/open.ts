@@ -1,5 +1,5 @@
 import type { IdempotencyStore } from 'storefront-webhooks';
-import { brokenStore, perhapsBroken } from './broken-store.js';
+import { brokenStore } from './broken-store.js';
 import { openDatabase } from './database-sync.js';
 import { type Effects, postgresEffects, sqliteEffects } from './effects.js';
 
@@ -23,7 +23,7 @@ export async function open({ connections = 8 } = {}): Promise<Opened> {
   const { postgresStore, postgresLedger } = await import('storefront-webhooks/postgres');
   const pool = new Pool({ connectionString: postgresUrl, max: connections });
   pool.on('error', () => {});
-  const effects = postgresEffects(pool, perhapsBroken(postgresLedger(pool)));
+  const effects = postgresEffects(pool, postgresLedger(pool));
   if (storeName === 'postgres') {
     const storePool = new Pool({ connectionString: postgresUrl, max: connections });
     storePool.on('error', () => {});
@@ -54,7 +54,7 @@ async function openSqlite(): Promise<Opened> {
   const database = openDatabase(sqliteFile);
   return {
     store: broken(sqliteStore(database)),
-    effects: sqliteEffects(database, perhapsBroken(sqliteLedger())),
+    effects: sqliteEffects(database, sqliteLedger()),
     close: async () => database.close(),
   };
 }

@@ -50,7 +50,9 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 import { openTelemetry } from 'storefront-webhooks/opentelemetry';
 import { type Boss, pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import {
+  type Pglite,
   type PostgresClient,
+  type PostgresLedger,
   postgresLedger,
   postgresSchema,
   postgresStore,
@@ -143,6 +145,10 @@ export async function stores(database: SqliteDatabase, pool: PostgresClient, red
   const effect = { key: '', handler: '' };
   const isNew: boolean = sqliteLedger().once(database, effect);
   return { schemas, areNew: [isNew, await postgresLedger(pool).once(pool, effect)] };
+}
+
+export function inPglite(database: Pglite<PostgresClient>, ledger: PostgresLedger) {
+  return ledger.transaction(database, { key: '', handler: '' }, async (tx) => tx);
 }
 
 export class Deliveries extends WebhookDeliveries {}
