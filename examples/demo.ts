@@ -74,6 +74,7 @@ const makeReceiver = (store: IdempotencyStore) =>
     },
   })
     .on('order:paid', async ({ payload: order }) => await shop.ship(order), {
+      name: 'ship',
       oncePer: (order) => order.id,
     })
     .on('order:*', async () => await shop.note(), { name: 'bookkeeping' })

@@ -4,7 +4,10 @@ import { createReceiver, type Order } from 'storefront-webhooks';
 import { toHono } from 'storefront-webhooks/hono';
 
 const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
-  .on('order:paid', ({ payload: order }) => deliver(order), { oncePer: (order) => order.id })
+  .on('order:paid', ({ payload: order }) => deliver(order), {
+    name: 'deliver',
+    oncePer: (order) => order.id,
+  })
   .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 
 async function deliver(order: Order) {

@@ -3,7 +3,10 @@ import { toLambda } from 'storefront-webhooks/lambda';
 
 // Instances come and go, and remember for themselves only: for real goods, pass a `store` as well.
 const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
-  .on('order:paid', ({ payload: order }) => deliver(order), { oncePer: (order) => order.id })
+  .on('order:paid', ({ payload: order }) => deliver(order), {
+    name: 'deliver',
+    oncePer: (order) => order.id,
+  })
   .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 
 async function deliver(order: Order) {

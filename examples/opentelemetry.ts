@@ -51,7 +51,10 @@ const receiver = createReceiver({
   store,
   telemetry: openTelemetry({ store }),
 })
-  .on('order:paid', ({ payload: order }) => deliver(order), { oncePer: (order) => order.id })
+  .on('order:paid', ({ payload: order }) => deliver(order), {
+    name: 'deliver',
+    oncePer: (order) => order.id,
+  })
   .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 
 // What the handler does is traced inside its own span.

@@ -40,7 +40,7 @@ export interface WebhookEvent<Event extends string, Payload> {
    * or for the `Idempotency-Key` of a service that you call.
    */
   readonly key: string;
-  /** The name of the handler. */
+  /** The name under which is stored what the handler has done: see {@link HandlerOptions}. */
   readonly handler: string;
   /** Fields that were missing or of another type, and are `undefined` for it; in `onInvalid`, what is wrong. */
   readonly issues: readonly Issue[];
@@ -82,20 +82,30 @@ export type Handler<Event> = (event: Event) => unknown;
 
 export interface HandlerOptions {
   /**
-   * The name under which the handler's progress is stored. Default: the pattern. Keep it stable
-   * across deployments.
+   * The name under which is stored what the handler has done. Default: the pattern. It is for ever: a
+   * handler of another name has done nothing yet. To change it, give the first one as `formerly`.
    */
   name?: string;
+  /**
+   * What it was called when it first was deployed, or its pattern where it had no name: what it has done is
+   * stored under that, before and from now on. Keep it for as long as the handler lives.
+   *
+   * @example
+   * receiver.on('order:paid', deliver, { name: 'deliver', formerly: 'order:paid', oncePer: (order) => order.id });
+   */
+  formerly?: string;
 }
 
 export interface EffectOptions<Payload> extends HandlerOptions {
+  /** Needed, because its effects are remembered under it for ever: see {@link HandlerOptions.name}. */
+  name: string;
   /**
    * Runs the handler once per key, whatever the delivery: across endpoints, and for replays under fresh
    * ids. The key belongs to this handler: the handlers of two events have effects of their own. Two
    * services that share a store need two `scope`s. A durable store remembers it for ever.
    *
    * @example
-   * receiver.on('order:paid', deliver, { oncePer: (order) => order.id });
+   * receiver.on('order:paid', deliver, { name: 'deliver', oncePer: (order) => order.id });
    */
-  oncePer?: (payload: Payload) => string;
+  oncePer: (payload: Payload) => string;
 }

@@ -19,7 +19,7 @@ import { type Dispatched, Rejection } from './outcome.js';
 import { Processing, type ProcessOptions } from './processing.js';
 import { type Reply, replyTo } from './reply.js';
 import { toTitle, type WebhookRequest } from './request.js';
-import { type AnyHandler, type AnyKey, Router } from './router.js';
+import { type AnyHandler, type RouteOptions, Router } from './router.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
 import { readOptions, type Settings } from './settings.js';
 import { SIGN } from './sign-symbol.js';
@@ -39,7 +39,7 @@ const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
  *
  * @example
  * const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
- *   .on('order:paid', async ({ payload: order }) => deliver(order), { oncePer: (order) => order.id });
+ *   .on('order:paid', ({ payload: order }) => deliver(order), { name: 'deliver', oncePer: ({ id }) => id });
  */
 export function createReceiver<const Schemas extends EventSchemas = Record<never, never>>(
   options: ReceiverOptions<Schemas>,
@@ -85,7 +85,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   on<Event extends keyof P & string>(
     event: Event,
     handler: Handler<EventOf<P, Event>>,
-    options?: EffectOptions<P[Event]>,
+    options?: EffectOptions<P[Event]> | HandlerOptions,
   ): this;
   on<const OnePattern extends Pattern<P>>(
     patterns: OnePattern | readonly OnePattern[],
@@ -95,12 +95,11 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   on(
     patterns: string | readonly string[],
     handler: Handler<never>,
-    options: EffectOptions<never> = {},
+    options: EffectOptions<never> | HandlerOptions = {},
   ): this {
     this.#router.checkOptions(options);
     // The overloads tie a handler's payload to its patterns, and the router gives it no other.
-    const { name, oncePer } = options as HandlerOptions & { oncePer?: AnyKey };
-    this.#router.on([patterns].flat(), handler as AnyHandler, { name, oncePer });
+    this.#router.on([patterns].flat(), handler as AnyHandler, options as RouteOptions);
     return this;
   }
 

@@ -14,13 +14,22 @@ export type AnyKey = (payload: unknown) => string;
 /** A handler as it is run. */
 export interface Route {
   readonly name: string;
-  /** The name under which it is recorded to be done. */
+  /** The name under which is stored what it has done: the first that it had. */
+  readonly storedName: string;
+  /** That, as it is recorded with a delivery. */
   readonly progress: string;
   readonly handler: AnyHandler;
   readonly oncePer?: AnyKey | undefined;
 }
 
-const OPTIONS: readonly string[] = ['name', 'oncePer'];
+/** The options of a handler as the router takes them. */
+export interface RouteOptions {
+  readonly name?: string | undefined;
+  readonly formerly?: string | undefined;
+  readonly oncePer?: AnyKey | undefined;
+}
+
+const OPTIONS: readonly string[] = ['name', 'formerly', 'oncePer'] satisfies (keyof RouteOptions)[];
 const ONLY_ONE = 'There can be only one: let it do both.';
 const NAME_IT =
   'The progress of each is stored under its name, so give this one a name of its own: ' +
@@ -57,14 +66,21 @@ export class Router {
   on(
     patterns: readonly string[],
     handler: AnyHandler,
-    { name, oncePer }: { name?: string | undefined; oncePer?: AnyKey | undefined },
+    { name, formerly, oncePer }: RouteOptions,
   ): void {
     if (patterns.length === 0) {
       throw new UsageError('handler_invalid', '.on() was given no event: name at least one.');
     }
     for (const pattern of patterns) this.#checkPattern(pattern);
-    if (name !== undefined && (typeof name !== 'string' || name === '')) {
+    for (const text of [name, formerly]) {
+      if (text === undefined || (typeof text === 'string' && text !== '')) continue;
       throw new UsageError('handler_invalid', 'The name of a handler has to be a text, not empty.');
+    }
+    if (formerly !== undefined && name === undefined) {
+      throw new UsageError(
+        'handler_invalid',
+        'A handler that has no name cannot have had another.',
+      );
     }
     if (oncePer !== undefined && typeof oncePer !== 'function') {
       throw new UsageError(
@@ -79,11 +95,21 @@ export class Router {
           'Call .on() once for each event; each then has effects of its own.',
       );
     }
-    for (const taken of name === undefined ? new Set(patterns) : [name])
+    if (oncePer && name === undefined) {
+      const [pattern = ''] = patterns;
+      throw new UsageError(
+        'handler_invalid',
+        `oncePer needs a name, under which is remembered for ever what is done: .on('${pattern}', handler, ` +
+          "{ name: 'deliver', oncePer: … }). Where it ran without a name before, add " +
+          `formerly: '${pattern}', or all that it has done is done once more.`,
+      );
+    }
+    for (const taken of name === undefined ? new Set(patterns) : new Set([name, formerly ?? name]))
       this.#take(taken, handler, NAME_IT);
     for (const [event, routes] of this.#routes) {
       const pattern = patterns.find((candidate) => covers(candidate, event));
-      if (pattern !== undefined) routes.push(toRoute(name ?? pattern, handler, oncePer));
+      if (pattern !== undefined)
+        routes.push(toRoute(name ?? pattern, handler, { formerly, oncePer }));
     }
   }
 
@@ -147,6 +173,10 @@ function covers(pattern: string, event: string): boolean {
   return pattern.endsWith(':*') && event.startsWith(pattern.slice(0, -1));
 }
 
-function toRoute(name: string, handler: AnyHandler, oncePer?: AnyKey): Route {
-  return { name, progress: progressName(name), handler, oncePer };
+function toRoute(
+  name: string,
+  handler: AnyHandler,
+  { formerly: storedName = name, oncePer }: RouteOptions = {},
+): Route {
+  return { name, storedName, progress: progressName(storedName), handler, oncePer };
 }

@@ -80,10 +80,11 @@ async function runHandler({ route, payload }: Prepared, lease: Lease, run: Run):
   try {
     const { telemetry } = run;
     const { attempt } = run.lease;
-    const { name } = route;
+    const { name, storedName } = route;
     await watched(
       telemetry && ((handle) => telemetry.handler({ name, attempt }, handle)),
-      async () => route.handler(new HandlerEvent(run.delivery, payload, attempt, name, lease)),
+      async () =>
+        route.handler(new HandlerEvent(run.delivery, payload, attempt, storedName, lease)),
     );
     return { state: 'done' };
   } catch (error) {
@@ -127,12 +128,12 @@ async function runEffect(prepared: Prepared, key: string, run: Run): Promise<Rou
 }
 
 function toEffect(
-  { name }: Route,
+  { name, storedName }: Route,
   oncePer: AnyKey,
   { scope, payload }: Delivery,
 ): Prepared['effect'] {
   try {
-    return { key: effectKey(scope, name, checkKey(oncePer(payload), name)) };
+    return { key: effectKey(scope, storedName, checkKey(oncePer(payload), name)) };
   } catch (error) {
     return { error };
   }

@@ -333,11 +333,14 @@ describe('a mistake in a registration', () => {
 
   test.each([
     [{ onceper: (order: { id: string }) => order.id }, '"onceper": Did you mean "oncePer"?'],
-    [{ key: 1 }, 'no option "key": they are { name, oncePer }'],
+    [{ key: 1 }, 'no option "key": they are { name, formerly, oncePer }'],
     [() => 'a', 'no function as options'],
     [null, 'no null as options'],
     [{ name: '' }, 'has to be a text, not empty'],
     [{ name: 5 }, 'has to be a text, not empty'],
+    [{ name: 'a', formerly: '' }, 'has to be a text, not empty'],
+    [{ formerly: 'a' }, 'that has no name cannot have had another'],
+    [{ oncePer: () => 'a' }, "formerly: 'order:paid'"],
   ])('namely options of a handler that there are not (%o)', (options, said) => {
     const receiver = makeReceiver();
     const register = () => receiver.on('order:paid', () => {}, options as never);

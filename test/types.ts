@@ -144,7 +144,7 @@ export function ownEventsAreTyped() {
   own.on('*', ({ event, payload }) => {
     if (event === 'subscription:renewed') same<typeof payload, { months: number }>(true);
   });
-  own.on('subscription:renewed', () => {}, { oncePer: ({ months }) => `${months}` });
+  own.on('subscription:renewed', () => {}, { name: 'a', oncePer: ({ months }) => `${months}` });
   // @ts-expect-error nobody has named it
   own.on('subscription:ended', () => {});
   // @ts-expect-error the other receiver does not know it
@@ -154,7 +154,9 @@ export function ownEventsAreTyped() {
 }
 
 export function oncePerIsForOneEvent() {
-  receiver.on('order:paid', () => {}, { oncePer: (payload) => payload.id });
+  // @ts-expect-error It has no name.
+  receiver.on('order:paid', () => {}, { oncePer: (payload: Order) => payload.id });
+  receiver.on('order:paid', () => {}, { name: 'a', oncePer: (payload) => payload.id });
   receiver.on('order:paid', () => {}, {
     name: 'deliver',
     oncePer(payload) {
@@ -163,19 +165,19 @@ export function oncePerIsForOneEvent() {
     },
   });
   // @ts-expect-error a family
-  receiver.on('order:*', () => {}, { oncePer: (payload: Order) => payload.id });
+  receiver.on('order:*', () => {}, { name: 'a', oncePer: (payload: Order) => payload.id });
   // @ts-expect-error everything
-  receiver.on('*', () => {}, { oncePer: () => 'key' });
+  receiver.on('*', () => {}, { name: 'a', oncePer: () => 'key' });
   // @ts-expect-error a list
-  receiver.on(['order:paid'], () => {}, { oncePer: (payload: Order) => payload.id });
+  receiver.on(['order:paid'], () => {}, { name: 'a', oncePer: (payload: Order) => payload.id });
   // @ts-expect-error a key is text
-  receiver.on('order:paid', () => {}, { oncePer: () => 7 });
+  receiver.on('order:paid', () => {}, { name: 'a', oncePer: () => 7 });
   // @ts-expect-error it may be missing
-  receiver.on('order:paid', () => {}, { oncePer: (payload) => payload.product_id });
+  receiver.on('order:paid', () => {}, { name: 'a', oncePer: (payload) => payload.product_id });
   // @ts-expect-error a misspelt field
-  receiver.on('order:paid', () => {}, { oncePer: (payload) => payload.idd });
+  receiver.on('order:paid', () => {}, { name: 'a', oncePer: (payload) => payload.idd });
   // @ts-expect-error a key is made at once
-  receiver.on('order:paid', () => {}, { oncePer: async (payload) => payload.id });
+  receiver.on('order:paid', () => {}, { name: 'a', oncePer: async (payload) => payload.id });
 }
 
 export function stepsGiveJson() {

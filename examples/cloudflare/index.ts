@@ -34,7 +34,10 @@ function makeReceiver(env: Env) {
     secret: env.WEBHOOK_SECRET,
     store: durableObjectStore(env.DELIVERIES),
     queue: cloudflareQueue(env.WEBHOOKS, { large: env.BODIES }),
-  }).on('order:paid', (event) => sell(event, env.DB), { oncePer: (order) => order.id });
+  }).on('order:paid', (event) => sell(event, env.DB), {
+    name: 'sell',
+    oncePer: (order) => order.id,
+  });
 }
 
 async function sell(event: WebhookEvent<'order:paid', Order>, db: D1Database) {

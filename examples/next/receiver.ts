@@ -4,7 +4,10 @@ import { createReceiver, type Order } from 'storefront-webhooks';
 // remembers for itself only: for real goods, pass a `store` as well.
 export function makeReceiver() {
   return createReceiver({ secret: process.env.WEBHOOK_SECRET })
-    .on('order:paid', ({ payload: order }) => deliver(order), { oncePer: (order) => order.id })
+    .on('order:paid', ({ payload: order }) => deliver(order), {
+      name: 'deliver',
+      oncePer: (order) => order.id,
+    })
     .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 }
 

@@ -25,7 +25,7 @@ const ledger = postgresLedger(pool);
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: postgresStore(storePool),
-}).on('order:paid', sell, { oncePer: (order) => order.id });
+}).on('order:paid', sell, { name: 'sell', oncePer: (order) => order.id });
 
 async function sell(event: WebhookEvent<'order:paid', Order>) {
   const { id, product_id: product, quantity = 1 } = event.payload;

@@ -22,7 +22,7 @@ const ledger = sqliteLedger();
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: sqliteStore(database),
-}).on('order:paid', sell, { oncePer: (order) => order.id });
+}).on('order:paid', sell, { name: 'sell', oncePer: (order) => order.id });
 
 // Without an await between BEGIN and COMMIT: the store writes through the same connection.
 function sell(event: WebhookEvent<'order:paid', Order>) {

@@ -8,7 +8,10 @@ interface Env {
 // Instances come and go, and remember for themselves only: for real goods, pass a `store` as well.
 const webhooks = toWorker((env: Env) =>
   createReceiver({ secret: env.WEBHOOK_SECRET })
-    .on('order:paid', ({ payload: order }) => deliver(order), { oncePer: (order) => order.id })
+    .on('order:paid', ({ payload: order }) => deliver(order), {
+      name: 'deliver',
+      oncePer: (order) => order.id,
+    })
     .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`)),
 );
 

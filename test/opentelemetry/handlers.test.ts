@@ -53,7 +53,7 @@ describe('a handler', () => {
 
   test('that need not run has no span: another delivery has had its effect', async () => {
     const { receiver, spans } = traced();
-    receiver.on('order:paid', () => {}, { oncePer: (order) => order.id });
+    receiver.on('order:paid', () => {}, { name: 'order:paid', oncePer: (order) => order.id });
     await deliver(receiver, paidOrder(), { id: 'whl_1' });
     await deliver(receiver, paidOrder(), { id: 'whl_2' });
     expect(spans().map(({ name }) => name)).toEqual([

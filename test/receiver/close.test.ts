@@ -27,7 +27,7 @@ describe('close', () => {
     await closing;
   });
 
-  test.each([[{}], [{ oncePer: () => 'key' }]])(
+  test.each([[{}], [{ name: 'order:paid', oncePer: () => 'key' }]])(
     'waits for a handler that goes on after its time limit (%o)',
     async (options) => {
       const { open, opened } = gate();

@@ -63,7 +63,7 @@ describe('the last attempt of a queue', () => {
     const store = durableStore();
     const handler = vi.fn(broken);
     const worker = createReceiver({ secret: SECRET, store, hooks });
-    worker.on('order:paid', handler, { oncePer: (order) => order.id });
+    worker.on('order:paid', handler, { name: 'order:paid', oncePer: (order) => order.id });
     await worker.dispatch(await queued(), { lastAttempt: true });
     handler.mockReturnValue(undefined as never);
     expect(await deliver(worker, paidOrder(), { id: 'whl_2' })).toMatchObject({

@@ -1,4 +1,11 @@
-import { createReceiver, memoryStore } from 'storefront-webhooks';
+import {
+  createReceiver,
+  type Handler,
+  type IdempotencyStore,
+  memoryStore,
+  type Order,
+  type WebhookEvent,
+} from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
@@ -7,7 +14,7 @@ const hooks = { onError() {}, onRejected() {} };
 function shop(store = memoryStore(), scope = '') {
   const ship = vi.fn(async () => {});
   const receiver = createReceiver({ secret: SECRET, store, scope, hooks })
-    .on('order:paid', ship, { oncePer: (order) => order.id })
+    .on('order:paid', ship, { name: 'order:paid', oncePer: (order) => order.id })
     .on('order:updated', () => {});
   return { ship, receiver };
 }
@@ -19,7 +26,7 @@ test('a handler knows its name, and the key of what it does: of the delivery, or
   };
   const failing = { count: 1 };
   const receiver = createReceiver({ secret: SECRET, hooks })
-    .on('order:paid', note, { oncePer: (order) => order.id })
+    .on('order:paid', note, { name: 'order:paid', oncePer: (order) => order.id })
     .on('order:*', note)
     .on('*', (event) => {
       note(event);
@@ -130,7 +137,7 @@ describe('oncePer', () => {
         await once('charge', charge);
         await mail();
       },
-      { oncePer: (order) => order.id },
+      { name: 'order:paid', oncePer: (order) => order.id },
     );
     await deliver(receiver, paidOrder());
     await deliver(receiver, paidOrder(), { id: 'whl_2' });
@@ -149,6 +156,7 @@ describe('oncePer', () => {
   ])('fails the delivery when it %s', async (_, oncePer) => {
     const handler = vi.fn();
     const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', handler, {
+      name: 'order:paid',
       oncePer,
     });
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
@@ -162,7 +170,10 @@ test('an oncePer that gives a promise fails the delivery, and nothing else', asy
   const onError = vi.fn();
   const receiver = createReceiver({ secret: SECRET, hooks: { onError } });
   const oncePer = async () => Promise.reject(new Error('no gift'));
-  receiver.on('order:paid', () => {}, { oncePer: oncePer as unknown as () => string });
+  receiver.on('order:paid', () => {}, {
+    name: 'order:paid',
+    oncePer: oncePer as unknown as () => string,
+  });
   expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
   expect(onError.mock.calls[0]?.[0]).toMatchObject({
     code: 'key_invalid',
@@ -182,6 +193,7 @@ test('what one handler writes to its payload changes no key and no payload of an
       Object.assign(payload.custom ?? {}, { gift: 'changed' });
     })
     .on('order:paid', ({ payload }) => void seen.push(payload.id, payload.custom), {
+      name: 'order:paid',
       oncePer: (order) => order.id,
     })
     .on('*', ({ payload }) => void seen.push(payload.id, payload.custom), { name: 'audit' });
@@ -223,4 +235,60 @@ test('an effect is not known for ever by an id that its sender has made very lon
   await deliver(shop(store).receiver, paidOrder(), { id: 'x'.repeat(15_000) });
   for (const [{ id }] of claim.mock.calls) expect(id.length).toBeLessThanOrEqual(200);
   expect(claim).toHaveBeenCalledTimes(2);
+});
+
+describe('a handler that has another name now', () => {
+  const formerly = (store: IdempotencyStore, deliver: Handler<WebhookEvent<'order:paid', Order>>) =>
+    createReceiver({ secret: SECRET, store })
+      .on('order:paid', deliver, { name: 'new', formerly: 'old', oncePer: (order) => order.id })
+      .on('order:paid', () => {}, { name: 'other' });
+
+  test('does nothing again that it has done for the order under its first name', async () => {
+    const store = memoryStore();
+    const first = createReceiver({ secret: SECRET, store }).on('order:paid', () => {}, {
+      name: 'old',
+      oncePer: (order) => order.id,
+    });
+    await deliver(first, paidOrder());
+    const again = vi.fn();
+    const reply = await deliver(formerly(store, again), paidOrder(), { id: 'a fresh id' });
+    expect(reply).toMatchObject({ outcome: 'handled', ran: ['other'] });
+    expect(again).not.toHaveBeenCalled();
+  });
+
+  test('does nothing again of a delivery that is half done, and its steps neither', async () => {
+    const store = memoryStore();
+    const step = vi.fn();
+    const half = createReceiver({ secret: SECRET, store, hooks: { onError() {} } })
+      .on(
+        'order:paid',
+        async ({ once }) => {
+          await once('mail', step);
+          throw new Error('not yet');
+        },
+        { name: 'steps' },
+      )
+      .on('order:paid', () => {}, { name: 'old' });
+    expect(await deliver(half, paidOrder())).toMatchObject({ outcome: 'failed' });
+    const again = vi.fn();
+    const renamed = createReceiver({ secret: SECRET, store })
+      .on('order:paid', async ({ once }) => once('mail', step), { name: 'all', formerly: 'steps' })
+      .on('order:paid', again, { name: 'new', formerly: 'old' });
+    expect(await deliver(renamed, paidOrder())).toMatchObject({ outcome: 'handled', ran: ['all'] });
+    expect(step).toHaveBeenCalledOnce();
+    expect(again).not.toHaveBeenCalled();
+  });
+
+  test('is known to a ledger by its first name', async () => {
+    const seen = vi.fn();
+    const receiver = formerly(memoryStore(), ({ handler }) => seen(handler));
+    await deliver(receiver, paidOrder());
+    expect(seen).toHaveBeenCalledExactlyOnceWith('old');
+  });
+
+  test('keeps its first name from being taken', () => {
+    expect(() =>
+      formerly(memoryStore(), () => {}).on('order:paid', () => {}, { name: 'old' }),
+    ).toThrow(expect.objectContaining({ code: 'handler_duplicate' }));
+  });
 });

@@ -18,7 +18,11 @@ function shop(store: IdempotencyStore, oncePer: boolean) {
   const ship = vi.fn();
   const onError = vi.fn();
   const receiver = createReceiver({ secret: SECRET, store, hooks: { onError } });
-  receiver.on('order:paid', ship, oncePer ? { oncePer: (order) => order.id } : {});
+  receiver.on(
+    'order:paid',
+    ship,
+    oncePer ? { name: 'order:paid', oncePer: (order) => order.id } : {},
+  );
   return { ship, onError, receiver };
 }
 

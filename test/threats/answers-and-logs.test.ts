@@ -137,6 +137,7 @@ describe('what is thrown and logged', () => {
     const { receiver } = watched();
     const deliver = vi.fn();
     receiver.on('order:paid', deliver, {
+      name: 'order:paid',
       oncePer() {
         throw value;
       },

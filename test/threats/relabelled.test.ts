@@ -82,6 +82,7 @@ describe('a signed body under headers that are not signed', () => {
   test('threat 3: with oncePer, an old body under a fresh id does nothing', async () => {
     const deliver = vi.fn();
     const receiver = createReceiver({ secret, store: memoryStore() }).on('order:paid', deliver, {
+      name: 'order:paid',
       oncePer: ({ id }) => id,
     });
     expect(await replay(receiver, 'order:paid')).toMatchObject({ outcome: 'handled' });
@@ -93,6 +94,7 @@ describe('a signed body under headers that are not signed', () => {
   test('threat 3: with oncePer, a later body of the same order, relabelled, does nothing', async () => {
     const deliver = vi.fn();
     const receiver = createReceiver({ secret, store: memoryStore() }).on('order:paid', deliver, {
+      name: 'order:paid',
       oncePer: ({ id }) => id,
     });
     await replay(receiver, 'order:paid');

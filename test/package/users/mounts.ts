@@ -75,7 +75,10 @@ const secret = process.env.WEBHOOK_SECRET;
 const make = async (): Promise<typeof receiver> => receiver;
 
 const receiver = createReceiver({ secret })
-  .on('order:paid', ({ payload }) => deliver(payload), { oncePer: ({ id }) => id })
+  .on('order:paid', ({ payload }) => deliver(payload), {
+    name: 'order:paid',
+    oncePer: ({ id }) => id,
+  })
   .onInvalid(({ issues }) => issues.map(({ message }) => message));
 
 function deliver({ email, status }: Order): string {
