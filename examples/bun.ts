@@ -24,6 +24,5 @@ const server = Bun.serve({
 console.log(`Listening on http://localhost:${server.port}/webhooks`);
 
 process.once('SIGTERM', async () => {
-  await receiver.close();
-  await server.stop();
+  await receiver.close({ server });
 });

@@ -33,7 +33,6 @@ const server = Deno.serve(
 );
 
 Deno.addSignalListener('SIGTERM', async () => {
-  await receiver.close();
-  await server.shutdown();
+  await receiver.close({ server });
   Deno.exit();
 });

@@ -31,6 +31,5 @@ const server = app.listen(process.env.PORT ?? 3000, (error) => {
 });
 
 process.once('SIGTERM', async () => {
-  await receiver.close();
-  server.close();
+  await receiver.close({ server });
 });

@@ -24,6 +24,6 @@ const address = await app.listen({ port: Number(process.env.PORT ?? 3000), host:
 console.log(`Listening on ${address}/webhooks`);
 
 process.once('SIGTERM', async () => {
-  await receiver.close();
+  await receiver.close({ server: app.server });
   await app.close();
 });

@@ -23,6 +23,5 @@ const server = serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) 
 });
 
 process.once('SIGTERM', async () => {
-  await receiver.close();
-  server.close();
+  await receiver.close({ server });
 });

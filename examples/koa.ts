@@ -32,6 +32,5 @@ const server = app.listen(process.env.PORT ?? 3000, () => {
 });
 
 process.once('SIGTERM', async () => {
-  await receiver.close();
-  server.close();
+  await receiver.close({ server });
 });

@@ -74,8 +74,7 @@ server.listen(process.env.PORT ?? 3000, () => {
 });
 
 process.once('SIGTERM', async () => {
-  await receiver.close();
-  server.close();
+  await receiver.close({ server });
   await Promise.all([spans.shutdown(), meters.shutdown()]);
 });
 

@@ -30,3 +30,7 @@ export function inTime<Value>(
     promise.then(settled(resolve), settled(reject));
   });
 }
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

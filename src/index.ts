@@ -1,3 +1,4 @@
+export type { CloseOptions } from './closing.js';
 export {
   type Delivery,
   type DeliverySource,

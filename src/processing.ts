@@ -7,6 +7,7 @@ import type { Idempotency } from './idempotency.js';
 import type { Lease } from './lease.js';
 import { warnOfMemory } from './log.js';
 import type { Dispatched, Rejection } from './outcome.js';
+import { toTitle } from './request.js';
 import type { Route, Router } from './router.js';
 import { type HandlersWork, runHandlers } from './run-handlers.js';
 import type { Settings } from './settings.js';
@@ -31,12 +32,26 @@ export class Processing {
   readonly #router: Router;
   readonly #idempotency: Idempotency;
   readonly #reporter: Reporter;
+  #isAnnounced = false;
 
   constructor(settings: Settings, router: Router, idempotency: Idempotency, reporter: Reporter) {
     this.#settings = settings;
     this.#router = router;
     this.#idempotency = idempotency;
     this.#reporter = reporter;
+  }
+
+  /** Says at the first use what the receiver is. */
+  announce(): void {
+    if (this.#isAnnounced) return;
+    this.#isAnnounced = true;
+    const { headerPrefix, store, queue } = this.#settings;
+    this.#reporter.announce({
+      handles: this.#router.handled,
+      headerPrefix: toTitle(headerPrefix),
+      store: store.description,
+      queue: queue && (queue.description ?? 'your own'),
+    });
   }
 
   /** Claims it, runs its handlers, and settles the claim. */

@@ -1,4 +1,5 @@
 import { Answers } from './answers.js';
+import { type CloseOptions, Closing } from './closing.js';
 import { type Delivery, type KeptDelivery, toSealed } from './delivery.js';
 import { checkStored, refuseOtherScope, withoutHandler } from './dispatched.js';
 import type {
@@ -18,7 +19,7 @@ import type { ReceiverOptions } from './options.js';
 import { type Dispatched, Rejection } from './outcome.js';
 import { Processing, type ProcessOptions } from './processing.js';
 import { type Reply, replyTo } from './reply.js';
-import { toTitle, type WebhookRequest } from './request.js';
+import type { WebhookRequest } from './request.js';
 import { type AnyHandler, type RouteOptions, Router } from './router.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
 import { readOptions, type Settings } from './settings.js';
@@ -56,7 +57,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   readonly #processing: Processing;
   readonly #unsealing: Unsealing;
   readonly #answers = new Answers();
-  #isAnnounced = false;
+  readonly #closing: Closing;
 
   /** @internal */
   constructor(settings: Settings) {
@@ -70,6 +71,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     );
     this.#processing = new Processing(settings, this.#router, this.#idempotency, this.#reporter);
     this.#unsealing = new Unsealing(settings, this.#processing);
+    this.#closing = new Closing(this.#idempotency, this.#answers, this.#reporter);
   }
 
   /**
@@ -121,9 +123,13 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
 
   /** Takes a request from its bytes to its answer: what an adapter calls. Never throws. */
   async receive(request: WebhookRequest): Promise<Reply> {
+    return this.#closing.lastOf(await this.#receive(request));
+  }
+
+  async #receive(request: WebhookRequest): Promise<Reply> {
     const startedAt = performance.now();
     try {
-      this.#announce();
+      this.#processing.announce();
       if (request.answered) this.#answers.add(request.answered);
       const delivery = await verifyRequest(request, this.#settings);
       if (delivery instanceof Rejection) return replyTo(this.#refuse(delivery, startedAt));
@@ -176,7 +182,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     { lastAttempt = false }: { readonly lastAttempt?: boolean } = {},
   ): Promise<Dispatched | Rejection> {
     const startedAt = performance.now();
-    this.#announce();
+    this.#processing.announce();
     if (!('body' in verified)) {
       refuseOtherScope(this.#settings.scope, verified);
       return this.#process(verified, { lastAttempt, startedAt });
@@ -225,30 +231,24 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   /**
-   * Takes no more deliveries (they are answered 503 and sent again), and waits for those that are
-   * running. One that takes longer than `timeoutMs` is taken over when its lease lapses.
+   * Ends well: stops the server, answers what has come, and waits for what is running and for what has
+   * still to be recorded. Then takes no more deliveries: they are answered 503 and sent again. One that takes
+   * longer is taken over when its lease lapses. Never rejects.
+   *
+   * @example
+   * process.once('SIGTERM', async () => {
+   *   await receiver.close({ server });
+   *   process.exit();
+   * });
    */
-  async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
-    await Promise.all([this.#idempotency.close(timeoutMs), this.#answers.left(timeoutMs)]);
-    this.#reporter.flush();
+  close(options: CloseOptions = {}): Promise<void> {
+    return this.#closing.close(options);
   }
 
   /** Signs as the provider would, for `storefront-webhooks/testing`. */
   async [SIGN](request: WebhookRequest, body: Uint8Array): Promise<string> {
     const [secret] = (await this.#settings.secretSource.find(request))?.secrets ?? [];
     return secret === undefined ? '' : sign(body, secret);
-  }
-
-  #announce(): void {
-    if (this.#isAnnounced) return;
-    this.#isAnnounced = true;
-    const { headerPrefix, store, queue } = this.#settings;
-    const handles = this.#router.handled;
-    const described = {
-      store: store.description,
-      queue: queue && (queue.description ?? 'your own'),
-    };
-    this.#reporter.announce({ handles, headerPrefix: toTitle(headerPrefix), ...described });
   }
 
   async #processOpened(

@@ -1,3 +1,5 @@
+import { pause } from './in-time.js';
+
 /** For how long what could not be recorded is tried again, and how long the pauses are at most. */
 const INSIST_MS = 5 * 60_000;
 const MAX_PAUSE_MS = 1_000;
@@ -41,8 +43,4 @@ export async function insist<Result>(
       onFailed(error);
     }
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

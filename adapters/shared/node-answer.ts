@@ -12,7 +12,13 @@ export interface NodeAnswer {
 
 export async function toAnswer(reply: Reply, request: NodeRequest): Promise<NodeAnswer> {
   await endOfTurn();
-  const headers = { ...reply.headers, 'content-length': String(Buffer.byteLength(reply.body)) };
+  const { connection, ...rest } = reply.headers;
+  const headers: Record<string, string> = {
+    ...rest,
+    // HTTP/2 has no such header.
+    ...(connection !== undefined && !('stream' in request) && { connection }),
+    'content-length': String(Buffer.byteLength(reply.body)),
+  };
   const answer = { status: reply.status, headers, body: reply.body };
   if (request.complete || request.readableEnded) return answer;
   if ('stream' in request) {

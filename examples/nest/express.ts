@@ -41,6 +41,6 @@ const { port } = app.getHttpServer().address() as AddressInfo;
 console.log(`Listening on http://localhost:${port}/webhooks`);
 
 process.once('SIGTERM', async () => {
-  await receiver.close();
+  await receiver.close({ server: app.getHttpServer() });
   await app.close();
 });

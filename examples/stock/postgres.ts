@@ -44,7 +44,8 @@ server.listen(process.env.PORT ?? 3000, () => {
 });
 
 process.once('SIGTERM', async () => {
-  await receiver.close();
-  server.close();
+  await receiver.close({ server });
   await Promise.all([pool.end(), storePool.end()]);
+  // Also where a connection has gone silent, which would keep the process alive.
+  process.exit();
 });

@@ -51,7 +51,6 @@ server.listen(process.env.PORT ?? 3000, () => {
 });
 
 process.once('SIGTERM', async () => {
-  await receiver.close();
-  server.close();
+  await receiver.close({ server });
   database.close();
 });

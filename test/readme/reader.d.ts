@@ -9,7 +9,7 @@ import type {
 import type { NestFactory as nestFactory } from '@nestjs/core';
 import type * as nestFastify from '@nestjs/platform-fastify';
 import type expressFunction from 'express';
-import type { PoolClient as pgPoolClient } from 'pg';
+import type { Pool, PoolClient as pgPoolClient } from 'pg';
 import type { PgBoss } from 'pg-boss';
 import type * as core from 'storefront-webhooks';
 import type * as expressAdapter from 'storefront-webhooks/express';
@@ -39,6 +39,7 @@ declare global {
   const store: core.IdempotencyStore;
   const app: expressFunction.Express;
   const server: Server;
+  const pool: Pool;
   const jobs: {
     add(key: string, job: Job): Promise<void>;
     process(run: (job: Job, attempt: { isLast: boolean }) => unknown): void;

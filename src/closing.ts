@@ -1,0 +1,57 @@
+import type { Answers } from './answers.js';
+import { type ClosableServer, drain, isServer } from './draining.js';
+import { UsageError } from './errors.js';
+import type { Reporter } from './hooks.js';
+import type { Idempotency } from './idempotency.js';
+import type { Reply } from './reply.js';
+
+/** How `receiver.close()` ends. */
+export interface CloseOptions {
+  /**
+   * What has the webhooks come in: what `app.listen()` or `serve()` gave, `app.server` of Fastify, the server
+   * of `Bun.serve()` or `Deno.serve()`. Without it, what still comes is answered 503: stop the server first.
+   */
+  readonly server?: ClosableServer | undefined;
+  /** How long all of it may take, in milliseconds. Default: 10 s. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The end of a receiver. */
+export class Closing {
+  readonly #idempotency: Idempotency;
+  readonly #answers: Answers;
+  readonly #reporter: Reporter;
+  #isDraining = false;
+
+  constructor(idempotency: Idempotency, answers: Answers, reporter: Reporter) {
+    this.#idempotency = idempotency;
+    this.#answers = answers;
+    this.#reporter = reporter;
+  }
+
+  async close({ server, timeoutMs = 10_000 }: CloseOptions): Promise<void> {
+    const endAt = performance.now() + timeoutMs;
+    // In this way round for what is no number.
+    const leftMs = () => (performance.now() < endAt ? endAt - performance.now() : 0);
+    if (isServer(server)) {
+      this.#isDraining = true;
+      await drain(server, () => leftMs() === 0).catch((error) => this.#reporter.error(error, {}));
+    } else if (server !== undefined) this.#reporter.error(noServer(), {});
+    await Promise.all([this.#idempotency.close(leftMs()), this.#answers.left(leftMs())]);
+    this.#reporter.flush();
+  }
+
+  /** While the server is stopped, an answer is the last of its connection. */
+  lastOf(reply: Reply): Reply {
+    if (!this.#isDraining) return reply;
+    return { ...reply, headers: { ...reply.headers, connection: 'close' } };
+  }
+}
+
+function noServer(): UsageError {
+  return new UsageError(
+    'option_invalid',
+    'close({ server }) takes the server, such as app.listen() gives it, and not the application. Nothing ' +
+      'has stopped it, so what still comes is answered 503.',
+  );
+}

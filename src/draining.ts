@@ -1,0 +1,88 @@
+import { pause } from './in-time.js';
+
+/** A server of `node:http`, as `app.listen()` and `serve()` give it; of `Bun.serve()`; or of `Deno.serve()`. */
+export type ClosableServer = NodeServer | { stop(): unknown } | { shutdown(): unknown };
+
+interface NodeServer {
+  close(done?: (error?: Error) => void): unknown;
+  closeIdleConnections?(): void;
+  closeAllConnections?(): void;
+}
+
+interface RequestEmitter {
+  prependListener(
+    event: 'request',
+    listener: (request: unknown, response: ResponseHead) => void,
+  ): unknown;
+}
+
+interface ResponseHead {
+  readonly headersSent: boolean;
+  readonly req?: { readonly httpVersionMajor: number };
+  setHeader(name: string, value: string): unknown;
+}
+
+/** How long a connection may be quiet that somebody keeps open, before it is closed. */
+const QUIET_MS = 1_000;
+const LOOK_MS = 50;
+
+/** Whether it can be drained: plain JavaScript may pass anything, such as the application. */
+export function isServer(server: unknown): server is ClosableServer {
+  if (typeof server !== 'object' || server === null) return false;
+  return ['close', 'stop', 'shutdown'].some(
+    (method) => method in server && typeof Reflect.get(server, method) === 'function',
+  );
+}
+
+/**
+ * Takes no new connections, and has those that there are end with their next answer: whoever keeps one
+ * open goes elsewhere with what comes after it. What has been sent is answered as ever.
+ *
+ * @param isOver - When it is given up: what is still connected is cut off.
+ */
+export async function drain(server: ClosableServer, isOver: () => boolean): Promise<void> {
+  if ('close' in server) return drainNode(server, isOver);
+  let isClosed = false;
+  const closing = Promise.resolve('stop' in server ? server.stop() : server.shutdown());
+  const close = () => {
+    isClosed = true;
+  };
+  closing.then(close, close);
+  while (!isClosed && !isOver()) await pause(LOOK_MS);
+}
+
+async function drainNode(server: NodeServer, isOver: () => boolean): Promise<void> {
+  let isClosed = false;
+  let lastRequestAt = performance.now();
+  if (emitsRequests(server)) {
+    server.prependListener('request', (_, response) => {
+      lastRequestAt = performance.now();
+      // A server of HTTP/2 says so by itself.
+      const isFirst = response.req?.httpVersionMajor === 1 && !response.headersSent;
+      if (isFirst) response.setHeader('connection', 'close');
+    });
+  }
+  // Who has connected by now is taken: with the server's socket, it would be reset.
+  await pause(0);
+  stopListening(server, () => {
+    isClosed = true;
+  });
+  while (!isClosed && !isOver()) {
+    await pause(LOOK_MS);
+    // Not at once, because a request may be on its way.
+    if (performance.now() - lastRequestAt > QUIET_MS) server.closeIdleConnections?.();
+  }
+  server.closeAllConnections?.();
+}
+
+function emitsRequests(server: NodeServer): server is NodeServer & RequestEmitter {
+  return 'prependListener' in server && typeof server.prependListener === 'function';
+}
+
+/** Without what `close` of an HTTP server does as well: it would cut off who has sent and is not read yet. */
+function stopListening(server: NodeServer, done: () => void): void {
+  const { Server } = globalThis.process?.getBuiltinModule?.('node:net') ?? {};
+  const isOfHttp1 = typeof server.closeIdleConnections === 'function';
+  if (isOfHttp1 && Server && server instanceof Server) Server.prototype.close.call(server, done);
+  else server.close(done);
+}
