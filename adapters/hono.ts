@@ -18,18 +18,23 @@ export function toHono<Env extends object = object>(
 ): Handler<{ Bindings: Env }> {
   const receive = toReceive(receiver);
   return (context) => {
-    const answered = respond((asked) => receive(asked, context.env), context.req.raw, {
-      parsedBodyHint,
-    });
-    keepAlive(context, answered);
+    const waitUntil = (promise: Promise<unknown>) => keepAlive(context, promise);
+    const mount = { parsedBodyHint };
+    const answered = respond(
+      (asked) => receive(asked, context.env),
+      context.req.raw,
+      mount,
+      waitUntil,
+    );
+    waitUntil(answered);
     return answered;
   };
 }
 
 /** On Workers, a handler that has begun finishes, even if the sender has hung up. */
-function keepAlive(context: Context, answered: Promise<Response>): void {
+function keepAlive(context: Context, promise: Promise<unknown>): void {
   try {
-    context.executionCtx.waitUntil(answered);
+    context.executionCtx.waitUntil(promise);
   } catch {
     // Other runtimes have no execution context, and need none.
   }

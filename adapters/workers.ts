@@ -26,9 +26,10 @@ export function toWorker<Env extends object>(
       const key = env ?? made;
       const receive = fixed ?? made.get(key) ?? toReceive<Env>(receiver);
       if (!fixed) made.set(key, receive);
-      const answered = respond((asked) => receive(asked, env), request, MOUNT);
+      const waitUntil = (promise: Promise<unknown>) => context?.waitUntil(promise);
+      const answered = respond((asked) => receive(asked, env), request, MOUNT, waitUntil);
       // A handler that has begun finishes, even if the sender has hung up.
-      context?.waitUntil(answered);
+      waitUntil(answered);
       return answered;
     },
   };

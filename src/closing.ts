@@ -41,10 +41,12 @@ export class Closing {
     this.#reporter.flush();
   }
 
-  /** While the server is stopped, an answer is the last of its connection. */
-  lastOf(reply: Reply): Reply {
-    if (!this.#isDraining) return reply;
-    return { ...reply, headers: { ...reply.headers, connection: 'close' } };
+  /** An answer, with what follows it; while the server is stopped, it is the last of its connection. */
+  finish(reply: Reply): Reply {
+    const recorded = this.#idempotency.recording;
+    if (!this.#isDraining && !recorded) return reply;
+    const headers = this.#isDraining ? { ...reply.headers, connection: 'close' } : reply.headers;
+    return { ...reply, headers, recorded };
   }
 }
 

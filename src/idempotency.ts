@@ -145,6 +145,11 @@ export class Idempotency {
     return started;
   }
 
+  /** Settles when nothing is running and to be recorded any more that no sender waits for. */
+  get recording(): Promise<unknown> | undefined {
+    return this.#late.size === 0 ? undefined : Promise.allSettled(this.#late);
+  }
+
   /** Whether {@link close} has been called. */
   get isClosing(): boolean {
     return this.#closing;

@@ -123,7 +123,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
 
   /** Takes a request from its bytes to its answer: what an adapter calls. Never throws. */
   async receive(request: WebhookRequest): Promise<Reply> {
-    return this.#closing.lastOf(await this.#receive(request));
+    return this.#closing.finish(await this.#receive(request));
   }
 
   async #receive(request: WebhookRequest): Promise<Reply> {

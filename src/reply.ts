@@ -9,6 +9,11 @@ export interface Reply {
   readonly outcome: Outcome;
   /** Names of the handlers that ran to their end; not part of the answer. */
   readonly ran: readonly string[];
+  /**
+   * Settles when the store has taken what it could not take before the answer: to be given to `waitUntil`,
+   * where a platform ends what nobody waits for.
+   */
+  readonly recorded?: Promise<unknown> | undefined;
 }
 
 type Fixed = Pick<Reply, 'status' | 'body'>;

@@ -3,17 +3,22 @@ import { maxPieces, tooManyPieces } from './max-pieces.js';
 import { toPath } from './path.js';
 import type { Mount } from './receiver.js';
 
-/** Answers one Fetch request. */
+/**
+ * Answers one Fetch request.
+ *
+ * @param waitUntil - Of a platform that ends what nobody waits for, once it is answered.
+ */
 export async function respond(
   receive: (request: WebhookRequest) => Promise<Reply>,
   request: Request,
   { parsedBodyHint, durableStores }: Mount,
+  waitUntil: (promise: Promise<unknown>) => void = () => {},
 ): Promise<Response> {
   const { body: stream, bodyUsed } = request;
   let isAnswered = false;
   const toRead = async (limit: number) =>
     stream ? read(stream, limit, () => isAnswered) : new Uint8Array();
-  const { status, headers, body } = await receive({
+  const { status, headers, body, recorded } = await receive({
     method: request.method,
     url: toPath(request.url),
     headers: request.headers,
@@ -21,6 +26,7 @@ export async function respond(
     durableStores,
   });
   isAnswered = true;
+  if (recorded) waitUntil(recorded);
   const bytes = new TextEncoder().encode(body);
   return new Response(bytes, {
     status,

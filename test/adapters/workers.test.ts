@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
-import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { createReceiver, memoryStore, type Receiver } from 'storefront-webhooks';
 import { toHono } from 'storefront-webhooks/hono';
 import { replay } from 'storefront-webhooks/testing';
 import { toWorker } from 'storefront-webhooks/workers';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { SECRET } from './apps/contract.js';
 
 interface Env {
@@ -30,31 +30,49 @@ test('a Worker has one receiver for each environment, with its secret', async ()
   expect(make.mock.calls).toEqual([[one], [other]]);
 });
 
-test.each([
+type Make = (env: Env) => Receiver;
+type WaitUntil = (promise: Promise<unknown>) => void;
+
+describe.each([
   [
     'toWorker',
-    (env: Env, waitUntil: (promise: Promise<unknown>) => void) => {
+    (make: Make, env: Env, waitUntil: WaitUntil) => {
       const worker = toWorker(make);
       return (request: Request) => worker.fetch(request, env, { waitUntil });
     },
   ],
   [
     'toHono',
-    (env: Env, waitUntil: (promise: Promise<unknown>) => void) => {
+    (make: Make, env: Env, waitUntil: WaitUntil) => {
       const app = new Hono().post('/', toHono(make));
       const context = { waitUntil, passThroughOnException() {}, props: {} };
       return async (request: Request) => app.fetch(request, env, context);
     },
   ],
-])(
-  '%s has the runtime wait until the delivery is done, even if its sender leaves',
-  async (_, mount) => {
+])('%s has the runtime wait', (_, mount) => {
+  const env = { secret: SECRET };
+  const sent = { secret: SECRET, path: '/' };
+
+  test('until the delivery is done, even if its sender leaves', async () => {
     const waited: Promise<unknown>[] = [];
-    const fetch = mount({ secret: SECRET }, (promise) => waited.push(promise));
-    expect(await replay({ fetch }, 'order:paid', { secret: SECRET, path: '/' })).toMatchObject({
-      outcome: 'handled',
-    });
+    const fetch = mount(make, env, (promise) => waited.push(promise));
+    expect(await replay({ fetch }, 'order:paid', sent)).toMatchObject({ outcome: 'handled' });
     expect(waited).toHaveLength(1);
     expect(await waited[0]).toBeInstanceOf(Response);
-  },
-);
+  });
+
+  test('until what is done is recorded, where the store could not take it before', async () => {
+    const store = memoryStore();
+    const complete = vi.fn(store.complete.bind(store));
+    for (let time = 0; time < 4; time++) complete.mockRejectedValueOnce(new Error('it restarts'));
+    Object.assign(store, { complete });
+    const waited: Promise<unknown>[] = [];
+    const makeOne = ({ secret }: Env) => createReceiver({ secret, store }).on('*', () => {});
+    const fetch = mount(makeOne, env, (promise) => waited.push(promise));
+    expect(await replay({ fetch }, 'order:paid', sent)).toMatchObject({ outcome: 'handled' });
+    expect(complete).toHaveBeenCalledTimes(3);
+    await Promise.all(waited);
+    expect(complete).toHaveBeenCalledTimes(5);
+    expect(await replay({ fetch }, 'order:paid', sent)).toMatchObject({ outcome: 'duplicate' });
+  });
+});

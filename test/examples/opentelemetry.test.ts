@@ -33,7 +33,7 @@ describe('the console of the example', () => {
       'metric storefront_webhooks.store.deliveries 0 state=stalled',
       'metric storefront_webhooks.store.deliveries 0 state=failing',
     ]);
-    expect(printed?.[1]).toMatch(/^span {6}handle order:paid/);
+    expect(printed?.[1]).toMatch(/^span {6}handle deliver/);
     expect(printed?.[2]).toMatch(/^span {8}mail the buyer/);
   });
 });
