@@ -432,6 +432,31 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 5 });
   });
 
+  test('is not dead where only the answers to its claims were lost', async () => {
+    const base = durable();
+    let isLost = true;
+    const store = storeWith(
+      {
+        durable: true,
+        claim: async (...args) => {
+          const claim = await base.claim(...args);
+          if (isLost) throw new Error('the answer is lost');
+          return claim;
+        },
+      },
+      base,
+    );
+    const { process } = setUp(store, { leaseMs: 10, renewMs: 5, waitMs: 0 });
+    const work = vi.fn(async () => DONE);
+    for (let time = 0; time < 6; time++) {
+      expect(await process().hold(subject, KEEP, work)).toMatchObject({ state: 'unavailable' });
+    }
+    isLost = false;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await process().hold(subject, KEEP, work)).toMatchObject({ state: 'worked' });
+    expect(work).toHaveBeenCalledOnce();
+  });
+
   test('is tried for ever in a store that cannot park it', async () => {
     const store = memoryStore();
     await crash(store, 9);

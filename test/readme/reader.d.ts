@@ -47,6 +47,7 @@ declare global {
   const secret: string;
   const seal: typeof core.seal;
   const databaseUrl: string;
+  function isDelivered(orderId: string | undefined): Promise<boolean>;
   const boss: PgBoss;
   type PoolClient = pgPoolClient;
   type WebhookRequest = core.WebhookRequest;
