@@ -432,6 +432,30 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 5 });
   });
 
+  test('is dead after five, however soon it kills its process', async () => {
+    const base = durable();
+    for (let crash = 0; crash < 5; crash++) {
+      let isAlive = true;
+      const store = storeWith(
+        {
+          durable: true,
+          renew: (...args) => (isAlive ? base.renew(...args) : new Promise(() => {})),
+        },
+        base,
+      );
+      const begun = vi.fn(() => {
+        isAlive = false;
+        return new Promise<Work>(() => {});
+      });
+      const { process } = setUp(store, { waitMs: 0 });
+      void process().hold(subject, KEEP, begun);
+      await vi.waitUntil(() => begun.mock.calls.length > 0);
+      await new Promise((resolve) => setTimeout(resolve, timing.leaseMs + 20));
+    }
+    const { process } = setUp(base);
+    expect(await process().hold(subject, KEEP, async () => DONE)).toEqual({ state: 'dead' });
+  });
+
   test('is not dead where only the answers to its claims were lost', async () => {
     const base = durable();
     let isLost = true;
