@@ -1,5 +1,6 @@
 import { WebhookError } from '../errors.js';
 import { inTime } from '../in-time.js';
+import { Silence } from './silence.js';
 import type { Claim, IdempotencyStore } from './store.js';
 
 /**
@@ -8,9 +9,13 @@ import type { Claim, IdempotencyStore } from './store.js';
  * process down, hold a delivery up for ever, or have one done twice.
  */
 export function guardStore(store: IdempotencyStore): IdempotencyStore {
+  const silence = new Silence(store);
+  const guarded = <Value>(call: () => Promise<Value>, onLate?: (value: Value) => unknown) =>
+    guard(silence, call, onLate);
   return {
     durable: store.durable,
     description: store.description,
+    whenSilent: store.whenSilent,
     claim: async (delivery, lease) => {
       // Nobody uses a lease that comes too late, and to let it lapse would count as a crash.
       const giveBack = (late: Claim) =>
@@ -29,7 +34,8 @@ export function guardStore(store: IdempotencyStore): IdempotencyStore {
   };
 }
 
-async function guarded<Value>(
+async function guard<Value>(
+  silence: Silence,
   call: () => Promise<Value>,
   onLate: (value: Value) => unknown = () => {},
 ): Promise<Value> {
@@ -37,9 +43,12 @@ async function guarded<Value>(
   try {
     const called = Promise.resolve(call());
     called.then((value) => isLate && onLate(value)).catch(() => {});
-    return await inTime(called, 'The store');
+    const value = await inTime(called, 'The store');
+    silence.answered();
+    return value;
   } catch (error) {
     isLate = true;
+    silence.failed(error);
     throw withoutData(error);
   }
 }

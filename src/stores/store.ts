@@ -111,6 +111,8 @@ export interface IdempotencyStore {
   readonly durable: boolean;
   /** What it is, in a few words for a person, such as `SQLite (webhooks.db)`: no folder, no host, no password. */
   readonly description?: string | undefined;
+  /** What a person is to do where it answers nothing for a while, in one sentence or two. */
+  readonly whenSilent?: string | undefined;
   /** Takes the lease if the key is new, due for retry, or its lease has lapsed (which counts as a crash). */
   claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim>;
   /** Prolongs the lease from now. `false`: the lease is lost. */
