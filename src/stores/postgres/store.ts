@@ -1,6 +1,7 @@
 import type { Json } from '../../schemas/json.js';
 import { Batch } from '../batch.js';
 import { checkState, readFilter, toLimit } from '../limit.js';
+import { adviceOf, warnOfLimits } from '../limits.js';
 import {
   ABANDONED,
   type Claim,
@@ -24,6 +25,7 @@ import {
   type Value,
 } from './client.js';
 import { storable } from './encoding.js';
+import { limitsOf } from './limits.js';
 import { retrying } from './retrying.js';
 import { Schema } from './schema.js';
 import * as sql from './statements.js';
@@ -57,18 +59,22 @@ interface Completion {
  *   errors of the client, and with `schema_missing` where the tables cannot be created.
  *
  * @example
- * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+ * const pool = new pg.Pool({ query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true });
  * // Without it, a connection that the server closes ends the process.
  * pool.on('error', console.error);
  * createReceiver({ secret, store: postgresStore(pool) });
  */
 export function postgresStore(client: PostgresClient): IdempotencyStore {
-  return new PostgresStore(retrying(toQuery(client)));
+  const query = retrying(toQuery(client));
+  const limits = limitsOf(client);
+  warnOfLimits('PostgreSQL', limits);
+  return new PostgresStore(query, adviceOf(limits));
 }
 
 class PostgresStore implements IdempotencyStore {
   readonly durable = true;
   readonly description = 'PostgreSQL';
+  readonly whenSilent: string | undefined;
   readonly #query: Query;
   readonly #schema: Schema;
   readonly #claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
@@ -81,7 +87,8 @@ class PostgresStore implements IdempotencyStore {
     { ...LIMITS, sizeOf: () => 0, keyOf: ({ key }) => key },
   );
 
-  constructor(query: Query) {
+  constructor(query: Query, whenSilent: string | undefined) {
+    this.whenSilent = whenSilent;
     this.#query = query;
     this.#schema = new Schema(query);
   }
