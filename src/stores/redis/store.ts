@@ -1,6 +1,7 @@
 import type { Json } from '../../schemas/json.js';
 import { toBase64 } from '../base64.js';
 import { checkState, toLimit } from '../limit.js';
+import { adviceOf, warnOfLimits } from '../limits.js';
 import {
   type Claim,
   type Claimable,
@@ -16,6 +17,7 @@ import { PURGE, REDRIVE } from './care-scripts.js';
 import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
 import { COUNT, COUNT_FAILING, OLD_DEAD, OLD_OPEN } from './index-scripts.js';
 import { integer } from './layout.js';
+import { limitsOf } from './limits.js';
 import { list } from './list.js';
 import type { Script } from './script.js';
 import { CLAIM, FENCED, NO_BODY } from './scripts.js';
@@ -43,10 +45,14 @@ const ERROR_CHARACTERS = 2000;
  * @param client - A connected client of ioredis, node-redis or `@upstash/redis`. It stays yours to close.
  * @throws {UsageError} `client_invalid` where it is none of these.
  * @example
- * createReceiver({ secret, store: redisStore(new Redis(process.env.REDIS_URL)) });
+ * const client = new Redis(url, { maxRetriesPerRequest: 1, connectTimeout: 5000, socketTimeout: 5000 });
+ * createReceiver({ secret, store: redisStore(client) });
  */
 export function redisStore(client: RedisClient): IdempotencyStore {
-  return new RedisStore(scriptCallsOf(client));
+  const calls = scriptCallsOf(client);
+  const limits = limitsOf(client);
+  warnOfLimits('Redis', limits);
+  return new RedisStore(calls, adviceOf(limits));
 }
 
 type ClaimReply =
@@ -58,13 +64,15 @@ type ClaimReply =
 class RedisStore implements IdempotencyStore {
   readonly durable = true;
   readonly description = 'Redis';
+  readonly whenSilent: string | undefined;
   readonly #calls: ScriptCalls;
   readonly #shards: Shards;
   readonly #claims: Together;
   readonly #verbs: Together;
   #hasLooked = false;
 
-  constructor(calls: ScriptCalls) {
+  constructor(calls: ScriptCalls, whenSilent: string | undefined) {
+    this.whenSilent = whenSilent;
     this.#calls = calls;
     this.#shards = new Shards(calls);
     this.#claims = new Together(calls, CLAIM);
