@@ -50,7 +50,8 @@ export function scriptCallsOf(client: RedisClient): ScriptCalls {
         eval: (script, keys, args) => client.eval(script, { keys, arguments: args }),
         evalSha: (sha, keys, args) => client.evalSha(sha, { keys, arguments: args }),
       };
-      return hasOneConnection(client) ? holdingBack(calls) : calls;
+      // A pool gives no second call to a connection that has not answered the first.
+      return isPool(client) ? calls : holdingBack(client, calls);
     }
     if (isIoRedis(client)) {
       return endingSilence(client, {
@@ -84,9 +85,9 @@ export function isCluster(client: RedisClient): boolean {
   return hasMethods(client, 'nodes') || hasMethods(client, 'nodeClient');
 }
 
-/** Neither a pool nor a cluster. */
-export function hasOneConnection(client: NodeRedisClient): boolean {
-  return typeof Reflect.get(client, 'options') === 'object' && !isCluster(client);
+/** What `createClientPool` gives. */
+export function isPool(client: NodeRedisClient): boolean {
+  return typeof Reflect.get(client, 'totalClients') === 'number';
 }
 
 function isUpstash(client: RedisClient): client is UpstashClient {

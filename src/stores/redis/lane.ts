@@ -58,3 +58,22 @@ export class Lane {
     if (this.#waiting > 0) this.#listen();
   }
 }
+
+/** The lanes of a client, by the name of the connection that its first key leads to. */
+export class Lanes {
+  readonly #lanes = new Map<string, Lane>();
+  readonly #nameOf: (keys: readonly string[]) => string;
+  readonly #onSilence: (() => void) | undefined;
+
+  constructor(nameOf: (keys: readonly string[]) => string, onSilence?: () => void) {
+    this.#nameOf = nameOf;
+    this.#onSilence = onSilence;
+  }
+
+  of(keys: readonly string[]): Lane {
+    const name = this.#nameOf(keys);
+    const lane = this.#lanes.get(name) ?? new Lane(this.#onSilence);
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+}

@@ -1,11 +1,13 @@
 import { inTime } from '../../in-time.js';
-import type { IoRedisClient, IoRedisConnection, ScriptCalls } from './client.js';
-import { Lane } from './lane.js';
+import { optionOf } from '../limits.js';
+import type { IoRedisClient, IoRedisConnection, NodeRedisClient, ScriptCalls } from './client.js';
+import { Lanes } from './lane.js';
+import { slotOf, tagOf } from './slot.js';
 
 /** How long a connection that is asked whether it still answers has for it. */
 const PING_MS = 1_000;
 /** How long nothing may come back before no more is written to a connection of node-redis. */
-const HOLD_MS = 3_000;
+const HOLD_MS = 1_000;
 /** By then its own limit has ended the connection, or it has none. */
 const HELD_MS = 15_000;
 
@@ -23,17 +25,14 @@ export function endingSilence(client: IoRedisClient, calls: ScriptCalls): Script
     for (const connection of silent) if (isOpen(connection)) connection.disconnect(true);
     isEnding = false;
   };
-  const lanes = new Map<string, Lane>();
-  // The nodes of a cluster keep some shards each: one may be silent while the others answer.
-  const laneOf = ([key = '']: string[]) => {
-    const name = client.nodes ? key.slice(0, key.indexOf('}')) : '';
-    const lane = lanes.get(name) ?? new Lane(() => void end());
-    lanes.set(name, lane);
-    return lane;
-  };
+  // The nodes of a cluster keep some tags each: one may be silent while the others answer.
+  const lanes = new Lanes(
+    ([key = '']) => (client.nodes ? tagOf(key) : ''),
+    () => void end(),
+  );
   return {
-    eval: (script, keys, args) => laneOf(keys).run(() => calls.eval(script, keys, args)),
-    evalSha: (sha, keys, args) => laneOf(keys).run(() => calls.evalSha(sha, keys, args)),
+    eval: (script, keys, args) => lanes.of(keys).run(() => calls.eval(script, keys, args)),
+    evalSha: (sha, keys, args) => lanes.of(keys).run(() => calls.evalSha(sha, keys, args)),
   };
 }
 
@@ -53,16 +52,20 @@ async function unanswering(nodes: readonly IoRedisConnection[]): Promise<IoRedis
 /**
  * Writes nothing more to a connection of node-redis that has been silent for a while: its `socketTimeout`
  * counts from what was read or *written* last, so that calls which come now and then would put it off
- * for ever.
+ * for ever. Of a cluster, to the node that is silent.
  */
-export function holdingBack(calls: ScriptCalls): ScriptCalls {
-  const lane = new Lane();
-  const held = async <Reply>(call: () => Promise<Reply>) => {
+export function holdingBack(client: NodeRedisClient, calls: ScriptCalls): ScriptCalls {
+  const lanes = new Lanes(([key = '']) => {
+    const node = optionOf(client, 'slots', `${slotOf(key)}`, 'master', 'address');
+    return typeof node === 'string' ? node : '';
+  });
+  const held = async <Reply>(keys: string[], call: () => Promise<Reply>) => {
+    const lane = lanes.of(keys);
     while (lane.silentMs > HOLD_MS && lane.silentMs < HELD_MS) await inTime(lane.reply(), 'Redis');
     return lane.run(call);
   };
   return {
-    eval: (script, keys, args) => held(() => calls.eval(script, keys, args)),
-    evalSha: (sha, keys, args) => held(() => calls.evalSha(sha, keys, args)),
+    eval: (script, keys, args) => held(keys, () => calls.eval(script, keys, args)),
+    evalSha: (sha, keys, args) => held(keys, () => calls.evalSha(sha, keys, args)),
   };
 }
