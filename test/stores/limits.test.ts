@@ -19,7 +19,7 @@ const PG_JS_LINE = /Make it so: postgres\(url, \{ connect_timeout: 5, max_pipeli
 const NODE_REDIS_LINE = /pingInterval: 1000, socket: \{ socketTimeout: 5000, reconnectStrategy:/;
 const LIMITED_SOCKET = { socketTimeout: 5000, reconnectStrategy: 100 };
 
-const LIMITED_JS = { max_pipeline: 1, socket: () => {} };
+const LIMITED_JS = { connect_timeout: 5, socket: () => {} };
 
 let lines: string[];
 beforeEach(() => {

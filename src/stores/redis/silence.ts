@@ -17,12 +17,14 @@ const HELD_MS = 15_000;
  */
 export function endingSilence(client: IoRedisClient, calls: ScriptCalls): ScriptCalls {
   let isEnding = false;
+  const mayBeEnded = (connection: IoRedisConnection) =>
+    isOpen(connection) && (client.nodes !== undefined || comesBack(connection));
   const end = async () => {
     if (isEnding) return;
     isEnding = true;
     // Of a single connection, it is known already.
     const silent = client.nodes ? await unanswering(client.nodes()) : [client];
-    for (const connection of silent) if (isOpen(connection)) connection.disconnect(true);
+    for (const connection of silent) if (mayBeEnded(connection)) connection.disconnect(true);
     isEnding = false;
   };
   // The nodes of a cluster keep some tags each: one may be silent while the others answer.
@@ -39,6 +41,11 @@ export function endingSilence(client: IoRedisClient, calls: ScriptCalls): Script
 /** Connected, as far as the client knows. One that is being opened has a limit of its own. */
 function isOpen({ status }: IoRedisConnection): boolean {
   return status === 'ready' || status === 'connect';
+}
+
+/** Whether it connects again: else it would be closed for good. A cluster replaces its nodes by itself. */
+function comesBack(connection: IoRedisConnection): boolean {
+  return typeof optionOf(connection, 'options', 'retryStrategy') === 'function';
 }
 
 async function unanswering(nodes: readonly IoRedisConnection[]): Promise<IoRedisConnection[]> {

@@ -38,6 +38,10 @@ const ERROR_CHARACTERS = 2000;
  * asynchronous**: a failover can forget what was claimed or done last, and then a delivery is handled
  * twice. For goods worth money, use an effect ledger in the database of the effect as well.
  *
+ * A connection that stays open and carries nothing is left by ioredis after 5 s. node-redis needs
+ * `socket.socketTimeout` for that, with a `pingInterval` and a `reconnectStrategy`. A client without
+ * limits is told of on stderr, with what to set.
+ *
  * A client holds calls back while the server is away, and the receiver waits 10 seconds for them. To
  * answer at once, give ioredis `maxRetriesPerRequest: 1`, or node-redis `disableOfflineQueue: true`. Without
  * a listener for its `error`, a client of node-redis ends the process where the connection is lost.
