@@ -1,6 +1,6 @@
 import { WebhookError } from '../errors.js';
 import { inTime } from '../in-time.js';
-import { Silence } from './silence.js';
+import { listening } from './silence.js';
 import type { Claim, IdempotencyStore } from './store.js';
 
 /**
@@ -9,9 +9,9 @@ import type { Claim, IdempotencyStore } from './store.js';
  * process down, hold a delivery up for ever, or have one done twice.
  */
 export function guardStore(store: IdempotencyStore): IdempotencyStore {
-  const silence = new Silence(store);
+  const ended = listening(store);
   const guarded = <Value>(call: () => Promise<Value>, onLate?: (value: Value) => unknown) =>
-    guard(silence, call, onLate);
+    guard(call, ended, onLate);
   return {
     durable: store.durable,
     description: store.description,
@@ -35,8 +35,8 @@ export function guardStore(store: IdempotencyStore): IdempotencyStore {
 }
 
 async function guard<Value>(
-  silence: Silence,
   call: () => Promise<Value>,
+  ended: (error?: unknown) => void,
   onLate: (value: Value) => unknown = () => {},
 ): Promise<Value> {
   let isLate = false;
@@ -44,11 +44,11 @@ async function guard<Value>(
     const called = Promise.resolve(call());
     called.then((value) => isLate && onLate(value)).catch(() => {});
     const value = await inTime(called, 'The store');
-    silence.answered();
+    ended();
     return value;
   } catch (error) {
     isLate = true;
-    silence.failed(error);
+    ended(error);
     throw withoutData(error);
   }
 }

@@ -1,4 +1,3 @@
-import { WebhookError } from '../errors.js';
 import { writeLine } from '../log.js';
 import type { IdempotencyStore } from './store.js';
 
@@ -9,36 +8,24 @@ export const SILENCE_MS = 5_000;
 const IN_A_ROW = 3;
 const MINUTE_MS = 60_000;
 
-/** Counts the calls that were not answered in time, and tells of it. */
-export class Silence {
-  readonly #store: IdempotencyStore;
-  #inARow = 0;
-  #toldAt = -MINUTE_MS;
-
-  constructor(store: IdempotencyStore) {
-    this.#store = store;
-  }
-
-  answered(): void {
-    this.#inARow = 0;
-  }
-
-  failed(error: unknown): void {
-    this.#inARow = isTimeout(error) ? this.#inARow + 1 : 0;
-    const now = performance.now();
-    if (this.#inARow < IN_A_ROW || now - this.#toldAt < MINUTE_MS) return;
-    this.#toldAt = now;
-    const { description = 'the store', whenSilent = '' } = this.#store;
-    const line = `${description} has not answered ${this.#inARow} calls in a row: its connection may be dead.`;
-    writeLine(`${line} ${whenSilent}`.trimEnd());
-  }
+/** Told of each call, by its error where it has one; tells of those that were not answered in time. */
+export function listening({ description = 'the store', whenSilent = '' }: IdempotencyStore) {
+  let inARow = 0;
+  let toldAt = -MINUTE_MS;
+  return (error?: unknown): void => {
+    inARow = isTimeout(error) ? inARow + 1 : 0;
+    if (inARow < IN_A_ROW || performance.now() - toldAt < MINUTE_MS) return;
+    toldAt = performance.now();
+    const what = `${description} has not answered ${inARow} calls in a row: its connection may be dead.`;
+    writeLine(`${what} ${whenSilent}`.trimEnd());
+  };
 }
 
 /** Whether nothing has come back in time: by the error of this library, or of whichever driver. */
-export function isTimeout(error: unknown): boolean {
-  if (error instanceof WebhookError) return error.code === 'timed_out';
+function isTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'timed_out') return true;
   // A server that says that it has waited for too long has answered, with a SQLSTATE.
-  const isAnswer = 'code' in error && /^[0-9A-Z]{5}$/.test(`${error.code}`);
-  return !isAnswer && /timed?[ -]?out/i.test(`${error.name} ${error.message}`);
+  return /timed?[ -]?out/i.test(error.message) && !/^[0-9A-Z]{5}$/.test(`${code}`);
 }

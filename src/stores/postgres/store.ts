@@ -54,7 +54,9 @@ interface Completion {
  *
  * @param client - A pool of its own rather than a single connection, which may be lost. Never a
  *   connection on which transactions run, which would take back what the store has written; and where
- *   handlers keep all of a pool's connections, the store cannot prolong their leases.
+ *   handlers keep all of a pool's connections, the store cannot prolong their leases. Of a pool of `pg`, a
+ *   query of the store takes 5 s at most, unless the pool has a `query_timeout`, and then its connection is
+ *   thrown away. A client without limits is told of on stderr, with what to set.
  * @throws {UsageError} `client_invalid` where it is given something else. Its verbs reject with the
  *   errors of the client, and with `schema_missing` where the tables cannot be created.
  *
