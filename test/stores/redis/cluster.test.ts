@@ -2,7 +2,7 @@ import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { redisStore } from 'storefront-webhooks/redis';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, withRedis } from '../../support/redis.js';
 import { describeStore } from '../suite.js';
 import { startCluster } from './clustered.js';
@@ -44,5 +44,29 @@ withRedis('on a cluster of three', () => {
       return opened.store;
     };
     describeStore(`Redis (${name})`, make, { expires: true });
+  });
+
+  test.each([
+    [
+      'told of',
+      {},
+      [expect.stringMatching(/pingInterval.*createCluster\(\{ rootNodes, defaults:/)],
+    ],
+    [
+      'not told of',
+      { pingInterval: 1000, socket: { socketTimeout: 5000, reconnectStrategy: 100 } },
+      [],
+    ],
+  ])('what a connected node-redis lacks is %s', async (_, defaults, expected) => {
+    const lines: string[] = [];
+    vi.spyOn(console, 'warn').mockImplementation((line: string) => void lines.push(line));
+    vi.resetModules();
+    const client = createCluster({ rootNodes: servers.map(({ url }) => ({ url })), defaults });
+    client.on('error', () => {});
+    await client.connect();
+    (await import('storefront-webhooks/redis')).redisStore(client);
+    client.destroy();
+    vi.restoreAllMocks();
+    expect(lines).toEqual(expected);
   });
 });
