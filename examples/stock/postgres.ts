@@ -9,9 +9,16 @@ import { createReceiver, type Order, type WebhookEvent } from 'storefront-webhoo
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+// A connection can stay open and carry nothing any more: without limits, a query would wait for ever.
+const options = {
+  connectionString: process.env.DATABASE_URL,
+  query_timeout: 5000,
+  connectionTimeoutMillis: 5000,
+  keepAlive: true,
+};
+const pool = new pg.Pool(options);
 // Of its own, so that it can prolong leases while handlers hold all connections of the other one.
-const storePool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 4 });
+const storePool = new pg.Pool({ ...options, max: 4 });
 // An idle connection that the server has closed: the pool opens another one.
 for (const each of [pool, storePool]) each.on('error', () => {});
 

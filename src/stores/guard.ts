@@ -1,5 +1,6 @@
 import { WebhookError } from '../errors.js';
 import { inTime } from '../in-time.js';
+import { listening } from './silence.js';
 import type { Claim, IdempotencyStore } from './store.js';
 
 /**
@@ -8,9 +9,13 @@ import type { Claim, IdempotencyStore } from './store.js';
  * process down, hold a delivery up for ever, or have one done twice.
  */
 export function guardStore(store: IdempotencyStore): IdempotencyStore {
+  const ended = listening(store);
+  const guarded = <Value>(call: () => Promise<Value>, onLate?: (value: Value) => unknown) =>
+    guard(call, ended, onLate);
   return {
     durable: store.durable,
     description: store.description,
+    whenSilent: store.whenSilent,
     claim: async (delivery, lease) => {
       // Nobody uses a lease that comes too late, and to let it lapse would count as a crash.
       const giveBack = (late: Claim) =>
@@ -29,17 +34,21 @@ export function guardStore(store: IdempotencyStore): IdempotencyStore {
   };
 }
 
-async function guarded<Value>(
+async function guard<Value>(
   call: () => Promise<Value>,
+  ended: (error?: unknown) => void,
   onLate: (value: Value) => unknown = () => {},
 ): Promise<Value> {
   let isLate = false;
   try {
     const called = Promise.resolve(call());
     called.then((value) => isLate && onLate(value)).catch(() => {});
-    return await inTime(called, 'The store');
+    const value = await inTime(called, 'The store');
+    ended();
+    return value;
   } catch (error) {
     isLate = true;
+    ended(error);
     throw withoutData(error);
   }
 }

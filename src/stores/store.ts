@@ -116,6 +116,8 @@ export interface IdempotencyStore {
   readonly durable: boolean;
   /** What it is, in a few words for a person, such as `SQLite (webhooks.db)`: no folder, no host, no password. */
   readonly description?: string | undefined;
+  /** What a person is to do where it answers nothing for a while, in one sentence or two. */
+  readonly whenSilent?: string | undefined;
   /**
    * Takes the lease if the key is new, due for retry, or its lease has lapsed. That counts as a crash where
    * the lease was renewed, or is the first to lapse since a failure; else it was never begun, and counts as

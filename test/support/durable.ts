@@ -8,6 +8,7 @@ export function durableStore(
   return {
     durable: true,
     description: store.description,
+    whenSilent: store.whenSilent,
     claim: (...args) => store.claim(...args),
     renew: (...args) => store.renew(...args),
     handlerDone: (...args) => store.handlerDone(...args),

@@ -32,7 +32,8 @@ export async function startFaultyProxy(to: number): Promise<FaultyProxy> {
   let isBlackHole = false;
   let toLose = 0;
 
-  const listener = createServer({ noDelay: true }, (client) => {
+  // What is silent does not even say good-bye to a peer that does.
+  const listener = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
     client.on('error', () => {});
     if (isBlackHole) {
       swallow(client);
@@ -51,6 +52,9 @@ export async function startFaultyProxy(to: number): Promise<FaultyProxy> {
         toLose -= 1;
         client.destroy();
       } else client.write(bytes);
+    });
+    client.on('end', () => {
+      if (!pair.isSilent) client.end();
     });
     client.on('close', () => {
       pairs.delete(pair);

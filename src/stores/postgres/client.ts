@@ -1,4 +1,6 @@
 import { UsageError } from '../../errors.js';
+import { SILENCE_MS } from '../silence.js';
+import { isPgPool, type PgPool, queryTimeoutOfPool } from './limits.js';
 
 /** What a statement is given: text, or nothing. */
 export type Value = string | null;
@@ -31,10 +33,22 @@ export function toQuery(client: PostgresClient): Query {
     return async (text, values) =>
       toRows(await client.unsafe(text, values, { prepare: values !== undefined }));
   }
+  if (isPgPool(client)) return throughPool(client);
   if (has(client, 'query')) {
     return async (text, values) => toRows((await client.query(text, values))?.rows);
   }
   throw new UsageError('client_invalid', `PostgreSQL is reached through ${EXPECTED}.`);
+}
+
+/**
+ * Through a pool of `pg`, which throws a connection away on which a query has run out of time. Not so
+ * through one connection of it: there, the transaction of somebody else may wait for as long as it likes.
+ */
+function throughPool(pool: PgPool): Query {
+  // Where its user has set one, that one counts.
+  const limit = queryTimeoutOfPool(pool) ? {} : { query_timeout: SILENCE_MS };
+  return async (text, values) =>
+    toRows((await pool.query({ text, ...(values && { values }), ...limit }))?.rows);
 }
 
 const EXPECTED =

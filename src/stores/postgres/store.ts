@@ -1,6 +1,7 @@
 import type { Json } from '../../schemas/json.js';
 import { Batch } from '../batch.js';
 import { checkState, readFilter, toLimit } from '../limit.js';
+import { adviceOf, warnOfLimits } from '../limits.js';
 import {
   ABANDONED,
   type Claim,
@@ -24,6 +25,7 @@ import {
   type Value,
 } from './client.js';
 import { storable } from './encoding.js';
+import { limitsOf } from './limits.js';
 import { retrying } from './retrying.js';
 import { Schema } from './schema.js';
 import * as sql from './statements.js';
@@ -52,23 +54,29 @@ interface Completion {
  *
  * @param client - A pool of its own rather than a single connection, which may be lost. Never a
  *   connection on which transactions run, which would take back what the store has written; and where
- *   handlers keep all of a pool's connections, the store cannot prolong their leases.
+ *   handlers keep all of a pool's connections, the store cannot prolong their leases. Of a pool of `pg`, a
+ *   query of the store takes 5 s at most, unless the pool has a `query_timeout`, and then its connection is
+ *   thrown away. A client without limits is told of on stderr, with what to set.
  * @throws {UsageError} `client_invalid` where it is given something else. Its verbs reject with the
  *   errors of the client, and with `schema_missing` where the tables cannot be created.
  *
  * @example
- * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+ * const pool = new pg.Pool({ query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true });
  * // Without it, a connection that the server closes ends the process.
  * pool.on('error', console.error);
  * createReceiver({ secret, store: postgresStore(pool) });
  */
 export function postgresStore(client: PostgresClient): IdempotencyStore {
-  return new PostgresStore(retrying(toQuery(client)));
+  const query = retrying(toQuery(client));
+  const limits = limitsOf(client);
+  warnOfLimits('PostgreSQL', limits);
+  return new PostgresStore(query, adviceOf(limits));
 }
 
 class PostgresStore implements IdempotencyStore {
   readonly durable = true;
   readonly description = 'PostgreSQL';
+  readonly whenSilent: string | undefined;
   readonly #query: Query;
   readonly #schema: Schema;
   readonly #claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
@@ -81,7 +89,8 @@ class PostgresStore implements IdempotencyStore {
     { ...LIMITS, sizeOf: () => 0, keyOf: ({ key }) => key },
   );
 
-  constructor(query: Query) {
+  constructor(query: Query, whenSilent: string | undefined) {
+    this.whenSilent = whenSilent;
     this.#query = query;
     this.#schema = new Schema(query);
   }

@@ -1,7 +1,17 @@
 import { UsageError } from '../../errors.js';
+import { endingSilence, holdingBack } from './silence.js';
+
+/** What is used of one connection of ioredis, to end it where it is silent. */
+export interface IoRedisConnection {
+  readonly status: string;
+  ping(): Promise<unknown>;
+  disconnect(reconnect: boolean): void;
+}
 
 /** What is used of ioredis: a `Redis` or a `Cluster`. */
-export interface IoRedisClient {
+export interface IoRedisClient extends IoRedisConnection {
+  /** Those of a `Cluster`. */
+  nodes?(): IoRedisConnection[];
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): unknown;
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
   evalsha(sha: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
@@ -36,16 +46,18 @@ export interface ScriptCalls {
 export function scriptCallsOf(client: RedisClient): ScriptCalls {
   if (hasMethods(client, 'eval')) {
     if (isNodeRedis(client)) {
-      return {
+      const calls: ScriptCalls = {
         eval: (script, keys, args) => client.eval(script, { keys, arguments: args }),
         evalSha: (sha, keys, args) => client.evalSha(sha, { keys, arguments: args }),
       };
+      // A pool gives no second call to a connection that has not answered the first.
+      return isPool(client) ? calls : holdingBack(client, calls);
     }
     if (isIoRedis(client)) {
-      return {
+      return endingSilence(client, {
         eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
         evalSha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
-      };
+      });
     }
     if (isUpstash(client)) {
       return {
@@ -61,12 +73,21 @@ export function scriptCallsOf(client: RedisClient): ScriptCalls {
   );
 }
 
-function isNodeRedis(client: RedisClient): client is NodeRedisClient {
+export function isNodeRedis(client: RedisClient): client is NodeRedisClient {
   return hasMethods(client, 'sendCommand', 'evalSha') && !hasMethods(client, 'defineCommand');
 }
 
-function isIoRedis(client: RedisClient): client is IoRedisClient {
+export function isIoRedis(client: RedisClient): client is IoRedisClient {
   return hasMethods(client, 'defineCommand', 'evalsha');
+}
+
+export function isCluster(client: RedisClient): boolean {
+  return hasMethods(client, 'nodes') || hasMethods(client, 'nodeClient');
+}
+
+/** What `createClientPool` gives. */
+export function isPool(client: NodeRedisClient): boolean {
+  return typeof Reflect.get(client, 'totalClients') === 'number';
 }
 
 function isUpstash(client: RedisClient): client is UpstashClient {

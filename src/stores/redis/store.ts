@@ -2,6 +2,7 @@ import type { Json } from '../../schemas/json.js';
 import { toBase64 } from '../base64.js';
 import { checkLayout } from '../layout-version.js';
 import { checkState, toLimit } from '../limit.js';
+import { adviceOf, warnOfLimits } from '../limits.js';
 import {
   type Claim,
   type Claimable,
@@ -17,6 +18,7 @@ import { PURGE, REDRIVE } from './care-scripts.js';
 import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
 import { COUNT, COUNT_FAILING, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-scripts.js';
 import { integer } from './layout.js';
+import { limitsOf } from './limits.js';
 import { list } from './list.js';
 import type { Script } from './script.js';
 import { CLAIM, FENCED, NO_BODY } from './scripts.js';
@@ -40,6 +42,10 @@ const ERROR_CHARACTERS = 2000;
  * asynchronous**: a failover can forget what was claimed or done last, and then a delivery is handled
  * twice. For goods worth money, use an effect ledger in the database of the effect as well.
  *
+ * A connection that stays open and carries nothing is left by ioredis after 5 s. node-redis needs
+ * `socket.socketTimeout` for that, with a `pingInterval` and a `reconnectStrategy`. A client without
+ * limits is told of on stderr, with what to set.
+ *
  * A client holds calls back while the server is away, and the receiver waits 10 seconds for them. To
  * answer at once, give ioredis `maxRetriesPerRequest: 1`, or node-redis `disableOfflineQueue: true`. Without
  * a listener for its `error`, a client of node-redis ends the process where the connection is lost.
@@ -47,10 +53,14 @@ const ERROR_CHARACTERS = 2000;
  * @param client - A connected client of ioredis, node-redis or `@upstash/redis`. It stays yours to close.
  * @throws {UsageError} `client_invalid` where it is none of these.
  * @example
- * createReceiver({ secret, store: redisStore(new Redis(process.env.REDIS_URL)) });
+ * const client = new Redis(url, { maxRetriesPerRequest: 1, connectTimeout: 5000, socketTimeout: 5000 });
+ * createReceiver({ secret, store: redisStore(client) });
  */
 export function redisStore(client: RedisClient): IdempotencyStore {
-  return new RedisStore(scriptCallsOf(client));
+  const calls = scriptCallsOf(client);
+  const limits = limitsOf(client);
+  warnOfLimits('Redis', limits);
+  return new RedisStore(calls, adviceOf(limits));
 }
 
 type ClaimReply =
@@ -62,6 +72,7 @@ type ClaimReply =
 class RedisStore implements IdempotencyStore {
   readonly durable = true;
   readonly description = 'Redis';
+  readonly whenSilent: string | undefined;
   readonly #calls: ScriptCalls;
   readonly #shards: Shards;
   readonly #claims: Together;
@@ -69,7 +80,8 @@ class RedisStore implements IdempotencyStore {
   #hasLooked = false;
   #layout: Promise<void> | undefined;
 
-  constructor(calls: ScriptCalls) {
+  constructor(calls: ScriptCalls, whenSilent: string | undefined) {
+    this.whenSilent = whenSilent;
     this.#calls = calls;
     this.#shards = new Shards(calls);
     this.#claims = new Together(calls, CLAIM);

@@ -13,6 +13,7 @@ export function chaoticStore(
   return {
     durable: store.durable,
     description: store.description,
+    whenSilent: store.whenSilent,
     async claim(...args) {
       pass('before-claim');
       const claim = await store.claim(...args);

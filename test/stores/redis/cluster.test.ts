@@ -2,21 +2,17 @@ import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { redisStore } from 'storefront-webhooks/redis';
-import { afterAll, beforeAll, describe, vi } from 'vitest';
-import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type RedisServer, withRedis } from '../../support/redis.js';
 import { describeStore } from '../suite.js';
-
-const SLOTS = 16_384;
-const NODES = 3;
+import { startCluster } from './clustered.js';
 
 withRedis('on a cluster of three', () => {
   let servers: RedisServer[] = [];
   let admins: Redis[] = [];
   beforeAll(async () => {
-    const args = ['--cluster-enabled', 'yes'];
-    servers = await Promise.all(Array.from({ length: NODES }, () => startRedis({ args })));
+    servers = await startCluster();
     admins = servers.map(({ url }) => new Redis(url));
-    await joinCluster(servers, admins);
   }, 60_000);
   afterAll(async () => {
     for (const admin of admins) admin.disconnect();
@@ -49,29 +45,28 @@ withRedis('on a cluster of three', () => {
     };
     describeStore(`Redis (${name})`, make, { expires: true });
   });
-});
 
-/** Shares the slots out, introduces the nodes to one another, and waits until all agree. */
-async function joinCluster(servers: RedisServer[], admins: Redis[]): Promise<void> {
-  for (const [node, admin] of admins.entries()) {
-    const first = Math.floor((node * SLOTS) / NODES);
-    const last = Math.floor(((node + 1) * SLOTS) / NODES) - 1;
-    await admin.call('CLUSTER', 'ADDSLOTSRANGE', String(first), String(last));
-    // Else two that elect the same epoch take their time to agree.
-    await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', String(node + 1));
-  }
-  for (const { port } of servers.slice(1)) {
-    await admins[0]?.call('CLUSTER', 'MEET', '127.0.0.1', String(port));
-  }
-  await vi.waitUntil(
-    async () => {
-      const infos = await Promise.all(admins.map((admin) => admin.call('CLUSTER', 'INFO')));
-      return infos.every(
-        (info) =>
-          String(info).includes('cluster_state:ok') &&
-          String(info).includes(`cluster_known_nodes:${NODES}`),
-      );
-    },
-    { timeout: 50_000, interval: 50 },
-  );
-}
+  test.each([
+    [
+      'told of',
+      {},
+      [expect.stringMatching(/pingInterval.*createCluster\(\{ rootNodes, defaults:/)],
+    ],
+    [
+      'not told of',
+      { pingInterval: 1000, socket: { socketTimeout: 5000, reconnectStrategy: 100 } },
+      [],
+    ],
+  ])('what a connected node-redis lacks is %s', async (_, defaults, expected) => {
+    const lines: string[] = [];
+    vi.spyOn(console, 'warn').mockImplementation((line: string) => void lines.push(line));
+    vi.resetModules();
+    const client = createCluster({ rootNodes: servers.map(({ url }) => ({ url })), defaults });
+    client.on('error', () => {});
+    await client.connect();
+    (await import('storefront-webhooks/redis')).redisStore(client);
+    client.destroy();
+    vi.restoreAllMocks();
+    expect(lines).toEqual(expected);
+  });
+});

@@ -1,0 +1,81 @@
+import { type IdempotencyStore, WebhookError } from 'storefront-webhooks';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { guardStore } from '../../src/stores/guard.js';
+import { durableStore } from '../support/durable.js';
+
+let lines: string[];
+beforeEach(() => {
+  lines = [];
+  vi.useFakeTimers();
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** A store whose calls each come to the next of these ends; `undefined` is an answer. */
+function storeThat(...ends: (Error | 'hangs' | undefined)[]): IdempotencyStore {
+  const store = durableStore(() => ({
+    async redrive() {
+      const end = ends.shift();
+      if (end === 'hangs') return new Promise<never>(() => {});
+      if (end) throw end;
+      return true;
+    },
+  }));
+  return guardStore({ ...store, description: 'Redis', whenSilent: 'Set a limit.' });
+}
+
+async function ask(store: IdempotencyStore, times: number): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    const asked = store.redrive('key').catch(() => {});
+    await vi.advanceTimersByTimeAsync(10_000);
+    await asked;
+  }
+}
+
+const LINE =
+  'storefront-webhooks: Redis has not answered 3 calls in a row: its connection may be dead. Set a limit.';
+const late = new Error('Query read timeout');
+
+describe('a store that does not answer in time', () => {
+  test.each<[string, Error | 'hangs']>([
+    ['hangs', 'hangs'],
+    ['pg, for an answer', late],
+    ['pg, to connect', new Error('timeout exceeded when trying to connect')],
+    ['pg, to open', new Error('Connection terminated due to connection timeout')],
+    ['ioredis', new Error('Command timed out')],
+    ['node-redis', new Error("Socket timeout timeout. Expecting data, but didn't receive any.")],
+    ['Upstash', new DOMException('The operation was aborted due to timeout', 'TimeoutError')],
+    ['a batch', new WebhookError('timed_out', 'Too much was waiting for 10000 ms.')],
+  ])('three times in a row is told, once: %s', async (_, end) => {
+    const store = storeThat(end, end, end, end, end);
+    await ask(store, 2);
+    expect(lines).toEqual([]);
+    await ask(store, 3);
+    expect(lines).toEqual([LINE]);
+  });
+
+  test('is told of again after a minute', async () => {
+    const store = storeThat(...Array(10).fill(late));
+    await ask(store, 8);
+    expect(lines).toHaveLength(1);
+    await ask(store, 2);
+    expect(lines).toHaveLength(2);
+  });
+
+  test('and answers in between begins anew', async () => {
+    const store = storeThat(late, late, undefined, late, late, new Error('refused'), late, late);
+    await ask(store, 8);
+    expect(lines).toEqual([]);
+  });
+
+  test('is another thing than a server that says that it has waited', async () => {
+    const answer = Object.assign(new Error('canceling statement due to lock timeout'), {
+      code: '55P03',
+    });
+    await ask(storeThat(answer, answer, answer, answer), 4);
+    expect(lines).toEqual([]);
+  });
+});
