@@ -19,7 +19,8 @@ export type UsageErrorCode =
   | 'scope_invalid'
   | 'secret_invalid'
   | 'target_invalid'
-  | 'transaction_missing';
+  | 'transaction_missing'
+  | 'work_invalid';
 
 /**
  * A mistake in the program that uses this package, never in what a sender sent.

@@ -300,6 +300,13 @@ export function databasesAreTakenAsTheyAre(better: BetterSqlite3.Database, trans
     same<string, typeof event.key>(true);
     sqliteLedger().once(better, event);
   });
+  receiver.on('order:updated', async (event) => {
+    const isNew = await sqliteLedger().transaction(better, event, (tx) => {
+      same<typeof tx, BetterSqlite3.Database>(true);
+      tx.prepare('UPDATE stock SET pieces = pieces - 1').run();
+    });
+    same<typeof isNew, boolean>(true);
+  });
   same<SqliteDatabase, Parameters<typeof sqliteStore>[0]>(true);
   // @ts-expect-error what cannot prepare a statement
   sqliteStore(transaction);

@@ -24,23 +24,14 @@ const receiver = createReceiver({
   store: sqliteStore(database),
 }).on('order:paid', sell, { name: 'sell', oncePer: (order) => order.id });
 
-// Without an await between BEGIN and COMMIT: the store writes through the same connection.
-function sell(event: WebhookEvent<'order:paid', Order>) {
+async function sell(event: WebhookEvent<'order:paid', Order>) {
   const { id, product_id: product = '', quantity = 1 } = event.payload;
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    if (ledger.once(database, event)) {
-      database
-        .prepare('UPDATE stock SET pieces = pieces - ? WHERE product = ?')
-        .run(quantity, product);
-      database.prepare('INSERT INTO sale VALUES (?, ?, ?)').run(event.key, id, product);
-    }
-    database.exec('COMMIT');
-  } catch (error) {
-    database.exec('ROLLBACK');
-    throw error;
-  }
-  console.log(`Sold order ${id}`);
+  // Without an await in it: all other writes wait for it.
+  const isNew = await ledger.transaction(database, event, (tx) => {
+    tx.prepare('UPDATE stock SET pieces = pieces - ? WHERE product = ?').run(quantity, product);
+    tx.prepare('INSERT INTO sale VALUES (?, ?, ?)').run(event.key, id, product);
+  });
+  if (isNew) console.log(`Sold order ${id}`);
 }
 
 const server = createServer(toNodeHandler(receiver));

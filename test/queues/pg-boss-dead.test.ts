@@ -27,7 +27,13 @@ test('a dead letter that cannot be put in again is not completed', async () => {
   const dispatch = async () => ({ outcome: 'unavailable', ran: [] }) as const;
   await pgBossWorker(boss, { dispatch });
   // As pg-boss 10 gives it: without the pauses of its queue.
-  const job = { data: toJob(newDelivery()), retryCount: 16, retryLimit: 16, retryBackoff: false };
+  const job = {
+    id: 'a',
+    data: toJob(newDelivery()),
+    retryCount: 16,
+    retryLimit: 16,
+    retryBackoff: false,
+  };
   await expect(handlers.get('webhooks-dead')?.([job])).rejects.toMatchObject({
     code: 'delivery_unfinished',
   });

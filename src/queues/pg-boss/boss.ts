@@ -5,6 +5,7 @@ export interface BossDatabase {
 
 /** What is used of a job of pg-boss. */
 export interface BossJob {
+  readonly id: string;
   readonly data: unknown;
   readonly retryCount: number;
   readonly retryLimit: number;
@@ -50,4 +51,5 @@ export interface Boss {
     handler: (jobs: BossJob[]) => Promise<unknown>,
   ): Promise<string>;
   notifyWorker(workerId: string): void;
+  getDb?(): BossDatabase;
 }

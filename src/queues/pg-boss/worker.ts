@@ -3,6 +3,7 @@ import { unfinished, workSafely } from '../unfinished.js';
 import type { Dispatching } from '../work.js';
 import type { Boss, BossJob } from './boss.js';
 import { fromData, toData } from './data.js';
+import { guardEnds } from './ends.js';
 import { checkBoss } from './queue.js';
 import { Queues } from './queues.js';
 
@@ -42,11 +43,14 @@ export async function pgBossWorker(
   await queues.ready();
   // One job each, because pg-boss 10 has a whole batch fail or succeed.
   const settings = { includeMetadata: true, batchSize: 1, pollingIntervalSeconds } as const;
+  const begins = guardEnds(boss);
   const start = async (queue: string, run: (job: BossJob) => Promise<unknown>) => {
     let id: string | undefined;
     id = await boss.work(queue, settings, async ([job]) => {
+      if (!job) return;
+      begins(job);
       try {
-        return job && (await run(job));
+        return await run(job);
       } finally {
         // There may be more: otherwise a worker would take one job in each polling interval. A job may
         // end before pg-boss has said which worker this is; then it is the next interval.

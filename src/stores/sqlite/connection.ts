@@ -19,12 +19,23 @@ const MAX_WORKS = 250;
 export type Prepared = Readonly<Record<StatementName, SqliteStatement>>;
 
 interface Waiting {
-  readonly work: (statements: Prepared) => unknown;
+  readonly work: () => unknown;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly since: number;
-  /** Has failed together with others: it is run in a transaction of its own, so that one bad one fails alone. */
+  /** Shares its transaction with nobody: also what has failed together with others, so that one bad one fails alone. */
   readonly isAlone: boolean;
+  /** Somebody else's statements, which are run once at most. */
+  readonly isForeign: boolean;
+}
+
+const connections = new WeakMap<SqliteDatabase, Connection>();
+
+/** The one of a database: the store's verbs and the ledger's transactions wait for each other's turn. */
+export function connectionOf(database: SqliteDatabase): Connection {
+  const connection = connections.get(database) ?? new Connection(database);
+  connections.set(database, connection);
+  return connection;
 }
 
 /**
@@ -34,8 +45,8 @@ interface Waiting {
 export class Connection {
   readonly #database: SqliteDatabase;
   #prepared: Prepared | undefined;
-  #waitMs = DEFAULT_WAIT_MS;
-  /** Those that are to run alone come first. */
+  #waitMs: number | undefined;
+  /** Those that have failed together come first. */
   #waiting: Waiting[] = [];
   #isScheduled = false;
 
@@ -45,10 +56,21 @@ export class Connection {
 
   /** Resolves once what the work has written is on the disk. */
   run<Result>(work: (statements: Prepared) => Result): Promise<Result> {
+    return this.#add(() => work(this.#ready()), { isAlone: false, isForeign: false });
+  }
+
+  /**
+   * The same for statements of a handler, in a transaction of their own. Only the wait for the lock is tried
+   * again: where the work has begun, whatever is thrown undoes it, and is thrown on.
+   */
+  transact<Result>(work: () => Result): Promise<Result> {
+    return this.#add(work, { isAlone: true, isForeign: true });
+  }
+
+  #add<Result>(work: () => Result, how: Pick<Waiting, 'isAlone' | 'isForeign'>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       const settle = resolve as (result: unknown) => void;
-      const since = performance.now();
-      this.#waiting.push({ work, resolve: settle, reject, since, isAlone: false });
+      this.#waiting.push({ work, resolve: settle, reject, since: performance.now(), ...how });
       this.#schedule(setImmediate);
     });
   }
@@ -58,44 +80,56 @@ export class Connection {
     this.#isScheduled = true;
     when(() => {
       this.#isScheduled = false;
-      this.#flush(this.#waiting.splice(0, this.#waiting[0]?.isAlone ? 1 : MAX_WORKS));
+      this.#flush(this.#waiting.splice(0, this.#together()));
     });
   }
 
+  /** How many of those that wait share a transaction. */
+  #together(): number {
+    const next = this.#waiting.slice(0, MAX_WORKS);
+    const alone = next.findIndex(({ isAlone }) => isAlone);
+    return alone < 0 ? next.length : Math.max(1, alone);
+  }
+
   #flush(batch: readonly Waiting[]): void {
+    const isForeign = batch.some((waiting) => waiting.isForeign);
+    let hasBegun = false;
     try {
-      const results = this.#transact(batch);
+      // A ledger may be in a database of its own, which is none of the store's.
+      if (!isForeign) this.#ready();
+      this.#withoutWaiting(() => this.#database.exec('BEGIN IMMEDIATE'));
+      hasBegun = true;
+      const results = batch.map(({ work }) => work());
+      this.#database.exec('COMMIT');
       batch.forEach(({ resolve }, index) => {
         resolve(results[index]);
       });
     } catch (error) {
-      this.#fail(batch, error);
+      if (hasBegun) this.#rollBack();
+      if (hasBegun && isForeign) for (const { reject } of batch) reject(error);
+      else this.#fail(batch, error);
     }
     this.#schedule(setImmediate);
   }
 
-  #transact(batch: readonly Waiting[]): unknown[] {
+  #ready(): Prepared {
     this.#prepared ??= this.#setUp();
-    const prepared = this.#prepared;
-    this.#withoutWaiting(() => this.#database.exec('BEGIN IMMEDIATE'));
-    try {
-      const results = batch.map(({ work }) => work(prepared));
-      this.#database.exec('COMMIT');
-      return results;
-    } catch (error) {
-      this.#rollBack();
-      throw error;
-    }
+    return this.#prepared;
   }
 
   #setUp(): Prepared {
-    const [found] = Object.values(prepare(this.#database, 'PRAGMA busy_timeout').get() as object);
-    this.#waitMs = Number(found) || DEFAULT_WAIT_MS;
+    this.#waitMs = this.#findWaitMs() || DEFAULT_WAIT_MS;
     return this.#withoutWaiting(() => setUp(this.#database));
+  }
+
+  #findWaitMs(): number {
+    const [found] = Object.values(prepare(this.#database, 'PRAGMA busy_timeout').get() as object);
+    return Number(found);
   }
 
   /** SQLite would hold up the event loop until the lock is free; this class tries again later instead. */
   #withoutWaiting<Result>(run: () => Result): Result {
+    this.#waitMs ??= this.#findWaitMs();
     this.#database.exec('PRAGMA busy_timeout = 0');
     try {
       return run();

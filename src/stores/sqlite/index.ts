@@ -1,4 +1,4 @@
 export type { SqliteDatabase } from './database.js';
-export { sqliteLedger } from './ledger.js';
+export { type SqliteLedger, sqliteLedger } from './ledger.js';
 export { sqliteSchema } from './schema.js';
 export { sqliteStore } from './store.js';

@@ -1,14 +1,17 @@
 import { UsageError } from '../../errors.js';
 import type { SqliteDatabase } from './database.js';
 
-/** @throws {UsageError} `client_invalid`, with what opens a database on the runtime that this is. */
-export function checkDatabase(database: SqliteDatabase): void {
+/**
+ * @param who - Needs it, as the subject of a sentence.
+ * @throws {UsageError} `client_invalid`, with what opens a database on the runtime that this is.
+ */
+export function checkDatabase(database: SqliteDatabase, who: string): void {
   // Plain JavaScript may pass anything.
   if (typeof database?.prepare === 'function' && typeof database.exec === 'function') return;
   const given = typeof database === 'string' ? ', not a path' : '';
   throw new UsageError(
     'client_invalid',
-    `sqliteStore needs an open database${given}, such as ${opening()}.`,
+    `${who} needs an open database${given}, such as ${opening()}.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import type { IdempotencyStore } from '../store.js';
-import { Connection } from './connection.js';
+import { connectionOf } from './connection.js';
 import type { SqliteDatabase } from './database.js';
 import { checkDatabase } from './opening.js';
 import { StatementStore } from './statement-store.js';
@@ -22,8 +22,8 @@ import { StatementStore } from './statement-store.js';
  * createReceiver({ secret, store: sqliteStore(database) });
  */
 export function sqliteStore(database: SqliteDatabase): IdempotencyStore {
-  checkDatabase(database);
-  const connection = new Connection(database);
+  checkDatabase(database, 'sqliteStore');
+  const connection = connectionOf(database);
   const file = fileOf(database);
   // What is in memory is gone with the process.
   const kind =

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { EffectLedger } from 'storefront-webhooks';
 import type { PostgresLedger } from 'storefront-webhooks/postgres';
+import type { SqliteLedger } from 'storefront-webhooks/sqlite';
 import { perhapsAnother } from './broken-store.js';
 import type { DatabaseSync } from './database-sync.js';
 
@@ -74,7 +74,7 @@ export function postgresEffects(pool: Pool, ledger: Pick<PostgresLedger, 'transa
 
 export function sqliteEffects(
   database: DatabaseSync,
-  ledger: EffectLedger<DatabaseSync, boolean>,
+  ledger: Pick<SqliteLedger, 'transaction'>,
 ): Effects {
   // Prepared at first use: a process that only measures has no such tables.
   const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>();
@@ -98,18 +98,11 @@ export function sqliteEffects(
       statement(`${RECORDED} (?, ?, ?, ?)`).run(key, handler, attempt, at);
     },
     async sell(event, product, within) {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        if (ledger.once(database, perhapsAnother(event))) {
-          statement(TAKE).run(product);
-          statement('INSERT INTO sale VALUES (?, ?)').run(event.id, product);
-        }
+      await ledger.transaction(database, perhapsAnother(event), () => {
+        statement(TAKE).run(product);
+        statement('INSERT INTO sale VALUES (?, ?)').run(event.id, product);
         within();
-        database.exec('COMMIT');
-      } catch (error) {
-        database.exec('ROLLBACK');
-        throw error;
-      }
+      });
     },
   };
 }

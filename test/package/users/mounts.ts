@@ -60,6 +60,7 @@ import {
 import { type RedisClient, redisStore } from 'storefront-webhooks/redis';
 import {
   type SqliteDatabase,
+  type SqliteLedger,
   sqliteLedger,
   sqliteSchema,
   sqliteStore,
@@ -152,6 +153,10 @@ export async function stores(database: SqliteDatabase, pool: PostgresClient, red
 
 export function inPglite(database: Pglite<PostgresClient>, ledger: PostgresLedger) {
   return ledger.transaction(database, { key: '', handler: '' }, async (tx) => tx);
+}
+
+export function inSqlite(database: SqliteDatabase, ledger: SqliteLedger): Promise<boolean> {
+  return ledger.transaction(database, { key: '', handler: '' }, (tx) => tx.exec('SELECT 1'));
 }
 
 export class Deliveries extends WebhookDeliveries {}

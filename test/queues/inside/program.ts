@@ -41,6 +41,7 @@ async function serve(): Promise<void> {
 
 async function work(): Promise<void> {
   const pool = new pg.Pool({ connectionString: DATABASE_URL });
+  pool.on('error', () => {});
   if (ENGINE === 'BullMQ') {
     const shop = openShop(NAME, redisStore(new Redis(connection)), pool, DEATH);
     // A worker that has died is noticed soon.

@@ -57,6 +57,7 @@ export function openShop(name: string, store: IdempotencyStore, pool: pg.Pool, d
       'order:paid',
       async () => {
         await write(pool, 'begun');
+        await new Promise((resolve) => setTimeout(resolve, Number(process.env.SLOW_MS ?? 0)));
         // Until the test kills it.
         if (death === 'in handler') await new Promise(() => {});
         await write(pool, 'plain effect');
@@ -68,11 +69,7 @@ export function openShop(name: string, store: IdempotencyStore, pool: pg.Pool, d
       'order:paid',
       async (event) => {
         if (death === 'in handler') await new Promise(() => {});
-        const tx = await pool.connect();
-        await tx.query('BEGIN');
-        if (await ledger.once(tx, event)) await write(tx, 'ledger effect');
-        await tx.query('COMMIT');
-        tx.release();
+        await ledger.transaction(pool, event, (tx) => write(tx, 'ledger effect'));
         await afterEffect();
       },
       { name: 'ledger' },

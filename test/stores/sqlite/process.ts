@@ -44,8 +44,37 @@ const verbs: Record<string, (...args: never[]) => unknown> = {
       throw error;
     }
   },
+  transact: (effect: { key: string; handler: string }, how: HowToWork = 'right') =>
+    ledger.transaction(database, effect, works[how]),
   onceOutside: (effect: { key: string; handler: string }) => ledger.once(database, effect),
 };
+
+const works = {
+  right: (tx: SqliteDatabase) => {
+    tx.exec('UPDATE stock SET n = n - 1');
+  },
+  fails: (tx: SqliteDatabase) => {
+    tx.exec('UPDATE stock SET n = n - 1');
+    throw new Error('it fails');
+  },
+  'fails as if it were locked': (tx: SqliteDatabase) => {
+    tx.exec('UPDATE stock SET n = n - 1');
+    throw new Error('database is locked');
+  },
+  'returns a promise': (tx: SqliteDatabase) => {
+    tx.exec('UPDATE stock SET n = n - 1');
+    return Promise.reject(new Error('nobody waits for it'));
+  },
+  'is async': async (tx: SqliteDatabase) => {
+    tx.exec('UPDATE stock SET n = n - 1');
+    await Promise.resolve();
+    tx.exec('UPDATE stock SET n = n - 1');
+  },
+  'ends its transaction': (tx: SqliteDatabase) => {
+    tx.exec('ROLLBACK');
+  },
+};
+type HowToWork = keyof typeof works;
 
 function bound(store: ReturnType<typeof sqliteStore>) {
   return {

@@ -26,6 +26,8 @@ export interface RemoteStore extends IdempotencyStore {
   exec(sql: string): Promise<void>;
   longestGap(ms: number): Promise<number>;
   sell(effect: { key: string; handler: string }, fails?: boolean): Promise<boolean>;
+  /** The same in a transaction of the ledger's; see `works` in process.ts. */
+  transact(effect: { key: string; handler: string }, how?: string): Promise<boolean>;
   onceOutside(effect: { key: string; handler: string }): Promise<boolean>;
   readonly process: ChildProcess;
   stop(): Promise<void>;
@@ -118,6 +120,7 @@ export async function openStore(
     exec: ask('exec'),
     longestGap: ask('longestGap'),
     sell: ask('sell'),
+    transact: ask('transact'),
     onceOutside: ask('onceOutside'),
     process: child,
     async stop() {
