@@ -51,20 +51,27 @@ const RAN = 'INSERT INTO handler_run VALUES';
 const RECORDED = 'INSERT INTO recorded VALUES';
 const TAKE = 'UPDATE stock SET remaining = remaining - 1 WHERE product = ?';
 
+/**
+ * @param pool - For the sales.
+ * @param books - For what the handlers did, and the store recorded.
+ */
 export function postgresEffects(
   pool: Pool,
+  books: Pool,
   ledger: EffectLedger<PoolClient, Promise<boolean>>,
 ): Effects {
   return {
     async ran({ delivery, key, handler, attempt, started }) {
       const values = [delivery, key, handler, attempt, process.pid, started];
-      await pool.query(`${RAN} ($1, $2, $3, $4, $5, $6)`, values);
+      await books.query(`${RAN} ($1, $2, $3, $4, $5, $6)`, values);
     },
     async recorded(key, handler, attempt, at) {
-      await pool.query(`${RECORDED} ($1, $2, $3, $4)`, [key, handler, attempt, at]);
+      await books.query(`${RECORDED} ($1, $2, $3, $4)`, [key, handler, attempt, at]);
     },
     async sell(event, product, within) {
       const tx = await pool.connect();
+      // Its pool does not listen meanwhile, and what nobody listens to ends the process.
+      if (process.env.CHAOS_BREAK !== 'tx-listener') tx.on('error', ignore);
       try {
         await tx.query('BEGIN');
         if (await ledger.once(tx, event)) {
@@ -75,6 +82,7 @@ export function postgresEffects(
         }
         within();
         await tx.query('COMMIT');
+        tx.off('error', ignore);
         tx.release();
       } catch (error) {
         // Closes the connection, and so rolls back.
@@ -84,6 +92,9 @@ export function postgresEffects(
     },
   };
 }
+
+/** The query that was under way says it, too. */
+const ignore = () => {};
 
 export function sqliteEffects(
   database: DatabaseSync,
