@@ -1,4 +1,11 @@
 import type { Part, Sizes } from './arguments.js';
+import {
+  measureDeploys,
+  measureLostClaims,
+  measureNetwork,
+  measureRestarts,
+  measureRolling,
+} from './bars-in-service.js';
 import { runClocks } from './clocks.js';
 import { runCopies } from './copies.js';
 import { countEffects, countReruns } from './counting.js';
@@ -31,6 +38,11 @@ export const MEASURING: Readonly<Record<Part, Measuring>> = {
   release: measureRelease,
   rates: measureRates,
   sizes: measureSizes,
+  network: measureNetwork,
+  restarts: measureRestarts,
+  rolling: measureRolling,
+  deploys: measureDeploys,
+  claims: measureLostClaims,
 };
 
 async function measureFaults(store: TestedStore, seed: number, sizes: Sizes): Promise<Measured> {
