@@ -57,7 +57,7 @@ const SHORT: Sizes = {
   sliceMs: 400,
   rows: 20_000,
   backlog: 12_000,
-  networkFaults: 5,
+  networkFaults: 4,
   blackHoleMs: 3_000,
   restarts: 4,
   rounds: 2,

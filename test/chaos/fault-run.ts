@@ -62,8 +62,8 @@ export async function runFaults(
   try {
     await load.run();
     const redriven = store.handsOff
-      ? await drain(store, receivers, load.ids, FAULTS_PREFIX)
-      : await deadline.limit(redrive(receivers));
+      ? await drain(store, () => receivers.any, load.ids, FAULTS_PREFIX)
+      : await deadline.limit(redrive(receivers.any));
     return {
       ids: load.ids,
       answered: load.answered,

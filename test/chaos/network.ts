@@ -88,7 +88,7 @@ export async function runNetwork(
   };
   try {
     await Promise.all([load.run(), harm().finally(() => (isOver = true))]);
-    if (store.handsOff) await drain(store, receivers, load.ids, NETWORK_PREFIX);
+    if (store.handsOff) await drain(store, () => receivers.any, load.ids, NETWORK_PREFIX);
     return { load, receivers, sender, happened, recoveries };
   } finally {
     load.giveUp();

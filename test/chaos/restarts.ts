@@ -78,7 +78,7 @@ export async function runRestarts<Judged>(
   try {
     await receivers.start(PROCESSES);
     await Promise.all([load.run(), restart().finally(() => (isOver = true))]);
-    if (store.handsOff) await drain(store, receivers, load.ids, RESTARTS_PREFIX);
+    if (store.handsOff) await drain(store, () => receivers.any, load.ids, RESTARTS_PREFIX);
     // Whoever closes has written down what it still could.
     await receivers.close();
     const leftOpen = await unfinished(store, load.answered);

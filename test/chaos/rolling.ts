@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { hasEnded, kill } from './children.js';
 import { Deadline } from './deadline.js';
+import { drain } from './drain.js';
 import { type Front, startFront } from './front.js';
 import { Load } from './load.js';
 import { Random } from './random.js';
@@ -11,6 +12,8 @@ import type { TestedStore } from './stores.js';
 const PROCESSES = 3;
 /** Long enough that a process has something in hand whenever it is told to stop. */
 const SLOW_MS = 700;
+/** A worker takes a few jobs at a time, and is to keep up with what comes in. */
+const SLOW_JOB_MS = 50;
 /** One that has not gone by then is killed. */
 const GONE_MS = 30_000;
 const SETTLE_MS = 30_000;
@@ -32,6 +35,7 @@ export async function runRolling<Judged>(
   judge: (run: RollingRun) => Promise<Judged>,
 ): Promise<Judged> {
   const random = new Random(seed);
+  const slowMs = store.handsOff ? SLOW_JOB_MS : SLOW_MS;
   const front = await startFront();
   const sender = new Sender(() => [front]);
   const children: ChildProcess[] = [];
@@ -47,7 +51,7 @@ export async function runRolling<Judged>(
   });
 
   const start = async (place: number) => {
-    const child = startReceiver(store, { CHAOS_SLOW_MS: `${SLOW_MS}` });
+    const child = startReceiver(store, { CHAOS_SLOW_MS: `${slowMs}` });
     children[place] = child;
     front.places[place] = await deadline.limit(portOf(child));
   };
@@ -63,6 +67,7 @@ export async function runRolling<Judged>(
   try {
     await Promise.all(Array.from({ length: PROCESSES }, (_, place) => start(place)));
     await Promise.all([load.run(), restartAll().finally(() => (isOver = true))]);
+    if (store.handsOff) await drain(store, () => children[0], load.ids, ROLLING_PREFIX);
     return await judge({ load, sender, front, goneMs });
   } finally {
     load.giveUp();

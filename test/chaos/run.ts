@@ -51,7 +51,9 @@ import { type Cell, isMissed, toMarkdown, toText } from './table.js';
 
 /** Told by the short run, and judged by the full one: on a machine that does other things they differ. */
 const SPEEDS = ['9', '9a', '10a'];
-const BESIDE_TAKEOVER: readonly Part[] = ['copies', 'races', 'clocks'];
+/** Others run beside them. */
+const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims'];
+const BESIDE_THEM: readonly Part[] = ['copies', 'races', 'clocks'];
 /** What follows the hand-off is the store's, and is measured with the store alone. */
 const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling'];
 const OF_SERVERS: readonly Part[] = ['network', 'restarts'];
@@ -76,13 +78,13 @@ for (const name of stores) {
   results.set(name, []);
   const own = parts.filter((part) => isFor(store, part));
   if (own.includes('faults')) await run(store, 'faults');
-  // It mostly waits, so the next ones run beside it.
-  const takeover = own.includes('takeover') ? run(store, 'takeover') : undefined;
-  for (const part of own.filter((one) => one !== 'faults' && one !== 'takeover')) {
-    if (!BESIDE_TAKEOVER.includes(part)) await takeover;
+  const isWaiting = (part: Part) => MOSTLY_WAITING.includes(part);
+  const waiting = Promise.all(own.filter(isWaiting).map((part) => run(store, part)));
+  for (const part of own.filter((one) => one !== 'faults' && !isWaiting(one))) {
+    if (!BESIDE_THEM.includes(part)) await waiting;
     await run(store, part);
   }
-  await takeover;
+  await waiting;
   await store.remove();
 }
 

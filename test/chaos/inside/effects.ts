@@ -70,8 +70,6 @@ export function postgresEffects(
     },
     async sell(event, product, within) {
       const tx = await pool.connect();
-      // Its pool does not listen meanwhile, and what nobody listens to ends the process.
-      if (process.env.CHAOS_BREAK !== 'tx-listener') tx.on('error', ignore);
       try {
         await tx.query('BEGIN');
         if (await ledger.once(tx, event)) {
@@ -82,7 +80,6 @@ export function postgresEffects(
         }
         within();
         await tx.query('COMMIT');
-        tx.off('error', ignore);
         tx.release();
       } catch (error) {
         // Closes the connection, and so rolls back.
@@ -92,9 +89,6 @@ export function postgresEffects(
     },
   };
 }
-
-/** The query that was under way says it, too. */
-const ignore = () => {};
 
 export function sqliteEffects(
   database: DatabaseSync,

@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { brokenStore, perhapsBroken } from './broken-store.js';
 import { POOL_LIMITS, REDIS_LIMITS } from './clients.js';
@@ -25,7 +26,10 @@ export async function open({ connections = 8 } = {}): Promise<Opened> {
   const { postgresStore, postgresLedger } = await import('storefront-webhooks/postgres');
   const connect = () => {
     const settings = { connectionString: postgresUrl, max: connections, ...POOL_LIMITS };
-    return new Pool(settings).on('error', () => {});
+    const made = new Pool(settings).on('error', () => {});
+    // A client that ends as it is handed over has no other listener, and would end the process.
+    if (process.env.CHAOS_BREAK !== 'tx-listener') made.on('connect', listen);
+    return made;
   };
   const pool = connect();
   // The harness's own, which no fault hits.
@@ -54,6 +58,8 @@ export async function open({ connections = 8 } = {}): Promise<Opened> {
     },
   };
 }
+
+const listen = (client: PoolClient) => void client.on('error', () => {});
 
 async function openSqlite(): Promise<Opened> {
   const { sqliteStore, sqliteLedger } = await import('storefront-webhooks/sqlite');
