@@ -105,8 +105,8 @@ export function describeRun({ ids, receivers, sender, redriven, ms }: FaultRun):
   ];
 }
 
-export function describeAnswers({ answers, outcomes }: Sender): string {
-  return `answers: ${list(answers)}; of them 200: ${list(outcomes)}`;
+export function describeAnswers({ answers, outcomes, refusals }: Sender): string {
+  return `answers: ${list(answers)}; of them 200: ${list(outcomes)}; 503: ${list(refusals) || 'none'}`;
 }
 
 export function describeErrors({ errors }: Receivers): string {

@@ -6,6 +6,7 @@ const CONCURRENCY = 40;
 /** Nothing new is sent while so many wait to be sent again. */
 const MAX_STUCK = 250;
 const TURN_MS = 5;
+const ONCE = { atOnce: 1, later: false };
 
 export interface LoadOptions {
   /** What the ids begin with. */
@@ -16,6 +17,8 @@ export interface LoadOptions {
   readonly pace: (sent: number) => number;
   /** How long what is open may take at the end until it is given up. Default: until the deadline. */
   readonly settleMs?: number;
+  /** Default: some are sent several times, at once and later. */
+  readonly isSentOnce?: boolean;
   readonly onTurn?: () => void;
 }
 
@@ -74,11 +77,11 @@ export class Load {
   }
 
   async #deliver(index: number): Promise<void> {
-    const { prefix, seed } = this.#options;
+    const { prefix, seed, isSentOnce = false } = this.#options;
     const id = `${prefix}${index}`;
     this.ids.push(id);
     this.#open.add(id);
-    const { atOnce, later } = copiesOf(seed, index);
+    const { atOnce, later } = isSentOnce ? ONCE : copiesOf(seed, index);
     const one = () =>
       this.#sender.deliver(
         id,

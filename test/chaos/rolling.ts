@@ -47,6 +47,8 @@ export async function runRolling<Judged>(
     seed,
     deadline,
     pace: () => (isOver ? 0 : 1),
+    // A copy that waits for the first one at a process that closes is told so with a 503, and does no harm.
+    isSentOnce: true,
     settleMs: SETTLE_MS,
   });
 

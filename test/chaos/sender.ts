@@ -31,6 +31,8 @@ export class Sender {
   readonly answers = new Map<number, number>();
   /** The good ones by what they said. */
   readonly outcomes = new Map<string, number>();
+  /** The 503s by what they said. */
+  readonly refusals = new Map<string, number>();
 
   /** @param targets - The receivers that a load balancer would send to by now. */
   constructor(targets: () => readonly Target[], onAnswer: (answered: Answered) => void = () => {}) {
@@ -54,10 +56,9 @@ export class Sender {
     this.attempts += 1;
     const sentAt = performance.now();
     const answer = target ? await post(target.port, id, this.#agent) : { status: 0, outcome: '' };
-    this.answers.set(answer.status, (this.answers.get(answer.status) ?? 0) + 1);
-    if (answer.status === 200) {
-      this.outcomes.set(answer.outcome, (this.outcomes.get(answer.outcome) ?? 0) + 1);
-    }
+    count(this.answers, answer.status);
+    if (answer.status === 200) count(this.outcomes, answer.outcome);
+    if (answer.status === 503) count(this.refusals, answer.outcome);
     if (target) this.#onAnswer({ port: target.port, status: answer.status, sentAt });
     return answer;
   }
@@ -70,6 +71,10 @@ export class Sender {
     const targets = this.#targets();
     return targets[this.#turn++ % targets.length];
   }
+}
+
+function count<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 /** Which deliveries are sent several times, and how. */
