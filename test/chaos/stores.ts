@@ -7,6 +7,7 @@ import { startPostgres } from '../support/postgres.js';
 import { startRedis } from '../support/redis.js';
 import type { Program } from './build.js';
 import { type Environment, nextMessage, startChild } from './children.js';
+import { endWithUs } from './ending-redis.js';
 import { EFFECT_TABLES, FILL_STOCK } from './inside/effects.js';
 import type { Task } from './messages.js';
 
@@ -127,6 +128,7 @@ async function startServers(
   const postgres = await startPostgres({ max_connections: '300' });
   const isRedis = name === 'redis' || name === 'bullmq';
   const redis = isRedis ? await startRedis() : undefined;
+  const leaveAlone = redis && endWithUs(redis.port);
   const handsOff = name === 'bullmq' || name === 'pg-boss';
   const pool = toPool(postgres.url);
   const query = toQuery(pool);
@@ -169,6 +171,7 @@ async function startServers(
     queryRuns: query,
     async remove() {
       await pool.end();
+      leaveAlone?.();
       await redis?.remove();
       await postgres.remove();
     },

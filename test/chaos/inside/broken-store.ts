@@ -61,7 +61,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
   }
 }
 
-/** Parks what was claimed five times, whether or not anything was done under it. */
+/** Parks what was claimed by five, whether or not anything was done under it. */
 function parking(store: IdempotencyStore): IdempotencyStore {
   const owners = new Map<string, Set<string>>();
   return {
