@@ -10,6 +10,11 @@ export const PARTS = [
   'release',
   'rates',
   'sizes',
+  'network',
+  'restarts',
+  'rolling',
+  'deploys',
+  'claims',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -27,6 +32,17 @@ export interface Sizes {
   readonly rows: number;
   /** What is purged beside claims. */
   readonly backlog: number;
+  /** What happens to connections, and the longest black hole among it. */
+  readonly networkFaults: number;
+  readonly blackHoleMs: number;
+  /** Of the store's server. */
+  readonly restarts: number;
+  /** How often each receiver is restarted. */
+  readonly rounds: number;
+  /** Deliveries between two versions. */
+  readonly halfDone: number;
+  /** Deliveries whose claims get no answer. */
+  readonly lostClaims: number;
 }
 
 const SHORT: Sizes = {
@@ -41,6 +57,12 @@ const SHORT: Sizes = {
   sliceMs: 400,
   rows: 20_000,
   backlog: 12_000,
+  networkFaults: 4,
+  blackHoleMs: 3_000,
+  restarts: 4,
+  rounds: 2,
+  halfDone: 150,
+  lostClaims: 30,
 };
 
 const FULL: Sizes = {
@@ -55,6 +77,12 @@ const FULL: Sizes = {
   sliceMs: 1_000,
   rows: 20_000,
   backlog: 60_000,
+  networkFaults: 25,
+  blackHoleMs: 13_000,
+  restarts: 20,
+  rounds: 8,
+  halfDone: 2_000,
+  lostClaims: 300,
 };
 
 export interface Arguments {

@@ -1,14 +1,21 @@
 import type { Part, Sizes } from './arguments.js';
+import {
+  measureDeploys,
+  measureLostClaims,
+  measureNetwork,
+  measureRestarts,
+  measureRolling,
+} from './bars-in-service.js';
 import { runClocks } from './clocks.js';
 import { runCopies } from './copies.js';
 import { countEffects, countReruns } from './counting.js';
-import { describeRun, runFaults } from './fault-run.js';
+import { describeRun, FAULTS_PREFIX, runFaults } from './fault-run.js';
 import type { Purged } from './inside/purging.js';
 import type { Compared } from './inside/rates.js';
 import type { Size } from './inside/sizes.js';
 import { runRaces } from './races.js';
 import { measure, type TestedStore } from './stores.js';
-import type { Cell } from './table.js';
+import { type Cell, row } from './table.js';
 import { runReleases, runTakeovers } from './takeover.js';
 
 const LEASE_MS = 10_000;
@@ -31,6 +38,11 @@ export const MEASURING: Readonly<Record<Part, Measuring>> = {
   release: measureRelease,
   rates: measureRates,
   sizes: measureSizes,
+  network: measureNetwork,
+  restarts: measureRestarts,
+  rolling: measureRolling,
+  deploys: measureDeploys,
+  claims: measureLostClaims,
 };
 
 async function measureFaults(store: TestedStore, seed: number, sizes: Sizes): Promise<Measured> {
@@ -38,9 +50,9 @@ async function measureFaults(store: TestedStore, seed: number, sizes: Sizes): Pr
   const limitMs = 2 * MINUTES + 1.5 * (faults * 1_000 + deliveries * 100);
   const run = await runFaults(store, seed, { deliveries, faults, limitMs });
   const { ids, answered, receivers, plannedFaults } = run;
-  const counted = await countEffects(store, ids, 'whl-', receivers.hit);
+  const counted = await countEffects(store, ids, FAULTS_PREFIX, receivers.hit);
   const { extraPlain } = counted;
-  const reruns = await countReruns(store);
+  const reruns = await countReruns(store, FAULTS_PREFIX);
   const unanswered = ids.length - answered.size;
   const lost = unanswered + counted.withoutPlain;
   const hits = receivers.faults;
@@ -227,8 +239,4 @@ async function measureSizes(store: TestedStore, _: number, sizes: Sizes): Promis
       `claim p99: ${p99}, ${purged.purged} purged beside claims`,
     ],
   };
-}
-
-function row(bar: string, what: string, limit: string, figure: string, holds?: boolean): Cell {
-  return { bar, what, limit, figure, holds };
 }

@@ -12,10 +12,17 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => process.exit(1));
 }
 
+/** What whoever starts the harness says to all of its processes. */
+const FROM_OUTSIDE: Environment = {
+  PATH: process.env.PATH ?? '',
+  CHAOS_BREAK: process.env.CHAOS_BREAK ?? '',
+  CHAOS_CLIENTS: process.env.CHAOS_CLIENTS ?? '',
+};
+
 /** Starts a program in a group of its own, with a channel for messages. */
 export function startChild(node: string, program: string, env: Environment): ChildProcess {
   const child = spawn(node, ['--no-warnings', program], {
-    env: { PATH: process.env.PATH ?? '', CHAOS_BREAK: process.env.CHAOS_BREAK ?? '', ...env },
+    env: { ...FROM_OUTSIDE, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     detached: true,
   });

@@ -30,7 +30,7 @@ export async function countEffects(
 ): Promise<Counted> {
   const like = `delivery LIKE '${prefix}%'`;
   const plain = new Map<string, number[]>();
-  const runs = await store.query(
+  const runs = await store.queryRuns(
     `SELECT delivery, process FROM handler_run WHERE handler = 'plain' AND ${like}`,
   );
   for (const { delivery, process } of runs) {
@@ -38,17 +38,17 @@ export async function countEffects(
     plain.set(String(delivery), [...processes, Number(process)]);
   }
   const sales = await countsOf(
-    store,
+    store.query,
     `SELECT delivery AS name, COUNT(*) AS n FROM sale WHERE ${like} GROUP BY delivery`,
   );
   const sent = new Set(ids);
-  const gone = await one(store, `SELECT SUM(${STOCK} - remaining) AS n FROM stock`);
+  const gone = await one(store.query, `SELECT SUM(${STOCK} - remaining) AS n FROM stock`);
   return {
     withoutPlain: ids.filter((id) => !plain.has(id)).length,
     withoutSale: ids.filter((id) => !sales.has(id)).length,
     soldTwice: [...sales.values()].filter((n) => n > 1).length,
     unknownSales: [...sales.keys()].filter((id) => !sent.has(id)).length,
-    stockError: Math.abs(gone - (await one(store, 'SELECT COUNT(*) AS n FROM sale'))),
+    stockError: Math.abs(gone - (await one(store.query, 'SELECT COUNT(*) AS n FROM sale'))),
     extraPlain: extraOf([...plain.values()], hit),
   };
 }
@@ -74,27 +74,39 @@ export interface Reruns {
   readonly records: number;
 }
 
-export async function countReruns(store: TestedStore): Promise<Reruns> {
+/** @param processes - Only what these have begun. Default: all. */
+export async function countReruns(
+  { queryRuns }: TestedStore,
+  prefix: string,
+  processes?: ReadonlySet<number>,
+): Promise<Reruns> {
+  const own = processes ? ` AND r.process IN (${[...processes].join(', ') || 'NULL'})` : '';
   const reruns = (condition: string) =>
     one(
-      store,
-      `SELECT COUNT(*) AS n FROM handler_run AS r WHERE EXISTS (
+      queryRuns,
+      `SELECT COUNT(*) AS n FROM handler_run AS r WHERE delivery LIKE '${prefix}%'${own} AND EXISTS (
          SELECT 1 FROM recorded AS c
          WHERE c.key = r.key AND c.handler = r.handler AND r.started > c.at AND ${condition})`,
     );
   return {
     later: await reruns('r.attempt >= c.attempt'),
     frozen: await reruns('r.attempt < c.attempt'),
-    records: await one(store, 'SELECT COUNT(*) AS n FROM recorded'),
+    records: await one(
+      queryRuns,
+      `SELECT COUNT(*) AS n FROM recorded
+       WHERE key IN (SELECT key FROM handler_run WHERE delivery LIKE '${prefix}%')`,
+    ),
   };
 }
 
-async function countsOf(store: TestedStore, sql: string): Promise<Map<string, number>> {
-  const rows = await store.query(sql);
+type Query = TestedStore['query'];
+
+async function countsOf(query: Query, sql: string): Promise<Map<string, number>> {
+  const rows = await query(sql);
   return new Map(rows.map(({ name, n }) => [String(name), Number(n)]));
 }
 
-async function one(store: TestedStore, sql: string): Promise<number> {
-  const [row] = await store.query(sql);
+async function one(query: Query, sql: string): Promise<number> {
+  const [row] = await query(sql);
   return Number(row?.n ?? 0);
 }

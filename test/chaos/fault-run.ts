@@ -1,19 +1,14 @@
-import { nextMessage } from './children.js';
 import { Deadline } from './deadline.js';
+import { drain, redrive } from './drain.js';
 import { planFaults } from './faults.js';
-import type { FromReceiver, ToReceiver } from './messages.js';
+import { Load } from './load.js';
 import { Random } from './random.js';
 import { Receivers, sum } from './receivers.js';
-import { copiesOf, Sender } from './sender.js';
+import { Sender } from './sender.js';
 import type { TestedStore } from './stores.js';
 
 const PROCESSES = 4;
-/** Deliveries that are sent for the first time at once. */
-const CONCURRENCY = 40;
-/** Nothing new is sent while so many wait to be sent again. */
-const MAX_STUCK = 250;
-/** A lock of a worker that has died, and then the growing pauses of the queue. */
-const DRAIN_MS = 120_000;
+export const FAULTS_PREFIX = 'whl-';
 
 export interface FaultRun {
   /** All that were sent, those beyond the plan included. */
@@ -49,57 +44,29 @@ export async function runFaults(
       handsOff: store.handsOff,
     },
   );
-  const receivers = new Receivers(store, plan);
+  const receivers = new Receivers(store, plan, pausing(seed));
   await receivers.start(PROCESSES);
   const sender = new Sender(() => receivers.targets);
   const deadline = new Deadline(`The fault run on ${store.name}`, limitMs);
-  const ids: string[] = [];
-  const answered = new Set<string>();
-  const stuck = new Set<string>();
-  const open = new Set<string>();
-  let isOver = false;
-  let failure: unknown;
-
-  const deliver = async (index: number) => {
-    const id = `whl-${index}`;
-    ids.push(id);
-    open.add(id);
-    const { atOnce, later } = copiesOf(seed, index);
-    const one = () =>
-      sender.deliver(
-        id,
-        () => isOver,
-        () => stuck.add(id),
-      );
-    const copies = await Promise.all(Array.from({ length: atOnce }, one));
-    if (later) copies.push(await one());
-    if (copies.every(Boolean)) answered.add(id);
-    stuck.delete(id);
-    open.delete(id);
-  };
-
+  const load = new Load(sender, {
+    prefix: FAULTS_PREFIX,
+    seed,
+    deadline,
+    pace(sent) {
+      if (sent < deliveries) return deliveries - sent;
+      // Beyond the plan, one by one.
+      return receivers.faults < plan.length ? 1 : 0;
+    },
+    onTurn: () => progress(store.name, load, receivers.faults, plan.length),
+  });
   try {
-    for (let index = 0; ; ) {
-      const isComplete = index >= deliveries && receivers.faults >= plan.length;
-      if (isComplete && open.size === 0) break;
-      deadline.check(() => `${open.size} open, ${receivers.faults} of ${plan.length} faults.`);
-      if (failure) throw failure;
-      while (!isComplete && open.size - stuck.size < CONCURRENCY && stuck.size < MAX_STUCK) {
-        deliver(index++).catch((error: unknown) => {
-          failure = error;
-        });
-        // Beyond the plan, one by one.
-        if (index > deliveries) break;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      progress(store.name, ids.length, open.size, receivers.faults, plan.length);
-    }
+    await load.run();
     const redriven = store.handsOff
-      ? await drain(store, receivers, ids)
-      : await deadline.limit(redrive(receivers));
+      ? await drain(store, () => receivers.any, load.ids, FAULTS_PREFIX)
+      : await deadline.limit(redrive(receivers.any));
     return {
-      ids,
-      answered,
+      ids: load.ids,
+      answered: load.answered,
       plannedFaults: plan.length,
       receivers,
       sender,
@@ -107,65 +74,48 @@ export async function runFaults(
       ms: performance.now() - startedAt,
     };
   } finally {
-    isOver = true;
+    load.giveUp();
     await receivers.close();
     sender.close();
   }
 }
 
-/**
- * What was answered comes out of the queue by itself, but for what is dead, which a person takes up. What
- * does not come out in time is counted as lost.
- */
-async function drain(
-  store: TestedStore,
-  receivers: Receivers,
-  ids: readonly string[],
-): Promise<number> {
-  let redriven = 0;
-  const endAt = performance.now() + DRAIN_MS;
-  while (performance.now() < endAt) {
-    redriven += await redrive(receivers);
-    const [row] = await store.query(
-      `SELECT COUNT(DISTINCT r.delivery) AS n FROM handler_run r JOIN sale s ON s.delivery = r.delivery
-       WHERE r.handler = 'plain'`,
-    );
-    if (Number(row?.n) >= ids.length) break;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-  return redriven;
-}
-
-/** As a person does with what is dead. */
-async function redrive(receivers: Receivers): Promise<number> {
-  const { any } = receivers;
-  if (!any) throw new Error('No receiver is left.');
-  any.send({ kind: 'redrive' } satisfies ToReceiver);
-  const message = await nextMessage<FromReceiver>(any, ({ kind }) => kind === 'redriven');
-  return message.kind === 'redriven' ? message.count : 0;
+/** A process dies also between an effect and its record: so there is a while between the two. */
+export function pausing(seed: number): (start: number) => Record<string, string> {
+  return (start) => ({ CHAOS_PAUSES: `${seed * 1_000_003 + start}` });
 }
 
 let lastProgress = 0;
 
-function progress(name: string, sent: number, open: number, faults: number, planned: number): void {
+function progress(name: string, { ids, open }: Load, faults: number, planned: number): void {
   if (performance.now() - lastProgress < 10_000) return;
   lastProgress = performance.now();
-  console.error(`  ${name}: ${sent} sent, ${open} open, ${faults} of ${planned} faults`);
+  console.error(`  ${name}: ${ids.length} sent, ${open} open, ${faults} of ${planned} faults`);
 }
 
 /** What happened, for a person. */
 export function describeRun({ ids, receivers, sender, redriven, ms }: FaultRun): string[] {
-  const list = (counts: ReadonlyMap<string | number, number>) =>
-    [...counts]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, n]) => `${name} ${n}`)
-      .join(', ');
   return [
     `${ids.length} deliveries, ${sender.attempts} attempts in ${Math.round(ms / 1000)} s`,
-    `answers: ${list(sender.answers)}; of them 200: ${list(sender.outcomes)}`,
+    describeAnswers(sender),
     `${sum(receivers.kills)} kills: ${list(receivers.kills)}`,
     `${sum(receivers.stops)} stops: ${list(receivers.stops)}`,
     `${receivers.starts} processes started, ${redriven} dead deliveries re-driven`,
-    `errors of the receivers: ${list(receivers.errors) || 'none'}`,
+    describeErrors(receivers),
   ];
+}
+
+export function describeAnswers({ answers, outcomes, refusals }: Sender): string {
+  return `answers: ${list(answers)}; of them 200: ${list(outcomes)}; 503: ${list(refusals) || 'none'}`;
+}
+
+export function describeErrors({ errors }: Receivers): string {
+  return `errors of the receivers: ${list(errors) || 'none'}`;
+}
+
+function list(counts: ReadonlyMap<string | number, number>): string {
+  return [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, n]) => `${name} ${n}`)
+    .join(', ');
 }

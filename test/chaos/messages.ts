@@ -5,6 +5,7 @@ export type FromReceiver =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'granted' | 'answered' | 'running'; readonly id: string; readonly at: number }
   | { readonly kind: 'redriven'; readonly count: number }
+  /** With its code before it. */
   | { readonly kind: 'error'; readonly error: string };
 
 export type ToReceiver = { readonly kind: 'redrive' };

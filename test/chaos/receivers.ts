@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { isStopped, kill, nextMessage, startChild } from './children.js';
+import { type Environment, isStopped, kill, nextMessage, startChild } from './children.js';
 import type { Fault } from './faults.js';
 import type { FromReceiver } from './messages.js';
 import { SECRET, type Target } from './sender.js';
@@ -10,10 +10,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export const CLOCKS_MS = [-DAY_MS, 0, DAY_MS];
 const LOOK_MS = 100;
 
-export function startReceiver(
-  store: TestedStore,
-  env: Readonly<Record<string, string>> = {},
-): ChildProcess {
+export function startReceiver(store: TestedStore, env: Environment = {}): ChildProcess {
   return startChild(store.node, store.programs.receiver, {
     ...store.environment,
     CHAOS_SECRET: SECRET,
@@ -30,6 +27,7 @@ export async function portOf(child: ChildProcess): Promise<number> {
 export class Receivers {
   readonly #store: TestedStore;
   readonly #plan: Fault[];
+  readonly #environmentOf: (start: number) => Environment;
   readonly #live = new Map<ChildProcess, Target>();
   readonly #all = new Set<ChildProcess>();
   #isOpen = true;
@@ -39,13 +37,21 @@ export class Receivers {
   readonly stops = new Map<string, number>();
   /** The processes that were hit. */
   readonly hit = new Set<number>();
+  /** All that were started. */
+  readonly pids = new Set<number>();
   /** What the receivers reported. */
   readonly errors = new Map<string, number>();
   /** That nobody has planned: a fault of the harness, or of the library. */
   unplannedEnds = 0;
 
-  constructor(store: TestedStore, plan: readonly Fault[]) {
+  /** @param environmentOf - What else the nth process that is started is told. */
+  constructor(
+    store: TestedStore,
+    plan: readonly Fault[],
+    environmentOf: (start: number) => Environment = () => ({}),
+  ) {
     this.#store = store;
+    this.#environmentOf = environmentOf;
     this.#plan = [...plan].reverse();
   }
 
@@ -59,6 +65,11 @@ export class Receivers {
 
   get starts(): number {
     return this.#starts;
+  }
+
+  /** How many errors of this code were reported. */
+  errorsOf(code: string): number {
+    return sum(new Map([...this.errors].filter(([error]) => error.startsWith(`${code}: `))));
   }
 
   get faults(): number {
@@ -85,12 +96,15 @@ export class Receivers {
   /** Starts one, and another one as soon as it is gone or stopped. */
   async #keep(): Promise<void> {
     const fault = this.#plan.pop();
-    const clock = CLOCKS_MS[this.#starts++ % CLOCKS_MS.length] ?? 0;
+    const start = this.#starts++;
+    const clock = CLOCKS_MS[start % CLOCKS_MS.length] ?? 0;
     const child = startReceiver(this.#store, {
       CHAOS_CLOCK_MS: `${clock}`,
       CHAOS_FAULT: JSON.stringify(fault && fault.point !== 'outside' ? fault : null),
+      ...this.#environmentOf(start),
     });
     this.#all.add(child);
+    this.pids.add(child.pid ?? 0);
     child.on('message', (message: FromReceiver) => {
       if (message.kind !== 'error') return;
       this.errors.set(message.error, (this.errors.get(message.error) ?? 0) + 1);

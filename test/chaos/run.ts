@@ -16,13 +16,29 @@
  * - `release`: processes are told to close while the store's answer to their claim is under way.
  * - `rates`: claims and completions beside the bare driver, in alternating slices of one run.
  * - `sizes`: bytes a row, and claims while a backlog is purged.
+ * - `network`: the receivers reach their servers through proxies, by which connections fall silent, vanish
+ *   in black holes, lose answers or are cut.
+ * - `restarts`: the store's server is restarted under load, in good order and not.
+ * - `rolling`: three receivers behind a balancer are restarted in turn, as a deploy does.
+ * - `deploys`: two versions of the program on one store; what one has half done is tried again at the other.
+ * - `claims`: the answers to claims are lost, five times over.
  *
- * On each queue, `faults` with receivers that hand off and process what comes out of the queue: hit also
- * around the hand-off. What was answered has to come out by itself.
+ * On each queue, `faults`, `network`, `restarts` and `rolling` with receivers that hand off and process what
+ * comes out of the queue: hit also around the hand-off. What was answered has to come out by itself.
  *
  * `--store` and `--only` choose, `--seed` gives another plan, `--json` and `--markdown` write the table to
- * files. `CHAOS_BREAK=complete` and the like (inside/broken-store.ts) break the store, to see the harness
- * find it. What a plan leads to depends on the machine as well; what has happened is told on stderr. Ends
+ * files. What is planted turns a bar red, to see that the harness would find it:
+ *
+ * - `CHAOS_BREAK=complete`, `fence`, `record`, `lease`, `done`, `lose`: the store (inside/broken-store.ts).
+ * - `CHAOS_BREAK=ledger`, `enqueue`: everything goes through the ledger; it is answered before it is queued.
+ * - `CHAOS_CLIENTS=plain`: clients without limits, which wait for silent connections (`network`).
+ * - `CHAOS_BREAK=tx-listener`: nobody listens to a client that is checked out (`restarts`, `network`).
+ * - `CHAOS_BREAK=no-record`: while the store is away, what is done is forgotten (`restarts`).
+ * - `CHAOS_BREAK=stop-first`: the receiver is closed while its server goes on (`rolling`).
+ * - `CHAOS_BREAK=rename`: a handler gets another name, and nothing says so (`deploys`).
+ * - `CHAOS_BREAK=park`: what was claimed five times is parked, though it never ran (`claims`).
+ *
+ * What a plan leads to depends on the machine as well; what has happened is told on stderr. Ends
  * with 1 where a bar is missed; the short run does not judge speeds.
  */
 import { writeFileSync } from 'node:fs';
@@ -35,6 +51,12 @@ import { type Cell, isMissed, toMarkdown, toText } from './table.js';
 
 /** Told by the short run, and judged by the full one: on a machine that does other things they differ. */
 const SPEEDS = ['9', '9a', '10a'];
+/** Others run beside them. */
+const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims'];
+const BESIDE_THEM: readonly Part[] = ['copies', 'races', 'clocks'];
+/** What follows the hand-off is the store's, and is measured with the store alone. */
+const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling'];
+const OF_SERVERS: readonly Part[] = ['network', 'restarts'];
 const LIMIT_MS = { short: 15 * 60_000, full: 90 * 60_000 };
 
 const startedAt = performance.now();
@@ -54,19 +76,15 @@ let failed = false;
 for (const name of stores) {
   const store = await startStore(name, programs);
   results.set(name, []);
-  // What follows the hand-off is the store's, and is measured with the store alone.
-  const rest = store.handsOff
-    ? []
-    : parts.filter((part) => part !== 'faults' && part !== 'takeover');
-  if (parts.includes('faults')) await run(store, 'faults');
-  // It mostly waits, so the next ones run beside it.
-  const takesOver = parts.includes('takeover') && !store.handsOff;
-  const takeover = takesOver ? run(store, 'takeover') : undefined;
-  for (const part of rest) {
-    if (part === 'release' || part === 'rates' || part === 'sizes') await takeover;
+  const own = parts.filter((part) => isFor(store, part));
+  if (own.includes('faults')) await run(store, 'faults');
+  const isWaiting = (part: Part) => MOSTLY_WAITING.includes(part);
+  const waiting = Promise.all(own.filter(isWaiting).map((part) => run(store, part)));
+  for (const part of own.filter((one) => one !== 'faults' && !isWaiting(one))) {
+    if (!BESIDE_THEM.includes(part)) await waiting;
     await run(store, part);
   }
-  await takeover;
+  await waiting;
   await store.remove();
 }
 
@@ -89,6 +107,11 @@ process.exit(failed || isMissed(results, short ? SPEEDS : []) ? 1 : 0);
 
 function secondsSince(at: number): number {
   return Math.round((performance.now() - at) / 1000);
+}
+
+function isFor({ handsOff, servers }: TestedStore, part: Part): boolean {
+  if (handsOff) return OF_QUEUES.includes(part);
+  return servers.length > 0 || !OF_SERVERS.includes(part);
 }
 
 async function run(store: TestedStore, part: Part): Promise<void> {

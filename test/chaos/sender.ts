@@ -12,9 +12,18 @@ export interface Target {
   readonly port: number;
 }
 
+/** What became of one that was sent. */
+export interface Answered {
+  readonly port: number;
+  /** 0 is no answer at all. */
+  readonly status: number;
+  readonly sentAt: number;
+}
+
 /** Sends deliveries as the provider does: signed, and again until the answer is good. */
 export class Sender {
   readonly #targets: () => readonly Target[];
+  readonly #onAnswer: (answered: Answered) => void;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 512 });
   #turn = 0;
   attempts = 0;
@@ -22,10 +31,13 @@ export class Sender {
   readonly answers = new Map<number, number>();
   /** The good ones by what they said. */
   readonly outcomes = new Map<string, number>();
+  /** The 503s by what they said. */
+  readonly refusals = new Map<string, number>();
 
   /** @param targets - The receivers that a load balancer would send to by now. */
-  constructor(targets: () => readonly Target[]) {
+  constructor(targets: () => readonly Target[], onAnswer: (answered: Answered) => void = () => {}) {
     this.#targets = targets;
+    this.#onAnswer = onAnswer;
   }
 
   /** Sends until the answer is good, at once and then after growing pauses. */
@@ -42,11 +54,12 @@ export class Sender {
   /** Sends once. Status 0: no answer. */
   async send(id: string, target = this.#next()): Promise<{ status: number; outcome: string }> {
     this.attempts += 1;
+    const sentAt = performance.now();
     const answer = target ? await post(target.port, id, this.#agent) : { status: 0, outcome: '' };
-    this.answers.set(answer.status, (this.answers.get(answer.status) ?? 0) + 1);
-    if (answer.status === 200) {
-      this.outcomes.set(answer.outcome, (this.outcomes.get(answer.outcome) ?? 0) + 1);
-    }
+    count(this.answers, answer.status);
+    if (answer.status === 200) count(this.outcomes, answer.outcome);
+    if (answer.status === 503) count(this.refusals, answer.outcome);
+    if (target) this.#onAnswer({ port: target.port, status: answer.status, sentAt });
     return answer;
   }
 
@@ -58,6 +71,10 @@ export class Sender {
     const targets = this.#targets();
     return targets[this.#turn++ % targets.length];
   }
+}
+
+function count<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 /** Which deliveries are sent several times, and how. */

@@ -10,6 +10,21 @@ export interface Cell {
   readonly holds: boolean | undefined;
 }
 
+export function row(
+  bar: string,
+  what: string,
+  limit: string,
+  figure: string,
+  holds?: boolean,
+): Cell {
+  return { bar, what, limit, figure, holds };
+}
+
+/** Of what must not happen at all. */
+export function none(bar: string, what: string, count: number, of?: number): Cell {
+  return row(bar, what, '0', of === undefined ? `${count}` : `${count} of ${of}`, count === 0);
+}
+
 export type Results = ReadonlyMap<string, readonly Cell[]>;
 
 /** @param unjudged - Bars that are shown, but do not count. */

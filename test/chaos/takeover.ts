@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { kill, nextMessage } from './children.js';
 import { Claimers } from './claimers.js';
 import { Deadline } from './deadline.js';
+import { keyOf } from './key-of.js';
 import type { FromReceiver } from './messages.js';
 import { monotonicMs } from './monotonic.js';
 import { Random } from './random.js';
@@ -90,14 +90,6 @@ export async function runReleases(store: TestedStore, repeats: number): Promise<
     sender.close();
   }
   return took;
-}
-
-/** As `deliveryKey` makes it of what the sender sends. */
-function keyOf(id: string): string {
-  const order = `order-${id}`;
-  const content = `state:${order.length}:${order}number:3:1002026-11-01T00:00:00Z`;
-  const parts = ['delivery', '', id, 'order:paid', content];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
 async function heard(child: ChildProcess, kind: 'granted' | 'answered' | 'running', id: string) {

@@ -41,14 +41,37 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
           return claim.state === 'busy' ? { state: 'done' } : claim;
         },
       };
+    case 'no-record':
+      // Where the store is away, what was done is forgotten and said to be kept.
+      return {
+        ...whole,
+        handlerDone: (...args) => store.handlerDone(...args).catch(() => true),
+        complete: (...args) => store.complete(...args).catch(() => true),
+      };
+    case 'park':
+      return parking(whole);
     case 'ledger':
     case 'enqueue':
+    case 'stop-first':
+    case 'rename':
+    case 'tx-listener':
       return whole;
     default:
-      throw new Error(
-        `CHAOS_BREAK is complete, fence, record, lease, done, lose, ledger or enqueue, not ${how}.`,
-      );
+      throw new Error(`CHAOS_BREAK is not ${how}, but one of those that run.ts names.`);
   }
+}
+
+/** Parks what was claimed by five, whether or not anything was done under it. */
+function parking(store: IdempotencyStore): IdempotencyStore {
+  const owners = new Map<string, Set<string>>();
+  return {
+    ...store,
+    async claim(delivery, terms) {
+      const known = owners.get(delivery.key) ?? new Set();
+      owners.set(delivery.key, known.add(terms.owner));
+      return known.size > 5 ? { state: 'dead' } : store.claim(delivery, terms);
+    },
+  };
 }
 
 /** An effect that no ledger has entered before, where `CHAOS_BREAK` says so. */

@@ -2,6 +2,7 @@ import type { IdempotencyStore } from 'storefront-webhooks';
 import { monotonicMs } from '../monotonic.js';
 import type { Effects } from './effects.js';
 import { pass } from './faults-here.js';
+import { oldNameOf } from './handlers.js';
 
 /** The store as the receiver sees it: each verb passes the points at which the process may be hit. */
 export function chaoticStore(
@@ -60,5 +61,5 @@ export interface ClaimWatch {
 /** What is recorded is the path of a step; that of a handler is its name. */
 function nameOf(progress: string): string {
   const [name] = JSON.parse(progress) as [string];
-  return name;
+  return oldNameOf(name);
 }

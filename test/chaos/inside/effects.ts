@@ -53,14 +53,22 @@ const RAN = 'INSERT INTO handler_run VALUES';
 const RECORDED = 'INSERT INTO recorded VALUES';
 const TAKE = 'UPDATE stock SET remaining = remaining - 1 WHERE product = ?';
 
-export function postgresEffects(pool: Pool, ledger: Pick<PostgresLedger, 'transaction'>): Effects {
+/**
+ * @param pool - For the sales.
+ * @param books - For what the handlers did, and the store recorded.
+ */
+export function postgresEffects(
+  pool: Pool,
+  books: Pool,
+  ledger: Pick<PostgresLedger, 'transaction'>,
+): Effects {
   return {
     async ran({ delivery, key, handler, attempt, started }) {
       const values = [delivery, key, handler, attempt, process.pid, started];
-      await pool.query(`${RAN} ($1, $2, $3, $4, $5, $6)`, values);
+      await books.query(`${RAN} ($1, $2, $3, $4, $5, $6)`, values);
     },
     async recorded(key, handler, attempt, at) {
-      await pool.query(`${RECORDED} ($1, $2, $3, $4)`, [key, handler, attempt, at]);
+      await books.query(`${RECORDED} ($1, $2, $3, $4)`, [key, handler, attempt, at]);
     },
     async sell(event, product, within) {
       await ledger.transaction(pool, perhapsAnother(event), async (tx) => {

@@ -1,4 +1,5 @@
 import type { HandOff, Receiver } from 'storefront-webhooks';
+import { ENQUEUING_LIMITS, POOL_LIMITS, WORKING_LIMITS } from './clients.js';
 import { pass } from './faults-here.js';
 import { postgresUrl, redisUrl } from './open.js';
 
@@ -22,16 +23,16 @@ async function openBullmq(): Promise<OpenedQueue> {
   const { Queue, Worker } = await import('bullmq');
   const { Redis } = await import('ioredis');
   const { bullmqProcessor, bullmqQueue } = await import('storefront-webhooks/bullmq');
-  const connect = () =>
-    new Redis(redisUrl, { maxRetriesPerRequest: null }).on('error', () => {}) as never;
-  const queue = new Queue(NAME, { connection: connect() });
+  const connect = (limits: typeof ENQUEUING_LIMITS) =>
+    new Redis(redisUrl, limits).on('error', () => {}) as never;
+  const queue = new Queue(NAME, { connection: connect(ENQUEUING_LIMITS) });
   queue.on('error', () => {});
   const workers: { close(): Promise<void> }[] = [];
   return {
     queue: chaotic(bullmqQueue(queue)),
     async work(receiver) {
       const worker = new Worker(NAME, bullmqProcessor(receiver), {
-        connection: connect(),
+        connection: connect(WORKING_LIMITS),
         concurrency: CONCURRENCY,
         lockDuration: 5_000,
         stalledInterval: 2_000,
@@ -52,19 +53,22 @@ async function openBullmq(): Promise<OpenedQueue> {
 async function openPgBoss(): Promise<OpenedQueue> {
   const { PgBoss } = await import('pg-boss');
   const { pgBossQueue, pgBossWorker } = await import('storefront-webhooks/pg-boss');
-  const boss = new PgBoss({
+  const settings = {
     connectionString: postgresUrl,
     max: 6,
     // What has died is noticed sooner than by default.
     superviseIntervalSeconds: 1,
     monitorIntervalSeconds: 1,
-  });
+    // Its pool gets all of these settings, also those that it does not name.
+    ...POOL_LIMITS,
+  };
+  const boss = new PgBoss(settings);
   boss.on('error', () => {});
   await boss.start();
-  const settings = { retryLimit: 100, retryDelay: 1, expireInSeconds: 20, heartbeatSeconds: 10 };
+  const retrying = { retryLimit: 100, retryDelay: 1, expireInSeconds: 20, heartbeatSeconds: 10 };
   for (const name of [`${NAME}-dead`, NAME]) {
     // Another process may be quicker.
-    await boss.createQueue(name, settings).catch(() => {});
+    await boss.createQueue(name, retrying).catch(() => {});
   }
   return {
     queue: chaotic(pgBossQueue(boss)),

@@ -1,5 +1,7 @@
+import type { PoolClient } from 'pg';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { brokenStore } from './broken-store.js';
+import { POOL_LIMITS, REDIS_LIMITS } from './clients.js';
 import { openDatabase } from './database-sync.js';
 import { type Effects, postgresEffects, sqliteEffects } from './effects.js';
 
@@ -15,39 +17,49 @@ export const storeName = process.env.CHAOS_STORE ?? '';
 export const sqliteFile = process.env.CHAOS_SQLITE ?? '';
 export const postgresUrl = process.env.CHAOS_POSTGRES ?? '';
 export const redisUrl = process.env.CHAOS_REDIS ?? '';
+const booksUrl = process.env.CHAOS_BOOKS ?? '';
 
 /** Only what is needed is loaded, because these processes start often. */
 export async function open({ connections = 8 } = {}): Promise<Opened> {
   if (storeName === 'sqlite') return openSqlite();
   const { Pool } = await import('pg');
   const { postgresStore, postgresLedger } = await import('storefront-webhooks/postgres');
-  const pool = new Pool({ connectionString: postgresUrl, max: connections });
-  pool.on('error', () => {});
-  const effects = postgresEffects(pool, postgresLedger(pool));
+  const connect = () => {
+    const settings = { connectionString: postgresUrl, max: connections, ...POOL_LIMITS };
+    const made = new Pool(settings).on('error', () => {});
+    // A client that ends as it is handed over has no other listener, and would end the process.
+    if (process.env.CHAOS_BREAK !== 'tx-listener') made.on('connect', listen);
+    return made;
+  };
+  const pool = connect();
+  // The harness's own, which no fault hits.
+  const books = new Pool({ connectionString: booksUrl, max: 4 }).on('error', () => {});
+  const effects = postgresEffects(pool, books, postgresLedger(pool));
   if (storeName === 'postgres') {
-    const storePool = new Pool({ connectionString: postgresUrl, max: connections });
-    storePool.on('error', () => {});
+    const storePool = connect();
     return {
       store: broken(postgresStore(storePool)),
       effects,
       close: async () => {
-        await Promise.all([pool.end(), storePool.end()]);
+        await Promise.all([pool.end(), storePool.end(), books.end()]);
       },
     };
   }
   const { Redis } = await import('ioredis');
   const { redisStore } = await import('storefront-webhooks/redis');
-  const client = new Redis(redisUrl);
+  const client = new Redis(redisUrl, REDIS_LIMITS);
   client.on('error', () => {});
   return {
     store: broken(redisStore(client)),
     effects,
     async close() {
       client.disconnect();
-      await pool.end();
+      await Promise.all([pool.end(), books.end()]);
     },
   };
 }
+
+const listen = (client: PoolClient) => void client.on('error', () => {});
 
 async function openSqlite(): Promise<Opened> {
   const { sqliteStore, sqliteLedger } = await import('storefront-webhooks/sqlite');

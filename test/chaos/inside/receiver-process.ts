@@ -1,62 +1,26 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createReceiver, type Receiver } from 'storefront-webhooks';
+import { createReceiver } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import type { FromReceiver, ToReceiver } from '../messages.js';
-import { monotonicMs } from '../monotonic.js';
 import { chaoticStore } from './chaotic-store.js';
-import { type Effects, PRODUCTS } from './effects.js';
-import { pass } from './faults-here.js';
 import { openQueue } from './hand-off.js';
+import { register } from './handlers.js';
+import { losingClaims } from './losing-claims.js';
 import { open } from './open.js';
 
-const slowMs = Number(process.env.CHAOS_SLOW_MS ?? 0);
 const tells = process.env.CHAOS_TELLS === '1';
+const lostClaims = Number(process.env.CHAOS_LOSE_CLAIMS ?? 0);
+/** Of the next version; the other one has the default. */
+const KEEP_DAYS = 45;
 
 function tell(message: FromReceiver): void {
   process.send?.(message);
 }
 
-function register(receiver: Receiver, effects: Effects): void {
-  receiver.on(
-    'order:paid',
-    async ({ id, key, handler, attempt }) => {
-      const started = monotonicMs();
-      if (slowMs > 0) {
-        tell({ kind: 'running', id, at: started });
-        await new Promise((resolve) => setTimeout(resolve, slowMs));
-      }
-      pass('before-plain');
-      await effects.ran({ delivery: id, key, handler, attempt, started });
-      pass('after-plain');
-    },
-    { name: 'plain' },
-  );
-  receiver.on(
-    'order:paid',
-    async ({ id, key, handler }) => {
-      pass('before-ledger');
-      const product = Number(/\d+$/.exec(id)?.[0] ?? 0) % PRODUCTS;
-      await effects.sell({ id, key, handler }, product, () => pass('in-transaction'));
-      pass('after-commit');
-    },
-    { name: 'ledger' },
-  );
-  receiver.on(
-    'order:paid',
-    async ({ id, key, handler, attempt }) => {
-      const started = monotonicMs();
-      pass('before-finished');
-      await effects.ran({ delivery: id, key, handler, attempt, started });
-      pass('after-finished');
-    },
-    { name: 'finished' },
-  );
-}
-
 async function main(): Promise<void> {
   const { store, effects, close } = await open();
-  const chaotic = chaoticStore(store, effects, {
+  const chaotic = chaoticStore(lostClaims > 0 ? losingClaims(store, lostClaims) : store, effects, {
     lateMs: Number(process.env.CHAOS_LATE_MS ?? 0),
     onGranted: (id, at) => tells && tell({ kind: 'granted', id, at }),
     onAnswered: (id, at) => tells && tell({ kind: 'answered', id, at }),
@@ -64,14 +28,15 @@ async function main(): Promise<void> {
   const handOff = await openQueue(process.env.CHAOS_QUEUE ?? '');
   const receiver = createReceiver({
     ...(handOff && { queue: handOff.queue }),
+    ...(process.env.CHAOS_VERSION === 'b' && { keepDays: KEEP_DAYS }),
     secret: process.env.CHAOS_SECRET,
     store: chaotic,
     hooks: {
-      onError: (error) => tell({ kind: 'error', error: String(error) }),
+      onError: (error) => tell({ kind: 'error', error: `${codeOf(error)}: ${error}` }),
       onRejected: () => {},
     },
   });
-  register(receiver, effects);
+  register(receiver, effects, tell);
   await handOff?.work(receiver);
 
   const server = createServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
@@ -80,8 +45,11 @@ async function main(): Promise<void> {
   });
 
   async function end(): Promise<void> {
-    await receiver.close();
-    server.close();
+    // As it was before a receiver could be given its server: new requests come meanwhile, and are refused.
+    if (process.env.CHAOS_BREAK === 'stop-first') await receiver.close();
+    else
+      await receiver.close({ server, timeoutMs: 10_000 } as Parameters<typeof receiver.close>[0]);
+    if (server.listening) server.close();
     await handOff?.close();
     await close();
     process.exit(0);
@@ -98,6 +66,10 @@ async function main(): Promise<void> {
     }
     tell({ kind: 'redriven', count: redriven });
   });
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : 'of a handler';
 }
 
 void main();

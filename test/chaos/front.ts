@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Stands before several receivers as a load balancer does, and keeps its connections to them. */
+export interface Front {
+  readonly port: number;
+  /** The port of each, by its place. One that is gone stays until there is another one. */
+  readonly places: number[];
+  /** Requests that had been sent when their connection ended: whether they were handled, nobody knows. */
+  readonly resets: number;
+  /** Connections that were refused, after which the next one was tried. */
+  readonly refused: number;
+  close(): Promise<void>;
+}
+
+const HEADERS = ['content-type', 'x-service-event', 'x-service-webhook', 'x-service-signature'];
+/** Of its own: nobody took the connection, or somebody broke it. */
+const BAD_GATEWAY = 502;
+
+export async function startFront(): Promise<Front> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 512 });
+  const places: number[] = [];
+  let turn = 0;
+  let resets = 0;
+  let refused = 0;
+
+  const server = createServer(async (incoming, response) => {
+    const body = await bodyOf(incoming);
+    const first = turn++;
+    const fail = () => response.writeHead(BAD_GATEWAY).end();
+    const forward = (tried: number) => {
+      const port = places[(first + tried) % places.length];
+      if (port === undefined || tried >= places.length) return fail();
+      const sent = request({
+        host: '127.0.0.1',
+        port,
+        method: 'POST',
+        path: '/',
+        agent,
+        headers: { ...headersOf(incoming), 'content-length': body.length },
+      });
+      let isAnswered = false;
+      sent.once('response', (answer) => {
+        isAnswered = true;
+        void pass(answer, response);
+      });
+      sent.once('error', (error: NodeJS.ErrnoException) => {
+        if (isAnswered) return response.destroy();
+        if (error.code === 'ECONNREFUSED') {
+          refused += 1;
+          return forward(tried + 1);
+        }
+        resets += 1;
+        fail();
+      });
+      sent.end(body);
+    };
+    forward(0);
+  });
+  server.on('clientError', (_, socket) => socket.destroy());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    places,
+    get resets() {
+      return resets;
+    },
+    get refused() {
+      return refused;
+    },
+    async close() {
+      agent.destroy();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  try {
+    for await (const piece of incoming) pieces.push(piece as Buffer);
+  } catch {
+    // Who sent it has gone.
+  }
+  return Buffer.concat(pieces);
+}
+
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(HEADERS.map((name) => [name, `${headers[name] ?? ''}`]));
+}
+
+async function pass(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.statusCode ?? BAD_GATEWAY, {
+    'content-type': answer.headers['content-type'] ?? 'text/plain',
+  });
+  answer.once('error', () => response.destroy());
+  answer.pipe(response);
+}

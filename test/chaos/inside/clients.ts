@@ -1,0 +1,24 @@
+/** As the README has it: a connection that says nothing any more is given up. Without, it is waited for. */
+const hasLimits = process.env.CHAOS_CLIENTS !== 'plain';
+const SILENT_MS = 5_000;
+
+export const POOL_LIMITS = hasLimits
+  ? { query_timeout: SILENT_MS, connectionTimeoutMillis: SILENT_MS, keepAlive: true }
+  : {};
+
+export const REDIS_LIMITS = {
+  maxRetriesPerRequest: 1,
+  ...(hasLimits && { commandTimeout: SILENT_MS, socketTimeout: SILENT_MS }),
+};
+
+/** What is handed over waits for a connection for as long as the receiver lets it. */
+export const ENQUEUING_LIMITS = {
+  maxRetriesPerRequest: null,
+  ...(hasLimits && { socketTimeout: SILENT_MS }),
+};
+
+/** A worker asks for work with calls that take up to 10 s where there is none. */
+export const WORKING_LIMITS = {
+  maxRetriesPerRequest: null,
+  ...(hasLimits && { socketTimeout: 15_000 }),
+};

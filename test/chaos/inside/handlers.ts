@@ -1,0 +1,108 @@
+import {
+  createReceiver,
+  type Handler,
+  type HandlerOptions,
+  type Receiver,
+} from 'storefront-webhooks';
+import type { FromReceiver } from '../messages.js';
+import { monotonicMs } from '../monotonic.js';
+import { Random } from '../random.js';
+import { type Effects, PRODUCTS } from './effects.js';
+import { pass } from './faults-here.js';
+
+const slowMs = Number(process.env.CHAOS_SLOW_MS ?? 0);
+/** `a`, or the next one, `b`; without one, nothing fails. */
+const version = process.env.CHAOS_VERSION ?? '';
+const pauses = process.env.CHAOS_PAUSES ? new Random(Number(process.env.CHAOS_PAUSES)) : undefined;
+const MAX_PAUSE_MS = 50;
+
+type OrderHandler = Handler<{
+  readonly id: string;
+  readonly key: string;
+  readonly handler: string;
+  readonly attempt: number;
+}>;
+
+/** What the handlers are called in the next version, by their names in this one. */
+const RENAMED: Readonly<Record<string, string>> = { finished: 'completed', ledger: 'sold' };
+
+/** By which a handler's runs and records are counted, whatever it is called in this version. */
+export function oldNameOf(name: string): string {
+  return Object.entries(RENAMED).find(([, renamed]) => renamed === name)?.[0] ?? name;
+}
+
+/** Registers the handlers of this version of the program. */
+export function register(
+  receiver: Receiver,
+  effects: Effects,
+  tell: (message: FromReceiver) => void,
+): void {
+  const on = (name: string, handler: OrderHandler) => {
+    receiver.on('order:paid', handler, optionsFor(name));
+  };
+  on('plain', async ({ id, key, attempt }) => {
+    const started = monotonicMs();
+    if (slowMs > 0) {
+      tell({ kind: 'running', id, at: started });
+      await new Promise((resolve) => setTimeout(resolve, slowMs));
+    }
+    pass('before-plain');
+    await effects.ran({ delivery: id, key, handler: 'plain', attempt, started });
+    pass('after-plain');
+    await pause();
+  });
+  on('ledger', async ({ id, key, handler, attempt }) => {
+    pass('before-ledger');
+    const product = numberOf(id) % PRODUCTS;
+    await effects.sell({ id, key, handler }, product, () => pass('in-transaction'));
+    pass('after-commit');
+    if (version && attempt === 1 && numberOf(id) % 3 === 0) {
+      throw new Error('The sale is made, and the handler fails.');
+    }
+    await pause();
+  });
+  on('finished', async ({ id, key, attempt }) => {
+    const started = monotonicMs();
+    pass('before-finished');
+    await effects.ran({ delivery: id, key, handler: 'finished', attempt, started });
+    pass('after-finished');
+  });
+  if (!version) return;
+  if (version === 'b') {
+    on('added', async ({ id, key, attempt }) => {
+      const started = monotonicMs();
+      await effects.ran({ delivery: id, key, handler: 'added', attempt, started });
+    });
+  }
+  on('late', async ({ id, attempt }) => {
+    // Once, twice or three times.
+    if (attempt <= 1 + (numberOf(id) % 3)) throw new Error('Half of it is done.');
+  });
+}
+
+/** A process may die between an effect and its record. */
+async function pause(): Promise<void> {
+  if (pauses) await new Promise((resolve) => setTimeout(resolve, pauses.between(0, MAX_PAUSE_MS)));
+}
+
+function numberOf(id: string): number {
+  return Number(/\d+$/.exec(id)?.[0] ?? 0);
+}
+
+function optionsFor(name: string): HandlerOptions {
+  const renamed = version === 'b' ? RENAMED[name] : undefined;
+  if (renamed === undefined) return { name };
+  if (process.env.CHAOS_BREAK === 'rename') return { name: renamed };
+  return knowsFormerly() ? ({ name: renamed, formerly: name } as HandlerOptions) : { name };
+}
+
+/** Whether a handler can be renamed at all in this version of the library. */
+function knowsFormerly(): boolean {
+  try {
+    const options = { name: 'new', formerly: 'old' } as HandlerOptions;
+    createReceiver({ secret: 'only to ask' }).on('order:paid', () => {}, options);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Deadline } from './deadline.js';
+import { copiesOf, type Sender } from './sender.js';
+
+/** Deliveries that are sent for the first time at once. */
+const CONCURRENCY = 40;
+/** Nothing new is sent while so many wait to be sent again. */
+const MAX_STUCK = 250;
+const TURN_MS = 5;
+const ONCE = { atOnce: 1, later: false };
+
+export interface LoadOptions {
+  /** What the ids begin with. */
+  readonly prefix: string;
+  readonly seed: number;
+  readonly deadline: Deadline;
+  /** How many new ones a turn may begin at most, after so many; 0 when there is to be no further one. */
+  readonly pace: (sent: number) => number;
+  /** How long what is open may take at the end until it is given up. Default: until the deadline. */
+  readonly settleMs?: number;
+  /** Default: some are sent several times, at once and later. */
+  readonly isSentOnce?: boolean;
+  readonly onTurn?: () => void;
+}
+
+/** Deliveries that come one after the other, each in its copies, and again until the answer is good. */
+export class Load {
+  readonly #sender: Sender;
+  readonly #options: LoadOptions;
+  readonly #open = new Set<string>();
+  readonly #stuck = new Set<string>();
+  #isOver = false;
+  #failure: unknown;
+  /** All that were sent. */
+  readonly ids: string[] = [];
+  /** Those of which every copy got a good answer in the end. */
+  readonly answered = new Set<string>();
+
+  constructor(sender: Sender, options: LoadOptions) {
+    this.#sender = sender;
+    this.#options = options;
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Resolves when all is answered, or given up. */
+  async run(): Promise<void> {
+    const { pace, deadline, settleMs = Number.POSITIVE_INFINITY, onTurn } = this.#options;
+    let giveUpAt = Number.POSITIVE_INFINITY;
+    for (;;) {
+      if (this.#failure) throw this.#failure;
+      deadline.check(() => `${this.open} deliveries are open.`);
+      const most = pace(this.ids.length);
+      if (most === 0) {
+        if (this.open === 0) return;
+        giveUpAt = Math.min(giveUpAt, performance.now() + settleMs);
+        if (performance.now() > giveUpAt) return this.giveUp();
+      }
+      for (let left = most; left > 0 && this.#hasRoom(); left--) {
+        this.#deliver(this.ids.length).catch((error: unknown) => {
+          this.#failure = error;
+        });
+      }
+      await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+      onTurn?.();
+    }
+  }
+
+  /** Nothing is sent again. */
+  giveUp(): void {
+    this.#isOver = true;
+  }
+
+  #hasRoom(): boolean {
+    return this.open - this.#stuck.size < CONCURRENCY && this.#stuck.size < MAX_STUCK;
+  }
+
+  async #deliver(index: number): Promise<void> {
+    const { prefix, seed, isSentOnce = false } = this.#options;
+    const id = `${prefix}${index}`;
+    this.ids.push(id);
+    this.#open.add(id);
+    const { atOnce, later } = isSentOnce ? ONCE : copiesOf(seed, index);
+    const one = () =>
+      this.#sender.deliver(
+        id,
+        () => this.#isOver,
+        () => this.#stuck.add(id),
+      );
+    const copies = await Promise.all(Array.from({ length: atOnce }, one));
+    if (later) copies.push(await one());
+    if (copies.every(Boolean)) this.answered.add(id);
+    this.#stuck.delete(id);
+    this.#open.delete(id);
+  }
+}

@@ -1,0 +1,92 @@
+import { Deadline } from './deadline.js';
+import { drain } from './drain.js';
+import { pausing } from './fault-run.js';
+import { Load } from './load.js';
+import type { Random } from './random.js';
+import { Receivers } from './receivers.js';
+import { Sender } from './sender.js';
+import { type TestedStore, withBooks } from './stores.js';
+import { unfinished } from './unfinished.js';
+
+const PROCESSES = 4;
+const SETTLE_MS = 60_000;
+export const RESTARTS_PREFIX = 'restart-';
+
+/** One restart of the store's server. */
+export interface Restart {
+  /** PostgreSQL's `immediate`, in turn with its `fast`. */
+  readonly isCrash: boolean;
+  readonly downMs: number;
+  readonly calmMs: number;
+}
+
+export function planRestarts(random: Random, restarts: number): Restart[] {
+  return Array.from({ length: restarts }, (_, index) => ({
+    isCrash: index % 2 === 1,
+    downMs: random.between(100, 2_500),
+    calmMs: random.between(500, 2_000),
+  }));
+}
+
+export interface RestartRun {
+  readonly load: Load;
+  readonly receivers: Receivers;
+  readonly sender: Sender;
+  readonly happened: number;
+  /** With the books of this run. */
+  readonly store: TestedStore;
+  /** Answered 2xx, and not done for the store. */
+  readonly leftOpen: readonly string[];
+}
+
+/**
+ * Delivers while the store's server is restarted.
+ *
+ * @param judge - Counts what happened, while what it counts is there.
+ */
+export async function runRestarts<Judged>(
+  plain: TestedStore,
+  seed: number,
+  { plan, limitMs }: { plan: readonly Restart[]; limitMs: number },
+  judge: (run: RestartRun) => Promise<Judged>,
+): Promise<Judged> {
+  const [server] = plain.servers;
+  if (!server) throw new Error(`${plain.name} has no server.`);
+  const store = await withBooks(plain);
+  const receivers = new Receivers(store, [], pausing(seed));
+  const sender = new Sender(() => receivers.targets);
+  let isOver = false;
+  const load = new Load(sender, {
+    prefix: RESTARTS_PREFIX,
+    seed,
+    deadline: new Deadline(`The run with restarts on ${store.name}`, limitMs),
+    pace: () => (isOver ? 0 : 1),
+    settleMs: SETTLE_MS,
+  });
+  let happened = 0;
+
+  const restart = async () => {
+    for (const { isCrash, downMs, calmMs } of plan) {
+      await new Promise((resolve) => setTimeout(resolve, calmMs));
+      await server.stop(isCrash);
+      await new Promise((resolve) => setTimeout(resolve, downMs));
+      await server.start();
+      happened += 1;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  };
+  try {
+    await receivers.start(PROCESSES);
+    await Promise.all([load.run(), restart().finally(() => (isOver = true))]);
+    if (store.handsOff) await drain(store, () => receivers.any, load.ids, RESTARTS_PREFIX);
+    // Whoever closes has written down what it still could.
+    await receivers.close();
+    const leftOpen = await unfinished(store, load.answered);
+    return await judge({ load, receivers, sender, happened, store, leftOpen });
+  } finally {
+    load.giveUp();
+    await receivers.close();
+    sender.close();
+    await store.remove();
+  }
+}
