@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Redis as Upstash } from '@upstash/redis';
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createClientPool, createCluster } from 'redis';
 import { redisStore } from 'storefront-webhooks/redis';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startFaultyProxy } from '../../support/faulty-proxy.js';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
 import { describeSilence } from '../silent.js';
 import { quiet } from './clients.js';
@@ -10,6 +12,7 @@ import { startCluster } from './clustered.js';
 import { startBridge } from './upstash-bridge.js';
 
 const HOST = '127.0.0.1';
+const KEY = 'ab'.repeat(32);
 
 withRedis('on connections to Redis that carry nothing', () => {
   let server: RedisServer;
@@ -147,5 +150,36 @@ withRedis('on connections to Redis that carry nothing', () => {
         return { store: redisStore(client), connections: 1, calls: 4, close: () => {} };
       },
     },
+  });
+
+  describe.concurrent('a silent connection of ioredis', () => {
+    /** Has many calls hang on it for longer than the store lets them, and says what became of it. */
+    async function silenced(options: object) {
+      const proxy = await startFaultyProxy(server.port);
+      const client = quiet(new Redis(proxy.port, HOST, options));
+      const store = redisStore(client);
+      await store.redrive(KEY);
+      let closed = 0;
+      client.on('close', () => {
+        closed += 1;
+      });
+      proxy.silence();
+      const asked = Array.from({ length: 20 }, () => store.redrive(KEY));
+      await Promise.race([Promise.allSettled(asked), pause(9_000)]);
+      const seen = { closed, status: client.status };
+      client.disconnect();
+      proxy.cut();
+      await Promise.allSettled(asked);
+      await proxy.close();
+      return seen;
+    }
+
+    test('is ended once, whatever waits on it', async () => {
+      expect(await silenced({})).toEqual({ closed: 1, status: 'ready' });
+    });
+
+    test('is left as it is where the client would not connect again', async () => {
+      expect(await silenced({ retryStrategy: null })).toEqual({ closed: 0, status: 'ready' });
+    });
   });
 });
