@@ -24,6 +24,9 @@ export function warnOfLimits(what: string, limits: Limits | undefined): void {
 
 /** What a store says of a client that has fallen silent. */
 export function adviceOf(limits: Limits | undefined): string | undefined {
+  if (limits?.missing?.length === 0) {
+    return 'Its client ends such a connection by itself: look at the server, and at what is on the way to it.';
+  }
   return limits && `So that the client ends it by itself, make it so: ${limits.line}`;
 }
 
