@@ -43,7 +43,9 @@ export async function startFront(): Promise<Front> {
       let isAnswered = false;
       sent.once('response', (answer) => {
         isAnswered = true;
-        void pass(answer, response);
+        pass(answer, response, () => {
+          resets += 1;
+        });
       });
       sent.once('error', (error: NodeJS.ErrnoException) => {
         if (isAnswered) return response.destroy();
@@ -93,10 +95,13 @@ function headersOf({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(HEADERS.map((name) => [name, `${headers[name] ?? ''}`]));
 }
 
-async function pass(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+function pass(answer: IncomingMessage, response: ServerResponse, onBroken: () => void): void {
   response.writeHead(answer.statusCode ?? BAD_GATEWAY, {
     'content-type': answer.headers['content-type'] ?? 'text/plain',
   });
-  answer.once('error', () => response.destroy());
+  answer.once('error', () => {
+    onBroken();
+    response.destroy();
+  });
   answer.pipe(response);
 }

@@ -6,6 +6,7 @@ const CONCURRENCY = 40;
 /** Nothing new is sent while so many wait to be sent again. */
 const MAX_STUCK = 250;
 const TURN_MS = 5;
+const oneByOne = () => 1;
 const ONCE = { atOnce: 1, later: false };
 
 export interface LoadOptions {
@@ -13,8 +14,8 @@ export interface LoadOptions {
   readonly prefix: string;
   readonly seed: number;
   readonly deadline: Deadline;
-  /** How many new ones a turn may begin at most, after so many; 0 when there is to be no further one. */
-  readonly pace: (sent: number) => number;
+  /** How many new ones a turn may begin at most, after so many; 0 for no further one. Default: one. */
+  readonly pace?: (sent: number) => number;
   /** How long what is open may take at the end until it is given up. Default: until the deadline. */
   readonly settleMs?: number;
   /** Default: some are sent several times, at once and later. */
@@ -28,7 +29,8 @@ export class Load {
   readonly #options: LoadOptions;
   readonly #open = new Set<string>();
   readonly #stuck = new Set<string>();
-  #isOver = false;
+  #isEnding = false;
+  #isGivenUp = false;
   #failure: unknown;
   /** All that were sent. */
   readonly ids: string[] = [];
@@ -44,14 +46,36 @@ export class Load {
     return this.#open.size;
   }
 
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
+  }
+
+  /** Delivers for as long as this takes, which has to end when the load is given up. */
+  async runBeside(action: () => Promise<void>): Promise<void> {
+    const acting = action().finally(() => {
+      this.#isEnding = true;
+    });
+    try {
+      await Promise.all([this.run(), acting]);
+    } finally {
+      this.giveUp();
+      await acting.catch(() => {});
+    }
+  }
+
   /** Resolves when all is answered, or given up. */
   async run(): Promise<void> {
-    const { pace, deadline, settleMs = Number.POSITIVE_INFINITY, onTurn } = this.#options;
+    const {
+      pace = oneByOne,
+      deadline,
+      settleMs = Number.POSITIVE_INFINITY,
+      onTurn,
+    } = this.#options;
     let giveUpAt = Number.POSITIVE_INFINITY;
     for (;;) {
       if (this.#failure) throw this.#failure;
       deadline.check(() => `${this.open} deliveries are open.`);
-      const most = pace(this.ids.length);
+      const most = this.#isEnding ? 0 : pace(this.ids.length);
       if (most === 0) {
         if (this.open === 0) return;
         giveUpAt = Math.min(giveUpAt, performance.now() + settleMs);
@@ -69,7 +93,7 @@ export class Load {
 
   /** Nothing is sent again. */
   giveUp(): void {
-    this.#isOver = true;
+    this.#isGivenUp = true;
   }
 
   #hasRoom(): boolean {
@@ -85,7 +109,7 @@ export class Load {
     const one = () =>
       this.#sender.deliver(
         id,
-        () => this.#isOver,
+        () => this.#isGivenUp,
         () => this.#stuck.add(id),
       );
     const copies = await Promise.all(Array.from({ length: atOnce }, one));

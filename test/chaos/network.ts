@@ -62,12 +62,10 @@ export async function runNetwork(
     () => receivers.targets,
     (answered) => recovery.heard(answered),
   );
-  let isOver = false;
   const load = new Load(sender, {
     prefix: NETWORK_PREFIX,
     seed,
     deadline: new Deadline(`The run with network faults on ${store.name}`, limitMs),
-    pace: () => (isOver ? 0 : 1),
     settleMs: SETTLE_MS,
   });
   const recoveries: { kind: string; ms: number }[] = [];
@@ -76,6 +74,7 @@ export async function runNetwork(
   const harm = async () => {
     await well(recovery, receivers);
     for (const fault of plan) {
+      if (load.isGivenUp) return;
       const hit = fault.servers === 'all' ? proxies : proxies.slice(0, 1);
       await cause(fault, hit, recovery);
       happened += 1;
@@ -87,7 +86,7 @@ export async function runNetwork(
     }
   };
   try {
-    await Promise.all([load.run(), harm().finally(() => (isOver = true))]);
+    await load.runBeside(harm);
     if (store.handsOff) await drain(store, () => receivers.any, load.ids, NETWORK_PREFIX);
     return { load, receivers, sender, happened, recoveries };
   } finally {

@@ -55,18 +55,17 @@ export async function runRestarts<Judged>(
   const store = await withBooks(plain);
   const receivers = new Receivers(store, [], pausing(seed));
   const sender = new Sender(() => receivers.targets);
-  let isOver = false;
   const load = new Load(sender, {
     prefix: RESTARTS_PREFIX,
     seed,
     deadline: new Deadline(`The run with restarts on ${store.name}`, limitMs),
-    pace: () => (isOver ? 0 : 1),
     settleMs: SETTLE_MS,
   });
   let happened = 0;
 
   const restart = async () => {
     for (const { isCrash, downMs, calmMs } of plan) {
+      if (load.isGivenUp) return;
       await new Promise((resolve) => setTimeout(resolve, calmMs));
       await server.stop(isCrash);
       await new Promise((resolve) => setTimeout(resolve, downMs));
@@ -77,7 +76,7 @@ export async function runRestarts<Judged>(
   };
   try {
     await receivers.start(PROCESSES);
-    await Promise.all([load.run(), restart().finally(() => (isOver = true))]);
+    await load.runBeside(restart);
     if (store.handsOff) await drain(store, () => receivers.any, load.ids, RESTARTS_PREFIX);
     // Whoever closes has written down what it still could.
     await receivers.close();

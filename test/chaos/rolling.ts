@@ -40,13 +40,11 @@ export async function runRolling<Judged>(
   const sender = new Sender(() => [front]);
   const children: ChildProcess[] = [];
   const goneMs: number[] = [];
-  let isOver = false;
   const deadline = new Deadline(`The rolling restarts on ${store.name}`, limitMs);
   const load = new Load(sender, {
     prefix: ROLLING_PREFIX,
     seed,
     deadline,
-    pace: () => (isOver ? 0 : 1),
     // A copy that waits for the first one at a process that closes is told so with a 503, and does no harm.
     isSentOnce: true,
     settleMs: SETTLE_MS,
@@ -59,6 +57,7 @@ export async function runRolling<Judged>(
   };
   const restartAll = async () => {
     for (let restart = 0; restart < rounds * PROCESSES; restart++) {
+      if (load.isGivenUp) return;
       await new Promise((resolve) => setTimeout(resolve, random.between(500, 1_500)));
       const child = children[restart % PROCESSES];
       if (child) goneMs.push(await terminate(child));
@@ -68,7 +67,7 @@ export async function runRolling<Judged>(
   };
   try {
     await Promise.all(Array.from({ length: PROCESSES }, (_, place) => start(place)));
-    await Promise.all([load.run(), restartAll().finally(() => (isOver = true))]);
+    await load.runBeside(restartAll);
     if (store.handsOff) await drain(store, () => children[0], load.ids, ROLLING_PREFIX);
     return await judge({ load, sender, front, goneMs });
   } finally {
