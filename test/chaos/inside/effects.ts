@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { PostgresLedger } from 'storefront-webhooks/postgres';
 import type { SqliteLedger } from 'storefront-webhooks/sqlite';
 import { perhapsAnother } from './broken-store.js';
@@ -57,11 +57,21 @@ const TAKE = 'UPDATE stock SET remaining = remaining - 1 WHERE product = ?';
  * @param pool - For the sales.
  * @param books - For what the handlers did, and the store recorded.
  */
-export function postgresEffects(
-  pool: Pool,
-  books: Pool,
-  ledger: Pick<PostgresLedger, 'transaction'>,
-): Effects {
+export function postgresEffects(pool: Pool, books: Pool, ledger: PostgresLedger): Effects {
+  /** A transaction to whose connection nobody listens. */
+  async function unheard(event: SoldBy, work: (tx: PoolClient) => Promise<void>) {
+    const tx = await pool.connect();
+    try {
+      await tx.query('BEGIN');
+      if (await ledger.once(tx, event)) await work(tx);
+      await tx.query('COMMIT');
+      tx.release();
+    } catch (error) {
+      tx.release(true);
+      throw error;
+    }
+  }
+
   return {
     async ran({ delivery, key, handler, attempt, started }) {
       const values = [delivery, key, handler, attempt, process.pid, started];
@@ -71,11 +81,13 @@ export function postgresEffects(
       await books.query(`${RECORDED} ($1, $2, $3, $4)`, [key, handler, attempt, at]);
     },
     async sell(event, product, within) {
-      await ledger.transaction(pool, perhapsAnother(event), async (tx) => {
+      const work = async (tx: PoolClient) => {
         await tx.query('UPDATE stock SET remaining = remaining - 1 WHERE product = $1', [product]);
         await tx.query('INSERT INTO sale VALUES ($1, $2)', [event.id, product]);
         within();
-      });
+      };
+      if (process.env.CHAOS_BREAK === 'tx-listener') await unheard(event, work);
+      else await ledger.transaction(pool, perhapsAnother(event), work);
     },
   };
 }

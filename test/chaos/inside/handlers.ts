@@ -1,9 +1,4 @@
-import {
-  createReceiver,
-  type Handler,
-  type HandlerOptions,
-  type Receiver,
-} from 'storefront-webhooks';
+import type { Handler, HandlerOptions, Receiver } from 'storefront-webhooks';
 import type { FromReceiver } from '../messages.js';
 import { monotonicMs } from '../monotonic.js';
 import { Random } from '../random.js';
@@ -93,16 +88,5 @@ function optionsFor(name: string): HandlerOptions {
   const renamed = version === 'b' ? RENAMED[name] : undefined;
   if (renamed === undefined) return { name };
   if (process.env.CHAOS_BREAK === 'rename') return { name: renamed };
-  return knowsFormerly() ? ({ name: renamed, formerly: name } as HandlerOptions) : { name };
-}
-
-/** Whether a handler can be renamed at all in this version of the library. */
-function knowsFormerly(): boolean {
-  try {
-    const options = { name: 'new', formerly: 'old' } as HandlerOptions;
-    createReceiver({ secret: 'only to ask' }).on('order:paid', () => {}, options);
-    return true;
-  } catch {
-    return false;
-  }
+  return { name: renamed, formerly: name };
 }

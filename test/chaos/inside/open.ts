@@ -1,4 +1,3 @@
-import type { PoolClient } from 'pg';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { brokenStore } from './broken-store.js';
 import { POOL_LIMITS, REDIS_LIMITS } from './clients.js';
@@ -26,10 +25,7 @@ export async function open({ connections = 8 } = {}): Promise<Opened> {
   const { postgresStore, postgresLedger } = await import('storefront-webhooks/postgres');
   const connect = () => {
     const settings = { connectionString: postgresUrl, max: connections, ...POOL_LIMITS };
-    const made = new Pool(settings).on('error', () => {});
-    // A client that ends as it is handed over has no other listener, and would end the process.
-    if (process.env.CHAOS_BREAK !== 'tx-listener') made.on('connect', listen);
-    return made;
+    return new Pool(settings).on('error', () => {});
   };
   const pool = connect();
   // The harness's own, which no fault hits.
@@ -58,8 +54,6 @@ export async function open({ connections = 8 } = {}): Promise<Opened> {
     },
   };
 }
-
-const listen = (client: PoolClient) => void client.on('error', () => {});
 
 async function openSqlite(): Promise<Opened> {
   const { sqliteStore, sqliteLedger } = await import('storefront-webhooks/sqlite');

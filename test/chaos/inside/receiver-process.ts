@@ -47,8 +47,7 @@ async function main(): Promise<void> {
   async function end(): Promise<void> {
     // As it was before a receiver could be given its server: new requests come meanwhile, and are refused.
     if (process.env.CHAOS_BREAK === 'stop-first') await receiver.close();
-    else
-      await receiver.close({ server, timeoutMs: 10_000 } as Parameters<typeof receiver.close>[0]);
+    else await receiver.close({ server });
     if (server.listening) server.close();
     await handOff?.close();
     await close();
