@@ -39,4 +39,6 @@ export interface BullmqQueue {
     options: JobTerms & { jobId: string; removeOnFail: boolean },
   ): Promise<{ readonly id?: string | undefined }>;
   getJob(id: string): Promise<StoredJob | undefined>;
+  /** Has the connection to Redis. */
+  getBackend?(): object;
 }
