@@ -65,6 +65,7 @@ withRedis('a worker of BullMQ', () => {
       wrong.stop();
       await vi.waitUntil(() => handled.length > 0, 30_000);
       expect(handled[0]).toBeLessThan(15_000);
+      await vi.waitUntil(async () => (await engine.bull.getCompletedCount()) === 1, 10_000);
       expect(await engine.bull.getJobs(['completed'])).toMatchObject([{ attemptsMade: 2 }]);
     });
 

@@ -23,7 +23,10 @@ async function openBullmq(): Promise<OpenedQueue> {
   const { Redis } = await import('ioredis');
   const { bullmqProcessor, bullmqQueue } = await import('storefront-webhooks/bullmq');
   const connect = () =>
-    new Redis(redisUrl, { maxRetriesPerRequest: null }).on('error', () => {}) as never;
+    new Redis(redisUrl, { maxRetriesPerRequest: null, socketTimeout: 12_000 }).on(
+      'error',
+      () => {},
+    ) as never;
   const queue = new Queue(NAME, { connection: connect() });
   queue.on('error', () => {});
   const workers: { close(): Promise<void> }[] = [];
