@@ -1,4 +1,7 @@
 import pg from 'pg';
+import { PgBoss } from 'pg-boss';
+import PgBoss10 from 'pg-boss10';
+import { pgBossQueue } from 'storefront-webhooks/pg-boss';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { guardEnds } from '../../src/queues/pg-boss/ends.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../support/postgres.js';
@@ -6,6 +9,7 @@ import { makePgBoss, stopBosses } from './pg-boss-engine.js';
 import { runProgram } from './programs.js';
 import { enqueue, newDelivery } from './suite.js';
 
+const limited = { query_timeout: 10_000 };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 withPostgres('when PostgreSQL restarts under a worker', () => {
@@ -118,5 +122,25 @@ describe('the end of a job of pg-boss 10', () => {
   test('is told on stderr where nothing can be done', () => {
     guardEnds(boss10(undefined))(job('a'));
     expect(stderr).toHaveBeenCalledWith(expect.stringContaining('Use pg-boss 11'));
+  });
+});
+
+describe('the limits of the connections of pg-boss', () => {
+  const stderr = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  beforeEach(() => {
+    stderr.mockClear();
+  });
+  const url = 'postgres://localhost/none';
+
+  test.each([
+    ['pg-boss 10', new PgBoss10({ connectionString: url }), 1],
+    ['pg-boss 12', new PgBoss({ connectionString: url }), 1],
+    ['pg-boss 10 with a limit', new PgBoss10({ connectionString: url, ...limited }), 0],
+    ['pg-boss 12 with a limit', new PgBoss({ connectionString: url, ...limited }), 0],
+    ['a limit in the URL', new PgBoss({ connectionString: `${url}?query_timeout=1` }), 0],
+  ])('are missed on stderr: %s', (_, boss, lines) => {
+    pgBossQueue(boss);
+    expect(stderr).toHaveBeenCalledTimes(lines);
+    if (lines) expect(stderr).toHaveBeenCalledWith(expect.stringContaining('query_timeout: 10000'));
   });
 });

@@ -6,12 +6,14 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { afterAll } from 'vitest';
 
-/** A process of `inside/program.ts`. */
+/** A process of a file of `inside`. */
 export interface Program {
   /** Its first line. */
   readonly said: Promise<string>;
   /** By which signal it died, once it has. */
   readonly died: Promise<unknown>;
+  /** SIGTERM. */
+  stop(): void;
   /** SIGKILL. */
   kill(): Promise<void>;
 }
@@ -29,15 +31,17 @@ function cleanUp(): void {
 afterAll(cleanUp);
 process.once('exit', cleanUp);
 
-let bundle: Promise<string> | undefined;
+const bundles = new Map<string, Promise<string>>();
 
-async function bundleProgram(): Promise<string> {
-  const outfile = join(folder, 'program.mjs');
+async function bundleProgram(name: string): Promise<string> {
+  const outfile = join(folder, `${name}.mjs`);
   await build({
-    entryPoints: [join(import.meta.dirname, 'inside/program.ts')],
+    entryPoints: [join(import.meta.dirname, `inside/${name}.ts`)],
     bundle: true,
     platform: 'node',
     format: 'esm',
+    // That this package has no side effects is not true of its tests.
+    ignoreAnnotations: true,
     tsconfig: join(ROOT, 'tsconfig.json'),
     external: [
       '@noble/hashes',
@@ -54,8 +58,9 @@ async function bundleProgram(): Promise<string> {
   return outfile;
 }
 
-export async function runProgram(env: Record<string, string>): Promise<Program> {
-  bundle ??= bundleProgram();
+export async function runProgram(env: Record<string, string>, name = 'program'): Promise<Program> {
+  const bundle = bundles.get(name) ?? bundleProgram(name);
+  bundles.set(name, bundle);
   const child = spawn(process.execPath, [await bundle], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -69,6 +74,9 @@ export async function runProgram(env: Record<string, string>): Promise<Program> 
   return {
     said: once(lines, 'line').then(([line]) => line),
     died,
+    stop() {
+      child.kill('SIGTERM');
+    },
     async kill() {
       child.kill('SIGKILL');
       await died;

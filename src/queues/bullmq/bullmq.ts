@@ -4,12 +4,15 @@ import type { Job } from '../job.js';
 export interface BullmqJob {
   readonly id?: string | undefined;
   readonly data: unknown;
-  readonly opts: { readonly attempts?: number | undefined };
+  /** Of this attempt: what is set here is not kept. */
+  opts: { readonly attempts?: number | undefined; readonly backoff?: JobTerms['backoff'] };
   /** How often it has failed. */
   readonly attemptsMade: number;
   /** How often it has been begun, for whatever it ended in. */
   readonly attemptsStarted?: number;
   moveToDelayed(timestamp: number, token?: string): Promise<void>;
+  /** To be taken at once. */
+  moveToWait(token?: string): Promise<unknown>;
 }
 
 /** What is used of a job that is looked up. */
@@ -39,4 +42,6 @@ export interface BullmqQueue {
     options: JobTerms & { jobId: string; removeOnFail: boolean },
   ): Promise<{ readonly id?: string | undefined }>;
   getJob(id: string): Promise<StoredJob | undefined>;
+  /** Has the connection to Redis. */
+  getBackend?(): object;
 }

@@ -4,6 +4,7 @@ import type { HandOff } from '../../hand-off.js';
 import { toJob } from '../job.js';
 import { afterActive } from '../redriving.js';
 import type { BullmqQueue, JobTerms, StoredJob } from './bullmq.js';
+import { warnWithoutLimits } from './limits.js';
 
 const TERMS: JobTerms = {
   // The first within seconds, all of them in 18 to 36 hours: longer than most outages.
@@ -17,11 +18,13 @@ const TERMS: JobTerms = {
  * Hands deliveries to a `Queue` of BullMQ, one job each. A job is tried 18 times within about a day, and
  * kept where all of them fail. `defaultJobOptions` of the queue come first, but for `removeOnFail`.
  *
- * Redis has to keep what it is given: `appendonly yes`, `maxmemory-policy noeviction`.
+ * Redis has to keep what it is given: `appendonly yes`, `maxmemory-policy noeviction`. The connection needs
+ * a `socketTimeout`, or it may fall silent for ever; where it has none, one line on stderr says so.
  *
  * @throws {UsageError} `client_invalid`
  *
  * @example
+ * const connection = { url: process.env.REDIS_URL, socketTimeout: 5_000, maxRetriesPerRequest: 1 };
  * const queue = bullmqQueue(new Queue('webhooks', { connection }));
  * const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, queue });
  */
@@ -32,6 +35,8 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
       "bullmqQueue needs a Queue of BullMQ: new Queue('webhooks', { connection }).",
     );
   }
+  // Where it cannot connect, its own errors say so.
+  warnWithoutLimits(queue).catch(() => {});
   const add = async (delivery: SealedDelivery) => {
     const id = jobIdOf(delivery);
     const terms = { ...TERMS, ...queue.defaultJobOptions, jobId: id, removeOnFail: false };

@@ -4,20 +4,23 @@ import type { HandOff, HandOffOptions } from '../../hand-off.js';
 import { afterActive } from '../redriving.js';
 import type { Boss } from './boss.js';
 import { toData } from './data.js';
+import { warnWithoutLimits } from './limits.js';
 import { Queues } from './queues.js';
 import { type BossTransaction, toOptions } from './transaction.js';
 
 /**
  * Hands deliveries to pg-boss, 10 or later, one job each. Creates a queue and, for those whose attempts
  * are used up, `<name>-dead`, where they are missing. A job is tried 17 times within about a day, and
- * may run for 5 minutes; create the queue yourself for other settings.
+ * may run for 5 minutes; create the queue yourself for other settings. Its connections need a
+ * `query_timeout`, or they may fall silent for ever; where they have none, one line on stderr says so.
  *
  * @param boss - Started.
  * @param options.name - Of the queue. Default: `webhooks`.
  * @throws {UsageError} `client_invalid`
  *
  * @example
- * const boss = await new PgBoss(process.env.DATABASE_URL).start();
+ * const limits = { query_timeout: 10_000, connectionTimeoutMillis: 5_000, keepAlive: true };
+ * const boss = await new PgBoss({ connectionString: process.env.DATABASE_URL, ...limits }).start();
  * const queue = pgBossQueue(boss);
  * const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, queue });
  */
@@ -26,6 +29,7 @@ export function pgBossQueue(
   { name = 'webhooks' }: { readonly name?: string } = {},
 ): HandOff<BossTransaction> {
   checkBoss(boss);
+  warnWithoutLimits(boss);
   const queues = new Queues(boss, name);
 
   const find = async (delivery: SealedDelivery, { tx }: Options) =>

@@ -23,7 +23,11 @@ export interface PgBossWorkerOptions {
  * parked in a store that is durable, for `receiver.redrive`. What could not be parked, because the store
  * was down or the process died, is in the queue `<name>-dead` until it can.
  *
- * Resolves once the workers are running; `boss.stop()` ends them.
+ * Resolves once the workers are running; `boss.stop()` ends them. The job of a worker that was killed is
+ * given out again at its heartbeat (60 s) with pg-boss 12.12 and later, and before at its expiry (5 minutes).
+ *
+ * pg-boss 10 does not wait for the statement that ends a job, and the process would end where it rejects. So
+ * with that version the statements of its `getDb()` that end these jobs are tried again for 30 s.
  *
  * @throws {UsageError} `client_invalid` or `option_invalid`
  *

@@ -20,5 +20,5 @@ export const ENQUEUING_LIMITS = {
 /** A worker asks for work with calls that take up to 10 s where there is none. */
 export const WORKING_LIMITS = {
   maxRetriesPerRequest: null,
-  ...(hasLimits && { socketTimeout: 15_000 }),
+  ...(hasLimits && { socketTimeout: 12_000 }),
 };
