@@ -1,7 +1,9 @@
 import { UsageError } from '../../errors.js';
 import { checkEffect, type Effect, type EffectLedger } from '../ledger.js';
+import { warnOfLimits } from '../limits.js';
 import { type PostgresClient, type Query, toQuery } from './client.js';
 import { storable } from './encoding.js';
+import { limitsOf } from './limits.js';
 import { retrying } from './retrying.js';
 import { isUndefined, LOOK_FOR_EFFECTS, makeTables } from './schema.js';
 import { ENTER_EFFECT, FIND_MARK, MARK_TRANSACTION } from './statements.js';
@@ -46,7 +48,8 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
  * A second transaction with the same effect waits for the first, so set `lock_timeout` to wait no longer
  * than you like. Under `SERIALIZABLE` try the whole transaction again at 40001, as with any other.
  *
- * @param client - Through which the table is created at once, so that no transaction has to do it.
+ * @param client - Through which the table is created at once, so that no transaction has to do it. Where it
+ *   would wait for ever on a connection that has gone silent, one line on stderr says so.
  * @throws {UsageError} `client_invalid`. `once` rejects with `transaction_missing` where it is given the
  *   pool or a connection on which no transaction has begun, with `key_invalid` where it is not given the
  *   key of an event, with `schema_missing`, or with the errors of the client.
@@ -60,7 +63,9 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
  * });
  */
 export function postgresLedger(client: PostgresClient): PostgresLedger {
-  return new Ledger(retrying(toQuery(client)));
+  const query = retrying(toQuery(client));
+  warnOfLimits('PostgreSQL', limitsOf(client));
+  return new Ledger(query);
 }
 
 class Ledger implements PostgresLedger {

@@ -1,11 +1,15 @@
 import { UsageError } from '../../errors.js';
 import { inTime } from '../../in-time.js';
+import { SILENCE_MS } from '../silence.js';
 import type { Value } from './client.js';
 import { type PostgresJs, throughPostgresJs } from './postgres-js.js';
 
 /** A client that a pool of `pg` has lent. */
 export interface PgPoolClient {
-  query(text: string, values?: Value[]): Promise<{ readonly rows: unknown[] }>;
+  query(
+    query: string | { text: string; query_timeout: number },
+    values?: Value[],
+  ): Promise<{ readonly rows: unknown[] }>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
 }
@@ -84,7 +88,8 @@ async function transact<Tx extends PgPoolClient>(
   // the connection rejects as well.
   tx.on('error', ignore);
   try {
-    await tx.query('BEGIN');
+    // Where it waits, the connection has gone silent: nobody holds a lock that it needs.
+    await tx.query({ text: 'BEGIN', query_timeout: SILENCE_MS });
     await run(tx);
     await tx.query('COMMIT');
   } catch (error) {

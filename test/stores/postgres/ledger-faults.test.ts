@@ -193,4 +193,19 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
     }
     expect(await sold()).toBe(before + effects.length);
   });
+
+  test('a pool without limits leaves connections that have gone silent', async () => {
+    const plain = new pg.Pool({ connectionString: pool.options.connectionString, max: 2 });
+    plain.on('error', () => {});
+    const ledger = postgresLedger(plain);
+    const sellOnce = () => ledger.transaction(plain, newEffect(), (tx) => tx.query(SELL));
+    await Promise.all([sellOnce(), sellOnce()]);
+    proxy.silence();
+    const silentAt = performance.now();
+    const failed = await Promise.allSettled([sellOnce(), sellOnce()]);
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(performance.now() - silentAt).toBeLessThan(8_000);
+    expect(await sellOnce()).toBe(true);
+    await plain.end();
+  });
 });
