@@ -1,4 +1,4 @@
-import { pause } from './in-time.js';
+import { atEndOfTurn, pause } from './in-time.js';
 
 /** A server of `node:http`, as `app.listen()` and `serve()` give it; of `Bun.serve()`; or of `Deno.serve()`. */
 export type ClosableServer = NodeServer | { stop(): unknown } | { shutdown(): unknown };
@@ -25,6 +25,8 @@ interface ResponseHead {
 /** How long a connection may be quiet that somebody keeps open, before it is closed. */
 const QUIET_MS = 1_000;
 const LOOK_MS = 50;
+const SHORT_MS = 0.2;
+const MAX_TURNS = 100;
 
 /** Whether it can be drained: plain JavaScript may pass anything, such as the application. */
 export function isServer(server: unknown): server is ClosableServer {
@@ -62,8 +64,7 @@ async function drainNode(server: NodeServer, isOver: () => boolean): Promise<voi
       if (isFirst) response.setHeader('connection', 'close');
     });
   }
-  // Who has connected by now is taken: with the server's socket, it would be reset.
-  await pause(0);
+  await shortTurn();
   stopListening(server, () => {
     isClosed = true;
   });
@@ -73,6 +74,18 @@ async function drainNode(server: NodeServer, isOver: () => boolean): Promise<voi
     if (performance.now() - lastRequestAt > QUIET_MS) server.closeIdleConnections?.();
   }
   server.closeAllConnections?.();
+}
+
+/**
+ * The end of a turn in which little was done. Who has connected is taken at its beginning; who has since is
+ * reset with the server's socket.
+ */
+async function shortTurn(): Promise<void> {
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
+    const startedAt = performance.now();
+    await new Promise<void>((resolve) => atEndOfTurn(resolve));
+    if (performance.now() - startedAt < SHORT_MS) return;
+  }
 }
 
 function emitsRequests(server: NodeServer): server is NodeServer & RequestEmitter {

@@ -34,3 +34,7 @@ export function inTime<Value>(
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+/** Calls back at the end of this turn of the event loop, where the runtime knows of it. */
+export const atEndOfTurn: (callback: () => void) => unknown =
+  typeof setImmediate === 'function' ? setImmediate : setTimeout;

@@ -1,5 +1,5 @@
 import { WebhookError } from '../errors.js';
-import { CALL_MS } from '../in-time.js';
+import { atEndOfTurn, CALL_MS } from '../in-time.js';
 
 export interface BatchOptions<Item> {
   /** How many batches are under way at once. What comes meanwhile makes the next one larger. */
@@ -21,10 +21,6 @@ interface Waiting<Item, Result> {
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
-
-/** The end of this turn of the event loop, where the runtime knows of it. */
-const endOfTurn: (callback: () => void) => unknown =
-  typeof setImmediate === 'function' ? setImmediate : setTimeout;
 
 /**
  * Gathers the calls of one turn of the event loop, and under load those that come while earlier batches
@@ -51,7 +47,7 @@ export class Batch<Item, Result> {
       this.#waiting.push({ item, since: performance.now(), resolve, reject });
       if (this.#isScheduled) return;
       this.#isScheduled = true;
-      endOfTurn(() => {
+      atEndOfTurn(() => {
         this.#isScheduled = false;
         this.#start();
       });

@@ -2,7 +2,8 @@ import { type Limits, optionOf } from '../limits.js';
 import { isCluster, isIoRedis, isNodeRedis, isPool, type RedisClient } from './client.js';
 
 const IOREDIS =
-  'new Redis({ maxRetriesPerRequest: 1, connectTimeout: 5000, socketTimeout: 5000 }).';
+  'new Redis({ maxRetriesPerRequest: 1, connectTimeout: 5000, socketTimeout: 5000, retryStrategy: (times) => ' +
+  'Math.min(times * 100, 1000) }).';
 const IOREDIS_CLUSTER =
   'new Cluster(nodes, { redisOptions: { connectTimeout: 5000, socketTimeout: 5000 } }).';
 // With a socketTimeout alone, node-redis ends for good what is idle for so long.

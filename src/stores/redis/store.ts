@@ -53,7 +53,12 @@ const ERROR_CHARACTERS = 2000;
  * @param client - A connected client of ioredis, node-redis or `@upstash/redis`. It stays yours to close.
  * @throws {UsageError} `client_invalid` where it is none of these.
  * @example
- * const client = new Redis(url, { maxRetriesPerRequest: 1, connectTimeout: 5000, socketTimeout: 5000 });
+ * const client = new Redis(url, {
+ *   maxRetriesPerRequest: 1,
+ *   connectTimeout: 5000,
+ *   socketTimeout: 5000,
+ *   retryStrategy: (times) => Math.min(times * 100, 1000),
+ * });
  * createReceiver({ secret, store: redisStore(client) });
  */
 export function redisStore(client: RedisClient): IdempotencyStore {

@@ -32,7 +32,8 @@ async function main(): Promise<void> {
     secret: process.env.CHAOS_SECRET,
     store: chaotic,
     hooks: {
-      onError: (error) => tell({ kind: 'error', error: `${codeOf(error)}: ${error}` }),
+      onError: (error) =>
+        tell({ kind: 'error', error: `${codeOf(error)}: ${error}${causeOf(error)}` }),
       onRejected: () => {},
     },
   });
@@ -65,6 +66,10 @@ async function main(): Promise<void> {
     }
     tell({ kind: 'redriven', count: redriven });
   });
+}
+
+function causeOf(error: unknown): string {
+  return error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
 }
 
 function codeOf(error: unknown): unknown {
