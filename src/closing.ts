@@ -34,8 +34,11 @@ export class Closing {
     // In this way round for what is no number.
     const leftMs = () => (performance.now() < endAt ? endAt - performance.now() : 0);
     if (isServer(server)) {
-      this.#isDraining = true;
-      await drain(server, () => leftMs() === 0).catch((error) => this.#reporter.error(error, {}));
+      const onStopped = () => {
+        this.#isDraining = true;
+      };
+      const drained = drain(server, { isOver: () => leftMs() === 0, onStopped });
+      await drained.catch((error) => this.#reporter.error(error, {}));
     } else if (server !== undefined) this.#reporter.error(noServer(), {});
     await Promise.all([this.#idempotency.close(leftMs()), this.#answers.left(leftMs())]);
     this.#reporter.flush();

@@ -22,6 +22,11 @@ interface ResponseHead {
   setHeader(name: string, value: string): unknown;
 }
 
+interface DrainHow {
+  readonly isOver: () => boolean;
+  readonly onStopped: () => void;
+}
+
 /** How long a connection may be quiet that somebody keeps open, before it is closed. */
 const QUIET_MS = 1_000;
 const LOOK_MS = 50;
@@ -40,12 +45,15 @@ export function isServer(server: unknown): server is ClosableServer {
  * Takes no new connections, and has those that there are end with their next answer: whoever keeps one
  * open goes elsewhere with what comes after it. What has been sent is answered as ever.
  *
- * @param isOver - When it is given up: what is still connected is cut off.
+ * @param how.isOver - When it is given up: what is still connected is cut off.
+ * @param how.onStopped - Called when nobody can connect any more.
  */
-export async function drain(server: ClosableServer, isOver: () => boolean): Promise<void> {
-  if ('close' in server) return drainNode(server, isOver);
+export async function drain(server: ClosableServer, how: DrainHow): Promise<void> {
+  if ('close' in server) return drainNode(server, how);
+  const { isOver, onStopped } = how;
   let isClosed = false;
   const closing = Promise.resolve('stop' in server ? server.stop() : server.shutdown());
+  onStopped();
   const close = () => {
     isClosed = true;
   };
@@ -53,9 +61,15 @@ export async function drain(server: ClosableServer, isOver: () => boolean): Prom
   while (!isClosed && !isOver()) await pause(LOOK_MS);
 }
 
-async function drainNode(server: NodeServer, isOver: () => boolean): Promise<void> {
+async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): Promise<void> {
   let isClosed = false;
   let lastRequestAt = performance.now();
+  await shortTurn();
+  stopListening(server, () => {
+    isClosed = true;
+  });
+  // Not before: who is sent away would connect again, and be reset with the server's socket.
+  onStopped();
   if (emitsRequests(server)) {
     server.prependListener('request', (_, response) => {
       lastRequestAt = performance.now();
@@ -64,10 +78,6 @@ async function drainNode(server: NodeServer, isOver: () => boolean): Promise<voi
       if (isFirst) response.setHeader('connection', 'close');
     });
   }
-  await shortTurn();
-  stopListening(server, () => {
-    isClosed = true;
-  });
   while (!isClosed && !isOver()) {
     await pause(LOOK_MS);
     // Not at once, because a request may be on its way.

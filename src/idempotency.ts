@@ -99,7 +99,12 @@ export class Idempotency {
     if (claim.state === 'busy') return claim;
     if (claim.state !== 'acquired') return { state: claim.state };
 
-    const lease = new Lease(this.#store, subject.key, claim, this.#timing, claim.askedAt);
+    // The first one counts in any case, and what cannot be parked may crash as often as it likes.
+    const tellsBeginning = claim.attempt > 1 && this.#parks(subject);
+    const lease = new Lease(this.#store, subject.key, claim, this.#timing, {
+      askedAt: claim.askedAt,
+      tellsBeginning,
+    });
     if (this.#closing) {
       await this.#settle(lease, subject, { state: 'busy' }, keepMs);
       return { state: 'closing' };
@@ -200,11 +205,6 @@ export class Idempotency {
     const askedAt = performance.now();
     const claim = await this.#store.claim(subject, terms);
     if (claim.state !== 'acquired') return claim;
-    // Says that it begins, without which its crash would not count: a claim whose answer was lost looks the same.
-    const isRetry = claim.attempt > 1 && this.#parks(subject);
-    if (isRetry && !(await this.#store.renew(subject.key, claim.fence, terms.leaseMs))) {
-      return { state: 'busy', retryAfterMs: 0 };
-    }
     const isLate = performance.now() - askedAt > this.#timing.leaseMs - this.#timing.renewMs;
     return isLate ? { state: 'busy', retryAfterMs: 0 } : { ...claim, askedAt };
   }

@@ -29,6 +29,8 @@ export class Lease {
   readonly #fence: number;
   readonly #timing: Timing;
   readonly #startedAt = performance.now();
+  readonly #tellsBeginning: boolean;
+  #beginning: Promise<boolean> | undefined;
   #renewedAt: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
@@ -38,13 +40,19 @@ export class Lease {
   /** What is done, and what the store could not yet be told. */
   readonly #unrecorded = new Map<string, Json>();
 
-  /** @param askedAt - When it was claimed: it lasts from then on, at least. */
+  /**
+   * @param options.askedAt - When it was claimed: it lasts from then on, at least.
+   * @param options.tellsBeginning - Whether the store has to be told when its work begins.
+   */
   constructor(
     store: IdempotencyStore,
     key: string,
     claim: { fence: number; attempt: number; done: Readonly<Record<string, Json>> },
     timing: Timing,
-    askedAt = performance.now(),
+    {
+      askedAt = performance.now(),
+      tellsBeginning = false,
+    }: { readonly askedAt?: number; readonly tellsBeginning?: boolean } = {},
   ) {
     this.#store = store;
     this.key = key;
@@ -53,6 +61,7 @@ export class Lease {
     this.attempt = claim.attempt;
     this.done = claim.done;
     this.#renewedAt = askedAt;
+    this.#tellsBeginning = tellsBeginning;
     // Sooner where the claim was slow: the lease runs from when it was asked for.
     const age = this.#startedAt - askedAt;
     this.#schedule(Math.min(timing.timeoutMs, Math.max(0, timing.renewMs - age)));
@@ -77,6 +86,24 @@ export class Lease {
   hasEnded(): boolean {
     if (!this.#error && this.leftMs === 0) this.#endEarly('lost');
     return this.#error !== undefined;
+  }
+
+  /**
+   * To be waited for before the first handler runs: by its renewal, the store knows that what was claimed has
+   * begun. A claim whose answer was lost, and one under which nothing could be run, are no crashes.
+   *
+   * @returns Whether it is still held.
+   */
+  begin(): boolean | Promise<boolean> {
+    if (!this.#tellsBeginning) return true;
+    this.#beginning ??= this.#tellBeginning();
+    return this.#beginning;
+  }
+
+  async #tellBeginning(): Promise<boolean> {
+    // Where it cannot be told, it is held all the same: not to run would do more harm than a crash uncounted.
+    await this.#renew();
+    return !this.hasEnded();
   }
 
   /** Throws once the lease has ended. */

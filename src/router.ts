@@ -72,9 +72,10 @@ export class Router {
       throw new UsageError('handler_invalid', '.on() was given no event: name at least one.');
     }
     for (const pattern of patterns) this.#checkPattern(pattern);
-    for (const text of [name, formerly]) {
+    for (const [option, text] of Object.entries({ name, formerly })) {
       if (text === undefined || (typeof text === 'string' && text !== '')) continue;
-      throw new UsageError('handler_invalid', 'The name of a handler has to be a text, not empty.');
+      const message = `The ${option} of a handler has to be a text, not empty, and a single one.`;
+      throw new UsageError('handler_invalid', message);
     }
     if (formerly !== undefined && name === undefined) {
       throw new UsageError(

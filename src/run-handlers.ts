@@ -77,6 +77,8 @@ async function runRoute(prepared: Prepared, run: Run): Promise<RouteWork> {
 async function runHandler({ route, payload }: Prepared, lease: Lease, run: Run): Promise<Work> {
   // As where the handler before it has held this process up for so long.
   if (lease.hasEnded()) return { state: 'busy' };
+  const isHeld = run.lease.begin();
+  if (isHeld !== true && !(await isHeld)) return { state: 'busy' };
   try {
     const { telemetry } = run;
     const { attempt } = run.lease;

@@ -222,8 +222,24 @@ function isQueue(queue: HandOff): boolean {
 }
 
 function whatStoreIs(store: unknown): string {
+  const [, made] = CLIENTS.find(([verb]) => hasMethod(store, verb)) ?? [];
+  if (made && !isProxy(store)) return `. This is a client, of which a store is made: ${made}`;
   if (typeof store === 'function') return ', and not a function: call it';
   return store instanceof Map ? ', and not a Map' : '';
+}
+
+/** By a method that nothing else has. */
+const CLIENTS = [
+  ['query', 'postgresStore(pool)'],
+  ['unsafe', 'postgresStore(sql)'],
+  ['evalsha', 'redisStore(client)'],
+  ['evalSha', 'redisStore(client)'],
+  ['prepare', 'sqliteStore(database)'],
+] as const;
+
+function hasMethod(value: unknown, name: string): boolean {
+  const isHolder = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return isHolder && typeof Reflect.get(value, name) === 'function';
 }
 
 /** What was meant by a prefix without its dash, or by the name of a whole header. */

@@ -443,13 +443,14 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
         },
         base,
       );
-      const begun = vi.fn(() => {
+      const begun = vi.fn(async (lease: Lease) => {
+        await lease.begin();
         isAlive = false;
         return new Promise<Work>(() => {});
       });
       const { process } = setUp(store, { waitMs: 0 });
       void process().hold(subject, KEEP, begun);
-      await vi.waitUntil(() => begun.mock.calls.length > 0);
+      await vi.waitUntil(() => !isAlive);
       await new Promise((resolve) => setTimeout(resolve, timing.leaseMs + 20));
     }
     const { process } = setUp(base);

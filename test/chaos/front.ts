@@ -54,6 +54,9 @@ export async function startFront(): Promise<Front> {
           return forward(tried + 1);
         }
         resets += 1;
+        console.error(
+          `  reset: ${error.code} on ${sent.reusedSocket ? 'a kept' : 'a new'} connection`,
+        );
         fail();
       });
       sent.end(body);

@@ -1,4 +1,8 @@
+import { Redis } from 'ioredis';
 import Keyv from 'keyv';
+import pg from 'pg';
+import postgres from 'postgres';
+import { createClient } from 'redis';
 import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
 import { createStorage } from 'unstorage';
 import { expect, test } from 'vitest';
@@ -34,6 +38,18 @@ test('what is no store at all is refused without a reason', () => {
   const store = new Map() as unknown as IdempotencyStore;
   expect(() => createReceiver({ secret: SECRET, store })).toThrow(
     'createReceiver: the option store has to be a store such as memoryStore(), and not a Map.',
+  );
+});
+
+test.each([
+  ['a pool of pg', new pg.Pool(), 'postgresStore(pool)'],
+  ['the sql of postgres.js', postgres(), 'postgresStore(sql)'],
+  ['a client of ioredis', new Redis({ lazyConnect: true }), 'redisStore(client)'],
+  ['a client of redis', createClient(), 'redisStore(client)'],
+])('%s is no store yet: it says what makes one of it', (_, given, made) => {
+  const store = given as unknown as IdempotencyStore;
+  expect(() => createReceiver({ secret: SECRET, store })).toThrow(
+    expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining(made) }),
   );
 });
 

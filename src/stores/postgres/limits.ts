@@ -2,8 +2,8 @@ import { type Limits, optionOf } from '../limits.js';
 
 const PG = 'new pg.Pool({ query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true }).';
 const POSTGRES_JS =
-  'postgres(url, { connect_timeout: 5, max_pipeline: 1, fetch_types: false, socket }), where `socket` makes ' +
-  'connections that end when they are silent: the README has it, beside the stores.';
+  'postgres(url, { connect_timeout: 5, max_pipeline: 1, fetch_types: false, idle_timeout: 2, socket }), ' +
+  'where `socket` makes connections that end when they are silent: the README has it, beside the stores.';
 
 /** What is used of a pool of `pg`. */
 export interface PgPool {

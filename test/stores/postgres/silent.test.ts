@@ -47,7 +47,13 @@ withPostgres('on connections to PostgreSQL that carry nothing', () => {
       ports,
       isLimited: true,
       open: async ([port]) => {
-        const limits = { connect_timeout: 5, max_pipeline: 1, fetch_types: false, socket };
+        const limits = {
+          connect_timeout: 5,
+          max_pipeline: 1,
+          fetch_types: false,
+          idle_timeout: 2,
+          socket,
+        };
         const sql = postgres({ ...at(port), ...limits });
         return {
           store: postgresStore(sql),

@@ -1,0 +1,89 @@
+import {
+  createReceiver,
+  type IdempotencyStore,
+  memoryStore,
+  type Receiver,
+} from 'storefront-webhooks';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const LEASE_MS = 10_000;
+const lost = async () => {
+  throw new Error('the answer is lost');
+};
+
+/** Does what it is asked, and loses the answer. */
+const unheard =
+  <Args extends unknown[]>(verb: (...args: Args) => Promise<unknown>) =>
+  async (...args: Args) => {
+    await verb(...args);
+    return lost();
+  };
+
+const isEffect = (subject: { body: unknown }) => subject.body === undefined;
+
+/** What a store is like that can be reached in part, by what of it cannot. */
+const FAULTS: Record<string, (store: IdempotencyStore) => Partial<IdempotencyStore>> = {
+  'no answer to a claim': (store) => ({ claim: unheard(store.claim.bind(store)) }),
+  'no answer but to the claim of the delivery': (store) => ({
+    claim: async (...args) => {
+      if (isEffect(args[0])) await lost();
+      return store.claim(...args);
+    },
+    complete: lost,
+    fail: lost,
+    release: lost,
+  }),
+  'no answer to a claim of an effect': (store) => ({
+    claim: async (...args) => {
+      const claim = await store.claim(...args);
+      return isEffect(args[0]) ? lost() : claim;
+    },
+    complete: lost,
+    fail: lost,
+    release: lost,
+  }),
+};
+
+test.each(Object.keys(FAULTS))(
+  'a store that gives %s parks nothing whose handlers never ran',
+  async (name) => {
+    const base = memoryStore();
+    const handler = vi.fn();
+    const shop = (store: IdempotencyStore) =>
+      createReceiver({ secret: SECRET, store, hooks: { onError() {} } }).on('order:paid', handler, {
+        name: 'deliver',
+        oncePer: (order) => order.id,
+      });
+    const send = async (receiver: Receiver) => {
+      const reply = deliver(receiver, paidOrder());
+      await vi.advanceTimersByTimeAsync(LEASE_MS + 500);
+      return (await reply).outcome;
+    };
+    const ill = shop(durableStore(() => FAULTS[name]?.(base) ?? {}, base));
+    for (let time = 0; time < 7; time++) expect(await send(ill)).not.toBe('parked');
+    expect(handler).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(LEASE_MS);
+    expect(await send(shop(durableStore(() => ({}), base)))).toBe('handled');
+    expect(handler).toHaveBeenCalledOnce();
+  },
+);
+
+test('a beginning that cannot be told does not keep the handlers from running', async () => {
+  const base = memoryStore();
+  const store = durableStore(() => ({ renew: unheard(base.renew.bind(base)) }), base);
+  const handler = vi.fn();
+  handler.mockRejectedValueOnce(new Error('not yet'));
+  const receiver = createReceiver({ secret: SECRET, store, hooks: { onError() {} } }).on(
+    'order:paid',
+    handler,
+  );
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+  expect(handler).toHaveBeenCalledTimes(2);
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+});
