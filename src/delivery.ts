@@ -32,6 +32,8 @@ export type DeliverySource = 'webhook' | 'queue';
 
 /** A verified delivery, read. */
 export interface Delivery {
+  /** None yet: what was refused has one. */
+  readonly outcome?: undefined;
   /**
    * `known`: the payload fits its event. `unknown`: nobody has named this event. `invalid`: the payload
    * fails its schema or contradicts its event, and {@link issues} says how.
@@ -174,7 +176,7 @@ export async function openSealed(
 ): Promise<Delivery | Rejection> {
   const about = { scope, id, event, receivedAt: new Date(receivedAt), proof };
   const delivery = await readDelivery(body, { ...about, source: 'queue' }, rules);
-  return delivery instanceof Rejection || from === 'queue' ? delivery : { ...delivery, key };
+  return delivery.outcome === 'rejected' || from === 'queue' ? delivery : { ...delivery, key };
 }
 
 /** The key of a sealed delivery that fits its event; nothing where it is no JSON. */

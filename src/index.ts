@@ -17,6 +17,7 @@ export {
   type Outcome,
   Rejection,
   type RejectionCode,
+  type Result,
 } from './outcome.js';
 export { createReceiver, type Receiver } from './receiver.js';
 export type { Reply } from './reply.js';

@@ -38,6 +38,7 @@ export type RejectionCode = keyof typeof REJECTIONS;
 
 /** Why a delivery was refused: the sender's mistake, so an answer and not an error. */
 export class Rejection {
+  readonly outcome = 'rejected';
   readonly status: number;
   readonly code: RejectionCode;
   readonly message: string;
@@ -69,6 +70,9 @@ export class Rejection {
     this.detail = about.detail;
   }
 }
+
+/** What became of a request, or of a delivery: told apart by its `outcome`. */
+export type Result = Dispatched | Rejection;
 
 /** What became of a verified delivery. */
 export interface Dispatched {

@@ -6,7 +6,7 @@ import type { Reporter } from './hooks.js';
 import type { Idempotency } from './idempotency.js';
 import type { Lease } from './lease.js';
 import { warnOfMemory } from './log.js';
-import type { Dispatched, Rejection } from './outcome.js';
+import type { Dispatched, Result } from './outcome.js';
 import { toTitle } from './request.js';
 import type { Route, Router } from './router.js';
 import { type HandlersWork, runHandlers } from './run-handlers.js';
@@ -58,7 +58,7 @@ export class Processing {
   async process(
     delivery: Delivery,
     { lastAttempt = false, durableStores }: ProcessOptions,
-  ): Promise<Dispatched | Rejection> {
+  ): Promise<Result> {
     const routes = this.#router.routesFor(delivery);
     const refused = routes.length === 0 ? withoutHandler(delivery) : undefined;
     if (routes.length === 0 && !refused) {

@@ -16,7 +16,7 @@ import { harmless } from './harmless.js';
 import { Reporter } from './hooks.js';
 import { Idempotency } from './idempotency.js';
 import type { ReceiverOptions } from './options.js';
-import { type Dispatched, Rejection } from './outcome.js';
+import type { Rejection, Result } from './outcome.js';
 import { Processing, type ProcessOptions } from './processing.js';
 import { type Reply, replyTo } from './reply.js';
 import type { WebhookRequest } from './request.js';
@@ -132,7 +132,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
       this.#processing.announce();
       if (request.answered) this.#answers.add(request.answered);
       const delivery = await verifyRequest(request, this.#settings);
-      if (delivery instanceof Rejection) return replyTo(this.#refuse(delivery, startedAt));
+      if (delivery.outcome === 'rejected') return replyTo(this.#refuse(delivery, startedAt));
       const { queue } = this.#settings;
       const how = { startedAt, durableStores: request.durableStores };
       const result = queue
@@ -161,7 +161,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     { keepInvalid = false }: { readonly keepInvalid?: boolean } = {},
   ): Promise<Delivery | Rejection> {
     const delivery = await verifyRequest(request, this.#settings);
-    if (delivery instanceof Rejection || keepInvalid) return delivery;
+    if (delivery.outcome === 'rejected' || keepInvalid) return delivery;
     return withoutHandler(delivery) ?? delivery;
   }
 
@@ -180,7 +180,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   async dispatch(
     verified: Delivery | KeptDelivery,
     { lastAttempt = false }: { readonly lastAttempt?: boolean } = {},
-  ): Promise<Dispatched | Rejection> {
+  ): Promise<Result> {
     const startedAt = performance.now();
     this.#processing.announce();
     if (!('body' in verified)) {
@@ -206,7 +206,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   async redrive(
     stored: KeptDelivery,
     { vouched = false }: { readonly vouched?: boolean } = {},
-  ): Promise<Dispatched | Rejection> {
+  ): Promise<Result> {
     checkStored(stored);
     const delivery = toSealed(stored);
     refuseOtherScope(this.#settings.scope, delivery);
@@ -226,7 +226,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     const opened = await this.#unsealing.openStored(delivery);
     const result = await this.#processOpened(opened, { lastAttempt: false, startedAt });
     // What does not fit its event is dead again at once.
-    if (!(result instanceof Rejection)) return result;
+    if (result.outcome !== 'rejected') return result;
     return this.#processOpened(opened, { lastAttempt: true, startedAt });
   }
 
@@ -251,15 +251,12 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     return secret === undefined ? '' : sign(body, secret);
   }
 
-  async #processOpened(
-    opened: Opened,
-    how: Omit<ProcessHow, 'durableStores'>,
-  ): Promise<Dispatched | Rejection> {
-    if (opened instanceof Rejection) return this.#refuse(opened, how.startedAt);
-    return 'outcome' in opened ? opened : this.#process(opened, how);
+  async #processOpened(opened: Opened, how: Omit<ProcessHow, 'durableStores'>): Promise<Result> {
+    if (opened.outcome === 'rejected') return this.#refuse(opened, how.startedAt);
+    return opened.outcome === undefined ? this.#process(opened, how) : opened;
   }
 
-  #process(delivery: Delivery, how: ProcessHow): Promise<Dispatched | Rejection> {
+  #process(delivery: Delivery, how: ProcessHow): Promise<Result> {
     return this.#watch(delivery, 'process', how, () => this.#processing.process(delivery, how));
   }
 
@@ -268,15 +265,15 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     delivery: Delivery,
     action: TracedDelivery['action'],
     { startedAt, traceparent }: ProcessHow,
-    process: () => Promise<Dispatched | Rejection>,
-  ): Promise<Dispatched | Rejection> {
+    process: () => Promise<Result>,
+  ): Promise<Result> {
     const { telemetry } = this.#settings;
-    const result = await watched<Dispatched | Rejection>(
+    const result = await watched<Result>(
       telemetry &&
         ((run) => telemetry.delivery(trace(delivery, { action, startedAt, traceparent }), run)),
       process,
     );
-    if (result instanceof Rejection) this.#reporter.rejection(result, delivery.payload);
+    if (result.outcome === 'rejected') this.#reporter.rejection(result, delivery.payload);
     else this.#reporter.outcome(result, delivery, startedAt);
     return result;
   }

@@ -1,4 +1,4 @@
-import { type Dispatched, type Outcome, Rejection } from './outcome.js';
+import type { Dispatched, Outcome, Rejection, Result } from './outcome.js';
 
 /** The answer to a request, free of any framework. */
 export interface Reply {
@@ -32,8 +32,8 @@ const ANSWERS = {
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
 /** Step 7: the answer to a verified delivery, or to a refused one. */
-export function replyTo(result: Dispatched | Rejection): Reply {
-  if (result instanceof Rejection) return replyToRejection(result);
+export function replyTo(result: Result): Reply {
+  if (result.outcome === 'rejected') return replyToRejection(result);
   const { outcome, ran, retryAfterMs = 1000 } = result;
   const { status, body } = ANSWERS[outcome];
   const retryAfter = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));

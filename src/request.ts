@@ -42,6 +42,13 @@ export interface WebhookHeaders {
   readonly signature: string;
   /** Absent where the request names no delivery. */
   readonly id: string | undefined;
+  readonly outcome?: undefined;
+}
+
+/** The body of a webhook. */
+export interface RawBody {
+  readonly bytes: Uint8Array;
+  readonly outcome?: undefined;
 }
 
 /** Step 1: what can be refused without reading a byte of the body. */
@@ -98,20 +105,21 @@ export function toTitle(header: string): string {
   return header.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
-/** The body's bytes, at most `limit` of them, within `bodyTimeoutMs`. */
+/** The body, at most `limit` bytes of it, within `bodyTimeoutMs`. */
 export function readBody(
   body: WebhookRequest['body'],
   { limit, bodyTimeoutMs }: { limit: number; bodyTimeoutMs: number },
-): Promise<Uint8Array | Rejection> | Uint8Array | Rejection {
-  if (typeof body === 'function') {
-    return readInTime(() => body(limit), bodyTimeoutMs).then((bytes) => checkBody(bytes, limit));
-  }
-  return checkBody(body, limit);
+): Promise<RawBody | Rejection> | RawBody | Rejection {
+  if (typeof body !== 'function') return checkBody(body, limit);
+  return readInTime(() => body(limit), bodyTimeoutMs).then((read) =>
+    read.outcome === 'rejected' ? read : checkBody(read.body, limit),
+  );
 }
 
-function checkBody(body: unknown, limit: number): Uint8Array | Rejection {
-  if (body instanceof Rejection) return body;
-  if (isBytes(body)) return body.length > limit ? new Rejection('body_too_large') : body;
+function checkBody(body: unknown, limit: number): RawBody | Rejection {
+  if (isBytes(body)) {
+    return body.length > limit ? new Rejection('body_too_large') : { bytes: body };
+  }
   if (typeof body === 'object' && body !== null && 'consumed' in body) {
     throw new UsageError(
       'body_consumed',
@@ -124,16 +132,16 @@ function checkBody(body: unknown, limit: number): Uint8Array | Rejection {
   );
 }
 
-async function readInTime<Body>(
-  read: () => Promise<Body>,
+async function readInTime(
+  read: () => Promise<unknown>,
   timeoutMs: number,
-): Promise<Body | Rejection> {
+): Promise<{ readonly body: unknown; readonly outcome?: undefined } | Rejection> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Rejection>((resolve) => {
     timer = setTimeout(() => resolve(new Rejection('body_late')), timeoutMs);
   });
   try {
-    return await Promise.race([read(), late]);
+    return await Promise.race([read().then((body) => ({ body })), late]);
   } catch (error) {
     return new Rejection(UNREAD.get(statusOf(error)) ?? 'body_incomplete');
   } finally {

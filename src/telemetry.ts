@@ -1,6 +1,6 @@
 import type { Delivery } from './delivery.js';
 import { harmless } from './harmless.js';
-import type { Dispatched, Rejection } from './outcome.js';
+import type { Rejection, Result } from './outcome.js';
 
 /** What telemetry is told of a verified delivery: nothing of its payload. */
 export interface TracedDelivery {
@@ -34,7 +34,7 @@ export interface TracedHandler {
  * `storefront-webhooks/opentelemetry`.
  */
 export interface Telemetry {
-  delivery(about: TracedDelivery, run: () => Promise<Dispatched | Rejection>): unknown;
+  delivery(about: TracedDelivery, run: () => Promise<Result>): unknown;
   handler(about: TracedHandler, run: () => Promise<unknown>): unknown;
   /** A request was refused before there was a delivery: most often, its signature did not hold. */
   rejected(rejection: Rejection, startedAt: number): void;

@@ -2,7 +2,7 @@ import { type Delivery, keyOfSealed, openSealed, type SealedDelivery } from './d
 import { refuseOtherScope } from './dispatched.js';
 import { UsageError, WebhookError } from './errors.js';
 import { unprovenKey } from './key.js';
-import { type Dispatched, Rejection } from './outcome.js';
+import { type Dispatched, Rejection, type Result } from './outcome.js';
 import { describeError } from './printable.js';
 import type { Processing } from './processing.js';
 import { findDoubt, resign } from './proving.js';
@@ -10,7 +10,7 @@ import type { HandlersWork } from './run-handlers.js';
 import type { Settings } from './settings.js';
 
 /** What a sealed delivery comes to: itself, or what became of it where it is not to be processed. */
-export type Opened = Delivery | Rejection | Dispatched;
+export type Opened = Delivery | Result;
 
 /** Marks what is kept because it is not proven. No proof begins so. */
 const UNPROVEN = '!';
@@ -65,10 +65,10 @@ export class Unsealing {
   async handBack(
     stored: SealedDelivery,
     redrive: (delivery: SealedDelivery) => Promise<Dispatched>,
-  ): Promise<Dispatched | Rejection> {
+  ): Promise<Result> {
     const signed = await resign(this.#settings.secretSource, stored);
     const opened = await openSealed(signed, this.#settings, 'queue');
-    if (opened instanceof Rejection || opened.key === stored.key) return redrive(signed);
+    if (opened.outcome === 'rejected' || opened.key === stored.key) return redrive(signed);
     return this.#settle(stored, () => redrive({ ...signed, key: opened.key }));
   }
 
@@ -85,8 +85,8 @@ export class Unsealing {
   async release(
     kept: SealedDelivery,
     isVouched: boolean,
-    process: (delivery: SealedDelivery) => Promise<Dispatched | Rejection>,
-  ): Promise<Dispatched | Rejection> {
+    process: (delivery: SealedDelivery) => Promise<Result>,
+  ): Promise<Result> {
     const { secretSource } = this.#settings;
     const delivery = { ...kept, proof: kept.proof?.slice(UNPROVEN.length) };
     return this.#settle(kept, async () => {
@@ -101,16 +101,15 @@ export class Unsealing {
   /** Has a row settled by what becomes of its delivery under another key. */
   async #settle(
     kept: SealedDelivery,
-    process: () => Promise<Dispatched | Rejection | HandlersWork>,
-  ): Promise<Dispatched | Rejection> {
-    let result: Dispatched | Rejection | undefined;
+    process: () => Promise<Result | HandlersWork>,
+  ): Promise<Result> {
+    let result: Result | undefined;
     let thrown: { readonly error: unknown } | undefined;
     const prove = async () => {
       const given = await process();
       if ('state' in given) return given;
       result = given;
-      const isLeft = 'outcome' in given && LEFT.includes(given.outcome);
-      return isLeft ? DONE : failed('it could not be processed');
+      return LEFT.includes(given.outcome) ? DONE : failed('it could not be processed');
     };
     const dispatched = await this.#processing.hold(kept, UNSEALED, () =>
       prove().catch((error) => {
@@ -123,7 +122,7 @@ export class Unsealing {
   }
 
   /** Under a key of its own, so that it cannot use up that of a genuine one. */
-  async #keep(sealed: SealedDelivery, reason: string): Promise<Dispatched | Rejection> {
+  async #keep(sealed: SealedDelivery, reason: string): Promise<Result> {
     const { id, event, body, proof = '' } = sealed;
     const error = new WebhookError(
       'delivery_unproven',
@@ -142,13 +141,7 @@ export class Unsealing {
 const UNSEALED = { lastAttempt: true, kind: 'invalid' } as const;
 
 /** With these, a delivery is somebody else's by now, or done. */
-const LEFT: readonly Dispatched['outcome'][] = [
-  'handled',
-  'duplicate',
-  'ignored',
-  'parked',
-  'queued',
-];
+const LEFT: readonly Result['outcome'][] = ['handled', 'duplicate', 'ignored', 'parked', 'queued'];
 
 const DONE: HandlersWork = { state: 'done', ran: [] };
 

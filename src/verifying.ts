@@ -12,20 +12,20 @@ export async function verifyRequest(
   settings: Settings,
 ): Promise<Delivery | Rejection> {
   const headers = readHeaders(request, settings);
-  if (headers instanceof Rejection) return headers;
+  if (headers.outcome === 'rejected') return headers;
 
-  const rawBody = await readBody(request.body, settings);
-  if (rawBody instanceof Rejection) return rawBody;
+  const body = await readBody(request.body, settings);
+  if (body.outcome === 'rejected') return body;
 
   const { event, id, signature } = headers;
   const { secretSource } = settings;
   const shop = await secretSource.find(request);
-  if (!shop || !verifySignature(rawBody, signature, shop.secrets)) {
+  if (!shop || !verifySignature(body.bytes, signature, shop.secrets)) {
     const detail = shop ? noneFits(shop.secrets) : NO_SHOP;
     return new Rejection('signature_invalid', { id, event, detail });
   }
   const { scope } = shop;
   const proof = writeProof(signature, request, secretSource.asksRequest);
   const envelope = { event, id, scope, proof, receivedAt: new Date(), source: 'webhook' } as const;
-  return readDelivery(rawBody, envelope, settings);
+  return readDelivery(body.bytes, envelope, settings);
 }

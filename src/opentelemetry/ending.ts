@@ -1,4 +1,4 @@
-import type { Dispatched, Outcome, Rejection } from '../outcome.js';
+import type { Outcome, Rejection, Result } from '../outcome.js';
 
 /** How a delivery ended, as its span and its metrics tell it. */
 export interface Ending {
@@ -14,10 +14,10 @@ const MESSAGES = {
   unavailable: 'The store or the queue could not be used, or the receiver is closing.',
 } as const satisfies Partial<Record<Outcome, string>>;
 
-export function endingOf(result: Dispatched | Rejection): Ending {
-  if (!('outcome' in result)) {
-    const { code, message } = result;
-    return { outcome: 'rejected', code, error: { type: code, message } };
+export function endingOf(result: Result): Ending {
+  if (result.outcome === 'rejected') {
+    const { outcome, code, message } = result;
+    return { outcome, code, error: { type: code, message } };
   }
   const { outcome, attempt } = result;
   if (outcome !== 'failed' && outcome !== 'unavailable') return { outcome, attempt };

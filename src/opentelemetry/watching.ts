@@ -11,7 +11,7 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import type { Dispatched, Rejection } from '../outcome.js';
+import type { Rejection, Result } from '../outcome.js';
 import type { IdempotencyStore } from '../stores/store.js';
 import type { Telemetry, TracedDelivery, TracedHandler } from '../telemetry.js';
 import { countedAs, endOf, eventOf, type Known, startOf, tookAs } from './attributes.js';
@@ -58,7 +58,7 @@ export class Watching implements Telemetry {
     this.#instruments = new Instruments(meterOf(this.#meterProvider), options.store);
   }
 
-  async delivery(about: TracedDelivery, run: () => Promise<Dispatched | Rejection>): Promise<void> {
+  async delivery(about: TracedDelivery, run: () => Promise<Result>): Promise<void> {
     const running = this.#start(about);
     const ending = await context
       .with(running.within, run)

@@ -1,12 +1,9 @@
 import type { SealedDelivery } from '../delivery.js';
-import type { Dispatched, Outcome, Rejection } from '../outcome.js';
+import type { Dispatched, Outcome, Result } from '../outcome.js';
 
 /** What a queue's worker needs of a receiver. */
 export interface Dispatching {
-  dispatch(
-    delivery: SealedDelivery,
-    options: { readonly lastAttempt: boolean },
-  ): Promise<Dispatched | Rejection>;
+  dispatch(delivery: SealedDelivery, options: { readonly lastAttempt: boolean }): Promise<Result>;
 }
 
 /** What became of a job. */
@@ -31,8 +28,10 @@ export async function work(
 ): Promise<Worked> {
   let result = await receiver.dispatch(delivery, { lastAttempt });
   // It does not fit its event, and will not the next time: at once to where a person looks at it.
-  if (!('outcome' in result)) result = await receiver.dispatch(delivery, { lastAttempt: true });
-  if (!('outcome' in result)) {
+  if (result.outcome === 'rejected') {
+    result = await receiver.dispatch(delivery, { lastAttempt: true });
+  }
+  if (result.outcome === 'rejected') {
     return { outcome: 'rejected', state: 'failed', retryAfterMs: 0, key: undefined };
   }
   const { outcome, retryAfterMs = 0, key } = result;
