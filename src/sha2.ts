@@ -1,7 +1,6 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { toHex } from './bytes.js';
-import { ONE_SHOT_LIMIT, oneShotHmac } from './one-shot-hmac.js';
 
 /** The hashing that this package needs, synchronous on every runtime. */
 export interface Sha2 {
@@ -23,10 +22,7 @@ export function nativeSha2({ createHash, createHmac, hash, timingSafeEqual }: Na
     sha256: hash
       ? (message) => hash('sha256', message)
       : (message) => createHash('sha256').update(message).digest('hex'),
-    hmacSha512: (key, message) =>
-      hash && message.length <= ONE_SHOT_LIMIT
-        ? oneShotHmac((data) => hash('sha512', data, 'binary'), key, message)
-        : createHmac('sha512', key).update(message).digest(),
+    hmacSha512: (key, message) => createHmac('sha512', key).update(message).digest(),
     equal: (a, b) => a.length === b.length && timingSafeEqual(a, b),
   };
 }

@@ -20,7 +20,6 @@ const ORDER = [
   'bytes',
   'schemas/',
   'outcome',
-  'one-shot-hmac',
   'sha2',
   'signature',
   'sign-symbol',
