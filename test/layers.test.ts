@@ -91,6 +91,7 @@ test.each(core)('%s imports only from the layers above it', (file) => {
   const relative = importsOf(file).filter(({ from }) => from.startsWith('.'));
   for (const { from } of relative) {
     const imported = normalize(join(file, '..', from));
+    expect(layerOf(imported), `${file} imports ${imported}, which is outside`).not.toBe(-1);
     const isInSameFolder =
       ORDER[layerOf(file)]?.endsWith('/') && layerOf(imported) === layerOf(file);
     expect(isInSameFolder || layerOf(imported) < layerOf(file), `${file} imports ${imported}`).toBe(
