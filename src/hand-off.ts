@@ -23,10 +23,7 @@ export interface HandOff<Tx = never> {
   /** What it is, in a few words for a person. */
   readonly description?: string | undefined;
   /** Resolves once the delivery is durably stored. Until then the sender is told nothing good. */
-  enqueue(
-    delivery: SealedDelivery,
-    options: HandOffOptions<Tx>,
-  ): Promise<{ readonly id: string; readonly duplicate: boolean | 'unknown' }>;
+  enqueue(delivery: SealedDelivery, options: HandOffOptions<Tx>): Promise<{ readonly id: string }>;
   /**
    * As {@link enqueue}, where the queue may remember the delivery as one that it is done with: it is
    * processed again. Without it, `receiver.redrive` runs the handlers itself.

@@ -17,7 +17,7 @@ export function queueInto(jobs: SealedDelivery[]) {
     durable: true,
     enqueue: async (delivery: SealedDelivery) => {
       jobs.push(delivery);
-      return { id: delivery.key, duplicate: false };
+      return { id: delivery.key };
     },
   } as const;
 }

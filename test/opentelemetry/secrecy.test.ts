@@ -15,7 +15,7 @@ test('no span and no metric holds a payload, a secret, a signature or the messag
     enqueue: async (delivery: SealedDelivery) => {
       jobs.push(delivery);
       if (jobs.length > 3) throw new Error(`no room for ${CANARY}`);
-      return { id: delivery.key, duplicate: false };
+      return { id: delivery.key };
     },
   } as const;
   const payload = paidOrder({ email: CANARY, custom: CANARY });

@@ -32,13 +32,13 @@ withPostgres('over PostgreSQL', () => {
       return engine;
     }
 
-    test('says whether it has a delivery already', async () => {
-      const { queue } = await open();
+    test('keeps one job of a delivery, under the same id', async () => {
+      const { queue, states } = await open();
       const delivery = newDelivery();
       const first = await enqueue(queue, delivery);
-      expect(first.duplicate).toBe(false);
       expect(first.id.replaceAll('-', '')).toBe(delivery.key.slice(0, 32));
-      expect(await enqueue(queue, delivery)).toEqual({ ...first, duplicate: true });
+      expect(await enqueue(queue, delivery)).toEqual(first);
+      expect(await states()).toEqual(['created']);
     });
 
     test.each(['a client of pg', 'what pg-boss takes'])(
@@ -51,8 +51,7 @@ withPostgres('over PostgreSQL', () => {
           const executeSql = (text: string, values?: unknown[]) => client.query(text, values);
           const tx = which === 'a client of pg' ? client : { executeSql };
           await client.query('BEGIN');
-          const job = await queue.enqueue(delivery, { key: delivery.key, signal, tx });
-          expect(job.duplicate).toBe(false);
+          await queue.enqueue(delivery, { key: delivery.key, signal, tx });
           expect(await states()).toEqual([]);
           await client.query(end);
           client.release();
@@ -84,7 +83,7 @@ withPostgres('over PostgreSQL', () => {
       const jobs = await Promise.all(
         Array.from({ length: 5 }, () => enqueue(pgBossQueue(boss, { name: fresh }), newDelivery())),
       );
-      expect(jobs.map(({ duplicate }) => duplicate)).toEqual(jobs.map(() => false));
+      expect(new Set(jobs.map(({ id }) => id)).size).toBe(5);
       const settings = await boss.getQueue(fresh);
       expect(settings).toMatchObject({
         retryLimit: 16,
@@ -105,7 +104,7 @@ withPostgres('over PostgreSQL', () => {
       await boss.deleteQueue(name);
       // pg-boss 12 says so itself.
       await expect(enqueue(queue, delivery)).rejects.toThrow(/no queue|does not exist/);
-      expect((await enqueue(queue, delivery)).duplicate).toBe(false);
+      expect((await enqueue(queue, delivery)).id).toBeTruthy();
     });
 
     test('keeps in plain JSON what is plain text', async () => {

@@ -69,7 +69,7 @@ describe('the answer', () => {
   });
 
   test('200 queued, when it is durably in a queue, whether handlers live here or not', async () => {
-    const enqueue = vi.fn(async () => ({ id: 'job_1', duplicate: false }));
+    const enqueue = vi.fn(async () => ({ id: 'job_1' }));
     const receiver = receiverWith({ queue: { durable: true, enqueue } });
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200, outcome: 'queued' });
     expect(enqueue).toHaveBeenCalledOnce();

@@ -71,7 +71,7 @@ describe('close', () => {
   });
 
   test('hands nothing to a queue any more', async () => {
-    const enqueue = vi.fn(async () => ({ id: 'job_1', duplicate: false }));
+    const enqueue = vi.fn(async () => ({ id: 'job_1' }));
     const receiver = createReceiver({ secret: SECRET, queue: { durable: true, enqueue } });
     await receiver.close();
     expect(await deliver(receiver, paidOrder())).toMatchObject({

@@ -12,7 +12,7 @@ async function queued(payload = paidOrder()): Promise<SealedDelivery> {
     durable: true,
     enqueue: async (delivery: SealedDelivery) => {
       jobs.push(delivery);
-      return { id: delivery.key, duplicate: false };
+      return { id: delivery.key };
     },
   } as const;
   const web = createReceiver({ secret: SECRET, queue, hooks }).onInvalid(() => {});
@@ -134,7 +134,7 @@ describe('a receiver with a queue', () => {
   test('redrives through it, where the queue can', async () => {
     const store = durableStore();
     const redrive = vi.fn(async () => ({ id: '1' }));
-    const enqueue = vi.fn(async () => ({ id: '1', duplicate: true }));
+    const enqueue = vi.fn(async () => ({ id: '1' }));
     const handler = vi.fn(broken);
     const queue = { durable: true, enqueue, redrive } as const;
     const receiver = createReceiver({ secret: SECRET, store, queue, hooks });
@@ -156,7 +156,7 @@ describe('a receiver with a queue', () => {
     const onError = vi.fn();
     const queue = {
       durable: true,
-      enqueue: async () => ({ id: '1', duplicate: false }),
+      enqueue: async () => ({ id: '1' }),
       redrive: async () => {
         throw new Error('down');
       },

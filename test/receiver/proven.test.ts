@@ -20,7 +20,7 @@ const queue: HandOff = {
   enqueue: async (delivery, { key }) => {
     const { body, ...rest } = delivery;
     jobs.push({ ...JSON.parse(JSON.stringify(rest)), body });
-    return { id: key, duplicate: 'unknown' };
+    return { id: key };
   },
 };
 

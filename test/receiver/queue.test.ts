@@ -12,7 +12,7 @@ function makeQueue() {
     durable: true,
     enqueue: async (delivery, { key }) => {
       jobs.push(delivery);
-      return { id: key, duplicate: 'unknown' };
+      return { id: key };
     },
   };
   return { jobs, queue };
@@ -131,7 +131,7 @@ test('a worker that is quicker than the queue in the same receiver runs the hand
     // Stored, and taken by the worker, before the web process has been told so.
     enqueue: async (delivery) => {
       dispatched = await receiver.dispatch(delivery);
-      return { id: '1', duplicate: false };
+      return { id: '1' };
     },
   };
   const receiver = createReceiver({ secret: SECRET, queue, hooks }).on('order:paid', handler);

@@ -26,7 +26,7 @@ async function kill(store: IdempotencyStore) {
     durable: true,
     enqueue: async (delivery) => {
       sealed = delivery;
-      return { id: '1', duplicate: false };
+      return { id: '1' };
     },
   };
   await deliver(createReceiver({ secret: SECRET, scope: 'shop', queue }), paidOrder());
@@ -77,7 +77,7 @@ describe('a dead delivery', () => {
     await kill(store);
     const [dead] = await store.list({ state: 'dead', limit: 9 });
     if (!dead) throw new Error('nothing is dead');
-    const redriven = vi.fn(async (_: SealedDelivery) => ({ id: '1', duplicate: false as const }));
+    const redriven = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
     const queue: HandOff = { durable: true, enqueue: redriven, redrive: redriven };
     const other = createReceiver({ secret: SECRET, store, hooks, scope: 'shop', queue });
     expect(await other.redrive(dead)).toMatchObject({ outcome: 'queued' });

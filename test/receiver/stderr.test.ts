@@ -342,7 +342,7 @@ async function sealedOf(payload: Record<string, unknown>) {
   const jobs: Parameters<ReturnType<typeof shop>['dispatch']>[0][] = [];
   const enqueue = async (delivery: (typeof jobs)[number]) => {
     jobs.push(delivery);
-    return { id: '1', duplicate: 'unknown' as const };
+    return { id: '1' };
   };
   await deliver(shop({ queue: { durable: true, enqueue } }), payload);
   const [job] = jobs;

@@ -63,7 +63,7 @@ test('telemetry is told of a receiver that is set up wrong', async () => {
 });
 
 test('a trace travels with a delivery through the queue', async () => {
-  const enqueue = vi.fn(async () => ({ id: '1', duplicate: false }));
+  const enqueue = vi.fn(async () => ({ id: '1' }));
   const telemetry = watching();
   const queue = { durable: true, enqueue } as const;
   const receiver = createReceiver({ secret: SECRET, telemetry, queue, hooks });

@@ -141,7 +141,7 @@ describe.each(TARGETS)('replayed to %s', (name, toTarget) => {
   });
 
   test('takes it as expected that a queue has what would have been handled', async () => {
-    const enqueue = async () => ({ id: '1', duplicate: false });
+    const enqueue = async () => ({ id: '1' });
     const receiver = createReceiver({ secret: 'a', queue: { durable: true, enqueue } });
     const result = await replay(receiver, 'order:paid');
     expect(result).toMatchObject({ status: 200, outcome: 'queued', asExpected: true });

@@ -46,8 +46,7 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
   return {
     durable: true,
     description: `BullMQ${queue.name === undefined ? '' : ` (${queue.name})`}`,
-    // BullMQ answers the same whether there was such a job or not.
-    enqueue: async (delivery) => ({ ...(await add(delivery)), duplicate: 'unknown' }),
+    enqueue: add,
     redrive: async (delivery, { signal }) => {
       const id = jobIdOf(delivery);
       for (let attempt = 1; ; attempt++) {

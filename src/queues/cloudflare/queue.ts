@@ -47,7 +47,7 @@ export function cloudflareQueue(
     // Nobody waits for it any more, and its sender comes back.
     signal.throwIfAborted();
     await queue.send(message, { contentType: 'json' });
-    return { id: delivery.key, duplicate: 'unknown' as const };
+    return { id: delivery.key };
   }
 
   return {

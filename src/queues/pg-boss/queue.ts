@@ -41,8 +41,9 @@ export function pgBossQueue(
       const data = toData(delivery);
       // By name, because a queue that its owner has created need not have any.
       const terms = { ...toOptions(options.tx), id, deadLetter: queues.dead };
-      if ((await boss.send(name, data, terms)) !== null) return { id, duplicate: false };
-      if (await find(delivery, options)) return { id, duplicate: true };
+      if ((await boss.send(name, data, terms)) !== null) return { id };
+      // There is such a job already; or there is no queue.
+      if (await find(delivery, options)) return { id };
     } catch (error) {
       queues.forget();
       throw error;

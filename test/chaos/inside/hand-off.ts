@@ -98,6 +98,6 @@ function chaotic(queue: HandOff): HandOff {
 function early({ enqueue }: HandOff): HandOff['enqueue'] {
   return async (delivery, options) => {
     setTimeout(() => void enqueue(delivery, options).catch(() => {}), 50);
-    return { id: options.key, duplicate: 'unknown' };
+    return { id: options.key };
   };
 }
