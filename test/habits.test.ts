@@ -1,5 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createReceiver } from 'storefront-webhooks';
+import { replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
@@ -16,6 +19,16 @@ interface Workflow {
   readonly jobs: Readonly<
     Record<string, { strategy?: { matrix: { node: number[] } }; steps: readonly Step[] }>
   >;
+}
+
+interface Form {
+  readonly name: string;
+  readonly description: string;
+  readonly body: readonly {
+    readonly type: string;
+    readonly id?: string;
+    readonly attributes: { readonly label?: string; readonly placeholder?: string };
+  }[];
 }
 
 const read = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
@@ -72,6 +85,55 @@ describe('the workflows', () => {
     expect(node).toEqual(named.map(Number));
     expect(manifest.engines.node).toMatch(new RegExp(`^>=${node.at(0)}\\.`));
     expect(readFileSync('README.md', 'utf8')).toContain(`Node ${node.at(0)} to ${node.at(-1)}`);
+  });
+});
+
+describe('the issue forms', () => {
+  const folder = '.github/ISSUE_TEMPLATE';
+  const forms = readdirSync(folder).filter((file) => file !== 'config.yml');
+  const parsed = (file: string): Form => parse(read(folder, file));
+
+  test.each(forms)('%s asks each of its questions once', (file) => {
+    const { name, description, body } = parsed(file);
+    expect([name, description]).not.toContain(undefined);
+    const questions = body.filter(({ type }) => type !== 'markdown');
+    const ids = questions.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(questions.length);
+    for (const { type, id, attributes } of questions) {
+      expect(['input', 'textarea', 'checkboxes']).toContain(type);
+      expect(id).toMatch(/^[a-z-]+$/);
+      expect(attributes.label, id).toBeTruthy();
+    }
+  });
+
+  test.each(forms)('%s warns of secrets, and sends what is a weakness elsewhere', (file) => {
+    const text = read(folder, file);
+    expect(text).toContain("Never paste a real secret, a real signature or a buyer's data.");
+    expect(text).toContain('SECURITY.md');
+  });
+
+  test('nobody can pass them by', () => {
+    expect(parse(read(folder, 'config.yml'))).toEqual({ blank_issues_enabled: false });
+  });
+
+  test('the .hook.json that they show is answered as it expects', async () => {
+    const { body } = parsed('1-delivery.yml');
+    const shown = body.find(({ id }) => id === 'fixture')?.attributes.placeholder ?? '';
+    const temporary = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+    try {
+      const file = join(temporary, 'shown.hook.json');
+      writeFileSync(file, shown);
+      const secret = 'a secret for tests';
+      const { status, outcome, fixture } = await replay(
+        createReceiver({ secret }).on('*', () => {}),
+        file,
+        { secret },
+      );
+      expect({ status, outcome }).toEqual(fixture.expect);
+      expect(fixture.expect).toEqual({ status: 200, outcome: 'handled' });
+    } finally {
+      rmSync(temporary, { recursive: true, force: true });
+    }
   });
 });
 
