@@ -137,6 +137,21 @@ describe('the issue forms', () => {
   });
 });
 
+describe('the decisions', () => {
+  const decisions = readdirSync('decisions').sort();
+
+  test('are numbered without gaps', () => {
+    expect(decisions.map((file) => file.slice(0, 5))).toEqual(
+      decisions.map((_, index) => `${String(index + 1).padStart(4, '0')}-`),
+    );
+  });
+
+  test.each(decisions)('%s has a title and then says why', (file) => {
+    expect(file).toMatch(/^\d{4}(-[a-z0-9]+)+\.md$/);
+    expect(read('decisions', file)).toMatch(/^# [A-Z].+[^.\n]\n\n[^#\n]/);
+  });
+});
+
 describe('a release', () => {
   test('has its section in the changelog', () => {
     expect(readFileSync('CHANGELOG.md', 'utf8')).toContain(`\n## ${manifest.version}\n`);
