@@ -26,7 +26,8 @@ export const drivers = [
   { name: 'bun:sqlite', command: [installed('.bin/bun')], driver: 'bun:sqlite' },
   {
     name: 'better-sqlite3',
-    command: [process.execPath],
+    // Its binary is for one Node, and npm takes the first that is installed beside it, whichever runs npm.
+    command: [installed('node20/bin/node')],
     driver: pathToFileURL(installed('better-sqlite3/lib/index.js')).href,
   },
 ] as const;
