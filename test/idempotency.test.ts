@@ -4,6 +4,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { Idempotency, type Work } from '../src/idempotency.js';
 import type { Lease } from '../src/lease.js';
 
+/** Also on a machine that has other things to do. */
+const SOON = { timeout: 20_000 };
 const DONE: Work = { state: 'done' };
 const FAILED: Work = { state: 'failed', error: 'it threw' };
 const KEEP = { keepMs: 60_000 };
@@ -325,8 +327,9 @@ describe('a store that fails', () => {
       state: 'worked',
     });
     await closing.close(0);
-    await vi.waitFor(() =>
-      expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]),
+    await vi.waitFor(
+      () => expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]),
+      SOON,
     );
   });
 
@@ -358,7 +361,7 @@ describe('a store that fails', () => {
     const { process, errors } = setUp(storeWith({ complete }, base));
     const first = process();
     await first.hold(subject, KEEP, async () => DONE);
-    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    await vi.waitFor(() => expect(errors).toHaveLength(1), SOON);
     isDown = false;
     await first.close(5_000);
     expect(await process().hold(subject, KEEP, async () => DONE)).toEqual({ state: 'done' });
@@ -450,7 +453,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
       });
       const { process } = setUp(store, { waitMs: 0 });
       void process().hold(subject, KEEP, begun);
-      await vi.waitUntil(() => !isAlive);
+      await vi.waitUntil(() => !isAlive, SOON);
       await new Promise((resolve) => setTimeout(resolve, timing.leaseMs + 20));
     }
     const { process } = setUp(base);

@@ -54,7 +54,7 @@ describe.each([[false], [true]])('a store that misbehaves (oncePer: %s)', (onceP
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
     expect(ship).toHaveBeenCalledOnce();
     await receiver.close({ timeoutMs: 0 });
-    await vi.waitFor(() => expect(onError).toHaveBeenCalled(), 3_000);
+    await vi.waitFor(() => expect(onError).toHaveBeenCalled(), 20_000);
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'outcome_unrecorded' });
   });
 

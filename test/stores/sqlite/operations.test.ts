@@ -205,7 +205,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       const next = await vi.waitUntil(async () => {
         const claimed = await claim(store, leased, 300);
         return claimed.state === 'acquired' ? claimed : undefined;
-      });
+      }, 20_000);
       expect(next.fence).toBeGreaterThan(fence + 3_590_000);
       expect((await claim(store, leased, 300)).state).toBe('busy');
     });
