@@ -19,7 +19,7 @@ export default defineConfig({
     bullmq: 'src/queues/bullmq/index.ts',
     'pg-boss': 'src/queues/pg-boss/index.ts',
     cloudflare: 'src/cloudflare.ts',
-    opentelemetry: 'src/opentelemetry/index.ts',
+    opentelemetry: 'src/report/opentelemetry/index.ts',
     testing: 'src/testing/index.ts',
   },
   format: ['esm', 'cjs'],

@@ -1,16 +1,4 @@
-export type { CloseOptions } from './closing.js';
-export {
-  type Delivery,
-  type DeliverySource,
-  type KeptDelivery,
-  type SealedDelivery,
-  seal,
-} from './delivery.js';
 export { UsageError, type UsageErrorCode, WebhookError, type WebhookErrorCode } from './errors.js';
-export type { HandOff, HandOffOptions } from './hand-off.js';
-export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './handler.js';
-export type { ErrorInfo, Hooks, OutcomeInfo, RejectionInfo } from './hooks.js';
-export type { KeyBy } from './key.js';
 export type { ReceiverOptions } from './options.js';
 export {
   type Dispatched,
@@ -19,9 +7,29 @@ export {
   type RejectionCode,
   type Result,
 } from './outcome.js';
+export type { CloseOptions } from './process/closing.js';
+export type { HandOff, HandOffOptions } from './process/hand-off.js';
+export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './process/handler.js';
 export { createReceiver, type Receiver } from './receiver.js';
 export type { Reply } from './reply.js';
-export type { RequestHeaders, WebhookRequest } from './request.js';
+export type { ErrorInfo, Hooks, OutcomeInfo, RejectionInfo } from './report/hooks.js';
+export type { Telemetry, TracedDelivery, TracedHandler } from './report/telemetry.js';
+export {
+  type Delivery,
+  type DeliverySource,
+  type KeptDelivery,
+  type SealedDelivery,
+  seal,
+} from './request/delivery.js';
+export type { KeyBy } from './request/key.js';
+export type { RequestHeaders, WebhookRequest } from './request/request.js';
+export type {
+  RetiredSecret,
+  ScopedSecret,
+  SecretFunction,
+  SecretRequest,
+} from './request/secret-source.js';
+export { type Secret, verifySignature } from './request/signature.js';
 export { type BlacklistEntry, blacklistEntrySchema } from './schemas/blacklist-entry.js';
 export { type Category, categorySchema } from './schemas/category.js';
 export { type EventSchemas, eventSchemas, type Payloads } from './schemas/events.js';
@@ -47,16 +55,9 @@ export {
   productSchema,
 } from './schemas/product.js';
 export type { ResourceSchema } from './schemas/resource.js';
+export type { StandardSchema } from './schemas/standard-schema.js';
 export { type WebhookEndpoint, webhookEndpointSchema } from './schemas/webhook-endpoint.js';
 export { type WebhookLog, webhookLogSchema } from './schemas/webhook-log.js';
-export type {
-  RetiredSecret,
-  ScopedSecret,
-  SecretFunction,
-  SecretRequest,
-} from './secret-source.js';
-export { type Secret, verifySignature } from './signature.js';
-export type { StandardSchema } from './standard-schema.js';
 export type { EffectLedger } from './stores/ledger.js';
 export { type MemoryStoreOptions, memoryStore } from './stores/memory.js';
 export type {
@@ -69,4 +70,3 @@ export type {
   StoredDelivery,
   UnfinishedState,
 } from './stores/store.js';
-export type { Telemetry, TracedDelivery, TracedHandler } from './telemetry.js';

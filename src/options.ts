@@ -1,12 +1,12 @@
-import type { HandOff } from './hand-off.js';
-import type { Hooks } from './hooks.js';
-import type { KeyBy } from './key.js';
+import type { HandOff } from './process/hand-off.js';
+import type { Hooks } from './report/hooks.js';
+import type { Telemetry } from './report/telemetry.js';
+import type { KeyBy } from './request/key.js';
+import type { RetiredSecret, SecretFunction } from './request/secret-source.js';
+import type { Secret } from './request/signature.js';
 import type { EventSchemas } from './schemas/events.js';
 import type { OrderStatus } from './schemas/order.js';
-import type { RetiredSecret, SecretFunction } from './secret-source.js';
-import type { Secret } from './signature.js';
 import type { IdempotencyStore } from './stores/store.js';
-import type { Telemetry } from './telemetry.js';
 
 /** What {@link createReceiver} takes. Times are milliseconds and sizes bytes, where nothing else is said. */
 export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {

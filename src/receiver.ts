@@ -1,7 +1,8 @@
-import { Answers } from './answers.js';
-import { type CloseOptions, Closing } from './closing.js';
-import { type Delivery, type KeptDelivery, toSealed } from './delivery.js';
-import { checkStored, refuseOtherScope, withoutHandler } from './dispatched.js';
+import type { ReceiverOptions } from './options.js';
+import type { Rejection, Result } from './outcome.js';
+import { Answers } from './process/answers.js';
+import { type CloseOptions, Closing } from './process/closing.js';
+import { checkStored, refuseOtherScope, withoutHandler } from './process/dispatched.js';
 import type {
   EffectOptions,
   EventOf,
@@ -11,23 +12,22 @@ import type {
   Pattern,
   PayloadMap,
   WebhookEvent,
-} from './handler.js';
-import { harmless } from './harmless.js';
-import { Reporter } from './hooks.js';
-import { Idempotency } from './idempotency.js';
-import type { ReceiverOptions } from './options.js';
-import type { Rejection, Result } from './outcome.js';
-import { Processing, type ProcessOptions } from './processing.js';
+} from './process/handler.js';
+import { Idempotency } from './process/idempotency.js';
+import { Processing, type ProcessOptions } from './process/processing.js';
+import { type AnyHandler, type RouteOptions, Router } from './process/router.js';
+import { type Opened, Unsealing } from './process/unsealing.js';
 import { type Reply, replyTo } from './reply.js';
-import type { WebhookRequest } from './request.js';
-import { type AnyHandler, type RouteOptions, Router } from './router.js';
+import { harmless } from './report/harmless.js';
+import { Reporter } from './report/hooks.js';
+import { type TracedDelivery, trace, watched } from './report/telemetry.js';
+import { type Delivery, type KeptDelivery, toSealed } from './request/delivery.js';
+import type { WebhookRequest } from './request/request.js';
+import { SIGN } from './request/sign-symbol.js';
+import { sign } from './request/signature.js';
+import { verifyRequest } from './request/verify.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
 import { readOptions, type Settings } from './settings.js';
-import { SIGN } from './sign-symbol.js';
-import { sign } from './signature.js';
-import { type TracedDelivery, trace, watched } from './telemetry.js';
-import { type Opened, Unsealing } from './unsealing.js';
-import { verifyRequest } from './verifying.js';
 
 // A short lease, because a sender retries a few times only: a crash must not spend them on 503s.
 const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };

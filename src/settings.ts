@@ -1,18 +1,18 @@
-import { didYouMean } from './did-you-mean.js';
 import { UsageError } from './errors.js';
-import type { HandOff } from './hand-off.js';
-import type { Hooks } from './hooks.js';
 import { MAX_TIMER_MS } from './in-time.js';
-import type { KeyBy } from './key.js';
 import type { ReceiverOptions } from './options.js';
+import type { HandOff } from './process/hand-off.js';
+import { didYouMean } from './report/did-you-mean.js';
+import type { Hooks } from './report/hooks.js';
+import type { Telemetry } from './report/telemetry.js';
+import type { KeyBy } from './request/key.js';
+import { type RetiredSecret, type SecretSource, toSecretSource } from './request/secret-source.js';
 import { type EventSchemas, eventSchemas } from './schemas/events.js';
-import { type RetiredSecret, type SecretSource, toSecretSource } from './secret-source.js';
-import type { StandardSchema } from './standard-schema.js';
+import type { StandardSchema } from './schemas/standard-schema.js';
 import { guardStore } from './stores/guard.js';
 import { isMemoryStore, memoryStore } from './stores/memory.js';
 import { isProxy, reasonToRefuse } from './stores/refused.js';
 import type { IdempotencyStore } from './stores/store.js';
-import type { Telemetry } from './telemetry.js';
 
 /** The options, checked and complete. */
 export interface Settings {

@@ -1,8 +1,8 @@
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { memoryStore } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
-import { Idempotency, type Work } from '../src/idempotency.js';
-import type { Lease } from '../src/lease.js';
+import { Idempotency, type Work } from '../src/process/idempotency.js';
+import type { Lease } from '../src/process/lease.js';
 
 /** Also on a machine that has other things to do. */
 const SOON = { timeout: 20_000 };

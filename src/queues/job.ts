@@ -1,5 +1,5 @@
-import type { SealedDelivery } from '../delivery.js';
 import { WebhookError } from '../errors.js';
+import type { SealedDelivery } from '../request/delivery.js';
 import { fromBase64, toBase64 } from '../stores/base64.js';
 
 /** A delivery as the data of a job: JSON. */

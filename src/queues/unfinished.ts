@@ -1,7 +1,7 @@
-import type { SealedDelivery } from '../delivery.js';
 import { UsageError, WebhookError } from '../errors.js';
-import { quoted } from '../log.js';
 import type { Outcome } from '../outcome.js';
+import { quoted } from '../report/log.js';
+import type { SealedDelivery } from '../request/delivery.js';
 import { type Dispatching, type Worked, work } from './work.js';
 
 /** {@link work}, where whatever is thrown can be kept by a queue, in its log and in its database. */

@@ -1,5 +1,5 @@
-import type { SealedDelivery } from '../delivery.js';
 import type { Dispatched, Outcome, Result } from '../outcome.js';
+import type { SealedDelivery } from '../request/delivery.js';
 
 /** What a queue's worker needs of a receiver. */
 export interface Dispatching {

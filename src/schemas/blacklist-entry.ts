@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { InferOutput } from '../standard-schema.js';
 import { openInteger } from './open.js';
 import { resource } from './resource.js';
+import type { InferOutput } from './standard-schema.js';
 
 /** A blocked email (1), IP address (2) or country code (3) (specification: Blacklist entry). */
 export const blacklistEntrySchema = resource(

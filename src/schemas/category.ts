@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { InferOutput } from '../standard-schema.js';
 import { fileSchema } from './file.js';
 import { resource } from './resource.js';
+import type { InferOutput } from './standard-schema.js';
 
 /** A group of products (specification: Category). */
 export const categorySchema = resource(

@@ -1,6 +1,6 @@
-import type { InferOutput, StandardSchema } from '../standard-schema.js';
 import { type JsonObject, jsonObject } from './json.js';
 import { orderSchema } from './order.js';
+import type { InferOutput, StandardSchema } from './standard-schema.js';
 
 /**
  * A payload whose shape the specification does not show: any JSON object. Bind a schema of your own

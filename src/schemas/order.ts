@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { nameType } from '../bytes.js';
-import type { InferOutput } from '../standard-schema.js';
+import { nameType } from '../request/bytes.js';
 import { decimal } from './decimal.js';
 import { jsonObject } from './json.js';
 import { openInteger } from './open.js';
 import { resource } from './resource.js';
+import type { InferOutput } from './standard-schema.js';
 
 /** The order states of the specification, by code. */
 const LABELS = {

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import type { InferOutput } from '../standard-schema.js';
 import { decimal } from './decimal.js';
 import { isJsonObject } from './json.js';
 import { orderStatus } from './order.js';
 import { type ResourceSchema, resource, variants } from './resource.js';
+import type { InferOutput } from './standard-schema.js';
 
 /** A payment in the integrated flow: where to send the customer (specification: Payment result). */
 export const hostedPaymentSchema = resource({ url: z.string() }, {});

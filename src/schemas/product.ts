@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import type { InferOutput } from '../standard-schema.js';
 import { decimal } from './decimal.js';
 import { fileSchema } from './file.js';
 import { isJsonObject, jsonObject } from './json.js';
 import { openInteger, openText } from './open.js';
 import { type ResourceSchema, resource, variants } from './resource.js';
+import type { InferOutput } from './standard-schema.js';
 
 /** How many are left; `∞` where stock is not counted. */
 const stock = z.custom<number | '∞'>(

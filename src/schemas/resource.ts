@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { type $ZodIssue, $ZodObjectJIT } from 'zod/v4/core';
-import type { StandardResult, StandardSchema } from '../standard-schema.js';
 import { decimal } from './decimal.js';
 import type { Issue } from './issue.js';
 import { isJsonObject } from './json.js';
+import type { StandardResult, StandardSchema } from './standard-schema.js';
 
 /** Tells the schemas of this package from others. */
 export const VENDOR = 'storefront-webhooks';

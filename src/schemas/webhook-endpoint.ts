@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { InferOutput } from '../standard-schema.js';
 import { resource } from './resource.js';
+import type { InferOutput } from './standard-schema.js';
 
 /** An address that the provider sends webhooks to (specification: Webhook endpoint). */
 export const webhookEndpointSchema = resource(

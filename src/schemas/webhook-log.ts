@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { InferOutput } from '../standard-schema.js';
 import { jsonObject } from './json.js';
 import { resource } from './resource.js';
+import type { InferOutput } from './standard-schema.js';
 
 /** The provider's record of one webhook it sent (specification: Webhook log). */
 export const webhookLogSchema = resource(

@@ -1,5 +1,5 @@
-import { nameType } from '../bytes.js';
 import { UsageError } from '../errors.js';
+import { nameType } from '../request/bytes.js';
 import type { ListFilter, UnfinishedState } from './store.js';
 
 /** How many are listed where nobody says. */

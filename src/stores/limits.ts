@@ -1,4 +1,4 @@
-import { writeLine } from '../log.js';
+import { writeLine } from '../report/log.js';
 
 /** How a client is to be made, so that no call of it waits for ever. */
 export interface Limits {

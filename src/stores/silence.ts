@@ -1,4 +1,4 @@
-import { writeLine } from '../log.js';
+import { writeLine } from '../report/log.js';
 import type { IdempotencyStore } from './store.js';
 
 /** How long a call waits before the connection under it is ended, where its client lets the store do so. */

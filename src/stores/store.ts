@@ -1,4 +1,4 @@
-import type { SealedDelivery } from '../delivery.js';
+import type { SealedDelivery } from '../request/delivery.js';
 import type { Json } from '../schemas/json.js';
 
 /** Stalled: past due by so much, which its sender would have come back for. */

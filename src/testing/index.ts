@@ -1,4 +1,4 @@
-export { sign } from '../signature.js';
+export { sign } from '../request/signature.js';
 export type { Fixture, Signing } from './fixture.js';
 export { loadFixture, shippedFixtures } from './load.js';
 export type { Mischief } from './prepare.js';

@@ -1,8 +1,8 @@
 import { UsageError } from '../errors.js';
 import { MAX_TIMER_MS } from '../in-time.js';
 import type { Outcome } from '../outcome.js';
-import { SIGN } from '../sign-symbol.js';
-import { type Secret, sign } from '../signature.js';
+import { SIGN } from '../request/sign-symbol.js';
+import { type Secret, sign } from '../request/signature.js';
 import { within } from './answer.js';
 import type { Fixture } from './fixture.js';
 import { loadFixture } from './load.js';

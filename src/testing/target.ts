@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, Server, type ServerResponse } from 
 import type { Socket } from 'node:net';
 import { UsageError } from '../errors.js';
 import type { Reply } from '../reply.js';
-import type { WebhookRequest } from '../request.js';
-import { SIGN } from '../sign-symbol.js';
+import type { WebhookRequest } from '../request/request.js';
+import { SIGN } from '../request/sign-symbol.js';
 import { type Answer, AnswerBody, within } from './answer.js';
 import { nameUrl, sendOverHttp } from './http.js';
 import type { OutgoingRequest } from './prepare.js';

@@ -1,5 +1,5 @@
 import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
-import { openTelemetry } from '../../../src/opentelemetry/index.ts';
+import { openTelemetry } from '../../../src/report/opentelemetry/index.ts';
 import { Quantiles } from './quantiles.mjs';
 
 const EVENT = 'messaging.destination.name';

@@ -1,4 +1,4 @@
-import { quoted, writeLine } from '../../log.js';
+import { quoted, writeLine } from '../../report/log.js';
 import type { BullmqQueue } from './bullmq.js';
 
 /**

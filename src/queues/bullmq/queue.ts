@@ -1,6 +1,6 @@
-import type { SealedDelivery } from '../../delivery.js';
 import { UsageError } from '../../errors.js';
-import type { HandOff } from '../../hand-off.js';
+import type { HandOff } from '../../process/hand-off.js';
+import type { SealedDelivery } from '../../request/delivery.js';
 import { toJob } from '../job.js';
 import { afterActive } from '../redriving.js';
 import type { BullmqQueue, JobTerms, StoredJob } from './bullmq.js';

@@ -1,5 +1,5 @@
-import { nameType } from '../../bytes.js';
 import { UsageError } from '../../errors.js';
+import { nameType } from '../../request/bytes.js';
 import type { Dispatching } from '../work.js';
 import type { LargeBinding } from './large-bodies.js';
 

@@ -1,8 +1,8 @@
 import { WebhookError } from '../../errors.js';
 import { inTime } from '../../in-time.js';
-import { Limited } from '../../limited.js';
-import { quoted, writeLine } from '../../log.js';
-import { describeError } from '../../printable.js';
+import { Limited } from '../../report/limited.js';
+import { quoted, writeLine } from '../../report/log.js';
+import { describeError } from '../../report/printable.js';
 import { type Dispatching, work } from '../work.js';
 import type { QueueBatch, QueueMessage } from './bindings.js';
 import { type DelayKind, delaySeconds } from './delays.js';

@@ -1,5 +1,5 @@
-import { nameType } from '../../bytes.js';
 import { UsageError, WebhookError } from '../../errors.js';
+import { nameType } from '../../request/bytes.js';
 import { fromBase64, toBase64 } from '../../stores/base64.js';
 import type { D1Client } from '../../stores/d1/database.js';
 import type { R2Binding } from './bindings.js';

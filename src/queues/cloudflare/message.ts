@@ -1,5 +1,5 @@
-import type { SealedDelivery } from '../../delivery.js';
 import { WebhookError } from '../../errors.js';
+import type { SealedDelivery } from '../../request/delivery.js';
 import { fromJob, type Job, toJob } from '../job.js';
 
 /** A job whose body is too large for a message: it names where the body is. */

@@ -1,7 +1,7 @@
-import { nameType } from '../../bytes.js';
-import type { SealedDelivery } from '../../delivery.js';
 import { UsageError, WebhookError } from '../../errors.js';
-import type { HandOff } from '../../hand-off.js';
+import type { HandOff } from '../../process/hand-off.js';
+import { nameType } from '../../request/bytes.js';
+import type { SealedDelivery } from '../../request/delivery.js';
 import type { QueueBinding } from './bindings.js';
 import { type LargeBinding, type LargeBodies, largeBodies } from './large-bodies.js';
 import { type Message, toMessage, toParkedJob } from './message.js';

@@ -1,4 +1,4 @@
-import type { SealedDelivery } from '../../delivery.js';
+import type { SealedDelivery } from '../../request/delivery.js';
 import { fromJob, type Job, toJob } from '../job.js';
 
 /** What jsonb refuses: NUL, and half of a surrogate pair. */

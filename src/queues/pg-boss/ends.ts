@@ -1,4 +1,4 @@
-import { writeLine } from '../../log.js';
+import { writeLine } from '../../report/log.js';
 import type { Boss, BossDatabase, BossJob } from './boss.js';
 
 /** Longer than a restart takes. After that the job is given out again at its expiry; `boss.stop` may wait as long. */

@@ -1,6 +1,6 @@
-import type { SealedDelivery } from '../../delivery.js';
 import { UsageError, WebhookError } from '../../errors.js';
-import type { HandOff, HandOffOptions } from '../../hand-off.js';
+import type { HandOff, HandOffOptions } from '../../process/hand-off.js';
+import type { SealedDelivery } from '../../request/delivery.js';
 import { afterActive } from '../redriving.js';
 import type { Boss } from './boss.js';
 import { toData } from './data.js';

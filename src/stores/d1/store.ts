@@ -1,4 +1,4 @@
-import { isBytes } from '../../bytes.js';
+import { isBytes } from '../../request/bytes.js';
 import { fromBase64, toBase64 } from '../base64.js';
 import { listInPages } from '../durable-object/pages.js';
 import type { SqliteValue } from '../sqlite/database.js';

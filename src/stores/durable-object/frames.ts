@@ -1,4 +1,4 @@
-import { isBytes } from '../../bytes.js';
+import { isBytes } from '../../request/bytes.js';
 import type { StatementName } from '../sqlite/statements.js';
 
 /** What the object can be asked for: a statement by its name, or to purge. */

@@ -1,4 +1,4 @@
-import { writeLine } from '../../log.js';
+import { writeLine } from '../../report/log.js';
 import { fromBase64 } from '../base64.js';
 import { readFilter } from '../limit.js';
 import type { ListFilter, StoredDelivery, UnfinishedState } from '../store.js';

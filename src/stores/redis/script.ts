@@ -1,5 +1,5 @@
-import { toHex, toUtf8 } from '../../bytes.js';
 import { WebhookError } from '../../errors.js';
+import { toHex, toUtf8 } from '../../request/bytes.js';
 import type { ScriptCalls } from './client.js';
 
 /** A script that replies with a text that begins with "=". */

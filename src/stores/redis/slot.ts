@@ -1,4 +1,4 @@
-import { toUtf8 } from '../../bytes.js';
+import { toUtf8 } from '../../request/bytes.js';
 
 const SLOTS = 16_384;
 

@@ -1,4 +1,4 @@
-import { writeLine } from '../../log.js';
+import { writeLine } from '../../report/log.js';
 import type { ScriptCalls } from './client.js';
 import { INFO } from './index-scripts.js';
 

@@ -1,0 +1,111 @@
+import type { DeliverySource } from '../request/delivery.js';
+import type { Issue } from '../schemas/issue.js';
+import type { Json, Jsonable } from '../schemas/json.js';
+
+/** Event name to payload type. */
+export type PayloadMap = object;
+
+type NameOf<Payloads extends PayloadMap> = keyof Payloads & string;
+
+/** `'order:*'` for every known name that begins with `order:`. */
+export type Family<Name extends string> = Name extends `${infer Prefix}:${string}`
+  ? `${Prefix}:*`
+  : never;
+
+/** What `.on` takes: a name, a family, or `'*'` for every known event. */
+export type Pattern<Payloads extends PayloadMap> =
+  | NameOf<Payloads>
+  | Family<NameOf<Payloads>>
+  | '*';
+
+/** The names that a pattern covers. */
+export type NamesOf<Payloads extends PayloadMap, P> = P extends '*'
+  ? NameOf<Payloads>
+  : P extends `${infer Prefix}:*`
+    ? Extract<NameOf<Payloads>, `${Prefix}:${string}`>
+    : Extract<P, NameOf<Payloads>>;
+
+/** What a handler gets. */
+export interface WebhookEvent<Event extends string, Payload> {
+  /**
+   * The id of the webhook log (header `X-Service-Webhook`); not signed, and opaque. Begins with
+   * `content:` where none was sent.
+   */
+  readonly id: string;
+  readonly event: Event;
+  readonly payload: Payload;
+  /**
+   * The idempotency key, 64 hexadecimal digits: the delivery's, or with `oncePer` the effect's. The same
+   * in every attempt, and no header can change it for the key of another delivery. For an effect ledger,
+   * or for the `Idempotency-Key` of a service that you call.
+   */
+  readonly key: string;
+  /** The name under which is stored what the handler has done: see {@link HandlerOptions}. */
+  readonly handler: string;
+  /** Fields that were missing or of another type, and are `undefined` for it; in `onInvalid`, what is wrong. */
+  readonly issues: readonly Issue[];
+  /** The body as received. */
+  readonly rawBody: Uint8Array;
+  /** What the `secret` function named; else the receiver's `scope`. */
+  readonly scope: string;
+  /** 1 for the first attempt at this delivery. */
+  readonly attempt: number;
+  readonly receivedAt: Date;
+  /** Fires when the time limit has passed or another process has taken over: stop, and write nothing more. */
+  readonly signal: AbortSignal;
+  readonly source: DeliverySource;
+  /**
+   * Runs a step once per delivery and handler: its result is remembered across retries. The result
+   * has to be JSON. A step that throws runs again with the next retry.
+   *
+   * @example
+   * const invoice = await once('invoice', () => createInvoice(payload));
+   * await once('mail', () => sendMail(payload.email, invoice));
+   */
+  readonly once: {
+    <Result extends Json | undefined | void>(
+      step: string,
+      run: () => Result | Promise<Result>,
+    ): Promise<Result>;
+    <Result extends object>(
+      step: string,
+      run: () => (Result & Jsonable<Result>) | Promise<Result & Jsonable<Result>>,
+    ): Promise<Result>;
+  };
+}
+
+/** The event of one of several names: a union that `switch (event)` narrows. */
+export type EventOf<Payloads extends PayloadMap, Name> =
+  Name extends NameOf<Payloads> ? WebhookEvent<Name, Payloads[Name]> : never;
+
+export type Handler<Event> = (event: Event) => unknown;
+
+export interface HandlerOptions {
+  /**
+   * The name under which is stored what the handler has done. Default: the pattern. It is for ever: a
+   * handler of another name has done nothing yet. To change it, give the first one as `formerly`.
+   */
+  name?: string;
+  /**
+   * What it was called when it first was deployed, or its pattern where it had no name: what it has done is
+   * stored under that, before and from now on. Keep it for as long as the handler lives.
+   *
+   * @example
+   * receiver.on('order:paid', deliver, { name: 'deliver', formerly: 'order:paid', oncePer: (order) => order.id });
+   */
+  formerly?: string;
+}
+
+export interface EffectOptions<Payload> extends HandlerOptions {
+  /** Needed, because its effects are remembered under it for ever: see {@link HandlerOptions.name}. */
+  name: string;
+  /**
+   * Runs the handler once per key, whatever the delivery: across endpoints, and for replays under fresh
+   * ids. The key belongs to this handler: the handlers of two events have effects of their own. Two
+   * services that share a store need two `scope`s. A durable store remembers it for ever.
+   *
+   * @example
+   * receiver.on('order:paid', deliver, { name: 'deliver', oncePer: (order) => order.id });
+   */
+  oncePer: (payload: Payload) => string;
+}

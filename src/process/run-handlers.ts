@@ -1,0 +1,154 @@
+import { UsageError } from '../errors.js';
+import { describeError } from '../report/printable.js';
+import { type Telemetry, watched } from '../report/telemetry.js';
+import { type Delivery, seal } from '../request/delivery.js';
+import { effectKey } from '../request/key.js';
+import { HandlerEvent } from './handler-event.js';
+import type { Idempotency, Work } from './idempotency.js';
+import type { Lease } from './lease.js';
+import { ownPayload } from './own-payload.js';
+import type { AnyKey, Route } from './router.js';
+
+/** What the handlers of one delivery came to, and the names of those that ran to their end. */
+export type HandlersWork = Work & { readonly ran: readonly string[] };
+
+/** What one handler came to; `skipped` is an effect that another delivery has had. */
+type RouteWork = Work | { readonly state: 'skipped' };
+
+interface Run {
+  readonly delivery: Delivery;
+  readonly lease: Lease;
+  readonly idempotency: Idempotency;
+  readonly telemetry: Telemetry | undefined;
+  readonly onError: (error: unknown, handler: string) => void;
+}
+
+/** Step 5: runs those handlers of a delivery that have not finished before, side by side. Never rejects. */
+export async function runHandlers(routes: readonly Route[], run: Run): Promise<HandlersWork> {
+  const left = routes.filter(({ progress }) => !Object.hasOwn(run.lease.done, progress));
+  // The only one left needs no record: completing the delivery is its record.
+  const start = left.length > 1 ? runAndRecord : runRoute;
+  // Before any of them starts, because each may write to what it is given.
+  const prepared = left.map((route, index) => prepare(route, index, run));
+  // All are started here; since none rejects, waiting for one after the other waits for all.
+  const started = prepared.map((one) => ({ name: one.route.name, running: start(one, run) }));
+  const ran: string[] = [];
+  let work: Work = { state: 'done' };
+  for (const { name, running } of started) {
+    const result = await running;
+    if (result.state === 'done') ran.push(name);
+    else if (result.state === 'failed') work = result;
+    else if (result.state !== 'skipped' && work.state !== 'failed') work = result;
+  }
+  return { ...work, ran };
+}
+
+/** A handler with what is its own. */
+interface Prepared {
+  readonly route: Route;
+  readonly payload: unknown;
+  /** The key of its effect, or why `oncePer` gave none. */
+  readonly effect: { readonly key: string } | { readonly error: unknown } | undefined;
+}
+
+function prepare(route: Route, index: number, { delivery }: Run): Prepared {
+  return {
+    route,
+    payload: index === 0 ? delivery.payload : ownPayload(delivery.payload),
+    effect: route.oncePer && toEffect(route, route.oncePer, delivery),
+  };
+}
+
+async function runAndRecord(prepared: Prepared, run: Run): Promise<RouteWork> {
+  const { name, progress } = prepared.route;
+  const result = await runRoute(prepared, run);
+  if (result.state === 'done' || result.state === 'skipped') {
+    await run.lease.record(progress, null).catch((error) => run.onError(error, name));
+  }
+  return result;
+}
+
+async function runRoute(prepared: Prepared, run: Run): Promise<RouteWork> {
+  const { route, effect } = prepared;
+  if (!effect) return runHandler(prepared, run.lease, run);
+  return 'key' in effect ? runEffect(prepared, effect.key, run) : fail(effect.error, route, run);
+}
+
+async function runHandler({ route, payload }: Prepared, lease: Lease, run: Run): Promise<Work> {
+  // As where the handler before it has held this process up for so long.
+  if (lease.hasEnded()) return { state: 'busy' };
+  const isHeld = run.lease.begin();
+  if (isHeld !== true && !(await isHeld)) return { state: 'busy' };
+  try {
+    const { telemetry } = run;
+    const { attempt } = run.lease;
+    const { name, storedName } = route;
+    await watched(
+      telemetry && ((handle) => telemetry.handler({ name, attempt }, handle)),
+      async () =>
+        route.handler(new HandlerEvent(run.delivery, payload, attempt, storedName, lease)),
+    );
+    return { state: 'done' };
+  } catch (error) {
+    return fail(error, route, run);
+  }
+}
+
+function fail(error: unknown, { name }: Route, { onError }: Run): Work {
+  onError(error, name);
+  return { state: 'failed', error: describeError(error) };
+}
+
+/** An effect has a key, a lease and an end of its own, because other deliveries may ask for it, too. */
+async function runEffect(prepared: Prepared, key: string, run: Run): Promise<RouteWork> {
+  const { name } = prepared.route;
+  const { scope, id, event, receivedAt } = seal(run.delivery);
+  const effect = { key, scope, id, event, receivedAt, body: undefined };
+  let running: Promise<Work> = Promise.resolve({ state: 'unavailable' });
+  const held = await run.idempotency.hold(effect, { keepMs: Number.POSITIVE_INFINITY }, (lease) => {
+    running = runHandler(prepared, lease, run);
+    return running;
+  });
+  switch (held.state) {
+    case 'worked':
+      return held.result;
+    case 'done':
+      return { state: 'skipped' };
+    case 'timeout':
+      // The delivery's own time is up as well. It ends when its handler does.
+      return running;
+    case 'busy':
+    case 'lost':
+      return { state: 'busy' };
+    case 'unavailable':
+      run.onError(held.error, name);
+      return { state: 'unavailable' };
+    case 'dead':
+    case 'closing':
+      return { state: 'unavailable' };
+  }
+}
+
+function toEffect(
+  { name, storedName }: Route,
+  oncePer: AnyKey,
+  { scope, payload }: Delivery,
+): Prepared['effect'] {
+  try {
+    return { key: effectKey(scope, storedName, checkKey(oncePer(payload), name)) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function checkKey(key: unknown, handler: string): string {
+  if (typeof key === 'string' && key !== '') return key;
+  const isPromise = typeof key === 'object' && key !== null && 'then' in key;
+  // Nobody else looks at it: one that rejected would end the process.
+  if (isPromise) Promise.resolve(key).catch(() => {});
+  throw new UsageError(
+    'key_invalid',
+    `oncePer of the handler "${handler}" has to give a string that is not empty, such as ` +
+      `order.id${isPromise ? ', and not a promise of one: take the async away' : ''}.`,
+  );
+}

@@ -1,0 +1,136 @@
+import type { Dispatched, Outcome, Rejection, RejectionCode } from '../outcome.js';
+import type { Delivery, DeliverySource } from '../request/delivery.js';
+import type { Issue } from '../schemas/issue.js';
+import { type Announced, type Failure, Lines } from './lines.js';
+import { RecentIds } from './recent-ids.js';
+
+/** Told to `hooks.onOutcome` when it is known how a verified delivery ended. */
+export interface OutcomeInfo {
+  /** Not signed, and the sender's to choose: escape it before it is shown. */
+  readonly id: string;
+  /** Not signed, and the sender's to choose: escape it before it is shown. */
+  readonly event: string;
+  readonly scope: string;
+  readonly source: DeliverySource;
+  readonly outcome: Outcome;
+  /** Names of the handlers that ran to their end. */
+  readonly ran: readonly string[];
+  /** 1 for the first attempt; absent where none was made. */
+  readonly attempt: number | undefined;
+  /** From the request's headers to its outcome. */
+  readonly durationMs: number;
+  /** Fields of the payload that did not fit. */
+  readonly issues: readonly Issue[];
+  /** This process has lately seen the same id with other content: somebody may be guessing ids. */
+  readonly idReused: boolean;
+}
+
+/** Told to `hooks.onRejected` when a request has been refused. */
+export interface RejectionInfo {
+  readonly status: number;
+  readonly code: RejectionCode;
+  readonly message: string;
+  /** What is wrong with the payload. The messages of a schema of yours may quote it. */
+  readonly issues: readonly Issue[];
+  /** Whether the signature held: then this was a real delivery, and nobody has handled it. */
+  readonly verified: boolean;
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  /** What was seen, and what to change if it was genuine: names of headers, and no values. */
+  readonly detail: string | undefined;
+}
+
+/** Told to `hooks.onError` beside the error. */
+export interface ErrorInfo {
+  readonly id?: string | undefined;
+  readonly event?: string | undefined;
+  readonly scope?: string | undefined;
+  /** The name of the handler that threw. */
+  readonly handler?: string | undefined;
+  /** Which attempt at the delivery it was, where a handler threw: 1 for the first. */
+  readonly attempt?: number | undefined;
+}
+
+/** What a program is told while it runs. A hook is not waited for, and may throw without harm. */
+export interface Hooks {
+  /** Without it, what is parked and what nobody handles is told of on stderr. */
+  onOutcome?: (info: OutcomeInfo) => unknown;
+  /** Without it, refusals are told of on stderr: the first, then one line a minute that counts the rest. */
+  onRejected?: (info: RejectionInfo) => unknown;
+  /** Without it, an error is one line on stderr; of many, ten a minute and one that counts the rest. */
+  onError?: (error: unknown, info: ErrorInfo) => unknown;
+}
+
+/** Calls the hooks, and speaks on stderr where silence would hide a lost delivery. */
+export class Reporter {
+  readonly #hooks: Hooks;
+  readonly #isTraced: boolean;
+  readonly #recentIds = new RecentIds();
+  readonly #lines = new Lines();
+
+  /** @param isTraced - Whether every delivery is told of on stderr. */
+  constructor(hooks: Hooks, isTraced: boolean) {
+    this.#hooks = hooks;
+    this.#isTraced = isTraced;
+  }
+
+  outcome(result: Dispatched, delivery: Delivery, startedAt: number): void {
+    const { onOutcome } = this.#hooks;
+    if (!onOutcome) this.#lines.ended(result, delivery);
+    if (!onOutcome && !this.#isTraced) return;
+    const durationMs = performance.now() - startedAt;
+    if (this.#isTraced) this.#lines.traced(delivery, result, durationMs);
+    if (!onOutcome) return;
+    const { outcome, ran, attempt } = result;
+    const { id, event, scope, source, issues, content } = delivery;
+    const idReused = this.#recentIds.isReused(scope, id, content);
+    this.#call(() =>
+      onOutcome({ id, event, scope, source, outcome, ran, attempt, durationMs, issues, idReused }),
+    );
+  }
+
+  /** @param payload - Of a genuine delivery: stderr names the order. */
+  rejection(rejection: Rejection, payload?: unknown): void {
+    if (this.#isTraced) this.#lines.tracedRefusal(rejection);
+    const { onRejected } = this.#hooks;
+    if (!onRejected) {
+      this.#lines.refused(rejection, payload);
+      return;
+    }
+    const { status, code, message, issues, verified, id, event, detail } = rejection;
+    this.#call(() => onRejected({ status, code, message, issues, verified, id, event, detail }));
+  }
+
+  error(error: unknown, failure: Failure & { readonly scope?: string | undefined }): void {
+    const { onError } = this.#hooks;
+    const { id, event, scope, handler, attempt } = failure;
+    if (!onError) this.#lines.failed(error, failure);
+    // What a hook could not be told is still told.
+    else
+      this.#call(
+        () => onError(error, { id, event, scope, handler, attempt }),
+        () => this.#lines.failed(error, failure),
+      );
+  }
+
+  announce(announced: Announced): void {
+    this.#lines.announce(announced);
+  }
+
+  #call(hook: () => unknown, instead: () => void = () => {}): void {
+    const failed = (error: unknown) => {
+      this.#lines.hookFailed(error);
+      instead();
+    };
+    try {
+      Promise.resolve(hook()).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** Tells what has been counted and not told yet. */
+  flush(): void {
+    this.#lines.flush();
+  }
+}

@@ -1,0 +1,65 @@
+import { WebhookError } from '../errors.js';
+
+// Controls, line ends, invisible and bidirectional marks, lone surrogates: what forges or hides a log line.
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** Untrusted text made safe for one line of a log or an answer: escaped and shortened. */
+export function printable(text: string, maxLength = 200): string {
+  const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return short.replace(
+    UNPRINTABLE,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+}
+
+const MAX_FRAMES = 6;
+const MAX_CAUSES = 3;
+
+/** {@link describeError}, with where it was thrown and what had caused it: for who has to mend it. */
+export function describeInFull(error: unknown, causes = MAX_CAUSES): string {
+  const text = describeError(error);
+  try {
+    if (!(error instanceof Error)) return text;
+    const frames = (error.stack ?? '').split('\n').filter(isFrame).slice(0, MAX_FRAMES);
+    const places = frames.map((frame) => `, ${printable(frame.trim(), 300)}`).join('');
+    const full = `${text.replace(/\.$/, '')}${codeOf(error, text)}${places}`;
+    if (causes === 0) return full;
+    const parts: unknown[] =
+      error instanceof AggregateError ? error.errors.slice(0, MAX_CAUSES) : [];
+    const told = [...(error.cause === undefined ? [] : [error.cause]), ...parts];
+    return [full, ...told.map((one) => `caused by ${describeInFull(one, causes - 1)}`)].join('; ');
+  } catch {
+    return text;
+  }
+}
+
+/** What tells one failure from another, where the message does not. */
+function codeOf(error: Error, text: string): string {
+  const code = 'code' in error && typeof error.code === 'string' ? printable(error.code, 40) : '';
+  return code === '' || text.includes(code) ? '' : ` (${code})`;
+}
+
+/** A place in the user's program, or in a package of it. */
+function isFrame(line: string): boolean {
+  return /^\s+at /.test(line) && !/node:internal|\/storefront-webhooks\/dist\//.test(line);
+}
+
+/** One line about anything that was thrown, even a frozen object whose `message` throws. */
+export function describeError(error: unknown): string {
+  try {
+    const cause =
+      error instanceof WebhookError && error.cause ? ` (${describeError(error.cause)})` : '';
+    const text = error instanceof Error ? `${error.name}: ${error.message}${cause}` : textOf(error);
+    return printable(text, 2000);
+  } catch {
+    return 'something that cannot be shown was thrown';
+  }
+}
+
+function textOf(thrown: unknown): string {
+  const isObject = typeof thrown === 'object' && thrown !== null;
+  // The names of its members, and not what is in them: it may be the payload.
+  return isObject
+    ? `an object that is no error: { ${Object.keys(thrown).join(', ')} }`
+    : String(thrown);
+}

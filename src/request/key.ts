@@ -1,0 +1,105 @@
+import { isJsonObject } from '../schemas/json.js';
+import { sha2 } from './sha2.js';
+
+/**
+ * What makes two deliveries the same one.
+ *
+ * - `'delivery'`: the id, the event and the signed content. A retry is a duplicate; no unsigned header
+ *   can make one delivery pass for another.
+ * - `'content'`: the event and the signed content. A replay under a fresh id is a duplicate, too.
+ * - `'id'`: the id alone. Only for a provider that is proven to need it: the id is not signed.
+ */
+export type KeyBy = 'delivery' | 'content' | 'id';
+
+/**
+ * The state that a payload claims for itself, or else the hash of the bytes. A retry that the provider
+ * encodes anew (other spacing, `10.0` for `10`) states the same content.
+ */
+export function contentOf(payload: unknown, rawBody: Uint8Array): string {
+  if (isJsonObject(payload)) {
+    const { id, status, updated_at } = payload;
+    const known = status === undefined || typeof status === 'string' || typeof status === 'number';
+    if (typeof id === 'string' && typeof updated_at === 'string' && known) {
+      // Each text that another one follows carries its length: what is joined cannot be read in two ways.
+      const state = `${status}`;
+      return `state:${id.length}:${id}${typeof status}:${state.length}:${state}${updated_at}`;
+    }
+  }
+  return `bytes:${sha2.sha256(rawBody)}`;
+}
+
+/** Stands in for the id of a delivery that came without one. */
+export function contentId(content: string): string {
+  return `content:${hashOf(content)}`;
+}
+
+const MAX_HEADER = 200;
+/** What a store would change: NUL, and half of a surrogate pair. */
+const NOT_TEXT = /[\0\p{Cs}]/u;
+/** What can be any of that. Many times as fast, and nothing of it is in the ids that there are. */
+const PERHAPS_NOT_TEXT = /[\0\ud800-\udfff]/;
+
+/** An unsigned header as it is kept: one that is very long is cut, and a hash keeps it apart from all others. */
+export function headerText(text: string): string {
+  if (text.length <= MAX_HEADER && !isOdd(text)) return text;
+  return `${text.slice(0, 100).replace(/[\0\p{Cs}]/gu, '\ufffd')}…${hashOf(text)}`;
+}
+
+function isOdd(text: string): boolean {
+  return PERHAPS_NOT_TEXT.test(text) && NOT_TEXT.test(text);
+}
+
+/** As bytes, two texts that differ in half of a surrogate pair would be the same: JSON keeps them apart. */
+function hashOf(text: string): string {
+  return sha2.sha256(isOdd(text) ? JSON.stringify(text) : text).slice(0, 32);
+}
+
+// A key is the hash of a JSON array of its parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one key.
+
+interface KeyParts {
+  readonly scope: string;
+  readonly id: string;
+  readonly event: string;
+  readonly content: string;
+}
+
+/** The idempotency key of a delivery: 64 hexadecimal digits. The same for its headers as they are kept. */
+export function deliveryKey(keyBy: KeyBy, { scope, content, ...headers }: KeyParts): string {
+  const id = headerText(headers.id);
+  const event = headerText(headers.event);
+  switch (keyBy) {
+    case 'delivery':
+      return sha2.sha256(JSON.stringify([keyBy, scope, id, event, content]));
+    case 'content':
+      return sha2.sha256(JSON.stringify([keyBy, scope, event, content]));
+    case 'id':
+      return sha2.sha256(JSON.stringify([keyBy, scope, id]));
+  }
+}
+
+/**
+ * The key of a delivery that does not fit its event. A key of its own: what is wrong must not use up
+ * the key of the one that is right, whatever it states.
+ */
+export function invalidKey({ scope, id, event }: KeyParts, rawBody: Uint8Array): string {
+  const claimed = [scope, headerText(id), headerText(event)];
+  return sha2.sha256(JSON.stringify(['invalid', ...claimed, sha2.sha256(rawBody)]));
+}
+
+/**
+ * The key of a delivery that is not proven: it must not use up that of a genuine one, whatever it claims,
+ * nor stand for one that is proven later.
+ */
+export function unprovenKey(
+  parts: Omit<KeyParts, 'content'>,
+  rawBody: Uint8Array,
+  proof: string,
+): string {
+  const claimed = [parts.scope, headerText(parts.id), headerText(parts.event), proof];
+  return sha2.sha256(JSON.stringify(['unproven', ...claimed, sha2.sha256(rawBody)]));
+}
+
+/** The idempotency key of an effect: what one handler does once for a key of its own. */
+export function effectKey(scope: string, handler: string, key: string): string {
+  return sha2.sha256(JSON.stringify(['effect', scope, handler, key]));
+}

@@ -1,0 +1,199 @@
+import { UsageError } from '../errors.js';
+import { Rejection, type RejectionCode } from '../outcome.js';
+import { isBytes, nameType } from './bytes.js';
+import { isSignature } from './signature.js';
+
+/** A Fetch `Headers`, or a plain object such as Node's `req.headers`; names in any case. */
+export type RequestHeaders =
+  | {
+      get(name: string): string | null;
+      forEach?(each: (value: string, name: string) => void): void;
+    }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** One request, free of any framework. */
+export interface WebhookRequest {
+  readonly method: string;
+  /** Path and query, as they were sent; only handed to a `secret` function. */
+  readonly url?: string | undefined;
+  readonly headers: RequestHeaders;
+  /**
+   * The bytes as received, or a function that reads them. The function is called only for a request
+   * that deserves it, and should stop at `limit` bytes with an error whose `status` is 413, and where
+   * the bytes come too slowly with one whose `status` is 408.
+   * `{ consumed }` says that the framework has already parsed the body, and which line to change.
+   */
+  readonly body:
+    | Uint8Array
+    | ((limit: number) => Promise<Uint8Array>)
+    | { readonly consumed: string };
+  /**
+   * Stores that the platform offers, where its instances come and go: named in the warning about the
+   * default store, which cannot serve there.
+   */
+  readonly durableStores?: string | undefined;
+  /** Settles when the answer has left, or cannot leave any more: `close()` waits for it. */
+  readonly answered?: PromiseLike<unknown> | undefined;
+}
+
+/** The three headers of a webhook (specification: Events). Only the signature proves anything. */
+export interface WebhookHeaders {
+  readonly event: string;
+  readonly signature: string;
+  /** Absent where the request names no delivery. */
+  readonly id: string | undefined;
+  readonly outcome?: undefined;
+}
+
+/** The body of a webhook. */
+export interface RawBody {
+  readonly bytes: Uint8Array;
+  readonly outcome?: undefined;
+}
+
+/** Step 1: what can be refused without reading a byte of the body. */
+export function readHeaders(
+  { method, headers }: WebhookRequest,
+  { headerPrefix, limit }: { headerPrefix: string; limit: number },
+): WebhookHeaders | Rejection {
+  if (method.toUpperCase() !== 'POST') return new Rejection('method_not_allowed');
+
+  const header = toFinder(headers);
+  const signature = header(`${headerPrefix}signature`);
+  if (!isSignature(signature)) {
+    const detail = whyUnsigned(signature, headerPrefix, headers);
+    return new Rejection('signature_invalid', { detail });
+  }
+
+  // Runtimes join a header that was given twice with a comma; no event name has one.
+  const event = header(`${headerPrefix}event`);
+  if (!event || event.includes(',')) {
+    const name = `\`${toTitle(`${headerPrefix}event`)}\``;
+    return new Rejection('event_header_invalid', { detail: `The header is ${name}.` });
+  }
+
+  const encoding = header('content-encoding');
+  if (encoding && encoding.toLowerCase() !== 'identity')
+    return new Rejection('encoding_unsupported');
+
+  const declaredLength = Number(header('content-length') ?? 0);
+  if (declaredLength > limit) return new Rejection('body_too_large');
+
+  return { event, signature, id: header(`${headerPrefix}webhook`) || undefined };
+}
+
+/** What there is in place of a signature: for who runs the receiver, and never for a sender. */
+function whyUnsigned(
+  signature: string | undefined,
+  headerPrefix: string,
+  headers: RequestHeaders,
+): string {
+  const expected = `\`${toTitle(`${headerPrefix}signature`)}\``;
+  if (signature) {
+    return `${expected} is not 128 hexadecimal digits, so it is no HMAC-SHA512.`;
+  }
+  const prefix = headerEntries(headers)
+    .map(([name]) => /^(x-[a-z0-9-]{1,40}-)signature$/.exec(name)?.[1])
+    .find((found) => found !== undefined && found !== headerPrefix);
+  if (prefix === undefined) return `There was no ${expected}.`;
+  const brand = toTitle(prefix);
+  return `There was no ${expected}, but \`${brand}Signature\`: set headerPrefix: '${brand}'.`;
+}
+
+/** As headers are written: Node and Fetch give their names in lower case. */
+export function toTitle(header: string): string {
+  return header.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+}
+
+/** The body, at most `limit` bytes of it, within `bodyTimeoutMs`. */
+export function readBody(
+  body: WebhookRequest['body'],
+  { limit, bodyTimeoutMs }: { limit: number; bodyTimeoutMs: number },
+): Promise<RawBody | Rejection> | RawBody | Rejection {
+  if (typeof body !== 'function') return checkBody(body, limit);
+  return readInTime(() => body(limit), bodyTimeoutMs).then((read) =>
+    read.outcome === 'rejected' ? read : checkBody(read.body, limit),
+  );
+}
+
+function checkBody(body: unknown, limit: number): RawBody | Rejection {
+  if (isBytes(body)) {
+    return body.length > limit ? new Rejection('body_too_large') : { bytes: body };
+  }
+  if (typeof body === 'object' && body !== null && 'consumed' in body) {
+    throw new UsageError(
+      'body_consumed',
+      `The raw body is gone: something read and parsed it before the webhook receiver could. ${body.consumed}`,
+    );
+  }
+  throw new UsageError(
+    'body_not_bytes',
+    `receive() needs the body as it was received, as a Uint8Array or a function that reads one, but got ${nameType(body)}.`,
+  );
+}
+
+async function readInTime(
+  read: () => Promise<unknown>,
+  timeoutMs: number,
+): Promise<{ readonly body: unknown; readonly outcome?: undefined } | Rejection> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<Rejection>((resolve) => {
+    timer = setTimeout(() => resolve(new Rejection('body_late')), timeoutMs);
+  });
+  try {
+    return await Promise.race([read().then((body) => ({ body })), late]);
+  } catch (error) {
+    return new Rejection(UNREAD.get(statusOf(error)) ?? 'body_incomplete');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Why a body was not read to its end, by the status of what was thrown. */
+const UNREAD = new Map<unknown, RejectionCode>([
+  [408, 'body_late'],
+  [413, 'body_too_large'],
+]);
+
+function statusOf(error: unknown): unknown {
+  return error instanceof Error && 'status' in error ? error.status : undefined;
+}
+
+/** Finds headers by their lower-case names; one that was given twice comes back joined with a comma. */
+function toFinder(headers: RequestHeaders): (name: string) => string | undefined {
+  if (isFetchHeaders(headers)) return (name) => headers.get(name) ?? undefined;
+  const keys = Object.keys(headers);
+  return (name) => {
+    let found: string | undefined;
+    for (const key of keys) {
+      if (key.length !== name.length || key.toLowerCase() !== name) continue;
+      const value = headers[key];
+      if (value === undefined || value === null) continue;
+      const text = Array.isArray(value) ? value.join(', ') : String(value);
+      found = found === undefined ? text : `${found}, ${text}`;
+    }
+    return found;
+  };
+}
+
+/** All headers by their lower-case names, as far as they can be listed. */
+export function headerEntries(headers: RequestHeaders): [name: string, value: string][] {
+  const entries: [string, string][] = [];
+  if (isFetchHeaders(headers)) {
+    headers.forEach?.((value, name) => {
+      entries.push([name.toLowerCase(), value]);
+    });
+    return entries;
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || value === null) continue;
+    entries.push([name.toLowerCase(), Array.isArray(value) ? value.join(', ') : String(value)]);
+  }
+  return entries;
+}
+
+type FetchHeaders = Extract<RequestHeaders, { get(name: string): string | null }>;
+
+function isFetchHeaders(headers: RequestHeaders): headers is FetchHeaders {
+  return typeof headers.get === 'function';
+}

@@ -1,0 +1,113 @@
+import { UsageError } from '../errors.js';
+import { decodeHex, isBytes, nameType, toHex, toText, toUtf8 } from './bytes.js';
+import { sha2 } from './sha2.js';
+
+/** The account's webhook secret: text, or the bytes of the key. */
+export type Secret = string | Uint8Array;
+
+const SIGNATURE = /^[0-9a-f]{128}$/i;
+
+// Used again for each signature: to make room for 64 bytes takes longer than to decode them.
+const given = new Uint8Array(64);
+
+/** Whether a header value has the form of a signature: 128 hexadecimal digits, nothing else. */
+export function isSignature(value: string | null | undefined): value is string {
+  return typeof value === 'string' && SIGNATURE.test(value);
+}
+
+/**
+ * Tells whether `signature` is the HMAC-SHA512 of exactly these bytes, in hexadecimal of either case
+ * (specification: Authentication, Webhook authenticity).
+ *
+ * Synchronous on every runtime, and constant in time over all secrets. A missing, malformed or wrong
+ * signature gives `false`; nothing that a sender can send throws.
+ *
+ * @param rawBody - The body as received. A string is taken as its UTF-8 bytes.
+ * @param signature - The value of the `X-Service-Signature` header.
+ * @param secret - One secret, or several while one is being replaced.
+ * @throws {UsageError} `body_not_bytes` for a parsed body, `secret_invalid` for an empty secret.
+ *
+ * @example
+ * if (!verifySignature(rawBody, request.headers.get('x-service-signature'), secret)) {
+ *   return new Response(null, { status: 401 });
+ * }
+ */
+export function verifySignature(
+  rawBody: Uint8Array | string,
+  signature: string | null | undefined,
+  secret: Secret | readonly Secret[],
+): boolean {
+  const body = toBytes(rawBody, 'verifySignature');
+  const secrets = toSecrets(secret);
+  if (!isSignature(signature)) return false;
+  decodeHex(signature, given);
+  let valid = false;
+  // Every secret is tried, so that the time does not tell which one fits.
+  for (const key of secrets) valid = sha2.equal(sha2.hmacSha512(key, body), given) || valid;
+  return valid;
+}
+
+/**
+ * Signs a body as the provider does: HMAC-SHA512 in lower-case hexadecimal. For tests.
+ *
+ * @throws {UsageError} `body_not_bytes` for anything but bytes or text, `secret_invalid` for an empty secret.
+ */
+export function sign(rawBody: Uint8Array | string, secret: Secret): string {
+  const body = toBytes(rawBody, 'sign');
+  checkSecret(secret);
+  return toHex(sha2.hmacSha512(secret, body));
+}
+
+/** A secret or several as a list, each one usable as a key. */
+export function toSecrets(secret: unknown): readonly Secret[] {
+  if (!Array.isArray(secret)) {
+    checkSecret(secret);
+    return [secret];
+  }
+  if (secret.length === 0) throw badSecret('the list of secrets is empty');
+  for (const one of secret) checkSecret(one);
+  return secret;
+}
+
+const GUESSED =
+  'it is the text of a value that is none, such as "undefined", which anybody can guess';
+
+/** What becomes of a value that was made into text and was none. */
+const NO_SECRET = /^(?:undefined|null|NaN|true|false|\[object \w+\])$/;
+
+function checkSecret(secret: unknown): asserts secret is Secret {
+  if (typeof secret === 'string') {
+    // The HMAC keys "" and "\0" are the same key, and anybody can sign with it.
+    if (/^[\s\0\p{Cf}]*$/u.test(secret)) throw badSecret('it is empty');
+    checkText(secret);
+  } else if (isBytes(secret)) {
+    if (secret.every((byte) => byte === 0)) throw badSecret('it is empty');
+    if (secret.length < 64) checkText(toText(secret));
+  } else {
+    throw badSecret(`it is ${nameType(secret)}, not a string or a Uint8Array`);
+  }
+}
+
+function checkText(text: string): void {
+  // Zeros at the end make no other key of it.
+  if (NO_SECRET.test(text.replace(/\0+$/, ''))) throw badSecret(GUESSED);
+}
+
+export function badSecret(reason: string): UsageError {
+  return new UsageError(
+    'secret_invalid',
+    `The webhook secret cannot be used: ${reason}. Set it to the signing secret of your account, ` +
+      'for example through process.env.WEBHOOK_SECRET, and check that the variable is set.',
+  );
+}
+
+function toBytes(rawBody: unknown, caller: string): Uint8Array {
+  if (isBytes(rawBody)) return rawBody;
+  if (typeof rawBody === 'string') return toUtf8(rawBody);
+  throw new UsageError(
+    'body_not_bytes',
+    `${caller} needs the raw body, as a Uint8Array, a Buffer or a string, but got ${nameType(rawBody)}. ` +
+      'A body that was parsed cannot be verified: pass the bytes as they were received, ' +
+      'for example req.body of express.raw({ type: () => true }), or new Uint8Array(await request.arrayBuffer()).',
+  );
+}

@@ -1,0 +1,31 @@
+import { Rejection } from '../outcome.js';
+import type { Settings } from '../settings.js';
+import { type Delivery, readDelivery } from './delivery.js';
+import { writeProof } from './proof.js';
+import { NO_SHOP, noneFits } from './proving.js';
+import { readBody, readHeaders, type WebhookRequest } from './request.js';
+import { verifySignature } from './signature.js';
+
+/** Steps 1 to 3: checks the headers, reads the body, verifies it, and reads the delivery. */
+export async function verifyRequest(
+  request: WebhookRequest,
+  settings: Settings,
+): Promise<Delivery | Rejection> {
+  const headers = readHeaders(request, settings);
+  if (headers.outcome === 'rejected') return headers;
+
+  const body = await readBody(request.body, settings);
+  if (body.outcome === 'rejected') return body;
+
+  const { event, id, signature } = headers;
+  const { secretSource } = settings;
+  const shop = await secretSource.find(request);
+  if (!shop || !verifySignature(body.bytes, signature, shop.secrets)) {
+    const detail = shop ? noneFits(shop.secrets) : NO_SHOP;
+    return new Rejection('signature_invalid', { id, event, detail });
+  }
+  const { scope } = shop;
+  const proof = writeProof(signature, request, secretSource.asksRequest);
+  const envelope = { event, id, scope, proof, receivedAt: new Date(), source: 'webhook' } as const;
+  return readDelivery(body.bytes, envelope, settings);
+}
