@@ -20,5 +20,7 @@ export default defineConfig({
     onConsoleLog: (log) => !log.startsWith('storefront-webhooks: '),
     // For a machine that stalls; no test waits so long for anything.
     testTimeout: 60_000,
+    // Some start several servers, beside others that do.
+    hookTimeout: 120_000,
   },
 });
