@@ -1,5 +1,5 @@
 import type { FastifyPluginCallback } from 'fastify';
-import { toAnswer } from './shared/node-answer.js';
+import { toNodeResponse } from './shared/node.js';
 import { readRequest } from './shared/node-request.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
 
@@ -26,7 +26,7 @@ export function toFastify(receiver: ReceiverSource): FastifyPluginCallback {
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     app.all('/', async (request, reply) => {
       const asked = readRequest(request.raw, reply.raw, { parsedBodyHint }, request);
-      const { status, headers, body } = await toAnswer(await receive(asked), request.raw);
+      const { status, headers, body } = await toNodeResponse(await receive(asked), request.raw);
       return reply.code(status).headers(headers).send(body);
     });
     registered();

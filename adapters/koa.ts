@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { toAnswer } from './shared/node-answer.js';
+import { toNodeResponse } from './shared/node.js';
 import { type NodeRequest, readRequest } from './shared/node-request.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
 
@@ -19,7 +19,7 @@ export function toKoa(receiver: ReceiverSource): Middleware {
     const reply = await receive(
       readRequest(request, context.res, { parsedBodyHint }, context.request),
     );
-    const { status, headers, body } = await toAnswer(reply, request);
+    const { status, headers, body } = await toNodeResponse(reply, request);
     context.status = status;
     context.body = body;
     context.set(headers);

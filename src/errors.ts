@@ -38,7 +38,7 @@ export class UsageError extends TypeError {
 
 /** Codes of {@link WebhookError}: stable, to be matched on. */
 export type WebhookErrorCode =
-  | 'answer_invalid'
+  | 'response_invalid'
   | 'delivery_too_large'
   | 'delivery_unfinished'
   | 'delivery_unproven'

@@ -1,5 +1,6 @@
 export { UsageError, type UsageErrorCode, WebhookError, type WebhookErrorCode } from './errors.js';
 export type { ReceiverOptions } from './options.js';
+export type { WebhookResponse } from './outcome.js';
 export {
   type Dispatched,
   type Outcome,
@@ -11,7 +12,6 @@ export type { CloseOptions } from './process/closing.js';
 export type { HandOff, HandOffOptions } from './process/hand-off.js';
 export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './process/handler.js';
 export { createReceiver, type Receiver } from './receiver.js';
-export type { Reply } from './reply.js';
 export type { ErrorInfo, Hooks, OutcomeInfo, RejectionInfo } from './report/hooks.js';
 export type { Telemetry, TracedDelivery, TracedHandler } from './report/telemetry.js';
 export {

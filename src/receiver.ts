@@ -1,7 +1,7 @@
 import type { ReceiverOptions } from './options.js';
 import type { Rejection, Result } from './outcome.js';
-import { Answers } from './process/answers.js';
-import { type CloseOptions, Closing } from './process/closing.js';
+import { toResponse, type WebhookResponse } from './outcome.js';
+import { Answers, type CloseOptions, Closing } from './process/closing.js';
 import { checkStored, refuseOtherScope, withoutHandler } from './process/dispatched.js';
 import type {
   EffectOptions,
@@ -17,14 +17,12 @@ import { Idempotency } from './process/idempotency.js';
 import { Processing, type ProcessOptions } from './process/processing.js';
 import { type AnyHandler, type RouteOptions, Router } from './process/router.js';
 import { type Opened, Unsealing } from './process/unsealing.js';
-import { type Reply, replyTo } from './reply.js';
 import { harmless } from './report/harmless.js';
 import { Reporter } from './report/hooks.js';
 import { type TracedDelivery, trace, watched } from './report/telemetry.js';
 import { type Delivery, type KeptDelivery, toSealed } from './request/delivery.js';
 import type { WebhookRequest } from './request/request.js';
-import { SIGN } from './request/sign-symbol.js';
-import { sign } from './request/signature.js';
+import { SIGN, sign } from './request/signature.js';
 import { verifyRequest } from './request/verify.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
 import { readOptions, type Settings } from './settings.js';
@@ -122,27 +120,27 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   /** Takes a request from its bytes to its answer: what an adapter calls. Never throws. */
-  async receive(request: WebhookRequest): Promise<Reply> {
+  async receive(request: WebhookRequest): Promise<WebhookResponse> {
     return this.#closing.finish(await this.#receive(request));
   }
 
-  async #receive(request: WebhookRequest): Promise<Reply> {
+  async #receive(request: WebhookRequest): Promise<WebhookResponse> {
     const startedAt = performance.now();
     try {
       this.#processing.announce();
       if (request.answered) this.#answers.add(request.answered);
       const delivery = await verifyRequest(request, this.#settings);
-      if (delivery.outcome === 'rejected') return replyTo(this.#refuse(delivery, startedAt));
+      if (delivery.outcome === 'rejected') return toResponse(this.#refuse(delivery, startedAt));
       const { queue } = this.#settings;
       const how = { startedAt, durableStores: request.durableStores };
       const result = queue
         ? this.#watch(delivery, 'send', how, () => this.#processing.enqueue(queue, delivery))
         : this.#process(delivery, how);
-      return replyTo(await result);
+      return toResponse(await result);
     } catch (error) {
       harmless(() => this.#settings.telemetry?.failed(error, startedAt));
       this.#reporter.error(error, {});
-      return replyTo({ outcome: 'failed', ran: [] });
+      return toResponse({ outcome: 'failed', ran: [] });
     }
   }
 

@@ -1,10 +1,9 @@
 import { UsageError } from './errors.js';
-import { MAX_TIMER_MS } from './in-time.js';
 import type { ReceiverOptions } from './options.js';
 import type { HandOff } from './process/hand-off.js';
-import { didYouMean } from './report/did-you-mean.js';
 import type { Hooks } from './report/hooks.js';
 import type { Telemetry } from './report/telemetry.js';
+import { didYouMean } from './report/text.js';
 import type { KeyBy } from './request/key.js';
 import { type RetiredSecret, type SecretSource, toSecretSource } from './request/secret-source.js';
 import { type EventSchemas, eventSchemas } from './schemas/events.js';
@@ -13,6 +12,7 @@ import { guardStore } from './stores/guard.js';
 import { isMemoryStore, memoryStore } from './stores/memory.js';
 import { isProxy, reasonToRefuse } from './stores/refused.js';
 import type { IdempotencyStore } from './stores/store.js';
+import { MAX_TIMER_MS } from './timing.js';
 
 /** The options, checked and complete. */
 export interface Settings {

@@ -3,9 +3,8 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
 import type { WebhookRequest } from '../../src/index.js';
-import { maxPieces, tooManyPieces } from './max-pieces.js';
-import { toPath } from './path.js';
 import type { Mount } from './receiver.js';
+import { maxPieces, tooManyPieces, toPath } from './request.js';
 
 /** What frameworks and parsers put on a request. */
 interface Extras {

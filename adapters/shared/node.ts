@@ -1,6 +1,83 @@
-import { toAnswer } from './node-answer.js';
+import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers';
+import type { WebhookResponse } from '../../src/index.js';
 import { type NodeRequest, type NodeResponse, readRequest } from './node-request.js';
 import type { Mount, Receive } from './receiver.js';
+
+/** An answer for Node to send. */
+export interface PreparedResponse {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+export async function toNodeResponse(
+  reply: WebhookResponse,
+  request: NodeRequest,
+): Promise<PreparedResponse> {
+  await endOfTurn();
+  const { connection, ...rest } = reply.headers;
+  const headers: Record<string, string> = {
+    ...rest,
+    // HTTP/2 has no such header.
+    ...(connection !== undefined && !('stream' in request) && { connection }),
+    'content-length': String(Buffer.byteLength(reply.body)),
+  };
+  const answer = { status: reply.status, headers, body: reply.body };
+  if (request.complete || request.readableEnded) return answer;
+  if ('stream' in request) {
+    const { stream } = request;
+    stream.once('finish', () => stream.close()).resume();
+    return answer;
+  }
+  // Who is slow is not helped by being read for longer, and may never end.
+  lingerAtClose(request.socket, reply.status === 408 ? 0 : LINGER_BYTES);
+  return { ...answer, headers: { ...headers, connection: 'close' } };
+}
+
+/** How much of a refused body is read and thrown away, and for how long, so that its sender sees the answer. */
+const LINGER_BYTES = 1024 * 1024;
+const LINGER_MS = 2000;
+
+/**
+ * Has a connection closed in two steps once its last answer has left (RFC 9112, 9.6). Whoever is still
+ * sending would otherwise be reset, because bytes of it lie unread, and would lose the answer with it.
+ */
+function lingerAtClose(socket: Socket, maxBytes: number): void {
+  // What Node's server calls once the last answer has left.
+  socket.destroySoon = () => {
+    let left = maxBytes;
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    const drop = (bytes: Uint8Array) => {
+      left -= bytes.length;
+      // What is not read holds the sender up, which gives it the time to see the answer.
+      if (left <= 0) socket.pause();
+    };
+    // In place of the server's own listener, which would take more requests out of the bytes.
+    socket.removeAllListeners('data').on('data', drop);
+    if (left > 0) socket.resume();
+    else socket.pause();
+    socket.on('close', () => clearTimeout(timer)).end();
+  };
+}
+
+// Kept from before anybody's fake timers.
+const afterThisTurn = setImmediate;
+let turn: Promise<void> | undefined;
+
+/**
+ * Waits for the end of this turn of the event loop, so that the answers of one turn leave together: to
+ * wake a proxy on the same machine for each of them takes longer than to handle the delivery.
+ */
+export function endOfTurn(): Promise<void> {
+  turn ??= new Promise((resolve) => {
+    afterThisTurn(() => {
+      turn = undefined;
+      resolve();
+    });
+  });
+  return turn;
+}
 
 /** Answers one request of Node's, and resolves when the answer has left. */
 export async function answer(
@@ -10,7 +87,7 @@ export async function answer(
   mount: Mount,
 ): Promise<void> {
   const reply = await receive(readRequest(request, response, mount));
-  const { status, headers, body } = await toAnswer(reply, request);
+  const { status, headers, body } = await toNodeResponse(reply, request);
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, headers);
   response.end(body);

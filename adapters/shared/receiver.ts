@@ -1,8 +1,8 @@
-import type { Reply, UsageErrorCode, WebhookRequest } from '../../src/index.js';
+import type { UsageErrorCode, WebhookRequest, WebhookResponse } from '../../src/index.js';
 
 /** What an adapter needs of a receiver. */
 export interface Receiving {
-  receive(request: WebhookRequest): Promise<Reply>;
+  receive(request: WebhookRequest): Promise<WebhookResponse>;
 }
 
 /** A receiver, or a function that makes one at the first request. */
@@ -17,7 +17,7 @@ export interface Mount {
 }
 
 /** Hands a request to a receiver. `env` is what the receiver's function is given, if it is to be made. */
-export type Receive<Env = void> = (request: WebhookRequest, env: Env) => Promise<Reply>;
+export type Receive<Env = void> = (request: WebhookRequest, env: Env) => Promise<WebhookResponse>;
 
 /** The longest that a function may take to make a receiver. */
 const MAKE_MS = 10_000;
@@ -36,7 +36,7 @@ export function toReceive<Env = void>(source: ReceiverSource<Env>): Receive<Env>
   let made: Promise<Receiving | undefined> | undefined;
   const tell = teller();
   return async (request, env) => {
-    made ??= inTime(Promise.resolve().then(() => source(env)))
+    made ??= withTimeout(Promise.resolve().then(() => source(env)))
       .then(checkReceiver)
       .catch((error) => {
         made = undefined;
@@ -89,7 +89,7 @@ function isReceiving(given: unknown): given is Receiving {
 
 // The core has the like of these two, but adapters know its types only.
 
-function inTime<Value>(promise: Promise<Value>): Promise<Value> {
+function withTimeout<Value>(promise: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(new Error(`its function took longer than ${MAKE_MS} ms.`));
@@ -110,7 +110,7 @@ function describe(error: unknown): string {
   }
 }
 
-const NOT_MADE: Reply = {
+const NOT_MADE: WebhookResponse = {
   status: 500,
   headers: { 'content-type': 'application/json; charset=utf-8' },
   body: '{"message":"The webhook could not be handled. Send it again.","outcome":"failed"}',

@@ -1,7 +1,6 @@
-import type { Reply, WebhookRequest } from '../../src/index.js';
-import { maxPieces, tooManyPieces } from './max-pieces.js';
-import { toPath } from './path.js';
+import type { WebhookRequest, WebhookResponse } from '../../src/index.js';
 import type { Mount } from './receiver.js';
+import { maxPieces, tooManyPieces, toPath } from './request.js';
 
 /**
  * Answers one Fetch request.
@@ -9,7 +8,7 @@ import type { Mount } from './receiver.js';
  * @param waitUntil - Of a platform that ends what nobody waits for, once it is answered.
  */
 export async function respond(
-  receive: (request: WebhookRequest) => Promise<Reply>,
+  receive: (request: WebhookRequest) => Promise<WebhookResponse>,
   request: Request,
   { parsedBodyHint, durableStores }: Mount,
   waitUntil: (promise: Promise<unknown>) => void = () => {},

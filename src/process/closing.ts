@@ -1,9 +1,28 @@
 import { UsageError } from '../errors.js';
-import type { Reply } from '../reply.js';
+import type { WebhookResponse } from '../outcome.js';
 import type { Reporter } from '../report/hooks.js';
-import type { Answers } from './answers.js';
+import { MAX_TIMER_MS, withTimeout } from '../timing.js';
 import { type ClosableServer, drain, isServer } from './draining.js';
 import type { Idempotency } from './idempotency.js';
+
+/** The answers that are on their way: whoever closes a receiver may end the process next. */
+export class Answers {
+  readonly #open = new Set<PromiseLike<unknown>>();
+
+  add(answered: PromiseLike<unknown>): void {
+    // An adapter of somebody's own may give anything: no order is lost over it.
+    const leaving = Promise.resolve(answered);
+    this.#open.add(leaving);
+    const forget = () => this.#open.delete(leaving);
+    leaving.then(forget, forget);
+  }
+
+  /** Waits until all have left, at most `timeoutMs`. */
+  async left(timeoutMs: number): Promise<void> {
+    const all = Promise.allSettled(this.#open);
+    await withTimeout(all, 'An answer', Math.min(timeoutMs, MAX_TIMER_MS)).catch(() => {});
+  }
+}
 
 /** How `receiver.close()` ends. */
 export interface CloseOptions {
@@ -45,7 +64,7 @@ export class Closing {
   }
 
   /** An answer, with what follows it; while the server is stopped, it is the last of its connection. */
-  finish(reply: Reply): Reply {
+  finish(reply: WebhookResponse): WebhookResponse {
     const recorded = this.#idempotency.recording;
     if (!this.#isDraining && !recorded) return reply;
     const headers = this.#isDraining ? { ...reply.headers, connection: 'close' } : reply.headers;

@@ -1,4 +1,4 @@
-import { atEndOfTurn, pause } from '../in-time.js';
+import { atEndOfTurn, pause } from '../timing.js';
 
 /** A server of `node:http`, as `app.listen()` and `serve()` give it; of `Bun.serve()`; or of `Deno.serve()`. */
 export type ClosableServer = NodeServer | { stop(): unknown } | { shutdown(): unknown };

@@ -1,7 +1,7 @@
 import { WebhookError } from '../errors.js';
-import { CALL_MS, inTime } from '../in-time.js';
 import type { SealedDelivery } from '../request/delivery.js';
 import { withoutData } from '../stores/guard.js';
+import { CALL_MS, withTimeout } from '../timing.js';
 
 /** How a delivery is handed off. */
 export interface HandOffOptions<Tx = never> {
@@ -44,7 +44,7 @@ export async function handOff(
       ? queue.redrive(delivery, options)
       : queue.enqueue(delivery, options);
   try {
-    const job = await inTime(enqueue(), 'The queue', CALL_MS);
+    const job = await withTimeout(enqueue(), 'The queue', CALL_MS);
     if (typeof job?.id === 'string') return;
   } catch (error) {
     late.abort(error);

@@ -1,8 +1,7 @@
 import { WebhookError } from '../errors.js';
-import { inTime, MAX_TIMER_MS } from '../in-time.js';
 import type { Dispatched } from '../outcome.js';
-import { insist, persist } from '../recording.js';
 import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from '../stores/store.js';
+import { keepTrying, MAX_TIMER_MS, withRetry, withTimeout } from '../timing.js';
 import { Lease, type LeaseEnd, type Timing } from './lease.js';
 import { Purging } from './purging.js';
 
@@ -88,7 +87,7 @@ export class Idempotency {
     try {
       const terms = this.#terms(subject, keepMs);
       // By the same owner: a claim whose answer was lost must not hold the delivery up for a lease.
-      claim = await persist(() => this.#claim(subject, terms));
+      claim = await withRetry(() => this.#claim(subject, terms));
       if (claim.state === 'busy') claim = await this.#wait(subject, terms, claim);
     } catch (cause) {
       const error = new WebhookError('store_unavailable', 'The store could not take the claim.', {
@@ -134,7 +133,7 @@ export class Idempotency {
     const leftMs = first ? first.at + this.#timing.timeoutMs + GRACE_MS - performance.now() : 0;
     if (first && leftMs > 0) {
       const busy = () => ({ outcome: 'busy', ran: [] }) as const;
-      return inTime(first.started, 'The first of them', Math.min(leftMs, MAX_TIMER_MS)).then(
+      return withTimeout(first.started, 'The first of them', Math.min(leftMs, MAX_TIMER_MS)).then(
         toDuplicate,
         busy,
       );
@@ -164,7 +163,7 @@ export class Idempotency {
   async close(timeoutMs: number): Promise<void> {
     this.#closing = true;
     // What takes longer is not reported: its lease lapses, and somebody else takes it over.
-    await inTime(this.#idle(), 'What is running', Math.min(timeoutMs, MAX_TIMER_MS)).catch(
+    await withTimeout(this.#idle(), 'What is running', Math.min(timeoutMs, MAX_TIMER_MS)).catch(
       () => {},
     );
     this.#closed = true;
@@ -219,7 +218,7 @@ export class Idempotency {
     lease.stop();
     const settle = () => settlement(lease, work, keepMs, permanent);
     try {
-      return await persist(settle);
+      return await withRetry(settle);
     } catch (cause) {
       this.#goOn(this.#settleInTheEnd(lease, subject, settle, cause));
       // What is done is done: to have it sent again would only do it twice.
@@ -245,7 +244,7 @@ export class Idempotency {
     // From then on somebody else may do it again.
     const tellOnceLapsed = () => lease.leftMs === 0 && tell();
     tellOnceLapsed();
-    const settled = await insist(settle, {
+    const settled = await keepTrying(settle, {
       isOver: () => this.#closed,
       onFailed: (error) => {
         cause = error;

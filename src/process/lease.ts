@@ -1,7 +1,7 @@
 import { WebhookError } from '../errors.js';
-import { persist } from '../recording.js';
 import type { Json } from '../schemas/json.js';
 import type { IdempotencyStore } from '../stores/store.js';
+import { withRetry } from '../timing.js';
 
 /** How long things may take, in milliseconds. */
 export interface Timing {
@@ -119,7 +119,7 @@ export class Lease {
    */
   async record(name: string, output: Json): Promise<void> {
     try {
-      if (await persist(() => this.#record(name, output))) return;
+      if (await withRetry(() => this.#record(name, output))) return;
     } catch {
       this.#unrecorded.set(name, output);
       return;
@@ -148,7 +148,7 @@ export class Lease {
 
   /** Ends the lease at once, as if it had run out: the next claim counts as one after a crash. */
   lapse(): Promise<boolean> {
-    return persist(() => this.#store.renew(this.key, this.#fence, 0));
+    return withRetry(() => this.#store.renew(this.key, this.#fence, 0));
   }
 
   /** How long it lasts from now on, unless it is renewed; 0 where somebody else may hold it. */

@@ -1,9 +1,9 @@
 import { UsageError } from '../errors.js';
-import { didYouMean } from '../report/did-you-mean.js';
+import { didYouMean } from '../report/text.js';
 import { nameType } from '../request/bytes.js';
 import type { Delivery } from '../request/delivery.js';
 import type { WebhookEvent } from './handler.js';
-import { progressName } from './once.js';
+import { progressName } from './handler-event.js';
 
 /** A handler as the router keeps it: the types of `.on` see to it that it is given the payloads it expects. */
 export type AnyHandler = (event: WebhookEvent<string, unknown>) => unknown;

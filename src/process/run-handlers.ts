@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.js';
-import { describeError } from '../report/printable.js';
 import { type Telemetry, watched } from '../report/telemetry.js';
+import { describeError } from '../report/text.js';
 import { type Delivery, seal } from '../request/delivery.js';
 import { effectKey } from '../request/key.js';
 import { HandlerEvent } from './handler-event.js';

@@ -1,6 +1,6 @@
 import { UsageError, WebhookError } from '../errors.js';
 import { type Dispatched, Rejection, type Result } from '../outcome.js';
-import { describeError } from '../report/printable.js';
+import { describeError } from '../report/text.js';
 import {
   type Delivery,
   keyOfSealed,

@@ -4,7 +4,7 @@ import type { Delivery } from '../request/delivery.js';
 import { isJsonObject } from '../schemas/json.js';
 import { Limited } from './limited.js';
 import { quoted, writeLine } from './log.js';
-import { describeError, describeInFull } from './printable.js';
+import { describeError, describeInFull } from './text.js';
 import { VERSION } from './version.js';
 
 /** What an error is about, as far as it is known. */

@@ -1,5 +1,5 @@
 import { harmless } from './harmless.js';
-import { printable } from './printable.js';
+import { printable } from './text.js';
 
 /**
  * One escaped line on stderr: for what must not go unnoticed where nobody has set a hook.

@@ -1,10 +1,10 @@
-import { inTime } from '../in-time.js';
 import { Rejection } from '../outcome.js';
 import type { Issue } from '../schemas/issue.js';
 import { isJsonObject } from '../schemas/json.js';
 import { describeStatus } from '../schemas/order.js';
 import { type Reading, type ResourceSchema, VENDOR } from '../schemas/resource.js';
 import type { StandardIssue, StandardSchema } from '../schemas/standard-schema.js';
+import { withTimeout } from '../timing.js';
 import { contentId, contentOf, deliveryKey, headerText, invalidKey, type KeyBy } from './key.js';
 
 /** A delivery as a store or a queue keeps it: verified, and all that is needed to process it later. */
@@ -248,7 +248,7 @@ function toTime(value: unknown): number {
 
 async function readStandard(schema: StandardSchema, value: unknown): Promise<Reading<unknown>> {
   const validated = Promise.resolve(schema['~standard'].validate(value));
-  const result = await inTime(validated, 'A schema of yours');
+  const result = await withTimeout(validated, 'A schema of yours');
   return result.issues
     ? { issues: result.issues.map(toIssue) }
     : { value: result.value, issues: [] };

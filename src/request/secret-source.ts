@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.js';
-import { inTime } from '../in-time.js';
+import { withTimeout } from '../timing.js';
 import type { DeliverySource, SealedDelivery } from './delivery.js';
 import { readProof } from './proof.js';
 import type { RequestHeaders, WebhookRequest } from './request.js';
@@ -90,7 +90,7 @@ function fixedSource(
 
 function askedSource(ask: SecretFunction): SecretSource {
   const find = async (request: SecretRequest): Promise<FoundSecrets | null> => {
-    const found = await inTime(Promise.resolve(ask(request)), 'The secret function');
+    const found = await withTimeout(Promise.resolve(ask(request)), 'The secret function');
     if (found === null) return null;
     if (typeof found?.scope !== 'string') {
       throw new UsageError(

@@ -1,5 +1,5 @@
 import { WebhookError } from '../errors.js';
-import { atEndOfTurn, CALL_MS } from '../in-time.js';
+import { atEndOfTurn, CALL_MS } from '../timing.js';
 
 export interface BatchOptions<Item> {
   /** How many batches are under way at once. What comes meanwhile makes the next one larger. */

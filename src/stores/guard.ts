@@ -1,5 +1,5 @@
 import { WebhookError } from '../errors.js';
-import { inTime } from '../in-time.js';
+import { withTimeout } from '../timing.js';
 import { listening } from './silence.js';
 import type { Claim, IdempotencyStore } from './store.js';
 
@@ -43,7 +43,7 @@ async function guard<Value>(
   try {
     const called = Promise.resolve(call());
     called.then((value) => isLate && onLate(value)).catch(() => {});
-    const value = await inTime(called, 'The store');
+    const value = await withTimeout(called, 'The store');
     ended();
     return value;
   } catch (error) {

@@ -1,8 +1,8 @@
 import { request as startRequest } from 'node:http';
 import { request as startTlsRequest } from 'node:https';
 import { WebhookError } from '../errors.js';
-import { type Answer, AnswerBody } from './answer.js';
 import type { OutgoingRequest } from './prepare.js';
+import { ResponseBody, type TargetResponse } from './response.js';
 
 /** An address as messages show it: without a query or a password, which may be secrets. */
 export function nameUrl({ origin, pathname }: URL): string {
@@ -13,13 +13,13 @@ export function nameUrl({ origin, pathname }: URL): string {
  * Sends one request over HTTP. Headers go out as they are, also twice.
  *
  * @param signal - Ends it when it fires, and rejects with its reason.
- * @throws {WebhookError} `answer_invalid` where there is no whole answer.
+ * @throws {WebhookError} `response_invalid` where there is no whole answer.
  */
 export function sendOverHttp(
   url: URL,
   request: OutgoingRequest,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<TargetResponse> {
   const { method, headers, body, chunks } = request;
   const start = url.protocol === 'https:' ? startTlsRequest : startRequest;
   const sized = headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name));
@@ -39,7 +39,7 @@ export function sendOverHttp(
       outgoing.destroy();
     };
     const failWith = (fault: string, cause?: Error) =>
-      fail(new WebhookError('answer_invalid', `${nameUrl(url)} ${fault}.`, { cause }));
+      fail(new WebhookError('response_invalid', `${nameUrl(url)} ${fault}.`, { cause }));
     const brokeOff = (cause?: Error) =>
       failWith('closed the connection before its answer was whole. Look at what it logs', cause);
 
@@ -65,7 +65,7 @@ export function sendOverHttp(
         failWith('opened a tunnel. Give the fixture another method than CONNECT');
       })
       .on('response', (response) => {
-        const text = new AnswerBody(nameUrl(url));
+        const text = new ResponseBody(nameUrl(url));
         outgoing.removeAllListeners('close');
         response.on('data', (piece: Buffer) => {
           try {

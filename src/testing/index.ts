@@ -1,6 +1,6 @@
 export { sign } from '../request/signature.js';
 export type { Fixture, Signing } from './fixture.js';
 export { loadFixture, shippedFixtures } from './load.js';
-export type { Mischief } from './prepare.js';
+export type { ReplayFaults } from './prepare.js';
 export { type ReplayManyOptions, type ReplayOptions, type ReplayResult, replay } from './replay.js';
 export type { ReplayTarget } from './target.js';

@@ -1,7 +1,7 @@
 import type { Fixture } from './fixture.js';
 
 /** What production will do to a delivery, and a test can. */
-export interface Mischief {
+export interface ReplayFaults {
   /** Names this event in the header, whatever the fixture says. */
   event?: string;
   /** Names this delivery in the header; `'fresh'` makes up a new one. */
@@ -26,7 +26,7 @@ export type Signer = (body: Uint8Array) => string | Promise<string>;
 /** A fixture made into a request: signed as it says, then changed as the test says. */
 export async function prepare(
   { method, headers: saved, body, signing }: Fixture,
-  { event, id, corrupt = false, chunks = 1 }: Mischief,
+  { event, id, corrupt = false, chunks = 1 }: ReplayFaults,
   signer: Signer,
   headerPrefix: string,
 ): Promise<OutgoingRequest> {

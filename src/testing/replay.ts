@@ -1,15 +1,14 @@
 import { UsageError } from '../errors.js';
-import { MAX_TIMER_MS } from '../in-time.js';
 import type { Outcome } from '../outcome.js';
-import { SIGN } from '../request/sign-symbol.js';
-import { type Secret, sign } from '../request/signature.js';
-import { within } from './answer.js';
+import { type Secret, SIGN, sign } from '../request/signature.js';
+import { MAX_TIMER_MS } from '../timing.js';
 import type { Fixture } from './fixture.js';
 import { loadFixture } from './load.js';
-import { type Mischief, prepare, type Signer } from './prepare.js';
+import { prepare, type ReplayFaults, type Signer } from './prepare.js';
+import { within } from './response.js';
 import { isReceiver, type OpenTarget, openTarget, type ReplayTarget } from './target.js';
 
-export interface ReplayOptions extends Mischief {
+export interface ReplayOptions extends ReplayFaults {
   /** What to sign with. A receiver signs with its own; every other target needs it. */
   secret?: Secret;
   /** What the provider's headers begin with. Default `X-Service-`. */
@@ -60,7 +59,7 @@ export interface ReplayResult {
  * @param fixture - A loaded fixture or the name of a shipped one; an array of them gives an array.
  * @throws {UsageError} `option_invalid`, where the target is no receiver and no `secret` is given, too;
  *   `fixture_invalid`, `target_invalid`.
- * @throws {WebhookError} `timed_out`, or `answer_invalid` where there was no whole answer.
+ * @throws {WebhookError} `timed_out`, or `response_invalid` where there was no whole answer.
  *
  * @example
  * const { outcome } = await replay(receiver, 'order:paid');

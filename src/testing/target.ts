@@ -1,18 +1,18 @@
 import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { UsageError } from '../errors.js';
-import type { Reply } from '../reply.js';
+import type { WebhookResponse } from '../outcome.js';
 import type { WebhookRequest } from '../request/request.js';
-import { SIGN } from '../request/sign-symbol.js';
-import { type Answer, AnswerBody, within } from './answer.js';
+import { SIGN } from '../request/signature.js';
 import { nameUrl, sendOverHttp } from './http.js';
 import type { OutgoingRequest } from './prepare.js';
+import { ResponseBody, type TargetResponse, within } from './response.js';
 
 type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
 type FetchHandler = (request: Request) => Response | Promise<Response>;
 
 interface ReceiverLike {
-  receive(request: WebhookRequest): Promise<Reply>;
+  receive(request: WebhookRequest): Promise<WebhookResponse>;
   [SIGN](request: WebhookRequest, body: Uint8Array): Promise<string>;
 }
 
@@ -36,7 +36,7 @@ export interface OpenTarget {
   /** The subject of a sentence about it. */
   readonly name: string;
   /** The signal fires when nobody waits for the answer any more. */
-  send(request: OutgoingRequest, signal: AbortSignal): Promise<Answer>;
+  send(request: OutgoingRequest, signal: AbortSignal): Promise<TargetResponse>;
   close(): Promise<void>;
 }
 
@@ -183,7 +183,7 @@ function openFetch(handler: FetchHandler, path: string): OpenTarget {
 }
 
 async function readBody({ body }: Response, from: string, signal: AbortSignal): Promise<string> {
-  const text = new AnswerBody(from);
+  const text = new ResponseBody(from);
   const reader = body?.getReader();
   const cancel = () => reader?.cancel().catch(() => {});
   signal.addEventListener('abort', cancel);

@@ -142,10 +142,10 @@ describe('what comes out of a queue', () => {
     ];
     const late = makeWorker({ retiredSecrets: retired(-1) });
     expect(await late.dispatch(job)).toMatchObject({ outcome: 'parked' });
-    const inTime = makeWorker({ retiredSecrets: retired(hour) });
-    expect(await inTime.dispatch(job)).toMatchObject({ outcome: 'handled' });
+    const withTimeout = makeWorker({ retiredSecrets: retired(hour) });
+    expect(await withTimeout.dispatch(job)).toMatchObject({ outcome: 'handled' });
     // A request has no such time.
-    const sent = deliver(inTime, paidOrder({ id: 'new' }), { secret: 'the old one' });
+    const sent = deliver(withTimeout, paidOrder({ id: 'new' }), { secret: 'the old one' });
     expect(await sent).toMatchObject({ status: 401 });
   });
 

@@ -119,11 +119,11 @@ test('does not send what nobody waits for any more', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const late = batch.add('b');
   vi.advanceTimersByTime(10_001);
-  const inTime = batch.add('c');
+  const withTimeout = batch.add('c');
   runs[0]?.end();
   await expect(late).rejects.toMatchObject({ code: 'timed_out' });
   await vi.waitUntil(() => runs.length === 2);
   runs[1]?.end();
-  expect(await Promise.all([first, inTime])).toEqual(['A', 'C']);
+  expect(await Promise.all([first, withTimeout])).toEqual(['A', 'C']);
   expect(sent()).toEqual(['a', 'c']);
 });

@@ -1,4 +1,4 @@
-import type { Reply, WebhookRequest } from 'storefront-webhooks';
+import type { WebhookRequest, WebhookResponse } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
 
 export const SECRET = 'a secret for tests';
@@ -24,7 +24,7 @@ interface Sent {
 
 /** Hands a receiver a signed request, as an adapter would. */
 export function deliver(
-  receiver: { receive(request: WebhookRequest): Promise<Reply> },
+  receiver: { receive(request: WebhookRequest): Promise<WebhookResponse> },
   payload: unknown,
   {
     event = 'order:paid',
@@ -33,7 +33,7 @@ export function deliver(
     headers = {},
     url = '/webhooks',
   }: Sent = {},
-): Promise<Reply> {
+): Promise<WebhookResponse> {
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
   const body = new TextEncoder().encode(text);
   return receiver.receive({

@@ -198,7 +198,7 @@ describe('a target', () => {
     await replay(toNodeHandler(makeReceiver()), 'order:paid', { secret });
     const breaking = (request: IncomingMessage, _: ServerResponse) => request.socket.destroy();
     await expect(replay(breaking, 'order:paid', { secret })).rejects.toMatchObject({
-      code: 'answer_invalid',
+      code: 'response_invalid',
       cause: { code: expect.stringMatching(/^(ECONNRESET|EPIPE)$/) },
     });
     expect(closed.mock.contexts).toEqual(listening.mock.contexts);

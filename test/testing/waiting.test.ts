@@ -92,7 +92,7 @@ describe('a server', () => {
     const { address, sockets } = await listen(answer);
     const fixture: Fixture = { ...paid, headers: [...paid.headers, ['Upgrade', 'websocket']] };
     const error = await errorOf(replay(address, fixture, { secret }));
-    expect(error.code).toBe('answer_invalid');
+    expect(error.code).toBe('response_invalid');
     expect(error.message).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/hooks /);
     expect(error.message).toMatch(message);
     expect(error.message).not.toContain('hidden');
@@ -102,7 +102,7 @@ describe('a server', () => {
   test('that opens a tunnel for CONNECT has not answered', async () => {
     const { address, sockets } = await listen((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
     const error = await errorOf(replay(address, { ...paid, method: 'CONNECT' }, { secret }));
-    expect(error.code).toBe('answer_invalid');
+    expect(error.code).toBe('response_invalid');
     expect(error.message).toMatch(/opened a tunnel\. .*method/);
     await vi.waitFor(() => expect(sockets.size).toBe(0));
   });
@@ -120,7 +120,7 @@ describe('a server', () => {
     await new Promise((resolve) => server.close(resolve));
     for (const host of ['127.0.0.1', 'localhost']) {
       const error = await errorOf(replay(`http://${host}:${port}/hooks`, paid, { secret }));
-      expect(error).toMatchObject({ code: 'answer_invalid', cause: { code: 'ECONNREFUSED' } });
+      expect(error).toMatchObject({ code: 'response_invalid', cause: { code: 'ECONNREFUSED' } });
       expect(error.message).toMatch(`http://${host}:${port}/hooks did not answer: `);
       expect(error.message).toContain('ECONNREFUSED');
     }
@@ -207,7 +207,7 @@ test('an answer of a fetch handler is read up to 1 MiB, and the rest is let go',
     controller.enqueue(new Uint8Array(2 ** 16));
   const endless = async () => new Response(new ReadableStream({ pull, cancel }));
   const error = await errorOf(replay(endless, paid, { secret }));
-  expect(error.code).toBe('answer_invalid');
+  expect(error.code).toBe('response_invalid');
   expect(error.message).toMatch(/^The fetch handler answered with more than 1 MiB/);
   expect(cancel).toHaveBeenCalledOnce();
 });

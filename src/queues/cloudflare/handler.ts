@@ -1,8 +1,8 @@
 import { WebhookError } from '../../errors.js';
-import { inTime } from '../../in-time.js';
 import { Limited } from '../../report/limited.js';
 import { quoted, writeLine } from '../../report/log.js';
-import { describeError } from '../../report/printable.js';
+import { describeError } from '../../report/text.js';
+import { withTimeout } from '../../timing.js';
 import { type Dispatching, work } from '../work.js';
 import type { QueueBatch, QueueMessage } from './bindings.js';
 import { type DelayKind, delaySeconds } from './delays.js';
@@ -110,7 +110,7 @@ async function settle(
     const leftMs = endAt - performance.now();
     if (leftMs <= 0) return retry(message, isDead ? 'dead' : 'waiting');
     const working = work(receiver, { ...delivery, body }, { lastAttempt: isDead });
-    const worked = await inTime(working, 'The receiver', leftMs);
+    const worked = await withTimeout(working, 'The receiver', leftMs);
     const { state, outcome, retryAfterMs } = worked;
     if (state !== 'done') {
       if (isDead && state === 'failed') warnOfDead(tell, delivery, outcome);
@@ -140,7 +140,7 @@ async function fetchBody(name: string, bodies: LargeBodies | undefined): Promise
       'Its body was too large for the message. Give toQueueHandler() the `large` of cloudflareQueue().',
     );
   }
-  const body = await inTime(bodies.get(name), 'What keeps large bodies');
+  const body = await withTimeout(bodies.get(name), 'What keeps large bodies');
   if (body) return body;
   throw new WebhookError(
     'job_invalid',
@@ -151,7 +151,7 @@ async function fetchBody(name: string, bodies: LargeBodies | undefined): Promise
 /** The delivery is done, whatever becomes of its body. */
 async function clearBody(name: string, bodies: LargeBodies | undefined, tell: Tell): Promise<void> {
   try {
-    if (bodies) await inTime(bodies.clear(name), 'What keeps large bodies');
+    if (bodies) await withTimeout(bodies.clear(name), 'What keeps large bodies');
   } catch (error) {
     tell('body', `the body ${quoted(name)} could not be deleted: ${describeError(error)}`);
   }

@@ -1,4 +1,4 @@
-import { inTime } from '../../in-time.js';
+import { withTimeout } from '../../timing.js';
 
 /**
  * Makes something of an `env` at its first use, and gives the same from then on. What could not be made is
@@ -15,7 +15,7 @@ export function oncePerEnv<Env, Made extends object>(
     made.set(key, making);
     try {
       // Each waits for itself: whoever began it may have been cancelled, and its timers with it.
-      return await inTime(making, what);
+      return await withTimeout(making, what);
     } catch (error) {
       if (made.get(key) === making) made.delete(key);
       throw error;

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
-import { printable } from '../printable.js';
 import type { TracedDelivery } from '../telemetry.js';
+import { printable } from '../text.js';
 import * as conventions from './conventions.js';
 import type { Ending } from './ending.js';
 import * as names from './names.js';

@@ -1,6 +1,6 @@
 import type { Meter } from '@opentelemetry/api';
-import { inTime } from '../../in-time.js';
 import type { IdempotencyStore, UnfinishedState } from '../../stores/store.js';
+import { withTimeout } from '../../timing.js';
 import { STATE, STORE_DELIVERIES } from './names.js';
 
 /** Less than a scraper waits. */
@@ -42,7 +42,7 @@ class Counting {
   async count(): Promise<number | undefined> {
     this.#asked ??= this.#ask();
     try {
-      return await inTime(this.#asked, 'The store', COUNT_MS);
+      return await withTimeout(this.#asked, 'The store', COUNT_MS);
     } catch {
       return undefined;
     }
@@ -50,7 +50,7 @@ class Counting {
 
   async #ask(): Promise<number> {
     try {
-      return await inTime(this.#store.count(this.state), 'The store', GIVE_UP_MS);
+      return await withTimeout(this.#store.count(this.state), 'The store', GIVE_UP_MS);
     } finally {
       this.#asked = undefined;
     }

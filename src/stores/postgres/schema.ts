@@ -1,5 +1,5 @@
 import { WebhookError } from '../../errors.js';
-import { inTime } from '../../in-time.js';
+import { withTimeout } from '../../timing.js';
 import { BESIDE, checkLayout, LAYOUT } from '../layout-version.js';
 import { type Query, sqlState } from './client.js';
 
@@ -91,7 +91,7 @@ export class Schema {
 
   /** @throws {WebhookError} `schema_missing` */
   ready(): Promise<unknown> {
-    this.#ready ??= inTime(makeTables(this.#query), 'PostgreSQL').catch((error) => {
+    this.#ready ??= withTimeout(makeTables(this.#query), 'PostgreSQL').catch((error) => {
       this.#ready = undefined;
       throw error;
     });

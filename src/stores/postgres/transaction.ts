@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors.js';
-import { inTime } from '../../in-time.js';
+import { withTimeout } from '../../timing.js';
 import { SILENCE_MS } from '../silence.js';
 import type { Value } from './client.js';
 import { type PostgresJs, throughPostgresJs } from './postgres-js.js';
@@ -94,7 +94,7 @@ async function transact<Tx extends PgPoolClient>(
     await tx.query('COMMIT');
   } catch (error) {
     // Undone by the end of the connection, too; but then perhaps only after the next attempt has begun.
-    await inTime(tx.query('ROLLBACK'), 'PostgreSQL', ROLLBACK_MS).catch(ignore);
+    await withTimeout(tx.query('ROLLBACK'), 'PostgreSQL', ROLLBACK_MS).catch(ignore);
     tx.removeListener('error', ignore);
     try {
       release(true);

@@ -1,4 +1,4 @@
-import { inTime } from '../../in-time.js';
+import { withTimeout } from '../../timing.js';
 import { optionOf } from '../limits.js';
 import type { IoRedisClient, IoRedisConnection, NodeRedisClient, ScriptCalls } from './client.js';
 import { Lanes } from './lane.js';
@@ -51,7 +51,7 @@ function comesBack(connection: IoRedisConnection): boolean {
 async function unanswering(nodes: readonly IoRedisConnection[]): Promise<IoRedisConnection[]> {
   const open = nodes.filter(isOpen);
   const answers = await Promise.allSettled(
-    open.map((node) => inTime(node.ping(), 'Redis', PING_MS)),
+    open.map((node) => withTimeout(node.ping(), 'Redis', PING_MS)),
   );
   return open.filter((_, at) => answers[at]?.status === 'rejected');
 }
@@ -68,7 +68,8 @@ export function holdingBack(client: NodeRedisClient, calls: ScriptCalls): Script
   });
   const held = async <Reply>(keys: string[], call: () => Promise<Reply>) => {
     const lane = lanes.of(keys);
-    while (lane.silentMs > HOLD_MS && lane.silentMs < HELD_MS) await inTime(lane.reply(), 'Redis');
+    while (lane.silentMs > HOLD_MS && lane.silentMs < HELD_MS)
+      await withTimeout(lane.reply(), 'Redis');
     return lane.run(call);
   };
   return {

@@ -1,9 +1,9 @@
 import {
   createReceiver,
   memoryStore,
-  type Reply,
   verifySignature,
   type WebhookRequest,
+  type WebhookResponse,
 } from 'storefront-webhooks';
 import { RFC_4231 } from './rfc4231.js';
 
@@ -11,7 +11,7 @@ export const SECRET = 'a secret for tests';
 export const LIMIT = 64 * 1024;
 
 interface Receiving {
-  receive(request: WebhookRequest): Promise<Reply>;
+  receive(request: WebhookRequest): Promise<WebhookResponse>;
 }
 
 /** What every application of the adapter contract mounts, beside its own ways to answer. */

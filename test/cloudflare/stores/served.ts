@@ -24,7 +24,7 @@ export interface Call {
   readonly args: readonly unknown[];
 }
 
-export interface Reply {
+export interface WebhookResponse {
   readonly call: number;
   readonly result?: unknown;
   readonly error?: { readonly message: string; readonly code?: string | undefined };
@@ -113,9 +113,9 @@ export async function serveWorker(folder: string): Promise<Served> {
 }
 
 function asking(socket: Socket): (asked: Omit<Call, 'call'>) => Promise<never> {
-  const calls = new Map<number, (reply: Reply) => void>();
+  const calls = new Map<number, (reply: WebhookResponse) => void>();
   createInterface({ input: socket }).on('line', (line) => {
-    const reply = decode<Reply>(line);
+    const reply = decode<WebhookResponse>(line);
     calls.get(reply.call)?.(reply);
     calls.delete(reply.call);
   });

@@ -30,7 +30,7 @@ import {
 } from '../../../src/stores/durable-object/frames.js';
 import { toLimit } from '../../../src/stores/limit.js';
 import { decode, encode } from '../../stores/sqlite/remote-json.js';
-import type { Call, Effect, Reply, Sql, Which } from './served.js';
+import type { Call, Effect, Sql, WebhookResponse, Which } from './served.js';
 
 interface Env {
   readonly DELIVERIES: DurableObjectNamespace<TestDeliveries>;
@@ -170,7 +170,7 @@ const webhooks = toWorker((env: Env) => {
   );
 });
 
-async function answer(env: Env, { call, which, verb, args }: Call): Promise<Reply> {
+async function answer(env: Env, { call, which, verb, args }: Call): Promise<WebhookResponse> {
   try {
     return { call, result: await verbsOf(env, which)[verb]?.(...(args as never[])) };
   } catch (error) {

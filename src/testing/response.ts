@@ -1,7 +1,7 @@
 import { WebhookError } from '../errors.js';
 
 /** An answer as it came in. */
-export interface Answer {
+export interface TargetResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -12,7 +12,7 @@ export interface Answer {
 const MAX_BYTES = 1024 * 1024;
 
 /** The body of an answer while it comes in, which may be anybody's and without end. */
-export class AnswerBody {
+export class ResponseBody {
   readonly #pieces: Uint8Array[] = [];
   readonly #from: string;
   #size = 0;
@@ -22,12 +22,12 @@ export class AnswerBody {
     this.#from = from;
   }
 
-  /** @throws {WebhookError} `answer_invalid` where it is over 1 MiB. */
+  /** @throws {WebhookError} `response_invalid` where it is over 1 MiB. */
   add(piece: Uint8Array): void {
     this.#size += piece.length;
     if (this.#size > MAX_BYTES) {
       throw new WebhookError(
-        'answer_invalid',
+        'response_invalid',
         `${this.#from} answered with more than 1 MiB, which no receiver does. Look whether it is the receiver that is sent to.`,
       );
     }

@@ -7,3 +7,8 @@ export function maxPieces(limit: number): number {
 export function tooManyPieces(): Error {
   return Object.assign(new Error('The body comes in too many pieces.'), { status: 408 });
 }
+
+/** Path and query of an address, whole or not, as they were sent: `Host` may be anything or nothing. */
+export function toPath(url: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^#]*)/i.exec(url)?.[1] ?? url;
+}
