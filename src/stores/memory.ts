@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
 import { readFilter, toLimit } from './limit.js';
-import { type Entry, IS_IN, isStalled, MemoryEntries, progressBytes } from './memory-entries.js';
+import { type Entry, IS_IN, isStalled, MemoryEntries, stepBytes } from './memory-entries.js';
 import {
   type Claim,
   type Claimable,
@@ -97,7 +97,7 @@ class MemoryStore implements IdempotencyStore {
     }
     entry.notBefore = now + lease.leaseMs;
     this.#entries.move(entry, 'leased');
-    return { state: 'acquired', fence: entry.fence, attempt: entry.attempts, done: entry.done };
+    return { state: 'acquired', fence: entry.fence, attempt: entry.attempts, steps: entry.steps };
   }
 
   async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
@@ -109,13 +109,13 @@ class MemoryStore implements IdempotencyStore {
     return true;
   }
 
-  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
     const entry = this.#leased(key, fence);
     if (!entry) return false;
-    const earlier = Object.hasOwn(entry.done, handler) ? entry.done[handler] : undefined;
-    const replaced = earlier === undefined ? 0 : progressBytes(handler, earlier);
-    this.#entries.resize(entry, entry.bytes + progressBytes(handler, output) - replaced);
-    entry.done = { ...entry.done, [handler]: output };
+    const earlier = Object.hasOwn(entry.steps, step) ? entry.steps[step] : undefined;
+    const replaced = earlier === undefined ? 0 : stepBytes(step, earlier);
+    this.#entries.resize(entry, entry.bytes + stepBytes(step, output) - replaced);
+    entry.steps = { ...entry.steps, [step]: output };
     return true;
   }
 
@@ -126,7 +126,7 @@ class MemoryStore implements IdempotencyStore {
     entry.purgeAt = Math.max(entry.purgeAt, clock() + keepMs);
     entry.delivery = undefined;
     entry.owner = '';
-    entry.done = NOTHING;
+    entry.steps = NOTHING;
     this.#entries.resize(entry, DONE_BYTES);
     this.#entries.move(entry, 'done');
     return true;
@@ -229,7 +229,7 @@ class MemoryStore implements IdempotencyStore {
       attempts: 1,
       failures: 0,
       renewed: false,
-      done: NOTHING,
+      steps: NOTHING,
       notBefore: now + leaseMs,
       purgeAt: now + keepMs,
       isForEver: keepMs === Number.POSITIVE_INFINITY,
@@ -242,7 +242,7 @@ class MemoryStore implements IdempotencyStore {
       newer: undefined,
     };
     this.#entries.add(entry, now);
-    return { state: 'acquired', fence, attempt: 1, done: NOTHING };
+    return { state: 'acquired', fence, attempt: 1, steps: NOTHING };
   }
 
   #end(entry: Entry, now: number): void {

@@ -39,8 +39,8 @@ export type Claim =
       readonly fence: number;
       /** 1 for the first. */
       readonly attempt: number;
-      /** What {@link IdempotencyStore.handlerDone} recorded in earlier attempts. */
-      readonly done: Readonly<Record<string, Json>>;
+      /** What {@link IdempotencyStore.completeStep} recorded in earlier attempts, by the names of the steps. */
+      readonly steps: Readonly<Record<string, Json>>;
     }
   | { readonly state: 'busy'; readonly retryAfterMs: number }
   | { readonly state: 'done' }
@@ -129,8 +129,8 @@ export interface IdempotencyStore {
    * every attempt but the first before it runs a handler. `false`: the lease is lost.
    */
   renew(key: string, fence: number, leaseMs: number): Promise<boolean>;
-  /** Records that one handler, or one step of it, is done. `false`: the lease is lost. */
-  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean>;
+  /** Records a completed step, which may be a whole handler, with its output. `false`: the lease is lost. */
+  completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean>;
   /** Leased or already done becomes done. `false`: the lease is lost. */
   complete(key: string, fence: number, keepMs: number): Promise<boolean>;
   /** Leased becomes retry or dead, and counts a failure. Asked again under the same fence, it says the same. */

@@ -65,7 +65,7 @@ async function acceptedStale(store: IdempotencyStore): Promise<string[]> {
   const terms = { delayMs: 0, permanent: false, maxFailures: Infinity, error: '' };
   const verbs: Record<string, (key: string, fence: number) => Promise<unknown>> = {
     renew: (key, fence) => store.renew(key, fence, 60_000),
-    handlerDone: (key, fence) => store.handlerDone(key, fence, 'a', null),
+    completeStep: (key, fence) => store.completeStep(key, fence, 'a', null),
     complete: (key, fence) => store.complete(key, fence, 60_000),
     fail: async (key, fence) => (await store.fail(key, fence, terms)) !== 'lost',
     release: (key, fence) => store.release(key, fence),

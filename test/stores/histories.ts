@@ -14,7 +14,7 @@ export type Action =
       maxCrashes: number;
     }
   | { verb: 'renew'; key: number; back: number; leaseMs: number }
-  | { verb: 'handlerDone'; key: number; back: number; handler: string; output: number }
+  | { verb: 'completeStep'; key: number; back: number; handler: string; output: number }
   | { verb: 'complete' | 'release'; key: number; back: number }
   | {
       verb: 'fail';
@@ -50,7 +50,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      verb: verb('handlerDone'),
+      verb: verb('completeStep'),
       key,
       back,
       handler: fc.constantFrom('a', '["b","step"]'),
@@ -134,8 +134,8 @@ async function answer(
   switch (action.verb) {
     case 'renew':
       return store.renew(key, fence, action.leaseMs);
-    case 'handlerDone':
-      return store.handlerDone(key, fence, action.handler, action.output);
+    case 'completeStep':
+      return store.completeStep(key, fence, action.handler, action.output);
     case 'complete':
       return store.complete(key, fence, LATER_MS);
     case 'release':

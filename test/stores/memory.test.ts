@@ -96,16 +96,16 @@ describe('the bounds of the memory store', () => {
     const other = await claim(store, 'other');
     const fence = await claim(store, 'running');
     const output = 'x'.repeat(18_100);
-    expect(await store.handlerDone('running', fence, 'a', output)).toBe(true);
+    expect(await store.completeStep('running', fence, 'a', output)).toBe(true);
     // In place of the first.
-    expect(await store.handlerDone('running', fence, 'a', output)).toBe(true);
-    await expect(store.handlerDone('running', fence, 'b', output)).rejects.toMatchObject({
+    expect(await store.completeStep('running', fence, 'a', output)).toBe(true);
+    await expect(store.completeStep('running', fence, 'b', output)).rejects.toMatchObject({
       code: 'store_full',
     });
     // Neither has the failed one been recorded, nor has anybody's lease been forgotten.
     expect(await store.claim(delivery('running'), terms('running'))).toMatchObject({
       fence,
-      done: { a: output },
+      steps: { a: output },
     });
     expect(await store.renew('other', other, 60_000)).toBe(true);
     await store.release('running', fence);

@@ -22,7 +22,7 @@ interface Entry {
   attempts: number;
   failures: number;
   renewed: boolean;
-  done: Record<string, Json>;
+  steps: Record<string, Json>;
   /** When the lease lapses or the retry is due, from now: nothing ever takes any time. */
   dueMs: number;
   /** What is dead is kept for a person, and for as long once it is redriven. */
@@ -68,17 +68,17 @@ export class ModelStore implements IdempotencyStore {
       entry.renewed = false;
     }
     Object.assign(entry, { state: 'leased', owner, dueMs: leaseMs });
-    const { fence, attempts, done } = entry;
-    return { state: 'acquired', fence, attempt: attempts, done };
+    const { fence, attempts, steps } = entry;
+    return { state: 'acquired', fence, attempt: attempts, steps };
   }
 
   async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
     return change(this.#held(key, fence), { dueMs: leaseMs, renewed: true });
   }
 
-  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
     const held = this.#held(key, fence);
-    return change(held, { done: { ...held?.done, [handler]: output } });
+    return change(held, { steps: { ...held?.steps, [step]: output } });
   }
 
   async complete(key: string, fence: number): Promise<boolean> {
@@ -171,7 +171,7 @@ function newEntry(delivery: Claimable, keepMs: number): Entry {
     ...counts,
     state: 'retry',
     owner: '',
-    done: {},
+    steps: {},
     dueMs: 0,
     error: undefined,
   };

@@ -58,7 +58,7 @@ export function describeStore(
     });
 
     test('gives a new key to the first who claims it', async () => {
-      expect(await acquire()).toMatchObject({ attempt: 1, done: {} });
+      expect(await acquire()).toMatchObject({ attempt: 1, steps: {} });
     });
 
     test('elects one of forty who claim at once', async () => {
@@ -133,7 +133,7 @@ export function describeStore(
       const { fence } = await acquire({ leaseMs: 1 });
       const next = acquired(await takeOver({ leaseMs: 60_000 }));
       expect(await store.renew(delivery.key, fence, LEASE_MS)).toBe(false);
-      expect(await store.handlerDone(delivery.key, fence, 'a', null)).toBe(false);
+      expect(await store.completeStep(delivery.key, fence, 'a', null)).toBe(false);
       expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(false);
       expect(await store.fail(delivery.key, fence, RETRY)).toBe('lost');
       expect(await store.release(delivery.key, fence)).toBe(false);
@@ -145,7 +145,7 @@ export function describeStore(
     test('refuses every verb for a key it has never seen', async () => {
       const { key } = newDelivery();
       expect(await store.renew(key, 1, LEASE_MS)).toBe(false);
-      expect(await store.handlerDone(key, 1, 'a', null)).toBe(false);
+      expect(await store.completeStep(key, 1, 'a', null)).toBe(false);
       expect(await store.complete(key, 1, KEEP_MS)).toBe(false);
       expect(await store.fail(key, 1, RETRY)).toBe('lost');
       expect(await store.release(key, 1)).toBe(false);
@@ -157,7 +157,7 @@ export function describeStore(
       expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(true);
       expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(true);
       expect(await store.renew(delivery.key, fence, LEASE_MS)).toBe(false);
-      expect(await store.handlerDone(delivery.key, fence, 'a', null)).toBe(false);
+      expect(await store.completeStep(delivery.key, fence, 'a', null)).toBe(false);
       expect(await store.fail(delivery.key, fence, RETRY)).toBe('lost');
       expect(await store.release(delivery.key, fence)).toBe(false);
     });
@@ -179,15 +179,15 @@ export function describeStore(
 
     test('gives a failed delivery at once to the next, with what was done', async () => {
       const { fence } = await acquire();
-      expect(await store.handlerDone(delivery.key, fence, 'mail', { sent: [1, 'x', null] })).toBe(
+      expect(await store.completeStep(delivery.key, fence, 'mail', { sent: [1, 'x', null] })).toBe(
         true,
       );
-      expect(await store.handlerDone(delivery.key, fence, '__proto__', 'kept')).toBe(true);
+      expect(await store.completeStep(delivery.key, fence, '__proto__', 'kept')).toBe(true);
       expect(await store.fail(delivery.key, fence, RETRY)).toBe('retry');
       const next = await acquire();
       expect(next.attempt).toBe(2);
       expect(next.fence).toBeGreaterThan(fence);
-      expect(Object.entries(next.done).sort()).toEqual([
+      expect(Object.entries(next.steps).sort()).toEqual([
         ['__proto__', 'kept'],
         ['mail', { sent: [1, 'x', null] }],
       ]);
@@ -376,12 +376,12 @@ export function describeStore(
     test('redrives what is dead as if it had never been tried, but for what is done', async () => {
       const terms = { ...RETRY, maxFailures: 1 };
       const { fence } = await acquire();
-      await store.handlerDone(delivery.key, fence, 'mail', 'sent');
+      await store.completeStep(delivery.key, fence, 'mail', 'sent');
       expect(await store.fail(delivery.key, fence, terms)).toBe('dead');
       expect(await store.redrive(delivery.key)).toBe(true);
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
       const next = await acquire();
-      expect(next).toMatchObject({ attempt: 1, done: { mail: 'sent' } });
+      expect(next).toMatchObject({ attempt: 1, steps: { mail: 'sent' } });
       expect(next.fence).toBeGreaterThan(fence);
       // The failures are forgotten as well.
       expect(await store.fail(delivery.key, next.fence, { ...terms, maxFailures: 2 })).toBe(
@@ -426,14 +426,14 @@ export function describeStore(
         body: Uint8Array.from({ length: 70_000 }, (_, index) => index % 256),
       };
       const { fence } = await acquire({}, odd);
-      expect(await store.handlerDone(odd.key, fence, 'x\u0000\ud800', 'y\u0000💥')).toBe(true);
+      expect(await store.completeStep(odd.key, fence, 'x\u0000\ud800', 'y\u0000💥')).toBe(true);
       const terms = { ...RETRY, permanent: true, error: 'z\u0000'.repeat(5_000) };
       expect(await store.fail(odd.key, fence, terms)).toBe('dead');
       const [dead] = await store.list({ state: 'dead', limit: 9 });
       expect(Buffer.from(dead?.body ?? []).equals(Buffer.from(odd.body ?? []))).toBe(true);
       expect(dead?.event).toBe(odd.event);
       await store.redrive(odd.key);
-      expect(Object.values((await acquire({}, odd)).done)).toEqual(['y\u0000💥']);
+      expect(Object.values((await acquire({}, odd)).steps)).toEqual(['y\u0000💥']);
     });
 
     test('forgets the body of what is done', async () => {

@@ -40,7 +40,7 @@ export function toClaim(row: Row | undefined, owner: string): Claim {
       state: 'acquired',
       fence: row.number('fence'),
       attempt: row.number('attempts'),
-      done: readHandlers(row.text('handlers')),
+      steps: readSteps(row.text('handlers')),
     };
   }
   return { state: 'busy', retryAfterMs: row.number('wait') };
@@ -68,7 +68,7 @@ export function fromRow(row: Row, state: UnfinishedState): StoredDelivery {
 }
 
 /** Names and outputs are JSON within JSON. */
-function readHandlers(json: string): Record<string, Json> {
+function readSteps(json: string): Record<string, Json> {
   const handlers: Record<string, string> = JSON.parse(json);
   return Object.fromEntries(
     Object.entries(handlers).map(([name, output]): [string, Json] => [

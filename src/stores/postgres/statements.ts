@@ -101,8 +101,8 @@ export const RENEW = `
 UPDATE webhook_delivery SET not_before = ${after('$3::text::double precision')}, renewed = true
 ${HELD} RETURNING 'yes' AS held`;
 
-/** $3 the name of a handler, $4 its output: both JSON, which may hold what jsonb refuses in its texts. */
-export const HANDLER_DONE = `
+/** $3 the name of a step, $4 its output: both JSON, which may hold what jsonb refuses in its texts. */
+export const COMPLETE_STEP = `
 UPDATE webhook_delivery SET handlers = handlers || jsonb_build_object($3::text, $4::text)
 ${HELD} RETURNING 'yes' AS held`;
 

@@ -107,9 +107,9 @@ class PostgresStore implements IdempotencyStore {
     return (await this.#run(sql.RENEW, [key, `${fence}`, `${leaseMs}`])).length > 0;
   }
 
-  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
-    const done = [JSON.stringify(handler), JSON.stringify(output)];
-    return (await this.#run(sql.HANDLER_DONE, [key, `${fence}`, ...done])).length > 0;
+  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
+    const texts = [JSON.stringify(step), JSON.stringify(output)];
+    return (await this.#run(sql.COMPLETE_STEP, [key, `${fence}`, ...texts])).length > 0;
   }
 
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {

@@ -7,9 +7,9 @@ export const NO_BODY = '-';
 /** For each delivery: owner, lease, keep, crashes, d, b. */
 export const CLAIM = deliveriesScript(
   `
-local function acquired(fence, attempt, done)
+local function acquired(fence, attempt, steps)
   return '{"state":"acquired","fence":' .. int(fence) .. ',"attempt":' .. int(attempt)
-    .. ',"done":[' .. table.concat(done, ',') .. ']}'
+    .. ',"steps":[' .. table.concat(steps, ',') .. ']}'
 end
 `,
   `
@@ -51,13 +51,13 @@ redis.call('HSET', delivery, 's', 'leased', 'o', owner, 'f', int(fence), 'a', in
   'n', int(now + lease), 'p', int(tonumber(purge_at)))
 redis.call('ZADD', open, 'XX', int(now + lease), key)
 
-local done = {}
+local steps = {}
 for _, field in ipairs(redis.call('HKEYS', delivery)) do
   if string.sub(field, 1, 2) == 'h:' then
-    done[#done + 1] = '[' .. string.sub(field, 3) .. ',' .. redis.call('HGET', delivery, field) .. ']'
+    steps[#steps + 1] = '[' .. string.sub(field, 3) .. ',' .. redis.call('HGET', delivery, field) .. ']'
   end
 end
-return acquired(fence, attempts, done)
+return acquired(fence, attempts, steps)
 `,
 );
 
@@ -100,7 +100,7 @@ redis.call('PERSIST', delivery)
 if verb == 'renew' then
   redis.call('HSET', delivery, 'r', int(fence))
   wait_until(now + first)
-elseif verb == 'done' then
+elseif verb == 'step' then
   redis.call('HSET', delivery, 'h:' .. first, second)
 elseif verb == 'release' then
   redis.call('HSET', delivery, 's', 'retry', 'a', int(attempts - 1))

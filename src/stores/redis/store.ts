@@ -69,7 +69,7 @@ export function redisStore(client: RedisClient): IdempotencyStore {
 }
 
 type ClaimReply =
-  | { state: 'acquired'; fence: number; attempt: number; done: [string, Json][] }
+  | { state: 'acquired'; fence: number; attempt: number; steps: [string, Json][] }
   | { state: 'busy'; retryAfterMs: number }
   | { state: 'done' }
   | { state: 'dead'; error: string | null };
@@ -106,7 +106,7 @@ class RedisStore implements IdempotencyStore {
     const answer = await this.#claims.run(key, lease.owner, ...terms, described, sealed);
     this.#lookOnce();
     const reply: ClaimReply = JSON.parse(answer);
-    if (reply.state === 'acquired') return { ...reply, done: Object.fromEntries(reply.done) };
+    if (reply.state === 'acquired') return { ...reply, steps: Object.fromEntries(reply.steps) };
     return reply.state === 'dead' ? { state: 'dead', error: reply.error ?? undefined } : reply;
   }
 
@@ -114,9 +114,9 @@ class RedisStore implements IdempotencyStore {
     return (await this.#fenced('renew', key, fence, integer(leaseMs))) === 'true';
   }
 
-  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
-    const texts = [JSON.stringify(handler), JSON.stringify(output)];
-    return (await this.#fenced('done', key, fence, ...texts)) === 'true';
+  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
+    const texts = [JSON.stringify(step), JSON.stringify(output)];
+    return (await this.#fenced('step', key, fence, ...texts)) === 'true';
   }
 
   async complete(key: string, fence: number, keepMs: number): Promise<boolean> {

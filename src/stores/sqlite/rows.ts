@@ -37,12 +37,12 @@ export function toClaim(row: ClaimRow, owner: string): Claim {
     return { state: 'busy', retryAfterMs: Number(row.wait) };
   }
   const handlers: Record<string, string> = JSON.parse(row.handlers);
-  const done = Object.entries(handlers).map(([name, output]) => [name, JSON.parse(output)]);
+  const steps = Object.entries(handlers).map(([name, output]) => [name, JSON.parse(output)]);
   return {
     state: 'acquired',
     fence: Number(row.fence),
     attempt: Number(row.attempts),
-    done: Object.fromEntries(done),
+    steps: Object.fromEntries(steps),
   };
 }
 

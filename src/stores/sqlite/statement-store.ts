@@ -55,10 +55,10 @@ export class StatementStore implements IdempotencyStore {
     return this.#touches('renew', [leaseMs, key, fence]);
   }
 
-  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+  completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
     // As text, because null and objects have a meaning of their own in a patch.
-    const patch = JSON.stringify({ [handler]: JSON.stringify(output) });
-    return this.#touches('handlerDone', [patch, key, fence]);
+    const patch = JSON.stringify({ [step]: JSON.stringify(output) });
+    return this.#touches('completeStep', [patch, key, fence]);
   }
 
   complete(key: string, fence: number, keepMs: number): Promise<boolean> {

@@ -27,7 +27,7 @@ export const STATEMENTS = {
   renew: `UPDATE webhook_delivery SET not_before = ${NOW} + ?, renewed = 1 WHERE ${HELD} RETURNING 1`,
 
   /** { name: output as JSON } as JSON, key, fence */
-  handlerDone: `UPDATE webhook_delivery SET handlers = json_patch(handlers, ?) WHERE ${HELD} RETURNING 1`,
+  completeStep: `UPDATE webhook_delivery SET handlers = json_patch(handlers, ?) WHERE ${HELD} RETURNING 1`,
 
   /** keep ms, key, fence */
   complete: `UPDATE webhook_delivery

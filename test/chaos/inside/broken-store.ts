@@ -15,7 +15,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
         complete: async (...args) => (await store.complete(...args)) || true,
       };
     case 'record':
-      return { ...whole, handlerDone: async () => true };
+      return { ...whole, completeStep: async () => true };
     case 'lease':
       // Every lease lapses at once.
       return {
@@ -45,7 +45,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
       // Where the store is away, what was done is forgotten and said to be kept.
       return {
         ...whole,
-        handlerDone: (...args) => store.handlerDone(...args).catch(() => true),
+        completeStep: (...args) => store.completeStep(...args).catch(() => true),
         complete: (...args) => store.complete(...args).catch(() => true),
       };
     case 'park':

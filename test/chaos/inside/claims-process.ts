@@ -31,8 +31,8 @@ async function tryVerb(
   switch (verb) {
     case 'renew':
       return store.renew(key, fence, leaseMs);
-    case 'handlerDone':
-      return store.handlerDone(key, fence, 'handler', null);
+    case 'completeStep':
+      return store.completeStep(key, fence, 'handler', null);
     case 'complete':
       return store.complete(key, fence, KEEP_MS);
     case 'fail':

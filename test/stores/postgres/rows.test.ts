@@ -89,14 +89,14 @@ test('what is done and to be forgotten is new to the next, though nothing was pu
   const first = await acquire(store, delivery, { leaseMs: LONG_AGO_MS, keepMs: 0 });
   await store.fail(delivery.key, first.fence, RETRY);
   const second = await acquire(store, delivery, { keepMs: 0 });
-  await store.handlerDone(delivery.key, second.fence, 'mail', 'sent');
+  await store.completeStep(delivery.key, second.fence, 'mail', 'sent');
   expect(await store.complete(delivery.key, second.fence, 0)).toBe(true);
   const again = await acquire(
     store,
     { ...delivery, id: 'whl_2' },
     { leaseMs: LONG_AGO_MS, keepMs: Infinity },
   );
-  expect(again).toMatchObject({ attempt: 1, done: {} });
+  expect(again).toMatchObject({ attempt: 1, steps: {} });
   expect(again.fence).toBeGreaterThan(second.fence);
   expect(await row()).toMatchObject({ failures: 0, error: null, kept: true });
   const [stalled] = await store.list({ state: 'stalled', limit: 1 });
@@ -106,7 +106,7 @@ test('what is done and to be forgotten is new to the next, though nothing was pu
 
 test('what is done keeps nothing that it needs no more', async () => {
   const { fence } = await acquire(store, { ...delivery, proof: 'the proof' });
-  await store.handlerDone(delivery.key, fence, 'mail', 'sent');
+  await store.completeStep(delivery.key, fence, 'mail', 'sent');
   await store.complete(delivery.key, fence, KEEP_MS);
   expect(await row()).toMatchObject({
     state: 'done',

@@ -87,11 +87,11 @@ withRedis('a connection lost in the middle of a verb', () => {
         expect((await store.claim(delivery, terms())).state).toBe('busy');
       });
 
-      test('handlerDone', async () => {
+      test('completeStep', async () => {
         const { fence } = await acquire(store, delivery);
-        expect(await askTwice(() => store.handlerDone(delivery.key, fence, 'mail', 1))).toBe(true);
+        expect(await askTwice(() => store.completeStep(delivery.key, fence, 'mail', 1))).toBe(true);
         await store.release(delivery.key, fence);
-        expect(await acquire(store, delivery)).toMatchObject({ done: { mail: 1 } });
+        expect(await acquire(store, delivery)).toMatchObject({ steps: { mail: 1 } });
       });
 
       test('complete', async () => {

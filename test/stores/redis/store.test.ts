@@ -242,11 +242,11 @@ withRedis('the Redis store', () => {
   test('keeps names apart that only differ in what UTF-8 cannot say', async () => {
     const delivery = newDelivery();
     const { fence } = await acquire(store, delivery);
-    await store.handlerDone(delivery.key, fence, 'a\ud800', 1);
-    await store.handlerDone(delivery.key, fence, 'a\ud801', [2, 'b\udfff"\u0000']);
+    await store.completeStep(delivery.key, fence, 'a\ud800', 1);
+    await store.completeStep(delivery.key, fence, 'a\ud801', [2, 'b\udfff"\u0000']);
     await store.release(delivery.key, fence);
-    const { done } = await acquire(store, delivery);
-    expect(done).toEqual({ 'a\ud800': 1, 'a\ud801': [2, 'b\udfff"\u0000'] });
+    const { steps } = await acquire(store, delivery);
+    expect(steps).toEqual({ 'a\ud800': 1, 'a\ud801': [2, 'b\udfff"\u0000'] });
   });
 
   test('keeps at most 2,000 characters of an error', async () => {
