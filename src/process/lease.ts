@@ -137,9 +137,7 @@ export class Lease {
     { permanent }: { permanent: boolean },
   ): Promise<'retry' | 'dead' | 'lost'> {
     if (!(await this.#recordRest())) return 'lost';
-    // Who sent it does the retrying, or the queue: so it is free at once, and a later retry may succeed.
-    const terms = { delayMs: 0, permanent, maxFailures: Number.POSITIVE_INFINITY, error };
-    return this.#store.fail(this.key, this.#fence, terms);
+    return this.#store.fail(this.key, this.#fence, { error, permanent });
   }
 
   async release(): Promise<boolean> {

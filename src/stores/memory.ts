@@ -6,6 +6,7 @@ import {
   type Claim,
   type Claimable,
   COUNT_LIMIT,
+  ERROR_CHARACTERS,
   type FailTerms,
   type IdempotencyStore,
   INTERRUPTED,
@@ -73,7 +74,7 @@ class MemoryStore implements IdempotencyStore {
     const entry = this.#remembered(delivery.key, now);
     if (!entry) return this.#claimNew(delivery, lease, now);
     if (entry.state === 'done') return { state: 'done' };
-    if (entry.state === 'dead') return { state: 'dead', error: entry.error };
+    if (entry.state === 'dead') return { state: 'dead' };
 
     const isMine = entry.state === 'leased' && entry.owner === lease.owner;
     if (!isMine && entry.notBefore > now) {
@@ -88,7 +89,7 @@ class MemoryStore implements IdempotencyStore {
       if (lapsed && counts && leases >= lease.maxCrashes) {
         entry.error = INTERRUPTED;
         this.#end(entry, now);
-        return { state: 'dead', error: entry.error };
+        return { state: 'dead' };
       }
       entry.owner = lease.owner;
       entry.attempts += counts ? 1 : 0;
@@ -139,9 +140,9 @@ class MemoryStore implements IdempotencyStore {
     if (entry.state !== 'leased') return entry.state;
     const now = clock();
     entry.failures += 1;
-    entry.error = terms.error;
-    entry.notBefore = now + terms.delayMs;
-    if (terms.permanent || entry.failures >= terms.maxFailures) {
+    entry.error = terms.error.slice(0, ERROR_CHARACTERS);
+    entry.notBefore = now;
+    if (terms.permanent) {
       this.#end(entry, now);
       return 'dead';
     }

@@ -62,7 +62,7 @@ function lineOf({ input, index }: RegExpExecArray): number {
 
 /** The verbs that a store accepts from the holder of a lease that somebody else has taken over. */
 async function acceptedStale(store: IdempotencyStore): Promise<string[]> {
-  const terms = { delayMs: 0, permanent: false, maxFailures: Infinity, error: '' };
+  const terms = { permanent: false, error: '' };
   const verbs: Record<string, (key: string, fence: number) => Promise<unknown>> = {
     renew: (key, fence) => store.renew(key, fence, 60_000),
     completeStep: (key, fence) => store.completeStep(key, fence, 'a', null),

@@ -20,9 +20,7 @@ export type Action =
       verb: 'fail';
       key: number;
       back: number;
-      delayMs: number;
       permanent: boolean;
-      maxFailures: number;
     }
   | { verb: 'redrive'; key: number }
   | { verb: 'purge'; key: number }
@@ -64,9 +62,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       verb: verb('fail'),
       key,
       back,
-      delayMs: ms,
-      permanent: fc.boolean(),
-      maxFailures: fc.constantFrom(1, 3, Number.POSITIVE_INFINITY),
+      permanent: fc.constantFrom(false, false, true),
     }),
   },
   { weight: 3, arbitrary: fc.record({ verb: verb('redrive', 'purge', 'list'), key }) },

@@ -1,10 +1,18 @@
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { replay } from 'storefront-webhooks/testing';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { isMemoryStore } from '../../src/stores/memory.js';
+import { LONG_AGO_MS } from './model.js';
 import { describeStore } from './suite.js';
 
-describeStore('memory', () => memoryStore());
+afterEach(() => vi.restoreAllMocks());
+
+describeStore('memory', () => memoryStore(), {
+  age() {
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() - LONG_AGO_MS);
+  },
+});
 
 const terms = (owner: string) => ({ owner, leaseMs: 60_000, keepMs: 60_000, maxCrashes: 3 });
 const delivery = (key: string, bytes = 10) => ({
@@ -26,7 +34,7 @@ async function claim(
   return result.state === 'acquired' ? result.fence : 0;
 }
 
-const RETRY = { delayMs: 0, permanent: false, maxFailures: Infinity, error: '' };
+const RETRY = { permanent: false, error: '' };
 
 describe('the bounds of the memory store', () => {
   test('forget what is done first, the oldest of it', async () => {

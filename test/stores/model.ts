@@ -46,7 +46,7 @@ export class ModelStore implements IdempotencyStore {
     const entry = this.#entries.get(delivery.key) ?? newEntry(delivery, keepMs);
     this.#entries.set(delivery.key, entry);
     if (entry.state === 'done') return { state: 'done' };
-    if (entry.state === 'dead') return { state: 'dead', error: entry.error };
+    if (entry.state === 'dead') return { state: 'dead' };
     const isMine = entry.state === 'leased' && entry.owner === owner;
     if (!isMine && entry.dueMs > 0) return { state: 'busy', retryAfterMs: entry.dueMs };
     if (!isMine) {
@@ -61,7 +61,7 @@ export class ModelStore implements IdempotencyStore {
           error: 'it was interrupted too often',
           keepMs: LATER_MS,
         });
-        return { state: 'dead', error: entry.error };
+        return { state: 'dead' };
       }
       if (counts) entry.attempts += 1;
       entry.keepMs = Math.max(entry.keepMs, keepMs);
@@ -94,9 +94,9 @@ export class ModelStore implements IdempotencyStore {
     const held = this.#held(key, fence);
     if (!held) return 'lost';
     const failures = held.failures + 1;
-    const state = terms.permanent || failures >= terms.maxFailures ? 'dead' : 'retry';
+    const state = terms.permanent ? 'dead' : 'retry';
     const keepMs = state === 'dead' ? LATER_MS : held.keepMs;
-    change(held, { state, failures, dueMs: terms.delayMs, error: terms.error, keepMs });
+    change(held, { state, failures, dueMs: 0, error: terms.error, keepMs });
     return state;
   }
 

@@ -15,17 +15,18 @@ import { LONG_AGO_MS, ModelStore } from './model.js';
 
 const LEASE_MS = 60;
 const KEEP_MS = 60_000;
-const RETRY: FailTerms = { delayMs: 0, permanent: false, maxFailures: Infinity, error: 'it threw' };
+const RETRY: FailTerms = { permanent: false, error: 'it threw' };
 
 /**
  * What every store has to do, run against the real thing: the contract of `IdempotencyStore`.
  *
  * @param expires - What is done goes by itself once its time has come: no call of `purge` counts it.
+ * @param age - Makes the lease or the retry of a delivery due two minutes earlier, where a test can do that.
  */
 export function describeStore(
   name: string,
   make: () => IdempotencyStore | Promise<IdempotencyStore>,
-  { expires = false }: { expires?: boolean } = {},
+  { expires = false, age }: { expires?: boolean; age?: (key: string) => unknown } = {},
 ) {
   describe(`the ${name} store`, () => {
     let store: IdempotencyStore;
@@ -193,29 +194,16 @@ export function describeStore(
       ]);
     });
 
-    test('holds a failed delivery back for its delay', async () => {
-      const { fence } = await acquire();
-      await store.fail(delivery.key, fence, { ...RETRY, delayMs: 60_000 });
-      expect((await claim()).state).toBe('busy');
-    });
-
     test('gives a released delivery to the next, uncounted', async () => {
       const { fence } = await acquire();
       expect(await store.release(delivery.key, fence)).toBe(true);
       expect(await acquire()).toMatchObject({ attempt: 1 });
     });
 
-    test('ends a delivery that fails too often', async () => {
-      const terms = { ...RETRY, maxFailures: 2 };
-      expect(await store.fail(delivery.key, (await acquire()).fence, terms)).toBe('retry');
-      expect(await store.fail(delivery.key, (await acquire()).fence, terms)).toBe('dead');
-      expect(await claim()).toMatchObject({ state: 'dead', error: 'it threw' });
-    });
-
     test('ends a delivery whose failure is permanent', async () => {
       const { fence } = await acquire();
       expect(await store.fail(delivery.key, fence, { ...RETRY, permanent: true })).toBe('dead');
-      expect(await claim()).toMatchObject({ state: 'dead' });
+      expect(await claim()).toEqual({ state: 'dead' });
     });
 
     test('ends a delivery that kills its process each time, at the third crash', async () => {
@@ -225,8 +213,8 @@ export function describeStore(
         expect(next.attempt).toBe(attempt);
         await store.renew(delivery.key, next.fence, 1);
       }
-      expect(await takeOver({ leaseMs: 1 })).toMatchObject({ state: 'dead' });
-      expect(await claim()).toMatchObject({ state: 'dead' });
+      expect(await takeOver({ leaseMs: 1 })).toEqual({ state: 'dead' });
+      expect(await claim()).toEqual({ state: 'dead' });
     });
 
     test('counts no claim that nobody has begun, as its answer was lost, but the first', async () => {
@@ -241,15 +229,23 @@ export function describeStore(
 
     test('says the same of a failure that is told twice, and counts it once', async () => {
       const { fence } = await acquire();
-      const terms = { ...RETRY, maxFailures: 2 };
-      expect(await store.fail(delivery.key, fence, terms)).toBe('retry');
-      expect(await store.fail(delivery.key, fence, { ...terms, error: 'again' })).toBe('retry');
+      expect(await store.fail(delivery.key, fence, RETRY)).toBe('retry');
+      expect(await store.fail(delivery.key, fence, { ...RETRY, error: 'again' })).toBe('retry');
       const [failing] = await store.list({ state: 'failing' });
       expect(failing).toMatchObject({ attempts: 1, error: 'it threw' });
-      const next = await acquire();
-      expect(await store.fail(delivery.key, fence, terms)).toBe('lost');
-      expect(await store.fail(delivery.key, next.fence, terms)).toBe('dead');
-      expect(await store.fail(delivery.key, next.fence, terms)).toBe('dead');
+      const next = await acquire({ leaseMs: -1 });
+      expect(await store.fail(delivery.key, fence, RETRY)).toBe('lost');
+      // Of two attempts, one has failed: the other is the first crash.
+      const last = await acquire({ maxCrashes: 2 });
+      expect(last.fence).toBeGreaterThan(next.fence);
+      const terms = { ...RETRY, permanent: true };
+      expect(await store.fail(delivery.key, last.fence, terms)).toBe('dead');
+      expect(await store.fail(delivery.key, last.fence, terms)).toBe('dead');
+      const twice = newDelivery();
+      const told = await acquire({}, twice);
+      for (const _ of [1, 2]) await store.fail(twice.key, told.fence, RETRY);
+      await acquire({ leaseMs: -1 }, twice);
+      expect(await claim({ maxCrashes: 1 }, twice)).toEqual({ state: 'dead' });
     });
 
     test('takes a lease back that is given back twice, and counts it once', async () => {
@@ -320,10 +316,9 @@ export function describeStore(
 
     test('ends what its sender has given up, once it is old, and keeps it for a person', async () => {
       const late = { leaseMs: LONG_AGO_MS, keepMs: 0 };
-      const [leased, retry, effect] = [newDelivery(), newDelivery(), newDelivery()];
+      const [leased, other, effect] = [newDelivery(), newDelivery(), newDelivery()];
       await acquire(late, leased);
-      const { fence } = await acquire(late, retry);
-      await store.fail(retry.key, fence, { ...RETRY, delayMs: LONG_AGO_MS });
+      await acquire(late, other);
       await acquire(late, { ...effect, body: undefined });
       await acquire({ keepMs: 0, leaseMs: 60_000 });
       // In memory, where nobody would find it, it is only forgotten to make room.
@@ -331,7 +326,7 @@ export function describeStore(
       expect(await store.purge(10)).toBe(0);
       if (store.durable) {
         const [first, second] = await store.list({ state: 'dead', limit: 9 });
-        expect([first?.key, second?.key]).toEqual([leased.key, retry.key].sort());
+        expect([first?.key, second?.key]).toEqual([leased.key, other.key].sort());
         expect(first?.error).toMatch(/^abandoned/);
         expect((await claim({}, leased)).state).toBe('dead');
       }
@@ -342,9 +337,7 @@ export function describeStore(
     test('lists what is long past due as stalled, with its body, a page at a time', async () => {
       const stalled = [newDelivery(), newDelivery(), newDelivery()];
       for (const one of stalled) {
-        const { fence } = await acquire({ leaseMs: LONG_AGO_MS }, one);
-        if (one !== stalled[0])
-          await store.fail(one.key, fence, { ...RETRY, delayMs: LONG_AGO_MS });
+        await acquire({ leaseMs: LONG_AGO_MS }, one);
       }
       await acquire();
       await acquire({ leaseMs: LONG_AGO_MS }, { ...newDelivery(), body: undefined });
@@ -374,19 +367,16 @@ export function describeStore(
     });
 
     test('redrives what is dead as if it had never been tried, but for what is done', async () => {
-      const terms = { ...RETRY, maxFailures: 1 };
       const { fence } = await acquire();
       await store.completeStep(delivery.key, fence, 'mail', 'sent');
-      expect(await store.fail(delivery.key, fence, terms)).toBe('dead');
+      expect(await store.fail(delivery.key, fence, { ...RETRY, permanent: true })).toBe('dead');
       expect(await store.redrive(delivery.key)).toBe(true);
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
-      const next = await acquire();
+      const next = await acquire({ leaseMs: LONG_AGO_MS });
       expect(next).toMatchObject({ attempt: 1, steps: { mail: 'sent' } });
       expect(next.fence).toBeGreaterThan(fence);
-      // The failures are forgotten as well.
-      expect(await store.fail(delivery.key, next.fence, { ...terms, maxFailures: 2 })).toBe(
-        'retry',
-      );
+      // The failures are forgotten as well: none makes up for a crash.
+      expect(await claim({ maxCrashes: 1 })).toEqual({ state: 'dead' });
     });
 
     test('redrives what is dead after crashes, which are forgotten', async () => {
@@ -407,9 +397,9 @@ export function describeStore(
     test('redrives nothing that is being processed, waits for a retry, or is done', async () => {
       const { fence } = await acquire();
       expect(await store.redrive(delivery.key)).toBe(false);
-      expect(await store.fail(delivery.key, fence, { ...RETRY, delayMs: 60_000 })).toBe('retry');
+      expect(await store.fail(delivery.key, fence, RETRY)).toBe('retry');
       expect(await store.redrive(delivery.key)).toBe(false);
-      expect((await claim()).state).toBe('busy');
+      expect(await acquire()).toMatchObject({ attempt: 2 });
       const done = newDelivery();
       const other = await acquire({}, done);
       await store.complete(done.key, other.fence, KEEP_MS);
@@ -490,6 +480,17 @@ export function describeStore(
         permanent: true,
       });
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+    });
+
+    test.runIf(age)('finds a failed delivery stalled that nobody tries again', async () => {
+      const { fence } = await acquire();
+      await store.fail(delivery.key, fence, RETRY);
+      await age?.(delivery.key);
+      expect(await store.list({ state: 'failing' })).toEqual([]);
+      const [stalled] = await store.list({ state: 'stalled' });
+      expect(stalled).toMatchObject({ key: delivery.key, error: 'it threw', interrupted: false });
+      expect(await store.redrive(delivery.key)).toBe(true);
+      expect(await acquire()).toMatchObject({ attempt: 1 });
     });
 
     testListing({

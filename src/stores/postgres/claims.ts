@@ -33,8 +33,7 @@ export function toClaimJson({ delivery, lease }: Asked): Record<string, Json> {
 export function toClaim(row: Row | undefined, owner: string): Claim {
   if (!row) throw new Error('PostgreSQL gave no row for a claim.');
   const state = row.text('state');
-  if (state === 'done') return { state };
-  if (state === 'dead') return { state, error: row.maybe('error') };
+  if (state === 'done' || state === 'dead') return { state };
   if (state === 'leased' && row.maybe('owner') === owner) {
     return {
       state: 'acquired',

@@ -10,7 +10,6 @@ export interface ClaimRow {
   readonly fence: Integer;
   readonly attempts: Integer;
   readonly handlers: string;
-  readonly error: string | null;
   readonly wait: Integer;
 }
 
@@ -32,7 +31,7 @@ export interface DeliveryRow {
 
 export function toClaim(row: ClaimRow, owner: string): Claim {
   if (row.state === 'done') return { state: 'done' };
-  if (row.state === 'dead') return { state: 'dead', error: row.error ?? undefined };
+  if (row.state === 'dead') return { state: 'dead' };
   if (row.state !== 'leased' || row.owner !== owner) {
     return { state: 'busy', retryAfterMs: Number(row.wait) };
   }

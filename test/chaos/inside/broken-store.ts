@@ -27,8 +27,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
       return {
         ...whole,
         async complete(key, fence) {
-          const maxFailures = Number.POSITIVE_INFINITY;
-          await store.fail(key, fence, { delayMs: 0, permanent: false, maxFailures, error: '' });
+          await store.fail(key, fence, { permanent: false, error: '' });
           return true;
         },
       };

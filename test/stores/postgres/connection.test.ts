@@ -15,7 +15,7 @@ import {
 } from './claiming.js';
 import { type Cut, type Link, startProxy } from './proxy.js';
 
-const RETRY = { delayMs: 0, permanent: false, maxFailures: Infinity, error: 'it threw' };
+const RETRY = { permanent: false, error: 'it threw' };
 
 withPostgres('a connection that is lost in the middle of', () => {
   let server: PostgresServer;
