@@ -11,6 +11,7 @@ import type { StandardSchema } from './schemas/standard-schema.js';
 import { VERBS } from './stores/forward.js';
 import { guardStore } from './stores/guard.js';
 import { isMemoryStore, memoryStore } from './stores/memory.js';
+import { hasMethods } from './stores/methods.js';
 import { isProxy, reasonToRefuse } from './stores/refused.js';
 import type { IdempotencyStore } from './stores/store.js';
 import { MAX_TIMER_MS } from './timing.js';
@@ -107,7 +108,7 @@ export function readOptions(options: ReceiverOptions): Settings {
   check(typeof unwrap === 'boolean', 'unwrap', 'true or false');
   check(typeof debug === 'boolean', 'debug', 'true or false');
   check(
-    VERBS.every((verb) => typeof store?.[verb] === 'function') && !isProxy(store),
+    hasMethods(store, ...VERBS) && !isProxy(store),
     'store',
     `a store such as memoryStore()${whatStoreIs(store)}${reasonToRefuse(store)}`,
   );
@@ -211,7 +212,7 @@ function isQueue(queue: HandOff): boolean {
 }
 
 function whatStoreIs(store: unknown): string {
-  const [, made] = CLIENTS.find(([verb]) => hasMethod(store, verb)) ?? [];
+  const [, made] = CLIENTS.find(([verb]) => hasMethods(store, verb)) ?? [];
   if (made && !isProxy(store)) return `. This is a client, of which a store is made: ${made}`;
   if (typeof store === 'function') return ', and not a function: call it';
   return store instanceof Map ? ', and not a Map' : '';
@@ -225,11 +226,6 @@ const CLIENTS = [
   ['evalSha', 'redisStore(client)'],
   ['prepare', 'sqliteStore(database)'],
 ] as const;
-
-function hasMethod(value: unknown, name: string): boolean {
-  const isHolder = (typeof value === 'object' && value !== null) || typeof value === 'function';
-  return isHolder && typeof Reflect.get(value, name) === 'function';
-}
 
 /** What was meant by a prefix without its dash, or by the name of a whole header. */
 function prefixLike(given: unknown): string {
