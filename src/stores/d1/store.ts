@@ -1,5 +1,5 @@
 import { isBytes } from '../../request/bytes.js';
-import { fromBase64, toBase64 } from '../base64.js';
+import { toBase64 } from '../base64.js';
 import { type ReadFilter, withContract } from '../contract.js';
 import { listInPages } from '../durable-object/pages.js';
 import { forward } from '../forward.js';
@@ -78,7 +78,7 @@ async function run(
   values: readonly SqliteValue[],
 ): Promise<readonly unknown[]> {
   const { results } = await bind(database, name, values).all();
-  return results.map(fromD1);
+  return results;
 }
 
 async function runAndPurge(
@@ -102,9 +102,4 @@ function bind(database: D1Client, name: StatementName, values: readonly SqliteVa
 // D1 carries bytes as JSON numbers, which takes six times as long.
 function toD1(value: SqliteValue): Exclude<SqliteValue, Uint8Array> {
   return isBytes(value) ? toBase64(value) : value;
-}
-
-function fromD1(row: unknown): unknown {
-  const { body } = row as { readonly body?: unknown };
-  return typeof body === 'string' ? { ...(row as object), body: fromBase64(body) } : row;
 }
