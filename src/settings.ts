@@ -12,7 +12,7 @@ import { VERBS } from './stores/forward.js';
 import { guardStore } from './stores/guard.js';
 import { isMemoryStore, memoryStore } from './stores/memory.js';
 import { hasMethods } from './stores/methods.js';
-import { isProxy, reasonToRefuse } from './stores/refused.js';
+import { isProxy, reasonToRefuse, whatStoreIs } from './stores/refused.js';
 import type { IdempotencyStore } from './stores/store.js';
 import { MAX_TIMER_MS } from './timing.js';
 
@@ -210,22 +210,6 @@ function isQueue(queue: HandOff): boolean {
   const redrives = redrive === undefined || typeof redrive === 'function';
   return durable === true && typeof enqueue === 'function' && redrives;
 }
-
-function whatStoreIs(store: unknown): string {
-  const [, made] = CLIENTS.find(([verb]) => hasMethods(store, verb)) ?? [];
-  if (made && !isProxy(store)) return `. This is a client, of which a store is made: ${made}`;
-  if (typeof store === 'function') return ', and not a function: call it';
-  return store instanceof Map ? ', and not a Map' : '';
-}
-
-/** By a method that nothing else has. */
-const CLIENTS = [
-  ['query', 'postgresStore(pool)'],
-  ['unsafe', 'postgresStore(sql)'],
-  ['evalsha', 'redisStore(client)'],
-  ['evalSha', 'redisStore(client)'],
-  ['prepare', 'sqliteStore(database)'],
-] as const;
 
 /** What was meant by a prefix without its dash, or by the name of a whole header. */
 function prefixLike(given: unknown): string {

@@ -8,6 +8,15 @@ export const DURABLE_STORES = {
   cloudflare: 'durableObjectStore(…) or d1Store(…)',
 } as const;
 
+/** Of what a store is made, by a method that nothing else has. */
+export const CLIENTS = [
+  ['query', 'postgresStore(pool)'],
+  ['unsafe', 'postgresStore(sql)'],
+  ['evalsha', 'redisStore(client)'],
+  ['evalSha', 'redisStore(client)'],
+  ['prepare', 'sqliteStore(database)'],
+] as const;
+
 let hasWarned = false;
 
 /**

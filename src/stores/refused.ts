@@ -1,4 +1,4 @@
-import { DURABLE_STORES } from './durable-stores.js';
+import { CLIENTS, DURABLE_STORES } from './durable-stores.js';
 import { hasMethods } from './methods.js';
 
 /**
@@ -32,4 +32,12 @@ const KINDS = [
 /** What calls another Worker or object on Cloudflare seems to have every method. */
 export function isProxy(store: unknown): boolean {
   return hasMethods(store, 'a method that nothing has');
+}
+
+/** What was given in place of a store, where it is something that one is made of. */
+export function whatStoreIs(store: unknown): string {
+  const [, made] = CLIENTS.find(([verb]) => hasMethods(store, verb)) ?? [];
+  if (made && !isProxy(store)) return `. This is a client, of which a store is made: ${made}`;
+  if (typeof store === 'function') return ', and not a function: call it';
+  return store instanceof Map ? ', and not a Map' : '';
 }
