@@ -159,12 +159,14 @@ class PostgresStore implements StoreVerbs {
   }
 
   async #claim(asked: readonly Asked[]): Promise<Claim[]> {
-    const [one, ...others] = asked.map(toColumns);
-    const rows = byKey(
-      one && others.length === 0
-        ? await this.#run(sql.CLAIM, Object.values(one), 'claim')
-        : await this.#run(sql.CLAIM_ALL, [JSON.stringify([one, ...others])], 'claim all'),
-    );
+    const claims = asked.map(toColumns);
+    const [one, ...others] = claims;
+    if (one && others.length === 0) {
+      const { crashes: _, ...columns } = one;
+      const [row] = await this.#run(sql.CLAIM_NEW, Object.values(columns), 'claim');
+      if (row) return [{ state: 'acquired', fence: row.number('fence'), attempt: 1, steps: {} }];
+    }
+    const rows = byKey(await this.#run(sql.CLAIM, [JSON.stringify(claims)], 'claim all'));
     return asked.map(({ delivery, lease }) => toClaim(rows.get(delivery.key), lease.owner));
   }
 

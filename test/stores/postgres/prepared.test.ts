@@ -36,7 +36,7 @@ withPostgres('the statements of each delivery', () => {
 
   test('are kept prepared on their connection, under names with the version', async () => {
     for (const _ of ['once', 'twice']) await handle();
-    const verbs = ['claim', 'complete', 'complete step', 'fail', 'renew'];
+    const verbs = ['claim', 'claim all', 'complete', 'complete step', 'fail', 'renew'];
     const name = (verb: string) =>
       expect.stringMatching(new RegExp(`^storefront-webhooks \\d+\\.\\d+\\.\\d+ ${verb}$`));
     expect(await prepared()).toEqual(verbs.map(name));
