@@ -471,6 +471,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     expect(await process().hold(subject, KEEP, async () => DONE)).toEqual({
       outcome: 'parked',
       ran: [],
+      key: 'k',
     });
   });
 
