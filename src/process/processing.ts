@@ -54,10 +54,10 @@ export class Processing {
   announce(): void {
     if (this.#isAnnounced) return;
     this.#isAnnounced = true;
-    const { headerPrefix, store, queue } = this.#settings;
+    const { headerNames, store, queue } = this.#settings;
     this.#reporter.announce({
       handles: this.router.handled,
-      headerPrefix: toTitle(headerPrefix),
+      headerPrefix: toTitle(headerNames.prefix),
       store: store.description,
       queue: queue && (queue.description ?? 'your own'),
     });
