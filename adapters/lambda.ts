@@ -1,4 +1,5 @@
 import type { UsageErrorCode, WebhookRequest } from '../src/index.js';
+import { runsOn } from '../src/stores/platform.js';
 import type { LambdaEvent } from './shared/lambda-event.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
 
@@ -24,6 +25,7 @@ export interface LambdaResult {
  */
 export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Promise<LambdaResult> {
   const receive = toReceive(receiver);
+  runsOn('instances');
   return async (event) => {
     const { status, headers, body } = await receive(readEvent(event));
     return {
@@ -51,7 +53,6 @@ function readEvent(event: LambdaEvent): WebhookRequest {
     url: `${event.rawPath ?? event.path ?? ''}${query && `?${query}`}`,
     headers: { ...event.headers, ...event.multiValueHeaders },
     body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
-    durableStores: 'postgresStore(…) or redisStore(…)',
   };
 }
 

@@ -1,4 +1,3 @@
-import { sharedStores } from './shared/next.js';
 import { answer } from './shared/node.js';
 import type { NodeRequest, NodeResponse } from './shared/node-request.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
@@ -22,11 +21,7 @@ export function toNextPages(
   receiver: ReceiverSource,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const receive = toReceive(receiver);
-  return (request, response) =>
-    answer(receive, request, response, {
-      parsedBodyHint,
-      durableStores: sharedStores(),
-    });
+  return (request, response) => answer(receive, request, response, { parsedBodyHint });
 }
 
 const parsedBodyHint =

@@ -1,4 +1,3 @@
-import { sharedStores } from './shared/next.js';
 import { type ReceiverSource, toReceive } from './shared/receiver.js';
 import { respond } from './shared/web.js';
 
@@ -15,11 +14,7 @@ import { respond } from './shared/web.js';
  */
 export function toNext(receiver: ReceiverSource): (request: Request) => Promise<Response> {
   const receive = toReceive(receiver);
-  return (request) =>
-    respond(receive, request, {
-      parsedBodyHint,
-      durableStores: sharedStores(),
-    });
+  return (request) => respond(receive, request, { parsedBodyHint });
 }
 
 const parsedBodyHint =

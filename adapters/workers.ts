@@ -1,3 +1,4 @@
+import { runsOn } from '../src/stores/platform.js';
 import { type Receive, type ReceiverSource, toReceive } from './shared/receiver.js';
 import { respond } from './shared/web.js';
 
@@ -20,6 +21,7 @@ export function toWorker<Env extends object>(
   receiver: ReceiverSource<Env>,
 ): { fetch(request: Request, env: Env, context?: WorkerContext): Promise<Response> } {
   const fixed = typeof receiver === 'function' ? undefined : toReceive<Env>(receiver);
+  runsOn('workers');
   const made = new WeakMap<object, Receive<Env>>();
   return {
     fetch(request, env, context) {
@@ -27,7 +29,12 @@ export function toWorker<Env extends object>(
       const receive = fixed ?? made.get(key) ?? toReceive<Env>(receiver);
       if (!fixed) made.set(key, receive);
       const waitUntil = (promise: Promise<unknown>) => context?.waitUntil(promise);
-      const answered = respond((asked) => receive(asked, env), request, MOUNT, waitUntil);
+      const answered = respond(
+        (asked) => receive(asked, env),
+        request,
+        { parsedBodyHint },
+        waitUntil,
+      );
       // A handler that has begun finishes, even if the sender has hung up.
       waitUntil(answered);
       return answered;
@@ -35,8 +42,5 @@ export function toWorker<Env extends object>(
   };
 }
 
-const MOUNT = {
-  parsedBodyHint:
-    'Hand the request to the fetch() of toWorker() before anything calls request.json() or request.text().',
-  durableStores: 'durableObjectStore(…) or d1Store(…) of storefront-webhooks/cloudflare',
-};
+const parsedBodyHint =
+  'Hand the request to the fetch() of toWorker() before anything calls request.json() or request.text().';

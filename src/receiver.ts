@@ -132,10 +132,11 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
       const delivery = await verifyRequest(request, this.#settings);
       if (delivery.outcome === 'rejected') return toResponse(this.#refuse(delivery, startedAt));
       const { queue } = this.#settings;
-      const how = { startedAt, durableStores: request.durableStores };
       const result = queue
-        ? this.#watch(delivery, 'send', how, () => this.#processing.enqueue(queue, delivery))
-        : this.#process(delivery, how);
+        ? this.#watch(delivery, 'send', { startedAt }, () =>
+            this.#processing.enqueue(queue, delivery),
+          )
+        : this.#process(delivery, { startedAt });
       return toResponse(await result);
     } catch (error) {
       harmless(() => this.#settings.telemetry?.failed(error, startedAt));
@@ -249,7 +250,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     return secret === undefined ? '' : sign(body, secret);
   }
 
-  async #processOpened(opened: Opened, how: Omit<ProcessHow, 'durableStores'>): Promise<Result> {
+  async #processOpened(opened: Opened, how: ProcessHow): Promise<Result> {
     if (opened.outcome === 'rejected') return this.#refuse(opened, how.startedAt);
     return opened.outcome === undefined ? this.#process(opened, how) : opened;
   }

@@ -23,7 +23,7 @@ export type NodeResponse = ServerResponse | Http2ServerResponse;
 export function readRequest(
   request: NodeRequest,
   response: NodeResponse,
-  { parsedBodyHint, durableStores }: Mount,
+  { parsedBodyHint }: Mount,
   extras: Extras = request,
 ): WebhookRequest {
   return {
@@ -31,7 +31,6 @@ export function readRequest(
     url: toPath(extras.originalUrl ?? request.url ?? ''),
     headers: request.headers,
     body: bodyOf(request, extras, parsedBodyHint),
-    durableStores,
     answered: closed(response),
   };
 }

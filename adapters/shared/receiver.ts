@@ -12,8 +12,6 @@ export type ReceiverSource<Env = void> = Receiving | ((env: Env) => Receiving | 
 export interface Mount {
   /** Which line to change where something has read the body before. */
   readonly parsedBodyHint: string;
-  /** Stores of the platform's, where its instances come and go. */
-  readonly durableStores?: string | undefined;
 }
 
 /** Hands a request to a receiver. `env` is what the receiver's function is given, if it is to be made. */

@@ -10,7 +10,7 @@ import { maxPieces, tooManyPieces, toPath } from './request.js';
 export async function respond(
   receive: (request: WebhookRequest) => Promise<WebhookResponse>,
   request: Request,
-  { parsedBodyHint, durableStores }: Mount,
+  { parsedBodyHint }: Mount,
   waitUntil: (promise: Promise<unknown>) => void = () => {},
 ): Promise<Response> {
   const { body: stream, bodyUsed } = request;
@@ -22,7 +22,6 @@ export async function respond(
     url: toPath(request.url),
     headers: request.headers,
     body: bodyUsed || stream?.locked ? { consumed: parsedBodyHint } : toRead,
-    durableStores,
   });
   isAnswered = true;
   if (recorded) waitUntil(recorded);

@@ -1,10 +1,10 @@
 import type { Dispatched, Result } from '../outcome.js';
 import { harmless } from '../report/harmless.js';
 import type { Reporter } from '../report/hooks.js';
-import { warnOfMemory } from '../report/log.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
 import { toTitle } from '../request/request.js';
 import type { Settings } from '../settings.js';
+import { warnOfMemory } from '../stores/platform.js';
 import { toDispatched, withoutHandler } from './dispatched.js';
 import { type HandOff, handOff } from './hand-off.js';
 import type { Idempotency } from './idempotency.js';
@@ -16,8 +16,6 @@ import { type HandlersWork, runHandlers } from './run-handlers.js';
 export interface ProcessOptions {
   /** Nobody tries it again: what fails now is dead, where the store can park it. */
   readonly lastAttempt?: boolean | undefined;
-  /** What the platform offers, where the default store cannot do. */
-  readonly durableStores?: string | undefined;
 }
 
 /** What is known of a delivery beside what is kept of it. */
@@ -55,17 +53,14 @@ export class Processing {
   }
 
   /** Claims it, runs its handlers, and settles the claim. */
-  async process(
-    delivery: Delivery,
-    { lastAttempt = false, durableStores }: ProcessOptions,
-  ): Promise<Result> {
+  async process(delivery: Delivery, { lastAttempt = false }: ProcessOptions): Promise<Result> {
     const routes = this.#router.routesFor(delivery);
     const refused = routes.length === 0 ? withoutHandler(delivery) : undefined;
     if (routes.length === 0 && !refused) {
       return { outcome: 'ignored', ran: [], key: delivery.key };
     }
     if (refused && !lastAttempt) return refused;
-    if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
+    if (this.#settings.isDefaultStore) warnOfMemory();
     const dispatched = await this.#idempotency.join(delivery.key, () =>
       this.hold(seal(delivery), { ...delivery, lastAttempt }, (lease) =>
         refused ? failed(refused.message) : this.#run(routes, delivery, lease),

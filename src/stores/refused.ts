@@ -1,3 +1,5 @@
+import { STORES } from './platform.js';
+
 /**
  * Why something that remembers keys and values is no store: it reads, and then it writes, and of two
  * receivers that do so at once both win.
@@ -14,14 +16,13 @@ export function reasonToRefuse(store: unknown): string {
   );
 }
 
-const DATABASE =
-  'Use sqliteStore(…), postgresStore(…) or redisStore(…), over the same server if you like';
+const DATABASE = `Use ${STORES.server}, over the same server if you like`;
 
 const KINDS = [
   {
     name: 'Workers KV',
     verbs: ['get', 'put', 'list', 'getWithMetadata'],
-    instead: 'Use durableObjectStore(…) or d1Store(…)',
+    instead: `Use ${STORES.workers}`,
   },
   { name: 'unstorage', verbs: ['getItem', 'setItem', 'hasItem', 'getKeys'], instead: DATABASE },
   { name: 'keyv', verbs: ['get', 'set', 'delete', 'clear', 'has'], instead: DATABASE },
