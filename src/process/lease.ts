@@ -14,14 +14,25 @@ export interface Timing {
   readonly waitMs: number;
 }
 
-/** Why a lease ended before its work did. */
-export type LeaseEnd = 'timeout' | 'lost';
+/** What work under a lease came to, and the names of the handlers that ran to their end. */
+export type Work = { readonly ran: readonly string[] } & (
+  | { readonly state: 'done' }
+  | { readonly state: 'failed'; readonly error: string }
+  /** Part of it is being done elsewhere, or could not even be claimed. */
+  | { readonly state: 'busy' | 'unavailable' }
+  /** The lease ended before the work did, which is not waited for. */
+  | { readonly state: LeaseEnd }
+);
+
+type LeaseEnd = 'timeout' | 'lost';
 
 /**
  * The right to process one key, held by renewing it. It ends early when the work takes longer than
  * `timeoutMs` or when another process has taken over; then the signal fires.
  */
 export class Lease {
+  /** None yet: a claim that was not granted has one. */
+  readonly outcome?: undefined;
   readonly key: string;
   readonly attempt: number;
   readonly done: Readonly<Record<string, Json>>;
@@ -75,9 +86,9 @@ export class Lease {
   }
 
   /** Waits for the work under this lease, or for the lease to end early. The work must not reject. */
-  until<Result>(working: Promise<Result>): Promise<Result | LeaseEnd> {
+  until(working: Promise<Work>): Promise<Work> {
     return new Promise((resolve, reject) => {
-      this.#end = resolve;
+      this.#end = (state) => resolve({ state, ran: [] });
       working.then(resolve, reject);
     });
   }
