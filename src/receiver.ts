@@ -114,7 +114,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     let result: Result;
     try {
       this.#processing.announce();
-      if (request.answered) this.#closing.waitFor(request.answered);
+      if (request.responseSent) this.#closing.waitFor(request.responseSent);
       // 1 its headers and bytes, 2 their signature, 3 the delivery in them.
       const verified = await verifyRequest(request, this.#settings);
       // 4 a claim on it, 5 its handlers, or a queue, 6 what became of the claim.

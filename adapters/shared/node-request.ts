@@ -31,7 +31,7 @@ export function readRequest(
     url: toPath(extras.originalUrl ?? request.url ?? ''),
     headers: request.headers,
     body: bodyOf(request, extras, parsedBodyHint),
-    answered: closed(response),
+    responseSent: closed(response),
   };
 }
 
