@@ -1,7 +1,4 @@
-/**
- * Codes of {@link UsageError}: stable, to be matched on. Adapters throw a bare `TypeError` with the code
- * `receiver_invalid` or `event_invalid`.
- */
+/** Codes of {@link UsageError}: stable, to be matched on. */
 export type UsageErrorCode =
   | 'body_consumed'
   | 'body_not_bytes'

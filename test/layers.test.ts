@@ -48,6 +48,7 @@ const ORDER = [
   'process/unsealing',
   'process/closing',
   'receiver',
+  'receiver-source',
   'queues/',
   'cloudflare',
   'report/opentelemetry/',

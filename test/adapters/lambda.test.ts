@@ -94,7 +94,7 @@ describe('an event', () => {
     ['nobody', undefined],
   ])('of %s is an error, because any answer would say that it was handled', async (_, event) => {
     await expect(setUp().handler(other(event))).rejects.toMatchObject({
-      name: 'TypeError',
+      name: 'UsageError',
       code: 'event_invalid',
     });
   });

@@ -1,6 +1,6 @@
 import { WebhookError } from '../../errors.js';
-import { Limited } from '../../report/limited.js';
-import { quoted, writeLine } from '../../report/log.js';
+import { type Tell, teller } from '../../report/limited.js';
+import { quoted } from '../../report/log.js';
 import { describeError } from '../../report/text.js';
 import { withTimeout } from '../../timing.js';
 import { type Dispatching, work } from '../work.js';
@@ -82,17 +82,6 @@ export function toQueueHandler<Env>(
     };
     await Promise.all(Array.from({ length: MAX_RUNNING }, processRest));
   };
-}
-
-/** Tells of a kind of trouble on stderr. */
-type Tell = (kind: string, text: string) => void;
-
-/** Ten of each kind a minute: a queue may be full of what cannot be processed. */
-function teller(): Tell {
-  const limited = new Limited();
-  const more = (count: number) =>
-    count === 1 ? '' : `within a minute, ${count} more; the latest: `;
-  return (kind, text) => limited.tell(kind, (count) => writeLine(`${more(count)}${text}`), 10);
 }
 
 /** Never rejects: a message has to be settled by itself, whatever becomes of its neighbours. */
