@@ -34,6 +34,7 @@ const REJECTIONS = {
   payload_invalid: [422, 'The payload does not fit its event.'],
 } as const;
 
+/** Why a request was refused: stable, to be matched on. */
 export type RejectionCode = keyof typeof REJECTIONS;
 
 /** Why a delivery was refused: the sender's mistake, so an answer and not an error. */

@@ -78,11 +78,17 @@ export interface ErrorInfo {
 
 /** What a program is told while it runs. A hook is not waited for, and may throw without harm. */
 export interface Hooks {
-  /** Without it, what is parked and what nobody handles is told of on stderr. */
+  /** Told how each verified delivery ended. Without it, what is parked and what nobody handles is told of on stderr. */
   onOutcome?: (info: OutcomeInfo) => unknown;
-  /** Without it, refusals are told of on stderr: the first, then one line a minute that counts the rest. */
+  /**
+   * Told what was refused, and why. Without it, refusals are told of on stderr: the first, then one line a
+   * minute that counts the rest.
+   */
   onRejected?: (info: RejectionInfo) => unknown;
-  /** Without it, an error is one line on stderr; of many, ten a minute and one that counts the rest. */
+  /**
+   * Told what went wrong, and with which delivery. Without it, an error is one line on stderr; of many, ten
+   * a minute and one that counts the rest.
+   */
   onError?: (error: unknown, info: ErrorInfo) => unknown;
 }
 

@@ -17,6 +17,7 @@ import {
 } from './store.js';
 import { toStored } from './stored.js';
 
+/** The bounds of {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /** How many deliveries and effects it remembers. Default 100,000. */
   maxEntries?: number;
