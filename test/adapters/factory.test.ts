@@ -4,7 +4,7 @@ import { toFetch } from 'storefront-webhooks/fetch';
 import { replay } from 'storefront-webhooks/testing';
 import { toWorker } from 'storefront-webhooks/workers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { SECRET } from './apps/contract.js';
+import { SECRET } from './apps/inside/contract.js';
 
 const written = vi.spyOn(console, 'error').mockImplementation(() => {});
 beforeEach(() => written.mockClear());

@@ -2,7 +2,7 @@ import type { UnderlyingSource } from 'node:stream/web';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toFetch } from 'storefront-webhooks/fetch';
 import { describe, expect, test, vi } from 'vitest';
-import { LIMIT, SECRET } from './apps/contract.js';
+import { LIMIT, SECRET } from './apps/inside/contract.js';
 import { orderOf, webhook } from './corpus.js';
 
 const order = orderOf(1_000);
