@@ -7,14 +7,25 @@ export function readRequest(
   parsedBodyHint: string,
   isOver: () => boolean,
 ): WebhookRequest {
-  const { body: stream, bodyUsed } = request;
+  const { body: stream } = request;
   const toRead = async (limit: number) => (stream ? read(stream, limit, isOver) : new Uint8Array());
   return {
     method: request.method,
     url: toPath(request.url),
     headers: request.headers,
-    body: bodyUsed || stream?.locked ? { consumed: parsedBodyHint } : toRead,
+    body: isRead(request) ? { consumed: parsedBodyHint } : toRead,
   };
+}
+
+/** A request of srvx, which serves Elysia and Nitro 3 on Node: it knows only by Node's request that it was read. */
+interface SrvxRequest extends Request {
+  readonly runtime?: { readonly node?: { readonly req?: { readonly readableDidRead?: boolean } } };
+}
+
+/** Whether somebody else has read the body. */
+function isRead(request: SrvxRequest): boolean {
+  if (request.runtime?.node?.req?.readableDidRead) return true;
+  return request.bodyUsed || request.body?.locked === true;
 }
 
 /**

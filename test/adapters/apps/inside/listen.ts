@@ -7,6 +7,11 @@ import type { Listening } from './contract.js';
 export async function listen(server: Server): Promise<Listening> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  return listening(server);
+}
+
+/** Where a server that listens by now does so. */
+export function listening(server: Server): Listening {
   const address = server.address();
   if (typeof address !== 'object' || !address) throw new Error('The server listens on no port.');
   return {
