@@ -6,7 +6,7 @@ import { start } from '../support/start.js';
 import { exampleShop, WEBHOOK_SECRET } from './shop.js';
 
 // Those that Node does not serve have tests of their own.
-const OTHERS = ['bun', 'demo', 'deno', 'lambda', 'opentelemetry'];
+const OTHERS = ['demo', 'deno', 'lambda', 'opentelemetry'];
 const EXAMPLES = ['', 'nest/']
   .flatMap((folder) => readdirSync(`examples/${folder}`).map((file) => folder + file))
   .filter((file) => file.endsWith('.ts'))
