@@ -124,9 +124,9 @@ export function toResponse(result: Result): WebhookResponse {
   if (result.outcome === 'rejected') return refusalOf(result);
   const { outcome, ran, retryAfterMs = 1000 } = result;
   const { status, body } = ANSWERS[outcome];
+  if (status !== 503) return { status, headers: JSON_HEADERS, body, outcome, ran };
   const retryAfter = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
-  const headers = status === 503 ? { ...JSON_HEADERS, 'retry-after': retryAfter } : JSON_HEADERS;
-  return { status, headers, body, outcome, ran };
+  return { status, headers: { ...JSON_HEADERS, 'retry-after': retryAfter }, body, outcome, ran };
 }
 
 function refusalOf({ status, message, code, issues }: Rejection): WebhookResponse {

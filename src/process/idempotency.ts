@@ -8,17 +8,14 @@ import { Purging } from './purging.js';
 /** How many interrupted attempts make a delivery dead, where the store can park it. */
 const MAX_CRASHES = 5;
 
-/** What became of a claim, and of the work under it. */
-export interface Held extends Dispatched {
-  /** Where neither the work nor the store could say it: why. */
-  readonly error?: WebhookError;
-}
-
+/** On which terms work is done once. */
 export interface HoldTerms {
   /** How long the key is remembered; `Infinity` for ever. */
   readonly keepMs: number;
   /** Nobody tries again what fails now: it is dead, where the store can park it. */
   readonly lastAttempt?: boolean;
+  /** Told why, where the outcome is neither the work's nor that of an earlier claim. */
+  readonly onError: (error: WebhookError, attempt?: number) => void;
 }
 
 /** Does work once per key, over any store. */
@@ -54,16 +51,18 @@ export class Idempotency {
     subject: Claimable,
     terms: HoldTerms,
     work: (lease: Lease) => Promise<Work>,
-  ): Promise<Held> {
+  ): Promise<Dispatched> {
     const lease = await this.#claim(subject, terms);
     if (lease.outcome !== undefined) return lease;
     const working = work(lease);
-    const ended = await lease.until(working);
+    let ended = await lease.until(working);
     const isEarly = ended.state === 'timeout' || ended.state === 'lost';
     if (isEarly) this.#settleLate(lease, subject, working, terms);
-    const held = isEarly ? heldBy(lease, ended) : await this.#settle(lease, subject, ended, terms);
+    else ended = await this.#settle(lease, subject, ended, terms);
+    if (ended.state === 'timeout' || ended.state === 'lost')
+      terms.onError(lease.endError(ended.state), lease.attempt);
     if (!this.#closing) this.#purging.perhaps();
-    return held;
+    return toDispatched(ended, lease);
   }
 
   /** Settles when nothing is running and to be recorded any more that no sender waits for. */
@@ -102,11 +101,12 @@ export class Idempotency {
   }
 
   /** Step 4. Asks again for a while, because what is being processed elsewhere is most often soon done. */
-  async #claim(subject: Claimable, { keepMs }: HoldTerms): Promise<Lease | Held> {
+  async #claim(subject: Claimable, { keepMs, onError }: HoldTerms): Promise<Lease | Dispatched> {
+    const { key } = subject;
     const { leaseMs, waitMs } = this.#timing;
     const maxCrashes = this.#parks(subject) ? MAX_CRASHES : Number.POSITIVE_INFINITY;
     const terms = { owner: crypto.randomUUID(), leaseMs, keepMs, maxCrashes };
-    if (this.#closing) return UNAVAILABLE;
+    if (this.#closing) return { outcome: 'unavailable', ran: [], key };
     try {
       // By the same owner: a claim whose answer was lost must not hold the delivery up for a lease.
       let claimed = await withRetry(() => this.#ask(subject, terms));
@@ -118,43 +118,49 @@ export class Idempotency {
       }
       if (claimed.outcome !== undefined || !this.#closing) return claimed;
       await this.#settle(claimed, subject, { state: 'busy', ran: [] }, { keepMs });
-      return UNAVAILABLE;
     } catch (cause) {
       const message = 'The store could not take the claim.';
-      return { ...UNAVAILABLE, error: new WebhookError('store_unavailable', message, { cause }) };
+      onError(new WebhookError('store_unavailable', message, { cause }));
     }
+    return { outcome: 'unavailable', ran: [], key };
   }
 
-  async #ask(subject: Claimable, terms: LeaseTerms): Promise<Lease | Held> {
+  async #ask(subject: Claimable, terms: LeaseTerms): Promise<Lease | Dispatched> {
+    const { key } = subject;
     const askedAt = performance.now();
     const claim = await this.#store.claim(subject, terms);
     switch (claim.state) {
       case 'busy':
-        return { outcome: 'busy', ran: [], retryAfterMs: claim.retryAfterMs };
+        return { outcome: 'busy', ran: [], retryAfterMs: claim.retryAfterMs, key };
       case 'done':
-        return { outcome: 'duplicate', ran: [] };
+        return { outcome: 'duplicate', ran: [], key };
       case 'dead':
-        return { outcome: 'parked', ran: [] };
+        return { outcome: 'parked', ran: [], key };
     }
     // A process that was frozen meanwhile has been granted what may be another one's by now.
     if (performance.now() - askedAt > this.#timing.leaseMs - this.#timing.renewMs)
-      return { outcome: 'busy', ran: [], retryAfterMs: 0 };
+      return { outcome: 'busy', ran: [], retryAfterMs: 0, key };
     // The first one counts in any case, and what cannot be parked may crash as often as it likes.
     const tellsBeginning = claim.attempt > 1 && this.#parks(subject);
-    return new Lease(this.#store, subject.key, claim, this.#timing, { askedAt, tellsBeginning });
+    return new Lease(this.#store, key, claim, this.#timing, { askedAt, tellsBeginning });
   }
 
-  /** Step 6. */
-  async #settle(lease: Lease, subject: Claimable, work: Work, terms: HoldTerms): Promise<Held> {
+  /** Step 6: has the store record what the work came to, and says what counts. */
+  async #settle(
+    lease: Lease,
+    subject: Claimable,
+    work: Work,
+    { keepMs, lastAttempt = false }: Pick<HoldTerms, 'keepMs' | 'lastAttempt'>,
+  ): Promise<Work> {
     lease.stop();
-    const permanent = (terms.lastAttempt ?? false) && this.#parks(subject);
-    const settle = () => settlement(lease, work, terms.keepMs, permanent);
+    const permanent = lastAttempt && this.#parks(subject);
+    const settle = () => lease.settle(work, { keepMs, permanent });
     try {
       return await withRetry(settle);
     } catch (cause) {
       this.#goOn(this.#settleInTheEnd(lease, subject, settle, cause));
       // What is done is done: to have it sent again would only do it twice.
-      return heldBy(lease, work);
+      return work;
     }
   }
 
@@ -162,7 +168,7 @@ export class Idempotency {
   async #settleInTheEnd(
     lease: Lease,
     subject: Claimable,
-    settle: () => Promise<Held>,
+    settle: () => Promise<Work>,
     firstCause: unknown,
   ): Promise<void> {
     let cause = firstCause;
@@ -183,7 +189,7 @@ export class Idempotency {
         tellOnceLapsed();
       },
     });
-    if (!settled || settled.error) tell();
+    if (!settled || settled.state === 'lost') tell();
   }
 
   /** Work that ends late still counts, unless somebody else has taken over by then. */
@@ -205,37 +211,18 @@ export class Idempotency {
   }
 }
 
-const UNAVAILABLE: Held = { outcome: 'unavailable', ran: [] };
-
-/** Has the store record what the work came to, and says what became of it. */
-async function settlement(
-  lease: Lease,
-  work: Work,
-  keepMs: number,
-  permanent: boolean,
-): Promise<Held> {
-  if (work.state === 'failed') {
-    const state = await lease.fail(work.error, { permanent });
-    if (state === 'dead') return { ...heldBy(lease, work), outcome: 'parked' };
-    return heldBy(lease, state === 'lost' ? LOST : work);
-  }
-  const isHeld = await (work.state === 'done' ? lease.complete(keepMs) : lease.release());
-  return heldBy(lease, isHeld ? work : LOST);
-}
-
-const LOST: Work = { state: 'lost', ran: [] };
-
-function heldBy(lease: Lease, { state, ran }: Work): Held {
-  const { attempt } = lease;
+function toDispatched({ state, ran }: Work, { attempt, key }: Lease): Dispatched {
   switch (state) {
     case 'done':
       // Nothing ran where every effect had been done for another delivery.
-      return { outcome: ran.length > 0 ? 'handled' : 'duplicate', ran, attempt };
+      return { outcome: ran.length > 0 ? 'handled' : 'duplicate', ran, attempt, key };
+    case 'dead':
+      return { outcome: 'parked', ran, attempt, key };
     case 'timeout':
-      return { outcome: 'failed', ran, attempt, error: lease.endError(state) };
+      return { outcome: 'failed', ran, attempt, key };
     case 'lost':
-      return { outcome: 'busy', ran, attempt, error: lease.endError(state) };
+      return { outcome: 'busy', ran, attempt, key };
     default:
-      return { outcome: state, ran, attempt };
+      return { outcome: state, ran, attempt, key };
   }
 }

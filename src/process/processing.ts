@@ -121,15 +121,15 @@ export class Processing {
   }
 
   /** Does work on a delivery once, and says what became of it. */
-  async hold(
+  hold(
     delivery: SealedDelivery,
     { lastAttempt, payload }: HoldOptions,
     work: (lease: Lease) => Promise<Work>,
   ): Promise<Dispatched> {
-    const terms = { keepMs: this.#settings.keepMs, lastAttempt };
-    const { error, ...result } = await this.#idempotency.hold(delivery, terms, work);
-    if (error) this.onError(error, { ...delivery, payload }, { attempt: result.attempt });
-    return { ...result, key: delivery.key };
+    const onError = (error: unknown, attempt?: number) =>
+      this.onError(error, { ...delivery, payload }, { attempt });
+    const terms = { keepMs: this.#settings.keepMs, lastAttempt, onError };
+    return this.#idempotency.hold(delivery, terms, work);
   }
 
   #run(routes: readonly Route[], delivery: Delivery, lease: Lease): Promise<Work> {

@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.js';
+import { UsageError, type WebhookError } from '../errors.js';
 import { type Telemetry, watched } from '../report/telemetry.js';
 import { describeError } from '../report/text.js';
 import { type Delivery, seal } from '../request/delivery.js';
@@ -62,7 +62,7 @@ async function runAndRecord(prepared: Prepared, run: Run): Promise<Work> {
   return work;
 }
 
-async function runRoute(prepared: Prepared, run: Run): Promise<Work> {
+function runRoute(prepared: Prepared, run: Run): Promise<Work> | Work {
   const { route, effect } = prepared;
   if (!effect) return runHandler(prepared, run.lease, run);
   return 'key' in effect ? runEffect(prepared, effect.key, run) : fail(effect.error, route, run);
@@ -77,10 +77,13 @@ async function runHandler({ route, payload }: Prepared, lease: Lease, run: Run):
     const { telemetry } = run;
     const { attempt } = run.lease;
     const { name, storedName } = route;
-    const handle = async () =>
-      route.handler(new HandlerEvent(run.delivery, payload, attempt, storedName, lease));
-    if (telemetry) await watched((run) => telemetry.handler({ name, attempt }, run), handle);
-    else await handle();
+    const event = new HandlerEvent(run.delivery, payload, attempt, storedName, lease);
+    if (!telemetry) await route.handler(event);
+    else
+      await watched(
+        (handle) => telemetry.handler({ name, attempt }, handle),
+        async () => route.handler(event),
+      );
     return { state: 'done', ran: [name] };
   } catch (error) {
     return fail(error, route, run);
@@ -98,11 +101,15 @@ async function runEffect(prepared: Prepared, key: string, run: Run): Promise<Wor
   const { scope, id, event, receivedAt } = seal(run.delivery);
   const effect = { key, scope, id, event, receivedAt, body: undefined };
   let running = Promise.resolve(UNAVAILABLE);
-  const held = await run.idempotency.hold(effect, { keepMs: Number.POSITIVE_INFINITY }, (lease) => {
+  // Where its lease ends early, so does the delivery's, and is told there.
+  const onError = (error: WebhookError) =>
+    error.code === 'store_unavailable' && run.onError(error, name);
+  const terms = { keepMs: Number.POSITIVE_INFINITY, onError };
+  const { outcome } = await run.idempotency.hold(effect, terms, (lease) => {
     running = runHandler(prepared, lease, run);
     return running;
   });
-  switch (held.outcome) {
+  switch (outcome) {
     case 'handled':
     case 'failed':
       // Where its time is up, so is the delivery's, which then ends when the handler does.
@@ -112,7 +119,6 @@ async function runEffect(prepared: Prepared, key: string, run: Run): Promise<Wor
     case 'busy':
       return BUSY;
     default:
-      if (held.error) run.onError(held.error, name);
       return UNAVAILABLE;
   }
 }
