@@ -12,51 +12,24 @@ export type ReceiverSource<Env = void, Kind = Pick<Receiver, 'receive'>> =
   | Kind
   | ((env: Env) => Kind | Promise<Kind>);
 
-interface ReadOptions<Kind> {
-  /** What is needed of the receiver. */
-  readonly method: keyof Kind & string;
-  /** Whether each `env` has a receiver of its own. Default: all have one. */
-  readonly isPerEnv?: boolean;
-}
-
 /**
- * Gives the receiver of a source, which is made at its first use, within 10 s. Where that fails it is told
- * on stderr, and made again at the next use.
+ * Gives a function that makes the receiver of a source.
  *
- * @returns A function that gives the receiver, or `undefined` where it could not be made.
+ * @param method - What has to be there of the receiver.
  * @throws {UsageError} `receiver_invalid` where the source is neither a receiver nor a function.
  */
 export function readSource<Env, Kind>(
   source: ReceiverSource<Env, Kind>,
-  { method, isPerEnv = false }: ReadOptions<Kind>,
-): (env: Env) => Promise<Kind | undefined> {
+  method: keyof Kind & string,
+): (env: Env) => Promise<Kind> {
   const isReceiver = (given: unknown): given is Kind =>
     typeof given === 'object' && given !== null && typeof Reflect.get(given, method) === 'function';
   if (isReceiver(source)) return async () => source;
   if (typeof source !== 'function') throw notReceiver(source);
-
-  const tell = teller();
-  const made = new WeakMap<object, Promise<Kind>>();
-  const make = async (env: Env) => {
+  return async (env) => {
     const given = await source(env);
     if (!isReceiver(given)) throw notReceiver(given);
     return given;
-  };
-  return async (env) => {
-    const key = isPerEnv && typeof env === 'object' && env !== null ? env : made;
-    const making = made.get(key) ?? make(env);
-    made.set(key, making);
-    try {
-      // Each waits for itself: whoever began it may have been cancelled, and its timers with it.
-      return await withTimeout(making, 'The function that makes it');
-    } catch (error) {
-      // Whoever else has waited for it finds it told and forgotten.
-      if (made.get(key) === making) {
-        made.delete(key);
-        tell('receiver', `the receiver could not be made: ${describeError(error)}`);
-      }
-      return undefined;
-    }
   };
 }
 
@@ -66,6 +39,40 @@ function notReceiver(given: unknown): UsageError {
     'receiver_invalid',
     `This takes a receiver, or a function that returns one, and was given ${type}.`,
   );
+}
+
+/**
+ * Makes a receiver, or what it is part of, at its first use, within 10 s. Where that fails it is told on
+ * stderr, and made again at the next use.
+ *
+ * @param options.isPerEnv - Makes one for each `env`. Default: one for all.
+ * @returns A function that gives what was made, or `undefined` where it could not be.
+ */
+export function makeOnce<Env, Made>(
+  make: (env: Env) => Promise<Made>,
+  { isPerEnv = false }: { readonly isPerEnv?: boolean } = {},
+): (env: Env) => Promise<Made | undefined> {
+  const tell = teller();
+  const made = new WeakMap<object, Made>();
+  const making = new WeakMap<object, Promise<Made>>();
+  return async (env) => {
+    const key = isPerEnv && typeof env === 'object' && env !== null ? env : made;
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const awaited = making.get(key) ?? make(env);
+    making.set(key, awaited);
+    try {
+      // Each waits for itself: whoever began it may have been cancelled, and its timers with it.
+      made.set(key, await withTimeout(awaited, 'The function that makes it'));
+    } catch (error) {
+      // Whoever else has waited for it finds it told and forgotten.
+      if (making.get(key) === awaited) {
+        making.delete(key);
+        tell('receiver', `the receiver could not be made: ${describeError(error)}`);
+      }
+    }
+    return made.get(key);
+  };
 }
 
 /** Hands a request to a receiver. */
@@ -78,9 +85,9 @@ export type Receive<Env = void> = (request: WebhookRequest, env: Env) => Promise
  */
 export function toReceive<Env = void>(
   source: ReceiverSource<Env>,
-  options: { readonly isPerEnv?: boolean } = {},
+  options?: { readonly isPerEnv?: boolean },
 ): Receive<Env> {
-  const receiverFor = readSource(source, { method: 'receive', ...options });
+  const receiverFor = makeOnce(readSource(source, 'receive'), options);
   return async (request, env) => {
     const receiver = await receiverFor(env);
     return receiver?.receive(request) ?? toResponse({ outcome: 'failed', ran: [] });

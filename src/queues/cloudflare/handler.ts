@@ -1,4 +1,5 @@
 import { WebhookError } from '../../errors.js';
+import { makeOnce, type ReceiverSource, readSource } from '../../receiver-source.js';
 import { type Tell, teller } from '../../report/limited.js';
 import { quoted } from '../../report/log.js';
 import { describeError } from '../../report/text.js';
@@ -6,10 +7,9 @@ import { withTimeout } from '../../timing.js';
 import { type Dispatching, work } from '../work.js';
 import type { QueueBatch, QueueMessage } from './bindings.js';
 import { type DelayKind, delaySeconds } from './delays.js';
-import { checkSource, type QueueHandlerOptions, readNames } from './handler-options.js';
+import { type QueueHandlerOptions, readNames } from './handler-options.js';
 import { type LargeBodies, largeBodies } from './large-bodies.js';
 import { fromMessage } from './message.js';
-import { oncePerEnv } from './per-env.js';
 
 /** How many messages of a batch are processed at once: 100 take 10 minutes at most, of 15. */
 const MAX_RUNNING = 10;
@@ -43,18 +43,18 @@ interface Worker {
  * };
  */
 export function toQueueHandler<Env>(
-  receiver: Dispatching | ((env: Env) => Dispatching | Promise<Dispatching>),
+  receiver: ReceiverSource<Env, Dispatching>,
   options: QueueHandlerOptions<Env>,
 ): (batch: QueueBatch, env: Env, context?: unknown) => Promise<void> {
   const names = readNames(options);
   const tell = teller();
-  if (typeof receiver !== 'function') checkSource(receiver);
+  const makeReceiver = readSource(receiver, 'dispatch');
   const makeWorker = async (env: Env): Promise<Worker> => ({
-    receiver: checkSource(typeof receiver === 'function' ? await receiver(env) : receiver),
+    receiver: await makeReceiver(env),
     bodies: options.large && largeBodies(options.large(env)),
     tell,
   });
-  const workerOf = oncePerEnv(makeWorker, 'The function that makes the receiver');
+  const workerOf = makeOnce(makeWorker, { isPerEnv: true });
 
   return async ({ queue, messages }, env) => {
     const isDead = names.dead.includes(queue);
@@ -67,11 +67,8 @@ export function toQueueHandler<Env>(
       for (const message of messages) retry(message, 'dead');
       return;
     }
-    let worker: Worker;
-    try {
-      worker = await workerOf(env);
-    } catch (error) {
-      tell('worker', `what processes the queue could not be made: ${describeError(error)}`);
+    const worker = await workerOf(env);
+    if (!worker) {
       for (const message of messages) retry(message, isDead ? 'dead' : 'waiting');
       return;
     }
