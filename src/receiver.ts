@@ -114,14 +114,14 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     let result: Result;
     try {
       this.#processing.announce();
-      if (request.answered) this.#closing.waitFor(request.answered);
+      if (request.responseSent) this.#closing.waitFor(request.responseSent);
       // 1 its headers and bytes, 2 their signature, 3 the delivery in them.
       const verified = await verifyRequest(request, this.#settings);
       // 4 a claim on it, 5 its handlers, or a queue, 6 what became of the claim.
       result =
         verified.outcome === 'rejected'
           ? this.#reporter.refused(verified, startedAt)
-          : await this.#accept(verified, startedAt, request.durableStores);
+          : await this.#accept(verified, startedAt);
     } catch (error) {
       this.#reporter.unverifiable(error, startedAt);
       result = { outcome: 'failed', ran: [] };
@@ -236,9 +236,9 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   /** Hands a verified delivery to the queue, where there is one; else processes it. */
-  #accept(delivery: Delivery, startedAt: number, durableStores?: string): Promise<Result> {
+  #accept(delivery: Delivery, startedAt: number): Promise<Result> {
     const { queue } = this.#settings;
-    if (!queue) return this.#process(delivery, { startedAt, durableStores });
+    if (!queue) return this.#process(delivery, { startedAt });
     return this.#reporter.watch(delivery, { action: 'send', startedAt }, () =>
       this.#processing.enqueue(queue, delivery),
     );

@@ -5,7 +5,7 @@ import type { Reporter } from '../report/hooks.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
 import { toTitle } from '../request/request.js';
 import type { Settings } from '../settings.js';
-import { warnOfMemory } from '../stores/durable-stores.js';
+import { warnOfMemory } from '../stores/platform.js';
 import { type HandOff, handOff } from './hand-off.js';
 import { Idempotency } from './idempotency.js';
 import { InFlight } from './in-flight.js';
@@ -20,8 +20,6 @@ const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
 export interface ProcessOptions {
   /** Nobody tries it again: what fails now is dead, where the store can park it. */
   readonly lastAttempt?: boolean | undefined;
-  /** What the platform offers, where the default store cannot do. */
-  readonly durableStores?: string | undefined;
 }
 
 /** What is known of a delivery beside what is kept of it. */
@@ -64,10 +62,7 @@ export class Processing {
   }
 
   /** Finds its handlers, claims it, runs them, and settles the claim. */
-  async process(
-    delivery: Delivery,
-    { lastAttempt = false, durableStores }: ProcessOptions,
-  ): Promise<Result> {
+  async process(delivery: Delivery, { lastAttempt = false }: ProcessOptions): Promise<Result> {
     const { key, payload } = delivery;
     const routes = this.router.routesFor(delivery);
     if (routes.length === 0) {
@@ -75,7 +70,7 @@ export class Processing {
       if (!refused) return { outcome: 'ignored', ran: [], key };
       return lastAttempt ? this.#keep(delivery, refused) : refused;
     }
-    if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
+    if (this.#settings.isDefaultStore) warnOfMemory();
     const result = await this.#inFlight.join(key, () =>
       this.hold(seal(delivery), { lastAttempt, payload }, (lease) =>
         this.#run(routes, delivery, lease),

@@ -27,13 +27,8 @@ export interface WebhookRequest {
     | Uint8Array
     | ((limit: number) => Promise<Uint8Array>)
     | { readonly consumed: string };
-  /**
-   * Stores that the platform offers, where its instances come and go: named in the warning about the
-   * default store, which cannot serve there.
-   */
-  readonly durableStores?: string | undefined;
-  /** Settles when the answer has left, or cannot leave any more: `close()` waits for it. */
-  readonly answered?: PromiseLike<unknown> | undefined;
+  /** Settles when the response has left, or cannot leave any more: `close()` waits for it. */
+  readonly responseSent?: PromiseLike<unknown> | undefined;
 }
 
 /** The three headers of a webhook (specification: Events). Only the signature proves anything. */

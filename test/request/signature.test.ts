@@ -5,7 +5,7 @@ import { UsageError, verifySignature } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { nativeSha2, portableSha2, type Sha2 } from '../../src/request/sha2.js';
-import { RFC_4231 } from '../adapters/apps/rfc4231.js';
+import { RFC_4231 } from '../adapters/apps/inside/rfc4231.js';
 
 fc.configureGlobal({ seed: 4231 });
 

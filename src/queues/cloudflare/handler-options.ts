@@ -1,6 +1,4 @@
 import { UsageError } from '../../errors.js';
-import { nameType } from '../../request/bytes.js';
-import type { Dispatching } from '../work.js';
 import type { LargeBinding } from './large-bodies.js';
 
 export interface QueueHandlerOptions<Env> {
@@ -44,15 +42,4 @@ export function readNames(options: QueueHandlerOptions<never>): QueueNames {
     );
   }
   return { live, dead };
-}
-
-/** @throws {UsageError} `receiver_invalid` */
-export function checkSource(given: Dispatching): Dispatching {
-  if (typeof given?.dispatch === 'function') return given;
-  throw new UsageError(
-    'receiver_invalid',
-    `toQueueHandler() takes a receiver, or a function that returns one, and was given ${
-      given instanceof Promise ? 'a promise: await it' : nameType(given)
-    }.`,
-  );
 }

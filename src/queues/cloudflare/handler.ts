@@ -1,15 +1,15 @@
 import { WebhookError } from '../../errors.js';
-import { Limited } from '../../report/limited.js';
-import { quoted, writeLine } from '../../report/log.js';
+import { makeOnce, type ReceiverSource, readSource } from '../../receiver-source.js';
+import { type Tell, teller } from '../../report/limited.js';
+import { quoted } from '../../report/log.js';
 import { describeError } from '../../report/text.js';
 import { withTimeout } from '../../timing.js';
 import { type Dispatching, work } from '../work.js';
 import type { QueueBatch, QueueMessage } from './bindings.js';
 import { type DelayKind, delaySeconds } from './delays.js';
-import { checkSource, type QueueHandlerOptions, readNames } from './handler-options.js';
+import { type QueueHandlerOptions, readNames } from './handler-options.js';
 import { type LargeBodies, largeBodies } from './large-bodies.js';
 import { fromMessage } from './message.js';
-import { oncePerEnv } from './per-env.js';
 
 /** How many messages of a batch are processed at once: 100 take 10 minutes at most, of 15. */
 const MAX_RUNNING = 10;
@@ -43,18 +43,18 @@ interface Worker {
  * };
  */
 export function toQueueHandler<Env>(
-  receiver: Dispatching | ((env: Env) => Dispatching | Promise<Dispatching>),
+  receiver: ReceiverSource<Env, Dispatching>,
   options: QueueHandlerOptions<Env>,
 ): (batch: QueueBatch, env: Env, context?: unknown) => Promise<void> {
   const names = readNames(options);
   const tell = teller();
-  if (typeof receiver !== 'function') checkSource(receiver);
+  const makeReceiver = readSource(receiver, 'dispatch');
   const makeWorker = async (env: Env): Promise<Worker> => ({
-    receiver: checkSource(typeof receiver === 'function' ? await receiver(env) : receiver),
+    receiver: await makeReceiver(env),
     bodies: options.large && largeBodies(options.large(env)),
     tell,
   });
-  const workerOf = oncePerEnv(makeWorker, 'The function that makes the receiver');
+  const workerOf = makeOnce(makeWorker, { isPerEnv: true });
 
   return async ({ queue, messages }, env) => {
     const isDead = names.dead.includes(queue);
@@ -67,11 +67,8 @@ export function toQueueHandler<Env>(
       for (const message of messages) retry(message, 'dead');
       return;
     }
-    let worker: Worker;
-    try {
-      worker = await workerOf(env);
-    } catch (error) {
-      tell('worker', `what processes the queue could not be made: ${describeError(error)}`);
+    const worker = await workerOf(env);
+    if (!worker) {
       for (const message of messages) retry(message, isDead ? 'dead' : 'waiting');
       return;
     }
@@ -82,17 +79,6 @@ export function toQueueHandler<Env>(
     };
     await Promise.all(Array.from({ length: MAX_RUNNING }, processRest));
   };
-}
-
-/** Tells of a kind of trouble on stderr. */
-type Tell = (kind: string, text: string) => void;
-
-/** Ten of each kind a minute: a queue may be full of what cannot be processed. */
-function teller(): Tell {
-  const limited = new Limited();
-  const more = (count: number) =>
-    count === 1 ? '' : `within a minute, ${count} more; the latest: `;
-  return (kind, text) => limited.tell(kind, (count) => writeLine(`${more(count)}${text}`), 10);
 }
 
 /** Never rejects: a message has to be settled by itself, whatever becomes of its neighbours. */

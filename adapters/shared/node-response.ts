@@ -1,10 +1,24 @@
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
-import type { WebhookResponse } from '../../src/index.js';
+import type { WebhookResponse } from '../../src/outcome.js';
+import type { Receive } from '../../src/receiver-source.js';
 import { type NodeRequest, type NodeResponse, readRequest } from './node-request.js';
-import type { Mount, Receive } from './receiver.js';
 
-/** An answer for Node to send. */
+/** Responds to one request of Node's, and resolves when the response has been handed to Node. */
+export async function respond(
+  receive: Receive,
+  request: NodeRequest,
+  response: NodeResponse,
+  parsedBodyHint: string,
+): Promise<void> {
+  const received = await receive(readRequest(request, response, parsedBodyHint));
+  const { status, headers, body } = await toNodeResponse(received, request);
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, headers);
+  response.end(body);
+}
+
+/** A response for Node to send. */
 export interface PreparedResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -12,45 +26,45 @@ export interface PreparedResponse {
 }
 
 export async function toNodeResponse(
-  reply: WebhookResponse,
+  { status, headers: given, body }: WebhookResponse,
   request: NodeRequest,
 ): Promise<PreparedResponse> {
   await endOfTurn();
-  const { connection, ...rest } = reply.headers;
+  const { connection, ...rest } = given;
   const headers: Record<string, string> = {
     ...rest,
     // HTTP/2 has no such header.
     ...(connection !== undefined && !('stream' in request) && { connection }),
-    'content-length': String(Buffer.byteLength(reply.body)),
+    'content-length': String(Buffer.byteLength(body)),
   };
-  const answer = { status: reply.status, headers, body: reply.body };
-  if (request.complete || request.readableEnded) return answer;
+  const prepared = { status, headers, body };
+  if (request.complete || request.readableEnded) return prepared;
   if ('stream' in request) {
     const { stream } = request;
     stream.once('finish', () => stream.close()).resume();
-    return answer;
+    return prepared;
   }
   // Who is slow is not helped by being read for longer, and may never end.
-  lingerAtClose(request.socket, reply.status === 408 ? 0 : LINGER_BYTES);
-  return { ...answer, headers: { ...headers, connection: 'close' } };
+  lingerAtClose(request.socket, status === 408 ? 0 : LINGER_BYTES);
+  return { ...prepared, headers: { ...headers, connection: 'close' } };
 }
 
-/** How much of a refused body is read and thrown away, and for how long, so that its sender sees the answer. */
+/** How much of a refused body is read and thrown away, and for how long, so that its sender sees the response. */
 const LINGER_BYTES = 1024 * 1024;
 const LINGER_MS = 2000;
 
 /**
- * Has a connection closed in two steps once its last answer has left (RFC 9112, 9.6). Whoever is still
- * sending would otherwise be reset, because bytes of it lie unread, and would lose the answer with it.
+ * Has a connection closed in two steps once its last response has left (RFC 9112, 9.6). Whoever is still
+ * sending would otherwise be reset, because bytes of it lie unread, and would lose the response with it.
  */
 function lingerAtClose(socket: Socket, maxBytes: number): void {
-  // What Node's server calls once the last answer has left.
+  // What Node's server calls once the last response has left.
   socket.destroySoon = () => {
     let left = maxBytes;
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     const drop = (bytes: Uint8Array) => {
       left -= bytes.length;
-      // What is not read holds the sender up, which gives it the time to see the answer.
+      // What is not read holds the sender up, which gives it the time to see the response.
       if (left <= 0) socket.pause();
     };
     // In place of the server's own listener, which would take more requests out of the bytes.
@@ -66,7 +80,7 @@ const afterThisTurn = setImmediate;
 let turn: Promise<void> | undefined;
 
 /**
- * Waits for the end of this turn of the event loop, so that the answers of one turn leave together: to
+ * Waits for the end of this turn of the event loop, so that the responses of one turn leave together: to
  * wake a proxy on the same machine for each of them takes longer than to handle the delivery.
  */
 export function endOfTurn(): Promise<void> {
@@ -77,18 +91,4 @@ export function endOfTurn(): Promise<void> {
     });
   });
   return turn;
-}
-
-/** Answers one request of Node's, and resolves when the answer has left. */
-export async function answer(
-  receive: Receive,
-  request: NodeRequest,
-  response: NodeResponse,
-  mount: Mount,
-): Promise<void> {
-  const reply = await receive(readRequest(request, response, mount));
-  const { status, headers, body } = await toNodeResponse(reply, request);
-  if (response.headersSent || response.destroyed) return;
-  response.writeHead(status, headers);
-  response.end(body);
 }

@@ -1,36 +1,31 @@
-import type { WebhookRequest, WebhookResponse } from '../../src/index.js';
-import type { Mount } from './receiver.js';
+import type { WebhookRequest } from '../../src/request/request.js';
 import { maxPieces, tooManyPieces, toPath } from './request.js';
 
-/**
- * Answers one Fetch request.
- *
- * @param waitUntil - Of a platform that ends what nobody waits for, once it is answered.
- */
-export async function respond(
-  receive: (request: WebhookRequest) => Promise<WebhookResponse>,
+/** @param isOver - Whether the receiver has responded, and nobody waits for the body any more. */
+export function readRequest(
   request: Request,
-  { parsedBodyHint, durableStores }: Mount,
-  waitUntil: (promise: Promise<unknown>) => void = () => {},
-): Promise<Response> {
-  const { body: stream, bodyUsed } = request;
-  let isAnswered = false;
-  const toRead = async (limit: number) =>
-    stream ? read(stream, limit, () => isAnswered) : new Uint8Array();
-  const { status, headers, body, recorded } = await receive({
+  parsedBodyHint: string,
+  isOver: () => boolean,
+): WebhookRequest {
+  const { body: stream } = request;
+  const toRead = async (limit: number) => (stream ? read(stream, limit, isOver) : new Uint8Array());
+  return {
     method: request.method,
     url: toPath(request.url),
     headers: request.headers,
-    body: bodyUsed || stream?.locked ? { consumed: parsedBodyHint } : toRead,
-    durableStores,
-  });
-  isAnswered = true;
-  if (recorded) waitUntil(recorded);
-  const bytes = new TextEncoder().encode(body);
-  return new Response(bytes, {
-    status,
-    headers: { ...headers, 'content-length': String(bytes.length) },
-  });
+    body: isRead(request) ? { consumed: parsedBodyHint } : toRead,
+  };
+}
+
+/** A request of srvx, which serves Elysia and Nitro 3 on Node: it knows only by Node's request that it was read. */
+interface SrvxRequest extends Request {
+  readonly runtime?: { readonly node?: { readonly req?: { readonly readableDidRead?: boolean } } };
+}
+
+/** Whether somebody else has read the body. */
+function isRead(request: SrvxRequest): boolean {
+  if (request.runtime?.node?.req?.readableDidRead) return true;
+  return request.bodyUsed || request.body?.locked === true;
 }
 
 /**
@@ -40,12 +35,12 @@ export async function respond(
 async function read(
   stream: ReadableStream<Uint8Array>,
   limit: number,
-  isTooLate: () => boolean,
+  isOver: () => boolean,
 ): Promise<Uint8Array> {
   const reader = stream.getReader();
   let block = new Uint8Array();
   let length = 0;
-  for (let left = maxPieces(limit); left >= 0 && !isTooLate(); left--) {
+  for (let left = maxPieces(limit); left >= 0 && !isOver(); left--) {
     const { done, value } = await reader.read();
     if (done) return block.subarray(0, length);
     // Of another realm, as in Next's edge runtime, it is no instance of this one's Uint8Array.

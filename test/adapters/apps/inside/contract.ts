@@ -30,6 +30,17 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** An application under the contract. */
+export interface Application {
+  /** What it mounts, and where. */
+  readonly name: string;
+  serve(contract: Contract): Promise<Listening>;
+  /** Says how to change the line, where the framework has read the body before. */
+  readonly parsed: RegExp | 'cannot happen';
+  /** Whether the platform hands over a body only when it is whole. */
+  readonly buffers?: boolean;
+}
+
 /** @param write - Takes a line about whatever the sender cannot see in an answer. */
 export function makeContract(write: (line: string) => void, secret = SECRET): Contract {
   write(`on ${nameOfRuntime()}`);
