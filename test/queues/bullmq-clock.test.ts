@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { bullmqProcessor } from 'storefront-webhooks/bullmq';
+import { bullmqWorker } from 'storefront-webhooks/bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { toJob } from '../../src/queues/job.js';
 import { type RedisServer, startRedis, withRedis } from '../support/redis.js';
@@ -113,9 +113,9 @@ describe('a job of BullMQ', () => {
   }
   async function process(job: ReturnType<typeof jobOf>, outcome: 'failed' | 'unavailable') {
     vi.useFakeTimers();
-    const processor = bullmqProcessor({ dispatch: async () => ({ outcome, ran: [] }) });
+    const worker = bullmqWorker({ dispatch: async () => ({ outcome, ran: [] }) });
     const started = performance.now();
-    const ended = processor(job, 'token').catch((error: Error) => error);
+    const ended = worker(job, 'token').catch((error: Error) => error);
     let seconds: number | undefined;
     void ended.then(() => {
       seconds = Math.round((performance.now() - started) / 1000);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
-import { bullmqProcessor, bullmqQueue } from 'storefront-webhooks/bullmq';
+import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { redisStore } from 'storefront-webhooks/redis';
 import type { Dispatching } from '../../src/queues/work.js';
 import type { RedisServer } from '../support/redis.js';
@@ -34,7 +34,7 @@ export function makeBullmq(server: RedisServer, { attempts }: EngineOptions): Bu
     queue: bullmqQueue(bull),
     store: redisStore(client),
     async work(receiver, options = {}) {
-      const worker = new Worker(name, bullmqProcessor(receiver), { connection, ...options });
+      const worker = new Worker(name, bullmqWorker(receiver), { connection, ...options });
       worker.on('error', (error) => void errors.push(error));
       workers.push(worker);
       await worker.waitUntilReady();

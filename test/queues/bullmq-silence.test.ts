@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Queue, type RedisOptions, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { bullmqProcessor, bullmqQueue } from 'storefront-webhooks/bullmq';
+import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.js';
 import { type RedisServer, startRedis, withRedis } from '../support/redis.js';
@@ -56,7 +56,7 @@ withRedis('a connection of BullMQ that falls silent', () => {
     async (_, delay) => {
       const { name, bull, queue } = open(QUEUE);
       const worked: string[] = [];
-      const processor = bullmqProcessor({
+      const processor = bullmqWorker({
         async dispatch({ id }) {
           worked.push(id);
           return { outcome: 'handled', ran: [] };

@@ -9,14 +9,14 @@ import { type Message, toMessage, toParkedJob } from './message.js';
 export interface CloudflareQueueOptions {
   /**
    * The binding of an R2 bucket or a D1 database, for deliveries that are too large for a message, which
-   * holds 128 KB. Without it they are answered 503. Give the same to `toQueueHandler`.
+   * holds 128 KB. Without it they are answered 503. Give the same to `cloudflareWorker`.
    */
   readonly large?: LargeBinding;
 }
 
 /**
  * Hands deliveries to a Cloudflare Queue, for the `queue` of a receiver. Its consumer is a Worker with
- * {@link toQueueHandler}.
+ * {@link cloudflareWorker}.
  *
  * @param queue - The binding of the queue's producer.
  * @throws {UsageError} `client_invalid`, with the line of wrangler.jsonc to look at.
@@ -69,7 +69,7 @@ async function park(
     throw new WebhookError(
       'delivery_too_large',
       `A delivery of ${delivery.body.length} bytes is too large for a message of Cloudflare Queues. Keep the ` +
-        'bodies of such in R2: cloudflareQueue(…, { large: env.BODIES }), and the same for toQueueHandler().',
+        'bodies of such in R2: cloudflareQueue(…, { large: env.BODIES }), and the same for cloudflareWorker().',
     );
   }
   await bodies.put(name, delivery.body);

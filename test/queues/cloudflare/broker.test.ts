@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { withRuntimes } from '../../runtimes/installed.js';
 import { paidOrder, SECRET } from '../../support/deliver.js';
 import { openShop, type Shop } from './broker.js';
-import type { State } from './worker.js';
+import type { State } from './shop.js';
 
 const WAIT = { timeout: 15_000, interval: 50 };
 const order = (id: string, email = 'buyer@example.com') => JSON.stringify(paidOrder({ id, email }));

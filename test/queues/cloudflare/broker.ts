@@ -6,7 +6,7 @@ import { sign } from 'storefront-webhooks/testing';
 import { startWrangler } from '../../cloudflare/wrangler.js';
 import { SECRET } from '../../support/deliver.js';
 import type { Started } from '../../support/start.js';
-import type { Faults, State } from './worker.js';
+import type { Faults, State } from './shop.js';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -23,7 +23,7 @@ const consumer = (queue: string) => [
 
 const SETTINGS = {
   name: 'queue-tests',
-  main: 'worker.mjs',
+  main: 'shop.mjs',
   compatibility_date: '2026-10-01',
   queues: {
     producers: [
@@ -36,7 +36,7 @@ const SETTINGS = {
   d1_databases: [{ database_name: 'shop', database_id: 'shop', binding: 'DB' }],
 };
 
-/** The Worker of worker.ts, on the queue broker of workerd. */
+/** The Worker of shop.ts, on the queue broker of workerd. */
 export interface Shop extends Started {
   get<Answer>(path: string): Promise<Answer>;
   post(path: string, json?: unknown): Promise<unknown>;
@@ -56,8 +56,8 @@ export async function openShop(): Promise<Shop> {
   const folder = await mkdtemp(join(tmpdir(), 'queue-'));
   try {
     await build({
-      entryPoints: [join(import.meta.dirname, 'worker.ts')],
-      outfile: join(folder, 'worker.mjs'),
+      entryPoints: [join(import.meta.dirname, 'shop.ts')],
+      outfile: join(folder, 'shop.mjs'),
       bundle: true,
       format: 'esm',
       target: 'es2022',

@@ -6,10 +6,10 @@ import { withTimeout } from '../../timing.js';
 import { type Dispatching, work } from '../work.js';
 import type { QueueBatch, QueueMessage } from './bindings.js';
 import { type DelayKind, delaySeconds } from './delays.js';
-import { checkSource, type QueueHandlerOptions, readNames } from './handler-options.js';
 import { type LargeBodies, largeBodies } from './large-bodies.js';
 import { fromMessage } from './message.js';
 import { oncePerEnv } from './per-env.js';
+import { type CloudflareWorkerOptions, checkSource, readNames } from './worker-options.js';
 
 /** How many messages of a batch are processed at once: 100 take 10 minutes at most, of 15. */
 const MAX_RUNNING = 10;
@@ -35,16 +35,16 @@ interface Worker {
  * @example
  * export default {
  *   fetch: toWorker(makeReceiver).fetch,
- *   queue: toQueueHandler(makeReceiver, {
+ *   queue: cloudflareWorker(makeReceiver, {
  *     queue: 'webhooks',
  *     deadLetterQueue: 'webhooks-dead',
  *     large: (env) => env.BODIES,
  *   }),
  * };
  */
-export function toQueueHandler<Env>(
+export function cloudflareWorker<Env>(
   receiver: Dispatching | ((env: Env) => Dispatching | Promise<Dispatching>),
-  options: QueueHandlerOptions<Env>,
+  options: CloudflareWorkerOptions<Env>,
 ): (batch: QueueBatch, env: Env, context?: unknown) => Promise<void> {
   const names = readNames(options);
   const tell = teller();
@@ -61,7 +61,7 @@ export function toQueueHandler<Env>(
     if (!isDead && !names.live.includes(queue)) {
       tell(
         'queue',
-        `this Worker consumes the queue "${queue}", which toQueueHandler() has not been told of: ` +
+        `this Worker consumes the queue "${queue}", which cloudflareWorker() has not been told of: ` +
           'name it as its `queue` or its `deadLetterQueue`. Nothing of it is processed until then.',
       );
       for (const message of messages) retry(message, 'dead');
@@ -137,14 +137,14 @@ async function fetchBody(name: string, bodies: LargeBodies | undefined): Promise
   if (!bodies) {
     throw new WebhookError(
       'job_invalid',
-      'Its body was too large for the message. Give toQueueHandler() the `large` of cloudflareQueue().',
+      'Its body was too large for the message. Give cloudflareWorker() the `large` of cloudflareQueue().',
     );
   }
   const body = await withTimeout(bodies.get(name), 'What keeps large bodies');
   if (body) return body;
   throw new WebhookError(
     'job_invalid',
-    `Its body "${name}" is missing. Is the \`large\` of toQueueHandler() that of cloudflareQueue()?`,
+    `Its body "${name}" is missing. Is the \`large\` of cloudflareWorker() that of cloudflareQueue()?`,
   );
 }
 

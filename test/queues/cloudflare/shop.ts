@@ -6,9 +6,9 @@ import type { D1Database, MessageBatch, Queue, R2Bucket } from '@cloudflare/work
 import { createReceiver, type HandOff } from 'storefront-webhooks';
 import {
   cloudflareQueue,
+  cloudflareWorker,
   d1Store,
   type QueueBinding,
-  toQueueHandler,
 } from 'storefront-webhooks/cloudflare';
 import { toWorker } from 'storefront-webhooks/workers';
 import { SECRET } from '../../support/deliver.js';
@@ -133,12 +133,12 @@ function makeHandlers() {
     return makeReceiver(env, inR2(env));
   };
   return {
-    r2: toQueueHandler<Env>(make, {
+    r2: cloudflareWorker<Env>(make, {
       queue: 'webhooks',
       deadLetterQueue: 'webhooks-dead',
       large: bodiesOf,
     }),
-    d1: toQueueHandler<Env>(make, {
+    d1: cloudflareWorker<Env>(make, {
       queue: 'd1-webhooks',
       deadLetterQueue: 'd1-webhooks-dead',
       large: (env) => env.DB,

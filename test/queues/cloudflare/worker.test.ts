@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import {
+  type CloudflareWorkerOptions,
+  cloudflareWorker,
   type QueueBatch,
-  type QueueHandlerOptions,
   type QueueMessage,
-  toQueueHandler,
 } from 'storefront-webhooks/cloudflare';
 import { sign } from 'storefront-webhooks/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -63,7 +63,7 @@ test.each([
 ] as const)(
   'what is %s at attempt %i comes back in %j seconds',
   async (outcome, attempts, [from, to]) => {
-    const handle = toQueueHandler(gives({ outcome, ran: [] }), NAMES);
+    const handle = cloudflareWorker(gives({ outcome, ran: [] }), NAMES);
     const messages = Array.from({ length: 30 }, () => message(job('a'), attempts));
     await handle(batchOf(messages), env);
     const delays = messages.map(delayOf);
@@ -74,7 +74,7 @@ test.each([
 );
 
 test('what is busy does not come back before it may', async () => {
-  const handle = toQueueHandler(gives({ outcome: 'busy', ran: [], retryAfterMs: 9500 }), NAMES);
+  const handle = cloudflareWorker(gives({ outcome: 'busy', ran: [], retryAfterMs: 9500 }), NAMES);
   const one = message(job('a'));
   await handle(batchOf([one]), env);
   expect(delayOf(one)).toBe(10);
@@ -89,7 +89,7 @@ test('what cannot be parked is tried again, an hour apart in the end, and told o
     hooks: { onError() {} },
   }).on('order:paid', () => Promise.reject(new Error('no')));
   const [first, last] = [message(job('a')), message(job('b'), 50)];
-  await toQueueHandler(receiver, NAMES)(batchOf([first, last], 'webhooks-dead'), env);
+  await cloudflareWorker(receiver, NAMES)(batchOf([first, last], 'webhooks-dead'), env);
   expect(delayOf(first)).toBeLessThanOrEqual(60);
   expect(delayOf(last)).toBeGreaterThanOrEqual(1800);
   expect(delayOf(last)).toBeLessThanOrEqual(3600);
@@ -116,7 +116,7 @@ test('one that throws does not hold up its neighbours, of which ten run at once'
     },
   };
   const messages = Array.from({ length: 35 }, (_, index) => message(job(`${index}`)));
-  await toQueueHandler(receiver, NAMES)(batchOf(messages), env);
+  await cloudflareWorker(receiver, NAMES)(batchOf(messages), env);
   const [bad] = messages.splice(7, 1);
   if (bad) expect(delayOf(bad)).toBeGreaterThan(5);
   for (const { ack, retry } of messages) {
@@ -132,7 +132,7 @@ test('only what comes out of the dead-letter queue is parked', async () => {
   const hooks = { onError() {} };
   const receiver = createReceiver({ secret: SECRET, scope: 'default', store, hooks });
   receiver.on('order:paid', () => Promise.reject(new Error('no')));
-  const handle = toQueueHandler(receiver, { ...NAMES, deadLetterQueue: ['other', 'dlq'] });
+  const handle = cloudflareWorker(receiver, { ...NAMES, deadLetterQueue: ['other', 'dlq'] });
   const [first, last] = [message(job('a')), message(job('a'))];
   await handle(batchOf([first]), env);
   expect(first.retry).toHaveBeenCalledOnce();
@@ -148,7 +148,7 @@ test.each([-48, 48])(
     const handler = vi.fn();
     const receiver = createReceiver({ secret: SECRET, scope: 'default', store: durableStore() });
     const one = message({ ...job('a'), receivedAt: Date.now() + hours * 3_600_000 });
-    await toQueueHandler(receiver.on('order:paid', handler), NAMES)(batchOf([one]), env);
+    await cloudflareWorker(receiver.on('order:paid', handler), NAMES)(batchOf([one]), env);
     expect(handler).toHaveBeenCalledOnce();
     expect(one.ack).toHaveBeenCalledOnce();
   },
@@ -158,7 +158,7 @@ test('a queue that it was not told of is not processed, and said so', async () =
   const written = stderr();
   const receiver = { dispatch: vi.fn() };
   const one = message(job('a'));
-  await toQueueHandler(receiver, NAMES)(batchOf([one], 'webhooks-dlq'), env);
+  await cloudflareWorker(receiver, NAMES)(batchOf([one], 'webhooks-dlq'), env);
   expect(receiver.dispatch).not.toHaveBeenCalled();
   expect(delayOf(one)).toBeGreaterThan(0);
   expect(written.mock.calls.flat().join()).toMatch(/consumes the queue "webhooks-dlq", which/);
@@ -168,7 +168,7 @@ test('the receiver is made once per env, and made again where it could not be', 
   const written = stderr();
   const receiver = gives({ outcome: 'handled', ran: [] });
   const make = vi.fn<(env: object) => Promise<Dispatching>>().mockResolvedValue(receiver);
-  const handle = toQueueHandler(make, NAMES);
+  const handle = cloudflareWorker(make, NAMES);
   make.mockRejectedValueOnce(new Error('no secret'));
   const first = [message(job('a')), message(job('b'))];
   await handle(batchOf(first), env);
@@ -190,7 +190,7 @@ test('a receiver that hangs, or is not made, does not hold up its batch for ever
   );
   const hang = Array.from({ length: 10 }, () => message(job('hangs')));
   const [before, after] = [message(job('before')), message(job('after'))];
-  const batch = toQueueHandler({ dispatch }, NAMES)(batchOf([before, ...hang, after]), env);
+  const batch = cloudflareWorker({ dispatch }, NAMES)(batchOf([before, ...hang, after]), env);
   await vi.advanceTimersByTimeAsync(14 * 60 * 1000);
   await batch;
   expect(before.ack).toHaveBeenCalledOnce();
@@ -199,7 +199,7 @@ test('a receiver that hangs, or is not made, does not hold up its batch for ever
   expect(dispatch.mock.calls.map(([{ id }]) => id)).not.toContain('after');
 
   const one = message(job('a'));
-  const never = toQueueHandler(() => new Promise<Dispatching>(() => {}), NAMES);
+  const never = cloudflareWorker(() => new Promise<Dispatching>(() => {}), NAMES);
   const unmade = never(batchOf([one]), env);
   await vi.advanceTimersByTimeAsync(10_000);
   await unmade;
@@ -214,7 +214,7 @@ test('a body that is elsewhere, without `large`, is told of and not given up', a
   const receiver = { dispatch: vi.fn() };
   const { body, ...rest } = job('a');
   const one = message({ ...rest, parked: rest.key });
-  await toQueueHandler(receiver, NAMES)(batchOf([one]), env);
+  await cloudflareWorker(receiver, NAMES)(batchOf([one]), env);
   expect(delayOf(one)).toBeGreaterThan(0);
   expect(receiver.dispatch).not.toHaveBeenCalled();
   expect(written.mock.calls.flat().join()).toContain('the `large` of cloudflareQueue()');
@@ -258,7 +258,7 @@ describe('a large body', () => {
     const genuine = parkedJob('b');
     const bucket = bucketOf({ [genuine.parked]: order });
     const { receiver, handler } = shop();
-    const handle = toQueueHandler(receiver, { ...NAMES, large: () => bucket });
+    const handle = cloudflareWorker(receiver, { ...NAMES, large: () => bucket });
     const forged = message(parkedJob('a', { parked: genuine.parked }));
     await handle(batchOf([forged]), env);
     expect(handler).not.toHaveBeenCalled();
@@ -279,7 +279,7 @@ describe('a large body', () => {
     const genuine = parkedJob('b');
     const bucket = bucketOf({ [genuine.parked]: order });
     const { receiver, handler } = shop();
-    const handle = toQueueHandler(receiver, { ...NAMES, large: () => bucket });
+    const handle = cloudflareWorker(receiver, { ...NAMES, large: () => bucket });
     await handle(batchOf([message({ ...genuine, ...changes })]), env);
     expect(bucket.held.get(`webhook-body/${genuine.parked}`)?.length).toBe(order.length);
 
@@ -300,7 +300,7 @@ test.each<[string, unknown]>([
   ['a `large` that is no function', { ...NAMES, large: {} }],
 ])('%s is a mistake that is seen at once', (_, options) => {
   const receiver = createReceiver({ secret: SECRET });
-  const wrong = () => toQueueHandler(receiver, options as QueueHandlerOptions<unknown>);
+  const wrong = () => cloudflareWorker(receiver, options as CloudflareWorkerOptions<unknown>);
   expect(wrong).toThrow(expect.objectContaining({ code: 'option_invalid' }));
 });
 
@@ -309,7 +309,7 @@ test.each<[string, unknown]>([
   ['a promise', Promise.resolve(createReceiver({ secret: SECRET }))],
   ['something else', { receive() {} }],
 ])('%s instead of a receiver is a mistake that is seen at once', (_, receiver) => {
-  expect(() => toQueueHandler(receiver as Dispatching, NAMES)).toThrow(
+  expect(() => cloudflareWorker(receiver as Dispatching, NAMES)).toThrow(
     expect.objectContaining({ code: 'receiver_invalid' }),
   );
 });

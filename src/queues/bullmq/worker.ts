@@ -15,9 +15,9 @@ const MAX_PAUSE_MS = 60_000;
  * the clock of this process is off by more than a second, it holds pauses of up to a minute itself.
  *
  * @example
- * const worker = new Worker('webhooks', bullmqProcessor(receiver), { connection, concurrency: 10 });
+ * const worker = new Worker('webhooks', bullmqWorker(receiver), { connection, concurrency: 10 });
  */
-export function bullmqProcessor(
+export function bullmqWorker(
   receiver: Dispatching,
 ): (job: BullmqJob, token?: string) => Promise<{ readonly outcome: Outcome }> {
   return async (job, token) => {

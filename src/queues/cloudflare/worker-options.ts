@@ -3,7 +3,7 @@ import { nameType } from '../../request/bytes.js';
 import type { Dispatching } from '../work.js';
 import type { LargeBinding } from './large-bodies.js';
 
-export interface QueueHandlerOptions<Env> {
+export interface CloudflareWorkerOptions<Env> {
   /** The name of the queue; of several, where wrangler.jsonc has several environments. */
   readonly queue: string | readonly string[];
   /**
@@ -22,7 +22,7 @@ export interface QueueNames {
 }
 
 /** @throws {UsageError} `option_invalid` */
-export function readNames(options: QueueHandlerOptions<never>): QueueNames {
+export function readNames(options: CloudflareWorkerOptions<never>): QueueNames {
   const live = [options?.queue].flat();
   const dead = [options?.deadLetterQueue].flat();
   const areNames = [live, dead].every(
@@ -32,7 +32,7 @@ export function readNames(options: QueueHandlerOptions<never>): QueueNames {
   if (!areNames || live.some((name) => dead.includes(name))) {
     throw new UsageError(
       'option_invalid',
-      "toQueueHandler() needs the names of both queues, { queue: 'webhooks', deadLetterQueue: 'webhooks-dead' }, " +
+      "cloudflareWorker() needs the names of both queues, { queue: 'webhooks', deadLetterQueue: 'webhooks-dead' }, " +
         'and wrangler.jsonc a consumer for each: { "queue": "webhooks", "dead_letter_queue": "webhooks-dead" } ' +
         'and { "queue": "webhooks-dead", "max_retries": 100 }.',
     );
@@ -40,7 +40,7 @@ export function readNames(options: QueueHandlerOptions<never>): QueueNames {
   if (options.large !== undefined && typeof options.large !== 'function') {
     throw new UsageError(
       'option_invalid',
-      'The `large` of toQueueHandler() is a function: (env) => env.BODIES.',
+      'The `large` of cloudflareWorker() is a function: (env) => env.BODIES.',
     );
   }
   return { live, dead };
@@ -51,7 +51,7 @@ export function checkSource(given: Dispatching): Dispatching {
   if (typeof given?.dispatch === 'function') return given;
   throw new UsageError(
     'receiver_invalid',
-    `toQueueHandler() takes a receiver, or a function that returns one, and was given ${
+    `cloudflareWorker() takes a receiver, or a function that returns one, and was given ${
       given instanceof Promise ? 'a promise: await it' : nameType(given)
     }.`,
   );
