@@ -4,7 +4,7 @@ import { fromBase64, toBase64 } from '../../stores/base64.js';
 import type { D1Client } from '../../stores/d1/database.js';
 import type { R2Binding } from './bindings.js';
 
-/** Where bodies are kept that are too large for a message. */
+/** Where bodies are offloaded that are too large for a message. */
 export type LargeBinding = R2Binding | D1Client;
 
 export interface LargeBodies {

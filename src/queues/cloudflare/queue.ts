@@ -4,7 +4,7 @@ import { nameType } from '../../request/bytes.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import type { QueueBinding } from './bindings.js';
 import { type LargeBinding, type LargeBodies, largeBodies } from './large-bodies.js';
-import { type Message, toMessage, toParkedJob } from './message.js';
+import { type Message, toMessage, toOffloadedJob } from './message.js';
 
 export interface CloudflareQueueOptions {
   /**
@@ -43,7 +43,7 @@ export function cloudflareQueue(
   const bodies = 'large' in options ? largeBodies(options.large) : undefined;
 
   async function send(delivery: SealedDelivery, name: string, signal: AbortSignal) {
-    const message = toMessage(delivery) ?? (await park(delivery, name, bodies));
+    const message = toMessage(delivery) ?? (await offload(delivery, name, bodies));
     // Nobody waits for it any more, and its sender comes back.
     signal.throwIfAborted();
     await queue.send(message, { contentType: 'json' });
@@ -60,7 +60,7 @@ export function cloudflareQueue(
   };
 }
 
-async function park(
+async function offload(
   delivery: SealedDelivery,
   name: string,
   bodies: LargeBodies | undefined,
@@ -73,5 +73,5 @@ async function park(
     );
   }
   await bodies.put(name, delivery.body);
-  return toParkedJob(delivery, name);
+  return toOffloadedJob(delivery, name);
 }

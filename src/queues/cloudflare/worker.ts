@@ -102,10 +102,10 @@ async function settle(
   { isDead, endAt }: { readonly isDead: boolean; readonly endAt: number },
 ): Promise<void> {
   try {
-    const { delivery, parked } = fromMessage(message.body);
-    const body = parked === undefined ? delivery.body : await fetchBody(parked, bodies);
+    const { delivery, offloaded } = fromMessage(message.body);
+    const body = offloaded === undefined ? delivery.body : await fetchBody(offloaded, bodies);
     // Cleared: another message about this delivery was done with it.
-    if (parked !== undefined && body.length === 0) return message.ack();
+    if (offloaded !== undefined && body.length === 0) return message.ack();
 
     const leftMs = endAt - performance.now();
     if (leftMs <= 0) return retry(message, isDead ? 'dead' : 'waiting');
@@ -119,7 +119,7 @@ async function settle(
     message.ack();
     // A message that somebody else has put in may name the body of a delivery that is not done.
     const isDone = worked.key === delivery.key && outcome !== 'ignored';
-    if (parked !== undefined && isDone) await clearBody(parked, bodies, tell);
+    if (offloaded !== undefined && isDone) await clearBody(offloaded, bodies, tell);
   } catch (error) {
     tell(
       'message',

@@ -209,11 +209,11 @@ test('a receiver that hangs, or is not made, does not hold up its batch for ever
 const HANDLED = { outcome: 'handled', ran: [] } as const;
 const LAST = { lastAttempt: false };
 
-test('a body that is elsewhere, without `large`, is told of and not given up', async () => {
+test('an offloaded body, without `large`, is told of and not given up', async () => {
   const written = stderr();
   const receiver = { dispatch: vi.fn() };
   const { body, ...rest } = job('a');
-  const one = message({ ...rest, parked: rest.key });
+  const one = message({ ...rest, offloaded: rest.key });
   await cloudflareWorker(receiver, NAMES)(batchOf([one]), env);
   expect(delayOf(one)).toBeGreaterThan(0);
   expect(receiver.dispatch).not.toHaveBeenCalled();
@@ -245,21 +245,21 @@ describe('a large body', () => {
     return { handler, receiver: receiver.on('order:paid', handler) };
   };
 
-  /** A message whose body is elsewhere, under the key that a receiver would give it. */
-  function parkedJob(id: string, changes: object = {}) {
+  /** A message whose body was offloaded, under the key that a receiver would give it. */
+  function offloadedJob(id: string, changes: object = {}) {
     const { body, ...rest } = job(id);
     const content = contentOf(paidOrder(), Buffer.from(order));
     const key = deliveryKey('delivery', { scope: 'default', id, event: 'order:paid', content });
-    return { ...rest, key, parked: key, ...changes };
+    return { ...rest, key, offloaded: key, ...changes };
   }
 
   test('is not given to a message of another delivery', async () => {
     const written = stderr();
-    const genuine = parkedJob('b');
-    const bucket = bucketOf({ [genuine.parked]: order });
+    const genuine = offloadedJob('b');
+    const bucket = bucketOf({ [genuine.offloaded]: order });
     const { receiver, handler } = shop();
     const handle = cloudflareWorker(receiver, { ...NAMES, large: () => bucket });
-    const forged = message(parkedJob('a', { parked: genuine.parked }));
+    const forged = message(offloadedJob('a', { offloaded: genuine.offloaded }));
     await handle(batchOf([forged]), env);
     expect(handler).not.toHaveBeenCalled();
     expect(written.mock.calls.flat().join()).toContain('names the body of another delivery');
@@ -276,17 +276,17 @@ describe('a large body', () => {
     ['as an event that nobody handles', { event: 'nobody:knows' }],
   ])('stays for its own message where another one names it %s', async (_, changes) => {
     stderr();
-    const genuine = parkedJob('b');
-    const bucket = bucketOf({ [genuine.parked]: order });
+    const genuine = offloadedJob('b');
+    const bucket = bucketOf({ [genuine.offloaded]: order });
     const { receiver, handler } = shop();
     const handle = cloudflareWorker(receiver, { ...NAMES, large: () => bucket });
     await handle(batchOf([message({ ...genuine, ...changes })]), env);
-    expect(bucket.held.get(`webhook-body/${genuine.parked}`)?.length).toBe(order.length);
+    expect(bucket.held.get(`webhook-body/${genuine.offloaded}`)?.length).toBe(order.length);
 
     handler.mockClear();
     await handle(batchOf([message(genuine)]), env);
     expect(handler).toHaveBeenCalledOnce();
-    expect(bucket.held.get(`webhook-body/${genuine.parked}`)?.length).toBe(0);
+    expect(bucket.held.get(`webhook-body/${genuine.offloaded}`)?.length).toBe(0);
   });
 });
 
