@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { paidOrder, SECRET } from '../support/deliver.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../support/postgres.js';
 import { type RedisServer, startRedis, withRedis } from '../support/redis.js';
-import { makeBullmq } from './bullmq-engine.js';
-import { makePgBoss, stopBosses } from './pg-boss-engine.js';
+import { makeBullmq } from './bullmq/engine.js';
+import { makePgBoss, stopBosses } from './pg-boss/engine.js';
 import { runProgram } from './programs.js';
 import { type Engine, enqueue, newDelivery, redrive } from './suite.js';
 

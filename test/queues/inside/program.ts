@@ -14,7 +14,7 @@ import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { postgresStore } from 'storefront-webhooks/postgres';
 import { redisStore } from 'storefront-webhooks/redis';
 import { SECRET } from '../../support/deliver.js';
-import { type BossVersion, newBoss } from '../bosses.js';
+import { type BossVersion, newBoss } from '../pg-boss/bosses.js';
 import { deadlyQueue, openShop } from './shop.js';
 
 const { ROLE, ENGINE, NAME = '', REDIS_PORT, DATABASE_URL = '', DEATH = '' } = process.env;

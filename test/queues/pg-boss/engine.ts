@@ -4,9 +4,9 @@ import type { HandOff } from 'storefront-webhooks';
 import { type BossTransaction, pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { postgresStore } from 'storefront-webhooks/postgres';
 import { vi } from 'vitest';
-import type { PostgresServer } from '../support/postgres.js';
+import type { PostgresServer } from '../../support/postgres.js';
+import { type Engine, type EngineOptions, soon } from '../suite.js';
 import { type BossVersion, newBoss } from './bosses.js';
-import { type Engine, type EngineOptions, soon } from './suite.js';
 
 export type AnyBoss = ReturnType<typeof newBoss>;
 

@@ -3,9 +3,9 @@ import { Queue, Worker, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { redisStore } from 'storefront-webhooks/redis';
-import type { Dispatching } from '../../src/queues/work.js';
-import type { RedisServer } from '../support/redis.js';
-import type { Engine, EngineOptions } from './suite.js';
+import type { Dispatching } from '../../../src/queues/work.js';
+import type { RedisServer } from '../../support/redis.js';
+import type { Engine, EngineOptions } from '../suite.js';
 
 export interface BullmqEngine extends Engine {
   readonly bull: Queue;

@@ -2,9 +2,9 @@ import { PgBoss } from 'pg-boss';
 import PgBoss10 from 'pg-boss10';
 import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startFaultyProxy } from '../support/faulty-proxy.js';
-import { type PostgresServer, startPostgres, withPostgres } from '../support/postgres.js';
-import { enqueue, newDelivery } from './suite.js';
+import { startFaultyProxy } from '../../support/faulty-proxy.js';
+import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
+import { enqueue, newDelivery } from '../suite.js';
 
 // As in the README, but sooner: query_timeout is 10 s there.
 const limits = { query_timeout: 4_000, connectionTimeoutMillis: 5_000, keepAlive: true, max: 4 };

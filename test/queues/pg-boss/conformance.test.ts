@@ -1,9 +1,9 @@
 import { pgBossQueue } from 'storefront-webhooks/pg-boss';
 import { afterAll, beforeAll } from 'vitest';
-import { type PostgresServer, startPostgres, withPostgres } from '../support/postgres.js';
+import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
+import { describeQueue } from '../suite.js';
 import { newBoss } from './bosses.js';
-import { makePgBoss, stopBosses } from './pg-boss-engine.js';
-import { describeQueue } from './suite.js';
+import { makePgBoss, stopBosses } from './engine.js';
 
 withPostgres('over PostgreSQL', () => {
   let server: PostgresServer;

@@ -3,11 +3,11 @@ import { PgBoss } from 'pg-boss';
 import PgBoss10 from 'pg-boss10';
 import { pgBossQueue } from 'storefront-webhooks/pg-boss';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { guardEnds } from '../../src/queues/pg-boss/ends.js';
-import { type PostgresServer, startPostgres, withPostgres } from '../support/postgres.js';
-import { makePgBoss, stopBosses } from './pg-boss-engine.js';
-import { runProgram } from './programs.js';
-import { enqueue, newDelivery } from './suite.js';
+import { guardEnds } from '../../../src/queues/pg-boss/ends.js';
+import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
+import { runProgram } from '../programs.js';
+import { enqueue, newDelivery } from '../suite.js';
+import { makePgBoss, stopBosses } from './engine.js';
 
 const limited = { query_timeout: 10_000 };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,11 +1,9 @@
-import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
 import { bullmqQueue } from 'storefront-webhooks/bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Dispatching } from '../../src/queues/work.js';
-import { type RedisServer, startRedis, withRedis } from '../support/redis.js';
-import { type BullmqEngine, makeBullmq } from './bullmq-engine.js';
-import { describeQueue, enqueue, newDelivery, newReceiver, redrive, soon } from './suite.js';
+import type { Dispatching } from '../../../src/queues/work.js';
+import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
+import { enqueue, newDelivery, newReceiver, redrive, soon } from '../suite.js';
+import { type BullmqEngine, makeBullmq } from './engine.js';
 
 withRedis('over Redis', () => {
   let server: RedisServer;
@@ -13,8 +11,6 @@ withRedis('over Redis', () => {
     server = await startRedis();
   });
   afterAll(() => server.remove());
-
-  describeQueue('BullMQ', async (options) => makeBullmq(server, options), makeDown);
 
   describe('a queue of BullMQ', () => {
     const engines: BullmqEngine[] = [];
@@ -178,20 +174,3 @@ test('anything but a queue of BullMQ is refused', () => {
     expect.objectContaining({ code: 'client_invalid' }),
   );
 });
-
-async function makeDown() {
-  const down = await startRedis();
-  const client = new Redis(down.url, { maxRetriesPerRequest: null });
-  client.on('error', () => {});
-  const bull = new Queue('webhooks', { connection: client });
-  bull.on('error', () => {});
-  await bull.waitUntilReady();
-  await down.kill();
-  return {
-    queue: bullmqQueue(bull),
-    async close() {
-      client.disconnect();
-      await down.remove();
-    },
-  };
-}

@@ -3,9 +3,9 @@ import { Queue, type RedisOptions, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.js';
-import { type RedisServer, startRedis, withRedis } from '../support/redis.js';
-import { enqueue, newDelivery } from './suite.js';
+import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.js';
+import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
+import { enqueue, newDelivery } from '../suite.js';
 
 /** As the README has them. */
 const QUEUE = { maxRetriesPerRequest: 1, socketTimeout: 5_000 };
