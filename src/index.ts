@@ -11,6 +11,8 @@ export {
 export type { CloseOptions } from './process/closing.js';
 export type { HandOff, HandOffOptions } from './process/hand-off.js';
 export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './process/handler.js';
+export { fromJob, type Job, toJob } from './queues/job.js';
+export { type Dispatching, type JobResult, runJob } from './queues/run-job.js';
 export { createReceiver, type Receiver } from './receiver.js';
 export type { ErrorInfo, Hooks, OutcomeInfo, RejectionInfo } from './report/hooks.js';
 export type { Telemetry, TracedDelivery, TracedHandler } from './report/telemetry.js';

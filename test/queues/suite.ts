@@ -7,7 +7,7 @@ import {
 } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Dispatching } from '../../src/queues/work.js';
+import type { Dispatching } from '../../src/queues/run-job.js';
 import { contentOf, deliveryKey } from '../../src/request/key.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';

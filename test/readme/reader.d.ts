@@ -41,8 +41,9 @@ declare global {
   const server: Server;
   const pool: Pool;
   const jobs: {
-    add(key: string, job: Job): Promise<void>;
-    process(run: (job: Job, attempt: { isLast: boolean }) => unknown): void;
+    add(key: string, job: core.Job): Promise<void>;
+    later(job: unknown, pauseMs: number): Promise<void>;
+    process(run: (job: unknown, attempt: { isLast: boolean }) => unknown): void;
   };
   const secret: string;
   const seal: typeof core.seal;
@@ -51,7 +52,7 @@ declare global {
   const boss: PgBoss;
   type PoolClient = pgPoolClient;
   type WebhookRequest = core.WebhookRequest;
-  type Job = Omit<core.SealedDelivery, 'body'> & { body: string };
+  type HandOff = core.HandOff;
   interface Env {
     readonly WEBHOOK_SECRET: string;
     readonly DELIVERIES: DurableObjectNamespace;

@@ -1,8 +1,6 @@
-import { WebhookError } from '../../errors.js';
+import type { WebhookError, WebhookErrorCode } from '../../errors.js';
 import type { Outcome } from '../../outcome.js';
-import { fromJob } from '../job.js';
-import { unfinished, workSafely } from '../unfinished.js';
-import type { Dispatching } from '../work.js';
+import { type Dispatching, type JobResult, runJob } from '../run-job.js';
 import type { BullmqJob } from './bullmq.js';
 import { aheadOfRedis, canHold, hold } from './clock.js';
 
@@ -21,16 +19,11 @@ export function bullmqWorker(
   receiver: Dispatching,
 ): (job: BullmqJob, token?: string) => Promise<{ readonly outcome: Outcome }> {
   return async (job, token) => {
-    const delivery = readJob(job);
-    const lastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-    const worked = await workSafely(receiver, delivery, { lastAttempt }).catch((error) =>
-      fail(job, error),
-    );
-    const { outcome, state, retryAfterMs } = worked;
-    if (state === 'done') return { outcome };
-    const error = unfinished(delivery, outcome);
-    if (state === 'failed') return fail(job, error);
-    return wait(job, token, { error, pauseMs: Math.max(retryAfterMs, pauseBefore(job)) });
+    const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+    const result = await runJob(receiver, job.data, { isLast });
+    if (result.state === 'done') return { outcome: result.outcome };
+    if (result.state === 'wait') return wait(job, token, result);
+    return fail(job, result.error);
   };
 }
 
@@ -38,19 +31,22 @@ export function bullmqWorker(
 async function wait(
   job: BullmqJob,
   token: string | undefined,
-  { error, pauseMs }: { readonly error: Error; readonly pauseMs: number },
+  { error, retryAfterMs }: Extract<JobResult, { state: 'wait' }>,
 ): Promise<never> {
+  const pauseMs = Math.max(retryAfterMs, pauseBefore(job));
   if ((await aheadOfRedis(job)) === 0) {
     await job.moveToDelayed(Date.now() + pauseMs, token);
-    throw named(error, 'DelayedError');
+    throw new BullmqError('DelayedError', error);
   }
   await hold(job, pauseMs);
   await job.moveToWait(token);
-  throw named(error, 'WaitingError');
+  throw new BullmqError('WaitingError', error);
 }
 
 /** Has it tried again as BullMQ does, which puts it off by the clock of this process. */
-async function fail(job: BullmqJob, error: Error): Promise<never> {
+async function fail(job: BullmqJob, error: WebhookError): Promise<never> {
+  // To try it again would not make a delivery of it. BullMQ keeps it.
+  if (error.code === 'job_invalid') throw new BullmqError('UnrecoverableError', error);
   const pauseMs = backoffOf(job);
   const aheadMs = pauseMs > 0 ? await aheadOfRedis(job) : 0;
   if (aheadMs !== 0 && canHold(pauseMs)) {
@@ -72,21 +68,20 @@ function backoffOf({ attemptsMade, opts: { attempts = 1, backoff = 0 } }: Bullmq
   return type === 'fixed' ? delay : 0;
 }
 
-function readJob({ data }: BullmqJob) {
-  try {
-    return fromJob(data);
-  } catch (error) {
-    // To try it again would not make a delivery of it. BullMQ keeps it.
-    throw error instanceof WebhookError ? named(error, 'UnrecoverableError') : error;
-  }
-}
-
 /** From one second on, twice as long each time, by how often it has been begun and has not failed. */
 function pauseBefore({ attemptsStarted = 1, attemptsMade }: BullmqJob): number {
   return Math.min(1000 * 2 ** Math.max(0, attemptsStarted - attemptsMade - 1), MAX_PAUSE_MS);
 }
 
 /** BullMQ knows its own errors by their names as well as by their classes. */
-function named(error: Error, name: 'DelayedError' | 'UnrecoverableError' | 'WaitingError'): Error {
-  return Object.assign(error, { name });
+class BullmqError extends Error {
+  readonly code: WebhookErrorCode;
+
+  constructor(
+    override readonly name: 'DelayedError' | 'UnrecoverableError' | 'WaitingError',
+    { code, message }: WebhookError,
+  ) {
+    super(message);
+    this.code = code;
+  }
 }

@@ -2,9 +2,16 @@ import { UsageError, WebhookError } from '../../errors.js';
 import type { HandOff } from '../../process/hand-off.js';
 import { nameType } from '../../request/bytes.js';
 import type { SealedDelivery } from '../../request/delivery.js';
-import type { QueueBinding } from './bindings.js';
 import { type LargeBinding, type LargeBodies, largeBodies } from './large-bodies.js';
 import { type Message, toMessage, toOffloadedJob } from './message.js';
+
+/**
+ * The part of the binding of a Queue's producer that is used: by its shape, so that no version of Cloudflare's
+ * types is needed.
+ */
+export interface QueueBinding {
+  send(message: Message, options?: { contentType?: 'json' }): Promise<unknown>;
+}
 
 export interface CloudflareQueueOptions {
   /**

@@ -1,6 +1,7 @@
 import { UsageError } from '../../errors.js';
 import { nameType } from '../../request/bytes.js';
-import type { Dispatching } from '../work.js';
+import { withTimeout } from '../../timing.js';
+import type { Dispatching } from '../run-job.js';
 import type { LargeBinding } from './large-bodies.js';
 
 export interface CloudflareWorkerOptions<Env> {
@@ -55,4 +56,27 @@ export function checkSource(given: Dispatching): Dispatching {
       given instanceof Promise ? 'a promise: await it' : nameType(given)
     }.`,
   );
+}
+
+/**
+ * Makes something of an `env` at its first use, and gives the same from then on. What could not be made is
+ * made again at the next use.
+ */
+export function oncePerEnv<Env, Made extends object>(
+  make: (env: Env) => Promise<Made>,
+  what: string,
+): (env: Env) => Promise<Made> {
+  const made = new WeakMap<object, Promise<Made>>();
+  return async (env) => {
+    const key = typeof env === 'object' && env !== null ? env : made;
+    const making = made.get(key) ?? make(env);
+    made.set(key, making);
+    try {
+      // Each waits for itself: whoever began it may have been cancelled, and its timers with it.
+      return await withTimeout(making, what);
+    } catch (error) {
+      if (made.get(key) === making) made.delete(key);
+      throw error;
+    }
+  };
 }

@@ -3,13 +3,33 @@ import { Limited } from '../../report/limited.js';
 import { quoted, writeLine } from '../../report/log.js';
 import { describeError } from '../../report/text.js';
 import { withTimeout } from '../../timing.js';
-import { type Dispatching, work } from '../work.js';
-import type { QueueBatch, QueueMessage } from './bindings.js';
-import { type DelayKind, delaySeconds } from './delays.js';
+import { type Dispatching, runDelivery } from '../run-job.js';
 import { type LargeBodies, largeBodies } from './large-bodies.js';
 import { fromMessage } from './message.js';
-import { oncePerEnv } from './per-env.js';
-import { type CloudflareWorkerOptions, checkSource, readNames } from './worker-options.js';
+import {
+  type CloudflareWorkerOptions,
+  checkSource,
+  oncePerEnv,
+  readNames,
+} from './worker-options.js';
+
+// By their shape, so that no version of Cloudflare's types is needed.
+
+/** The part of a message that is used. */
+export interface QueueMessage {
+  readonly id: string;
+  readonly body: unknown;
+  /** 1 for the first. */
+  readonly attempts: number;
+  ack(): void;
+  retry(options?: { delaySeconds?: number }): void;
+}
+
+/** The part of a batch of messages that is used. */
+export interface QueueBatch {
+  readonly queue: string;
+  readonly messages: readonly QueueMessage[];
+}
 
 /** How many messages of a batch are processed at once: 100 take 10 minutes at most, of 15. */
 const MAX_RUNNING = 10;
@@ -72,7 +92,7 @@ export function cloudflareWorker<Env>(
       worker = await workerOf(env);
     } catch (error) {
       tell('worker', `what processes the queue could not be made: ${describeError(error)}`);
-      for (const message of messages) retry(message, isDead ? 'dead' : 'waiting');
+      for (const message of messages) retry(message, isDead ? 'dead' : 'wait');
       return;
     }
     const endAt = performance.now() + BATCH_MS;
@@ -108,25 +128,49 @@ async function settle(
     if (offloaded !== undefined && body.length === 0) return message.ack();
 
     const leftMs = endAt - performance.now();
-    if (leftMs <= 0) return retry(message, isDead ? 'dead' : 'waiting');
-    const working = work(receiver, { ...delivery, body }, { lastAttempt: isDead });
-    const worked = await withTimeout(working, 'The receiver', leftMs);
-    const { state, outcome, retryAfterMs } = worked;
-    if (state !== 'done') {
-      if (isDead && state === 'failed') warnOfDead(tell, delivery, outcome);
-      return retry(message, isDead ? 'dead' : state, retryAfterMs);
+    if (leftMs <= 0) return retry(message, isDead ? 'dead' : 'wait');
+    const running = runDelivery(receiver, { ...delivery, body }, { isLast: isDead });
+    const result = await withTimeout(running, 'The receiver', leftMs);
+    if (result.state !== 'done') {
+      if (isDead && result.state === 'retry') warnOfDead(tell, delivery);
+      const soonestMs = result.state === 'wait' ? result.retryAfterMs : 0;
+      return retry(message, isDead ? 'dead' : result.state, soonestMs);
     }
     message.ack();
     // A message that somebody else has put in may name the body of a delivery that is not done.
-    const isDone = worked.key === delivery.key && outcome !== 'ignored';
+    const isDone = result.key === delivery.key && result.outcome !== 'ignored';
     if (offloaded !== undefined && isDone) await clearBody(offloaded, bodies, tell);
   } catch (error) {
     tell(
       'message',
       `message ${quoted(message.id)} could not be processed: ${describeError(error)}`,
     );
-    retry(message, isDead ? 'dead' : 'failed');
+    retry(message, isDead ? 'dead' : 'retry');
   }
+}
+
+/** How long until the next attempt, in seconds: of the first one, and at most. */
+const DELAYS = {
+  /** Its handler failed: with 10 retries it is given some 3 hours. */
+  retry: [15, 12 * 60 * 60],
+  /** It could not be tried: it is being processed, or the store is down. */
+  wait: [5, 10 * 60],
+  /** There is nothing behind a dead-letter queue: 100 retries last for 3 days. */
+  dead: [60, 60 * 60],
+} as const satisfies Record<string, readonly [first: number, most: number]>;
+
+type DelayKind = keyof typeof DELAYS;
+
+/**
+ * Doubles with each attempt. By chance a part of that, so that what has failed together does not come
+ * back together.
+ *
+ * @param attempts - 1 after the first.
+ */
+function delaySeconds(kind: DelayKind, attempts: number, retryAfterMs = 0): number {
+  const [first, most] = DELAYS[kind];
+  const delay = Math.min(most, first * 2 ** (attempts - 1));
+  return Math.ceil(Math.max(delay * (0.5 + Math.random() / 2), retryAfterMs / 1000));
 }
 
 function retry(message: QueueMessage, kind: DelayKind, retryAfterMs?: number): void {
@@ -157,14 +201,10 @@ async function clearBody(name: string, bodies: LargeBodies | undefined, tell: Te
   }
 }
 
-function warnOfDead(
-  tell: Tell,
-  { id, event }: { id: string; event: string },
-  outcome: string,
-): void {
+function warnOfDead(tell: Tell, { id, event }: { id: string; event: string }): void {
   tell(
     'dead',
-    `delivery ${quoted(id)} (${quoted(event)}) came out of the dead-letter queue, ${outcome} ` +
+    `delivery ${quoted(id)} (${quoted(event)}) came out of the dead-letter queue, failed ` +
       'again, and could not be parked: give the receiver a durable store before the queue drops it.',
   );
 }

@@ -3,7 +3,7 @@ import { Queue, Worker, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { redisStore } from 'storefront-webhooks/redis';
-import type { Dispatching } from '../../../src/queues/work.js';
+import type { Dispatching } from '../../../src/queues/run-job.js';
 import type { RedisServer } from '../../support/redis.js';
 import type { Engine, EngineOptions } from '../suite.js';
 

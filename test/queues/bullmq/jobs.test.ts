@@ -1,6 +1,6 @@
 import { bullmqQueue } from 'storefront-webhooks/bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Dispatching } from '../../../src/queues/work.js';
+import type { Dispatching } from '../../../src/queues/run-job.js';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
 import { enqueue, newDelivery, newReceiver, redrive, soon } from '../suite.js';
 import { type BullmqEngine, makeBullmq } from './engine.js';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Dispatching } from '../../../src/queues/work.js';
+import type { Dispatching } from '../../../src/queues/run-job.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { enqueue, LONG_MS, newDelivery, redrive, soon } from '../suite.js';
 import { makePgBoss, type PgBossEngine, stopBosses } from './engine.js';
