@@ -3,8 +3,8 @@ import { bullmqWorker } from 'storefront-webhooks/bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { toJob } from '../../../src/queues/job.js';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
+import { enqueue, newDelivery, newReceiver } from '../deliveries.js';
 import { type Program, runProgram } from '../programs.js';
-import { enqueue, newDelivery, newReceiver } from '../suite.js';
 import { type BullmqEngine, makeBullmq } from './engine.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { bullmqQueue } from 'storefront-webhooks/bullmq';
-import { afterAll, beforeAll } from 'vitest';
+import { testQueue } from 'storefront-webhooks/testing';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
-import { describeQueue } from '../suite.js';
 import { makeBullmq } from './engine.js';
 
 withRedis('over Redis', () => {
@@ -13,10 +13,11 @@ withRedis('over Redis', () => {
   });
   afterAll(() => server.remove());
 
-  describeQueue('BullMQ', async (options) => makeBullmq(server, options), makeDown);
+  const open = async (options: { attempts: number }) => makeBullmq(server, options);
+  testQueue('BullMQ', { open, openDown }, { describe, test });
 });
 
-async function makeDown() {
+async function openDown() {
   const down = await startRedis();
   const client = new Redis(down.url, { maxRetriesPerRequest: null });
   client.on('error', () => {});

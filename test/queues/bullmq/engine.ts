@@ -5,7 +5,7 @@ import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { redisStore } from 'storefront-webhooks/redis';
 import type { Dispatching } from '../../../src/queues/run-job.js';
 import type { RedisServer } from '../../support/redis.js';
-import type { Engine, EngineOptions } from '../suite.js';
+import type { Engine, EngineOptions } from '../deliveries.js';
 
 export interface BullmqEngine extends Engine {
   readonly bull: Queue;
@@ -41,7 +41,7 @@ export function makeBullmq(server: RedisServer, { attempts }: EngineOptions): Bu
     },
     count: async () => Object.values(await bull.getJobCounts()).reduce((sum, n) => sum + n, 0),
     countDone: () => bull.getCompletedCount(),
-    addRubbish: async (data = { hello: 'world' }) => void (await bull.add('greeting', data)),
+    addJob: (data) => bull.add('greeting', data),
     async crash() {
       await server.kill();
       await server.start();

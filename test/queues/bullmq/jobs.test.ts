@@ -2,7 +2,7 @@ import { bullmqQueue } from 'storefront-webhooks/bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Dispatching } from '../../../src/queues/run-job.js';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
-import { enqueue, newDelivery, newReceiver, redrive, soon } from '../suite.js';
+import { enqueue, newDelivery, newReceiver, redrive, soon } from '../deliveries.js';
 import { type BullmqEngine, makeBullmq } from './engine.js';
 
 withRedis('over Redis', () => {
@@ -70,10 +70,10 @@ withRedis('over Redis', () => {
     });
 
     test('tries a job that is no delivery once', async () => {
-      const { bull, work, addRubbish } = open(5);
+      const { bull, work, addJob } = open(5);
       const dispatch = vi.fn<Dispatching['dispatch']>();
       await work({ dispatch });
-      await addRubbish();
+      await addJob({ hello: 'world' });
       await vi.waitUntil(async () => (await bull.getFailedCount()) === 1, soon);
       const [job] = await bull.getFailed();
       expect(job).toMatchObject({ attemptsMade: 1, name: 'greeting' });

@@ -5,7 +5,7 @@ import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.js';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
-import { enqueue, newDelivery } from '../suite.js';
+import { enqueue, newDelivery } from '../deliveries.js';
 
 /** As the README has them. */
 const QUEUE = { maxRetriesPerRequest: 1, socketTimeout: 5_000 };

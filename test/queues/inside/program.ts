@@ -13,7 +13,7 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { postgresStore } from 'storefront-webhooks/postgres';
 import { redisStore } from 'storefront-webhooks/redis';
-import { SECRET } from '../../support/deliver.js';
+import { SECRET } from '../deliveries.js';
 import { type BossVersion, newBoss } from '../pg-boss/bosses.js';
 import { deadlyQueue, openShop } from './shop.js';
 

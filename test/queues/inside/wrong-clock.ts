@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { createReceiver } from 'storefront-webhooks';
 import { bullmqWorker } from 'storefront-webhooks/bullmq';
 import { redisStore } from 'storefront-webhooks/redis';
-import { ofAnyShop } from '../any-shop.js';
+import { ofAnyShop } from '../deliveries.js';
 
 /** A worker whose handler tells Redis when it has run, by Redis's clock, and then fails. */
 const { NAME = '', REDIS_PORT } = process.env;

@@ -1,7 +1,8 @@
 import { pgBossQueue } from 'storefront-webhooks/pg-boss';
-import { afterAll, beforeAll } from 'vitest';
+import { testQueue } from 'storefront-webhooks/testing';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
-import { describeQueue } from '../suite.js';
+import type { EngineOptions } from '../deliveries.js';
 import { newBoss } from './bosses.js';
 import { makePgBoss, stopBosses } from './engine.js';
 
@@ -16,22 +17,20 @@ withPostgres('over PostgreSQL', () => {
   });
 
   for (const version of [12, 10] as const) {
-    describeQueue(
-      `pg-boss ${version}`,
-      (options) => makePgBoss(server, version, options),
-      async () => {
-        const down = await startPostgres();
-        const boss = newBoss(version, down.url);
-        await boss.start();
-        await down.stop('immediate');
-        return {
-          queue: pgBossQueue(boss),
-          async close() {
-            await boss.stop({ graceful: false });
-            await down.remove();
-          },
-        };
-      },
-    );
+    const openDown = async () => {
+      const down = await startPostgres();
+      const boss = newBoss(version, down.url);
+      await boss.start();
+      await down.stop('immediate');
+      return {
+        queue: pgBossQueue(boss),
+        async close() {
+          await boss.stop({ graceful: false });
+          await down.remove();
+        },
+      };
+    };
+    const open = (options: EngineOptions) => makePgBoss(server, version, options);
+    testQueue(`pg-boss ${version}`, { open, openDown }, { describe, test });
   }
 });

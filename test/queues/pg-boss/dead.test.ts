@@ -1,7 +1,7 @@
 import { type Boss, type BossJob, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { expect, test, vi } from 'vitest';
 import { toJob } from '../../../src/queues/job.js';
-import { newDelivery } from '../suite.js';
+import { newDelivery } from '../deliveries.js';
 
 /** A pg-boss whose queues take nothing, as where one was deleted: the real one answers null as well. */
 function fullBoss() {

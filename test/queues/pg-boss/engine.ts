@@ -5,7 +5,7 @@ import { type BossTransaction, pgBossQueue, pgBossWorker } from 'storefront-webh
 import { postgresStore } from 'storefront-webhooks/postgres';
 import { vi } from 'vitest';
 import type { PostgresServer } from '../../support/postgres.js';
-import { type Engine, type EngineOptions, soon } from '../suite.js';
+import { type Engine, type EngineOptions, soon } from '../deliveries.js';
 import { type BossVersion, newBoss } from './bosses.js';
 
 export type AnyBoss = ReturnType<typeof newBoss>;
@@ -67,7 +67,7 @@ export async function makePgBoss(
     work: (receiver) => pgBossWorker(boss, receiver, { name, pollingIntervalSeconds: 0.5 }),
     count: async () => (await states()).length,
     countDone: async () => (await states()).filter((state) => state === 'completed').length,
-    addRubbish: async (data = { hello: 'world' }) => void (await boss.send(name, data)),
+    addJob: (data) => boss.send(name, data),
     async crash() {
       await server.stop('immediate');
       await server.start();

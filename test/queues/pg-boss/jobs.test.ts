@@ -3,7 +3,7 @@ import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Dispatching } from '../../../src/queues/run-job.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
-import { enqueue, LONG_MS, newDelivery, redrive, soon } from '../suite.js';
+import { enqueue, LONG_MS, newDelivery, redrive, soon } from '../deliveries.js';
 import { makePgBoss, type PgBossEngine, stopBosses } from './engine.js';
 
 const handled = { outcome: 'handled', ran: [] } as const;
@@ -232,20 +232,22 @@ withPostgres('over PostgreSQL', () => {
     });
 
     test('processes as many deliveries at once as it is told to', async () => {
-      const { boss, queue, name } = await open();
-      for (let job = 0; job < 4; job++) await enqueue(queue, newDelivery());
-      let finish = () => {};
-      const finished = new Promise<void>((resolve) => {
-        finish = resolve;
-      });
-      const dispatch = vi.fn<Dispatching['dispatch']>(async () => {
-        await finished;
+      const { boss, queue, name, states } = await open();
+      for (let job = 0; job < 30; job++) await enqueue(queue, newDelivery());
+      let begun = 0;
+      let running = 0;
+      let most = 0;
+      const dispatch = async () => {
+        most = Math.max(most, ++running);
+        // The first three wait for each other.
+        if (++begun <= 3) await vi.waitUntil(() => begun >= 3, soon);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        running--;
         return handled;
-      });
-      await pgBossWorker(boss, { dispatch }, { name, concurrency: 3 });
-      await vi.waitUntil(() => dispatch.mock.calls.length === 3, soon);
-      finish();
-      await vi.waitUntil(() => dispatch.mock.calls.length === 4, soon);
+      };
+      await pgBossWorker(boss, { dispatch }, { name, concurrency: 3, pollingIntervalSeconds: 0.5 });
+      await vi.waitUntil(async () => (await states()).every((s) => s === 'completed'), soon);
+      expect(most).toBe(3);
     });
 
     test('leaves what is running alone', { timeout: LONG_MS }, async () => {

@@ -5,8 +5,8 @@ import { pgBossQueue } from 'storefront-webhooks/pg-boss';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { guardEnds } from '../../../src/queues/pg-boss/ends.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
+import { enqueue, newDelivery } from '../deliveries.js';
 import { runProgram } from '../programs.js';
-import { enqueue, newDelivery } from '../suite.js';
 import { makePgBoss, stopBosses } from './engine.js';
 
 const limited = { query_timeout: 10_000 };

@@ -4,7 +4,7 @@ import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startFaultyProxy } from '../../support/faulty-proxy.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
-import { enqueue, newDelivery } from '../suite.js';
+import { enqueue, newDelivery } from '../deliveries.js';
 
 // As in the README, but sooner: query_timeout is 10 s there.
 const limits = { query_timeout: 4_000, connectionTimeoutMillis: 5_000, keepAlive: true, max: 4 };
