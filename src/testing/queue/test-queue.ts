@@ -81,7 +81,7 @@ export function testQueue(name: string, suite: QueueSuite, { describe, test }: T
     jobsOf: (copies) => (suite.lacks?.oneJob === undefined ? 1 : copies),
     test: (title, run, needs = []) => {
       const [missing] = needs.filter((need) => suite.lacks?.[need] !== undefined);
-      if (missing) test.skip(`${title} (skipped: ${suite.lacks?.[missing]})`, () => {});
+      if (missing) test.skip(`${title} (${suite.lacks?.[missing]})`, () => {});
       else test(title, run, TEST_MS);
     },
     withQueue: async (run, attempts = 3) => {

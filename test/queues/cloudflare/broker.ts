@@ -22,9 +22,6 @@ const consumer = (queue: string) => [
 ];
 
 const SETTINGS = {
-  name: 'queue-tests',
-  main: 'shop.mjs',
-  compatibility_date: '2026-10-01',
   queues: {
     producers: [
       { queue: 'webhooks', binding: 'WEBHOOKS' },
@@ -53,11 +50,21 @@ export interface Shop extends Started {
 }
 
 export async function openShop(): Promise<Shop> {
+  return client(await openWorker('shop', SETTINGS));
+}
+
+/** Serves a Worker of this folder on workerd, with the bindings of `settings`. */
+export async function openWorker(
+  name: string,
+  settings: object,
+  vars: Record<string, string> = {},
+): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), 'queue-'));
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
   try {
     await build({
-      entryPoints: [join(import.meta.dirname, 'shop.ts')],
-      outfile: join(folder, 'shop.mjs'),
+      entryPoints: [join(import.meta.dirname, `${name}.ts`)],
+      outfile: join(folder, 'worker.mjs'),
       bundle: true,
       format: 'esm',
       target: 'es2022',
@@ -66,17 +73,12 @@ export async function openShop(): Promise<Shop> {
       // Of the tests' own signatures only, which the Worker does not call.
       external: ['node:*'],
     });
-    await writeFile(join(folder, 'wrangler.jsonc'), JSON.stringify(SETTINGS));
-    const started = await startWrangler(folder);
-    return {
-      ...client(started),
-      stop: async () => {
-        await started.stop();
-        await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-      },
-    };
+    const common = { name: 'queue-tests', main: 'worker.mjs', compatibility_date: '2026-10-01' };
+    await writeFile(join(folder, 'wrangler.jsonc'), JSON.stringify({ ...common, ...settings }));
+    const started = await startWrangler(folder, { vars });
+    return { ...started, stop: () => started.stop().finally(remove) };
   } catch (error) {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    await remove();
     throw error;
   }
 }
