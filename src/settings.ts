@@ -64,7 +64,7 @@ const HOOKS = ['onOutcome', 'onRejected', 'onError'] as const satisfies (keyof H
 const VERBS = [
   'claim',
   'renew',
-  'handlerDone',
+  'completeStep',
   'complete',
   'fail',
   'release',

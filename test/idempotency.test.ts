@@ -33,7 +33,7 @@ function storeWith(changes: Partial<IdempotencyStore>, base = memoryStore()): Id
     description: base.description,
     claim: (...args) => base.claim(...args),
     renew: (...args) => base.renew(...args),
-    handlerDone: (...args) => base.handlerDone(...args),
+    completeStep: (...args) => base.completeStep(...args),
     complete: (...args) => base.complete(...args),
     fail: (...args) => base.fail(...args),
     release: (...args) => base.release(...args),
@@ -379,7 +379,7 @@ describe('a store that fails', () => {
       };
     const store = storeWith(
       {
-        handlerDone: whenUp((...args) => base.handlerDone(...args)),
+        completeStep: whenUp((...args) => base.completeStep(...args)),
         fail: whenUp((...args) => base.fail(...args)),
       },
       base,
@@ -396,7 +396,7 @@ describe('a store that fails', () => {
     await first.close(5_000);
     let done: unknown;
     await process().hold(subject, KEEP, async (lease) => {
-      done = lease.done;
+      done = lease.steps;
       return DONE;
     });
     expect(done).toEqual({ one: null });

@@ -24,7 +24,7 @@ export type LeaseEnd = 'timeout' | 'lost';
 export class Lease {
   readonly key: string;
   readonly attempt: number;
-  readonly done: Readonly<Record<string, Json>>;
+  readonly steps: Readonly<Record<string, Json>>;
   readonly #store: IdempotencyStore;
   readonly #fence: number;
   readonly #timing: Timing;
@@ -47,7 +47,7 @@ export class Lease {
   constructor(
     store: IdempotencyStore,
     key: string,
-    claim: { fence: number; attempt: number; done: Readonly<Record<string, Json>> },
+    claim: { fence: number; attempt: number; steps: Readonly<Record<string, Json>> },
     timing: Timing,
     {
       askedAt = performance.now(),
@@ -59,7 +59,7 @@ export class Lease {
     this.#fence = claim.fence;
     this.#timing = timing;
     this.attempt = claim.attempt;
-    this.done = claim.done;
+    this.steps = claim.steps;
     this.#renewedAt = askedAt;
     this.#tellsBeginning = tellsBeginning;
     // Sooner where the claim was slow: the lease runs from when it was asked for.
@@ -137,9 +137,7 @@ export class Lease {
     { permanent }: { permanent: boolean },
   ): Promise<'retry' | 'dead' | 'lost'> {
     if (!(await this.#recordRest())) return 'lost';
-    // Who sent it does the retrying, or the queue: so it is free at once, and a later retry may succeed.
-    const terms = { delayMs: 0, permanent, maxFailures: Number.POSITIVE_INFINITY, error };
-    return this.#store.fail(this.key, this.#fence, terms);
+    return this.#store.fail(this.key, this.#fence, { error, permanent });
   }
 
   async release(): Promise<boolean> {
@@ -205,7 +203,7 @@ export class Lease {
   }
 
   #record(name: string, output: Json): Promise<boolean> {
-    return this.#store.handlerDone(this.key, this.#fence, name, output);
+    return this.#store.completeStep(this.key, this.#fence, name, output);
   }
 
   async #recordRest(): Promise<boolean> {

@@ -23,7 +23,7 @@ export function guardStore(store: IdempotencyStore): IdempotencyStore {
       return checkClaim(await guarded(() => store.claim(delivery, lease), giveBack));
     },
     renew: (...args) => guarded(() => store.renew(...args)),
-    handlerDone: (...args) => guarded(() => store.handlerDone(...args)),
+    completeStep: (...args) => guarded(() => store.completeStep(...args)),
     complete: (...args) => guarded(() => store.complete(...args)),
     fail: (...args) => guarded(() => store.fail(...args)),
     release: (...args) => guarded(() => store.release(...args)),
@@ -67,7 +67,7 @@ export function withoutData(error: unknown): unknown {
 function checkClaim(claim: Claim): Claim {
   switch (claim?.state) {
     case 'acquired':
-      if (Number.isSafeInteger(claim.fence) && typeof claim.done === 'object' && claim.done)
+      if (Number.isSafeInteger(claim.fence) && typeof claim.steps === 'object' && claim.steps)
         return claim;
       break;
     case 'busy':

@@ -1,11 +1,12 @@
 import { UsageError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
 import { readFilter, toLimit } from './limit.js';
-import { type Entry, IS_IN, isStalled, MemoryEntries, progressBytes } from './memory-entries.js';
+import { type Entry, IS_IN, isStalled, MemoryEntries, stepBytes } from './memory-entries.js';
 import {
   type Claim,
   type Claimable,
   COUNT_LIMIT,
+  ERROR_CHARACTERS,
   type FailTerms,
   type IdempotencyStore,
   INTERRUPTED,
@@ -73,7 +74,7 @@ class MemoryStore implements IdempotencyStore {
     const entry = this.#remembered(delivery.key, now);
     if (!entry) return this.#claimNew(delivery, lease, now);
     if (entry.state === 'done') return { state: 'done' };
-    if (entry.state === 'dead') return { state: 'dead', error: entry.error };
+    if (entry.state === 'dead') return { state: 'dead' };
 
     const isMine = entry.state === 'leased' && entry.owner === lease.owner;
     if (!isMine && entry.notBefore > now) {
@@ -88,7 +89,7 @@ class MemoryStore implements IdempotencyStore {
       if (lapsed && counts && leases >= lease.maxCrashes) {
         entry.error = INTERRUPTED;
         this.#end(entry, now);
-        return { state: 'dead', error: entry.error };
+        return { state: 'dead' };
       }
       entry.owner = lease.owner;
       entry.attempts += counts ? 1 : 0;
@@ -97,7 +98,7 @@ class MemoryStore implements IdempotencyStore {
     }
     entry.notBefore = now + lease.leaseMs;
     this.#entries.move(entry, 'leased');
-    return { state: 'acquired', fence: entry.fence, attempt: entry.attempts, done: entry.done };
+    return { state: 'acquired', fence: entry.fence, attempt: entry.attempts, steps: entry.steps };
   }
 
   async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
@@ -109,13 +110,13 @@ class MemoryStore implements IdempotencyStore {
     return true;
   }
 
-  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
     const entry = this.#leased(key, fence);
     if (!entry) return false;
-    const earlier = Object.hasOwn(entry.done, handler) ? entry.done[handler] : undefined;
-    const replaced = earlier === undefined ? 0 : progressBytes(handler, earlier);
-    this.#entries.resize(entry, entry.bytes + progressBytes(handler, output) - replaced);
-    entry.done = { ...entry.done, [handler]: output };
+    const earlier = Object.hasOwn(entry.steps, step) ? entry.steps[step] : undefined;
+    const replaced = earlier === undefined ? 0 : stepBytes(step, earlier);
+    this.#entries.resize(entry, entry.bytes + stepBytes(step, output) - replaced);
+    entry.steps = { ...entry.steps, [step]: output };
     return true;
   }
 
@@ -126,7 +127,7 @@ class MemoryStore implements IdempotencyStore {
     entry.purgeAt = Math.max(entry.purgeAt, clock() + keepMs);
     entry.delivery = undefined;
     entry.owner = '';
-    entry.done = NOTHING;
+    entry.steps = NOTHING;
     this.#entries.resize(entry, DONE_BYTES);
     this.#entries.move(entry, 'done');
     return true;
@@ -139,9 +140,9 @@ class MemoryStore implements IdempotencyStore {
     if (entry.state !== 'leased') return entry.state;
     const now = clock();
     entry.failures += 1;
-    entry.error = terms.error;
-    entry.notBefore = now + terms.delayMs;
-    if (terms.permanent || entry.failures >= terms.maxFailures) {
+    entry.error = terms.error.slice(0, ERROR_CHARACTERS);
+    entry.notBefore = now;
+    if (terms.permanent) {
       this.#end(entry, now);
       return 'dead';
     }
@@ -229,7 +230,7 @@ class MemoryStore implements IdempotencyStore {
       attempts: 1,
       failures: 0,
       renewed: false,
-      done: NOTHING,
+      steps: NOTHING,
       notBefore: now + leaseMs,
       purgeAt: now + keepMs,
       isForEver: keepMs === Number.POSITIVE_INFINITY,
@@ -242,7 +243,7 @@ class MemoryStore implements IdempotencyStore {
       newer: undefined,
     };
     this.#entries.add(entry, now);
-    return { state: 'acquired', fence, attempt: 1, done: NOTHING };
+    return { state: 'acquired', fence, attempt: 1, steps: NOTHING };
   }
 
   #end(entry: Entry, now: number): void {

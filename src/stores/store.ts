@@ -10,6 +10,9 @@ export const KEEP_DEAD_MS = 30 * 24 * 60 * 60 * 1000;
 /** How far deliveries that wait for a person are counted: beyond it, there are too many in any case. */
 export const COUNT_LIMIT = 10_000;
 
+/** How much is kept of an error. */
+export const ERROR_CHARACTERS = 2_000;
+
 /** What a dead delivery says of itself where no handler has failed. */
 export const INTERRUPTED = 'it was interrupted too often';
 export const ABANDONED = 'abandoned: its sender gave up before it was done';
@@ -39,22 +42,17 @@ export type Claim =
       readonly fence: number;
       /** 1 for the first. */
       readonly attempt: number;
-      /** What {@link IdempotencyStore.handlerDone} recorded in earlier attempts. */
-      readonly done: Readonly<Record<string, Json>>;
+      /** What {@link IdempotencyStore.completeStep} recorded in earlier attempts, by the names of the steps. */
+      readonly steps: Readonly<Record<string, Json>>;
     }
   | { readonly state: 'busy'; readonly retryAfterMs: number }
-  | { readonly state: 'done' }
-  | { readonly state: 'dead'; readonly error?: string | undefined };
+  | { readonly state: 'done' | 'dead' };
 
-/** The terms on which a failed delivery may be claimed again. */
+/** How an attempt has failed. */
 export interface FailTerms {
-  /** 0 where the sender does the retrying. */
-  readonly delayMs: number;
-  /** Dead at once. */
+  /** Nobody tries it again: it is dead. Otherwise its retry is due at once. */
   readonly permanent: boolean;
-  /** Dead at so many failures; `Infinity` where a later retry may still succeed. */
-  readonly maxFailures: number;
-  /** One line for a person. */
+  /** One line for a person, of which {@link ERROR_CHARACTERS} are kept. */
   readonly error: string;
 }
 
@@ -104,9 +102,10 @@ export interface ListFilter {
  * The atomic verbs over the state of a delivery.
  *
  *     (none) ──claim──▶ leased ──complete──▶ done
- *                         │  ▲
- *         fail / lapse    ▼  │ claim, once it is due
- *                       retry ──too many failures or crashes──▶ dead ──redrive──▶ retry
+ *                       │  ▲ │
+ *        fail, release  │  │ └─fail for good, lapse too often──▶ dead
+ *                       ▼  │ claim, also once a lease has lapsed   │
+ *                      retry ◀──────────────redrive───────────────┘
  *
  * Time is the store's. A verb whose fence is not the latest changes nothing and says so. Keys are 64
  * hexadecimal digits, in lower case.
@@ -129,8 +128,8 @@ export interface IdempotencyStore {
    * every attempt but the first before it runs a handler. `false`: the lease is lost.
    */
   renew(key: string, fence: number, leaseMs: number): Promise<boolean>;
-  /** Records that one handler, or one step of it, is done. `false`: the lease is lost. */
-  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean>;
+  /** Records a completed step, which may be a whole handler, with its output. `false`: the lease is lost. */
+  completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean>;
   /** Leased or already done becomes done. `false`: the lease is lost. */
   complete(key: string, fence: number, keepMs: number): Promise<boolean>;
   /** Leased becomes retry or dead, and counts a failure. Asked again under the same fence, it says the same. */

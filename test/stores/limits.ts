@@ -23,7 +23,7 @@ interface Subject {
   readonly outlive: (delivery: Claimable) => Promise<unknown>;
 }
 
-const DEAD: FailTerms = { delayMs: 0, permanent: true, maxFailures: 1, error: 'it threw' };
+const DEAD: FailTerms = { permanent: true, error: 'it threw' };
 
 /** One rule for a limit, in all stores and in both verbs that take one. */
 export function testLimits({ store, newDelivery, claim, outlive }: Subject): void {

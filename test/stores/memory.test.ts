@@ -1,10 +1,18 @@
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { replay } from 'storefront-webhooks/testing';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { isMemoryStore } from '../../src/stores/memory.js';
+import { LONG_AGO_MS } from './model.js';
 import { describeStore } from './suite.js';
 
-describeStore('memory', () => memoryStore());
+afterEach(() => vi.restoreAllMocks());
+
+describeStore('memory', () => memoryStore(), {
+  age() {
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() - LONG_AGO_MS);
+  },
+});
 
 const terms = (owner: string) => ({ owner, leaseMs: 60_000, keepMs: 60_000, maxCrashes: 3 });
 const delivery = (key: string, bytes = 10) => ({
@@ -26,7 +34,7 @@ async function claim(
   return result.state === 'acquired' ? result.fence : 0;
 }
 
-const RETRY = { delayMs: 0, permanent: false, maxFailures: Infinity, error: '' };
+const RETRY = { permanent: false, error: '' };
 
 describe('the bounds of the memory store', () => {
   test('forget what is done first, the oldest of it', async () => {
@@ -96,16 +104,16 @@ describe('the bounds of the memory store', () => {
     const other = await claim(store, 'other');
     const fence = await claim(store, 'running');
     const output = 'x'.repeat(18_100);
-    expect(await store.handlerDone('running', fence, 'a', output)).toBe(true);
+    expect(await store.completeStep('running', fence, 'a', output)).toBe(true);
     // In place of the first.
-    expect(await store.handlerDone('running', fence, 'a', output)).toBe(true);
-    await expect(store.handlerDone('running', fence, 'b', output)).rejects.toMatchObject({
+    expect(await store.completeStep('running', fence, 'a', output)).toBe(true);
+    await expect(store.completeStep('running', fence, 'b', output)).rejects.toMatchObject({
       code: 'store_full',
     });
     // Neither has the failed one been recorded, nor has anybody's lease been forgotten.
     expect(await store.claim(delivery('running'), terms('running'))).toMatchObject({
       fence,
-      done: { a: output },
+      steps: { a: output },
     });
     expect(await store.renew('other', other, 60_000)).toBe(true);
     await store.release('running', fence);

@@ -11,7 +11,7 @@ export function durableStore(
     whenSilent: store.whenSilent,
     claim: (...args) => store.claim(...args),
     renew: (...args) => store.renew(...args),
-    handlerDone: (...args) => store.handlerDone(...args),
+    completeStep: (...args) => store.completeStep(...args),
     complete: (...args) => store.complete(...args),
     fail: (...args) => store.fail(...args),
     release: (...args) => store.release(...args),

@@ -108,8 +108,8 @@ class DurableObjectStore implements IdempotencyStore {
     return this.#of(key).renew(key, fence, leaseMs);
   }
 
-  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
-    return this.#of(key).handlerDone(key, fence, handler, output);
+  completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
+    return this.#of(key).completeStep(key, fence, step, output);
   }
 
   complete(key: string, fence: number, keepMs: number): Promise<boolean> {

@@ -7,6 +7,7 @@ import {
   type Claim,
   type Claimable,
   COUNT_LIMIT,
+  ERROR_CHARACTERS,
   type FailTerms,
   type IdempotencyStore,
   INTERRUPTED,
@@ -40,7 +41,6 @@ const LIMITS = {
 };
 /** The size of a claim beside its body, roughly. */
 const CLAIM_SIZE = 512;
-const MAX_ERROR = 2_000;
 
 interface Completion {
   readonly key: string;
@@ -107,16 +107,14 @@ class PostgresStore implements IdempotencyStore {
     return (await this.#run(sql.RENEW, [key, `${fence}`, `${leaseMs}`])).length > 0;
   }
 
-  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
-    const done = [JSON.stringify(handler), JSON.stringify(output)];
-    return (await this.#run(sql.HANDLER_DONE, [key, `${fence}`, ...done])).length > 0;
+  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
+    const texts = [JSON.stringify(step), JSON.stringify(output)];
+    return (await this.#run(sql.COMPLETE_STEP, [key, `${fence}`, ...texts])).length > 0;
   }
 
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    const { delayMs, permanent, maxFailures, error } = terms;
-    const values = [`${delayMs}`, `${permanent}`, `${maxFailures}`];
-    const short = storable(error.slice(0, MAX_ERROR));
-    const [row] = await this.#run(sql.FAIL, [key, `${fence}`, ...values, short]);
+    const error = storable(terms.error.slice(0, ERROR_CHARACTERS));
+    const [row] = await this.#run(sql.FAIL, [key, `${fence}`, `${terms.permanent}`, error]);
     if (!row) return 'lost';
     return row.text('state') === 'dead' ? 'dead' : 'retry';
   }

@@ -7,6 +7,7 @@ import {
   type Claim,
   type Claimable,
   COUNT_LIMIT,
+  ERROR_CHARACTERS,
   type FailTerms,
   type IdempotencyStore,
   type LeaseTerms,
@@ -28,9 +29,6 @@ import { warnOfServer } from './warnings.js';
 
 /** Where the layout is recorded of all that is kept: no delivery has such a key. */
 const LAYOUT_KEY = 'wh:{00}:layout';
-
-/** The most of an error that is kept. */
-const ERROR_CHARACTERS = 2000;
 
 /**
  * Keeps deliveries in Redis or Valkey, through a client of your own: for several processes and machines.
@@ -69,10 +67,9 @@ export function redisStore(client: RedisClient): IdempotencyStore {
 }
 
 type ClaimReply =
-  | { state: 'acquired'; fence: number; attempt: number; done: [string, Json][] }
+  | { state: 'acquired'; fence: number; attempt: number; steps: [string, Json][] }
   | { state: 'busy'; retryAfterMs: number }
-  | { state: 'done' }
-  | { state: 'dead'; error: string | null };
+  | { state: 'done' | 'dead' };
 
 class RedisStore implements IdempotencyStore {
   readonly durable = true;
@@ -106,17 +103,18 @@ class RedisStore implements IdempotencyStore {
     const answer = await this.#claims.run(key, lease.owner, ...terms, described, sealed);
     this.#lookOnce();
     const reply: ClaimReply = JSON.parse(answer);
-    if (reply.state === 'acquired') return { ...reply, done: Object.fromEntries(reply.done) };
-    return reply.state === 'dead' ? { state: 'dead', error: reply.error ?? undefined } : reply;
+    return reply.state === 'acquired'
+      ? { ...reply, steps: Object.fromEntries(reply.steps) }
+      : reply;
   }
 
   async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
     return (await this.#fenced('renew', key, fence, integer(leaseMs))) === 'true';
   }
 
-  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
-    const texts = [JSON.stringify(handler), JSON.stringify(output)];
-    return (await this.#fenced('done', key, fence, ...texts)) === 'true';
+  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
+    const texts = [JSON.stringify(step), JSON.stringify(output)];
+    return (await this.#fenced('step', key, fence, ...texts)) === 'true';
   }
 
   async complete(key: string, fence: number, keepMs: number): Promise<boolean> {
@@ -124,10 +122,8 @@ class RedisStore implements IdempotencyStore {
   }
 
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    const { delayMs, permanent, maxFailures, error } = terms;
-    const reason = JSON.stringify(error.slice(0, ERROR_CHARACTERS));
-    const args = [integer(delayMs), String(permanent), integer(maxFailures), reason];
-    const state = await this.#fenced('fail', key, fence, ...args);
+    const reason = JSON.stringify(terms.error.slice(0, ERROR_CHARACTERS));
+    const state = await this.#fenced('fail', key, fence, String(terms.permanent), reason);
     return state === 'retry' || state === 'dead' ? state : 'lost';
   }
 

@@ -10,7 +10,6 @@ export interface ClaimRow {
   readonly fence: Integer;
   readonly attempts: Integer;
   readonly handlers: string;
-  readonly error: string | null;
   readonly wait: Integer;
 }
 
@@ -32,17 +31,17 @@ export interface DeliveryRow {
 
 export function toClaim(row: ClaimRow, owner: string): Claim {
   if (row.state === 'done') return { state: 'done' };
-  if (row.state === 'dead') return { state: 'dead', error: row.error ?? undefined };
+  if (row.state === 'dead') return { state: 'dead' };
   if (row.state !== 'leased' || row.owner !== owner) {
     return { state: 'busy', retryAfterMs: Number(row.wait) };
   }
   const handlers: Record<string, string> = JSON.parse(row.handlers);
-  const done = Object.entries(handlers).map(([name, output]) => [name, JSON.parse(output)]);
+  const steps = Object.entries(handlers).map(([name, output]) => [name, JSON.parse(output)]);
   return {
     state: 'acquired',
     fence: Number(row.fence),
     attempt: Number(row.attempts),
-    done: Object.fromEntries(done),
+    steps: Object.fromEntries(steps),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   type Claim,
   type Claimable,
   COUNT_LIMIT,
+  ERROR_CHARACTERS,
   type FailTerms,
   type IdempotencyStore,
   type LeaseTerms,
@@ -15,7 +16,6 @@ import type { SqliteValue } from './database.js';
 import { type ClaimRow, type DeliveryRow, fromRow, type Integer, toClaim } from './rows.js';
 import type { StatementName } from './statements.js';
 
-const MAX_ERROR = 2000;
 const COUNTS = { dead: 'countDead', stalled: 'countStalled', failing: 'countFailing' } as const;
 
 /** Runs one statement to its end, and gives its rows: none where nothing was touched. */
@@ -55,10 +55,10 @@ export class StatementStore implements IdempotencyStore {
     return this.#touches('renew', [leaseMs, key, fence]);
   }
 
-  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+  completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
     // As text, because null and objects have a meaning of their own in a patch.
-    const patch = JSON.stringify({ [handler]: JSON.stringify(output) });
-    return this.#touches('handlerDone', [patch, key, fence]);
+    const patch = JSON.stringify({ [step]: JSON.stringify(output) });
+    return this.#touches('completeStep', [patch, key, fence]);
   }
 
   complete(key: string, fence: number, keepMs: number): Promise<boolean> {
@@ -66,9 +66,8 @@ export class StatementStore implements IdempotencyStore {
   }
 
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    const error = terms.error.slice(0, MAX_ERROR);
-    const limits = [Number(terms.permanent), atMost(terms.maxFailures)];
-    const [row] = await this.#run('fail', [terms.delayMs, error, ...limits, key, fence]);
+    const error = terms.error.slice(0, ERROR_CHARACTERS);
+    const [row] = await this.#run('fail', [error, Number(terms.permanent), key, fence]);
     return row === undefined ? 'lost' : (row as { state: 'retry' | 'dead' }).state;
   }
 

@@ -27,7 +27,7 @@ export const STATEMENTS = {
   renew: `UPDATE webhook_delivery SET not_before = ${NOW} + ?, renewed = 1 WHERE ${HELD} RETURNING 1`,
 
   /** { name: output as JSON } as JSON, key, fence */
-  handlerDone: `UPDATE webhook_delivery SET handlers = json_patch(handlers, ?) WHERE ${HELD} RETURNING 1`,
+  completeStep: `UPDATE webhook_delivery SET handlers = json_patch(handlers, ?) WHERE ${HELD} RETURNING 1`,
 
   /** keep ms, key, fence */
   complete: `UPDATE webhook_delivery
@@ -36,13 +36,13 @@ export const STATEMENTS = {
   WHERE key = ? AND fence = ? AND state IN ('leased', 'done') RETURNING purge_at`,
 
   // These two may be asked again, where the first answer was lost: nobody has claimed it since.
-  /** delay ms, error, permanent, max failures, key, fence */
+  /** error, permanent, key, fence */
   fail: `UPDATE webhook_delivery
   SET (state, failures, not_before, error, purge_at) = (
     SELECT iif(held, iif(dies, 'dead', 'retry'), state), failures + held,
-      iif(held, ${NOW} + delay, not_before), iif(held, reason, error),
+      iif(held, ${NOW}, not_before), iif(held, reason, error),
       iif(held AND dies, max(purge_at, ${NOW} + ${KEEP_DEAD_MS}), purge_at)
-    FROM (SELECT ? AS delay, ? AS reason, ? OR failures + 1 >= ? AS dies, state = 'leased' AS held))
+    FROM (SELECT ? AS reason, ? AS dies, state = 'leased' AS held))
   WHERE key = ? AND fence = ? AND state IN ('leased', 'retry', 'dead') RETURNING state`,
 
   /** key, fence */
@@ -112,7 +112,7 @@ function claim(column: string, mark: string): string {
           d.state = 'leased' AND counts AND d.attempts - d.failures >= ? AS dying
         FROM (SELECT d.state = 'leased' AND d.owner = excluded.owner AS mine, d.fence > excluded.fence + 1000 AS ahead,
           d.state <> 'leased' OR d.renewed OR d.attempts - d.failures <= 1 AS counts))))
-  RETURNING state, owner, fence, attempts, handlers, error, max(0, not_before - ${NOW}) AS wait, purge_at`;
+  RETURNING state, owner, fence, attempts, handlers, max(0, not_before - ${NOW}) AS wait, purge_at`;
 }
 
 function count(which: string): string {

@@ -28,8 +28,8 @@ export function chaoticStore(
       return claim;
     },
     renew: (...args) => store.renew(...args),
-    async handlerDone(key, fence, handler, output) {
-      const accepted = await store.handlerDone(key, fence, handler, output);
+    async completeStep(key, fence, handler, output) {
+      const accepted = await store.completeStep(key, fence, handler, output);
       const at = monotonicMs();
       pass('after-record');
       if (accepted)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { newDelivery } from '../../stores/suite.js';
 import type { ServedStore } from './served.js';
 
-export const PERMANENT = { delayMs: 0, permanent: true, maxFailures: 1, error: 'no' };
+export const PERMANENT = { permanent: true, error: 'no' };
 
 export function terms(changes: Partial<LeaseTerms> = {}): LeaseTerms {
   return {

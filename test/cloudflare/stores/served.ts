@@ -142,7 +142,7 @@ function storeOf(ask: (verb: string) => (...args: unknown[]) => Promise<never>):
     description: 'in workerd',
     claim: ask('claim'),
     renew: ask('renew'),
-    handlerDone: ask('handlerDone'),
+    completeStep: ask('completeStep'),
     complete: ask('complete'),
     fail: ask('fail'),
     release: ask('release'),

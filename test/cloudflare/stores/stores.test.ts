@@ -7,6 +7,8 @@ import { describeDurableObjects } from './durable-object.js';
 import { describeReceiver } from './receiver.js';
 import { buildWorker, type Served, serveWorker } from './served.js';
 
+const AGE = 'UPDATE webhook_delivery SET not_before = not_before - 120000';
+
 withRuntimes('the stores in workerd', () => {
   let worker: Served;
   beforeAll(async () => {
@@ -16,18 +18,27 @@ withRuntimes('the stores in workerd', () => {
   }, 120_000);
   afterAll(() => worker?.kill());
 
-  describeStore('Durable Object', async () => {
-    const store = worker.store({ store: 'durable-object', shards: 2, sleeps: true });
-    await store.wipe();
-    return store;
-  });
+  const objects = () => worker.store({ store: 'durable-object', shards: 2, sleeps: true });
+  describeStore(
+    'Durable Object',
+    async () => {
+      const store = objects();
+      await store.wipe();
+      return store;
+    },
+    { age: () => Promise.all([0, 1].map((shard) => objects().objectSql(shard, AGE))) },
+  );
 
-  describeStore('D1', async () => {
-    const store = worker.store({ store: 'd1' });
-    await store.count('dead');
-    await store.sql('DELETE FROM webhook_delivery');
-    return store;
-  });
+  describeStore(
+    'D1',
+    async () => {
+      const store = worker.store({ store: 'd1' });
+      await store.count('dead');
+      await store.sql('DELETE FROM webhook_delivery');
+      return store;
+    },
+    { age: () => worker.store({ store: 'd1' }).sql(AGE) },
+  );
 
   describeDurableObjects(() => worker);
   describeD1(() => worker);

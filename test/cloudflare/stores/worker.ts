@@ -146,7 +146,7 @@ function bound(store: IdempotencyStore) {
       store.claim({ ...delivery, body: new Uint8Array(size) }, lease),
     claim: store.claim.bind(store),
     renew: store.renew.bind(store),
-    handlerDone: store.handlerDone.bind(store),
+    completeStep: store.completeStep.bind(store),
     complete: store.complete.bind(store),
     fail: store.fail.bind(store),
     release: store.release.bind(store),

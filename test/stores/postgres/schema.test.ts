@@ -124,7 +124,7 @@ withPostgres('the tables in PostgreSQL', () => {
 
   describe('of the version before', () => {
     const OLDER = postgresSchema()
-      .replace(',\n  proof text', '')
+      .replace(',\n  proof text', ', lease_ms double precision, max_crashes double precision')
       .replace(',\n  renewed boolean NOT NULL DEFAULT false', '')
       .replace(/^(?:ALTER|COMMENT) .*\n/gm, '');
     const OLDER_CLAIM = `INSERT INTO webhook_delivery (key, scope, id, event, received_at, body, state,

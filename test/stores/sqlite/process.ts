@@ -82,7 +82,7 @@ function bound(store: ReturnType<typeof sqliteStore>) {
     description: () => store.description,
     claim: store.claim.bind(store),
     renew: store.renew.bind(store),
-    handlerDone: store.handlerDone.bind(store),
+    completeStep: store.completeStep.bind(store),
     complete: store.complete.bind(store),
     fail: store.fail.bind(store),
     release: store.release.bind(store),

@@ -108,7 +108,7 @@ export async function openStore(
     description: await ask('description')(),
     claim: ask('claim'),
     renew: ask('renew'),
-    handlerDone: ask('handlerDone'),
+    completeStep: ask('completeStep'),
     complete: ask('complete'),
     fail: ask('fail'),
     release: ask('release'),
