@@ -65,6 +65,7 @@ export { type MemoryStoreOptions, memoryStore } from './stores/memory.js';
 export type {
   Claim,
   Claimable,
+  CountFilter,
   FailTerms,
   IdempotencyStore,
   LeaseTerms,

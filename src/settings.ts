@@ -8,6 +8,7 @@ import type { KeyBy } from './request/key.js';
 import { type RetiredSecret, type SecretSource, toSecretSource } from './request/secret-source.js';
 import { type EventSchemas, eventSchemas } from './schemas/events.js';
 import type { StandardSchema } from './schemas/standard-schema.js';
+import { VERBS } from './stores/forward.js';
 import { guardStore } from './stores/guard.js';
 import { isMemoryStore, memoryStore } from './stores/memory.js';
 import { isProxy, reasonToRefuse } from './stores/refused.js';
@@ -60,19 +61,6 @@ const NAMES = [
 ] as const satisfies (keyof ReceiverOptions)[];
 
 const HOOKS = ['onOutcome', 'onRejected', 'onError'] as const satisfies (keyof Hooks)[];
-
-const VERBS = [
-  'claim',
-  'renew',
-  'completeStep',
-  'complete',
-  'fail',
-  'release',
-  'redrive',
-  'purge',
-  'list',
-  'count',
-] as const satisfies (keyof IdempotencyStore)[];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -143,6 +131,7 @@ export function readOptions(options: ReceiverOptions): Settings {
       ...Object.entries(events),
     ]),
     headerPrefix: headerPrefix.toLowerCase(),
+    // A guard around it would make a delivery a third slower.
     store: isMemoryStore(store) ? store : guardStore(store),
     isDefaultStore: options.store === undefined,
     scope: typeof options.secret === 'function' ? undefined : scope,

@@ -3,6 +3,7 @@ import { memoryStore } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { Idempotency, type Work } from '../src/process/idempotency.js';
 import type { Lease } from '../src/process/lease.js';
+import { forward } from '../src/stores/forward.js';
 
 /** Also on a machine that has other things to do. */
 const SOON = { timeout: 20_000 };
@@ -11,7 +12,7 @@ const FAILED: Work = { state: 'failed', error: 'it threw' };
 const KEEP = { keepMs: 60_000 };
 const timing = { leaseMs: 100, renewMs: 30, timeoutMs: 60_000, waitMs: 50 };
 const subject = {
-  key: 'k',
+  key: 'a'.repeat(64),
   scope: '',
   id: 'whl_1',
   event: 'order:paid',
@@ -27,23 +28,8 @@ function setUp(store: IdempotencyStore = memoryStore(), changes: Partial<typeof 
 }
 
 /** A store whose verbs can be changed one by one. */
-function storeWith(changes: Partial<IdempotencyStore>, base = memoryStore()): IdempotencyStore {
-  return {
-    durable: base.durable,
-    description: base.description,
-    claim: (...args) => base.claim(...args),
-    renew: (...args) => base.renew(...args),
-    completeStep: (...args) => base.completeStep(...args),
-    complete: (...args) => base.complete(...args),
-    fail: (...args) => base.fail(...args),
-    release: (...args) => base.release(...args),
-    redrive: (...args) => base.redrive(...args),
-    purge: (...args) => base.purge(...args),
-    list: (...args) => base.list(...args),
-    count: (...args) => base.count(...args),
-    ...changes,
-  };
-}
+const storeWith = (changes: Partial<IdempotencyStore>, base = memoryStore()) =>
+  forward(base, changes);
 
 function deferred<Value>() {
   let resolve: (value: Value) => void = () => {};
@@ -183,7 +169,7 @@ describe('work under a lease', () => {
     const calls = renew.mock.calls.length;
     await new Promise((settle) => setTimeout(settle, 20));
     expect(renew).toHaveBeenCalledTimes(calls);
-    expect(renew).toHaveBeenLastCalledWith('k', expect.any(Number), 60_000);
+    expect(renew).toHaveBeenLastCalledWith(subject.key, expect.any(Number), 60_000);
   });
 
   test('of another process is waited for', async () => {

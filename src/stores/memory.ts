@@ -1,20 +1,19 @@
 import { UsageError } from '../errors.js';
 import type { Json } from '../schemas/json.js';
-import { readFilter, toLimit } from './limit.js';
+import { type ReadFilter, type StoreVerbs, withContract } from './contract.js';
+import { VERBS } from './forward.js';
 import { type Entry, IS_IN, isStalled, MemoryEntries, stepBytes } from './memory-entries.js';
 import {
   type Claim,
   type Claimable,
   COUNT_LIMIT,
-  ERROR_CHARACTERS,
+  type CountFilter,
   type FailTerms,
   type IdempotencyStore,
   INTERRUPTED,
   KEEP_DEAD_MS,
   type LeaseTerms,
-  type ListFilter,
   type StoredDelivery,
-  type UnfinishedState,
 } from './store.js';
 import { toStored } from './stored.js';
 
@@ -48,22 +47,24 @@ export function memoryStore({
     if (!(value > 0))
       throw new UsageError('option_invalid', `memoryStore needs a ${name} above 0, not ${value}.`);
   }
-  return new MemoryStore(maxEntries, maxBytes);
+  const store = withContract(new MemoryStore(maxEntries, maxBytes));
+  made.set(store, { ...store });
+  return store;
 }
 
-/** Whether a store is this one, with none of its verbs changed: it neither hangs nor gives rubbish. */
+/** The stores that were made here, and a copy of each as it was then. */
+const made = new WeakMap<IdempotencyStore, IdempotencyStore>();
+
+/** Whether a store is one of these, with none of its verbs changed: it neither hangs nor gives rubbish. */
 export function isMemoryStore(store: IdempotencyStore): boolean {
-  return Object.getPrototypeOf(store) === MemoryStore.prototype && Object.keys(store).length === 1;
+  const asMade = made.get(store);
+  return asMade !== undefined && VERBS.every((verb) => store[verb] === asMade[verb]);
 }
 
-class MemoryStore implements IdempotencyStore {
+class MemoryStore implements StoreVerbs {
   readonly durable = false;
+  readonly description = 'memory';
   readonly #entries: MemoryEntries;
-
-  // No field: see isMemoryStore.
-  get description(): string {
-    return 'memory';
-  }
 
   constructor(maxEntries: number, maxBytes: number) {
     this.#entries = new MemoryEntries(maxEntries, maxBytes);
@@ -140,7 +141,7 @@ class MemoryStore implements IdempotencyStore {
     if (entry.state !== 'leased') return entry.state;
     const now = clock();
     entry.failures += 1;
-    entry.error = terms.error.slice(0, ERROR_CHARACTERS);
+    entry.error = terms.error;
     entry.notBefore = now;
     if (terms.permanent) {
       this.#end(entry, now);
@@ -178,13 +179,12 @@ class MemoryStore implements IdempotencyStore {
     const old = this.#entries
       .all()
       .filter(({ state, purgeAt }) => (state === 'done' || state === 'dead') && purgeAt <= now)
-      .slice(0, toLimit(limit));
+      .slice(0, limit);
     for (const entry of old) this.#entries.forget(entry);
     return old.length;
   }
 
-  async list(filter: ListFilter): Promise<StoredDelivery[]> {
-    const { state, scope, after, limit } = readFilter(filter);
+  async list({ state, scope, after, limit }: ReadFilter): Promise<StoredDelivery[]> {
     const now = clock();
     return this.#entries
       .all()
@@ -207,8 +207,8 @@ class MemoryStore implements IdempotencyStore {
       .slice(0, limit);
   }
 
-  async count(state: UnfinishedState): Promise<number> {
-    return (await this.list({ state, limit: COUNT_LIMIT })).length;
+  async count({ state, scope }: CountFilter): Promise<number> {
+    return (await this.list({ state, scope, after: '', limit: COUNT_LIMIT })).length;
   }
 
   #remembered(key: string, now: number): Entry | undefined {

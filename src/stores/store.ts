@@ -87,14 +87,18 @@ export interface StoredDelivery extends Omit<SealedDelivery, 'receivedAt'> {
   readonly dueAt: Date | undefined;
 }
 
-/** Which deliveries {@link IdempotencyStore.list} gives. */
-export interface ListFilter {
+/** Which deliveries {@link IdempotencyStore.count} counts. */
+export interface CountFilter {
   readonly state: UnfinishedState;
   /** Those of one scope. Default: those of all that share the store. */
   readonly scope?: string | undefined;
+}
+
+/** Which deliveries {@link IdempotencyStore.list} gives. */
+export interface ListFilter extends CountFilter {
   /** The last key of the page before. */
   readonly after?: string | undefined;
-  /** How many at most. Default: 100. What is no number is 0. */
+  /** How many at most: see {@link IdempotencyStore}. Default: 100. */
   readonly limit?: number | undefined;
 }
 
@@ -107,8 +111,14 @@ export interface ListFilter {
  *                       ▼  │ claim, also once a lease has lapsed   │
  *                      retry ◀──────────────redrive───────────────┘
  *
- * Time is the store's. A verb whose fence is not the latest changes nothing and says so. Keys are 64
- * hexadecimal digits, in lower case.
+ * Time is the store's. A verb whose fence is not the latest changes nothing and says so.
+ *
+ * - A key is 64 hexadecimal digits in lower case: two spellings of it would be two deliveries. Given anything
+ *   else, a store of this package rejects with a `UsageError`, `key_invalid`, whichever the verb.
+ * - A limit is rounded down; below 0, and where it is no number, it is 0; `Infinity` is all that there is.
+ * - Of an error, the first {@link ERROR_CHARACTERS} characters are kept.
+ * - What is done is remembered until its time has come, and is new to the next claim of its key from then
+ *   on, whether or not it has been purged. What is dead stays dead until it is purged.
  */
 export interface IdempotencyStore {
   /** Whether what it holds survives the process. */
@@ -118,7 +128,7 @@ export interface IdempotencyStore {
   /** What a person is to do where it answers nothing for a while, in one sentence or two. */
   readonly whenSilent?: string | undefined;
   /**
-   * Takes the lease if the key is new, due for retry, or its lease has lapsed. That counts as a crash where
+   * Takes the lease if the key is new or forgotten, due for retry, or its lease has lapsed. That counts as a crash where
    * the lease was renewed, or is the first to lapse since a failure; else it was never begun, and counts as
    * no attempt. The longest `keepMs` that it is claimed or completed with is the one that counts.
    */
@@ -143,8 +153,8 @@ export interface IdempotencyStore {
   redrive(key: string): Promise<boolean>;
   /**
    * Forgets up to `limit` keys that are done or dead and whose time has come. A durable store turns those
-   * that are stalled by then into dead, "abandoned". Gives the number of both. The receiver calls it.
-   * `limit` is read as that of {@link ListFilter}.
+   * that are stalled by then into dead, "abandoned". Gives the number of both. The receiver calls it. A
+   * store that does this by itself gives 0.
    */
   purge(limit: number): Promise<number>;
   /**
@@ -152,6 +162,6 @@ export interface IdempotencyStore {
    * one {@link UnfinishedState}. Effects are not among them, nor is what is processed for the first time.
    */
   list(filter: ListFilter): Promise<readonly StoredDelivery[]>;
-  /** How many {@link list} would give of all scopes, {@link COUNT_LIMIT} at most. For a gauge. */
-  count(state: UnfinishedState): Promise<number>;
+  /** How many {@link list} would give without a limit, {@link COUNT_LIMIT} at most. For a gauge. */
+  count(filter: CountFilter): Promise<number>;
 }

@@ -113,7 +113,7 @@ async function answer(
     const counts: number[] = [];
     for (const state of ['dead', 'stalled', 'failing'] as const) {
       listed.push(...(await store.list({ state, limit: 9 })));
-      counts.push(await store.count(state));
+      counts.push(await store.count({ state }));
     }
     const answers = listed.map(({ key, body, lastTriedAt, dueAt, ...rest }) => ({
       ...rest,

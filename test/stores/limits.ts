@@ -46,7 +46,7 @@ export function testLimits({ store, newDelivery, claim, outlive }: Subject): voi
     'lists and counts no state that there is not: %j',
     async (state) => {
       const unknown = state as 'failing';
-      for (const asked of [store().list({ state: unknown }), store().count(unknown)]) {
+      for (const asked of [store().list({ state: unknown }), store().count({ state: unknown })]) {
         await expect(asked).rejects.toThrow("'dead', 'stalled' and 'failing'");
       }
     },

@@ -1,6 +1,7 @@
 import type {
   Claim,
   Claimable,
+  CountFilter,
   FailTerms,
   IdempotencyStore,
   Json,
@@ -125,7 +126,7 @@ export class ModelStore implements IdempotencyStore {
     return abandoned.length;
   }
 
-  async list({ state }: { state: UnfinishedState }): Promise<StoredDelivery[]> {
+  async list({ state }: CountFilter): Promise<StoredDelivery[]> {
     return [...this.#entries.values()]
       .filter((entry) => stateOf(entry) === state)
       .flatMap(({ delivery: { body, ...rest }, attempts, error, dueMs, ...entry }) =>
@@ -152,8 +153,8 @@ export class ModelStore implements IdempotencyStore {
       .sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  async count(state: UnfinishedState): Promise<number> {
-    return (await this.list({ state })).length;
+  async count(filter: CountFilter): Promise<number> {
+    return (await this.list(filter)).length;
   }
 
   /** The entry, if this fence still holds its lease. */

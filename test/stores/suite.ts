@@ -58,6 +58,28 @@ export function describeStore(
       expect(store.description).toMatch(/^[\w ().]{2,40}$/);
     });
 
+    test.each([
+      ['in upper case', 'A'.repeat(64)],
+      ['too short', 'a'.repeat(63)],
+      ['too long', `${'a'.repeat(64)}\n`],
+      ['of other letters', 'g'.repeat(64)],
+      ['no text', undefined as unknown as string],
+    ])('refuses a key that is %s, whichever the verb', async (_, key) => {
+      const calls = [
+        claim({}, { ...delivery, key }),
+        store.renew(key, 1, LEASE_MS),
+        store.completeStep(key, 1, 'a', null),
+        store.complete(key, 1, KEEP_MS),
+        store.fail(key, 1, RETRY),
+        store.release(key, 1),
+        store.redrive(key),
+        store.list({ state: 'dead', after: key ?? 'a' }),
+      ];
+      for (const refused of await Promise.allSettled(calls)) {
+        expect(refused).toMatchObject({ reason: { code: 'key_invalid' } });
+      }
+    });
+
     test('gives a new key to the first who claims it', async () => {
       expect(await acquire()).toMatchObject({ attempt: 1, steps: {} });
     });
@@ -307,6 +329,20 @@ export function describeStore(
       for (const one of old) expect(await claim({}, one)).toMatchObject({ attempt: 1 });
     });
 
+    test('takes what is done for new once its time has come, though nothing was purged', async () => {
+      const first = await acquire({ leaseMs: LONG_AGO_MS, keepMs: 0 });
+      await store.fail(delivery.key, first.fence, RETRY);
+      const second = await acquire({ keepMs: 0 });
+      await store.completeStep(delivery.key, second.fence, 'mail', 'sent');
+      expect(await store.complete(delivery.key, second.fence, 0)).toBe(true);
+      const anew = { ...delivery, id: 'whl_2', proof: 'the proof' };
+      const third = await acquire({ leaseMs: LONG_AGO_MS, keepMs: Infinity }, anew);
+      expect(third).toMatchObject({ attempt: 1, steps: {} });
+      const [stalled] = await store.list({ state: 'stalled' });
+      expect(stalled).toMatchObject({ id: 'whl_2', attempts: 1, proof: 'the proof' });
+      expect(stalled?.error).toBe(undefined);
+    });
+
     test('keeps what is dead for a person, also where its time would have come', async () => {
       const { fence } = await acquire({ keepMs: 0 });
       await store.fail(delivery.key, fence, { ...RETRY, permanent: true });
@@ -426,6 +462,12 @@ export function describeStore(
       expect(Object.values((await acquire({}, odd)).steps)).toEqual(['y\u0000💥']);
     });
 
+    test('keeps the first 2,000 characters of an error', async () => {
+      const { fence } = await acquire();
+      await store.fail(delivery.key, fence, { permanent: true, error: 'é'.repeat(10_000) });
+      expect(await store.list({ state: 'dead' })).toMatchObject([{ error: 'é'.repeat(2_000) }]);
+    });
+
     test('forgets the body of what is done', async () => {
       const { fence } = await acquire({ leaseMs: LONG_AGO_MS });
       await store.complete(delivery.key, fence, KEEP_MS);
@@ -471,6 +513,8 @@ export function describeStore(
       const keys = games.map(({ key }) => key).sort();
       expect([...first, ...rest].map(({ key }) => key)).toEqual(keys);
       expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(4);
+      expect(await store.count({ state: 'dead', scope: 'shop' })).toBe(3);
+      expect(await store.count({ state: 'dead', scope: 'shops' })).toBe(0);
     });
 
     test('does not list an effect, which has no body to process again', async () => {

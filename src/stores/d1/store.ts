@@ -1,11 +1,12 @@
 import { isBytes } from '../../request/bytes.js';
 import { fromBase64, toBase64 } from '../base64.js';
+import { type ReadFilter, withContract } from '../contract.js';
 import { listInPages } from '../durable-object/pages.js';
 import type { SqliteValue } from '../sqlite/database.js';
 import { sqliteSchema } from '../sqlite/schema.js';
 import { StatementStore } from '../sqlite/statement-store.js';
 import { STATEMENTS, type StatementName } from '../sqlite/statements.js';
-import type { IdempotencyStore, ListFilter, StoredDelivery } from '../store.js';
+import type { IdempotencyStore, StoredDelivery } from '../store.js';
 import { checkD1, checkTables, type D1Client, withTables } from './database.js';
 
 /**
@@ -25,7 +26,7 @@ import { checkD1, checkTables, type D1Client, withTables } from './database.js';
  */
 export function d1Store(database: D1Client): IdempotencyStore {
   checkD1(database, 'd1Store');
-  return new D1Store(database);
+  return withContract(new D1Store(database));
 }
 
 /**
@@ -59,7 +60,7 @@ export class D1Store extends StatementStore {
     });
   }
 
-  override list(filter: ListFilter): Promise<StoredDelivery[]> {
+  override list(filter: ReadFilter): Promise<StoredDelivery[]> {
     return listInPages((page) => super.list(page), filter);
   }
 }

@@ -1,4 +1,4 @@
-import { toLimit } from '../limit.js';
+import { toLimit } from '../contract.js';
 import type { SqliteValue } from '../sqlite/database.js';
 import {
   FIND_LAYOUT,

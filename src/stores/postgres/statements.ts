@@ -178,10 +178,11 @@ export const LIST = { dead: list(DEAD), stalled: list(STALLED), failing: list(FA
 
 const count = (condition: string) => `
 SELECT count(*)::text AS number FROM (
-  SELECT 1 FROM webhook_delivery WHERE ${condition} AND body IS NOT NULL LIMIT $1::text::bigint
+  SELECT 1 FROM webhook_delivery WHERE ${condition} AND body IS NOT NULL AND scope = coalesce($2::text, scope)
+  LIMIT $1::text::bigint
 ) a`;
 
-/** $1 limit */
+/** $1 limit, $2 scope, or null for all */
 export const COUNT = { dead: count(DEAD), stalled: count(STALLED), failing: count(FAILING) };
 
 /** $1 anything: a setting of the transaction alone. */

@@ -1,20 +1,18 @@
 import type { Json } from '../../schemas/json.js';
 import { Batch } from '../batch.js';
-import { checkState, readFilter, toLimit } from '../limit.js';
+import { type ReadFilter, type StoreVerbs, withContract } from '../contract.js';
 import { adviceOf, warnOfLimits } from '../limits.js';
 import {
   ABANDONED,
   type Claim,
   type Claimable,
   COUNT_LIMIT,
-  ERROR_CHARACTERS,
+  type CountFilter,
   type FailTerms,
   type IdempotencyStore,
   INTERRUPTED,
   type LeaseTerms,
-  type ListFilter,
   type StoredDelivery,
-  type UnfinishedState,
 } from '../store.js';
 import { type Asked, byKey, fromRow, toClaim, toClaimJson } from './claims.js';
 import {
@@ -70,10 +68,10 @@ export function postgresStore(client: PostgresClient): IdempotencyStore {
   const query = retrying(toQuery(client));
   const limits = limitsOf(client);
   warnOfLimits('PostgreSQL', limits);
-  return new PostgresStore(query, adviceOf(limits));
+  return withContract(new PostgresStore(query, adviceOf(limits)));
 }
 
-class PostgresStore implements IdempotencyStore {
+class PostgresStore implements StoreVerbs {
   readonly durable = true;
   readonly description = 'PostgreSQL';
   readonly whenSilent: string | undefined;
@@ -113,7 +111,7 @@ class PostgresStore implements IdempotencyStore {
   }
 
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    const error = storable(terms.error.slice(0, ERROR_CHARACTERS));
+    const error = storable(terms.error);
     const [row] = await this.#run(sql.FAIL, [key, `${fence}`, `${terms.permanent}`, error]);
     if (!row) return 'lost';
     return row.text('state') === 'dead' ? 'dead' : 'retry';
@@ -128,22 +126,17 @@ class PostgresStore implements IdempotencyStore {
   }
 
   async purge(limit: number): Promise<number> {
-    const [row] = await this.#run(sql.PURGE, [`${toLimit(limit)}`, ABANDONED]);
+    const [row] = await this.#run(sql.PURGE, [`${limit}`, ABANDONED]);
     return row?.number('number') ?? 0;
   }
 
-  async list(filter: ListFilter): Promise<StoredDelivery[]> {
-    const { state, scope, after, limit } = readFilter(filter);
-    const rows = await this.#run(sql.LIST[state], [
-      after,
-      `${limit}`,
-      scope === undefined ? null : storable(scope),
-    ]);
+  async list({ state, scope, after, limit }: ReadFilter): Promise<StoredDelivery[]> {
+    const rows = await this.#run(sql.LIST[state], [after, `${limit}`, scopeOrNull(scope)]);
     return rows.map((row) => fromRow(row, state));
   }
 
-  async count(state: UnfinishedState): Promise<number> {
-    const [row] = await this.#run(sql.COUNT[checkState(state)], [`${COUNT_LIMIT}`]);
+  async count({ state, scope }: CountFilter): Promise<number> {
+    const [row] = await this.#run(sql.COUNT[state], [`${COUNT_LIMIT}`, scopeOrNull(scope)]);
     return row?.number('number') ?? 0;
   }
 
@@ -168,4 +161,8 @@ class PostgresStore implements IdempotencyStore {
       throw error;
     }
   }
+}
+
+function scopeOrNull(scope: string | undefined): Value {
+  return scope === undefined ? null : storable(scope);
 }

@@ -1,23 +1,21 @@
 import type { Json } from '../../schemas/json.js';
 import { toBase64 } from '../base64.js';
+import { type ReadFilter, type StoreVerbs, withContract } from '../contract.js';
 import { checkLayout } from '../layout-version.js';
-import { checkState, toLimit } from '../limit.js';
 import { adviceOf, warnOfLimits } from '../limits.js';
 import {
   type Claim,
   type Claimable,
   COUNT_LIMIT,
-  ERROR_CHARACTERS,
+  type CountFilter,
   type FailTerms,
   type IdempotencyStore,
   type LeaseTerms,
-  type ListFilter,
   type StoredDelivery,
-  type UnfinishedState,
 } from '../store.js';
 import { PURGE, REDRIVE } from './care-scripts.js';
 import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
-import { COUNT, COUNT_FAILING, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-scripts.js';
+import { COUNT, COUNT_READ, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-scripts.js';
 import { integer } from './layout.js';
 import { limitsOf } from './limits.js';
 import { list } from './list.js';
@@ -63,7 +61,7 @@ export function redisStore(client: RedisClient): IdempotencyStore {
   const calls = scriptCallsOf(client);
   const limits = limitsOf(client);
   warnOfLimits('Redis', limits);
-  return new RedisStore(calls, adviceOf(limits));
+  return withContract(new RedisStore(calls, adviceOf(limits)));
 }
 
 type ClaimReply =
@@ -71,7 +69,7 @@ type ClaimReply =
   | { state: 'busy'; retryAfterMs: number }
   | { state: 'done' | 'dead' };
 
-class RedisStore implements IdempotencyStore {
+class RedisStore implements StoreVerbs {
   readonly durable = true;
   readonly description = 'Redis';
   readonly whenSilent: string | undefined;
@@ -121,9 +119,13 @@ class RedisStore implements IdempotencyStore {
     return (await this.#fenced('complete', key, fence, integer(keepMs))) === 'true';
   }
 
-  async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    const reason = JSON.stringify(terms.error.slice(0, ERROR_CHARACTERS));
-    const state = await this.#fenced('fail', key, fence, String(terms.permanent), reason);
+  async fail(
+    key: string,
+    fence: number,
+    { error, permanent }: FailTerms,
+  ): Promise<'retry' | 'dead' | 'lost'> {
+    const args = [String(permanent), JSON.stringify(error)];
+    const state = await this.#fenced('fail', key, fence, ...args);
     return state === 'retry' || state === 'dead' ? state : 'lost';
   }
 
@@ -136,8 +138,7 @@ class RedisStore implements IdempotencyStore {
     return (await this.#run(REDRIVE, key)) === 'true';
   }
 
-  async purge(most: number): Promise<number> {
-    const limit = toLimit(most);
+  async purge(limit: number): Promise<number> {
     const purged = await this.#purge(OLD_DEAD, 'dead', limit);
     return purged + (await this.#purge(OLD_OPEN, 'open', limit - purged));
   }
@@ -160,14 +161,16 @@ class RedisStore implements IdempotencyStore {
     return purged;
   }
 
-  list(filter: ListFilter): Promise<StoredDelivery[]> {
+  list(filter: ReadFilter): Promise<StoredDelivery[]> {
     return list(filter, this.#shards, (script, key, ...args) => this.#run(script, key, ...args));
   }
 
-  async count(state: UnfinishedState): Promise<number> {
-    const index = checkState(state) === 'dead' ? 'dead' : 'open';
-    const script = state === 'failing' ? COUNT_FAILING : COUNT;
-    return Math.min(await this.#shards.count(script, index, state), COUNT_LIMIT);
+  async count({ state, scope }: CountFilter): Promise<number> {
+    const index = state === 'dead' ? 'dead' : 'open';
+    const readsEach = state === 'failing' || scope !== undefined;
+    const prefix = scope === undefined ? '' : `[${JSON.stringify(scope)},`;
+    const script = readsEach ? COUNT_READ : COUNT;
+    return Math.min(await this.#shards.count(script, index, state, prefix), COUNT_LIMIT);
   }
 
   #fenced(verb: string, key: string, fence: number, ...args: string[]): Promise<string> {

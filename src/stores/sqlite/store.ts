@@ -1,3 +1,4 @@
+import { withContract } from '../contract.js';
 import type { IdempotencyStore } from '../store.js';
 import { connectionOf } from './connection.js';
 import type { SqliteDatabase } from './database.js';
@@ -30,8 +31,10 @@ export function sqliteStore(database: SqliteDatabase): IdempotencyStore {
     file === ''
       ? { durable: false, description: 'SQLite in memory' }
       : { durable: true, description: `SQLite (${baseName(file)})` };
-  return new StatementStore(kind, (name, values) =>
-    connection.run((statements) => statements[name].all(...values)),
+  return withContract(
+    new StatementStore(kind, (name, values) =>
+      connection.run((statements) => statements[name].all(...values)),
+    ),
   );
 }
 

@@ -45,7 +45,7 @@ export function testBodiesAndClocks(open: () => Promise<ServedStore>) {
     const store = await open();
     const delivery = newDelivery();
     await expect(store.claimLarge(delivery, terms(), 16_000_000)).rejects.toThrow(/too big/);
-    expect(await store.count('dead')).toBe(0);
+    expect(await store.count({ state: 'dead' })).toBe(0);
     expect(await acquire(store, delivery)).toMatchObject({ attempt: 1 });
   });
 

@@ -12,7 +12,7 @@ const SELL = ['UPDATE stock SET n = n - 1'] as const;
 export function describeD1(worker: () => Served) {
   const open = async () => {
     const store = worker().store({ store: 'd1' });
-    await store.count('dead');
+    await store.count({ state: 'dead' });
     await store.sql('DELETE FROM webhook_delivery');
     return store;
   };

@@ -37,7 +37,7 @@ export function describeDurableObjects(worker: () => Served) {
         listed.push(...page.map(({ key }) => key));
       }
       expect(listed).toEqual(keys);
-      expect(await store.count('dead')).toBe(60);
+      expect(await store.count({ state: 'dead' })).toBe(60);
       const [first] = await store.objectSql(0, 'SELECT max(key) AS last FROM webhook_delivery');
       expect(String(first?.last) < '1').toBe(true);
     });

@@ -33,7 +33,7 @@ withRuntimes('the stores in workerd', () => {
     'D1',
     async () => {
       const store = worker.store({ store: 'd1' });
-      await store.count('dead');
+      await store.count({ state: 'dead' });
       await store.sql('DELETE FROM webhook_delivery');
       return store;
     },

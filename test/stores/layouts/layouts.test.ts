@@ -70,7 +70,7 @@ withPostgres('in PostgreSQL', () => {
     await admin.query(dump(name));
     // Two at once, as in a deploy.
     const [store, other] = [postgresStore(pool), postgresStore(admin)];
-    await Promise.all([store.count('dead'), other.count('dead')]);
+    await Promise.all([store.count({ state: 'dead' }), other.count({ state: 'dead' })]);
     await findsAll(store);
     const tx = await pool.connect();
     await tx.query('BEGIN');

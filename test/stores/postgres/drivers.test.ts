@@ -139,7 +139,9 @@ describe('a client', () => {
 
   test('is refused at its first answer where it gives something else than rows', async () => {
     const store = postgresStore({ query: async () => ({ rows: JSON.parse('null') }) });
-    await expect(store.redrive('00')).rejects.toMatchObject({ code: 'client_invalid' });
+    await expect(store.redrive(newDelivery().key)).rejects.toMatchObject({
+      code: 'client_invalid',
+    });
   });
 
   test('is given SQL for the tables that names them', () => {
