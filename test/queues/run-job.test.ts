@@ -69,10 +69,10 @@ describe('a job that was run', () => {
     const job = await queued();
     const failed = await runJob(receiver, job, attempt);
     expect(failed).toMatchObject({ state: 'retry', error: { code: 'delivery_unfinished' } });
-    expect(await store.count('dead')).toBe(0);
+    expect(await store.count({ state: 'dead' })).toBe(0);
     const last = await runJob(receiver, job, { isLast: true });
     expect(last).toMatchObject({ state: 'done', outcome: 'parked' });
-    expect(await store.count('dead')).toBe(1);
+    expect(await store.count({ state: 'dead' })).toBe(1);
   });
 
   test('stays in the queue where the store cannot keep a dead letter', async () => {
@@ -90,7 +90,7 @@ describe('a job that was run', () => {
       state: 'done',
       outcome: 'parked',
     });
-    expect(await store.count('dead')).toBe(1);
+    expect(await store.count({ state: 'dead' })).toBe(1);
   });
 
   test.each([
