@@ -9,5 +9,6 @@ export {
   testQueue,
 } from './queue/test-queue.js';
 export { type ReplayManyOptions, type ReplayOptions, type ReplayResult, replay } from './replay.js';
+export { type StoreSuite, testStore } from './store/test-store.js';
 export type { TestRunner } from './suite.js';
 export type { ReplayTarget } from './target.js';

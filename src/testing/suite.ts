@@ -37,3 +37,22 @@ export async function eventually<Found>(
     await pause(20);
   }
 }
+
+/** Asserts that a value has these parts, however deep, whatever else it has. */
+export function hasParts(actual: unknown, parts: object): void {
+  assert.deepEqual(partsOf(actual, parts), parts);
+}
+
+function partsOf(actual: unknown, parts: unknown): unknown {
+  if (Array.isArray(actual) && Array.isArray(parts))
+    return actual.map((each, index) => partsOf(each, parts[index]));
+  if (typeof actual !== 'object' || actual === null || !isPlain(parts)) return actual;
+  const entries = Object.entries(parts);
+  return Object.fromEntries(
+    entries.map(([name, part]) => [name, partsOf(Reflect.get(actual, name), part)]),
+  );
+}
+
+function isPlain(value: unknown): value is object {
+  return Object.prototype.toString.call(value) === '[object Object]';
+}

@@ -51,7 +51,7 @@ export const names: Readonly<Record<string, string[]>> = {
   './postgres': ['postgresLedger', 'postgresSchema', 'postgresStore'],
   './redis': ['redisStore'],
   './sqlite': ['sqliteLedger', 'sqliteSchema', 'sqliteStore'],
-  './testing': ['loadFixture', 'replay', 'shippedFixtures', 'sign', 'testQueue'],
+  './testing': ['loadFixture', 'replay', 'shippedFixtures', 'sign', 'testQueue', 'testStore'],
   './workers': ['toWorker'],
 };
 
