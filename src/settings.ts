@@ -11,7 +11,8 @@ import type { StandardSchema } from './schemas/standard-schema.js';
 import { VERBS } from './stores/forward.js';
 import { guardStore } from './stores/guard.js';
 import { isMemoryStore, memoryStore } from './stores/memory.js';
-import { isProxy, reasonToRefuse } from './stores/refused.js';
+import { hasMethods } from './stores/methods.js';
+import { isProxy, reasonToRefuse, whatStoreIs } from './stores/refused.js';
 import type { IdempotencyStore } from './stores/store.js';
 import { MAX_TIMER_MS } from './timing.js';
 
@@ -107,7 +108,7 @@ export function readOptions(options: ReceiverOptions): Settings {
   check(typeof unwrap === 'boolean', 'unwrap', 'true or false');
   check(typeof debug === 'boolean', 'debug', 'true or false');
   check(
-    VERBS.every((verb) => typeof store?.[verb] === 'function') && !isProxy(store),
+    hasMethods(store, ...VERBS) && !isProxy(store),
     'store',
     `a store such as memoryStore()${whatStoreIs(store)}${reasonToRefuse(store)}`,
   );
@@ -208,27 +209,6 @@ function isQueue(queue: HandOff): boolean {
   const { durable, enqueue, redrive } = queue ?? {};
   const redrives = redrive === undefined || typeof redrive === 'function';
   return durable === true && typeof enqueue === 'function' && redrives;
-}
-
-function whatStoreIs(store: unknown): string {
-  const [, made] = CLIENTS.find(([verb]) => hasMethod(store, verb)) ?? [];
-  if (made && !isProxy(store)) return `. This is a client, of which a store is made: ${made}`;
-  if (typeof store === 'function') return ', and not a function: call it';
-  return store instanceof Map ? ', and not a Map' : '';
-}
-
-/** By a method that nothing else has. */
-const CLIENTS = [
-  ['query', 'postgresStore(pool)'],
-  ['unsafe', 'postgresStore(sql)'],
-  ['evalsha', 'redisStore(client)'],
-  ['evalSha', 'redisStore(client)'],
-  ['prepare', 'sqliteStore(database)'],
-] as const;
-
-function hasMethod(value: unknown, name: string): boolean {
-  const isHolder = (typeof value === 'object' && value !== null) || typeof value === 'function';
-  return isHolder && typeof Reflect.get(value, name) === 'function';
 }
 
 /** What was meant by a prefix without its dash, or by the name of a whole header. */

@@ -1,10 +1,10 @@
 import type { Dispatched, Result } from '../outcome.js';
 import { harmless } from '../report/harmless.js';
 import type { Reporter } from '../report/hooks.js';
-import { warnOfMemory } from '../report/log.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
 import { toTitle } from '../request/request.js';
 import type { Settings } from '../settings.js';
+import { warnOfMemory } from '../stores/durable-stores.js';
 import { toDispatched, withoutHandler } from './dispatched.js';
 import { type HandOff, handOff } from './hand-off.js';
 import type { Idempotency } from './idempotency.js';

@@ -16,28 +16,3 @@ export function quoted(text: string, maxLength = 80): string {
   const escaped = text.slice(0, maxLength + 1).replace(/["\\]/g, '\\$&');
   return `"${printable(escaped, maxLength)}"`;
 }
-
-let hasWarned = false;
-
-/**
- * Says once per process what the default store cannot promise.
- *
- * @param durableStores - What the platform offers instead, where it starts and stops instances as it likes.
- */
-export function warnOfMemory(durableStores?: string): void {
-  if (hasWarned) return;
-  hasWarned = true;
-  const [problem, store] = durableStores
-    ? [
-        'this platform starts and stops instances, and each remembers its own deliveries only',
-        durableStores,
-      ]
-    : [
-        'deliveries are remembered in the memory of this process only',
-        'sqliteStore(…), postgresStore(…) or redisStore(…)',
-      ];
-  writeLine(
-    `${problem}, so one can be handled twice. Pass ${store} as \`store\`, ` +
-      'or memoryStore() to say that this is meant.',
-  );
-}

@@ -10,7 +10,7 @@ import {
   type StoredDelivery,
 } from '../store.js';
 import type { SqliteValue } from './database.js';
-import { type ClaimRow, type DeliveryRow, fromRow, type Integer, toClaim } from './rows.js';
+import { Row, toClaim, toListed } from './rows.js';
 import type { StatementName } from './statements.js';
 
 const COUNTS = { dead: 'countDead', stalled: 'countStalled', failing: 'countFailing' } as const;
@@ -50,7 +50,7 @@ export class StatementStore implements StoreVerbs {
       proof === undefined || !body
         ? await this.#run('claim', values, key)
         : await this.#run('claimProved', [proof, ...values], key);
-    return toClaim(row as ClaimRow, owner);
+    return toClaim(new Row(row), owner);
   }
 
   renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
@@ -73,7 +73,8 @@ export class StatementStore implements StoreVerbs {
     { error, permanent }: FailTerms,
   ): Promise<'retry' | 'dead' | 'lost'> {
     const [row] = await this.#run('fail', [error, Number(permanent), key, fence], key);
-    return row === undefined ? 'lost' : (row as { state: 'retry' | 'dead' }).state;
+    if (row === undefined) return 'lost';
+    return new Row(row).text('state') === 'dead' ? 'dead' : 'retry';
   }
 
   release(key: string, fence: number): Promise<boolean> {
@@ -92,12 +93,12 @@ export class StatementStore implements StoreVerbs {
 
   async list({ state, scope, after, limit }: ReadFilter): Promise<readonly StoredDelivery[]> {
     const rows = await this.#run(state, [after, scope ?? null, limit]);
-    return (rows as DeliveryRow[]).map((row) => fromRow(row, state));
+    return rows.map((row) => toListed(new Row(row), state));
   }
 
   async count({ state, scope }: CountFilter): Promise<number> {
     const [row] = await this.#run(COUNTS[state], [scope ?? null, COUNT_LIMIT]);
-    return Number((row as { number: Integer }).number);
+    return new Row(row).number('number');
   }
 
   async #touches(

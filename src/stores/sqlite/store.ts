@@ -3,6 +3,7 @@ import type { IdempotencyStore } from '../store.js';
 import { connectionOf } from './connection.js';
 import type { SqliteDatabase } from './database.js';
 import { checkDatabase } from './opening.js';
+import { Row } from './rows.js';
 import { StatementStore } from './statement-store.js';
 
 /**
@@ -41,7 +42,7 @@ export function sqliteStore(database: SqliteDatabase): IdempotencyStore {
 /** Its path, or nothing where it is in memory. */
 function fileOf(database: SqliteDatabase): string {
   const main = database.prepare(`SELECT file FROM pragma_database_list WHERE name = 'main'`).get();
-  return (main as { file: string | null }).file ?? 'unnamed';
+  return new Row(main).maybeText('file') ?? 'unnamed';
 }
 
 /** Without its folders, which are nobody's business. */

@@ -17,7 +17,8 @@ function database(...messages: string[]) {
   const prepare = vi.fn((sql: string) =>
     sql === FIND_LAYOUT ? { ...statement, all: upToDate } : statement,
   );
-  return { prepare, batch: vi.fn(async () => [await fails()]) };
+  const batch = vi.fn(async (): Promise<{ results: unknown[] }[]> => [await fails()]);
+  return { prepare, batch };
 }
 
 const MISSING = 'no such table: webhook_delivery: SQLITE_ERROR';
@@ -64,6 +65,17 @@ test('what is old is purged with a completion, once a minute: a Worker may end a
     'UPDATE',
     'UPDATE',
   ]);
+});
+
+test('what is behind is purged with the next completion as well, and by nobody else', async () => {
+  const old = database();
+  const store = d1Store(old);
+  const many = { results: Array.from({ length: 500 }, () => ({})) };
+  old.batch.mockResolvedValueOnce([{ results: [] }, { results: [] }, many]);
+  for (let delivery = 0; delivery < 3; delivery++) await store.complete(key, 1, 1_000);
+  expect(old.batch).toHaveBeenCalledTimes(2);
+  expect(await store.purge(500)).toBe(0);
+  expect(old.batch).toHaveBeenCalledTimes(2);
 });
 
 test('a completion that fails with the purging is tried again without it', async () => {

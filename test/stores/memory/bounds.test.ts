@@ -1,18 +1,7 @@
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { replay } from 'storefront-webhooks/testing';
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { isMemoryStore } from '../../src/stores/memory.js';
-import { LONG_AGO_MS } from './model.js';
-import { describeStore } from './suite.js';
-
-afterEach(() => vi.restoreAllMocks());
-
-describeStore('memory', () => memoryStore(), {
-  age() {
-    const now = performance.now.bind(performance);
-    vi.spyOn(performance, 'now').mockImplementation(() => now() - LONG_AGO_MS);
-  },
-});
+import { describe, expect, test } from 'vitest';
+import { isMemoryStore } from '../../../src/stores/memory.js';
 
 const terms = (owner: string) => ({ owner, leaseMs: 60_000, keepMs: 60_000, maxCrashes: 3 });
 const keyOf = (name: string) => Buffer.from(name).toString('hex').padEnd(64, '0');

@@ -4,8 +4,11 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from 'storefront-webhooks';
+import { afterAll, beforeAll } from 'vitest';
+import { startWrangler } from '../../cloudflare/wrangler.js';
+import { withRuntimes } from '../../runtimes/installed.js';
 import { Remote } from '../../support/remote-store.js';
-import { startWrangler } from '../wrangler.js';
+import { newFolder } from '../sqlite/remote.js';
 
 export const SECRET = 'a secret for tests';
 
@@ -60,6 +63,23 @@ export async function buildWorker(folder: string): Promise<void> {
     external: ['cloudflare:*', 'node:*'],
     conditions: ['workerd', 'worker', 'browser'],
     tsconfig: join(ROOT, 'tsconfig.json'),
+  });
+}
+
+/** Makes all that is due so two minutes earlier. */
+export const AGE = 'UPDATE webhook_delivery SET not_before = not_before - 120000';
+
+/** Tests of stores in a Worker that is served for them. */
+export function withWorker(name: string, tests: (worker: () => Served) => void): void {
+  withRuntimes(name, () => {
+    let worker: Served;
+    beforeAll(async () => {
+      const folder = newFolder();
+      await buildWorker(folder);
+      worker = await serveWorker(folder);
+    });
+    afterAll(() => worker?.kill());
+    tests(() => worker);
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Claimable, LeaseTerms } from 'storefront-webhooks';
 import { expect, test } from 'vitest';
-import { newDelivery } from '../../stores/suite.js';
+import { newDelivery } from '../suite.js';
 import type { ServedStore } from './served.js';
 
 export const PERMANENT = { permanent: true, error: 'no' };
