@@ -60,6 +60,7 @@ export type { ResourceSchema } from './schemas/resource.js';
 export type { StandardSchema } from './schemas/standard-schema.js';
 export { type WebhookEndpoint, webhookEndpointSchema } from './schemas/webhook-endpoint.js';
 export { type WebhookLog, webhookLogSchema } from './schemas/webhook-log.js';
+export { type ReadFilter, type StoreVerbs, withContract } from './stores/contract.js';
 export type { EffectLedger } from './stores/ledger.js';
 export { type MemoryStoreOptions, memoryStore } from './stores/memory.js';
 export type {
@@ -73,3 +74,4 @@ export type {
   StoredDelivery,
   UnfinishedState,
 } from './stores/store.js';
+export { type StoredRow, toStored } from './stores/stored.js';

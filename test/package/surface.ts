@@ -22,10 +22,12 @@ export const names: Readonly<Record<string, string[]>> = {
     'runJob',
     'seal',
     'toJob',
+    'toStored',
     'verifySignature',
     'webhookEndpointSchema',
     'webhookLogSchema',
     'whiteLabelPaymentSchema',
+    'withContract',
   ],
   './bullmq': ['bullmqQueue', 'bullmqWorker'],
   './cloudflare': [

@@ -45,6 +45,9 @@ declare global {
     later(job: unknown, pauseMs: number): Promise<void>;
     process(run: (job: unknown, attempt: { isLast: boolean }) => unknown): void;
   };
+  function openEmptyStore(): Promise<core.IdempotencyStore>;
+  function openQueue(attempts: number): Promise<testing.TestedQueue>;
+  function openDown(): Promise<Pick<testing.TestedQueue, 'queue' | 'close'>>;
   const secret: string;
   const seal: typeof core.seal;
   const databaseUrl: string;

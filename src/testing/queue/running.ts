@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { forward } from '../../stores/forward.js';
 import { eventually } from '../suite.js';
 import { enqueue, newDelivery, newReceiver, redrive, StandIn, sendOrder } from './deliveries.js';
 import type { Defining } from './test-queue.js';
@@ -148,12 +149,13 @@ export function defineRunning({ test, withQueue, jobsOf, suite }: Defining): voi
   test('keeps what comes while the store is down', () =>
     withQueue(async ({ queue, store, work }) => {
       let isDown = true;
-      const claim = store.claim.bind(store);
-      store.claim = (...args) =>
-        isDown ? Promise.reject(new Error('it is down')) : claim(...args);
+      const shaky = forward(store, {
+        claim: (...args) =>
+          isDown ? Promise.reject(new Error('it is down')) : store.claim(...args),
+      });
       const outcomes: string[] = [];
       const onOutcome = ({ outcome }: { outcome: string }) => void outcomes.push(outcome);
-      await work(newReceiver({ store, hooks: { onOutcome } }).on('order:paid', () => {}));
+      await work(newReceiver({ store: shaky, hooks: { onOutcome } }).on('order:paid', () => {}));
       await enqueue(queue, newDelivery());
       await eventually('it was tried', () => outcomes.length > 0);
       assert.equal(outcomes[0], 'unavailable');

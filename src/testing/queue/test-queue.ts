@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { HandOff } from '../../process/hand-off.js';
 import type { Dispatching } from '../../queues/run-job.js';
+import { forward } from '../../stores/forward.js';
 import { memoryStore } from '../../stores/memory.js';
 import type { IdempotencyStore } from '../../stores/store.js';
 import { TEST_MS, type TestRunner } from '../suite.js';
@@ -102,5 +103,5 @@ export function testQueue(name: string, suite: QueueSuite, { describe, test }: T
 
 /** A store that keeps dead letters, for as long as a test runs. */
 function durableMemory(): IdempotencyStore {
-  return Object.defineProperty(memoryStore(), 'durable', { value: true });
+  return forward(memoryStore(), { durable: true });
 }
