@@ -11,9 +11,6 @@ export interface TestRunner {
   };
 }
 
-/** Defines one test of a suite. */
-export type Define = (name: string, run: () => Promise<void>) => void;
-
 /** A machine may stall for a while. */
 const SOON_MS = 20_000;
 

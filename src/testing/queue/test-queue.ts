@@ -37,6 +37,7 @@ export interface TestedQueue {
  */
 export type QueueCapability = 'oneJob' | 'redrive' | 'crash' | 'down';
 
+/** How {@link testQueue} gets its queues, and what it cannot ask of them. */
 export interface QueueSuite {
   /**
    * Opens a queue of a test's own.
@@ -61,6 +62,7 @@ export interface Defining {
   jobsOf(copies: number): number;
 }
 
+/** A queue that is open, and the store of its deliveries. */
 export type Opened = TestedQueue & { readonly store: IdempotencyStore };
 
 /**

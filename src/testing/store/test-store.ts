@@ -8,6 +8,7 @@ import { defineListing } from './listing.js';
 import { definePages } from './pages.js';
 import { RETRY, type StoreTest, type Tested, toTested } from './tested.js';
 
+/** How {@link testStore} gets its stores, and what is particular to them. */
 export interface StoreSuite {
   /** Opens an empty store of a test's own. */
   open(): IdempotencyStore | Promise<IdempotencyStore>;
