@@ -9,7 +9,10 @@ export interface HandOffOptions<Tx = never> {
   readonly key: string;
   /** Fires when the sender will be told to come back later. */
   readonly signal: AbortSignal;
-  /** A transaction of the caller's, for a queue that takes one: the delivery is stored when it commits. */
+  /**
+   * A transaction of the caller's, for a queue that takes one: the delivery is stored when it commits.
+   * Default: it is stored by itself.
+   */
   readonly tx?: Tx;
 }
 

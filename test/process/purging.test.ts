@@ -1,8 +1,8 @@
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { afterEach, expect, test, vi } from 'vitest';
-import { deliver, paidOrder, SECRET } from './support/deliver.js';
-import { durableStore } from './support/durable.js';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
 
 afterEach(() => {
   vi.useRealTimers();

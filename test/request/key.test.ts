@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createReceiver, type KeyBy, memoryStore } from 'storefront-webhooks';
 import { type Fixture, loadFixture, replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
-import { contentId, contentOf, deliveryKey, effectKey, invalidKey } from '../src/request/key.js';
+import { contentId, contentOf, deliveryKey, effectKey, invalidKey } from '../../src/request/key.js';
 
 fc.configureGlobal({ seed: 15 });
 

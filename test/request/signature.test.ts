@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { UsageError, verifySignature } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { nativeSha2, portableSha2, type Sha2 } from '../src/request/sha2.js';
-import { RFC_4231 } from './adapters/apps/rfc4231.js';
+import { nativeSha2, portableSha2, type Sha2 } from '../../src/request/sha2.js';
+import { RFC_4231 } from '../adapters/apps/rfc4231.js';
 
 fc.configureGlobal({ seed: 4231 });
 
@@ -15,8 +15,8 @@ const toHex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 /** `verifySignature` and `sign` as they are on a runtime that has this backend. */
 async function importWith(backend: Sha2) {
   vi.resetModules();
-  vi.doMock('../src/request/sha2.js', () => ({ sha2: backend }));
-  return import('../src/request/signature.js');
+  vi.doMock('../../src/request/sha2.js', () => ({ sha2: backend }));
+  return import('../../src/request/signature.js');
 }
 
 const { hash: _, ...cryptoWithoutHash } = crypto;
