@@ -1,27 +1,25 @@
-import { defineConfig } from 'tsup';
+import { existsSync, readdirSync } from 'node:fs';
+import type { Options } from 'tsup';
+import tsconfig from './tsconfig.json' with { type: 'json' };
 
-export default defineConfig({
-  entry: {
-    index: 'src/index.ts',
-    express: 'adapters/express.ts',
-    fastify: 'adapters/fastify.ts',
-    fetch: 'adapters/fetch.ts',
-    hono: 'adapters/hono.ts',
-    koa: 'adapters/koa.ts',
-    lambda: 'adapters/lambda.ts',
-    next: 'adapters/next.ts',
-    'next-pages': 'adapters/next-pages.ts',
-    node: 'adapters/node.ts',
-    workers: 'adapters/workers.ts',
-    sqlite: 'src/stores/sqlite/index.ts',
-    postgres: 'src/stores/postgres/index.ts',
-    redis: 'src/stores/redis/index.ts',
-    bullmq: 'src/queues/bullmq/index.ts',
-    'pg-boss': 'src/queues/pg-boss/index.ts',
-    cloudflare: 'src/cloudflare.ts',
-    opentelemetry: 'src/report/opentelemetry/index.ts',
-    testing: 'src/testing/index.ts',
-  },
+/**
+ * The entry points of the package, such as `express`, and their sources: where the `paths` of tsconfig.json
+ * lead. A new file in `adapters/` is one, and so is the `index.ts` of a new store or queue.
+ */
+export const entryPoints: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(tsconfig.compilerOptions.paths).flatMap(([specifier, sources]) =>
+    sources.flatMap((source) => {
+      const [folder = '', end] = source.split('*');
+      if (end === undefined) return [[specifier.split('/')[1] ?? 'index', source]];
+      const names = readdirSync(folder).map((name) => name.replace(/\.ts$/, ''));
+      const found = names.filter((name) => existsSync(folder + name + end));
+      return found.map((name) => [name, folder + name + end]);
+    }),
+  ),
+);
+
+export default {
+  entry: entryPoints,
   format: ['esm', 'cjs'],
   target: 'es2022',
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
@@ -30,4 +28,4 @@ export default defineConfig({
   // Gives CommonJS an import.meta.url, by which the testing subpath finds the saved fixtures.
   shims: true,
   clean: true,
-});
+} satisfies Options;

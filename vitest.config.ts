@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import tsconfig from './tsconfig.json' with { type: 'json' };
+import { entryPoints } from './tsup.config.js';
 
 /** The package's own subpaths, from their sources. */
-const alias = Object.entries(tsconfig.compilerOptions.paths).map(([subpath, [file = '']]) => ({
-  find: new RegExp(`^${subpath}$`),
-  replacement: fileURLToPath(new URL(file, import.meta.url)),
+const alias = Object.entries(entryPoints).map(([name, source]) => ({
+  find: new RegExp(`^storefront-webhooks${name === 'index' ? '' : `/${name}`}$`),
+  replacement: resolve(source),
 }));
 
 export default defineConfig({

@@ -1,6 +1,6 @@
-import { answer } from './shared/node.js';
+import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
 import type { NodeRequest, NodeResponse } from './shared/node-request.js';
-import { type ReceiverSource, toReceive } from './shared/receiver.js';
+import { respond } from './shared/node-response.js';
 
 export type { NodeRequest, NodeResponse };
 
@@ -9,7 +9,7 @@ export type { NodeRequest, NodeResponse };
  * `app.use(express.json())`.
  *
  * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
- * @throws {TypeError} `receiver_invalid` where it is given neither.
+ * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
  * app.post('/webhooks', toExpress(receiver));
@@ -19,7 +19,7 @@ export function toExpress(
 ): (request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void) => void {
   const receive = toReceive(receiver);
   return (request, response, next) => {
-    answer(receive, request, response, { parsedBodyHint }).catch(next);
+    respond(receive, request, response, parsedBodyHint).catch(next);
   };
 }
 

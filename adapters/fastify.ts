@@ -1,14 +1,14 @@
 import type { FastifyPluginCallback } from 'fastify';
-import { toNodeResponse } from './shared/node.js';
+import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
 import { readRequest } from './shared/node-request.js';
-import { type ReceiverSource, toReceive } from './shared/receiver.js';
+import { toNodeResponse } from './shared/node-response.js';
 
 /**
  * Makes a Fastify 5 plugin from a receiver. It takes the raw body inside its own prefix only; all other
  * routes go on parsing theirs.
  *
  * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
- * @throws {TypeError} `receiver_invalid` where it is given neither.
+ * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
  * app.register(toFastify(receiver), { prefix: '/webhooks' });
@@ -25,7 +25,7 @@ export function toFastify(receiver: ReceiverSource): FastifyPluginCallback {
     // Leaves the body where it is: the receiver reads it, if the headers deserve it.
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     app.all('/', async (request, reply) => {
-      const asked = readRequest(request.raw, reply.raw, { parsedBodyHint }, request);
+      const asked = readRequest(request.raw, reply.raw, parsedBodyHint, request);
       const { status, headers, body } = await toNodeResponse(await receive(asked), request.raw);
       return reply.code(status).headers(headers).send(body);
     });

@@ -1,13 +1,13 @@
 import type { Context, Handler } from 'hono';
-import { type ReceiverSource, toReceive } from './shared/receiver.js';
-import { respond } from './shared/web.js';
+import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { respond } from './shared/web-response.js';
 
 /**
  * Mounts a receiver in Hono, on any of its runtimes.
  *
  * @param receiver - A receiver; or a function that makes one, once, from the `env` of the first request,
  *   where Workers keep their secrets.
- * @throws {TypeError} `receiver_invalid` where it is given neither.
+ * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
  * app.post('/webhooks', toHono(receiver));
@@ -17,22 +17,17 @@ export function toHono<Env extends object = object>(
   receiver: ReceiverSource<Env>,
 ): Handler<{ Bindings: Env }> {
   const receive = toReceive(receiver);
-  return (context) => {
-    const waitUntil = (promise: Promise<unknown>) => keepAlive(context, promise);
-    const mount = { parsedBodyHint };
-    const answered = respond(
+  return (context) =>
+    respond(
       (asked) => receive(asked, context.env),
       context.req.raw,
-      mount,
-      waitUntil,
+      parsedBodyHint,
+      (promise) => waitUntil(context, promise),
     );
-    waitUntil(answered);
-    return answered;
-  };
 }
 
-/** On Workers, a handler that has begun finishes, even if the sender has hung up. */
-function keepAlive(context: Context, promise: Promise<unknown>): void {
+/** On Workers, what is not finished goes on. */
+function waitUntil(context: Context, promise: Promise<unknown>): void {
   try {
     context.executionCtx.waitUntil(promise);
   } catch {

@@ -1,13 +1,13 @@
 import type { Middleware } from 'koa';
-import { toNodeResponse } from './shared/node.js';
+import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
 import { type NodeRequest, readRequest } from './shared/node-request.js';
-import { type ReceiverSource, toReceive } from './shared/receiver.js';
+import { toNodeResponse } from './shared/node-response.js';
 
 /**
  * Mounts a receiver in Koa: with `app.use` or on a route of a router, and above any body parser.
  *
  * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
- * @throws {TypeError} `receiver_invalid` where it is given neither.
+ * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
  * router.post('/webhooks', toKoa(receiver));
@@ -16,10 +16,8 @@ export function toKoa(receiver: ReceiverSource): Middleware {
   const receive = toReceive(receiver);
   return async (context) => {
     const request: NodeRequest = context.req;
-    const reply = await receive(
-      readRequest(request, context.res, { parsedBodyHint }, context.request),
-    );
-    const { status, headers, body } = await toNodeResponse(reply, request);
+    const asked = readRequest(request, context.res, parsedBodyHint, context.request);
+    const { status, headers, body } = await toNodeResponse(await receive(asked), request);
     context.status = status;
     context.body = body;
     context.set(headers);

@@ -1,10 +1,32 @@
-import type { UsageErrorCode, WebhookRequest } from '../src/index.js';
-import type { LambdaEvent } from './shared/lambda-event.js';
-import { type ReceiverSource, toReceive } from './shared/receiver.js';
+import { UsageError } from '../src/errors.js';
+import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import type { WebhookRequest } from '../src/request/request.js';
+import { runsOn } from '../src/stores/platform.js';
 
-export type { LambdaEvent };
+/** The event of a function URL, of API Gateway (payload formats 1.0 and 2.0), or of a load balancer. */
+export interface LambdaEvent {
+  readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
+  /** In the formats that have it, `headers` holds only the last of several values. */
+  readonly multiValueHeaders?: Values | null | undefined;
+  readonly body?: string | null | undefined;
+  readonly isBase64Encoded?: boolean;
+  readonly httpMethod?: string;
+  readonly path?: string;
+  readonly rawPath?: string;
+  readonly rawQueryString?: string;
+  readonly queryStringParameters?: Record<string, string | undefined> | null | undefined;
+  readonly multiValueQueryStringParameters?: Values | null | undefined;
+  readonly requestContext?: {
+    readonly http?: { readonly method: string };
+    // Not read: it makes this fit the types of format 1.0.
+    readonly httpMethod?: string;
+    readonly elb?: unknown;
+  };
+}
 
-/** What Lambda sends as the answer, in every format. */
+type Values = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** What Lambda sends as the response, in every format. */
 export interface LambdaResult {
   statusCode: number;
   headers: Record<string, string>;
@@ -16,14 +38,16 @@ export interface LambdaResult {
  * Makes a handler of AWS Lambda from a receiver: behind a function URL, API Gateway or a load balancer.
  *
  * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
- * @returns A handler. It throws a TypeError at an event that is no HTTP request, such as one of a queue.
- * @throws {TypeError} `receiver_invalid` where it is given neither.
+ * @returns A handler. It throws a UsageError, `event_invalid`, at an event that is no HTTP request, such
+ *   as one of a queue.
+ * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
  * export const handler = toLambda(receiver);
  */
 export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Promise<LambdaResult> {
   const receive = toReceive(receiver);
+  runsOn('instances');
   return async (event) => {
     const { status, headers, body } = await receive(readEvent(event));
     return {
@@ -39,11 +63,11 @@ function readEvent(event: LambdaEvent): WebhookRequest {
   const method = event?.requestContext?.http?.method ?? event?.httpMethod;
   if (method === undefined) {
     // To a queue, any answer would say that its message was handled.
-    const message =
+    throw new UsageError(
+      'event_invalid',
       'toLambda() got an event that is no HTTP request. Give this function no other trigger than a ' +
-      'function URL, API Gateway or a load balancer.';
-    const code: UsageErrorCode = 'event_invalid';
-    throw Object.assign(new TypeError(message), { code });
+        'function URL, API Gateway or a load balancer.',
+    );
   }
   const query = event.rawQueryString ?? writeQuery(event);
   return {
@@ -51,7 +75,6 @@ function readEvent(event: LambdaEvent): WebhookRequest {
     url: `${event.rawPath ?? event.path ?? ''}${query && `?${query}`}`,
     headers: { ...event.headers, ...event.multiValueHeaders },
     body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
-    durableStores: 'postgresStore(…) or redisStore(…)',
   };
 }
 

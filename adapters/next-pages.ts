@@ -1,7 +1,6 @@
-import { sharedStores } from './shared/next.js';
-import { answer } from './shared/node.js';
+import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
 import type { NodeRequest, NodeResponse } from './shared/node-request.js';
-import { type ReceiverSource, toReceive } from './shared/receiver.js';
+import { respond } from './shared/node-response.js';
 
 export type { NodeRequest, NodeResponse };
 
@@ -11,7 +10,7 @@ export type { NodeRequest, NodeResponse };
  *
  * @param receiver - A function that makes the receiver at the first request, because a build has no
  *   secrets; or a receiver.
- * @throws {TypeError} `receiver_invalid` where it is given neither.
+ * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
  * // pages/api/webhooks.ts
@@ -22,11 +21,7 @@ export function toNextPages(
   receiver: ReceiverSource,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const receive = toReceive(receiver);
-  return (request, response) =>
-    answer(receive, request, response, {
-      parsedBodyHint,
-      durableStores: sharedStores(),
-    });
+  return (request, response) => respond(receive, request, response, parsedBodyHint);
 }
 
 const parsedBodyHint =

@@ -1,13 +1,12 @@
-import { sharedStores } from './shared/next.js';
-import { type ReceiverSource, toReceive } from './shared/receiver.js';
-import { respond } from './shared/web.js';
+import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { respond } from './shared/web-response.js';
 
 /**
  * Makes a route handler of Next.js's App Router, for the Node and the edge runtime.
  *
  * @param receiver - A function that makes the receiver at the first request, because a build has no
  *   secrets; or a receiver.
- * @throws {TypeError} `receiver_invalid` where it is given neither.
+ * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
  * // app/webhooks/route.ts
@@ -15,11 +14,7 @@ import { respond } from './shared/web.js';
  */
 export function toNext(receiver: ReceiverSource): (request: Request) => Promise<Response> {
   const receive = toReceive(receiver);
-  return (request) =>
-    respond(receive, request, {
-      parsedBodyHint,
-      durableStores: sharedStores(),
-    });
+  return (request) => respond(receive, request, parsedBodyHint);
 }
 
 const parsedBodyHint =

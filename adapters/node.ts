@@ -1,6 +1,6 @@
-import { answer } from './shared/node.js';
+import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
 import type { NodeRequest, NodeResponse } from './shared/node-request.js';
-import { type ReceiverSource, toReceive } from './shared/receiver.js';
+import { respond } from './shared/node-response.js';
 
 export type { NodeRequest, NodeResponse };
 
@@ -10,7 +10,7 @@ export type { NodeRequest, NodeResponse };
  *
  * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
  * @returns A listener whose promise resolves when the answer has been given. It never rejects.
- * @throws {TypeError} `receiver_invalid` where it is given neither.
+ * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
  * createServer(toNodeHandler(receiver)).listen(3000);
@@ -19,7 +19,7 @@ export function toNodeHandler(
   receiver: ReceiverSource,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const receive = toReceive(receiver);
-  return (request, response) => answer(receive, request, response, { parsedBodyHint });
+  return (request, response) => respond(receive, request, response, parsedBodyHint);
 }
 
 const parsedBodyHint =

@@ -8,7 +8,10 @@ import type { EventSchemas } from './schemas/events.js';
 import type { OrderStatus } from './schemas/order.js';
 import type { IdempotencyStore } from './stores/store.js';
 
-/** What {@link createReceiver} takes. Times are milliseconds and sizes bytes, where nothing else is said. */
+/**
+ * What {@link createReceiver} takes. Where a name says no unit, times are milliseconds and sizes are bytes;
+ * another unit is in the name, as in `keepDays`.
+ */
 export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   /**
    * The account's webhook secret; several while one is being replaced; or a function of the request,
@@ -16,7 +19,10 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
    * list leaves it out; where nothing is left, it is refused.
    */
   secret: Secret | readonly (Secret | undefined)[] | SecretFunction | undefined;
-  /** Schemas of your own by event name, over or beside those of the specification. Any Standard Schema. */
+  /**
+   * Schemas of your own by event name, over or beside those of the specification. Any Standard Schema.
+   * Default: those of the specification.
+   */
   events?: Schemas;
   /** What the provider's headers begin with, with the dash that ends it. Default `X-Service-`. */
   headerPrefix?: string;
@@ -24,10 +30,10 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   store?: IdempotencyStore;
   /**
    * Secrets that have been replaced, each with the time until which a worker accepts what was queued under
-   * it. A request that is signed with one of them is refused.
+   * it. A request that is signed with one of them is refused. Default: none.
    */
   retiredSecrets?: readonly RetiredSecret[];
-  /** Hands every verified delivery to a queue, whose worker runs the handlers. */
+  /** Hands every verified delivery to a queue, whose worker runs the handlers. Default: they run here. */
   queue?: HandOff;
   /**
    * Keeps receivers that share a store apart: each service or shop needs one of its own, or what one has
@@ -53,12 +59,16 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   bodyTimeout?: number;
   /** The longest the handlers of a delivery may run, in milliseconds. Default 60 s. */
   timeout?: number;
+  /** What a program is told while it runs. Default: what must not go unnoticed is told on stderr. */
   hooks?: Hooks;
   /**
    * Tells of every delivery on stderr: its outcome and how long it took. Default: whether the environment
    * variable `DEBUG` names `storefront-webhooks`.
    */
   debug?: boolean;
-  /** Traces and counts what happens: `openTelemetry()` of `storefront-webhooks/opentelemetry`. */
+  /**
+   * Traces and counts what happens: `openTelemetry()` of `storefront-webhooks/opentelemetry`.
+   * Default: nothing is.
+   */
   telemetry?: Telemetry;
 }

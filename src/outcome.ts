@@ -34,6 +34,7 @@ const REJECTIONS = {
   payload_invalid: [422, 'The payload does not fit its event.'],
 } as const;
 
+/** Why a request was refused: stable, to be matched on. */
 export type RejectionCode = keyof typeof REJECTIONS;
 
 /** Why a delivery was refused: the sender's mistake, so an answer and not an error. */
@@ -123,9 +124,9 @@ export function toResponse(result: Result): WebhookResponse {
   if (result.outcome === 'rejected') return refusalOf(result);
   const { outcome, ran, retryAfterMs = 1000 } = result;
   const { status, body } = ANSWERS[outcome];
+  if (status !== 503) return { status, headers: JSON_HEADERS, body, outcome, ran };
   const retryAfter = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
-  const headers = status === 503 ? { ...JSON_HEADERS, 'retry-after': retryAfter } : JSON_HEADERS;
-  return { status, headers, body, outcome, ran };
+  return { status, headers: { ...JSON_HEADERS, 'retry-after': retryAfter }, body, outcome, ran };
 }
 
 function refusalOf({ status, message, code, issues }: Rejection): WebhookResponse {

@@ -1,8 +1,7 @@
 import type { ReceiverOptions } from './options.js';
 import type { Rejection, Result } from './outcome.js';
 import { toResponse, type WebhookResponse } from './outcome.js';
-import { Answers, type CloseOptions, Closing } from './process/closing.js';
-import { checkStored, refuseOtherScope, withoutHandler } from './process/dispatched.js';
+import { type CloseOptions, Closing } from './process/closing.js';
 import type {
   EffectOptions,
   EventOf,
@@ -13,22 +12,21 @@ import type {
   PayloadMap,
   WebhookEvent,
 } from './process/handler.js';
-import { Idempotency } from './process/idempotency.js';
-import { Processing, type ProcessOptions } from './process/processing.js';
-import { type AnyHandler, type RouteOptions, Router } from './process/router.js';
-import { type Opened, Unsealing } from './process/unsealing.js';
-import { harmless } from './report/harmless.js';
-import { Reporter } from './report/hooks.js';
-import { type TracedDelivery, trace, watched } from './report/telemetry.js';
+import {
+  Processing,
+  type ProcessOptions,
+  refusalOf,
+  refuseOtherScope,
+} from './process/processing.js';
+import type { AnyHandler, RouteOptions } from './process/router.js';
+import { checkKept, type Opened, Unsealing } from './process/unsealing.js';
+import { Reporter, type Started } from './report/hooks.js';
 import { type Delivery, type KeptDelivery, toSealed } from './request/delivery.js';
 import type { WebhookRequest } from './request/request.js';
 import { SIGN, sign } from './request/signature.js';
 import { verifyRequest } from './request/verify.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
 import { readOptions, type Settings } from './settings.js';
-
-// A short lease, because a sender retries a few times only: a crash must not spend them on 503s.
-const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
 
 /**
  * Makes a receiver. Register its handlers with `.on()`, then mount it with an adapter such as
@@ -49,27 +47,18 @@ export function createReceiver<const Schemas extends EventSchemas = Record<never
 /** What takes a request from its bytes to its answer. Made by {@link createReceiver}. */
 export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   readonly #settings: Settings;
-  readonly #router: Router;
-  readonly #idempotency: Idempotency;
   readonly #reporter: Reporter;
   readonly #processing: Processing;
   readonly #unsealing: Unsealing;
-  readonly #answers = new Answers();
   readonly #closing: Closing;
 
   /** @internal */
   constructor(settings: Settings) {
     this.#settings = settings;
-    this.#router = new Router(settings.schemas.keys());
-    this.#reporter = new Reporter(settings.hooks, settings.debug);
-    this.#idempotency = new Idempotency(
-      settings.store,
-      { ...TIMING, timeoutMs: settings.timeoutMs },
-      (error, subject) => this.#reporter.error(error, subject ?? {}),
-    );
-    this.#processing = new Processing(settings, this.#router, this.#idempotency, this.#reporter);
+    this.#reporter = new Reporter(settings);
+    this.#processing = new Processing(settings, this.#reporter);
     this.#unsealing = new Unsealing(settings, this.#processing);
-    this.#closing = new Closing(this.#idempotency, this.#answers, this.#reporter);
+    this.#closing = new Closing(this.#processing, this.#reporter);
   }
 
   /**
@@ -97,15 +86,15 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     handler: Handler<never>,
     options: EffectOptions<never> | HandlerOptions = {},
   ): this {
-    this.#router.checkOptions(options);
+    this.#processing.router.checkOptions(options);
     // The overloads tie a handler's payload to its patterns, and the router gives it no other.
-    this.#router.on([patterns].flat(), handler as AnyHandler, options as RouteOptions);
+    this.#processing.router.on([patterns].flat(), handler as AnyHandler, options as RouteOptions);
     return this;
   }
 
   /** Registers the handler for events that nobody has named. Without it they are answered 200 `ignored`. */
   onUnknown(handler: Handler<WebhookEvent<string, unknown>>): this {
-    this.#router.onUnknown(handler);
+    this.#processing.router.onUnknown(handler);
     return this;
   }
 
@@ -115,33 +104,30 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * it, it is 422; where there is a queue, its worker parks the delivery in the store.
    */
   onInvalid(handler: Handler<WebhookEvent<string, unknown>>): this {
-    this.#router.onInvalid(handler);
+    this.#processing.router.onInvalid(handler);
     return this;
   }
 
-  /** Takes a request from its bytes to its answer: what an adapter calls. Never throws. */
+  /** Takes a request from its bytes to its response: what an adapter calls. Never throws. */
   async receive(request: WebhookRequest): Promise<WebhookResponse> {
-    return this.#closing.finish(await this.#receive(request));
-  }
-
-  async #receive(request: WebhookRequest): Promise<WebhookResponse> {
     const startedAt = performance.now();
+    let result: Result;
     try {
       this.#processing.announce();
-      if (request.answered) this.#answers.add(request.answered);
-      const delivery = await verifyRequest(request, this.#settings);
-      if (delivery.outcome === 'rejected') return toResponse(this.#refuse(delivery, startedAt));
-      const { queue } = this.#settings;
-      const how = { startedAt, durableStores: request.durableStores };
-      const result = queue
-        ? this.#watch(delivery, 'send', how, () => this.#processing.enqueue(queue, delivery))
-        : this.#process(delivery, how);
-      return toResponse(await result);
+      if (request.responseSent) this.#closing.waitFor(request.responseSent);
+      // 1 its headers and bytes, 2 their signature, 3 the delivery in them.
+      const verified = await verifyRequest(request, this.#settings);
+      // 4 a claim on it, 5 its handlers, or a queue, 6 what became of the claim.
+      result =
+        verified.outcome === 'rejected'
+          ? this.#reporter.refused(verified, startedAt)
+          : await this.#accept(verified, startedAt);
     } catch (error) {
-      harmless(() => this.#settings.telemetry?.failed(error, startedAt));
-      this.#reporter.error(error, {});
-      return toResponse({ outcome: 'failed', ran: [] });
+      this.#reporter.unverifiable(error, startedAt);
+      result = { outcome: 'failed', ran: [] };
     }
+    // 7 the response.
+    return this.#closing.finish(toResponse(result));
   }
 
   /**
@@ -160,7 +146,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   ): Promise<Delivery | Rejection> {
     const delivery = await verifyRequest(request, this.#settings);
     if (delivery.outcome === 'rejected' || keepInvalid) return delivery;
-    return withoutHandler(delivery) ?? delivery;
+    return refusalOf(delivery) ?? delivery;
   }
 
   /**
@@ -182,7 +168,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     const startedAt = performance.now();
     this.#processing.announce();
     if (!('body' in verified)) {
-      refuseOtherScope(this.#settings.scope, verified);
+      refuseOtherScope(this.#settings.scope, verified.scope);
       return this.#process(verified, { lastAttempt, startedAt });
     }
     const opened = await this.#unsealing.open(toSealed(verified), lastAttempt);
@@ -205,9 +191,9 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     stored: KeptDelivery,
     { vouched = false }: { readonly vouched?: boolean } = {},
   ): Promise<Result> {
-    checkStored(stored);
+    checkKept(stored);
     const delivery = toSealed(stored);
-    refuseOtherScope(this.#settings.scope, delivery);
+    refuseOtherScope(this.#settings.scope, delivery.scope);
     const { store, queue } = this.#settings;
     await store.redrive(delivery.key);
     if (this.#unsealing.isUnproven(delivery)) {
@@ -249,41 +235,25 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     return secret === undefined ? '' : sign(body, secret);
   }
 
-  async #processOpened(opened: Opened, how: Omit<ProcessHow, 'durableStores'>): Promise<Result> {
-    if (opened.outcome === 'rejected') return this.#refuse(opened, how.startedAt);
+  /** Hands a verified delivery to the queue, where there is one; else processes it. */
+  #accept(delivery: Delivery, startedAt: number): Promise<Result> {
+    const { queue } = this.#settings;
+    if (!queue) return this.#process(delivery, { startedAt });
+    return this.#reporter.watch(delivery, { action: 'send', startedAt }, () =>
+      this.#processing.enqueue(queue, delivery),
+    );
+  }
+
+  async #processOpened(opened: Opened, how: ProcessHow): Promise<Result> {
+    if (opened.outcome === 'rejected') return this.#reporter.refused(opened, how.startedAt);
     return opened.outcome === undefined ? this.#process(opened, how) : opened;
   }
 
   #process(delivery: Delivery, how: ProcessHow): Promise<Result> {
-    return this.#watch(delivery, 'process', how, () => this.#processing.process(delivery, how));
-  }
-
-  /** Has a delivery processed, and tells everybody what became of it. */
-  async #watch(
-    delivery: Delivery,
-    action: TracedDelivery['action'],
-    { startedAt, traceparent }: ProcessHow,
-    process: () => Promise<Result>,
-  ): Promise<Result> {
-    const { telemetry } = this.#settings;
-    const result = await watched<Result>(
-      telemetry &&
-        ((run) => telemetry.delivery(trace(delivery, { action, startedAt, traceparent }), run)),
-      process,
+    return this.#reporter.watch(delivery, { action: 'process', ...how }, () =>
+      this.#processing.process(delivery, how),
     );
-    if (result.outcome === 'rejected') this.#reporter.rejection(result, delivery.payload);
-    else this.#reporter.outcome(result, delivery, startedAt);
-    return result;
-  }
-
-  #refuse(rejection: Rejection, startedAt: number): Rejection {
-    harmless(() => this.#settings.telemetry?.rejected(rejection, startedAt));
-    this.#reporter.rejection(rejection);
-    return rejection;
   }
 }
 
-interface ProcessHow extends ProcessOptions {
-  readonly startedAt: number;
-  readonly traceparent?: string | undefined;
-}
+type ProcessHow = ProcessOptions & Omit<Started, 'action'>;

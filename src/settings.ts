@@ -5,6 +5,7 @@ import type { Hooks } from './report/hooks.js';
 import type { Telemetry } from './report/telemetry.js';
 import { didYouMean } from './report/text.js';
 import type { KeyBy } from './request/key.js';
+import { type HeaderNames, toHeaderNames } from './request/request.js';
 import { type RetiredSecret, type SecretSource, toSecretSource } from './request/secret-source.js';
 import { type EventSchemas, eventSchemas } from './schemas/events.js';
 import type { StandardSchema } from './schemas/standard-schema.js';
@@ -20,7 +21,7 @@ import { MAX_TIMER_MS } from './timing.js';
 export interface Settings {
   readonly secretSource: SecretSource;
   readonly schemas: ReadonlyMap<string, StandardSchema>;
-  readonly headerPrefix: string;
+  readonly headerNames: HeaderNames;
   readonly store: IdempotencyStore;
   /** Whether nobody has chosen the store. */
   readonly isDefaultStore: boolean;
@@ -131,8 +132,7 @@ export function readOptions(options: ReceiverOptions): Settings {
       ...Object.entries(eventSchemas),
       ...Object.entries(events),
     ]),
-    headerPrefix: headerPrefix.toLowerCase(),
-    // A guard around it would make a delivery a third slower.
+    headerNames: toHeaderNames(headerPrefix),
     store: isMemoryStore(store) ? store : guardStore(store),
     isDefaultStore: options.store === undefined,
     scope: typeof options.secret === 'function' ? undefined : scope,

@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
-import type { WebhookRequest } from '../../src/index.js';
-import type { Mount } from './receiver.js';
+import type { WebhookRequest } from '../../src/request/request.js';
 import { maxPieces, tooManyPieces, toPath } from './request.js';
 
 /** What frameworks and parsers put on a request. */
@@ -23,7 +22,7 @@ export type NodeResponse = ServerResponse | Http2ServerResponse;
 export function readRequest(
   request: NodeRequest,
   response: NodeResponse,
-  { parsedBodyHint, durableStores }: Mount,
+  parsedBodyHint: string,
   extras: Extras = request,
 ): WebhookRequest {
   return {
@@ -31,8 +30,7 @@ export function readRequest(
     url: toPath(extras.originalUrl ?? request.url ?? ''),
     headers: request.headers,
     body: bodyOf(request, extras, parsedBodyHint),
-    durableStores,
-    answered: closed(response),
+    responseSent: closed(response),
   };
 }
 

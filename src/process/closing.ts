@@ -3,26 +3,7 @@ import type { WebhookResponse } from '../outcome.js';
 import type { Reporter } from '../report/hooks.js';
 import { MAX_TIMER_MS, withTimeout } from '../timing.js';
 import { type ClosableServer, drain, isServer } from './draining.js';
-import type { Idempotency } from './idempotency.js';
-
-/** The answers that are on their way: whoever closes a receiver may end the process next. */
-export class Answers {
-  readonly #open = new Set<PromiseLike<unknown>>();
-
-  add(answered: PromiseLike<unknown>): void {
-    // An adapter of somebody's own may give anything: no order is lost over it.
-    const leaving = Promise.resolve(answered);
-    this.#open.add(leaving);
-    const forget = () => this.#open.delete(leaving);
-    leaving.then(forget, forget);
-  }
-
-  /** Waits until all have left, at most `timeoutMs`. */
-  async left(timeoutMs: number): Promise<void> {
-    const all = Promise.allSettled(this.#open);
-    await withTimeout(all, 'An answer', Math.min(timeoutMs, MAX_TIMER_MS)).catch(() => {});
-  }
-}
+import type { Processing } from './processing.js';
 
 /** How `receiver.close()` ends. */
 export interface CloseOptions {
@@ -37,15 +18,24 @@ export interface CloseOptions {
 
 /** The end of a receiver. */
 export class Closing {
-  readonly #idempotency: Idempotency;
-  readonly #answers: Answers;
+  readonly #processing: Processing;
   readonly #reporter: Reporter;
+  /** The responses that are on their way: whoever closes a receiver may end the process next. */
+  readonly #leaving = new Set<Promise<unknown>>();
   #isDraining = false;
 
-  constructor(idempotency: Idempotency, answers: Answers, reporter: Reporter) {
-    this.#idempotency = idempotency;
-    this.#answers = answers;
+  constructor(processing: Processing, reporter: Reporter) {
+    this.#processing = processing;
     this.#reporter = reporter;
+  }
+
+  /** @param sent - Settles when a response has left. */
+  waitFor(sent: PromiseLike<unknown>): void {
+    // An adapter of somebody's own may give anything: no order is lost over it.
+    const leaving = Promise.resolve(sent);
+    this.#leaving.add(leaving);
+    const forget = () => this.#leaving.delete(leaving);
+    leaving.then(forget, forget);
   }
 
   async close({ server, timeoutMs = 10_000 }: CloseOptions): Promise<void> {
@@ -59,16 +49,25 @@ export class Closing {
       const drained = drain(server, { isOver: () => leftMs() === 0, onStopped });
       await drained.catch((error) => this.#reporter.error(error, {}));
     } else if (server !== undefined) this.#reporter.error(noServer(), {});
-    await Promise.all([this.#idempotency.close(leftMs()), this.#answers.left(leftMs())]);
+    await Promise.all([this.#processing.close(leftMs()), this.#allLeft(leftMs())]);
     this.#reporter.flush();
   }
 
-  /** An answer, with what follows it; while the server is stopped, it is the last of its connection. */
-  finish(reply: WebhookResponse): WebhookResponse {
-    const recorded = this.#idempotency.recording;
-    if (!this.#isDraining && !recorded) return reply;
-    const headers = this.#isDraining ? { ...reply.headers, connection: 'close' } : reply.headers;
-    return { ...reply, headers, recorded };
+  async #allLeft(timeoutMs: number): Promise<void> {
+    const all = Promise.allSettled(this.#leaving);
+    await withTimeout(all, 'A response', Math.min(timeoutMs, MAX_TIMER_MS)).catch(() => {});
+  }
+
+  /** A response, with what follows it; while the server is stopped, it is the last of its connection. */
+  finish(response: WebhookResponse): WebhookResponse {
+    const { recording } = this.#processing;
+    if (!this.#isDraining && !recording) return response;
+    const { headers } = response;
+    return {
+      ...response,
+      headers: this.#isDraining ? { ...headers, connection: 'close' } : headers,
+      recorded: recording,
+    };
   }
 }
 

@@ -78,8 +78,10 @@ export interface WebhookEvent<Event extends string, Payload> {
 export type EventOf<Payloads extends PayloadMap, Name> =
   Name extends NameOf<Payloads> ? WebhookEvent<Name, Payloads[Name]> : never;
 
+/** What runs for a delivery. Once what it gives has resolved, the delivery is handled; what it throws has it sent again. */
 export type Handler<Event> = (event: Event) => unknown;
 
+/** How a handler is remembered. */
 export interface HandlerOptions {
   /**
    * The name under which is stored what the handler has done. Default: the pattern. It is for ever: a
@@ -88,7 +90,8 @@ export interface HandlerOptions {
   name?: string;
   /**
    * What it was called when it first was deployed, or its pattern where it had no name: what it has done is
-   * stored under that, before and from now on. Keep it for as long as the handler lives.
+   * stored under that, before and from now on. Keep it for as long as the handler lives. Default: it had no
+   * other.
    *
    * @example
    * receiver.on('order:paid', deliver, { name: 'deliver', formerly: 'order:paid', oncePer: (order) => order.id });
@@ -96,6 +99,7 @@ export interface HandlerOptions {
   formerly?: string;
 }
 
+/** How a handler is remembered that runs once per key of its own. */
 export interface EffectOptions<Payload> extends HandlerOptions {
   /** Needed, because its effects are remembered under it for ever: see {@link HandlerOptions.name}. */
   name: string;

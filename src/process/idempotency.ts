@@ -1,61 +1,33 @@
 import { WebhookError } from '../errors.js';
 import type { Dispatched } from '../outcome.js';
-import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from '../stores/store.js';
-import { keepTrying, MAX_TIMER_MS, withRetry, withTimeout } from '../timing.js';
-import { Lease, type LeaseEnd, type Timing } from './lease.js';
+import type { Claimable, IdempotencyStore, LeaseTerms } from '../stores/store.js';
+import { keepTrying, MAX_TIMER_MS, pause, withRetry, withTimeout } from '../timing.js';
+import { Lease, type Timing, type Work } from './lease.js';
 import { Purging } from './purging.js';
 
 /** How many interrupted attempts make a delivery dead, where the store can park it. */
 const MAX_CRASHES = 5;
 
-/** What claiming and settling may take beside the handlers. */
-const GRACE_MS = 30_000;
-
-/** What the work under a lease came to. */
-export type Work =
-  | { readonly state: 'done' }
-  | { readonly state: 'failed'; readonly error: string }
-  /** Part of it is being done elsewhere. */
-  | { readonly state: 'busy' }
-  /** Part of it could not even be claimed. */
-  | { readonly state: 'unavailable' };
-
-/** What became of the wish to do some work once. */
-export type Held<Result extends Work> =
-  | {
-      readonly state: 'worked';
-      readonly attempt: number;
-      readonly result: Result;
-      /** It failed for the last time, and the store keeps it for a person. */
-      readonly isDead: boolean;
-    }
-  /** The lease ended before the work did, which is not waited for. */
-  | { readonly state: LeaseEnd; readonly attempt: number; readonly error: WebhookError }
-  | { readonly state: 'busy'; readonly retryAfterMs: number }
-  | { readonly state: 'done' | 'dead' | 'closing' }
-  | { readonly state: 'unavailable'; readonly error: WebhookError };
-
+/** On which terms work is done once. */
 export interface HoldTerms {
   /** How long the key is remembered; `Infinity` for ever. */
   readonly keepMs: number;
   /** Nobody tries again what fails now: it is dead, where the store can park it. */
   readonly lastAttempt?: boolean;
+  /** Told why, where the outcome is neither the work's nor that of an earlier claim. */
+  readonly onError: (error: WebhookError, attempt?: number) => void;
 }
-
-/** A claim, and when it was asked for. */
-type Granted =
-  | Exclude<Claim, { state: 'acquired' }>
-  | (Extract<Claim, { state: 'acquired' }> & { readonly askedAt: number });
 
 /** Does work once per key, over any store. */
 export class Idempotency {
   readonly #store: IdempotencyStore;
   readonly #timing: Timing;
   readonly #onError: (error: unknown, subject: Claimable) => void;
-  readonly #running = new Map<string, { started: Promise<Dispatched>; at: number }>();
   /** Work after its time limit, and records that the store could not take yet: no sender waits for them. */
   readonly #late = new Set<Promise<unknown>>();
   readonly #purging: Purging;
+  #name: string | undefined;
+  #claims = 0;
   #closing = false;
   #closed = false;
 
@@ -77,76 +49,22 @@ export class Idempotency {
    *
    * @param work - Must not reject.
    */
-  async hold<Result extends Work>(
+  async hold(
     subject: Claimable,
-    { keepMs, lastAttempt = false }: HoldTerms,
-    work: (lease: Lease) => Promise<Result>,
-  ): Promise<Held<Result>> {
-    if (this.#closing) return { state: 'closing' };
-    let claim: Granted;
-    try {
-      const terms = this.#terms(subject, keepMs);
-      // By the same owner: a claim whose answer was lost must not hold the delivery up for a lease.
-      claim = await withRetry(() => this.#claim(subject, terms));
-      if (claim.state === 'busy') claim = await this.#wait(subject, terms, claim);
-    } catch (cause) {
-      const error = new WebhookError('store_unavailable', 'The store could not take the claim.', {
-        cause,
-      });
-      return { state: 'unavailable', error };
-    }
-    if (claim.state === 'busy') return claim;
-    if (claim.state !== 'acquired') return { state: claim.state };
-
-    // The first one counts in any case, and what cannot be parked may crash as often as it likes.
-    const tellsBeginning = claim.attempt > 1 && this.#parks(subject);
-    const lease = new Lease(this.#store, subject.key, claim, this.#timing, {
-      askedAt: claim.askedAt,
-      tellsBeginning,
-    });
-    if (this.#closing) {
-      await this.#settle(lease, subject, { state: 'busy' }, keepMs);
-      return { state: 'closing' };
-    }
-
-    const { attempt } = lease;
+    terms: HoldTerms,
+    work: (lease: Lease) => Promise<Work>,
+  ): Promise<Dispatched> {
+    const lease = await this.#claim(subject, terms);
+    if (lease.outcome !== undefined) return lease;
     const working = work(lease);
-    const result = await lease.until(working);
-    if (typeof result === 'string') {
-      this.#settleLate(lease, subject, working, keepMs);
-      return { state: result, attempt, error: lease.endError(result) };
-    }
-    const permanent = lastAttempt && this.#parks(subject);
-    const settled = await this.#settle(lease, subject, result, keepMs, permanent);
-    if (settled === 'lost') return { state: 'lost', attempt, error: lease.endError('lost') };
-    return { state: 'worked', attempt, result, isDead: settled === 'dead' };
-  }
-
-  /**
-   * Duplicates that arrive in this process while the first is running share what becomes of it. It is not
-   * waited for for ever: Workers end what runs for a request, and its promise then never settles.
-   *
-   * @param key - Of what is run: to be handed to a queue and to be processed are two things.
-   */
-  join(key: string, run: () => Promise<Dispatched>): Promise<Dispatched> {
-    const first = this.#running.get(key);
-    const leftMs = first ? first.at + this.#timing.timeoutMs + GRACE_MS - performance.now() : 0;
-    if (first && leftMs > 0) {
-      const busy = () => ({ outcome: 'busy', ran: [] }) as const;
-      return withTimeout(first.started, 'The first of them', Math.min(leftMs, MAX_TIMER_MS)).then(
-        toDuplicate,
-        busy,
-      );
-    }
-    const running = { started: run(), at: performance.now() };
-    const { started } = running;
-    this.#running.set(key, running);
-    const forget = () => {
-      if (this.#running.get(key) === running) this.#running.delete(key);
-      if (!this.#closing) this.#purging.perhaps();
-    };
-    started.then(forget, forget);
-    return started;
+    let ended = await lease.until(working);
+    const isEarly = ended.state === 'timeout' || ended.state === 'lost';
+    if (isEarly) this.#settleLate(lease, subject, working, terms);
+    else ended = await this.#settle(lease, subject, ended, terms);
+    if (ended.state === 'timeout' || ended.state === 'lost')
+      terms.onError(lease.endError(ended.state), lease.attempt);
+    if (!this.#closing) this.#purging.perhaps();
+    return toDispatched(ended, lease);
   }
 
   /** Settles when nothing is running and to be recorded any more that no sender waits for. */
@@ -159,22 +77,24 @@ export class Idempotency {
     return this.#closing;
   }
 
-  /** Stops claiming, and waits until nothing is running any more, at most `timeoutMs`. */
-  async close(timeoutMs: number): Promise<void> {
+  /**
+   * Stops claiming, and waits until nothing is running any more, at most `timeoutMs`.
+   *
+   * @param running - What else is running.
+   */
+  async close(
+    timeoutMs: number,
+    running: () => readonly Promise<unknown>[] = () => [],
+  ): Promise<void> {
     this.#closing = true;
+    const left = () => [...running(), ...this.#late];
+    const idle = async () => {
+      for (let all = left(); all.length > 0; all = left()) await Promise.allSettled(all);
+      await this.#purging.idle;
+    };
     // What takes longer is not reported: its lease lapses, and somebody else takes it over.
-    await withTimeout(this.#idle(), 'What is running', Math.min(timeoutMs, MAX_TIMER_MS)).catch(
-      () => {},
-    );
+    await withTimeout(idle(), 'What is running', Math.min(timeoutMs, MAX_TIMER_MS)).catch(() => {});
     this.#closed = true;
-  }
-
-  async #idle(): Promise<void> {
-    while (this.#running.size > 0 || this.#late.size > 0) {
-      const running = [...this.#running.values()].map(({ started }) => started);
-      await Promise.allSettled([...running, ...this.#late]);
-    }
-    await this.#purging.idle;
   }
 
   /** Only a durable store can park a delivery for a person to look at: elsewhere, dead would mean lost. */
@@ -182,47 +102,74 @@ export class Idempotency {
     return this.#store.durable && body !== undefined;
   }
 
-  #terms(subject: Claimable, keepMs: number): LeaseTerms {
+  /** Step 4. Asks again for a while, because what is being processed elsewhere is most often soon done. */
+  async #claim(subject: Claimable, { keepMs, onError }: HoldTerms): Promise<Lease | Dispatched> {
+    const { key } = subject;
+    const { leaseMs, waitMs } = this.#timing;
     const maxCrashes = this.#parks(subject) ? MAX_CRASHES : Number.POSITIVE_INFINITY;
-    return { owner: crypto.randomUUID(), leaseMs: this.#timing.leaseMs, keepMs, maxCrashes };
-  }
-
-  /** Asks again for a while, because what is being processed elsewhere is most often soon done. */
-  async #wait(subject: Claimable, terms: LeaseTerms, first: Granted): Promise<Granted> {
-    const giveUpAt = performance.now() + this.#timing.waitMs;
-    let claim = first;
-    for (let pauseMs = 20; claim.state === 'busy'; pauseMs = Math.min(2 * pauseMs, 250)) {
-      if (this.#closing || performance.now() + pauseMs > giveUpAt) break;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      claim = await this.#claim(subject, terms);
+    const terms = { owner: this.#nextOwner(), leaseMs, keepMs, maxCrashes };
+    if (this.#closing) return { outcome: 'unavailable', ran: [], key };
+    try {
+      // By the same owner: a claim whose answer was lost must not hold the delivery up for a lease.
+      let claimed = await withRetry(() => this.#ask(subject, terms));
+      const giveUpAt = performance.now() + waitMs;
+      for (let pauseMs = 20; claimed.outcome === 'busy'; pauseMs = Math.min(2 * pauseMs, 250)) {
+        if (this.#closing || performance.now() + pauseMs > giveUpAt) break;
+        await pause(pauseMs);
+        claimed = await this.#ask(subject, terms);
+      }
+      if (claimed.outcome !== undefined || !this.#closing) return claimed;
+      await this.#settle(claimed, subject, { state: 'busy', ran: [] }, { keepMs });
+    } catch (cause) {
+      const message = 'The store could not take the claim.';
+      onError(new WebhookError('store_unavailable', message, { cause }));
     }
-    return claim;
+    return { outcome: 'unavailable', ran: [], key };
   }
 
-  /** A process that was frozen meanwhile has been granted what may be another one's by now: it asks again. */
-  async #claim(subject: Claimable, terms: LeaseTerms): Promise<Granted> {
+  async #ask(subject: Claimable, terms: LeaseTerms): Promise<Lease | Dispatched> {
+    const { key } = subject;
     const askedAt = performance.now();
     const claim = await this.#store.claim(subject, terms);
-    if (claim.state !== 'acquired') return claim;
-    const isLate = performance.now() - askedAt > this.#timing.leaseMs - this.#timing.renewMs;
-    return isLate ? { state: 'busy', retryAfterMs: 0 } : { ...claim, askedAt };
+    switch (claim.state) {
+      case 'busy':
+        return { outcome: 'busy', ran: [], retryAfterMs: claim.retryAfterMs, key };
+      case 'done':
+        return { outcome: 'duplicate', ran: [], key };
+      case 'dead':
+        return { outcome: 'parked', ran: [], key };
+    }
+    // A process that was frozen meanwhile has been granted what may be another one's by now.
+    if (performance.now() - askedAt > this.#timing.leaseMs - this.#timing.renewMs)
+      return { outcome: 'busy', ran: [], retryAfterMs: 0, key };
+    // The first one counts in any case, and what cannot be parked may crash as often as it likes.
+    const tellsBeginning = claim.attempt > 1 && this.#parks(subject);
+    return new Lease(this.#store, key, claim, this.#timing, { askedAt, tellsBeginning });
   }
 
+  /** Made at the first claim: Workers have no randomness before there is a request. */
+  #nextOwner(): string {
+    this.#name ??= crypto.randomUUID();
+    this.#claims += 1;
+    return `${this.#name}-${this.#claims}`;
+  }
+
+  /** Step 6: has the store record what the work came to, and says what counts. */
   async #settle(
     lease: Lease,
     subject: Claimable,
     work: Work,
-    keepMs: number,
-    permanent = false,
-  ): Promise<Settled> {
+    { keepMs, lastAttempt = false }: Pick<HoldTerms, 'keepMs' | 'lastAttempt'>,
+  ): Promise<Work> {
     lease.stop();
-    const settle = () => settlement(lease, work, keepMs, permanent);
+    const permanent = lastAttempt && this.#parks(subject);
+    const settle = () => lease.settle(work, { keepMs, permanent });
     try {
       return await withRetry(settle);
     } catch (cause) {
       this.#goOn(this.#settleInTheEnd(lease, subject, settle, cause));
       // What is done is done: to have it sent again would only do it twice.
-      return 'held';
+      return work;
     }
   }
 
@@ -230,7 +177,7 @@ export class Idempotency {
   async #settleInTheEnd(
     lease: Lease,
     subject: Claimable,
-    settle: () => Promise<Settled>,
+    settle: () => Promise<Work>,
     firstCause: unknown,
   ): Promise<void> {
     let cause = firstCause;
@@ -251,16 +198,16 @@ export class Idempotency {
         tellOnceLapsed();
       },
     });
-    if (settled === undefined || settled === 'lost') tell();
+    if (!settled || settled.state === 'lost') tell();
   }
 
   /** Work that ends late still counts, unless somebody else has taken over by then. */
-  #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, keepMs: number): void {
+  #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, terms: HoldTerms): void {
     this.#goOn(
       working
-        .then<unknown>(({ state }) =>
+        .then<unknown>((work) =>
           // The time limit was its failure. Now that it has stopped, a retry need not wait for the lease.
-          state === 'done' ? this.#settle(lease, subject, { state }, keepMs) : lease.lapse(),
+          work.state === 'done' ? this.#settle(lease, subject, work, terms) : lease.lapse(),
         )
         .catch((error) => this.#onError(error, subject)),
     );
@@ -273,24 +220,18 @@ export class Idempotency {
   }
 }
 
-/** Whether the lease was still held; `dead` where it was, and the work has failed for the last time. */
-type Settled = 'held' | 'dead' | 'lost';
-
-async function settlement(
-  lease: Lease,
-  work: Work,
-  keepMs: number,
-  permanent: boolean,
-): Promise<Settled> {
-  if (work.state === 'failed') {
-    const state = await lease.fail(work.error, { permanent });
-    return state === 'retry' ? 'held' : state;
+function toDispatched({ state, ran }: Work, { attempt, key }: Lease): Dispatched {
+  switch (state) {
+    case 'done':
+      // Nothing ran where every effect had been done for another delivery.
+      return { outcome: ran.length > 0 ? 'handled' : 'duplicate', ran, attempt, key };
+    case 'dead':
+      return { outcome: 'parked', ran, attempt, key };
+    case 'timeout':
+      return { outcome: 'failed', ran, attempt, key };
+    case 'lost':
+      return { outcome: 'busy', ran, attempt, key };
+    default:
+      return { outcome: state, ran, attempt, key };
   }
-  const isHeld = await (work.state === 'done' ? lease.complete(keepMs) : lease.release());
-  return isHeld ? 'held' : 'lost';
-}
-
-function toDuplicate(first: Dispatched): Dispatched {
-  const succeeded = first.outcome === 'handled' || first.outcome === 'parked';
-  return { ...first, ran: [], outcome: succeeded ? 'duplicate' : first.outcome };
 }

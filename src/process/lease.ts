@@ -14,14 +14,29 @@ export interface Timing {
   readonly waitMs: number;
 }
 
-/** Why a lease ended before its work did. */
-export type LeaseEnd = 'timeout' | 'lost';
+/** What work under a lease came to, and the names of the handlers that ran to their end. */
+export type Work = { readonly ran: readonly string[] } & (
+  | { readonly state: 'done' }
+  | { readonly state: 'failed'; readonly error: string }
+  /** Part of it is being done elsewhere, or could not even be claimed. */
+  | { readonly state: 'busy' | 'unavailable' }
+  /** It failed for good, and the store keeps it for a person. */
+  | { readonly state: 'dead' }
+  /** The lease ended before the work did, which is not waited for. */
+  | { readonly state: LeaseEnd }
+);
+
+const LOST: Work = { state: 'lost', ran: [] };
+
+type LeaseEnd = 'timeout' | 'lost';
 
 /**
  * The right to process one key, held by renewing it. It ends early when the work takes longer than
  * `timeoutMs` or when another process has taken over; then the signal fires.
  */
 export class Lease {
+  /** None yet: a claim that was not granted has one. */
+  readonly outcome?: undefined;
   readonly key: string;
   readonly attempt: number;
   readonly steps: Readonly<Record<string, Json>>;
@@ -38,7 +53,7 @@ export class Lease {
   #error: WebhookError | undefined;
   #abort: AbortController | undefined;
   /** What is done, and what the store could not yet be told. */
-  readonly #unrecorded = new Map<string, Json>();
+  #unrecorded: Map<string, Json> | undefined;
 
   /**
    * @param options.askedAt - When it was claimed: it lasts from then on, at least.
@@ -75,9 +90,9 @@ export class Lease {
   }
 
   /** Waits for the work under this lease, or for the lease to end early. The work must not reject. */
-  until<Result>(working: Promise<Result>): Promise<Result | LeaseEnd> {
+  until(working: Promise<Work>): Promise<Work> {
     return new Promise((resolve, reject) => {
-      this.#end = resolve;
+      this.#end = (state) => resolve({ state, ran: [] });
       working.then(resolve, reject);
     });
   }
@@ -121,6 +136,7 @@ export class Lease {
     try {
       if (await withRetry(() => this.#record(name, output))) return;
     } catch {
+      this.#unrecorded ??= new Map();
       this.#unrecorded.set(name, output);
       return;
     }
@@ -128,20 +144,25 @@ export class Lease {
     this.check();
   }
 
-  complete(keepMs: number): Promise<boolean> {
-    return this.#store.complete(this.key, this.#fence, keepMs);
-  }
-
-  async fail(
-    error: string,
-    { permanent }: { permanent: boolean },
-  ): Promise<'retry' | 'dead' | 'lost'> {
-    if (!(await this.#recordRest())) return 'lost';
-    return this.#store.fail(this.key, this.#fence, { error, permanent });
-  }
-
-  async release(): Promise<boolean> {
-    return (await this.#recordRest()) && this.#store.release(this.key, this.#fence);
+  /**
+   * Has the store record what the work came to, and gives what counts: `lost` where another process has taken
+   * over, `dead` where it failed for good.
+   */
+  async settle(
+    work: Work,
+    { keepMs, permanent }: { readonly keepMs: number; readonly permanent: boolean },
+  ): Promise<Work> {
+    if (work.state === 'done') {
+      const isHeld = await this.#store.complete(this.key, this.#fence, keepMs);
+      return isHeld ? work : LOST;
+    }
+    if (!(await this.#recordRest())) return LOST;
+    if (work.state !== 'failed')
+      return (await this.#store.release(this.key, this.#fence)) ? work : LOST;
+    // Who sent it does the retrying, or the queue: so it is free at once, and a later retry may succeed.
+    const state = await this.#store.fail(this.key, this.#fence, { error: work.error, permanent });
+    if (state === 'lost') return LOST;
+    return state === 'dead' ? { state, ran: work.ran } : work;
   }
 
   /** Ends the lease at once, as if it had run out: the next claim counts as one after a crash. */
@@ -207,9 +228,9 @@ export class Lease {
   }
 
   async #recordRest(): Promise<boolean> {
-    for (const [name, output] of this.#unrecorded) {
+    for (const [name, output] of this.#unrecorded ?? []) {
       if (!(await this.#record(name, output))) return false;
-      this.#unrecorded.delete(name);
+      this.#unrecorded?.delete(name);
     }
     return true;
   }

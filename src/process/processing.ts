@@ -1,77 +1,94 @@
-import type { Dispatched, Result } from '../outcome.js';
+import { UsageError } from '../errors.js';
+import { type Dispatched, Rejection, type Result } from '../outcome.js';
 import { harmless } from '../report/harmless.js';
 import type { Reporter } from '../report/hooks.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
 import { toTitle } from '../request/request.js';
 import type { Settings } from '../settings.js';
-import { warnOfMemory } from '../stores/durable-stores.js';
-import { toDispatched, withoutHandler } from './dispatched.js';
+import { warnOfMemory } from '../stores/platform.js';
 import { type HandOff, handOff } from './hand-off.js';
-import type { Idempotency } from './idempotency.js';
-import type { Lease } from './lease.js';
-import type { Route, Router } from './router.js';
-import { type HandlersWork, runHandlers } from './run-handlers.js';
+import { Idempotency } from './idempotency.js';
+import { InFlight } from './in-flight.js';
+import type { Lease, Work } from './lease.js';
+import { type Route, Router } from './router.js';
+import { runHandlers } from './run-handlers.js';
+
+// A short lease, because a sender retries a few times only: a crash must not spend them on 503s.
+const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
 
 /** How a delivery is processed. */
 export interface ProcessOptions {
   /** Nobody tries it again: what fails now is dead, where the store can park it. */
   readonly lastAttempt?: boolean | undefined;
-  /** What the platform offers, where the default store cannot do. */
-  readonly durableStores?: string | undefined;
 }
 
 /** What is known of a delivery beside what is kept of it. */
-interface HoldOptions extends Pick<Delivery, 'kind'> {
+interface HoldOptions {
   readonly lastAttempt: boolean;
   readonly payload?: unknown;
 }
 
 /** Steps 4 to 6: what becomes of a verified delivery. */
 export class Processing {
+  readonly router: Router;
   readonly #settings: Settings;
-  readonly #router: Router;
   readonly #idempotency: Idempotency;
+  readonly #inFlight: InFlight;
   readonly #reporter: Reporter;
   #isAnnounced = false;
 
-  constructor(settings: Settings, router: Router, idempotency: Idempotency, reporter: Reporter) {
+  constructor(settings: Settings, reporter: Reporter) {
+    const { store, schemas, timeoutMs } = settings;
     this.#settings = settings;
-    this.#router = router;
-    this.#idempotency = idempotency;
     this.#reporter = reporter;
+    this.router = new Router(schemas.keys());
+    this.#inFlight = new InFlight(timeoutMs);
+    this.#idempotency = new Idempotency(store, { ...TIMING, timeoutMs }, (error, subject) =>
+      reporter.error(error, subject ?? {}),
+    );
   }
 
   /** Says at the first use what the receiver is. */
   announce(): void {
     if (this.#isAnnounced) return;
     this.#isAnnounced = true;
-    const { headerPrefix, store, queue } = this.#settings;
+    const { headerNames, store, queue } = this.#settings;
     this.#reporter.announce({
-      handles: this.#router.handled,
-      headerPrefix: toTitle(headerPrefix),
+      handles: this.router.handled,
+      headerPrefix: toTitle(headerNames.prefix),
       store: store.description,
       queue: queue && (queue.description ?? 'your own'),
     });
   }
 
-  /** Claims it, runs its handlers, and settles the claim. */
-  async process(
-    delivery: Delivery,
-    { lastAttempt = false, durableStores }: ProcessOptions,
-  ): Promise<Result> {
-    const routes = this.#router.routesFor(delivery);
-    const refused = routes.length === 0 ? withoutHandler(delivery) : undefined;
-    if (routes.length === 0 && !refused) {
-      return { outcome: 'ignored', ran: [], key: delivery.key };
+  /** Finds its handlers, claims it, runs them, and settles the claim. */
+  async process(delivery: Delivery, { lastAttempt = false }: ProcessOptions): Promise<Result> {
+    const { key, payload } = delivery;
+    const routes = this.router.routesFor(delivery);
+    if (routes.length === 0) {
+      const refused = refusalOf(delivery);
+      if (!refused) return { outcome: 'ignored', ran: [], key };
+      return lastAttempt ? this.#keep(delivery, refused) : refused;
     }
-    if (refused && !lastAttempt) return refused;
-    if (this.#settings.isDefaultStore) warnOfMemory(durableStores);
-    const dispatched = await this.#idempotency.join(delivery.key, () =>
-      this.hold(seal(delivery), { ...delivery, lastAttempt }, (lease) =>
-        refused ? failed(refused.message) : this.#run(routes, delivery, lease),
+    if (this.#settings.isDefaultStore) warnOfMemory();
+    const result = await this.#inFlight.join(key, () =>
+      this.hold(seal(delivery), { lastAttempt, payload }, (lease) =>
+        this.#run(routes, delivery, lease),
       ),
     );
-    return refused && dispatched.outcome === 'failed' ? refused : dispatched;
+    const isKept = delivery.kind === 'invalid' && result.outcome === 'handled';
+    return isKept ? { ...result, outcome: 'parked' } : result;
+  }
+
+  /** Nobody handles what does not fit its event: the store keeps it for a person, or it is refused. */
+  async #keep(delivery: Delivery, refused: Rejection): Promise<Result> {
+    const { payload } = delivery;
+    const result = await this.#inFlight.join(delivery.key, () =>
+      this.hold(seal(delivery), { lastAttempt: true, payload }, async () =>
+        failed(refused.message),
+      ),
+    );
+    return result.outcome === 'failed' ? refused : result;
   }
 
   /** Has it stored by the queue, whose worker processes it. */
@@ -91,7 +108,7 @@ export class Processing {
     delivery: SealedDelivery,
     how: 'enqueue' | 'redrive',
   ): Promise<Dispatched> {
-    return this.#idempotency.join(`${how}:${delivery.key}`, async () => {
+    return this.#inFlight.join(`${how}:${delivery.key}`, async () => {
       if (this.#idempotency.isClosing) return { outcome: 'unavailable', ran: [] };
       try {
         await handOff(queue, delivery, how);
@@ -104,21 +121,18 @@ export class Processing {
   }
 
   /** Does work on a delivery once, and says what became of it. */
-  async hold(
+  hold(
     delivery: SealedDelivery,
-    { lastAttempt, kind, payload }: HoldOptions,
-    work: (lease: Lease) => Promise<HandlersWork>,
+    { lastAttempt, payload }: HoldOptions,
+    work: (lease: Lease) => Promise<Work>,
   ): Promise<Dispatched> {
-    const terms = { keepMs: this.#settings.keepMs, lastAttempt };
-    const held = await this.#idempotency.hold(delivery, terms, work);
-    if ('error' in held) {
-      const attempt = 'attempt' in held ? held.attempt : undefined;
-      this.onError(held.error, { ...delivery, payload }, { attempt });
-    }
-    return { ...toDispatched(held, kind), key: delivery.key };
+    const onError = (error: unknown, attempt?: number) =>
+      this.onError(error, { ...delivery, payload }, { attempt });
+    const terms = { keepMs: this.#settings.keepMs, lastAttempt, onError };
+    return this.#idempotency.hold(delivery, terms, work);
   }
 
-  #run(routes: readonly Route[], delivery: Delivery, lease: Lease): Promise<HandlersWork> {
+  #run(routes: readonly Route[], delivery: Delivery, lease: Lease): Promise<Work> {
     return runHandlers(routes, {
       delivery,
       lease,
@@ -127,6 +141,16 @@ export class Processing {
       onError: (error, handler) =>
         this.onError(error, delivery, { handler, attempt: lease.attempt }),
     });
+  }
+
+  /** What the store has still to record, which no sender waits for. */
+  get recording(): Promise<unknown> | undefined {
+    return this.#idempotency.recording;
+  }
+
+  /** Takes no more, and waits until nothing is running any more, at most `timeoutMs`. */
+  close(timeoutMs: number): Promise<void> {
+    return this.#idempotency.close(timeoutMs, () => this.#inFlight.running);
   }
 
   /** Tells what has gone wrong with a delivery. */
@@ -142,6 +166,26 @@ export class Processing {
 type Named = Pick<Delivery, 'id' | 'event' | 'scope'> & { readonly payload?: unknown };
 
 /** What nobody can handle, and is for a person to look at. */
-async function failed(error: string): Promise<HandlersWork> {
+export function failed(error: string): Work {
   return { state: 'failed', error, ran: [] };
+}
+
+/** A genuine delivery that does not fit its event is refused, where nobody keeps it. */
+export function refusalOf({ kind, id, event, issues }: Delivery): Rejection | undefined {
+  if (kind !== 'invalid') return undefined;
+  return new Rejection('payload_invalid', { verified: true, id, event, issues });
+}
+
+/**
+ * The handlers of one receiver must not use up what is another one's.
+ *
+ * @throws {UsageError} `scope_invalid`
+ */
+export function refuseOtherScope(own: string | undefined, scope: string): void {
+  if (own === undefined || own === scope) return;
+  throw new UsageError(
+    'scope_invalid',
+    'This delivery is of another scope. Give each receiver a queue of its own, list with { scope }, and ' +
+      'redrive by the receiver of that scope.',
+  );
 }

@@ -1,19 +1,13 @@
-import { UsageError } from '../errors.js';
+import { UsageError, type WebhookError } from '../errors.js';
 import { type Telemetry, watched } from '../report/telemetry.js';
 import { describeError } from '../report/text.js';
 import { type Delivery, seal } from '../request/delivery.js';
 import { effectKey } from '../request/key.js';
 import { HandlerEvent } from './handler-event.js';
-import type { Idempotency, Work } from './idempotency.js';
-import type { Lease } from './lease.js';
+import type { Idempotency } from './idempotency.js';
+import type { Lease, Work } from './lease.js';
 import { ownPayload } from './own-payload.js';
 import type { AnyKey, Route } from './router.js';
-
-/** What the handlers of one delivery came to, and the names of those that ran to their end. */
-export type HandlersWork = Work & { readonly ran: readonly string[] };
-
-/** What one handler came to; `skipped` is an effect that another delivery has had. */
-type RouteWork = Work | { readonly state: 'skipped' };
 
 interface Run {
   readonly delivery: Delivery;
@@ -24,21 +18,21 @@ interface Run {
 }
 
 /** Step 5: runs those handlers of a delivery that have not finished before, side by side. Never rejects. */
-export async function runHandlers(routes: readonly Route[], run: Run): Promise<HandlersWork> {
+export async function runHandlers(routes: readonly Route[], run: Run): Promise<Work> {
   const left = routes.filter(({ progress }) => !Object.hasOwn(run.lease.steps, progress));
   // The only one left needs no record: completing the delivery is its record.
   const start = left.length > 1 ? runAndRecord : runRoute;
   // Before any of them starts, because each may write to what it is given.
   const prepared = left.map((route, index) => prepare(route, index, run));
   // All are started here; since none rejects, waiting for one after the other waits for all.
-  const started = prepared.map((one) => ({ name: one.route.name, running: start(one, run) }));
+  const started = prepared.map((one) => start(one, run));
   const ran: string[] = [];
-  let work: Work = { state: 'done' };
-  for (const { name, running } of started) {
-    const result = await running;
-    if (result.state === 'done') ran.push(name);
-    else if (result.state === 'failed') work = result;
-    else if (result.state !== 'skipped' && work.state !== 'failed') work = result;
+  let work: Work = DONE_BEFORE;
+  for (const running of started) {
+    const one = await running;
+    ran.push(...one.ran);
+    // A failure is what has to be told.
+    if (one.state === 'failed' || (one.state !== 'done' && work.state !== 'failed')) work = one;
   }
   return { ...work, ran };
 }
@@ -59,16 +53,16 @@ function prepare(route: Route, index: number, { delivery }: Run): Prepared {
   };
 }
 
-async function runAndRecord(prepared: Prepared, run: Run): Promise<RouteWork> {
+async function runAndRecord(prepared: Prepared, run: Run): Promise<Work> {
   const { name, progress } = prepared.route;
-  const result = await runRoute(prepared, run);
-  if (result.state === 'done' || result.state === 'skipped') {
+  const work = await runRoute(prepared, run);
+  if (work.state === 'done') {
     await run.lease.record(progress, null).catch((error) => run.onError(error, name));
   }
-  return result;
+  return work;
 }
 
-async function runRoute(prepared: Prepared, run: Run): Promise<RouteWork> {
+function runRoute(prepared: Prepared, run: Run): Promise<Work> | Work {
   const { route, effect } = prepared;
   if (!effect) return runHandler(prepared, run.lease, run);
   return 'key' in effect ? runEffect(prepared, effect.key, run) : fail(effect.error, route, run);
@@ -76,19 +70,21 @@ async function runRoute(prepared: Prepared, run: Run): Promise<RouteWork> {
 
 async function runHandler({ route, payload }: Prepared, lease: Lease, run: Run): Promise<Work> {
   // As where the handler before it has held this process up for so long.
-  if (lease.hasEnded()) return { state: 'busy' };
+  if (lease.hasEnded()) return BUSY;
   const isHeld = run.lease.begin();
-  if (isHeld !== true && !(await isHeld)) return { state: 'busy' };
+  if (isHeld !== true && !(await isHeld)) return BUSY;
   try {
     const { telemetry } = run;
     const { attempt } = run.lease;
     const { name, storedName } = route;
-    await watched(
-      telemetry && ((handle) => telemetry.handler({ name, attempt }, handle)),
-      async () =>
-        route.handler(new HandlerEvent(run.delivery, payload, attempt, storedName, lease)),
-    );
-    return { state: 'done' };
+    const event = new HandlerEvent(run.delivery, payload, attempt, storedName, lease);
+    if (!telemetry) await route.handler(event);
+    else
+      await watched(
+        (handle) => telemetry.handler({ name, attempt }, handle),
+        async () => route.handler(event),
+      );
+    return { state: 'done', ran: [name] };
   } catch (error) {
     return fail(error, route, run);
   }
@@ -96,38 +92,40 @@ async function runHandler({ route, payload }: Prepared, lease: Lease, run: Run):
 
 function fail(error: unknown, { name }: Route, { onError }: Run): Work {
   onError(error, name);
-  return { state: 'failed', error: describeError(error) };
+  return { state: 'failed', error: describeError(error), ran: [] };
 }
 
 /** An effect has a key, a lease and an end of its own, because other deliveries may ask for it, too. */
-async function runEffect(prepared: Prepared, key: string, run: Run): Promise<RouteWork> {
+async function runEffect(prepared: Prepared, key: string, run: Run): Promise<Work> {
   const { name } = prepared.route;
   const { scope, id, event, receivedAt } = seal(run.delivery);
   const effect = { key, scope, id, event, receivedAt, body: undefined };
-  let running: Promise<Work> = Promise.resolve({ state: 'unavailable' });
-  const held = await run.idempotency.hold(effect, { keepMs: Number.POSITIVE_INFINITY }, (lease) => {
+  let running = Promise.resolve(UNAVAILABLE);
+  // Where its lease ends early, so does the delivery's, and is told there.
+  const onError = (error: WebhookError) =>
+    error.code === 'store_unavailable' && run.onError(error, name);
+  const terms = { keepMs: Number.POSITIVE_INFINITY, onError };
+  const { outcome } = await run.idempotency.hold(effect, terms, (lease) => {
     running = runHandler(prepared, lease, run);
     return running;
   });
-  switch (held.state) {
-    case 'worked':
-      return held.result;
-    case 'done':
-      return { state: 'skipped' };
-    case 'timeout':
-      // The delivery's own time is up as well. It ends when its handler does.
+  switch (outcome) {
+    case 'handled':
+    case 'failed':
+      // Where its time is up, so is the delivery's, which then ends when the handler does.
       return running;
+    case 'duplicate':
+      return DONE_BEFORE;
     case 'busy':
-    case 'lost':
-      return { state: 'busy' };
-    case 'unavailable':
-      run.onError(held.error, name);
-      return { state: 'unavailable' };
-    case 'dead':
-    case 'closing':
-      return { state: 'unavailable' };
+      return BUSY;
+    default:
+      return UNAVAILABLE;
   }
 }
+
+const DONE_BEFORE: Work = { state: 'done', ran: [] };
+const BUSY: Work = { state: 'busy', ran: [] };
+const UNAVAILABLE: Work = { state: 'unavailable', ran: [] };
 
 function toEffect(
   { name, storedName }: Route,

@@ -10,12 +10,20 @@ import {
 import { unprovenKey } from '../request/key.js';
 import { findDoubt, resign } from '../request/proving.js';
 import type { Settings } from '../settings.js';
-import { refuseOtherScope } from './dispatched.js';
-import type { Processing } from './processing.js';
-import type { HandlersWork } from './run-handlers.js';
+import type { Work } from './lease.js';
+import { failed, type Processing, refuseOtherScope } from './processing.js';
 
 /** What a sealed delivery comes to: itself, or what became of it where it is not to be processed. */
 export type Opened = Delivery | Result;
+
+/** @throws {UsageError} `delivery_invalid` where it is not what a store lists. */
+export function checkKept(kept: unknown): void {
+  if (typeof kept === 'object' && kept !== null && 'key' in kept && 'body' in kept) return;
+  throw new UsageError(
+    'delivery_invalid',
+    "redrive() takes a delivery as store.list({ state: 'dead' }) gives it, and not its id.",
+  );
+}
 
 /** Marks what is kept because it is not proven. No proof begins so. */
 const UNPROVEN = '!';
@@ -40,7 +48,7 @@ export class Unsealing {
   async open(sealed: SealedDelivery, lastAttempt: boolean): Promise<Opened> {
     let isProven = false;
     try {
-      refuseOtherScope(this.#settings.scope, sealed);
+      refuseOtherScope(this.#settings.scope, sealed.scope);
       const doubt = await findDoubt(this.#settings.secretSource, sealed);
       if (doubt !== undefined)
         return this.#keep(sealed, `it is not proven to be genuine. ${doubt}`);
@@ -104,10 +112,7 @@ export class Unsealing {
   }
 
   /** Has a row settled by what becomes of its delivery under another key. */
-  async #settle(
-    kept: SealedDelivery,
-    process: () => Promise<Result | HandlersWork>,
-  ): Promise<Result> {
+  async #settle(kept: SealedDelivery, process: () => Promise<Result | Work>): Promise<Result> {
     let result: Result | undefined;
     let thrown: { readonly error: unknown } | undefined;
     const prove = async () => {
@@ -143,13 +148,9 @@ export class Unsealing {
   }
 }
 
-const UNSEALED = { lastAttempt: true, kind: 'invalid' } as const;
+const UNSEALED = { lastAttempt: true };
 
 /** With these, a delivery is somebody else's by now, or done. */
 const LEFT: readonly Result['outcome'][] = ['handled', 'duplicate', 'ignored', 'parked', 'queued'];
 
-const DONE: HandlersWork = { state: 'done', ran: [] };
-
-function failed(error: string): HandlersWork {
-  return { state: 'failed', error, ran: [] };
-}
+const DONE: Work = { state: 'done', ran: [] };

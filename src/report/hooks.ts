@@ -1,8 +1,10 @@
-import type { Dispatched, Outcome, Rejection, RejectionCode } from '../outcome.js';
+import type { Dispatched, Outcome, Rejection, RejectionCode, Result } from '../outcome.js';
 import type { Delivery, DeliverySource } from '../request/delivery.js';
 import { sha2 } from '../request/sha2.js';
 import type { Issue } from '../schemas/issue.js';
+import { harmless } from './harmless.js';
 import { type Announced, type Failure, Lines } from './lines.js';
+import { type Telemetry, type TracedDelivery, trace, watched } from './telemetry.js';
 
 const HALF = 5_000;
 
@@ -76,28 +78,68 @@ export interface ErrorInfo {
 
 /** What a program is told while it runs. A hook is not waited for, and may throw without harm. */
 export interface Hooks {
-  /** Without it, what is parked and what nobody handles is told of on stderr. */
+  /** Told how each verified delivery ended. Without it, what is parked and what nobody handles is told of on stderr. */
   onOutcome?: (info: OutcomeInfo) => unknown;
-  /** Without it, refusals are told of on stderr: the first, then one line a minute that counts the rest. */
+  /**
+   * Told what was refused, and why. Without it, refusals are told of on stderr: the first, then one line a
+   * minute that counts the rest.
+   */
   onRejected?: (info: RejectionInfo) => unknown;
-  /** Without it, an error is one line on stderr; of many, ten a minute and one that counts the rest. */
+  /**
+   * Told what went wrong, and with which delivery. Without it, an error is one line on stderr; of many, ten
+   * a minute and one that counts the rest.
+   */
   onError?: (error: unknown, info: ErrorInfo) => unknown;
 }
 
-/** Calls the hooks, and speaks on stderr where silence would hide a lost delivery. */
+/** When and for what a delivery was taken up. */
+export type Started = Pick<TracedDelivery, 'action' | 'startedAt'> &
+  Partial<Pick<TracedDelivery, 'traceparent'>>;
+
+/** Calls the hooks and telemetry, and speaks on stderr where silence would hide a lost delivery. */
 export class Reporter {
   readonly #hooks: Hooks;
+  readonly #telemetry: Telemetry | undefined;
   readonly #isTraced: boolean;
   readonly #recentIds = new RecentIds();
   readonly #lines = new Lines();
 
-  /** @param isTraced - Whether every delivery is told of on stderr. */
-  constructor(hooks: Hooks, isTraced: boolean) {
-    this.#hooks = hooks;
-    this.#isTraced = isTraced;
+  /** @param settings.debug - Whether every delivery is told of on stderr. */
+  constructor(settings: { hooks: Hooks; telemetry: Telemetry | undefined; debug: boolean }) {
+    this.#hooks = settings.hooks;
+    this.#telemetry = settings.telemetry;
+    this.#isTraced = settings.debug;
   }
 
-  outcome(result: Dispatched, delivery: Delivery, startedAt: number): void {
+  /** Has a delivery processed, and tells everybody what became of it. */
+  async watch(
+    delivery: Delivery,
+    started: Started,
+    process: () => Promise<Result>,
+  ): Promise<Result> {
+    const telemetry = this.#telemetry;
+    const result = await (telemetry
+      ? watched((run) => telemetry.delivery(trace(delivery, started), run), process)
+      : process());
+    if (result.outcome === 'rejected') this.#rejection(result, delivery.payload);
+    else this.#outcome(result, delivery, started.startedAt);
+    return result;
+  }
+
+  /** A request was refused before there was a delivery. */
+  refused(rejection: Rejection, startedAt: number): Rejection {
+    harmless(() => this.#telemetry?.rejected(rejection, startedAt));
+    this.#rejection(rejection);
+    return rejection;
+  }
+
+  /** A request could not even be verified: the receiver is set up wrong. */
+  unverifiable(error: unknown, startedAt: number): void {
+    harmless(() => this.#telemetry?.failed(error, startedAt));
+    this.error(error, {});
+  }
+
+  #outcome(result: Dispatched, delivery: Delivery, startedAt: number): void {
     const { onOutcome } = this.#hooks;
     if (!onOutcome) this.#lines.ended(result, delivery);
     if (!onOutcome && !this.#isTraced) return;
@@ -113,7 +155,7 @@ export class Reporter {
   }
 
   /** @param payload - Of a genuine delivery: stderr names the order. */
-  rejection(rejection: Rejection, payload?: unknown): void {
+  #rejection(rejection: Rejection, payload?: unknown): void {
     if (this.#isTraced) this.#lines.tracedRefusal(rejection);
     const { onRejected } = this.#hooks;
     if (!onRejected) {

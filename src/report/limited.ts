@@ -1,4 +1,5 @@
 import { harmless } from './harmless.js';
+import { writeLine } from './log.js';
 
 const MINUTE_MS = 60_000;
 /** Topics that senders can make up share one beyond so many. */
@@ -75,4 +76,15 @@ export class Limited {
       timer.unref?.();
     });
   }
+}
+
+/** Tells of a kind of trouble on stderr. */
+export type Tell = (kind: string, text: string) => void;
+
+/** Ten of each kind a minute: of what anybody may cause, or a queue may be full of. */
+export function teller(): Tell {
+  const limited = new Limited();
+  const more = (count: number) =>
+    count === 1 ? '' : `within a minute, ${count} more; the latest: `;
+  return (kind, text) => limited.tell(kind, (count) => writeLine(`${more(count)}${text}`), 10);
 }

@@ -47,18 +47,23 @@ export interface Telemetry {
 /** What telemetry is told of a delivery. */
 export function trace(
   { id, event, kind, scope, source, rawBody }: Delivery,
-  rest: Pick<TracedDelivery, 'action' | 'startedAt' | 'traceparent'>,
+  {
+    action,
+    startedAt,
+    traceparent,
+  }: Omit<Partial<TracedDelivery>, 'action' | 'startedAt'> &
+    Pick<TracedDelivery, 'action' | 'startedAt'>,
 ): TracedDelivery {
-  return { id, event, kind, scope, source, bytes: rawBody.length, ...rest };
+  const bytes = rawBody.length;
+  return { id, event, kind, scope, source, bytes, action, startedAt, traceparent };
 }
 
-/** Runs something, watched or not: whatever the watcher does, it is run once, and what it gives is given. */
-export function watched<Result>(
-  watch: ((run: () => Promise<Result>) => unknown) | undefined,
-  run: () => Promise<Result>,
-): Promise<Result> {
-  if (!watch) return run();
-  let running: Promise<Result> | undefined;
+/** Runs what is watched: whatever the watcher does, it is run once, and what it gives is given. */
+export function watched<Value>(
+  watch: (run: () => Promise<Value>) => unknown,
+  run: () => Promise<Value>,
+): Promise<Value> {
+  let running: Promise<Value> | undefined;
   const runOnce = () => {
     running ??= run();
     return running;

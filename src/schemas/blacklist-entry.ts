@@ -17,4 +17,5 @@ export const blacklistEntrySchema = resource(
   },
 );
 
+/** An entry of the account's blacklist (specification: Blacklist). */
 export type BlacklistEntry = InferOutput<typeof blacklistEntrySchema>;

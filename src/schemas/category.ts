@@ -15,4 +15,5 @@ export const categorySchema = resource(
   },
 );
 
+/** A category of products, as {@link categorySchema} reads it. */
 export type Category = InferOutput<typeof categorySchema>;

@@ -12,4 +12,5 @@ export const fileSchema = z.looseObject({
   }),
 });
 
+/** A file that is kept with a product. */
 export type StoredFile = z.output<typeof fileSchema>;

@@ -72,4 +72,5 @@ export const orderSchema = resource(
   },
 );
 
+/** An order, as {@link orderSchema} reads it: the payload of the `order:` events. */
 export type Order = InferOutput<typeof orderSchema>;

@@ -29,8 +29,11 @@ export const whiteLabelPaymentSchema = resource(
   },
 );
 
+/** A payment on the provider's own page. */
 export type HostedPayment = InferOutput<typeof hostedPaymentSchema>;
+/** A payment on a page of the seller's. */
 export type WhiteLabelPayment = InferOutput<typeof whiteLabelPaymentSchema>;
+/** A payment of either flow: a white-label one has an `id`. */
 export type Payment = HostedPayment | WhiteLabelPayment;
 
 /** A payment of either flow; a white-label one has an `id`. */

@@ -96,8 +96,11 @@ export const olderProductSchema = resource(
   },
 );
 
+/** A product of today's variant, as {@link newerProductSchema} reads it. */
 export type NewerProduct = InferOutput<typeof newerProductSchema>;
+/** A product of the earlier variant, as {@link olderProductSchema} reads it. */
 export type OlderProduct = InferOutput<typeof olderProductSchema>;
+/** A product of either variant: {@link isOlderProduct} tells them apart. */
 export type Product = NewerProduct | OlderProduct;
 
 /** A product of either variant, told apart by the type of `product_type`. */

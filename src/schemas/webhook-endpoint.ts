@@ -13,4 +13,5 @@ export const webhookEndpointSchema = resource(
   },
 );
 
+/** A webhook endpoint of the account, as {@link webhookEndpointSchema} reads it. */
 export type WebhookEndpoint = InferOutput<typeof webhookEndpointSchema>;

@@ -20,4 +20,5 @@ export const webhookLogSchema = resource(
   },
 );
 
+/** An entry of the provider's log of what it has sent, as {@link webhookLogSchema} reads it. */
 export type WebhookLog = InferOutput<typeof webhookLogSchema>;

@@ -17,6 +17,7 @@ import {
 } from './store.js';
 import { toStored } from './stored.js';
 
+/** The bounds of {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /** How many deliveries and effects it remembers. Default 100,000. */
   maxEntries?: number;
@@ -55,7 +56,10 @@ export function memoryStore({
 /** The stores that were made here, and a copy of each as it was then. */
 const made = new WeakMap<IdempotencyStore, IdempotencyStore>();
 
-/** Whether a store is one of these, with none of its verbs changed: it neither hangs nor gives rubbish. */
+/**
+ * Whether a store is one of these, with none of its verbs changed: it neither hangs nor gives rubbish. Guarded
+ * all the same, it would make receive() take 10 % longer.
+ */
 export function isMemoryStore(store: IdempotencyStore): boolean {
   const asMade = made.get(store);
   return asMade !== undefined && VERBS.every((verb) => store[verb] === asMade[verb]);

@@ -35,6 +35,7 @@ export interface LeaseTerms {
   readonly maxCrashes: number;
 }
 
+/** What a store gives to who claims a key. */
 export type Claim =
   | {
       readonly state: 'acquired';

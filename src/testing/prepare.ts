@@ -2,11 +2,11 @@ import type { Fixture } from './fixture.js';
 
 /** What production will do to a delivery, and a test can. */
 export interface ReplayFaults {
-  /** Names this event in the header, whatever the fixture says. */
+  /** Names this event in the header, whatever the fixture says. Default: the fixture's. */
   event?: string;
-  /** Names this delivery in the header; `'fresh'` makes up a new one. */
+  /** Names this delivery in the header; `'fresh'` makes up a new one. Default: the fixture's. */
   id?: 'fresh' | (string & {});
-  /** Changes one byte of the body after it was signed. */
+  /** Changes one byte of the body after it was signed. Default false. */
   corrupt?: boolean;
   /** Sends the body in so many pieces, where it goes over HTTP. Default 1. */
   chunks?: number;

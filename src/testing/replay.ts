@@ -8,14 +8,18 @@ import { prepare, type ReplayFaults, type Signer } from './prepare.js';
 import { within } from './response.js';
 import { isReceiver, type OpenTarget, openTarget, type ReplayTarget } from './target.js';
 
+/** How {@link replay} sends a delivery. */
 export interface ReplayOptions extends ReplayFaults {
-  /** What to sign with. A receiver signs with its own; every other target needs it. */
+  /** What to sign with. Default: a receiver's own; every other target needs it. */
   secret?: Secret;
   /** What the provider's headers begin with. Default `X-Service-`. */
   headerPrefix?: string;
   /** Where an application has mounted its receiver. Default `/webhooks`. */
   path?: string;
-  /** The sender never sees the first answer, and sends the delivery again: the result is the second one. */
+  /**
+   * The sender never sees the first answer, and sends the delivery again: the result is the second one.
+   * Default false.
+   */
   loseResponse?: boolean;
   /** Milliseconds that each sending may take, from its start to the whole answer. Default 10,000. */
   timeout?: number;
@@ -26,10 +30,11 @@ export interface ReplayOptions extends ReplayFaults {
   plainHttp?: boolean;
 }
 
+/** How {@link replay} sends several. */
 export interface ReplayManyOptions extends ReplayOptions {
   /** How often each delivery is sent in all. Default 1. */
   duplicate?: number;
-  /** Sends in another order; a number makes it the same order each time. */
+  /** Sends in another order; a number makes it the same order each time. Default false. */
   shuffle?: boolean | number;
   /** How many are sent at once. Default 1. */
   concurrency?: number;

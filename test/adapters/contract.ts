@@ -1,7 +1,7 @@
 import { loadFixture, replay, shippedFixtures } from 'storefront-webhooks/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Connection, head } from '../support/raw-http.js';
-import { LIMIT, SECRET } from './apps/contract.js';
+import { LIMIT, SECRET } from './apps/inside/contract.js';
 import {
   answered,
   DOWN,

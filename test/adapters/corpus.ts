@@ -1,6 +1,6 @@
 import { loadFixture, sign } from 'storefront-webhooks/testing';
 import { chunk, type Headers, head, LAST_CHUNK, type RawAnswer } from '../support/raw-http.js';
-import { LIMIT, SECRET } from './apps/contract.js';
+import { LIMIT, SECRET } from './apps/inside/contract.js';
 
 /** A request, as it goes over the wire. */
 export interface Sent {

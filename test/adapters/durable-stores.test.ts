@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type ReplayTarget, replay } from 'storefront-webhooks/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { SECRET } from './apps/contract.js';
+import { SECRET } from './apps/inside/contract.js';
 
 const written = vi.spyOn(console, 'error').mockImplementation(() => {});
 beforeEach(() => {

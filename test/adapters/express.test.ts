@@ -177,7 +177,7 @@ describe.each([
       outcome: 'failed',
     });
     expect(write).toHaveBeenCalledExactlyOnceWith(
-      'storefront-webhooks: the receiver could not be made: "Error: no\\nsecret"',
+      'storefront-webhooks: the receiver could not be made: Error: no\\u{a}secret',
     );
     write.mockRestore();
     expect((await post(app, '/webhooks')).status).toBe(200);

@@ -2,7 +2,7 @@ import fastify from 'fastify';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toFastify } from 'storefront-webhooks/fastify';
 import { expect, test } from 'vitest';
-import { SECRET } from './apps/contract.js';
+import { SECRET } from './apps/inside/contract.js';
 import { HANDLED, orderOf, webhook } from './corpus.js';
 
 const payload = orderOf(1_000);

@@ -2,7 +2,7 @@ import type { UnderlyingSource } from 'node:stream/web';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toFetch } from 'storefront-webhooks/fetch';
 import { describe, expect, test, vi } from 'vitest';
-import { LIMIT, SECRET } from './apps/contract.js';
+import { LIMIT, SECRET } from './apps/inside/contract.js';
 import { orderOf, webhook } from './corpus.js';
 
 const order = orderOf(1_000);
@@ -133,13 +133,14 @@ describe('the body of a fetch runtime', () => {
     expect((await fetch(new Request(request.url, { method, headers }))).status).toBe(401);
   });
 
-  test.each(['used', 'locked'] as const)(
+  test.each(['used', 'locked', 'read as srvx does it'] as const)(
     'that is %s already is an error of the server',
     async (how) => {
       const { fetch, handler } = setUp();
       const request = pieces(order);
       if (how === 'used') await request.text();
-      else request.body?.getReader();
+      else if (how === 'locked') request.body?.getReader();
+      else Object.assign(request, { runtime: { node: { req: { readableDidRead: true } } } });
       expect((await fetch(request)).status).toBe(500);
       expect(handler).not.toHaveBeenCalled();
     },

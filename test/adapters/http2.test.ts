@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { afterEach, expect, test } from 'vitest';
-import { LIMIT, SECRET } from './apps/contract.js';
+import { LIMIT, SECRET } from './apps/inside/contract.js';
 import { answered, HANDLED, NOT_POST, orderOf, webhook } from './corpus.js';
 
 let server: Http2Server;

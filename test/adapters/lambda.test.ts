@@ -1,7 +1,7 @@
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { type LambdaEvent, toLambda } from 'storefront-webhooks/lambda';
 import { describe, expect, test } from 'vitest';
-import { SECRET } from './apps/contract.js';
+import { SECRET } from './apps/inside/contract.js';
 import { HANDLED, orderOf, webhook } from './corpus.js';
 
 const order = orderOf(1_000);
@@ -94,7 +94,7 @@ describe('an event', () => {
     ['nobody', undefined],
   ])('of %s is an error, because any answer would say that it was handled', async (_, event) => {
     await expect(setUp().handler(other(event))).rejects.toMatchObject({
-      name: 'TypeError',
+      name: 'UsageError',
       code: 'event_invalid',
     });
   });

@@ -5,14 +5,14 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 import { replay } from 'storefront-webhooks/testing';
 import { expect, test, vi } from 'vitest';
 import { start } from '../support/start.js';
-import { SECRET } from './apps/contract.js';
+import { SECRET } from './apps/inside/contract.js';
 
 test.each(['node', 'koa'])(
   'a process (%s) that ends after close() has sent its answers',
   async (mounted) => {
     const server = await start(process.execPath, [
       ...['--import', 'tsx'],
-      ...['test/adapters/apps/stopping.ts', mounted],
+      ...['test/adapters/apps/inside/stopping.ts', mounted],
     ]);
     try {
       const answers = Promise.all(

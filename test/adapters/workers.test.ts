@@ -4,7 +4,7 @@ import { toHono } from 'storefront-webhooks/hono';
 import { replay } from 'storefront-webhooks/testing';
 import { toWorker } from 'storefront-webhooks/workers';
 import { describe, expect, test, vi } from 'vitest';
-import { SECRET } from './apps/contract.js';
+import { SECRET } from './apps/inside/contract.js';
 
 interface Env {
   readonly secret: string;

@@ -1,10 +1,17 @@
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { start } from '../support/start.js';
 import { exampleShop, WEBHOOK_SECRET } from './shop.js';
 
-const EXAMPLES = ['express', 'fastify', 'koa', 'hono', 'node', 'nest/express', 'nest/fastify'];
+// Those that Node does not serve have tests of their own.
+const OTHERS = ['demo', 'deno', 'lambda', 'opentelemetry'];
+const EXAMPLES = ['', 'nest/']
+  .flatMap((folder) => readdirSync(`examples/${folder}`).map((file) => folder + file))
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.slice(0, -'.ts'.length))
+  .filter((name) => !OTHERS.includes(name));
 
 for (const name of EXAMPLES) {
   const args = ['--import', 'tsx', `examples/${name}.ts`];

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { cp, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -14,12 +15,16 @@ withRuntimes('the examples in Bun, Deno and workerd', () => {
   let project: Project;
   beforeAll(async () => {
     project = await makeProject('examples');
-    for (const example of ['bun.ts', 'deno.ts', 'workers'])
+    for (const example of ['bun', 'deno.ts', 'workers'])
       await cp(`examples/${example}`, `${project.folder}/${example}`, { recursive: true });
   }, 120_000);
   afterAll(() => project?.remove());
 
-  exampleShop('bun', () => start(installed('.bin/bun'), ['bun.ts'], { cwd: project.folder, env }));
+  for (const file of readdirSync('examples/bun')) {
+    const startBun = () =>
+      start(installed('.bin/bun'), [`bun/${file}`], { cwd: project.folder, env });
+    exampleShop(`bun/${file}`, startBun);
+  }
 
   const startDeno = () => {
     const args = ['run', '--allow-net', '--allow-env', 'deno.ts'];

@@ -1,8 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
 
-/** Of the core and the Workers adapter, gzipped, without the schema library. */
-export const BUDGET = 12 * 1024;
+/** What a Worker may take, gzipped: what it takes, rounded up, so that nothing large slips in. */
+export const BUDGETS = [
+  { name: 'with the receiver in it', without: [], bytes: 37_300 },
+  { name: 'without the schema library', without: ['zod'], bytes: 30_500 },
+] as const;
 
 const ENTRY = `
   import { createReceiver } from 'storefront-webhooks';

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,15 +8,6 @@ import { promisify } from 'node:util';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Files of those who use the package. */
 export const USERS = join(ROOT, 'test', 'package', 'users');
-
-const manifest: { readonly exports: Readonly<Record<string, unknown>> } = JSON.parse(
-  readFileSync(join(ROOT, 'package.json'), 'utf8'),
-);
-
-/** What users can import, such as `storefront-webhooks/express`. */
-export const specifiers = Object.keys(manifest.exports)
-  .filter((subpath) => subpath !== './package.json')
-  .map((subpath) => `storefront-webhooks${subpath.slice(1)}`);
 
 const temporary: string[] = [];
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, type TestContext, test } from 'vitest';
-import { removeFolders, run, specifiers, USERS } from './folder.js';
-import { compile, isUnreachable, makeProject, pack } from './packed.js';
-import { names, packages, types } from './surface.js';
+import { readManifest, subpaths } from './entries.js';
+import { removeFolders, run, USERS } from './folder.js';
+import { compile, isUnreachable, makeProject, pack, toSpecifier } from './packed.js';
 
 // It builds, packs and installs; the compiler reads the types of four frameworks.
 const timeout = 180_000;
@@ -16,8 +16,7 @@ beforeAll(async () => {
   const tarball = await pack();
   try {
     bare = await makeProject(tarball, ['@opentelemetry/api']);
-    const types = ['@types/aws-lambda', '@types/express', '@types/koa', '@types/node'];
-    typed = await makeProject(tarball, [...types, '@opentelemetry/api', 'fastify', 'hono', 'koa']);
+    typed = await makeProject(tarball, ['@opentelemetry/api', '@types/node', ...mounted()]);
   } catch (error) {
     if (process.env.CI || !isUnreachable(error)) throw error;
     unreachable = "npm's registry cannot be reached";
@@ -25,10 +24,18 @@ beforeAll(async () => {
   }
 }, timeout);
 
-test('every subpath is among those that are compiled', () => {
+/** The packages that mounts.ts imports, or those of their types. */
+function mounted(): string[] {
+  const { devDependencies } = JSON.parse(readManifest().text);
   const source = readFileSync(join(USERS, 'mounts.ts'), 'utf8');
-  const found = Array.from(source.matchAll(/'(storefront-webhooks[^']*)'/g), ([, name]) => name);
-  expect(found.sort()).toEqual([...specifiers].sort());
+  const imported = Array.from(source.matchAll(/from '([^':]+)';/g), ([, name = '']) => name);
+  const others = imported.filter((name) => !name.startsWith('storefront-webhooks'));
+  return others.map((name) => (`@types/${name}` in devDependencies ? `@types/${name}` : name));
+}
+
+test('package.json exports each entry point, as `npm run entries` writes it', () => {
+  const { text, expected } = readManifest();
+  expect(text).toBe(expected);
 });
 
 afterAll(removeFolders);
@@ -42,12 +49,23 @@ describe('where no framework is installed', { timeout }, () => {
   const printedBy = async (file: string, ...args: string[]) =>
     JSON.parse(await run(bare, process.execPath, file, ...args));
 
-  test('each subpath gives its names to an ES module, and no others', async () => {
-    expect(bySubpath(await printedBy('names.mjs', ...specifiers))).toEqual(names);
-  });
-
-  test('each subpath gives the same names to CommonJS', async () => {
-    expect(bySubpath(await printedBy('names.cjs', ...specifiers))).toEqual(names);
+  // `npm run entries` writes surface.txt.
+  test('each subpath gives the names and the types, and loads the packages, that surface.txt lists', async () => {
+    const surface: string[] = [];
+    for (const [subpath, file] of Object.entries(subpaths)) {
+      const specifier = toSpecifier(subpath);
+      const names: string[] = await printedBy('names.mjs', specifier);
+      expect(await printedBy('names.cjs', specifier), `${specifier} in CommonJS`).toEqual(names);
+      const packages: string[] = await printedBy('loaded.cjs', specifier);
+      const types = typesOf(file).filter((name) => !names.includes(name));
+      const lines = [
+        ...names,
+        ...types.map((name) => `type ${name}`),
+        ...(packages.length > 0 ? [`loads ${packages.join(', ')}`] : []),
+      ];
+      surface.push(`${subpath}\n${lines.map((line) => `  ${line}\n`).join('')}`);
+    }
+    await expect(surface.join('\n')).toMatchFileSnapshot('surface.txt');
   });
 
   test.each(['deliver.mjs', 'deliver.cjs'])('%s handles what is genuine only', async (file) => {
@@ -61,36 +79,31 @@ describe('where no framework is installed', { timeout }, () => {
     });
   });
 
-  test('each subpath loads the packages that it needs, and no others', async () => {
-    const loaded: Record<string, string[]> = {};
-    for (const one of specifiers) loaded[one] = await printedBy('loaded.cjs', one);
-    expect(bySubpath(loaded)).toEqual(packages);
+  test('only the receiver and what tests it load the schema library', async () => {
+    const others = Object.keys(subpaths).filter((subpath) => !/^\.(\/testing)?$/.test(subpath));
+    for (const subpath of others) {
+      expect(await printedBy('loaded.cjs', toSpecifier(subpath)), subpath).not.toContain('zod');
+    }
   });
+
+  function typesOf(file: string): string[] {
+    const dist = join(bare, 'node_modules/storefront-webhooks/dist');
+    const declarations = readFileSync(join(dist, `${file}.d.ts`), 'utf8');
+    const lists = Array.from(declarations.matchAll(/^export \{(.*?)\}/gm), ([, list = '']) => list);
+    const exported = lists.flatMap((list) => list.split(','));
+    return exported.map((name) => name.replace(/type |.* as /g, '').trim()).sort();
+  }
 });
 
 describe('in TypeScript', { timeout }, () => {
   beforeEach(skipOffline);
 
-  test.each(Object.entries(types))('%s names its types, and no others', (subpath, expected) => {
-    const file = join(typed, 'node_modules/storefront-webhooks/dist', `${subpath}.d.ts`);
-    const [, exported = ''] = /^export \{(.*)\};$/m.exec(readFileSync(file, 'utf8')) ?? [];
-    const all = exported.split(',').map((name) => name.replace('type ', '').trim());
-    expect(all.filter((name) => !names[subpath]?.includes(name)).sort()).toEqual(expected);
-  });
-
   test('every subpath fits where it is mounted, with moduleResolution bundler', async () => {
-    expect(await compile(typed, ['mounts.ts'], ['esnext', 'bundler'])).toBe('');
+    expect(await compile(typed, ['mounts.ts', 'subpaths.ts'], ['esnext', 'bundler'])).toBe('');
   });
 
   test('every subpath fits where it is mounted, with node16, in ESM and in CommonJS', async () => {
-    expect(await compile(typed, ['mounts.mts', 'mounts.cts'], ['node16', 'node16'])).toBe('');
+    const files = ['mounts.mts', 'mounts.cts', 'subpaths.mts', 'subpaths.cts'];
+    expect(await compile(typed, files, ['node16', 'node16'])).toBe('');
   });
 });
-
-/** Under the names that `exports` gives them, such as `./express`. */
-function bySubpath(values: Readonly<Record<string, string[]>>): Record<string, string[]> {
-  const entries = Object.entries(values);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name.replace('storefront-webhooks', '.'), value]),
-  );
-}

@@ -1,5 +1,6 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { subpaths } from './entries.js';
 import { build, makeFolder, ROOT, run, USERS, writeJson } from './folder.js';
 
 /** Builds and packs the package as it is published, and gives the tarball's path. */
@@ -17,14 +18,26 @@ export async function makeProject(tarball: string, others: readonly string[] = [
   const folder = makeFolder();
   writeJson(folder, 'package.json', { private: true });
   cpSync(USERS, folder, { recursive: true });
+  const imports = Object.entries(subpaths).map(
+    ([subpath, name]) =>
+      `export type * as ${name.replace('-', '_')} from '${toSpecifier(subpath)}';`,
+  );
+  writeFileSync(join(folder, 'subpaths.ts'), imports.join('\n'));
   for (const type of ['mts', 'cts']) {
-    cpSync(join(folder, 'mounts.ts'), join(folder, `mounts.${type}`));
+    for (const file of ['mounts', 'subpaths']) {
+      cpSync(join(folder, `${file}.ts`), join(folder, `${file}.${type}`));
+    }
   }
   const quick = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
   const impatient = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=30000'];
   const versions = others.map((name) => `${name}@${installedVersion(name)}`);
   await run(folder, 'npm', 'install', ...quick, ...impatient, tarball, ...versions);
   return folder;
+}
+
+/** What users write to import a subpath. */
+export function toSpecifier(subpath: string): string {
+  return subpath.replace('.', 'storefront-webhooks');
 }
 
 /** What this repository uses, so that a release of theirs changes nothing here. */

@@ -1,4 +1,4 @@
-import { cp, readdir } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import type { Mounted } from '../adapters/contract.js';
@@ -7,12 +7,16 @@ import { start } from '../support/start.js';
 const SOURCES = resolve(import.meta.dirname, '../adapters/apps');
 
 /** Puts the applications of the adapter contract into a project, as a developer would compile them. */
-export async function compileApps(folder: string, files?: readonly string[]): Promise<void> {
+export async function compileApps(
+  folder: string,
+  files = ['*.ts', 'inside/main.ts'],
+): Promise<void> {
   const apps = join(folder, 'apps');
   await cp(SOURCES, apps, { recursive: true });
   await build({
-    entryPoints: (files ?? (await readdir(apps))).map((file) => join(apps, file)),
+    entryPoints: files.map((file) => join(apps, file)),
     outdir: folder,
+    entryNames: '[name]',
     outExtension: { '.js': '.mjs' },
     bundle: true,
     packages: 'external',

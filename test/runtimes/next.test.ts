@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { SECRET } from '../adapters/apps/contract.js';
+import { SECRET } from '../adapters/apps/inside/contract.js';
 import { adapterContract, type Mounted } from '../adapters/contract.js';
 import type { Started } from '../support/start.js';
 import { compileApps } from './apps.js';
@@ -59,7 +59,7 @@ async function writeApplication(folder: string): Promise<void> {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
   };
-  await compileApps(folder, ['contract.ts']);
+  await compileApps(folder, ['inside/contract.ts']);
   await write('package.json', '{ "private": true, "type": "module" }');
   for (const [name, source] of Object.entries(SOURCES)) {
     const reads = name === 'parsed' ? 'await request.json();' : '';

@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { SECRET } from '../adapters/apps/contract.js';
+import { SECRET } from '../adapters/apps/inside/contract.js';
 import { adapterContract } from '../adapters/contract.js';
 import { withRuntimes } from './installed.js';
 import { makeProject, type Project } from './project.js';
@@ -24,7 +24,7 @@ withRuntimes('the adapter in workerd', () => {
   for (const [compatibilityDate, runtime] of DATES) {
     const open = () =>
       startWorker(project.folder, {
-        entry: join(project.folder, 'apps/worker.ts'),
+        entry: join(project.folder, 'apps/inside/worker.ts'),
         compatibilityDate,
         secrets: { SECRET },
       });

@@ -30,7 +30,10 @@ export interface OpenTelemetryOptions {
   tracerProvider?: TracerProvider;
   /** Default: the global one. */
   meterProvider?: MeterProvider;
-  /** The store of the receiver: how many of its deliveries are dead, stalled or failing becomes a gauge. */
+  /**
+   * The store of the receiver: how many of its deliveries are dead, stalled or failing becomes a gauge.
+   * Default: there is no such gauge.
+   */
   store?: IdempotencyStore;
 }
 

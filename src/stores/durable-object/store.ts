@@ -28,6 +28,7 @@ export interface DeliveriesNamespace {
   };
 }
 
+/** How {@link durableObjectStore} spreads deliveries. */
 export interface DurableObjectStoreOptions {
   /**
    * Over how many objects the deliveries are spread: one takes some hundred of them per second. With

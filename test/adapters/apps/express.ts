@@ -1,10 +1,14 @@
 import { createServer } from 'node:http';
 import express from 'express';
 import { toExpress } from 'storefront-webhooks/express';
-import type { Contract } from './contract.js';
-import { listen } from './listen.js';
+import type { Application, Contract } from './inside/contract.js';
+import { listen } from './inside/listen.js';
 
-export const serve = (contract: Contract) => serveExpress(contract, express);
+export const application: Application = {
+  name: 'toExpress in Express 5',
+  serve: (contract) => serveExpress(contract, express),
+  parsed: /above app\.use\(express\.json/,
+};
 
 export function serveExpress({ receiver, lazy, down }: Contract, make: typeof express) {
   const app = make();

@@ -1,5 +1,9 @@
 import express4 from 'express4';
-import type { Contract } from './contract.js';
-import { serveExpress } from './express.js';
+import { application as express5, serveExpress } from './express.js';
+import type { Application } from './inside/contract.js';
 
-export const serve = (contract: Contract) => serveExpress(contract, express4);
+export const application: Application = {
+  ...express5,
+  name: 'toExpress in Express 4',
+  serve: (contract) => serveExpress(contract, express4),
+};

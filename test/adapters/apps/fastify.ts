@@ -1,9 +1,11 @@
 import { buffer } from 'node:stream/consumers';
 import fastify from 'fastify';
 import { toFastify } from 'storefront-webhooks/fastify';
-import type { Contract, Listening } from './contract.js';
+import type { Application, Contract, Listening } from './inside/contract.js';
 
-export async function serve({ receiver, lazy, down }: Contract): Promise<Listening> {
+export const application: Application = { name: 'toFastify', serve, parsed: /preParsing/ };
+
+async function serve({ receiver, lazy, down }: Contract): Promise<Listening> {
   const app = fastify({ forceCloseConnections: true });
   app.register(toFastify(receiver), { prefix: '/webhooks' });
   app.register(toFastify(lazy), { prefix: '/lazy' });

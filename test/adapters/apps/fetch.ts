@@ -1,11 +1,14 @@
-import type { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
 import { toFetch } from 'storefront-webhooks/fetch';
-import type { Contract } from './contract.js';
-import { listen } from './listen.js';
+import type { Application, Contract } from './inside/contract.js';
+import { listenToFetch } from './inside/listen.js';
 
-/** The application of every fetch runtime. */
-export function makeFetch({ receiver, lazy, down }: Contract) {
+export const application: Application = {
+  name: 'toFetch',
+  serve: (contract) => listenToFetch(makeFetch(contract)),
+  parsed: /before anything calls request\.json/,
+};
+
+function makeFetch({ receiver, lazy, down }: Contract) {
   const webhooks = toFetch(receiver);
   const toLazy = toFetch(lazy);
   const toDown = toFetch(down);
@@ -17,8 +20,4 @@ export function makeFetch({ receiver, lazy, down }: Contract) {
     const body = await request.json();
     return pathname === '/parsed' ? webhooks(request) : Response.json(body);
   };
-}
-
-export function serve(contract: Contract) {
-  return listen(createAdaptorServer({ fetch: makeFetch(contract) }) as Server);
 }

@@ -2,10 +2,12 @@ import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { toHono } from 'storefront-webhooks/hono';
-import type { Contract } from './contract.js';
-import { listen } from './listen.js';
+import type { Application, Contract } from './inside/contract.js';
+import { listen } from './inside/listen.js';
 
-export function makeHono({ receiver, lazy, down }: Contract): Hono {
+export const application: Application = { name: 'toHono', serve, parsed: /above every middleware/ };
+
+function makeHono({ receiver, lazy, down }: Contract): Hono {
   const app = new Hono();
   app.all('/webhooks', toHono(receiver));
   app.all('/lazy', toHono(lazy));
@@ -19,7 +21,7 @@ export function makeHono({ receiver, lazy, down }: Contract): Hono {
   return app;
 }
 
-export function serve(contract: Contract) {
+function serve(contract: Contract) {
   const server = createAdaptorServer({ fetch: makeHono(contract).fetch });
   return listen(server as Server);
 }

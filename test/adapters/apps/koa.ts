@@ -2,10 +2,14 @@ import { createServer } from 'node:http';
 import Koa, { type Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { toKoa } from 'storefront-webhooks/koa';
-import type { Contract } from './contract.js';
-import { listen } from './listen.js';
+import type { Application, Contract } from './inside/contract.js';
+import { listen } from './inside/listen.js';
 
-export const serve = (contract: Contract) => serveKoa(contract, new Koa());
+export const application: Application = {
+  name: 'toKoa in Koa 3',
+  serve: (contract) => serveKoa(contract, new Koa()),
+  parsed: /above app\.use\(bodyParser/,
+};
 
 export function serveKoa({ receiver, lazy, down }: Contract, app: Koa) {
   app.use(at('/webhooks', toKoa(receiver)));

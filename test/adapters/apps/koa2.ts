@@ -1,5 +1,9 @@
 import Koa2 from 'koa2';
-import type { Contract } from './contract.js';
-import { serveKoa } from './koa.js';
+import type { Application } from './inside/contract.js';
+import { application as koa3, serveKoa } from './koa.js';
 
-export const serve = (contract: Contract) => serveKoa(contract, new Koa2());
+export const application: Application = {
+  ...koa3,
+  name: 'toKoa in Koa 2',
+  serve: (contract) => serveKoa(contract, new Koa2()),
+};

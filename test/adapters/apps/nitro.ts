@@ -1,11 +1,17 @@
 import { createServer } from 'node:http';
 import { createApp, eventHandler, fromNodeMiddleware, readBody, toNodeListener } from 'h3';
 import { toNodeHandler } from 'storefront-webhooks/node';
-import type { Contract } from './contract.js';
-import { listen } from './listen.js';
+import type { Application, Contract } from './inside/contract.js';
+import { listen } from './inside/listen.js';
+
+export const application: Application = {
+  name: 'toNodeHandler in Nitro',
+  serve,
+  parsed: /before anything reads the request/,
+};
 
 /** What Nitro serves its routes with. */
-export function serve({ receiver, lazy, down }: Contract) {
+function serve({ receiver, lazy, down }: Contract) {
   const app = createApp();
   const webhooks = fromNodeMiddleware(toNodeHandler(receiver));
   app.use('/webhooks', webhooks);

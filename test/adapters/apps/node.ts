@@ -1,10 +1,16 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { toNodeHandler } from 'storefront-webhooks/node';
-import type { Contract } from './contract.js';
-import { listen } from './listen.js';
+import type { Application, Contract } from './inside/contract.js';
+import { listen } from './inside/listen.js';
 
-export function serve({ receiver, lazy, down }: Contract) {
+export const application: Application = {
+  name: 'toNodeHandler',
+  serve,
+  parsed: /before anything reads the request/,
+};
+
+function serve({ receiver, lazy, down }: Contract) {
   const webhooks = toNodeHandler(receiver);
   const toLazy = toNodeHandler(lazy);
   const toDown = toNodeHandler(down);

@@ -1,5 +1,2 @@
-const names = {};
-for (const specifier of process.argv.slice(2)) {
-  names[specifier] = Object.keys(await import(specifier)).sort();
-}
-console.log(JSON.stringify(names));
+const names = await import(process.argv[2]);
+console.log(JSON.stringify(Object.keys(names).sort()));

@@ -1,0 +1,23 @@
+import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { respond } from './shared/web-response.js';
+
+/**
+ * Mounts a receiver in Elysia, on a route with `{ parse: 'none' }`: on Bun, on Deno, or on Node with
+ * `@elysiajs/node`.
+ *
+ * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @throws {UsageError} `receiver_invalid` where it is given neither.
+ *
+ * @example
+ * app.post('/webhooks', toElysia(receiver), { parse: 'none' });
+ */
+export function toElysia(
+  receiver: ReceiverSource,
+): (context: { readonly request: Request }) => Promise<Response> {
+  const receive = toReceive(receiver);
+  return ({ request }) => respond(receive, request, parsedBodyHint);
+}
+
+const parsedBodyHint =
+  "Mount it as app.post('/webhooks', toElysia(receiver), { parse: 'none' }), and above every hook that " +
+  'reads the body.';

@@ -1,0 +1,30 @@
+import type { Receive } from '../../src/receiver-source.js';
+import { readRequest } from './web-request.js';
+
+/**
+ * Responds to one Fetch request.
+ *
+ * @param waitUntil - Of a platform that ends what nobody waits for, once it has responded.
+ */
+export function respond(
+  receive: Receive,
+  request: Request,
+  parsedBodyHint: string,
+  waitUntil: (promise: Promise<unknown>) => void = () => {},
+): Promise<Response> {
+  let isOver = false;
+  const respondOnce = async () => {
+    const received = await receive(readRequest(request, parsedBodyHint, () => isOver));
+    isOver = true;
+    if (received.recorded) waitUntil(received.recorded);
+    const bytes = new TextEncoder().encode(received.body);
+    return new Response(bytes, {
+      status: received.status,
+      headers: { ...received.headers, 'content-length': String(bytes.length) },
+    });
+  };
+  const responding = respondOnce();
+  // A handler that has begun finishes, even if the sender has hung up.
+  waitUntil(responding);
+  return responding;
+}

@@ -1,0 +1,25 @@
+import { Elysia } from 'elysia';
+import { createReceiver, type Order } from 'storefront-webhooks';
+import { toElysia } from 'storefront-webhooks/elysia';
+
+const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
+  .on('order:paid', ({ payload: order }) => deliver(order), {
+    name: 'deliver',
+    oncePer: (order) => order.id,
+  })
+  .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
+
+async function deliver(order: Order) {
+  console.log(`Delivered order ${order.id}`);
+}
+
+// On Node: new Elysia({ adapter: node() }), of @elysiajs/node.
+const { server } = new Elysia()
+  .post('/webhooks', toElysia(receiver), { parse: 'none' })
+  .post('/products', ({ body, status }) => status(201, body))
+  .listen(process.env.PORT ?? 3000);
+console.log(`Listening on http://localhost:${server?.port}/webhooks`);
+
+process.once('SIGTERM', async () => {
+  await receiver.close({ server });
+});

@@ -1,0 +1,128 @@
+import {
+  createReceiver,
+  memoryStore,
+  verifySignature,
+  type WebhookRequest,
+  type WebhookResponse,
+} from 'storefront-webhooks';
+import { RFC_4231 } from './rfc4231.js';
+
+export const SECRET = 'a secret for tests';
+export const LIMIT = 64 * 1024;
+
+interface Receiving {
+  receive(request: WebhookRequest): Promise<WebhookResponse>;
+}
+
+/** What every application of the adapter contract mounts, beside its own ways to answer. */
+export interface Contract {
+  /** At `/webhooks`; and at `/parsed`, below whatever the framework parses bodies with. */
+  readonly receiver: Receiving;
+  /** At `/lazy`: cannot be made at first, and then can. */
+  readonly lazy: () => Promise<Receiving>;
+  /** At `/down`: its store does not answer, and it waits for a body no longer than a second. */
+  readonly down: Receiving;
+}
+
+/** Where an application listens. */
+export interface Listening {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** An application under the contract. */
+export interface Application {
+  /** What it mounts, and where. */
+  readonly name: string;
+  serve(contract: Contract): Promise<Listening>;
+  /** Says how to change the line, where the framework has read the body before. */
+  readonly parsed: RegExp | 'cannot happen';
+  /** Whether the platform hands over a body only when it is whole. */
+  readonly buffers?: boolean;
+}
+
+/** @param write - Takes a line about whatever the sender cannot see in an answer. */
+export function makeContract(write: (line: string) => void, secret = SECRET): Contract {
+  write(`on ${nameOfRuntime()}`);
+  const held = RFC_4231.filter(([, key, data, mac]) => verifySignature(data, mac, key));
+  write(`${held.length} of ${RFC_4231.length} vectors hold`);
+  let made = 0;
+  return {
+    receiver: makeReceiver(write, secret),
+    lazy: async () => {
+      made += 1;
+      write(`made ${made}`);
+      if (made === 1) throw new Error('no secret yet');
+      return makeReceiver(write, secret);
+    },
+    down: createReceiver({
+      secret,
+      store: storeThatIsDown(),
+      bodyTimeout: 1_000,
+      hooks,
+    }).on('*', () => {}),
+  };
+}
+
+function nameOfRuntime(): string {
+  const { EdgeRuntime, navigator, process } = globalThis as {
+    EdgeRuntime?: string;
+    navigator?: { userAgent?: string };
+    process?: { version?: string; getBuiltinModule?: (id: string) => unknown };
+  };
+  if (EdgeRuntime) return EdgeRuntime;
+  const name =
+    navigator?.userAgent ??
+    (process ? `Node.js/${process.version?.slice(1)}` : 'a runtime without a name');
+  const crypto = process?.getBuiltinModule?.('node:crypto') ? 'with' : 'without';
+  return `${name} ${crypto} Node's crypto`;
+}
+
+const hooks = { onError() {}, onRejected() {} };
+
+/** Payloads of events that only the contract knows may be anything. */
+const anything = {
+  '~standard': { version: 1, vendor: 'contract', validate: (value: unknown) => ({ value }) },
+} as const;
+
+function makeReceiver(write: (line: string) => void, secret: string): Receiving {
+  const tried = new Set<string>();
+  let isReleased = false;
+  const receiver = createReceiver({
+    secret: ({ url }) => {
+      if (url?.includes('?')) write(`asked ${url}`);
+      return { secret, scope: '' };
+    },
+    limit: LIMIT,
+    store: memoryStore(),
+    events: { 'test:flaky': anything, 'test:slow': anything, 'test:release': anything },
+    hooks: {
+      onError: (error) => write(`error ${String(error)}`),
+      onRejected: ({ code }) => write(`rejected ${code}`),
+    },
+  });
+  receiver
+    .on('*', ({ id, rawBody }) => write(`handled ${id} of ${rawBody.length} bytes.`))
+    .on('test:flaky', ({ id }) => {
+      if (tried.has(id)) return;
+      tried.add(id);
+      throw new Error('the first time');
+    })
+    .on('test:slow', async ({ id }) => {
+      write(`begun ${id}.`);
+      // A promise would not do: on Workers, no request may wait for what another one does.
+      while (!isReleased) await new Promise((resolve) => setTimeout(resolve, 5));
+    })
+    .on('test:release', () => {
+      isReleased = true;
+    });
+  return receiver;
+}
+
+function storeThatIsDown() {
+  const store = memoryStore();
+  store.claim = async () => {
+    throw new Error('connection refused');
+  };
+  return store;
+}

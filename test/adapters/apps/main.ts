@@ -1,6 +1,0 @@
-import { makeContract } from './contract.js';
-
-/** Serves one of the applications in a process of its own: `main.js ./koa.js`. */
-const { serve } = await import(process.argv[2] ?? '');
-const { port } = await serve(makeContract((line) => console.log(line)));
-console.log(`Listening on http://127.0.0.1:${port}`);

@@ -1,0 +1,36 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { entryPoints } from '../../tsup.config.js';
+import { ROOT } from './folder.js';
+
+/** The files of each subpath in `dist`, by what `exports` calls it, such as `./express`. */
+export const subpaths: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(entryPoints)
+    .map((name) => [name === 'index' ? '.' : `./${name}`, name])
+    .sort(),
+);
+
+const FILE = join(ROOT, 'package.json');
+
+/** package.json as it is, and as it has to be: each entry point is exported, and each peer optional. */
+export function readManifest(): { readonly text: string; readonly expected: string } {
+  const text = readFileSync(FILE, 'utf8');
+  const manifest = JSON.parse(text);
+  const exported = Object.entries(subpaths).map(([subpath, name]) => [
+    subpath,
+    {
+      import: { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` },
+      require: { types: `./dist/${name}.d.cts`, default: `./dist/${name}.cjs` },
+    },
+  ]);
+  const peers = Object.keys(manifest.peerDependencies);
+  const expected = {
+    ...manifest,
+    exports: { ...Object.fromEntries(exported), './package.json': './package.json' },
+    peerDependenciesMeta: Object.fromEntries(peers.map((peer) => [peer, { optional: true }])),
+  };
+  return { text, expected: `${JSON.stringify(expected, null, 2)}\n` };
+}
+
+// As a script.
+if (process.argv[1] === import.meta.filename) writeFileSync(FILE, readManifest().expected);

@@ -1,0 +1,98 @@
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { afterEach, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function shop(purge: IdempotencyStore['purge']) {
+  const onError = vi.fn();
+  const store = durableStore(() => ({ purge }));
+  const receiver = createReceiver({ secret: SECRET, store, hooks: { onError } });
+  receiver.on('order:paid', () => {});
+  let count = 0;
+  const next = () => deliver(receiver, paidOrder(), { id: `whl_${count++}` });
+  return { onError, receiver, next };
+}
+
+/** Lets what nobody waits for go on. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a durable store is purged beside the deliveries, once a minute', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const purge = vi.fn(async () => 0);
+  const { next } = shop(purge);
+  for (let delivery = 0; delivery < 5; delivery++) await next();
+  await settle();
+  expect(purge).toHaveBeenCalledOnce();
+  vi.advanceTimersByTime(59_000);
+  await next();
+  expect(purge).toHaveBeenCalledOnce();
+  vi.advanceTimersByTime(2_000);
+  await next();
+  await settle();
+  expect(purge).toHaveBeenCalledTimes(2);
+});
+
+test('what is behind is caught up with at every delivery', async () => {
+  const left = [500, 500, 20];
+  const purge = vi.fn(async () => left.shift() ?? 0);
+  const { next } = shop(purge);
+  for (let delivery = 0; delivery < 6; delivery++) {
+    await next();
+    await settle();
+  }
+  expect(purge).toHaveBeenCalledTimes(3);
+  expect(purge).toHaveBeenCalledWith(500);
+});
+
+test('one purging at a time, and no delivery waits for it', async () => {
+  const purge = vi.fn(() => new Promise<number>(() => {}));
+  const { next } = shop(purge);
+  for (let delivery = 0; delivery < 3; delivery++) {
+    expect(await next()).toMatchObject({ outcome: 'handled' });
+  }
+  expect(purge).toHaveBeenCalledOnce();
+});
+
+test('a store that cannot purge is told of, and its deliveries are handled', async () => {
+  const { next, onError } = shop(() => Promise.reject(new Error('permission denied')));
+  expect(await next()).toMatchObject({ outcome: 'handled' });
+  await settle();
+  expect(onError).toHaveBeenCalledExactlyOnceWith(
+    expect.objectContaining({
+      code: 'store_unavailable',
+      cause: expect.objectContaining({ message: 'permission denied' }),
+    }),
+    {},
+  );
+});
+
+test('close waits for a purging, so that the database can be closed after it', async () => {
+  let finish: (count: number) => void = () => {};
+  const { next, receiver } = shop(
+    () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+  );
+  await next();
+  const closed = vi.fn();
+  const closing = receiver.close().then(closed);
+  await settle();
+  expect(closed).not.toHaveBeenCalled();
+  finish(1);
+  await closing;
+});
+
+test('the memory store makes room by itself, and is not purged', async () => {
+  const store = memoryStore();
+  const purge = vi.spyOn(store, 'purge');
+  const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', () => {});
+  await deliver(receiver, paidOrder());
+  await settle();
+  expect(purge).not.toHaveBeenCalled();
+});
