@@ -43,6 +43,7 @@ const CLAIM_SIZE = 512;
 /** With the version: what another one has prepared on a connection of a pooler is not taken for its own. */
 const PREFIX = `storefront-webhooks ${VERSION} `;
 
+/** What {@link postgresStore} takes beside its client. */
 export interface PostgresStoreOptions {
   /**
    * Whether the server keeps the statements of each delivery prepared, by their names: it would parse and plan
@@ -62,6 +63,9 @@ interface Completion {
 /**
  * Remembers deliveries in PostgreSQL, for any number of processes. It creates its tables at first use,
  * or finds those of {@link postgresSchema}. Claims that come at once travel in one statement.
+ *
+ * The server keeps the statements of each delivery prepared. Behind a pooler that cannot, such as PgBouncer in
+ * transaction mode before 1.21, pass `{ prepare: false }`.
  *
  * @param client - A pool of its own rather than a single connection, which may be lost. Never a
  *   connection on which transactions run, which would take back what the store has written; and where
