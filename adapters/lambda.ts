@@ -1,7 +1,7 @@
 import { UsageError } from '../src/errors.js';
 import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
 import type { WebhookRequest } from '../src/request/request.js';
-import { runsOn } from '../src/stores/platform.js';
+import { runsOn } from '../src/stores/durable-stores.js';
 
 /** The event of a function URL, of API Gateway (payload formats 1.0 and 2.0), or of a load balancer. */
 export interface LambdaEvent {
@@ -47,7 +47,7 @@ export interface LambdaResult {
  */
 export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Promise<LambdaResult> {
   const receive = toReceive(receiver);
-  runsOn('instances');
+  runsOn('hosted');
   return async (event) => {
     const { status, headers, body } = await receive(readEvent(event));
     return {
@@ -62,7 +62,7 @@ export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Prom
 function readEvent(event: LambdaEvent): WebhookRequest {
   const method = event?.requestContext?.http?.method ?? event?.httpMethod;
   if (method === undefined) {
-    // To a queue, any answer would say that its message was handled.
+    // To a queue, any response would say that its message was handled.
     throw new UsageError(
       'event_invalid',
       'toLambda() got an event that is no HTTP request. Give this function no other trigger than a ' +

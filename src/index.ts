@@ -63,6 +63,7 @@ export { type MemoryStoreOptions, memoryStore } from './stores/memory.js';
 export type {
   Claim,
   Claimable,
+  CountFilter,
   FailTerms,
   IdempotencyStore,
   LeaseTerms,

@@ -5,12 +5,15 @@ import type { Hooks } from './report/hooks.js';
 import type { Telemetry } from './report/telemetry.js';
 import { didYouMean } from './report/text.js';
 import type { KeyBy } from './request/key.js';
+import { type HeaderNames, toHeaderNames } from './request/request.js';
 import { type RetiredSecret, type SecretSource, toSecretSource } from './request/secret-source.js';
 import { type EventSchemas, eventSchemas } from './schemas/events.js';
 import type { StandardSchema } from './schemas/standard-schema.js';
+import { VERBS } from './stores/forward.js';
 import { guardStore } from './stores/guard.js';
 import { isMemoryStore, memoryStore } from './stores/memory.js';
-import { isProxy, reasonToRefuse } from './stores/refused.js';
+import { hasMethods } from './stores/methods.js';
+import { isProxy, reasonToRefuse, whatStoreIs } from './stores/refused.js';
 import type { IdempotencyStore } from './stores/store.js';
 import { MAX_TIMER_MS } from './timing.js';
 
@@ -18,7 +21,7 @@ import { MAX_TIMER_MS } from './timing.js';
 export interface Settings {
   readonly secretSource: SecretSource;
   readonly schemas: ReadonlyMap<string, StandardSchema>;
-  readonly headerPrefix: string;
+  readonly headerNames: HeaderNames;
   readonly store: IdempotencyStore;
   /** Whether nobody has chosen the store. */
   readonly isDefaultStore: boolean;
@@ -60,19 +63,6 @@ const NAMES = [
 ] as const satisfies (keyof ReceiverOptions)[];
 
 const HOOKS = ['onOutcome', 'onRejected', 'onError'] as const satisfies (keyof Hooks)[];
-
-const VERBS = [
-  'claim',
-  'renew',
-  'handlerDone',
-  'complete',
-  'fail',
-  'release',
-  'redrive',
-  'purge',
-  'list',
-  'count',
-] as const satisfies (keyof IdempotencyStore)[];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -119,7 +109,7 @@ export function readOptions(options: ReceiverOptions): Settings {
   check(typeof unwrap === 'boolean', 'unwrap', 'true or false');
   check(typeof debug === 'boolean', 'debug', 'true or false');
   check(
-    VERBS.every((verb) => typeof store?.[verb] === 'function') && !isProxy(store),
+    hasMethods(store, ...VERBS) && !isProxy(store),
     'store',
     `a store such as memoryStore()${whatStoreIs(store)}${reasonToRefuse(store)}`,
   );
@@ -142,7 +132,7 @@ export function readOptions(options: ReceiverOptions): Settings {
       ...Object.entries(eventSchemas),
       ...Object.entries(events),
     ]),
-    headerPrefix: headerPrefix.toLowerCase(),
+    headerNames: toHeaderNames(headerPrefix),
     store: isMemoryStore(store) ? store : guardStore(store),
     isDefaultStore: options.store === undefined,
     scope: typeof options.secret === 'function' ? undefined : scope,
@@ -219,27 +209,6 @@ function isQueue(queue: HandOff): boolean {
   const { durable, enqueue, redrive } = queue ?? {};
   const redrives = redrive === undefined || typeof redrive === 'function';
   return durable === true && typeof enqueue === 'function' && redrives;
-}
-
-function whatStoreIs(store: unknown): string {
-  const [, made] = CLIENTS.find(([verb]) => hasMethod(store, verb)) ?? [];
-  if (made && !isProxy(store)) return `. This is a client, of which a store is made: ${made}`;
-  if (typeof store === 'function') return ', and not a function: call it';
-  return store instanceof Map ? ', and not a Map' : '';
-}
-
-/** By a method that nothing else has. */
-const CLIENTS = [
-  ['query', 'postgresStore(pool)'],
-  ['unsafe', 'postgresStore(sql)'],
-  ['evalsha', 'redisStore(client)'],
-  ['evalSha', 'redisStore(client)'],
-  ['prepare', 'sqliteStore(database)'],
-] as const;
-
-function hasMethod(value: unknown, name: string): boolean {
-  const isHolder = (typeof value === 'object' && value !== null) || typeof value === 'function';
-  return isHolder && typeof Reflect.get(value, name) === 'function';
 }
 
 /** What was meant by a prefix without its dash, or by the name of a whole header. */

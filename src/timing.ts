@@ -47,18 +47,15 @@ const MAX_PAUSE_MS = 1_000;
  * Tries a write again where the store fails for a moment: what was done should not be forgotten. Each
  * verb may be asked again: where the first answer was lost, the second says the same.
  */
-export async function withRetry<Result>(write: () => Promise<Result>): Promise<Result> {
+export function withRetry<Result>(write: () => Promise<Result>): Promise<Result> {
   const startedAt = performance.now();
-  for (const pauseMs of [50, 250]) {
-    try {
-      return await write();
-    } catch (error) {
-      // A store that is slow to fail would take its time again, and the sender is waiting.
-      if (performance.now() - startedAt > 1_000) throw error;
-      await pause(pauseMs);
-    }
-  }
-  return write();
+  const after = (pauseMs: number) => async (error: unknown) => {
+    // A store that is slow to fail would take its time again, and the sender is waiting.
+    if (performance.now() - startedAt > 1_000) throw error;
+    await pause(pauseMs);
+    return write();
+  };
+  return write().catch((error) => after(50)(error).catch(after(250)));
 }
 
 /**

@@ -77,7 +77,7 @@ export function createOnce(handler: string, lease: Lease): Once {
 
   return async <Result>(step: string, run: () => Result | Promise<Result>): Promise<Result> => {
     const name = progressName(handler, step);
-    if (Object.hasOwn(lease.done, name)) return unpack(lease.done[name]);
+    if (Object.hasOwn(lease.steps, name)) return unpack(lease.steps[name]);
     const earlier = running.get(name);
     if (earlier) return unpack(await earlier);
     const first = perform(name, run);

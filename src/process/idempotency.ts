@@ -26,6 +26,8 @@ export class Idempotency {
   /** Work after its time limit, and records that the store could not take yet: no sender waits for them. */
   readonly #late = new Set<Promise<unknown>>();
   readonly #purging: Purging;
+  #name: string | undefined;
+  #claims = 0;
   #closing = false;
   #closed = false;
 
@@ -105,7 +107,7 @@ export class Idempotency {
     const { key } = subject;
     const { leaseMs, waitMs } = this.#timing;
     const maxCrashes = this.#parks(subject) ? MAX_CRASHES : Number.POSITIVE_INFINITY;
-    const terms = { owner: crypto.randomUUID(), leaseMs, keepMs, maxCrashes };
+    const terms = { owner: this.#nextOwner(), leaseMs, keepMs, maxCrashes };
     if (this.#closing) return { outcome: 'unavailable', ran: [], key };
     try {
       // By the same owner: a claim whose answer was lost must not hold the delivery up for a lease.
@@ -143,6 +145,13 @@ export class Idempotency {
     // The first one counts in any case, and what cannot be parked may crash as often as it likes.
     const tellsBeginning = claim.attempt > 1 && this.#parks(subject);
     return new Lease(this.#store, key, claim, this.#timing, { askedAt, tellsBeginning });
+  }
+
+  /** Made at the first claim: Workers have no randomness before there is a request. */
+  #nextOwner(): string {
+    this.#name ??= crypto.randomUUID();
+    this.#claims += 1;
+    return `${this.#name}-${this.#claims}`;
   }
 
   /** Step 6: has the store record what the work came to, and says what counts. */

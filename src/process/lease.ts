@@ -39,7 +39,7 @@ export class Lease {
   readonly outcome?: undefined;
   readonly key: string;
   readonly attempt: number;
-  readonly done: Readonly<Record<string, Json>>;
+  readonly steps: Readonly<Record<string, Json>>;
   readonly #store: IdempotencyStore;
   readonly #fence: number;
   readonly #timing: Timing;
@@ -62,7 +62,7 @@ export class Lease {
   constructor(
     store: IdempotencyStore,
     key: string,
-    claim: { fence: number; attempt: number; done: Readonly<Record<string, Json>> },
+    claim: { fence: number; attempt: number; steps: Readonly<Record<string, Json>> },
     timing: Timing,
     {
       askedAt = performance.now(),
@@ -74,7 +74,7 @@ export class Lease {
     this.#fence = claim.fence;
     this.#timing = timing;
     this.attempt = claim.attempt;
-    this.done = claim.done;
+    this.steps = claim.steps;
     this.#renewedAt = askedAt;
     this.#tellsBeginning = tellsBeginning;
     // Sooner where the claim was slow: the lease runs from when it was asked for.
@@ -160,13 +160,7 @@ export class Lease {
     if (work.state !== 'failed')
       return (await this.#store.release(this.key, this.#fence)) ? work : LOST;
     // Who sent it does the retrying, or the queue: so it is free at once, and a later retry may succeed.
-    const terms = {
-      delayMs: 0,
-      permanent,
-      maxFailures: Number.POSITIVE_INFINITY,
-      error: work.error,
-    };
-    const state = await this.#store.fail(this.key, this.#fence, terms);
+    const state = await this.#store.fail(this.key, this.#fence, { error: work.error, permanent });
     if (state === 'lost') return LOST;
     return state === 'dead' ? { state, ran: work.ran } : work;
   }
@@ -230,7 +224,7 @@ export class Lease {
   }
 
   #record(name: string, output: Json): Promise<boolean> {
-    return this.#store.handlerDone(this.key, this.#fence, name, output);
+    return this.#store.completeStep(this.key, this.#fence, name, output);
   }
 
   async #recordRest(): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { Reporter } from '../report/hooks.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
 import { toTitle } from '../request/request.js';
 import type { Settings } from '../settings.js';
-import { warnOfMemory } from '../stores/platform.js';
+import { warnOfMemory } from '../stores/durable-stores.js';
 import { type HandOff, handOff } from './hand-off.js';
 import { Idempotency } from './idempotency.js';
 import { InFlight } from './in-flight.js';
@@ -52,10 +52,10 @@ export class Processing {
   announce(): void {
     if (this.#isAnnounced) return;
     this.#isAnnounced = true;
-    const { headerPrefix, store, queue } = this.#settings;
+    const { headerNames, store, queue } = this.#settings;
     this.#reporter.announce({
       handles: this.router.handled,
-      headerPrefix: toTitle(headerPrefix),
+      headerPrefix: toTitle(headerNames.prefix),
       store: store.description,
       queue: queue && (queue.description ?? 'your own'),
     });

@@ -19,7 +19,7 @@ interface Run {
 
 /** Step 5: runs those handlers of a delivery that have not finished before, side by side. Never rejects. */
 export async function runHandlers(routes: readonly Route[], run: Run): Promise<Work> {
-  const left = routes.filter(({ progress }) => !Object.hasOwn(run.lease.done, progress));
+  const left = routes.filter(({ progress }) => !Object.hasOwn(run.lease.steps, progress));
   // The only one left needs no record: completing the delivery is its record.
   const start = left.length > 1 ? runAndRecord : runRoute;
   // Before any of them starts, because each may write to what it is given.

@@ -80,11 +80,11 @@ export interface Envelope {
 }
 
 /** Step 3: verified bytes become a delivery whose event, schema and state agree. */
-export function readDelivery(
+export async function readDelivery(
   rawBody: Uint8Array,
   envelope: Envelope,
   rules: ReadingRules,
-): Promise<Delivery> | Delivery | Rejection {
+): Promise<Delivery | Rejection> {
   const { event, scope, receivedAt, source, proof } = envelope;
   const json = parseJson(rawBody);
   if (json === undefined) {
@@ -94,36 +94,27 @@ export function readDelivery(
 
   const content = contentOf(record, rawBody);
   const id = envelope.id ?? contentId(content);
-  const toDelivery = ({ kind, payload, issues }: Judgement): Delivery => {
-    const parts = { scope, id, event, content };
-    const key = kind === 'invalid' ? invalidKey(parts, rawBody) : deliveryKey(rules.keyBy, parts);
-    return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source, proof };
-  };
-  // Not awaited where it need not be: only schemas of other libraries may take their time.
-  const judgement = judge(json.value, record, envelope, rules);
-  return judgement instanceof Promise ? judgement.then(toDelivery) : toDelivery(judgement);
+  const { kind, payload, issues } = await judge(json.value, record, envelope, rules);
+  const parts = { scope, id, event, content };
+  const key = kind === 'invalid' ? invalidKey(parts, rawBody) : deliveryKey(rules.keyBy, parts);
+  return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source, proof };
 }
 
 type Judgement = Pick<Delivery, 'kind' | 'payload' | 'issues'>;
 
 /** Whether a record is what its event says it is. */
-function judge(
+async function judge(
   json: unknown,
   record: unknown,
   envelope: Envelope,
   rules: ReadingRules,
-): Judgement | Promise<Judgement> {
+): Promise<Judgement> {
   const contradictions = findContradictions(json, record, envelope, rules);
   if (contradictions.length > 0)
     return { kind: 'invalid', payload: record, issues: contradictions };
   const schema = rules.schemas.get(envelope.event);
   if (!schema) return { kind: 'unknown', payload: record, issues: [] };
-  return isResource(schema)
-    ? judgeReading(schema.read(record), record)
-    : readStandard(schema, record).then((reading) => judgeReading(reading, record));
-}
-
-function judgeReading(reading: Reading<unknown>, record: unknown): Judgement {
+  const reading = isResource(schema) ? schema.read(record) : await readStandard(schema, record);
   const { issues } = reading;
   return 'value' in reading
     ? { kind: 'known', payload: reading.value, issues }

@@ -46,25 +46,43 @@ export interface RawBody {
   readonly outcome?: undefined;
 }
 
+/** What the provider's headers are called, in lower case. */
+export interface HeaderNames {
+  readonly prefix: string;
+  readonly event: string;
+  readonly signature: string;
+  readonly webhook: string;
+}
+
+export function toHeaderNames(headerPrefix: string): HeaderNames {
+  const prefix = headerPrefix.toLowerCase();
+  return {
+    prefix,
+    event: `${prefix}event`,
+    signature: `${prefix}signature`,
+    webhook: `${prefix}webhook`,
+  };
+}
+
 /** Step 1: what can be refused without reading a byte of the body. */
 export function readHeaders(
   { method, headers }: WebhookRequest,
-  { headerPrefix, limit }: { headerPrefix: string; limit: number },
+  { headerNames, limit }: { headerNames: HeaderNames; limit: number },
 ): WebhookHeaders | Rejection {
   if (method.toUpperCase() !== 'POST') return new Rejection('method_not_allowed');
 
   const header = toFinder(headers);
-  const signature = header(`${headerPrefix}signature`);
+  const signature = header(headerNames.signature);
   if (!isSignature(signature)) {
-    const detail = whyUnsigned(signature, headerPrefix, headers);
+    const detail = whyUnsigned(signature, headerNames, headers);
     return new Rejection('signature_invalid', { detail });
   }
 
   // Runtimes join a header that was given twice with a comma; no event name has one.
-  const event = header(`${headerPrefix}event`);
+  const event = header(headerNames.event);
   if (!event || event.includes(',')) {
-    const name = `\`${toTitle(`${headerPrefix}event`)}\``;
-    return new Rejection('event_header_invalid', { detail: `The header is ${name}.` });
+    const detail = `The header is \`${toTitle(headerNames.event)}\`.`;
+    return new Rejection('event_header_invalid', { detail });
   }
 
   const encoding = header('content-encoding');
@@ -74,22 +92,22 @@ export function readHeaders(
   const declaredLength = Number(header('content-length') ?? 0);
   if (declaredLength > limit) return new Rejection('body_too_large');
 
-  return { event, signature, id: header(`${headerPrefix}webhook`) || undefined };
+  return { event, signature, id: header(headerNames.webhook) || undefined };
 }
 
 /** What there is in place of a signature: for who runs the receiver, and never for a sender. */
 function whyUnsigned(
   signature: string | undefined,
-  headerPrefix: string,
+  headerNames: HeaderNames,
   headers: RequestHeaders,
 ): string {
-  const expected = `\`${toTitle(`${headerPrefix}signature`)}\``;
+  const expected = `\`${toTitle(headerNames.signature)}\``;
   if (signature) {
     return `${expected} is not 128 hexadecimal digits, so it is no HMAC-SHA512.`;
   }
   const prefix = headerEntries(headers)
     .map(([name]) => /^(x-[a-z0-9-]{1,40}-)signature$/.exec(name)?.[1])
-    .find((found) => found !== undefined && found !== headerPrefix);
+    .find((found) => found !== undefined && found !== headerNames.prefix);
   if (prefix === undefined) return `There was no ${expected}.`;
   const brand = toTitle(prefix);
   return `There was no ${expected}, but \`${brand}Signature\`: set headerPrefix: '${brand}'.`;

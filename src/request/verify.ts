@@ -4,7 +4,7 @@ import { type Delivery, readDelivery } from './delivery.js';
 import { writeProof } from './proof.js';
 import { NO_SHOP, noneFits } from './proving.js';
 import { readBody, readHeaders, type WebhookRequest } from './request.js';
-import { verifySignature } from './signature.js';
+import { fits } from './signature.js';
 
 /** Steps 1 to 3: checks the headers, reads the body, verifies it, and reads the delivery. */
 export async function verifyRequest(
@@ -20,7 +20,7 @@ export async function verifyRequest(
   const { event, id, signature } = headers;
   const { secretSource } = settings;
   const shop = await secretSource.find(request);
-  if (!shop || !verifySignature(body.bytes, signature, shop.secrets)) {
+  if (!shop || !fits(body.bytes, signature, shop.secrets)) {
     const detail = shop ? noneFits(shop.secrets) : NO_SHOP;
     return new Rejection('signature_invalid', { id, event, detail });
   }

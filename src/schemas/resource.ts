@@ -40,7 +40,7 @@ export function resource<Required extends Fields, Rest extends Fields>(
   const fields = { ...required, ...rest };
   const count = Object.keys(fields).length;
   const amounts = Object.keys(fields).filter((name) => fields[name] === decimal);
-  // zod's compiled object: four times as fast as z.object here, and the same where code cannot be compiled.
+  // zod's compiled object, and the same where code cannot be compiled: with z.object, receive() takes 9 % longer.
   const known = new $ZodObjectJIT({ type: 'object', shape: fields });
 
   return resourceSchema((input) => {

@@ -1,5 +1,6 @@
 import { WebhookError } from '../errors.js';
 import { withTimeout } from '../timing.js';
+import { forward } from './forward.js';
 import { listening } from './silence.js';
 import type { Claim, IdempotencyStore } from './store.js';
 
@@ -10,28 +11,13 @@ import type { Claim, IdempotencyStore } from './store.js';
  */
 export function guardStore(store: IdempotencyStore): IdempotencyStore {
   const ended = listening(store);
-  const guarded = <Value>(call: () => Promise<Value>, onLate?: (value: Value) => unknown) =>
-    guard(call, ended, onLate);
-  return {
-    durable: store.durable,
-    description: store.description,
-    whenSilent: store.whenSilent,
-    claim: async (delivery, lease) => {
-      // Nobody uses a lease that comes too late, and to let it lapse would count as a crash.
-      const giveBack = (late: Claim) =>
-        late?.state === 'acquired' ? store.release(delivery.key, late.fence) : undefined;
-      return checkClaim(await guarded(() => store.claim(delivery, lease), giveBack));
-    },
-    renew: (...args) => guarded(() => store.renew(...args)),
-    handlerDone: (...args) => guarded(() => store.handlerDone(...args)),
-    complete: (...args) => guarded(() => store.complete(...args)),
-    fail: (...args) => guarded(() => store.fail(...args)),
-    release: (...args) => guarded(() => store.release(...args)),
-    redrive: (...args) => guarded(() => store.redrive(...args)),
-    purge: (...args) => guarded(() => store.purge(...args)),
-    list: (...args) => guarded(() => store.list(...args)),
-    count: (...args) => guarded(() => store.count(...args)),
+  const claim: IdempotencyStore['claim'] = async (delivery, lease) => {
+    // Nobody uses a lease that comes too late, and to let it lapse would count as a crash.
+    const giveBack = (late: Claim) =>
+      late?.state === 'acquired' ? store.release(delivery.key, late.fence) : undefined;
+    return checkClaim(await guard(() => store.claim(delivery, lease), ended, giveBack));
   };
+  return forward(store, { claim }, (call) => guard(call, ended));
 }
 
 async function guard<Value>(
@@ -67,7 +53,7 @@ export function withoutData(error: unknown): unknown {
 function checkClaim(claim: Claim): Claim {
   switch (claim?.state) {
     case 'acquired':
-      if (Number.isSafeInteger(claim.fence) && typeof claim.done === 'object' && claim.done)
+      if (Number.isSafeInteger(claim.fence) && typeof claim.steps === 'object' && claim.steps)
         return claim;
       break;
     case 'busy':

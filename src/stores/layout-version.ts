@@ -4,7 +4,8 @@ import { WebhookError } from '../errors.js';
  * The layout of what the stores keep: one more with each change of it. Stores without a record of theirs
  * are of layout 1, which was before there was one.
  *
- * - 2: whether a lease has been renewed.
+ * - 2: whether a lease has been renewed. In PostgreSQL, `lease_ms` and `max_crashes` are no longer made nor
+ *   written; tables of layout 1 keep them, for the processes of that version beside this one.
  */
 export const LAYOUT = 2;
 

@@ -16,7 +16,7 @@ export interface Entry extends Aged<Entry> {
   failures: number;
   /** Whether its lease was, since it was claimed. */
   renewed: boolean;
-  done: Readonly<Record<string, Json>>;
+  steps: Readonly<Record<string, Json>>;
   /** Leased: when the lease lapses. Retry: when it is due. */
   notBefore: number;
   purgeAt: number;
@@ -26,9 +26,9 @@ export interface Entry extends Aged<Entry> {
   error: string | undefined;
 }
 
-/** What it takes to remember that a handler is done. */
-export function progressBytes(handler: string, output: Json): number {
-  return handler.length + JSON.stringify(output).length;
+/** What it takes to remember a completed step. */
+export function stepBytes(step: string, output: Json): number {
+  return step.length + JSON.stringify(output).length;
 }
 
 export function isStalled({ state, notBefore }: Entry, now: number): boolean {

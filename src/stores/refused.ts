@@ -1,4 +1,5 @@
-import { STORES } from './platform.js';
+import { CLIENTS, DURABLE_STORES } from './durable-stores.js';
+import { hasMethods } from './methods.js';
 
 /**
  * Why something that remembers keys and values is no store: it reads, and then it writes, and of two
@@ -8,7 +9,7 @@ export function reasonToRefuse(store: unknown): string {
   if (isProxy(store))
     return '. This is a stub or a service binding, which seems to have every method';
   if (store instanceof Map) return '';
-  const kind = KINDS.find(({ verbs }) => verbs.every((verb) => has(store, verb)));
+  const kind = KINDS.find(({ verbs }) => hasMethods(store, ...verbs));
   if (!kind) return '';
   return (
     `. ${kind.name} cannot do: it cannot compare and set, so of two receivers that get and then put, ` +
@@ -16,13 +17,13 @@ export function reasonToRefuse(store: unknown): string {
   );
 }
 
-const DATABASE = `Use ${STORES.server}, over the same server if you like`;
+const DATABASE = `Use ${DURABLE_STORES.anywhere}, over the same server if you like`;
 
 const KINDS = [
   {
     name: 'Workers KV',
     verbs: ['get', 'put', 'list', 'getWithMetadata'],
-    instead: `Use ${STORES.workers}`,
+    instead: `Use ${DURABLE_STORES.cloudflare}`,
   },
   { name: 'unstorage', verbs: ['getItem', 'setItem', 'hasItem', 'getKeys'], instead: DATABASE },
   { name: 'keyv', verbs: ['get', 'set', 'delete', 'clear', 'has'], instead: DATABASE },
@@ -30,10 +31,13 @@ const KINDS = [
 
 /** What calls another Worker or object on Cloudflare seems to have every method. */
 export function isProxy(store: unknown): boolean {
-  return has(store, 'a method that nothing has');
+  return hasMethods(store, 'a method that nothing has');
 }
 
-export function has(store: unknown, verb: string): boolean {
-  const isObject = typeof store === 'object' && store !== null;
-  return isObject && typeof Reflect.get(store, verb) === 'function';
+/** What was given in place of a store, where it is something that one is made of. */
+export function whatStoreIs(store: unknown): string {
+  const [, made] = CLIENTS.find(([verb]) => hasMethods(store, verb)) ?? [];
+  if (made && !isProxy(store)) return `. This is a client, of which a store is made: ${made}`;
+  if (typeof store === 'function') return ', and not a function: call it';
+  return store instanceof Map ? ', and not a Map' : '';
 }

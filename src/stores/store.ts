@@ -10,6 +10,9 @@ export const KEEP_DEAD_MS = 30 * 24 * 60 * 60 * 1000;
 /** How far deliveries that wait for a person are counted: beyond it, there are too many in any case. */
 export const COUNT_LIMIT = 10_000;
 
+/** How much is kept of an error. */
+export const ERROR_CHARACTERS = 2_000;
+
 /** What a dead delivery says of itself where no handler has failed. */
 export const INTERRUPTED = 'it was interrupted too often';
 export const ABANDONED = 'abandoned: its sender gave up before it was done';
@@ -40,22 +43,17 @@ export type Claim =
       readonly fence: number;
       /** 1 for the first. */
       readonly attempt: number;
-      /** What {@link IdempotencyStore.handlerDone} recorded in earlier attempts. */
-      readonly done: Readonly<Record<string, Json>>;
+      /** What {@link IdempotencyStore.completeStep} recorded in earlier attempts, by the names of the steps. */
+      readonly steps: Readonly<Record<string, Json>>;
     }
   | { readonly state: 'busy'; readonly retryAfterMs: number }
-  | { readonly state: 'done' }
-  | { readonly state: 'dead'; readonly error?: string | undefined };
+  | { readonly state: 'done' | 'dead' };
 
-/** The terms on which a failed delivery may be claimed again. */
+/** How an attempt has failed. */
 export interface FailTerms {
-  /** 0 where the sender does the retrying. */
-  readonly delayMs: number;
-  /** Dead at once. */
+  /** Nobody tries it again: it is dead. Otherwise its retry is due at once. */
   readonly permanent: boolean;
-  /** Dead at so many failures; `Infinity` where a later retry may still succeed. */
-  readonly maxFailures: number;
-  /** One line for a person. */
+  /** One line for a person, of which {@link ERROR_CHARACTERS} are kept. */
   readonly error: string;
 }
 
@@ -90,14 +88,18 @@ export interface StoredDelivery extends Omit<SealedDelivery, 'receivedAt'> {
   readonly dueAt: Date | undefined;
 }
 
-/** Which deliveries {@link IdempotencyStore.list} gives. */
-export interface ListFilter {
+/** Which deliveries {@link IdempotencyStore.count} counts. */
+export interface CountFilter {
   readonly state: UnfinishedState;
   /** Those of one scope. Default: those of all that share the store. */
   readonly scope?: string | undefined;
+}
+
+/** Which deliveries {@link IdempotencyStore.list} gives. */
+export interface ListFilter extends CountFilter {
   /** The last key of the page before. */
   readonly after?: string | undefined;
-  /** How many at most. Default: 100. What is no number is 0. */
+  /** How many at most: see {@link IdempotencyStore}. Default: 100. */
   readonly limit?: number | undefined;
 }
 
@@ -105,12 +107,19 @@ export interface ListFilter {
  * The atomic verbs over the state of a delivery.
  *
  *     (none) ──claim──▶ leased ──complete──▶ done
- *                         │  ▲
- *         fail / lapse    ▼  │ claim, once it is due
- *                       retry ──too many failures or crashes──▶ dead ──redrive──▶ retry
+ *                       │  ▲ │
+ *        fail, release  │  │ └─fail for good, lapse too often──▶ dead
+ *                       ▼  │ claim, also once a lease has lapsed   │
+ *                      retry ◀──────────────redrive───────────────┘
  *
- * Time is the store's. A verb whose fence is not the latest changes nothing and says so. Keys are 64
- * hexadecimal digits, in lower case.
+ * Time is the store's. A verb whose fence is not the latest changes nothing and says so.
+ *
+ * - A key is 64 hexadecimal digits in lower case: two spellings of it would be two deliveries. Given anything
+ *   else, a store of this package rejects with a `UsageError`, `key_invalid`, whichever the verb.
+ * - A limit is rounded down; below 0, and where it is no number, it is 0; `Infinity` is all that there is.
+ * - Of an error, the first {@link ERROR_CHARACTERS} characters are kept.
+ * - What is done is remembered until its time has come, and is new to the next claim of its key from then
+ *   on, whether or not it has been purged. What is dead stays dead until it is purged.
  */
 export interface IdempotencyStore {
   /** Whether what it holds survives the process. */
@@ -120,7 +129,7 @@ export interface IdempotencyStore {
   /** What a person is to do where it answers nothing for a while, in one sentence or two. */
   readonly whenSilent?: string | undefined;
   /**
-   * Takes the lease if the key is new, due for retry, or its lease has lapsed. That counts as a crash where
+   * Takes the lease if the key is new or forgotten, due for retry, or its lease has lapsed. That counts as a crash where
    * the lease was renewed, or is the first to lapse since a failure; else it was never begun, and counts as
    * no attempt. The longest `keepMs` that it is claimed or completed with is the one that counts.
    */
@@ -130,8 +139,8 @@ export interface IdempotencyStore {
    * every attempt but the first before it runs a handler. `false`: the lease is lost.
    */
   renew(key: string, fence: number, leaseMs: number): Promise<boolean>;
-  /** Records that one handler, or one step of it, is done. `false`: the lease is lost. */
-  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean>;
+  /** Records a completed step, which may be a whole handler, with its output. `false`: the lease is lost. */
+  completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean>;
   /** Leased or already done becomes done. `false`: the lease is lost. */
   complete(key: string, fence: number, keepMs: number): Promise<boolean>;
   /** Leased becomes retry or dead, and counts a failure. Asked again under the same fence, it says the same. */
@@ -145,8 +154,8 @@ export interface IdempotencyStore {
   redrive(key: string): Promise<boolean>;
   /**
    * Forgets up to `limit` keys that are done or dead and whose time has come. A durable store turns those
-   * that are stalled by then into dead, "abandoned". Gives the number of both. The receiver calls it.
-   * `limit` is read as that of {@link ListFilter}.
+   * that are stalled by then into dead, "abandoned". Gives the number of both. The receiver calls it. A
+   * store that does this by itself gives 0.
    */
   purge(limit: number): Promise<number>;
   /**
@@ -154,6 +163,6 @@ export interface IdempotencyStore {
    * one {@link UnfinishedState}. Effects are not among them, nor is what is processed for the first time.
    */
   list(filter: ListFilter): Promise<readonly StoredDelivery[]>;
-  /** How many {@link list} would give of all scopes, {@link COUNT_LIMIT} at most. For a gauge. */
-  count(state: UnfinishedState): Promise<number>;
+  /** How many {@link list} would give without a limit, {@link COUNT_LIMIT} at most. For a gauge. */
+  count(filter: CountFilter): Promise<number>;
 }

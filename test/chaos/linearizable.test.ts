@@ -113,7 +113,7 @@ describe('refuses', () => {
       [claim(0, 1, 'a', 5), verb('renew', 900, 901, 5, 'accepted'), claim(1_500, 1_501, 'b', 6)],
     ],
     ['a lease that does not lapse', [claim(0, 1, 'a', 5), claim(1_100, 1_101, 'b', 'busy')]],
-    ...(['renew', 'handlerDone', 'complete', 'fail', 'release'] as const).map(
+    ...(['renew', 'completeStep', 'complete', 'fail', 'release'] as const).map(
       (name): [string, Call[]] => [
         `a stale ${name} that succeeded`,
         [claim(0, 1, 'a', 5), claim(1_100, 1_101, 'b', 6), verb(name, 1_102, 1_103, 5, 'accepted')],

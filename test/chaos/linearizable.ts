@@ -1,6 +1,6 @@
 /** One call of a verb, as a process saw it; times of one clock, in milliseconds. */
 export interface Call {
-  readonly verb: 'claim' | 'renew' | 'handlerDone' | 'complete' | 'fail' | 'release';
+  readonly verb: 'claim' | 'renew' | 'completeStep' | 'complete' | 'fail' | 'release';
   readonly invoked: number;
   readonly returned: number;
   /** Of a claim. */
@@ -80,7 +80,7 @@ function apply(state: State, call: Call): State | undefined {
   switch (verb) {
     case 'renew':
       return { ...state, ...lapse(call) };
-    case 'handlerDone':
+    case 'completeStep':
       return state;
     case 'complete':
       return { ...state, name: 'done' };

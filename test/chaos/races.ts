@@ -13,7 +13,7 @@ const AT_ONCE = 4;
 const LEASE_MS = 60_000;
 /** Longer than a lapsed lease lasts. */
 const LAPSE_MS = 15;
-const VERBS = ['renew', 'handlerDone', 'complete', 'fail', 'release'] as const;
+const VERBS = ['renew', 'completeStep', 'complete', 'fail', 'release'] as const;
 const KINDS = ['fresh', 'lapsed', 'retry'] as const;
 
 export interface Races {

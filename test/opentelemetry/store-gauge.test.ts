@@ -1,4 +1,4 @@
-import type { UnfinishedState } from 'storefront-webhooks';
+import type { CountFilter } from 'storefront-webhooks';
 import { openTelemetry } from 'storefront-webhooks/opentelemetry';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder } from '../support/deliver.js';
@@ -15,7 +15,7 @@ describe('what has not come to its end in the store', () => {
     const { points, ...providers } = collecting();
     openTelemetry({
       ...providers,
-      store: durableStore(() => ({ count: async (state) => COUNTS[state] })),
+      store: durableStore(() => ({ count: async ({ state }) => COUNTS[state] })),
     });
     expect(await points(GAUGE)).toEqual([
       { 'storefront_webhooks.state': 'dead', value: 3 },
@@ -29,7 +29,7 @@ describe('what has not come to its end in the store', () => {
     openTelemetry({
       ...providers,
       store: durableStore(() => ({
-        count: (state) => {
+        count: ({ state }) => {
           if (state === 'dead') throw new Error('down');
           return Promise.reject(new Error('down'));
         },
@@ -42,7 +42,7 @@ describe('what has not come to its end in the store', () => {
     vi.useFakeTimers();
     const { points, ...providers } = collecting();
     let answers = false;
-    const count = vi.fn((state: UnfinishedState) =>
+    const count = vi.fn(({ state }: CountFilter) =>
       answers ? Promise.resolve(COUNTS[state]) : new Promise<number>(() => {}),
     );
     openTelemetry({ ...providers, store: durableStore(() => ({ count })) });
@@ -61,7 +61,7 @@ describe('what has not come to its end in the store', () => {
   });
 
   test('is counted once for each collection, however many deliveries there were', async () => {
-    const count = vi.fn(async (state: UnfinishedState) => COUNTS[state]);
+    const count = vi.fn(async ({ state }: CountFilter) => COUNTS[state]);
     const { receiver, points } = traced({ store: durableStore(() => ({ count })) });
     receiver.on('order:paid', () => {});
     for (const id of ['whl_1', 'whl_2', 'whl_3']) await deliver(receiver, paidOrder(), { id });

@@ -3,13 +3,14 @@ import { memoryStore } from 'storefront-webhooks';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Idempotency } from '../../src/process/idempotency.js';
 import type { Lease, Work } from '../../src/process/lease.js';
+import { forward } from '../../src/stores/forward.js';
 
 /** Also on a machine that has other things to do. */
 const SOON = { timeout: 20_000 };
 const DONE: Work = { state: 'done', ran: ['deliver'] };
 const FAILED: Work = { state: 'failed', error: 'it threw', ran: [] };
-const CLOSED = { outcome: 'unavailable', ran: [], key: 'k' };
-const DONE_BEFORE = { outcome: 'duplicate', ran: [], key: 'k' };
+const CLOSED = { outcome: 'unavailable', ran: [], key: 'a'.repeat(64) };
+const DONE_BEFORE = { outcome: 'duplicate', ran: [], key: 'a'.repeat(64) };
 /** What was told of work, beside its outcome. */
 const told: unknown[] = [];
 beforeEach(() => told.splice(0));
@@ -17,7 +18,7 @@ const KEEP = { keepMs: 60_000, onError: (error: unknown) => told.push(error) };
 const toldOf = (code: string) => expect(told).toContainEqual(expect.objectContaining({ code }));
 const timing = { leaseMs: 100, renewMs: 30, timeoutMs: 60_000, waitMs: 50 };
 const subject = {
-  key: 'k',
+  key: 'a'.repeat(64),
   scope: '',
   id: 'whl_1',
   event: 'order:paid',
@@ -33,23 +34,8 @@ function setUp(store: IdempotencyStore = memoryStore(), changes: Partial<typeof 
 }
 
 /** A store whose verbs can be changed one by one. */
-function storeWith(changes: Partial<IdempotencyStore>, base = memoryStore()): IdempotencyStore {
-  return {
-    durable: base.durable,
-    description: base.description,
-    claim: (...args) => base.claim(...args),
-    renew: (...args) => base.renew(...args),
-    handlerDone: (...args) => base.handlerDone(...args),
-    complete: (...args) => base.complete(...args),
-    fail: (...args) => base.fail(...args),
-    release: (...args) => base.release(...args),
-    redrive: (...args) => base.redrive(...args),
-    purge: (...args) => base.purge(...args),
-    list: (...args) => base.list(...args),
-    count: (...args) => base.count(...args),
-    ...changes,
-  };
-}
+const storeWith = (changes: Partial<IdempotencyStore>, base = memoryStore()) =>
+  forward(base, changes);
 
 function deferred<Value>() {
   let resolve: (value: Value) => void = () => {};
@@ -67,7 +53,7 @@ describe('work under a lease', () => {
       outcome: 'handled',
       ran: ['deliver'],
       attempt: 1,
-      key: 'k',
+      key: subject.key,
     });
     expect(await process().hold(subject, KEEP, work)).toEqual(DONE_BEFORE);
     expect(work).toHaveBeenCalledOnce();
@@ -189,7 +175,7 @@ describe('work under a lease', () => {
     const calls = renew.mock.calls.length;
     await new Promise((settle) => setTimeout(settle, 20));
     expect(renew).toHaveBeenCalledTimes(calls);
-    expect(renew).toHaveBeenLastCalledWith('k', expect.any(Number), 60_000);
+    expect(renew).toHaveBeenLastCalledWith(subject.key, expect.any(Number), 60_000);
   });
 
   test('of another process is waited for', async () => {
@@ -390,7 +376,7 @@ describe('a store that fails', () => {
       };
     const store = storeWith(
       {
-        handlerDone: whenUp((...args) => base.handlerDone(...args)),
+        completeStep: whenUp((...args) => base.completeStep(...args)),
         fail: whenUp((...args) => base.fail(...args)),
       },
       base,
@@ -407,7 +393,7 @@ describe('a store that fails', () => {
     await first.close(5_000);
     let done: unknown;
     await process().hold(subject, KEEP, async (lease) => {
-      done = lease.done;
+      done = lease.steps;
       return DONE;
     });
     expect(done).toEqual({ one: null });
@@ -471,7 +457,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     expect(await process().hold(subject, KEEP, async () => DONE)).toEqual({
       outcome: 'parked',
       ran: [],
-      key: 'k',
+      key: subject.key,
     });
   });
 

@@ -37,7 +37,7 @@ describe('the last attempt of a queue', () => {
     expect(await store.list({ state: 'dead', limit: 9 })).toMatchObject([
       { key: job.key, error: 'Error: no stock', attempts: 2 },
     ]);
-    expect(await store.count('dead')).toBe(1);
+    expect(await store.count({ state: 'dead' })).toBe(1);
     expect(await worker.dispatch(job)).toMatchObject({ outcome: 'parked' });
   });
 
@@ -47,7 +47,7 @@ describe('the last attempt of a queue', () => {
     expect(await worker.dispatch(await queued(), { lastAttempt: true })).toMatchObject({
       outcome: 'handled',
     });
-    expect(await store.count('dead')).toBe(0);
+    expect(await store.count({ state: 'dead' })).toBe(0);
   });
 
   test('fails where the store cannot park it', async () => {
@@ -76,7 +76,7 @@ describe('the last attempt of a queue', () => {
     const worker = createReceiver({ secret: SECRET, store, hooks });
     const job = await queued(paidOrder({ status: 56 }));
     expect(await worker.dispatch(job)).toMatchObject({ code: 'payload_invalid' });
-    expect(await store.count('dead')).toBe(0);
+    expect(await store.count({ state: 'dead' })).toBe(0);
     const last = await worker.dispatch(job, { lastAttempt: true });
     expect(last).toMatchObject({ outcome: 'parked' });
     const [dead] = await store.list({ state: 'dead', limit: 9 });
@@ -118,7 +118,7 @@ describe('the last attempt of a queue', () => {
     await worker.dispatch(await queued(paidOrder({ status: 56 })), { lastAttempt: true });
     const [dead] = await store.list({ state: 'dead', limit: 9 });
     if (dead) expect(await worker.redrive(dead)).toMatchObject({ outcome: 'parked' });
-    expect(await store.count('dead')).toBe(1);
+    expect(await store.count({ state: 'dead' })).toBe(1);
   });
 
   test('refuses what nobody handles where the store cannot park it', async () => {
@@ -148,7 +148,7 @@ describe('a receiver with a queue', () => {
     });
     expect(enqueue).not.toHaveBeenCalled();
     // Alive again: the queue's worker can claim it.
-    expect(await store.count('dead')).toBe(0);
+    expect(await store.count({ state: 'dead' })).toBe(0);
     expect(handler).toHaveBeenCalledOnce();
   });
 

@@ -275,7 +275,7 @@ test('what did not fit its event, and does now, is done with through the queue',
   if (again)
     expect(await mended.dispatch(again)).toMatchObject({ outcome: 'handled', key: again.key });
   expect(await dead()).toEqual([]);
-  expect(await store.count('failing')).toBe(0);
+  expect(await store.count({ state: 'failing' })).toBe(0);
 });
 
 test('what verify gave is trusted, and sealed it can be proven', async () => {

@@ -111,7 +111,7 @@ test('a worker refuses what is for another scope, and handles nothing of it', as
   expect(handler).not.toHaveBeenCalled();
   expect(onError).toHaveBeenCalledTimes(2);
   // It is not for this receiver to end.
-  expect(await store.count('dead')).toBe(0);
+  expect(await store.count({ state: 'dead' })).toBe(0);
 });
 
 test('dispatch runs the handlers of a receiver that has a queue itself', async () => {

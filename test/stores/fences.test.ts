@@ -62,10 +62,10 @@ function lineOf({ input, index }: RegExpExecArray): number {
 
 /** The verbs that a store accepts from the holder of a lease that somebody else has taken over. */
 async function acceptedStale(store: IdempotencyStore): Promise<string[]> {
-  const terms = { delayMs: 0, permanent: false, maxFailures: Infinity, error: '' };
+  const terms = { permanent: false, error: '' };
   const verbs: Record<string, (key: string, fence: number) => Promise<unknown>> = {
     renew: (key, fence) => store.renew(key, fence, 60_000),
-    handlerDone: (key, fence) => store.handlerDone(key, fence, 'a', null),
+    completeStep: (key, fence) => store.completeStep(key, fence, 'a', null),
     complete: (key, fence) => store.complete(key, fence, 60_000),
     fail: async (key, fence) => (await store.fail(key, fence, terms)) !== 'lost',
     release: (key, fence) => store.release(key, fence),

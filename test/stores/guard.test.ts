@@ -40,8 +40,8 @@ describe.each([[false], [true]])('a store that misbehaves (oncePer: %s)', (onceP
     ['gives a plain value', () => true],
     ['gives nothing', () => undefined],
     ['gives an unknown state', async () => ({ state: 'unknown' })],
-    ['gives no progress', async () => ({ state: 'acquired', fence: 1, attempt: 1, done: null })],
-    ['gives no fence', async () => ({ state: 'acquired', attempt: 1, done: {} })],
+    ['gives no progress', async () => ({ state: 'acquired', fence: 1, attempt: 1, steps: null })],
+    ['gives no fence', async () => ({ state: 'acquired', attempt: 1, steps: {} })],
   ])('and %s for a claim: nothing is run, and it is told', async (_, claim) => {
     const { receiver, ship, onError } = shop(storeWith('claim', claim), oncePer);
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'unavailable' });

@@ -1,6 +1,7 @@
 import type {
   Claim,
   Claimable,
+  CountFilter,
   FailTerms,
   IdempotencyStore,
   Json,
@@ -22,7 +23,7 @@ interface Entry {
   attempts: number;
   failures: number;
   renewed: boolean;
-  done: Record<string, Json>;
+  steps: Record<string, Json>;
   /** When the lease lapses or the retry is due, from now: nothing ever takes any time. */
   dueMs: number;
   /** What is dead is kept for a person, and for as long once it is redriven. */
@@ -46,7 +47,7 @@ export class ModelStore implements IdempotencyStore {
     const entry = this.#entries.get(delivery.key) ?? newEntry(delivery, keepMs);
     this.#entries.set(delivery.key, entry);
     if (entry.state === 'done') return { state: 'done' };
-    if (entry.state === 'dead') return { state: 'dead', error: entry.error };
+    if (entry.state === 'dead') return { state: 'dead' };
     const isMine = entry.state === 'leased' && entry.owner === owner;
     if (!isMine && entry.dueMs > 0) return { state: 'busy', retryAfterMs: entry.dueMs };
     if (!isMine) {
@@ -61,24 +62,24 @@ export class ModelStore implements IdempotencyStore {
           error: 'it was interrupted too often',
           keepMs: LATER_MS,
         });
-        return { state: 'dead', error: entry.error };
+        return { state: 'dead' };
       }
       if (counts) entry.attempts += 1;
       entry.keepMs = Math.max(entry.keepMs, keepMs);
       entry.renewed = false;
     }
     Object.assign(entry, { state: 'leased', owner, dueMs: leaseMs });
-    const { fence, attempts, done } = entry;
-    return { state: 'acquired', fence, attempt: attempts, done };
+    const { fence, attempts, steps } = entry;
+    return { state: 'acquired', fence, attempt: attempts, steps };
   }
 
   async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
     return change(this.#held(key, fence), { dueMs: leaseMs, renewed: true });
   }
 
-  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
     const held = this.#held(key, fence);
-    return change(held, { done: { ...held?.done, [handler]: output } });
+    return change(held, { steps: { ...held?.steps, [step]: output } });
   }
 
   async complete(key: string, fence: number): Promise<boolean> {
@@ -94,9 +95,9 @@ export class ModelStore implements IdempotencyStore {
     const held = this.#held(key, fence);
     if (!held) return 'lost';
     const failures = held.failures + 1;
-    const state = terms.permanent || failures >= terms.maxFailures ? 'dead' : 'retry';
+    const state = terms.permanent ? 'dead' : 'retry';
     const keepMs = state === 'dead' ? LATER_MS : held.keepMs;
-    change(held, { state, failures, dueMs: terms.delayMs, error: terms.error, keepMs });
+    change(held, { state, failures, dueMs: 0, error: terms.error, keepMs });
     return state;
   }
 
@@ -125,7 +126,7 @@ export class ModelStore implements IdempotencyStore {
     return abandoned.length;
   }
 
-  async list({ state }: { state: UnfinishedState }): Promise<StoredDelivery[]> {
+  async list({ state }: CountFilter): Promise<StoredDelivery[]> {
     return [...this.#entries.values()]
       .filter((entry) => stateOf(entry) === state)
       .flatMap(({ delivery: { body, ...rest }, attempts, error, dueMs, ...entry }) =>
@@ -152,8 +153,8 @@ export class ModelStore implements IdempotencyStore {
       .sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  async count(state: UnfinishedState): Promise<number> {
-    return (await this.list({ state })).length;
+  async count(filter: CountFilter): Promise<number> {
+    return (await this.list(filter)).length;
   }
 
   /** The entry, if this fence still holds its lease. */
@@ -171,7 +172,7 @@ function newEntry(delivery: Claimable, keepMs: number): Entry {
     ...counts,
     state: 'retry',
     owner: '',
-    done: {},
+    steps: {},
     dueMs: 0,
     error: undefined,
   };

@@ -15,17 +15,18 @@ import { LONG_AGO_MS, ModelStore } from './model.js';
 
 const LEASE_MS = 60;
 const KEEP_MS = 60_000;
-const RETRY: FailTerms = { delayMs: 0, permanent: false, maxFailures: Infinity, error: 'it threw' };
+const RETRY: FailTerms = { permanent: false, error: 'it threw' };
 
 /**
  * What every store has to do, run against the real thing: the contract of `IdempotencyStore`.
  *
  * @param expires - What is done goes by itself once its time has come: no call of `purge` counts it.
+ * @param age - Makes the lease or the retry of a delivery due two minutes earlier, where a test can do that.
  */
 export function describeStore(
   name: string,
   make: () => IdempotencyStore | Promise<IdempotencyStore>,
-  { expires = false }: { expires?: boolean } = {},
+  { expires = false, age }: { expires?: boolean; age?: (key: string) => unknown } = {},
 ) {
   describe(`the ${name} store`, () => {
     let store: IdempotencyStore;
@@ -57,8 +58,30 @@ export function describeStore(
       expect(store.description).toMatch(/^[\w ().]{2,40}$/);
     });
 
+    test.each([
+      ['in upper case', 'A'.repeat(64)],
+      ['too short', 'a'.repeat(63)],
+      ['too long', `${'a'.repeat(64)}\n`],
+      ['of other letters', 'g'.repeat(64)],
+      ['no text', undefined as unknown as string],
+    ])('refuses a key that is %s, whichever the verb', async (_, key) => {
+      const calls = [
+        claim({}, { ...delivery, key }),
+        store.renew(key, 1, LEASE_MS),
+        store.completeStep(key, 1, 'a', null),
+        store.complete(key, 1, KEEP_MS),
+        store.fail(key, 1, RETRY),
+        store.release(key, 1),
+        store.redrive(key),
+        store.list({ state: 'dead', after: key ?? 'a' }),
+      ];
+      for (const refused of await Promise.allSettled(calls)) {
+        expect(refused).toMatchObject({ reason: { code: 'key_invalid' } });
+      }
+    });
+
     test('gives a new key to the first who claims it', async () => {
-      expect(await acquire()).toMatchObject({ attempt: 1, done: {} });
+      expect(await acquire()).toMatchObject({ attempt: 1, steps: {} });
     });
 
     test('elects one of forty who claim at once', async () => {
@@ -133,7 +156,7 @@ export function describeStore(
       const { fence } = await acquire({ leaseMs: 1 });
       const next = acquired(await takeOver({ leaseMs: 60_000 }));
       expect(await store.renew(delivery.key, fence, LEASE_MS)).toBe(false);
-      expect(await store.handlerDone(delivery.key, fence, 'a', null)).toBe(false);
+      expect(await store.completeStep(delivery.key, fence, 'a', null)).toBe(false);
       expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(false);
       expect(await store.fail(delivery.key, fence, RETRY)).toBe('lost');
       expect(await store.release(delivery.key, fence)).toBe(false);
@@ -145,7 +168,7 @@ export function describeStore(
     test('refuses every verb for a key it has never seen', async () => {
       const { key } = newDelivery();
       expect(await store.renew(key, 1, LEASE_MS)).toBe(false);
-      expect(await store.handlerDone(key, 1, 'a', null)).toBe(false);
+      expect(await store.completeStep(key, 1, 'a', null)).toBe(false);
       expect(await store.complete(key, 1, KEEP_MS)).toBe(false);
       expect(await store.fail(key, 1, RETRY)).toBe('lost');
       expect(await store.release(key, 1)).toBe(false);
@@ -157,7 +180,7 @@ export function describeStore(
       expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(true);
       expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(true);
       expect(await store.renew(delivery.key, fence, LEASE_MS)).toBe(false);
-      expect(await store.handlerDone(delivery.key, fence, 'a', null)).toBe(false);
+      expect(await store.completeStep(delivery.key, fence, 'a', null)).toBe(false);
       expect(await store.fail(delivery.key, fence, RETRY)).toBe('lost');
       expect(await store.release(delivery.key, fence)).toBe(false);
     });
@@ -179,24 +202,18 @@ export function describeStore(
 
     test('gives a failed delivery at once to the next, with what was done', async () => {
       const { fence } = await acquire();
-      expect(await store.handlerDone(delivery.key, fence, 'mail', { sent: [1, 'x', null] })).toBe(
+      expect(await store.completeStep(delivery.key, fence, 'mail', { sent: [1, 'x', null] })).toBe(
         true,
       );
-      expect(await store.handlerDone(delivery.key, fence, '__proto__', 'kept')).toBe(true);
+      expect(await store.completeStep(delivery.key, fence, '__proto__', 'kept')).toBe(true);
       expect(await store.fail(delivery.key, fence, RETRY)).toBe('retry');
       const next = await acquire();
       expect(next.attempt).toBe(2);
       expect(next.fence).toBeGreaterThan(fence);
-      expect(Object.entries(next.done).sort()).toEqual([
+      expect(Object.entries(next.steps).sort()).toEqual([
         ['__proto__', 'kept'],
         ['mail', { sent: [1, 'x', null] }],
       ]);
-    });
-
-    test('holds a failed delivery back for its delay', async () => {
-      const { fence } = await acquire();
-      await store.fail(delivery.key, fence, { ...RETRY, delayMs: 60_000 });
-      expect((await claim()).state).toBe('busy');
     });
 
     test('gives a released delivery to the next, uncounted', async () => {
@@ -205,17 +222,10 @@ export function describeStore(
       expect(await acquire()).toMatchObject({ attempt: 1 });
     });
 
-    test('ends a delivery that fails too often', async () => {
-      const terms = { ...RETRY, maxFailures: 2 };
-      expect(await store.fail(delivery.key, (await acquire()).fence, terms)).toBe('retry');
-      expect(await store.fail(delivery.key, (await acquire()).fence, terms)).toBe('dead');
-      expect(await claim()).toMatchObject({ state: 'dead', error: 'it threw' });
-    });
-
     test('ends a delivery whose failure is permanent', async () => {
       const { fence } = await acquire();
       expect(await store.fail(delivery.key, fence, { ...RETRY, permanent: true })).toBe('dead');
-      expect(await claim()).toMatchObject({ state: 'dead' });
+      expect(await claim()).toEqual({ state: 'dead' });
     });
 
     test('ends a delivery that kills its process each time, at the third crash', async () => {
@@ -225,8 +235,8 @@ export function describeStore(
         expect(next.attempt).toBe(attempt);
         await store.renew(delivery.key, next.fence, 1);
       }
-      expect(await takeOver({ leaseMs: 1 })).toMatchObject({ state: 'dead' });
-      expect(await claim()).toMatchObject({ state: 'dead' });
+      expect(await takeOver({ leaseMs: 1 })).toEqual({ state: 'dead' });
+      expect(await claim()).toEqual({ state: 'dead' });
     });
 
     test('counts no claim that nobody has begun, as its answer was lost, but the first', async () => {
@@ -241,15 +251,23 @@ export function describeStore(
 
     test('says the same of a failure that is told twice, and counts it once', async () => {
       const { fence } = await acquire();
-      const terms = { ...RETRY, maxFailures: 2 };
-      expect(await store.fail(delivery.key, fence, terms)).toBe('retry');
-      expect(await store.fail(delivery.key, fence, { ...terms, error: 'again' })).toBe('retry');
+      expect(await store.fail(delivery.key, fence, RETRY)).toBe('retry');
+      expect(await store.fail(delivery.key, fence, { ...RETRY, error: 'again' })).toBe('retry');
       const [failing] = await store.list({ state: 'failing' });
       expect(failing).toMatchObject({ attempts: 1, error: 'it threw' });
-      const next = await acquire();
-      expect(await store.fail(delivery.key, fence, terms)).toBe('lost');
-      expect(await store.fail(delivery.key, next.fence, terms)).toBe('dead');
-      expect(await store.fail(delivery.key, next.fence, terms)).toBe('dead');
+      const next = await acquire({ leaseMs: -1 });
+      expect(await store.fail(delivery.key, fence, RETRY)).toBe('lost');
+      // Of two attempts, one has failed: the other is the first crash.
+      const last = await acquire({ maxCrashes: 2 });
+      expect(last.fence).toBeGreaterThan(next.fence);
+      const terms = { ...RETRY, permanent: true };
+      expect(await store.fail(delivery.key, last.fence, terms)).toBe('dead');
+      expect(await store.fail(delivery.key, last.fence, terms)).toBe('dead');
+      const twice = newDelivery();
+      const told = await acquire({}, twice);
+      for (const _ of [1, 2]) await store.fail(twice.key, told.fence, RETRY);
+      await acquire({ leaseMs: -1 }, twice);
+      expect(await claim({ maxCrashes: 1 }, twice)).toEqual({ state: 'dead' });
     });
 
     test('takes a lease back that is given back twice, and counts it once', async () => {
@@ -311,6 +329,20 @@ export function describeStore(
       for (const one of old) expect(await claim({}, one)).toMatchObject({ attempt: 1 });
     });
 
+    test('takes what is done for new once its time has come, though nothing was purged', async () => {
+      const first = await acquire({ leaseMs: LONG_AGO_MS, keepMs: 0 });
+      await store.fail(delivery.key, first.fence, RETRY);
+      const second = await acquire({ keepMs: 0 });
+      await store.completeStep(delivery.key, second.fence, 'mail', 'sent');
+      expect(await store.complete(delivery.key, second.fence, 0)).toBe(true);
+      const anew = { ...delivery, id: 'whl_2', proof: 'the proof' };
+      const third = await acquire({ leaseMs: LONG_AGO_MS, keepMs: Infinity }, anew);
+      expect(third).toMatchObject({ attempt: 1, steps: {} });
+      const [stalled] = await store.list({ state: 'stalled' });
+      expect(stalled).toMatchObject({ id: 'whl_2', attempts: 1, proof: 'the proof' });
+      expect(stalled?.error).toBe(undefined);
+    });
+
     test('keeps what is dead for a person, also where its time would have come', async () => {
       const { fence } = await acquire({ keepMs: 0 });
       await store.fail(delivery.key, fence, { ...RETRY, permanent: true });
@@ -320,10 +352,9 @@ export function describeStore(
 
     test('ends what its sender has given up, once it is old, and keeps it for a person', async () => {
       const late = { leaseMs: LONG_AGO_MS, keepMs: 0 };
-      const [leased, retry, effect] = [newDelivery(), newDelivery(), newDelivery()];
+      const [leased, other, effect] = [newDelivery(), newDelivery(), newDelivery()];
       await acquire(late, leased);
-      const { fence } = await acquire(late, retry);
-      await store.fail(retry.key, fence, { ...RETRY, delayMs: LONG_AGO_MS });
+      await acquire(late, other);
       await acquire(late, { ...effect, body: undefined });
       await acquire({ keepMs: 0, leaseMs: 60_000 });
       // In memory, where nobody would find it, it is only forgotten to make room.
@@ -331,7 +362,7 @@ export function describeStore(
       expect(await store.purge(10)).toBe(0);
       if (store.durable) {
         const [first, second] = await store.list({ state: 'dead', limit: 9 });
-        expect([first?.key, second?.key]).toEqual([leased.key, retry.key].sort());
+        expect([first?.key, second?.key]).toEqual([leased.key, other.key].sort());
         expect(first?.error).toMatch(/^abandoned/);
         expect((await claim({}, leased)).state).toBe('dead');
       }
@@ -342,9 +373,7 @@ export function describeStore(
     test('lists what is long past due as stalled, with its body, a page at a time', async () => {
       const stalled = [newDelivery(), newDelivery(), newDelivery()];
       for (const one of stalled) {
-        const { fence } = await acquire({ leaseMs: LONG_AGO_MS }, one);
-        if (one !== stalled[0])
-          await store.fail(one.key, fence, { ...RETRY, delayMs: LONG_AGO_MS });
+        await acquire({ leaseMs: LONG_AGO_MS }, one);
       }
       await acquire();
       await acquire({ leaseMs: LONG_AGO_MS }, { ...newDelivery(), body: undefined });
@@ -374,19 +403,16 @@ export function describeStore(
     });
 
     test('redrives what is dead as if it had never been tried, but for what is done', async () => {
-      const terms = { ...RETRY, maxFailures: 1 };
       const { fence } = await acquire();
-      await store.handlerDone(delivery.key, fence, 'mail', 'sent');
-      expect(await store.fail(delivery.key, fence, terms)).toBe('dead');
+      await store.completeStep(delivery.key, fence, 'mail', 'sent');
+      expect(await store.fail(delivery.key, fence, { ...RETRY, permanent: true })).toBe('dead');
       expect(await store.redrive(delivery.key)).toBe(true);
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
-      const next = await acquire();
-      expect(next).toMatchObject({ attempt: 1, done: { mail: 'sent' } });
+      const next = await acquire({ leaseMs: LONG_AGO_MS });
+      expect(next).toMatchObject({ attempt: 1, steps: { mail: 'sent' } });
       expect(next.fence).toBeGreaterThan(fence);
-      // The failures are forgotten as well.
-      expect(await store.fail(delivery.key, next.fence, { ...terms, maxFailures: 2 })).toBe(
-        'retry',
-      );
+      // The failures are forgotten as well: none makes up for a crash.
+      expect(await claim({ maxCrashes: 1 })).toEqual({ state: 'dead' });
     });
 
     test('redrives what is dead after crashes, which are forgotten', async () => {
@@ -407,9 +433,9 @@ export function describeStore(
     test('redrives nothing that is being processed, waits for a retry, or is done', async () => {
       const { fence } = await acquire();
       expect(await store.redrive(delivery.key)).toBe(false);
-      expect(await store.fail(delivery.key, fence, { ...RETRY, delayMs: 60_000 })).toBe('retry');
+      expect(await store.fail(delivery.key, fence, RETRY)).toBe('retry');
       expect(await store.redrive(delivery.key)).toBe(false);
-      expect((await claim()).state).toBe('busy');
+      expect(await acquire()).toMatchObject({ attempt: 2 });
       const done = newDelivery();
       const other = await acquire({}, done);
       await store.complete(done.key, other.fence, KEEP_MS);
@@ -426,14 +452,20 @@ export function describeStore(
         body: Uint8Array.from({ length: 70_000 }, (_, index) => index % 256),
       };
       const { fence } = await acquire({}, odd);
-      expect(await store.handlerDone(odd.key, fence, 'x\u0000\ud800', 'y\u0000💥')).toBe(true);
+      expect(await store.completeStep(odd.key, fence, 'x\u0000\ud800', 'y\u0000💥')).toBe(true);
       const terms = { ...RETRY, permanent: true, error: 'z\u0000'.repeat(5_000) };
       expect(await store.fail(odd.key, fence, terms)).toBe('dead');
       const [dead] = await store.list({ state: 'dead', limit: 9 });
       expect(Buffer.from(dead?.body ?? []).equals(Buffer.from(odd.body ?? []))).toBe(true);
       expect(dead?.event).toBe(odd.event);
       await store.redrive(odd.key);
-      expect(Object.values((await acquire({}, odd)).done)).toEqual(['y\u0000💥']);
+      expect(Object.values((await acquire({}, odd)).steps)).toEqual(['y\u0000💥']);
+    });
+
+    test('keeps the first 2,000 characters of an error', async () => {
+      const { fence } = await acquire();
+      await store.fail(delivery.key, fence, { permanent: true, error: 'é'.repeat(10_000) });
+      expect(await store.list({ state: 'dead' })).toMatchObject([{ error: 'é'.repeat(2_000) }]);
     });
 
     test('forgets the body of what is done', async () => {
@@ -481,6 +513,8 @@ export function describeStore(
       const keys = games.map(({ key }) => key).sort();
       expect([...first, ...rest].map(({ key }) => key)).toEqual(keys);
       expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(4);
+      expect(await store.count({ state: 'dead', scope: 'shop' })).toBe(3);
+      expect(await store.count({ state: 'dead', scope: 'shops' })).toBe(0);
     });
 
     test('does not list an effect, which has no body to process again', async () => {
@@ -490,6 +524,17 @@ export function describeStore(
         permanent: true,
       });
       expect(await store.list({ state: 'dead', limit: 9 })).toEqual([]);
+    });
+
+    test.runIf(age)('finds a failed delivery stalled that nobody tries again', async () => {
+      const { fence } = await acquire();
+      await store.fail(delivery.key, fence, RETRY);
+      await age?.(delivery.key);
+      expect(await store.list({ state: 'failing' })).toEqual([]);
+      const [stalled] = await store.list({ state: 'stalled' });
+      expect(stalled).toMatchObject({ key: delivery.key, error: 'it threw', interrupted: false });
+      expect(await store.redrive(delivery.key)).toBe(true);
+      expect(await acquire()).toMatchObject({ attempt: 1 });
     });
 
     testListing({

@@ -50,7 +50,7 @@ class Counting {
 
   async #ask(): Promise<number> {
     try {
-      return await withTimeout(this.#store.count(this.state), 'The store', GIVE_UP_MS);
+      return await withTimeout(this.#store.count({ state: this.state }), 'The store', GIVE_UP_MS);
     } finally {
       this.#asked = undefined;
     }

@@ -1,11 +1,5 @@
 import { checkBinding } from '../durable-object/binding.js';
-import {
-  FIND_LAYOUT,
-  isThereByNow,
-  type LayoutRow,
-  remedyFor,
-  updatesFrom,
-} from '../sqlite/schema.js';
+import { FIND_LAYOUT, isThereByNow, remedyFor, updatesFrom } from '../sqlite/schema.js';
 
 /** The part of Cloudflare's `D1PreparedStatement` that is used. */
 export interface D1Statement {
@@ -48,7 +42,7 @@ export async function withTables<Result>(
 /** @throws {WebhookError} `schema_newer` */
 export async function checkTables(database: D1Client): Promise<void> {
   const [row] = (await database.prepare(FIND_LAYOUT).all()).results;
-  await update(database, updatesFrom(row as LayoutRow | undefined, 'D1'));
+  await update(database, updatesFrom(row, 'D1'));
 }
 
 async function update(database: D1Client, statements: readonly string[]): Promise<void> {

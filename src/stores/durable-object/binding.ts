@@ -1,5 +1,6 @@
 import { UsageError } from '../../errors.js';
-import { has, isProxy, reasonToRefuse } from '../refused.js';
+import { hasMethods } from '../methods.js';
+import { isProxy, reasonToRefuse } from '../refused.js';
 
 /** What a store or a ledger of Cloudflare has to be given. */
 export interface Expected {
@@ -13,7 +14,7 @@ export interface Expected {
 
 /** @throws {UsageError} `client_invalid`, with the line to change. */
 export function checkBinding(binding: unknown, { who, methods, what, config }: Expected): void {
-  if (!isProxy(binding) && methods.every((method) => has(binding, method))) return;
+  if (!isProxy(binding) && hasMethods(binding, ...methods)) return;
   throw new UsageError(
     'client_invalid',
     `${who} needs ${what}${reasonToRefuse(binding)}. In wrangler.jsonc it is made by ${config}`,

@@ -1,12 +1,6 @@
-import { toLimit } from '../limit.js';
+import { toLimit } from '../contract.js';
 import type { SqliteValue } from '../sqlite/database.js';
-import {
-  FIND_LAYOUT,
-  isThereByNow,
-  type LayoutRow,
-  remedyFor,
-  updatesFrom,
-} from '../sqlite/schema.js';
+import { FIND_LAYOUT, isThereByNow, remedyFor, updatesFrom } from '../sqlite/schema.js';
 import { STATEMENTS, type StatementName } from '../sqlite/statements.js';
 import { CONTENT_TYPE, decode, encode, OTHER_VERSION, toVerb } from './frames.js';
 import { type Alarms, WakeUp } from './wake-up.js';
@@ -95,7 +89,7 @@ export class WebhookDeliveries {
     try {
       if (!this.#isReady) {
         const [row] = this.#sql(FIND_LAYOUT);
-        this.#update(updatesFrom(row as LayoutRow | undefined, 'this Durable Object'));
+        this.#update(updatesFrom(row, 'this Durable Object'));
       }
       return this.#sql(query, ...values);
     } catch (error) {

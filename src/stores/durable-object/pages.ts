@@ -1,18 +1,17 @@
-import { readFilter } from '../limit.js';
-import type { ListFilter, StoredDelivery } from '../store.js';
+import type { ReadFilter } from '../contract.js';
+import type { StoredDelivery } from '../store.js';
 
 /** How many bodies of the largest size fit into the memory of one answer. */
 const PAGE = 20;
 
 /** Lists in pages so small that no isolate has to hold many bodies at once beside those it gives. */
 export async function listInPages(
-  ask: (filter: ListFilter) => Promise<readonly StoredDelivery[]>,
-  filter: ListFilter,
+  ask: (filter: ReadFilter) => Promise<readonly StoredDelivery[]>,
+  filter: ReadFilter,
 ): Promise<StoredDelivery[]> {
   const found: StoredDelivery[] = [];
-  const { limit } = readFilter(filter);
-  while (found.length < limit) {
-    const most = Math.min(PAGE, limit - found.length);
+  while (found.length < filter.limit) {
+    const most = Math.min(PAGE, filter.limit - found.length);
     const after = found.at(-1)?.key ?? filter.after;
     const page = await ask({ ...filter, after, limit: most });
     found.push(...page);

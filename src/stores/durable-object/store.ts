@@ -1,19 +1,13 @@
 import { UsageError, WebhookError } from '../../errors.js';
-import type { Json } from '../../schemas/json.js';
-import { readFilter } from '../limit.js';
+import { type ReadFilter, withContract } from '../contract.js';
 import type { SqliteValue } from '../sqlite/database.js';
-import { StatementStore } from '../sqlite/statement-store.js';
+import { type RunStatement, StatementStore } from '../sqlite/statement-store.js';
 import type { StatementName } from '../sqlite/statements.js';
 import {
-  type Claim,
-  type Claimable,
   COUNT_LIMIT,
-  type FailTerms,
+  type CountFilter,
   type IdempotencyStore,
-  type LeaseTerms,
-  type ListFilter,
   type StoredDelivery,
-  type UnfinishedState,
 } from '../store.js';
 import { checkBinding } from './binding.js';
 import { CONTENT_TYPE, decode, encode, OTHER_VERSION, toUrl } from './frames.js';
@@ -79,64 +73,39 @@ export function durableObjectStore(
       `durableObjectStore: the option shards has to be a whole number from 1 to ${MAX_SHARDS}.`,
     );
   }
-  return new DurableObjectStore(namespace, shards);
+  return withContract(new DurableObjectStore(namespace, shards));
 }
 
 const CONFIG =
   '"durable_objects": { "bindings": [{ "name": "DELIVERIES", "class_name": "WebhookDeliveries" }] } ' +
   'and "migrations": [{ "tag": "v1", "new_sqlite_classes": ["WebhookDeliveries"] }].';
 
-class DurableObjectStore implements IdempotencyStore {
-  readonly durable = true;
-  readonly description: string;
+class DurableObjectStore extends StatementStore {
   /** In the order of the keys that they hold. */
   readonly #shards: readonly StatementStore[];
 
-  constructor(namespace: DeliveriesNamespace, shards: number) {
-    this.description = `Durable Objects (${shards} shard${shards === 1 ? '' : 's'})`;
-    this.#shards = Array.from({ length: shards }, (_, shard) => {
-      const id = namespace.idFromName(`${shard} of ${shards}`);
-      const kind = { durable: true, description: `Durable Object ${shard} of ${shards}` };
-      return new StatementStore(kind, (name, values) => ask(namespace, id, name, values));
+  constructor(namespace: DeliveriesNamespace, count: number) {
+    const description = `Durable Objects (${count} shard${count === 1 ? '' : 's'})`;
+    const shards = Array.from({ length: count }, (_, shard) => {
+      const id = namespace.idFromName(`${shard} of ${count}`);
+      const run: RunStatement = (name, values) => ask(namespace, id, name, values);
+      return { run, store: new StatementStore({ durable: true, description }, run) };
     });
+    super({ durable: true, description }, async (name, values, key = '') => {
+      const shard = shards[indexOf(key, count)];
+      return shard ? shard.run(name, values) : [];
+    });
+    this.#shards = shards.map(({ store }) => store);
   }
 
-  claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
-    return this.#of(delivery.key).claim(delivery, lease);
-  }
-
-  renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
-    return this.#of(key).renew(key, fence, leaseMs);
-  }
-
-  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
-    return this.#of(key).handlerDone(key, fence, handler, output);
-  }
-
-  complete(key: string, fence: number, keepMs: number): Promise<boolean> {
-    return this.#of(key).complete(key, fence, keepMs);
-  }
-
-  fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    return this.#of(key).fail(key, fence, terms);
-  }
-
-  release(key: string, fence: number): Promise<boolean> {
-    return this.#of(key).release(key, fence);
-  }
-
-  redrive(key: string): Promise<boolean> {
-    return this.#of(key).redrive(key);
-  }
-
-  async purge(): Promise<number> {
+  override async purge(): Promise<number> {
     return 0;
   }
 
-  async list(filter: ListFilter): Promise<StoredDelivery[]> {
+  override async list(filter: ReadFilter): Promise<StoredDelivery[]> {
     const found: StoredDelivery[] = [];
-    const { limit, after } = readFilter(filter);
-    for (const shard of this.#shards.slice(this.#indexOf(after))) {
+    const { limit, after } = filter;
+    for (const shard of this.#shards.slice(indexOf(after, this.#shards.length))) {
       if (found.length >= limit) break;
       const rest = { ...filter, limit: limit - found.length };
       found.push(...(await listInPages((page) => shard.list(page), rest)));
@@ -144,24 +113,19 @@ class DurableObjectStore implements IdempotencyStore {
     return found;
   }
 
-  async count(state: UnfinishedState): Promise<number> {
-    const counts = await Promise.all(this.#shards.map((shard) => shard.count(state)));
+  override async count(filter: CountFilter): Promise<number> {
+    const counts = await Promise.all(this.#shards.map((shard) => shard.count(filter)));
     return Math.min(
       COUNT_LIMIT,
       counts.reduce((sum, count) => sum + count, 0),
     );
   }
+}
 
-  #of(key: string): StatementStore {
-    const shard = this.#shards[this.#indexOf(key)];
-    if (shard) return shard;
-    throw new UsageError('key_invalid', 'A key is 64 hexadecimal digits, in lower case.');
-  }
-
-  #indexOf(key: string): number {
-    const part = Number.parseInt(key.slice(0, 8).padEnd(8, '0'), 16) / 2 ** 32;
-    return Math.floor((part || 0) * this.#shards.length);
-  }
+/** Which of so many shards holds a key. */
+function indexOf(key: string, count: number): number {
+  const part = Number.parseInt(key.slice(0, 8).padEnd(8, '0'), 16) / 2 ** 32;
+  return Math.floor(part * count);
 }
 
 async function ask(

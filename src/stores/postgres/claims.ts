@@ -33,14 +33,13 @@ export function toClaimJson({ delivery, lease }: Asked): Record<string, Json> {
 export function toClaim(row: Row | undefined, owner: string): Claim {
   if (!row) throw new Error('PostgreSQL gave no row for a claim.');
   const state = row.text('state');
-  if (state === 'done') return { state };
-  if (state === 'dead') return { state, error: row.maybe('error') };
+  if (state === 'done' || state === 'dead') return { state };
   if (state === 'leased' && row.maybe('owner') === owner) {
     return {
       state: 'acquired',
       fence: row.number('fence'),
       attempt: row.number('attempts'),
-      done: readHandlers(row.text('handlers')),
+      steps: readSteps(row.text('handlers')),
     };
   }
   return { state: 'busy', retryAfterMs: row.number('wait') };
@@ -68,7 +67,7 @@ export function fromRow(row: Row, state: UnfinishedState): StoredDelivery {
 }
 
 /** Names and outputs are JSON within JSON. */
-function readHandlers(json: string): Record<string, Json> {
+function readSteps(json: string): Record<string, Json> {
   const handlers: Record<string, string> = JSON.parse(json);
   return Object.fromEntries(
     Object.entries(handlers).map(([name, output]): [string, Json] => [

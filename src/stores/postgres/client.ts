@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors.js';
+import { hasMethods } from '../methods.js';
 import { SILENCE_MS } from '../silence.js';
 import { isPgPool, type PgPool, queryTimeoutOfPool } from './limits.js';
 
@@ -28,13 +29,13 @@ export type Query = (text: string, values?: Value[]) => Promise<readonly Row[]>;
  * @throws {UsageError} `client_invalid`
  */
 export function toQuery(client: PostgresClient): Query {
-  if (has(client, 'unsafe')) {
+  if (hasMethods(client, 'unsafe')) {
     // A driver that has been told never to prepare statements does not do it here, either.
     return async (text, values) =>
       toRows(await client.unsafe(text, values, { prepare: values !== undefined }));
   }
   if (isPgPool(client)) return throughPool(client);
-  if (has(client, 'query')) {
+  if (hasMethods(client, 'query')) {
     return async (text, values) => toRows((await client.query(text, values))?.rows);
   }
   throw new UsageError('client_invalid', `PostgreSQL is reached through ${EXPECTED}.`);
@@ -53,14 +54,6 @@ function throughPool(pool: PgPool): Query {
 
 const EXPECTED =
   'a Pool or Client of pg, the `sql` of postgres.js, a PGlite, or a transaction of one of them';
-
-function has<Name extends 'query' | 'unsafe'>(
-  client: PostgresClient,
-  name: Name,
-): client is Extract<PostgresClient, Record<Name, unknown>> {
-  const isObject = (typeof client === 'object' && client !== null) || typeof client === 'function';
-  return isObject && typeof Reflect.get(client, name) === 'function';
-}
 
 function toRows(rows: unknown): readonly Row[] {
   if (Array.isArray(rows)) return rows.map((row) => new Row(row));

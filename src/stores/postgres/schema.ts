@@ -18,8 +18,6 @@ CREATE TABLE IF NOT EXISTS webhook_delivery (
   not_before timestamptz NOT NULL,
   purge_at timestamptz NOT NULL,
   owner text,
-  lease_ms double precision,
-  max_crashes double precision,
   handlers jsonb NOT NULL DEFAULT '{}',
   error text,
   body bytea,

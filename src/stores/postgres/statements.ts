@@ -21,19 +21,20 @@ const stalledBefore = (time: string) => after(`-${STALLED_MS}`, time);
  * never begun, because the answer was lost, has crashed nobody.
  */
 export const CLAIM = `
-INSERT INTO webhook_delivery AS d (key, scope, id, event, received_at, body, proof, state, fence,
-  attempts, failures, owner, lease_ms, max_crashes, not_before, purge_at)
-SELECT decode(c.key, 'hex'), c.scope, c.id, c.event, to_timestamp(c.received / 1000),
-  decode(c.body, 'base64'), c.proof, 'leased', ${fenceAt('c.now')}, 1, 0, c.owner, c.lease, c.crashes,
-  ${after('c.lease', 'c.now')}, ${kept('c.keep', 'c.now')}
-FROM (
+WITH claims AS (
   SELECT *, clock_timestamp() AS now FROM json_to_recordset($1::text::json) AS claim (
     key text, scope text, id text, event text, received double precision, body text, proof text, owner text,
     lease double precision, keep double precision, crashes double precision)
-) c
+)
+INSERT INTO webhook_delivery AS d (key, scope, id, event, received_at, body, proof, state, fence,
+  attempts, failures, owner, not_before, purge_at)
+SELECT decode(c.key, 'hex'), c.scope, c.id, c.event, to_timestamp(c.received / 1000),
+  decode(c.body, 'base64'), c.proof, 'leased', ${fenceAt('c.now')}, 1, 0, c.owner,
+  ${after('c.lease', 'c.now')}, ${kept('c.keep', 'c.now')}
+FROM claims c
 ORDER BY c.key COLLATE "C"
 ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, purge_at, handlers, failures,
-  attempts, renewed, state, owner, fence, lease_ms, max_crashes, not_before, error) = (
+  attempts, renewed, state, owner, fence, not_before, error) = (
   SELECT
     CASE WHEN again THEN excluded.scope ELSE d.scope END,
     CASE WHEN again THEN excluded.id ELSE d.id END,
@@ -51,15 +52,14 @@ ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, pur
     CASE WHEN poison THEN 'dead' WHEN taken THEN 'leased' ELSE d.state END,
     CASE WHEN taken THEN excluded.owner ELSE d.owner END,
     CASE WHEN free THEN ${nextFence('d.fence', 'now')} ELSE d.fence END,
-    CASE WHEN taken OR mine THEN excluded.lease_ms ELSE d.lease_ms END,
-    CASE WHEN taken OR mine THEN excluded.max_crashes ELSE d.max_crashes END,
-    CASE WHEN taken OR mine THEN ${after('excluded.lease_ms', 'now')} ELSE d.not_before END,
+    CASE WHEN taken OR mine THEN excluded.not_before ELSE d.not_before END,
     CASE WHEN poison THEN $2::text ELSE d.error END
   FROM (
     SELECT now, again, mine, counts, free, free AND dying AS poison, free AND NOT dying AS taken
     FROM (
       SELECT now, again, mine, counts, again OR (due AND NOT mine) AS free,
-        d.state = 'leased' AND counts AND d.attempts - d.failures >= excluded.max_crashes AS dying
+        d.state = 'leased' AND counts AND d.attempts - d.failures >=
+          (SELECT crashes FROM claims WHERE key = encode(d.key, 'hex')) AS dying
       FROM (
         SELECT now, d.state = 'done' AND d.purge_at <= now AS again,
           d.state = 'leased' AND d.owner = excluded.owner AS mine,
@@ -71,7 +71,7 @@ ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, pur
   ) e
 )
 RETURNING encode(key, 'hex') AS key, state, owner, fence::text AS fence, attempts::text AS attempts,
-  handlers::text AS handlers, error,
+  handlers::text AS handlers,
   ceil(greatest(0, extract(epoch FROM not_before - clock_timestamp()) * 1000))::text AS wait`;
 
 /** $1 completions. A row for each that was still under its lease, or already done under it. */
@@ -87,7 +87,7 @@ WITH held AS (
 )
 UPDATE webhook_delivery d SET state = 'done',
   purge_at = greatest(d.purge_at, ${kept('held.keep', 'clock_timestamp()')}),
-  owner = NULL, lease_ms = NULL, max_crashes = NULL, handlers = '{}', error = NULL, body = NULL,
+  owner = NULL, handlers = '{}', error = NULL, body = NULL,
   proof = NULL
 FROM held
 WHERE d.key = held.key
@@ -101,8 +101,8 @@ export const RENEW = `
 UPDATE webhook_delivery SET not_before = ${after('$3::text::double precision')}, renewed = true
 ${HELD} RETURNING 'yes' AS held`;
 
-/** $3 the name of a handler, $4 its output: both JSON, which may hold what jsonb refuses in its texts. */
-export const HANDLER_DONE = `
+/** $3 the name of a step, $4 its output: both JSON, which may hold what jsonb refuses in its texts. */
+export const COMPLETE_STEP = `
 UPDATE webhook_delivery SET handlers = handlers || jsonb_build_object($3::text, $4::text)
 ${HELD} RETURNING 'yes' AS held`;
 
@@ -110,15 +110,15 @@ ${HELD} RETURNING 'yes' AS held`;
 const endedBy = (...states: readonly string[]) => `WHERE key = decode($1::text, 'hex')
   AND fence = $2::text::bigint AND state IN ('leased', ${states.map((state) => `'${state}'`).join(', ')})`;
 const IS_HELD = `state = 'leased'`;
-const ENDS = `($4::text::boolean OR failures + 1 >= $5::text::double precision)`;
+const ENDS = '$3::text::boolean';
 
-/** $3 delay, $4 whether it is permanent, $5 how many failures end it, $6 error */
+/** $3 whether it is permanent, $4 error */
 export const FAIL = `
 UPDATE webhook_delivery SET failures = failures + (${IS_HELD})::int,
-  error = CASE WHEN ${IS_HELD} THEN $6::text ELSE error END,
+  error = CASE WHEN ${IS_HELD} THEN $4::text ELSE error END,
   state = CASE WHEN NOT ${IS_HELD} THEN state WHEN ${ENDS} THEN 'dead' ELSE 'retry' END,
   purge_at = CASE WHEN ${IS_HELD} AND ${ENDS} THEN ${keptDead()} ELSE purge_at END,
-  not_before = CASE WHEN ${IS_HELD} THEN ${after('$3::text::double precision')} ELSE not_before END
+  not_before = CASE WHEN ${IS_HELD} THEN clock_timestamp() ELSE not_before END
 ${endedBy('retry', 'dead')} RETURNING state`;
 
 export const RELEASE = `
@@ -178,10 +178,11 @@ export const LIST = { dead: list(DEAD), stalled: list(STALLED), failing: list(FA
 
 const count = (condition: string) => `
 SELECT count(*)::text AS number FROM (
-  SELECT 1 FROM webhook_delivery WHERE ${condition} AND body IS NOT NULL LIMIT $1::text::bigint
+  SELECT 1 FROM webhook_delivery WHERE ${condition} AND body IS NOT NULL AND scope = coalesce($2::text, scope)
+  LIMIT $1::text::bigint
 ) a`;
 
-/** $1 limit */
+/** $1 limit, $2 scope, or null for all */
 export const COUNT = { dead: count(DEAD), stalled: count(STALLED), failing: count(FAILING) };
 
 /** $1 anything: a setting of the transaction alone. */

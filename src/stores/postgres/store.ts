@@ -1,19 +1,18 @@
 import type { Json } from '../../schemas/json.js';
 import { Batch } from '../batch.js';
-import { checkState, readFilter, toLimit } from '../limit.js';
+import { type ReadFilter, type StoreVerbs, withContract } from '../contract.js';
 import { adviceOf, warnOfLimits } from '../limits.js';
 import {
   ABANDONED,
   type Claim,
   type Claimable,
   COUNT_LIMIT,
+  type CountFilter,
   type FailTerms,
   type IdempotencyStore,
   INTERRUPTED,
   type LeaseTerms,
-  type ListFilter,
   type StoredDelivery,
-  type UnfinishedState,
 } from '../store.js';
 import { type Asked, byKey, fromRow, toClaim, toClaimJson } from './claims.js';
 import {
@@ -40,7 +39,6 @@ const LIMITS = {
 };
 /** The size of a claim beside its body, roughly. */
 const CLAIM_SIZE = 512;
-const MAX_ERROR = 2_000;
 
 interface Completion {
   readonly key: string;
@@ -70,10 +68,10 @@ export function postgresStore(client: PostgresClient): IdempotencyStore {
   const query = retrying(toQuery(client));
   const limits = limitsOf(client);
   warnOfLimits('PostgreSQL', limits);
-  return new PostgresStore(query, adviceOf(limits));
+  return withContract(new PostgresStore(query, adviceOf(limits)));
 }
 
-class PostgresStore implements IdempotencyStore {
+class PostgresStore implements StoreVerbs {
   readonly durable = true;
   readonly description = 'PostgreSQL';
   readonly whenSilent: string | undefined;
@@ -107,16 +105,14 @@ class PostgresStore implements IdempotencyStore {
     return (await this.#run(sql.RENEW, [key, `${fence}`, `${leaseMs}`])).length > 0;
   }
 
-  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
-    const done = [JSON.stringify(handler), JSON.stringify(output)];
-    return (await this.#run(sql.HANDLER_DONE, [key, `${fence}`, ...done])).length > 0;
+  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
+    const texts = [JSON.stringify(step), JSON.stringify(output)];
+    return (await this.#run(sql.COMPLETE_STEP, [key, `${fence}`, ...texts])).length > 0;
   }
 
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    const { delayMs, permanent, maxFailures, error } = terms;
-    const values = [`${delayMs}`, `${permanent}`, `${maxFailures}`];
-    const short = storable(error.slice(0, MAX_ERROR));
-    const [row] = await this.#run(sql.FAIL, [key, `${fence}`, ...values, short]);
+    const error = storable(terms.error);
+    const [row] = await this.#run(sql.FAIL, [key, `${fence}`, `${terms.permanent}`, error]);
     if (!row) return 'lost';
     return row.text('state') === 'dead' ? 'dead' : 'retry';
   }
@@ -130,22 +126,17 @@ class PostgresStore implements IdempotencyStore {
   }
 
   async purge(limit: number): Promise<number> {
-    const [row] = await this.#run(sql.PURGE, [`${toLimit(limit)}`, ABANDONED]);
+    const [row] = await this.#run(sql.PURGE, [`${limit}`, ABANDONED]);
     return row?.number('number') ?? 0;
   }
 
-  async list(filter: ListFilter): Promise<StoredDelivery[]> {
-    const { state, scope, after, limit } = readFilter(filter);
-    const rows = await this.#run(sql.LIST[state], [
-      after,
-      `${limit}`,
-      scope === undefined ? null : storable(scope),
-    ]);
+  async list({ state, scope, after, limit }: ReadFilter): Promise<StoredDelivery[]> {
+    const rows = await this.#run(sql.LIST[state], [after, `${limit}`, scopeOrNull(scope)]);
     return rows.map((row) => fromRow(row, state));
   }
 
-  async count(state: UnfinishedState): Promise<number> {
-    const [row] = await this.#run(sql.COUNT[checkState(state)], [`${COUNT_LIMIT}`]);
+  async count({ state, scope }: CountFilter): Promise<number> {
+    const [row] = await this.#run(sql.COUNT[state], [`${COUNT_LIMIT}`, scopeOrNull(scope)]);
     return row?.number('number') ?? 0;
   }
 
@@ -170,4 +161,8 @@ class PostgresStore implements IdempotencyStore {
       throw error;
     }
   }
+}
+
+function scopeOrNull(scope: string | undefined): Value {
+  return scope === undefined ? null : storable(scope);
 }

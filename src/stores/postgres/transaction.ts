@@ -1,5 +1,6 @@
 import { UsageError } from '../../errors.js';
 import { withTimeout } from '../../timing.js';
+import { hasMethods } from '../methods.js';
 import { SILENCE_MS } from '../silence.js';
 import type { Value } from './client.js';
 import { type PostgresJs, throughPostgresJs } from './postgres-js.js';
@@ -44,9 +45,10 @@ export type Begin<Tx> = (run: (tx: Tx) => Promise<void>) => Promise<void>;
  * @throws {UsageError} `client_invalid`
  */
 export function toBegin<Tx>(source: TransactionSource<Tx>): Begin<Tx> {
-  if (has(source, 'connect') && 'totalCount' in source) return (run) => throughPool(source, run);
-  if (has(source, 'begin')) return (run) => throughPostgresJs(source, run);
-  if (has(source, 'transaction') && 'waitReady' in source) {
+  if (hasMethods(source, 'connect') && 'totalCount' in source)
+    return (run) => throughPool(source, run);
+  if (hasMethods(source, 'begin')) return (run) => throughPostgresJs(source, run);
+  if (hasMethods(source, 'transaction') && 'waitReady' in source) {
     return async (run) => {
       await source.transaction(run);
     };
@@ -56,14 +58,6 @@ export function toBegin<Tx>(source: TransactionSource<Tx>): Begin<Tx> {
     'ledger.transaction begins the transaction itself: pass the Pool of pg, the `sql` of postgres.js or ' +
       'the PGlite. On a Client, or in a transaction that has begun, call ledger.once(tx, event).',
   );
-}
-
-function has<Tx, Name extends 'connect' | 'begin' | 'transaction'>(
-  source: TransactionSource<Tx>,
-  name: Name,
-): source is Extract<TransactionSource<Tx>, Record<Name, unknown>> {
-  const isObject = (typeof source === 'object' && source !== null) || typeof source === 'function';
-  return isObject && typeof Reflect.get(source, name) === 'function';
 }
 
 function throughPool<Tx>(pool: PgPool<Tx>, run: (tx: Tx) => Promise<void>): Promise<void> {

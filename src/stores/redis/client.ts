@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors.js';
+import { hasMethods } from '../methods.js';
 import { endingSilence, holdingBack } from './silence.js';
 
 /** What is used of one connection of ioredis, to end it where it is silent. */
@@ -92,9 +93,4 @@ export function isPool(client: NodeRedisClient): boolean {
 
 function isUpstash(client: RedisClient): client is UpstashClient {
   return hasMethods(client, 'evalsha') && !hasMethods(client, 'sendCommand');
-}
-
-// Plain JavaScript may pass anything. Not by the own keys: @upstash/redis may be behind a Proxy.
-function hasMethods(client: object | null | undefined, ...names: string[]): boolean {
-  return names.every((name) => typeof client?.[name as keyof typeof client] === 'function');
 }

@@ -82,20 +82,25 @@ export const DUE = indexScript(`
 `);
 
 /**
- * KEYS: "open" of some shards. Looks at so many of them as are counted at all. It reads deliveries whose
- * keys it was not given: they are in the slot of their index.
+ * KEYS: the indexes of some shards. ARGV: dead, stalled or failing, and with what their `d` begins. Looks at
+ * so many of them as are counted at all. It reads deliveries whose keys it was not given: they are in the
+ * slot of their index.
  */
-export const COUNT_FAILING = new Script(`${IS_FAILING}
+export const COUNT_READ = new Script(`${IS_FAILING}
+local wanted, prefix = ARGV[1], ARGV[2]
 local time, count, left = redis.call('TIME'), 0, ${COUNT_LIMIT}
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local stalled = string.format('%.0f', now - ${STALLED_MS})
+local from, to = '-inf', '+inf'
+if wanted == 'stalled' then to = '(' .. stalled elseif wanted == 'failing' then from = stalled end
 for _, index in ipairs(KEYS) do
-  local since = string.format('%.0f', now - ${STALLED_MS})
-  local keys = redis.call('ZRANGEBYSCORE', index, since, '+inf', 'LIMIT', 0, left)
+  local keys = redis.call('ZRANGEBYSCORE', index, from, to, 'LIMIT', 0, left)
   left = left - #keys
   for _, key in ipairs(keys) do
     local delivery = string.gsub(index, '%a+$', '') .. key
-    local fields = redis.pcall('HMGET', delivery, 's', 'a', 'x', 'n')
-    if not fields.err and isFailing(now, unpack(fields)) then count = count + 1 end
+    local fields = redis.pcall('HMGET', delivery, 's', 'a', 'x', 'n', 'd')
+    if not fields.err and string.sub(fields[5] or '', 1, #prefix) == prefix
+      and (wanted ~= 'failing' or isFailing(now, unpack(fields))) then count = count + 1 end
   end
 end
 return '=' .. count

@@ -17,7 +17,7 @@ export function integer(value: number): string {
  * else is a hash:
  *
  *   s state (leased, retry, dead)   o owner      f fence         a attempts   x failures
- *   n not before, in ms             p purge at   e error, JSON   h:… what a handler has done, JSON
+ *   n not before, in ms             p purge at   e error, JSON   h:… a completed step, JSON
  *   r the fence under which it was renewed
  *   d [scope, id, event, received at, proof], JSON               b body, in base64; an effect has none
  *

@@ -1,7 +1,7 @@
 import { writeLine } from '../../report/log.js';
 import { fromBase64 } from '../base64.js';
-import { readFilter } from '../limit.js';
-import type { ListFilter, StoredDelivery, UnfinishedState } from '../store.js';
+import type { ReadFilter } from '../contract.js';
+import type { StoredDelivery, UnfinishedState } from '../store.js';
 import { toStored } from '../stored.js';
 import { READ } from './care-scripts.js';
 import { DEAD, DUE, STALLED } from './index-scripts.js';
@@ -31,11 +31,10 @@ const INDEXES: Record<UnfinishedState, readonly [Script, Index]> = {
  * be read, as after another hand has written, must not hide the others: it is left out, and told.
  */
 export async function list(
-  filter: ListFilter,
+  { state, scope, after, limit }: ReadFilter,
   shards: Shards,
   run: Run,
 ): Promise<StoredDelivery[]> {
-  const { state, scope, after, limit } = readFilter(filter);
   const [script, index] = INDEXES[state];
   const found: StoredDelivery[] = [];
   const unreadable = new Set<string>();

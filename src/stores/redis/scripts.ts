@@ -7,16 +7,16 @@ export const NO_BODY = '-';
 /** For each delivery: owner, lease, keep, crashes, d, b. */
 export const CLAIM = deliveriesScript(
   `
-local function acquired(fence, attempt, done)
+local function acquired(fence, attempt, steps)
   return '{"state":"acquired","fence":' .. int(fence) .. ',"attempt":' .. int(attempt)
-    .. ',"done":[' .. table.concat(done, ',') .. ']}'
+    .. ',"steps":[' .. table.concat(steps, ',') .. ']}'
 end
 `,
   `
 local owner, lease, keep, crashes, described, body = ...
 lease, keep, crashes = tonumber(lease), tonumber(keep), tonumber(crashes)
-local state, holder, fence, attempts, failures, not_before, purge_at, reason, renewed =
-  read('s', 'o', 'f', 'a', 'x', 'n', 'p', 'e', 'r')
+local state, holder, fence, attempts, failures, not_before, purge_at, renewed =
+  read('s', 'o', 'f', 'a', 'x', 'n', 'p', 'r')
 if state == 'done' then return '{"state":"done"}' end
 if not state then
   local fields = { 's', 'leased', 'o', owner, 'f', int(now), 'a', 1, 'x', 0, 'n', int(now + lease),
@@ -29,7 +29,7 @@ if not state then
   end
   return acquired(now, 1, {})
 end
-if state == 'dead' then return '{"state":"dead","error":' .. (reason or 'null') .. '}' end
+if state == 'dead' then return '{"state":"dead"}' end
 
 local mine = state == 'leased' and holder == owner
 if not mine and tonumber(not_before) > now then
@@ -42,7 +42,7 @@ if not mine then
   if state == 'leased' and counts and attempts - failures >= crashes then
     redis.call('HSET', delivery, 'f', int(fence))
     bury(now, purge_at, '${JSON.stringify(INTERRUPTED)}')
-    return '{"state":"dead","error":${JSON.stringify(INTERRUPTED)}}'
+    return '{"state":"dead"}'
   end
   if counts then attempts = attempts + 1 end
   purge_at = math.max(tonumber(purge_at), math.min(now + keep, ${EVER}))
@@ -51,13 +51,13 @@ redis.call('HSET', delivery, 's', 'leased', 'o', owner, 'f', int(fence), 'a', in
   'n', int(now + lease), 'p', int(tonumber(purge_at)))
 redis.call('ZADD', open, 'XX', int(now + lease), key)
 
-local done = {}
+local steps = {}
 for _, field in ipairs(redis.call('HKEYS', delivery)) do
   if string.sub(field, 1, 2) == 'h:' then
-    done[#done + 1] = '[' .. string.sub(field, 3) .. ',' .. redis.call('HGET', delivery, field) .. ']'
+    steps[#steps + 1] = '[' .. string.sub(field, 3) .. ',' .. redis.call('HGET', delivery, field) .. ']'
   end
 end
-return acquired(fence, attempts, done)
+return acquired(fence, attempts, steps)
 `,
 );
 
@@ -80,7 +80,7 @@ local function wait_until(not_before)
 end
 `,
   `
-local verb, fence, first, second, third, fourth = ...
+local verb, fence, first, second = ...
 fence = tonumber(fence)
 local state, current, attempts, failures, purge_at = read('s', 'f', 'a', 'x', 'p')
 if state == 'done' then
@@ -100,20 +100,19 @@ redis.call('PERSIST', delivery)
 if verb == 'renew' then
   redis.call('HSET', delivery, 'r', int(fence))
   wait_until(now + first)
-elseif verb == 'done' then
+elseif verb == 'step' then
   redis.call('HSET', delivery, 'h:' .. first, second)
 elseif verb == 'release' then
   redis.call('HSET', delivery, 's', 'retry', 'a', int(attempts - 1))
   wait_until(now)
 else
-  local delay, permanent, most, reason = first, second, tonumber(third), fourth
   redis.call('HSET', delivery, 'x', int(failures + 1))
-  if permanent == 'true' or failures + 1 >= most then
-    bury(now, purge_at, reason)
+  if first == 'true' then
+    bury(now, purge_at, second)
     return 'dead'
   end
-  redis.call('HSET', delivery, 's', 'retry', 'e', reason)
-  wait_until(now + delay)
+  redis.call('HSET', delivery, 's', 'retry', 'e', second)
+  wait_until(now)
   return 'retry'
 end
 return 'true'

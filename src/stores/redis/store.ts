@@ -1,22 +1,21 @@
 import type { Json } from '../../schemas/json.js';
 import { toBase64 } from '../base64.js';
+import { type ReadFilter, type StoreVerbs, withContract } from '../contract.js';
 import { checkLayout } from '../layout-version.js';
-import { checkState, toLimit } from '../limit.js';
 import { adviceOf, warnOfLimits } from '../limits.js';
 import {
   type Claim,
   type Claimable,
   COUNT_LIMIT,
+  type CountFilter,
   type FailTerms,
   type IdempotencyStore,
   type LeaseTerms,
-  type ListFilter,
   type StoredDelivery,
-  type UnfinishedState,
 } from '../store.js';
 import { PURGE, REDRIVE } from './care-scripts.js';
 import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
-import { COUNT, COUNT_FAILING, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-scripts.js';
+import { COUNT, COUNT_READ, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-scripts.js';
 import { integer } from './layout.js';
 import { limitsOf } from './limits.js';
 import { list } from './list.js';
@@ -28,9 +27,6 @@ import { warnOfServer } from './warnings.js';
 
 /** Where the layout is recorded of all that is kept: no delivery has such a key. */
 const LAYOUT_KEY = 'wh:{00}:layout';
-
-/** The most of an error that is kept. */
-const ERROR_CHARACTERS = 2000;
 
 /**
  * Keeps deliveries in Redis or Valkey, through a client of your own: for several processes and machines.
@@ -65,16 +61,15 @@ export function redisStore(client: RedisClient): IdempotencyStore {
   const calls = scriptCallsOf(client);
   const limits = limitsOf(client);
   warnOfLimits('Redis', limits);
-  return new RedisStore(calls, adviceOf(limits));
+  return withContract(new RedisStore(calls, adviceOf(limits)));
 }
 
 type ClaimReply =
-  | { state: 'acquired'; fence: number; attempt: number; done: [string, Json][] }
+  | { state: 'acquired'; fence: number; attempt: number; steps: [string, Json][] }
   | { state: 'busy'; retryAfterMs: number }
-  | { state: 'done' }
-  | { state: 'dead'; error: string | null };
+  | { state: 'done' | 'dead' };
 
-class RedisStore implements IdempotencyStore {
+class RedisStore implements StoreVerbs {
   readonly durable = true;
   readonly description = 'Redis';
   readonly whenSilent: string | undefined;
@@ -106,27 +101,30 @@ class RedisStore implements IdempotencyStore {
     const answer = await this.#claims.run(key, lease.owner, ...terms, described, sealed);
     this.#lookOnce();
     const reply: ClaimReply = JSON.parse(answer);
-    if (reply.state === 'acquired') return { ...reply, done: Object.fromEntries(reply.done) };
-    return reply.state === 'dead' ? { state: 'dead', error: reply.error ?? undefined } : reply;
+    return reply.state === 'acquired'
+      ? { ...reply, steps: Object.fromEntries(reply.steps) }
+      : reply;
   }
 
   async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
     return (await this.#fenced('renew', key, fence, integer(leaseMs))) === 'true';
   }
 
-  async handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
-    const texts = [JSON.stringify(handler), JSON.stringify(output)];
-    return (await this.#fenced('done', key, fence, ...texts)) === 'true';
+  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
+    const texts = [JSON.stringify(step), JSON.stringify(output)];
+    return (await this.#fenced('step', key, fence, ...texts)) === 'true';
   }
 
   async complete(key: string, fence: number, keepMs: number): Promise<boolean> {
     return (await this.#fenced('complete', key, fence, integer(keepMs))) === 'true';
   }
 
-  async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    const { delayMs, permanent, maxFailures, error } = terms;
-    const reason = JSON.stringify(error.slice(0, ERROR_CHARACTERS));
-    const args = [integer(delayMs), String(permanent), integer(maxFailures), reason];
+  async fail(
+    key: string,
+    fence: number,
+    { error, permanent }: FailTerms,
+  ): Promise<'retry' | 'dead' | 'lost'> {
+    const args = [String(permanent), JSON.stringify(error)];
     const state = await this.#fenced('fail', key, fence, ...args);
     return state === 'retry' || state === 'dead' ? state : 'lost';
   }
@@ -140,8 +138,7 @@ class RedisStore implements IdempotencyStore {
     return (await this.#run(REDRIVE, key)) === 'true';
   }
 
-  async purge(most: number): Promise<number> {
-    const limit = toLimit(most);
+  async purge(limit: number): Promise<number> {
     const purged = await this.#purge(OLD_DEAD, 'dead', limit);
     return purged + (await this.#purge(OLD_OPEN, 'open', limit - purged));
   }
@@ -164,14 +161,16 @@ class RedisStore implements IdempotencyStore {
     return purged;
   }
 
-  list(filter: ListFilter): Promise<StoredDelivery[]> {
+  list(filter: ReadFilter): Promise<StoredDelivery[]> {
     return list(filter, this.#shards, (script, key, ...args) => this.#run(script, key, ...args));
   }
 
-  async count(state: UnfinishedState): Promise<number> {
-    const index = checkState(state) === 'dead' ? 'dead' : 'open';
-    const script = state === 'failing' ? COUNT_FAILING : COUNT;
-    return Math.min(await this.#shards.count(script, index, state), COUNT_LIMIT);
+  async count({ state, scope }: CountFilter): Promise<number> {
+    const index = state === 'dead' ? 'dead' : 'open';
+    const readsEach = state === 'failing' || scope !== undefined;
+    const prefix = scope === undefined ? '' : `[${JSON.stringify(scope)},`;
+    const script = readsEach ? COUNT_READ : COUNT;
+    return Math.min(await this.#shards.count(script, index, state, prefix), COUNT_LIMIT);
   }
 
   #fenced(verb: string, key: string, fence: number, ...args: string[]): Promise<string> {

@@ -1,12 +1,5 @@
 import { isBusy, prepare, type SqliteDatabase, type SqliteStatement } from './database.js';
-import {
-  FIND_LAYOUT,
-  isThereByNow,
-  type LayoutRow,
-  remedyFor,
-  sqliteSchema,
-  updatesFrom,
-} from './schema.js';
+import { FIND_LAYOUT, isThereByNow, remedyFor, sqliteSchema, updatesFrom } from './schema.js';
 import { STATEMENTS, type StatementName } from './statements.js';
 
 /** How long another process may hold the lock before a verb gives up. */
@@ -167,7 +160,7 @@ function setUp(database: SqliteDatabase): Prepared {
   // better-sqlite3 comes with NORMAL, by which a power cut takes back what was answered.
   database.exec('PRAGMA synchronous = FULL');
   database.exec(sqliteSchema());
-  const found = prepare(database, FIND_LAYOUT).get() as LayoutRow | undefined;
+  const found = prepare(database, FIND_LAYOUT).get();
   for (const statement of updatesFrom(found, 'the SQLite file'))
     execUnlessThere(database, statement);
   try {

@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors.js';
+import { hasMethods } from '../methods.js';
 import type { SqliteDatabase } from './database.js';
 
 /**
@@ -6,8 +7,7 @@ import type { SqliteDatabase } from './database.js';
  * @throws {UsageError} `client_invalid`, with what opens a database on the runtime that this is.
  */
 export function checkDatabase(database: SqliteDatabase, who: string): void {
-  // Plain JavaScript may pass anything.
-  if (typeof database?.prepare === 'function' && typeof database.exec === 'function') return;
+  if (hasMethods(database, 'prepare', 'exec')) return;
   const given = typeof database === 'string' ? ', not a path' : '';
   throw new UsageError(
     'client_invalid',

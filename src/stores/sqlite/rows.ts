@@ -1,64 +1,88 @@
+import { isBytes } from '../../request/bytes.js';
+import type { Json } from '../../schemas/json.js';
+import { fromBase64 } from '../base64.js';
 import type { Claim, StoredDelivery, UnfinishedState } from '../store.js';
 import { toStored } from '../stored.js';
 
-/** As the statements say; a connection may be set to give every integer as a bigint. */
-export type Integer = number | bigint;
+/** A row whose columns are checked as they are read. */
+export class Row {
+  readonly #columns: object;
 
-export interface ClaimRow {
-  readonly state: Claim['state'] | 'leased';
-  readonly owner: string;
-  readonly fence: Integer;
-  readonly attempts: Integer;
-  readonly handlers: string;
-  readonly error: string | null;
-  readonly wait: Integer;
-}
-
-export interface DeliveryRow {
-  readonly key: string;
-  readonly scope: string;
-  readonly id: string;
-  readonly event: string;
-  readonly received_at: Integer;
-  readonly body: Uint8Array;
-  readonly attempts: Integer;
-  readonly error: string | null;
-  // Not there, where an object of the version before gives the row.
-  readonly proof?: string | null;
-  readonly fence?: Integer;
-  readonly not_before?: Integer;
-  readonly lapsed?: Integer;
-}
-
-export function toClaim(row: ClaimRow, owner: string): Claim {
-  if (row.state === 'done') return { state: 'done' };
-  if (row.state === 'dead') return { state: 'dead', error: row.error ?? undefined };
-  if (row.state !== 'leased' || row.owner !== owner) {
-    return { state: 'busy', retryAfterMs: Number(row.wait) };
+  constructor(columns: unknown) {
+    this.#columns = typeof columns === 'object' && columns !== null ? columns : {};
   }
-  const handlers: Record<string, string> = JSON.parse(row.handlers);
-  const done = Object.entries(handlers).map(([name, output]) => [name, JSON.parse(output)]);
+
+  text(column: string): string {
+    return this.maybeText(column) ?? this.#misses(column, 'text');
+  }
+
+  maybeText(column: string): string | undefined {
+    const value = this.#value(column);
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  number(column: string): number {
+    return this.maybeNumber(column) ?? this.#misses(column, 'number');
+  }
+
+  maybeNumber(column: string): number | undefined {
+    const value = this.#value(column);
+    // A connection may be set to give every integer as a bigint.
+    return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+  }
+
+  bytes(column: string): Uint8Array {
+    const value = this.#value(column);
+    // A copy: some drivers give a view of something larger, and D1 a list of numbers.
+    if (isBytes(value) || Array.isArray(value)) return new Uint8Array(value);
+    // D1 is given them as base64.
+    return fromBase64(this.maybeText(column) ?? this.#misses(column, 'bytes'));
+  }
+
+  #value(column: string): unknown {
+    return Reflect.get(this.#columns, column);
+  }
+
+  #misses(column: string, what: string): never {
+    throw new Error(`SQLite gave no ${what} in the column ${column}.`);
+  }
+}
+
+export function toClaim(row: Row, owner: string): Claim {
+  const state = row.text('state');
+  if (state === 'done' || state === 'dead') return { state };
+  if (state !== 'leased' || row.text('owner') !== owner) {
+    return { state: 'busy', retryAfterMs: row.number('wait') };
+  }
+  const handlers: Record<string, string> = JSON.parse(row.text('handlers'));
+  const steps = Object.entries(handlers).map(([name, output]): [string, Json] => [
+    name,
+    JSON.parse(output),
+  ]);
   return {
     state: 'acquired',
-    fence: Number(row.fence),
-    attempt: Number(row.attempts),
-    done: Object.fromEntries(done),
+    fence: row.number('fence'),
+    attempt: row.number('attempts'),
+    steps: Object.fromEntries(steps),
   };
 }
 
-export function fromRow(row: DeliveryRow, state: UnfinishedState): StoredDelivery {
-  const { received_at, not_before, fence, attempts, body, proof, lapsed, ...rest } = row;
+export function toListed(row: Row, state: UnfinishedState): StoredDelivery {
   return toStored(
     {
-      ...rest,
-      // A copy: some drivers give a view of something larger.
-      body: new Uint8Array(body),
-      proof,
-      receivedAt: Number(received_at),
-      attempts: Number(attempts),
-      fence: fence === undefined ? undefined : Number(fence),
-      notBefore: not_before === undefined ? undefined : Number(not_before),
-      lapsed: Number(lapsed) === 1,
+      key: row.text('key'),
+      scope: row.text('scope'),
+      id: row.text('id'),
+      event: row.text('event'),
+      body: row.bytes('body'),
+      receivedAt: row.number('received_at'),
+      attempts: row.number('attempts'),
+      error: row.maybeText('error'),
+      // Not there, where an object of the version before gives the row.
+      proof: row.maybeText('proof'),
+      fence: row.maybeNumber('fence'),
+      notBefore: row.maybeNumber('not_before'),
+      lapsed: row.maybeNumber('lapsed') === 1,
     },
     state,
   );

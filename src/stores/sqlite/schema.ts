@@ -1,5 +1,5 @@
-import { BESIDE, checkLayout, type FoundLayout, LAYOUT } from '../layout-version.js';
-import type { Integer } from './rows.js';
+import { BESIDE, checkLayout, LAYOUT } from '../layout-version.js';
+import { Row } from './rows.js';
 
 /** One row for each delivery and each effect of `oncePer`. Times are milliseconds since 1970. */
 export const DELIVERY = [
@@ -47,13 +47,8 @@ const NEWER = [
   'ALTER TABLE webhook_delivery ADD COLUMN renewed INTEGER NOT NULL DEFAULT 0;',
 ];
 
-/** Finds a row of {@link LayoutRow}, or nothing. */
+/** Finds the row that {@link updatesFrom} reads, or nothing. */
 export const FIND_LAYOUT = 'SELECT layout, beside FROM webhook_schema ORDER BY layout DESC LIMIT 1';
-
-export interface LayoutRow {
-  readonly layout: Integer;
-  readonly beside: Integer;
-}
 
 /**
  * The statements that bring tables up to date, one by one, where {@link isThereByNow} is no error; none
@@ -62,12 +57,13 @@ export interface LayoutRow {
  * @param row - What FIND_LAYOUT has found.
  * @throws {WebhookError} `schema_newer`
  */
-export function updatesFrom(row: LayoutRow | undefined | null, where: string): readonly string[] {
-  const found: FoundLayout | undefined = row
-    ? { layout: Number(row.layout), beside: Number(row.beside) }
-    : undefined;
-  checkLayout(found, where);
-  return found && found.layout >= LAYOUT ? [] : UPDATES;
+export function updatesFrom(row: unknown, where: string): readonly string[] {
+  // Drivers give undefined or null where there is none.
+  if (!row) return UPDATES;
+  const found = new Row(row);
+  const layout = found.number('layout');
+  checkLayout({ layout, beside: found.number('beside') }, where);
+  return layout >= LAYOUT ? [] : UPDATES;
 }
 
 const UPDATES = [

@@ -1,31 +1,33 @@
 import type { Json } from '../../schemas/json.js';
-import { checkState, readFilter, toLimit } from '../limit.js';
+import type { ReadFilter, StoreVerbs } from '../contract.js';
 import {
   type Claim,
   type Claimable,
   COUNT_LIMIT,
+  type CountFilter,
   type FailTerms,
-  type IdempotencyStore,
   type LeaseTerms,
-  type ListFilter,
   type StoredDelivery,
-  type UnfinishedState,
 } from '../store.js';
 import type { SqliteValue } from './database.js';
-import { type ClaimRow, type DeliveryRow, fromRow, type Integer, toClaim } from './rows.js';
+import { Row, toClaim, toListed } from './rows.js';
 import type { StatementName } from './statements.js';
 
-const MAX_ERROR = 2000;
 const COUNTS = { dead: 'countDead', stalled: 'countStalled', failing: 'countFailing' } as const;
 
-/** Runs one statement to its end, and gives its rows: none where nothing was touched. */
+/**
+ * Runs one statement to its end, and gives its rows: none where nothing was touched.
+ *
+ * @param key - Of the delivery, where the statement is about one.
+ */
 export type RunStatement = (
   name: StatementName,
   values: readonly SqliteValue[],
+  key?: string,
 ) => Promise<readonly unknown[]>;
 
 /** The verbs as statements, wherever the SQLite is that runs them. */
-export class StatementStore implements IdempotencyStore {
+export class StatementStore implements StoreVerbs {
   readonly durable: boolean;
   readonly description: string;
   readonly #run: RunStatement;
@@ -46,60 +48,65 @@ export class StatementStore implements IdempotencyStore {
     const values = [key, scope, id, event, receivedAt, body, ...terms];
     const [row] =
       proof === undefined || !body
-        ? await this.#run('claim', values)
-        : await this.#run('claimProved', [proof, ...values]);
-    return toClaim(row as ClaimRow, owner);
+        ? await this.#run('claim', values, key)
+        : await this.#run('claimProved', [proof, ...values], key);
+    return toClaim(new Row(row), owner);
   }
 
   renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
-    return this.#touches('renew', [leaseMs, key, fence]);
+    return this.#touches('renew', [leaseMs, key, fence], key);
   }
 
-  handlerDone(key: string, fence: number, handler: string, output: Json): Promise<boolean> {
+  completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
     // As text, because null and objects have a meaning of their own in a patch.
-    const patch = JSON.stringify({ [handler]: JSON.stringify(output) });
-    return this.#touches('handlerDone', [patch, key, fence]);
+    const patch = JSON.stringify({ [step]: JSON.stringify(output) });
+    return this.#touches('completeStep', [patch, key, fence], key);
   }
 
   complete(key: string, fence: number, keepMs: number): Promise<boolean> {
-    return this.#touches('complete', [finite(keepMs), key, fence]);
+    return this.#touches('complete', [finite(keepMs), key, fence], key);
   }
 
-  async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    const error = terms.error.slice(0, MAX_ERROR);
-    const limits = [Number(terms.permanent), atMost(terms.maxFailures)];
-    const [row] = await this.#run('fail', [terms.delayMs, error, ...limits, key, fence]);
-    return row === undefined ? 'lost' : (row as { state: 'retry' | 'dead' }).state;
+  async fail(
+    key: string,
+    fence: number,
+    { error, permanent }: FailTerms,
+  ): Promise<'retry' | 'dead' | 'lost'> {
+    const [row] = await this.#run('fail', [error, Number(permanent), key, fence], key);
+    if (row === undefined) return 'lost';
+    return new Row(row).text('state') === 'dead' ? 'dead' : 'retry';
   }
 
   release(key: string, fence: number): Promise<boolean> {
-    return this.#touches('release', [key, fence]);
+    return this.#touches('release', [key, fence], key);
   }
 
   redrive(key: string): Promise<boolean> {
-    return this.#touches('redrive', [key]);
+    return this.#touches('redrive', [key], key);
   }
 
   async purge(limit: number): Promise<number> {
-    const most = toLimit(limit);
-    const abandoned = (await this.#run('abandon', [most])).length;
-    if (abandoned >= most) return abandoned;
-    return abandoned + (await this.#run('forget', [most - abandoned])).length;
+    const abandoned = (await this.#run('abandon', [limit])).length;
+    if (abandoned >= limit) return abandoned;
+    return abandoned + (await this.#run('forget', [limit - abandoned])).length;
   }
 
-  async list(filter: ListFilter): Promise<StoredDelivery[]> {
-    const { state, scope, after, limit } = readFilter(filter);
+  async list({ state, scope, after, limit }: ReadFilter): Promise<readonly StoredDelivery[]> {
     const rows = await this.#run(state, [after, scope ?? null, limit]);
-    return (rows as DeliveryRow[]).map((row) => fromRow(row, state));
+    return rows.map((row) => toListed(new Row(row), state));
   }
 
-  async count(state: UnfinishedState): Promise<number> {
-    const [row] = await this.#run(COUNTS[checkState(state)], [COUNT_LIMIT]);
-    return Number((row as { number: Integer }).number);
+  async count({ state, scope }: CountFilter): Promise<number> {
+    const [row] = await this.#run(COUNTS[state], [scope ?? null, COUNT_LIMIT]);
+    return new Row(row).number('number');
   }
 
-  async #touches(name: StatementName, values: readonly SqliteValue[]): Promise<boolean> {
-    return (await this.#run(name, values)).length > 0;
+  async #touches(
+    name: StatementName,
+    values: readonly SqliteValue[],
+    key: string,
+  ): Promise<boolean> {
+    return (await this.#run(name, values, key)).length > 0;
   }
 }
 

@@ -27,7 +27,7 @@ export const STATEMENTS = {
   renew: `UPDATE webhook_delivery SET not_before = ${NOW} + ?, renewed = 1 WHERE ${HELD} RETURNING 1`,
 
   /** { name: output as JSON } as JSON, key, fence */
-  handlerDone: `UPDATE webhook_delivery SET handlers = json_patch(handlers, ?) WHERE ${HELD} RETURNING 1`,
+  completeStep: `UPDATE webhook_delivery SET handlers = json_patch(handlers, ?) WHERE ${HELD} RETURNING 1`,
 
   /** keep ms, key, fence */
   complete: `UPDATE webhook_delivery
@@ -36,13 +36,13 @@ export const STATEMENTS = {
   WHERE key = ? AND fence = ? AND state IN ('leased', 'done') RETURNING purge_at`,
 
   // These two may be asked again, where the first answer was lost: nobody has claimed it since.
-  /** delay ms, error, permanent, max failures, key, fence */
+  /** error, permanent, key, fence */
   fail: `UPDATE webhook_delivery
   SET (state, failures, not_before, error, purge_at) = (
     SELECT iif(held, iif(dies, 'dead', 'retry'), state), failures + held,
-      iif(held, ${NOW} + delay, not_before), iif(held, reason, error),
+      iif(held, ${NOW}, not_before), iif(held, reason, error),
       iif(held AND dies, max(purge_at, ${NOW} + ${KEEP_DEAD_MS}), purge_at)
-    FROM (SELECT ? AS delay, ? AS reason, ? OR failures + 1 >= ? AS dies, state = 'leased' AS held))
+    FROM (SELECT ? AS reason, ? AS dies, state = 'leased' AS held))
   WHERE key = ? AND fence = ? AND state IN ('leased', 'retry', 'dead') RETURNING state`,
 
   /** key, fence */
@@ -74,7 +74,7 @@ export const STATEMENTS = {
   stalled: list(STALLED),
   failing: list(FAILING),
 
-  /** limit */
+  /** scope or null, limit */
   countDead: count(`state = 'dead'`),
   countStalled: count(STALLED),
   countFailing: count(FAILING),
@@ -92,32 +92,37 @@ function claim(column: string, mark: string): string {
   return `INSERT INTO webhook_delivery AS d
     (${column}key, scope, delivery_id, event, received_at, body, state, owner, fence, not_before, purge_at)
   SELECT ${mark}?, ?, ?, ?, ?, ?, 'leased', ?, now, now + ?, now + ? FROM (SELECT ${NOW} AS now) WHERE true
-  ON CONFLICT (key) DO UPDATE SET (state, owner, fence, attempts, renewed, not_before, purge_at, error) = (
+  ON CONFLICT (key) DO UPDATE SET (scope, delivery_id, event, received_at, body, proof, failures,
+    state, owner, fence, attempts, renewed, not_before, purge_at, error) = (
     SELECT
+      iif(again, excluded.scope, d.scope), iif(again, excluded.delivery_id, d.delivery_id),
+      iif(again, excluded.event, d.event), iif(again, excluded.received_at, d.received_at),
+      iif(again, excluded.body, d.body), iif(again, excluded.proof, d.proof), iif(again, 0, d.failures),
       iif(dies, 'dead', iif(free, 'leased', d.state)),
       iif(taken, excluded.owner, d.owner),
       iif(free, max(d.fence + 1, excluded.fence), d.fence),
-      d.attempts + (taken AND counts),
+      iif(again, 1, d.attempts + (taken AND counts)),
       iif(taken, 0, d.renewed),
       iif(mine OR taken, excluded.not_before,
         iif(ahead AND d.state = 'leased', min(d.not_before, excluded.not_before), d.not_before)),
       iif(dies, max(d.purge_at, excluded.fence + ${KEEP_DEAD_MS}),
-        iif(taken, max(d.purge_at, excluded.purge_at), d.purge_at)),
+        iif(again, excluded.purge_at, iif(taken, max(d.purge_at, excluded.purge_at), d.purge_at))),
       iif(dies, '${INTERRUPTED}', d.error)
     FROM (
       SELECT *, free AND dying AS dies, free AND NOT dying AS taken FROM (
-        SELECT mine, ahead, counts,
-          NOT mine AND (d.state IN ('leased', 'retry') AND d.not_before <= excluded.fence
+        SELECT again, mine, ahead, counts,
+          again OR NOT mine AND (d.state IN ('leased', 'retry') AND d.not_before <= excluded.fence
             OR d.state = 'retry' AND ahead) AS free,
           d.state = 'leased' AND counts AND d.attempts - d.failures >= ? AS dying
-        FROM (SELECT d.state = 'leased' AND d.owner = excluded.owner AS mine, d.fence > excluded.fence + 1000 AS ahead,
+        FROM (SELECT d.state = 'done' AND ifnull(d.purge_at <= excluded.fence, 0) AS again,
+          d.state = 'leased' AND d.owner = excluded.owner AS mine, d.fence > excluded.fence + 1000 AS ahead,
           d.state <> 'leased' OR d.renewed OR d.attempts - d.failures <= 1 AS counts))))
-  RETURNING state, owner, fence, attempts, handlers, error, max(0, not_before - ${NOW}) AS wait, purge_at`;
+  RETURNING state, owner, fence, attempts, handlers, max(0, not_before - ${NOW}) AS wait, purge_at`;
 }
 
 function count(which: string): string {
   return `SELECT count(*) AS number FROM (
-    SELECT 1 FROM webhook_delivery WHERE ${OPEN} AND ${which} AND body IS NOT NULL LIMIT ?)`;
+    SELECT 1 FROM webhook_delivery WHERE ${OPEN} AND ${which} AND body IS NOT NULL AND scope = coalesce(?, scope) LIMIT ?)`;
 }
 
 function list(which: string): string {

@@ -1,7 +1,9 @@
+import { withContract } from '../contract.js';
 import type { IdempotencyStore } from '../store.js';
 import { connectionOf } from './connection.js';
 import type { SqliteDatabase } from './database.js';
 import { checkDatabase } from './opening.js';
+import { Row } from './rows.js';
 import { StatementStore } from './statement-store.js';
 
 /**
@@ -30,15 +32,17 @@ export function sqliteStore(database: SqliteDatabase): IdempotencyStore {
     file === ''
       ? { durable: false, description: 'SQLite in memory' }
       : { durable: true, description: `SQLite (${baseName(file)})` };
-  return new StatementStore(kind, (name, values) =>
-    connection.run((statements) => statements[name].all(...values)),
+  return withContract(
+    new StatementStore(kind, (name, values) =>
+      connection.run((statements) => statements[name].all(...values)),
+    ),
   );
 }
 
 /** Its path, or nothing where it is in memory. */
 function fileOf(database: SqliteDatabase): string {
   const main = database.prepare(`SELECT file FROM pragma_database_list WHERE name = 'main'`).get();
-  return (main as { file: string | null }).file ?? 'unnamed';
+  return new Row(main).maybeText('file') ?? 'unnamed';
 }
 
 /** Without its folders, which are nobody's business. */

@@ -15,7 +15,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
         complete: async (...args) => (await store.complete(...args)) || true,
       };
     case 'record':
-      return { ...whole, handlerDone: async () => true };
+      return { ...whole, completeStep: async () => true };
     case 'lease':
       // Every lease lapses at once.
       return {
@@ -27,8 +27,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
       return {
         ...whole,
         async complete(key, fence) {
-          const maxFailures = Number.POSITIVE_INFINITY;
-          await store.fail(key, fence, { delayMs: 0, permanent: false, maxFailures, error: '' });
+          await store.fail(key, fence, { permanent: false, error: '' });
           return true;
         },
       };
@@ -45,7 +44,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
       // Where the store is away, what was done is forgotten and said to be kept.
       return {
         ...whole,
-        handlerDone: (...args) => store.handlerDone(...args).catch(() => true),
+        completeStep: (...args) => store.completeStep(...args).catch(() => true),
         complete: (...args) => store.complete(...args).catch(() => true),
       };
     case 'park':

@@ -1,4 +1,5 @@
 import type { IdempotencyStore } from 'storefront-webhooks';
+import { forward } from '../../../src/stores/forward.js';
 import { monotonicMs } from '../monotonic.js';
 import type { Effects } from './effects.js';
 import { pass } from './faults-here.js';
@@ -11,10 +12,7 @@ export function chaoticStore(
   { lateMs, onGranted, onAnswered }: ClaimWatch,
 ): IdempotencyStore {
   const attempts = new Map<string, number>();
-  return {
-    durable: store.durable,
-    description: store.description,
-    whenSilent: store.whenSilent,
+  return forward(store, {
     async claim(...args) {
       pass('before-claim');
       const claim = await store.claim(...args);
@@ -27,9 +25,8 @@ export function chaoticStore(
       }
       return claim;
     },
-    renew: (...args) => store.renew(...args),
-    async handlerDone(key, fence, handler, output) {
-      const accepted = await store.handlerDone(key, fence, handler, output);
+    async completeStep(key, fence, handler, output) {
+      const accepted = await store.completeStep(key, fence, handler, output);
       const at = monotonicMs();
       pass('after-record');
       if (accepted)
@@ -42,13 +39,7 @@ export function chaoticStore(
       pass('after-complete');
       return accepted;
     },
-    fail: (...args) => store.fail(...args),
-    release: (...args) => store.release(...args),
-    redrive: (...args) => store.redrive(...args),
-    purge: (...args) => store.purge(...args),
-    list: (...args) => store.list(...args),
-    count: (...args) => store.count(...args),
-  };
+  });
 }
 
 export interface ClaimWatch {

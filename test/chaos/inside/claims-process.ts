@@ -8,7 +8,7 @@ import { open } from './open.js';
 
 const KEEP_MS = 30 * 24 * 60 * 60 * 1000;
 const UNBOUNDED = Number.POSITIVE_INFINITY;
-const FAIL = { delayMs: 0, permanent: false, maxFailures: UNBOUNDED, error: 'by the harness' };
+const FAIL = { permanent: false, error: 'by the harness' };
 
 async function claim(store: IdempotencyStore, key: string, leaseMs: number): Promise<Call> {
   const owner = randomUUID();
@@ -31,8 +31,8 @@ async function tryVerb(
   switch (verb) {
     case 'renew':
       return store.renew(key, fence, leaseMs);
-    case 'handlerDone':
-      return store.handlerDone(key, fence, 'handler', null);
+    case 'completeStep':
+      return store.completeStep(key, fence, 'handler', null);
     case 'complete':
       return store.complete(key, fence, KEEP_MS);
     case 'fail':

@@ -19,7 +19,7 @@ export async function fill(store: IdempotencyStore, rows: number, keepMs = KEEP_
       const claim = await store.claim(delivery, { ...terms, owner: randomUUID() });
       if (claim.state !== 'acquired') throw new Error(`A fresh key is ${claim.state}.`);
       // As the receiver does with more than one handler.
-      await store.handlerDone(key, claim.fence, 'order:paid', null);
+      await store.completeStep(key, claim.fence, 'order:paid', null);
       await store.complete(key, claim.fence, keepMs);
     }
   };

@@ -136,10 +136,10 @@ test('only what comes out of the dead-letter queue is parked', async () => {
   const [first, last] = [message(job('a')), message(job('a'))];
   await handle(batchOf([first]), env);
   expect(first.retry).toHaveBeenCalledOnce();
-  expect(await store.count('dead')).toBe(0);
+  expect(await store.count({ state: 'dead' })).toBe(0);
   await handle(batchOf([last], 'dlq'), env);
   expect(last.ack).toHaveBeenCalledOnce();
-  expect(await store.count('dead')).toBe(1);
+  expect(await store.count({ state: 'dead' })).toBe(1);
 });
 
 test.each([-48, 48])(

@@ -17,15 +17,17 @@ function database(...messages: string[]) {
   const prepare = vi.fn((sql: string) =>
     sql === FIND_LAYOUT ? { ...statement, all: upToDate } : statement,
   );
-  return { prepare, batch: vi.fn(async () => [await fails()]) };
+  const batch = vi.fn(async (): Promise<{ results: unknown[] }[]> => [await fails()]);
+  return { prepare, batch };
 }
 
 const MISSING = 'no such table: webhook_delivery: SQLITE_ERROR';
-const effect = { key: newDelivery().key, handler: 'order:paid' };
+const { key } = newDelivery();
+const effect = { key, handler: 'order:paid' };
 
 test('tables that are missing are made, and the statement is run again', async () => {
   const missing = database(MISSING);
-  expect(await d1Store(missing).redrive('a')).toBe(false);
+  expect(await d1Store(missing).redrive(key)).toBe(false);
   const made = missing.prepare.mock.calls.filter(([sql]) => sql.startsWith('CREATE TABLE'));
   expect(made).toHaveLength(3);
 });
@@ -34,7 +36,7 @@ test.each(['Network connection lost.', 'D1 DB storage operation exceeded timeout
   'the error %j is left to the receiver, which tries again by itself',
   async (message) => {
     const failing = database(message);
-    await expect(d1Store(failing).redrive('a')).rejects.toThrow(message);
+    await expect(d1Store(failing).redrive(key)).rejects.toThrow(message);
     expect(failing.batch).not.toHaveBeenCalled();
     // And the one that looks for the layout.
     expect(failing.prepare).toHaveBeenCalledTimes(2);
@@ -47,13 +49,13 @@ test('it says that it is D1', () => {
 
 test('tables that cannot be made are an error', async () => {
   const store = d1Store(database(MISSING, 'not authorized'));
-  await expect(store.redrive('a')).rejects.toThrow('not authorized');
+  await expect(store.redrive(key)).rejects.toThrow('not authorized');
 });
 
 test('what is old is purged with a completion, once a minute: a Worker may end at its answer', async () => {
   const old = database();
   const store = d1Store(old);
-  for (let delivery = 0; delivery < 3; delivery++) await store.complete('a', 1, 1_000);
+  for (let delivery = 0; delivery < 3; delivery++) await store.complete(key, 1, 1_000);
   expect(old.batch).toHaveBeenCalledTimes(1);
   expect(old.prepare.mock.calls.map(([sql = '']: string[]) => sql.trim().split(' ')[0])).toEqual([
     'SELECT',
@@ -65,11 +67,22 @@ test('what is old is purged with a completion, once a minute: a Worker may end a
   ]);
 });
 
+test('what is behind is purged with the next completion as well, and by nobody else', async () => {
+  const old = database();
+  const store = d1Store(old);
+  const many = { results: Array.from({ length: 500 }, () => ({})) };
+  old.batch.mockResolvedValueOnce([{ results: [] }, { results: [] }, many]);
+  for (let delivery = 0; delivery < 3; delivery++) await store.complete(key, 1, 1_000);
+  expect(old.batch).toHaveBeenCalledTimes(2);
+  expect(await store.purge(500)).toBe(0);
+  expect(old.batch).toHaveBeenCalledTimes(2);
+});
+
 test('a completion that fails with the purging is tried again without it', async () => {
   const failing = database('D1 DB reset');
   const store = d1Store(failing);
-  await expect(store.complete('a', 1, 1_000)).rejects.toThrow('D1 DB reset');
-  await store.complete('a', 1, 1_000);
+  await expect(store.complete(key, 1, 1_000)).rejects.toThrow('D1 DB reset');
+  await store.complete(key, 1, 1_000);
   expect(failing.batch).toHaveBeenCalledTimes(1);
 });
 

@@ -10,7 +10,7 @@ export const KEYS = {
   ledger: 'f5'.repeat(32),
 } as const;
 
-export const PROGRESS = { '["mail"]': ['sent'] } as const;
+export const STEPS = { '["mail"]': ['sent'] } as const;
 const LONG_AGO_MS = -120_000;
 
 export function deliveryOf(key: string): Claimable {
@@ -42,11 +42,11 @@ export async function fill(store: IdempotencyStore): Promise<void> {
   for (const key of [KEYS.done, KEYS.effect]) {
     await store.complete(key, await claim(key), Number.POSITIVE_INFINITY);
   }
-  const failed = { delayMs: 0, maxFailures: Number.POSITIVE_INFINITY, error: 'it threw' };
+  const error = 'it threw';
   const retry = await claim(KEYS.retry);
-  await store.handlerDone(KEYS.retry, retry, '["mail"]', ['sent']);
-  await store.fail(KEYS.retry, retry, { ...failed, permanent: false });
-  await store.fail(KEYS.dead, await claim(KEYS.dead), { ...failed, permanent: true });
+  await store.completeStep(KEYS.retry, retry, '["mail"]', ['sent']);
+  await store.fail(KEYS.retry, retry, { error, permanent: false });
+  await store.fail(KEYS.dead, await claim(KEYS.dead), { error, permanent: true });
   await claim(KEYS.stalled, LONG_AGO_MS);
 }
 

@@ -11,7 +11,7 @@ import { installed, withRuntimes } from '../../runtimes/installed.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
 import { newFolder, openStore } from '../sqlite/remote.js';
-import { deliveryOf, enter, KEYS, PROGRESS } from './deliveries.js';
+import { deliveryOf, enter, KEYS, STEPS } from './deliveries.js';
 
 /** Written by the versions of their time: see write.ts. */
 const dump = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -31,7 +31,7 @@ async function findsAll(store: IdempotencyStore): Promise<void> {
     expect(await store.claim(deliveryOf(key), terms())).toEqual({ state: 'done' });
   }
   const retry = await store.claim(deliveryOf(KEYS.retry), terms());
-  expect(retry).toMatchObject({ state: 'acquired', attempt: 2, done: PROGRESS });
+  expect(retry).toMatchObject({ state: 'acquired', attempt: 2, steps: STEPS });
   const fence = retry.state === 'acquired' ? retry.fence : 0;
   expect(await store.renew(KEYS.retry, fence, 60_000)).toBe(true);
   expect(await store.complete(KEYS.retry, fence, 60_000)).toBe(true);
@@ -70,7 +70,7 @@ withPostgres('in PostgreSQL', () => {
     await admin.query(dump(name));
     // Two at once, as in a deploy.
     const [store, other] = [postgresStore(pool), postgresStore(admin)];
-    await Promise.all([store.count('dead'), other.count('dead')]);
+    await Promise.all([store.count({ state: 'dead' }), other.count({ state: 'dead' })]);
     await findsAll(store);
     const tx = await pool.connect();
     await tx.query('BEGIN');

@@ -5,6 +5,9 @@ import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from 'storefront-
 export const STARTING_MS = 60_000;
 
 export const KEEP_MS = 60_000;
+/** Makes all that is due so two minutes earlier. */
+export const AGE = `UPDATE webhook_delivery SET not_before = not_before - interval '2 minutes'`;
+
 export const EMPTY = 'DELETE FROM webhook_delivery; DELETE FROM webhook_effect';
 /** A lease that ended when any sender would have come back. */
 export const LONG_AGO_MS = -120_000;

@@ -15,7 +15,7 @@ import {
 } from './claiming.js';
 import { type Cut, type Link, startProxy } from './proxy.js';
 
-const RETRY = { delayMs: 0, permanent: false, maxFailures: Infinity, error: 'it threw' };
+const RETRY = { permanent: false, error: 'it threw' };
 
 withPostgres('a connection that is lost in the middle of', () => {
   let server: PostgresServer;
@@ -87,11 +87,11 @@ withPostgres('a connection that is lost in the middle of', () => {
       expect(await twice(when, () => store.renew(delivery.key, fence, 1_000))).toBe(true);
     });
 
-    eachTime('handlerDone', async (when) => {
+    eachTime('completeStep', async (when) => {
       const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
-      const done = () => store.handlerDone(delivery.key, fence, 'mail', 'sent');
+      const done = () => store.completeStep(delivery.key, fence, 'mail', 'sent');
       expect(await twice(when, done)).toBe(true);
-      expect(await acquire(store, delivery)).toMatchObject({ done: { mail: 'sent' } });
+      expect(await acquire(store, delivery)).toMatchObject({ steps: { mail: 'sent' } });
     });
 
     eachTime('complete', async (when) => {

@@ -10,7 +10,7 @@ import { acquire, KEEP_MS, LONG_AGO_MS, newDelivery, STARTING_MS } from './claim
 async function use(store: ReturnType<typeof postgresStore>) {
   const delivery = { ...newDelivery(), proof: 'the proof' };
   const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
-  expect(await store.handlerDone(delivery.key, fence, 'mail', { sent: [1] })).toBe(true);
+  expect(await store.completeStep(delivery.key, fence, 'mail', { sent: [1] })).toBe(true);
   const [stalled] = await store.list({ state: 'stalled', limit: 1 });
   expect({ ...stalled, body: Buffer.from(stalled?.body ?? []).toString() }).toEqual({
     ...delivery,
@@ -30,7 +30,7 @@ async function use(store: ReturnType<typeof postgresStore>) {
     state: 'acquired',
     fence: expect.any(Number),
     attempt: 2,
-    done: { mail: { sent: [1] } },
+    steps: { mail: { sent: [1] } },
   });
   expect(next.fence).toBeGreaterThan(fence);
   expect(await store.complete(delivery.key, next.fence, KEEP_MS)).toBe(true);
@@ -139,7 +139,9 @@ describe('a client', () => {
 
   test('is refused at its first answer where it gives something else than rows', async () => {
     const store = postgresStore({ query: async () => ({ rows: JSON.parse('null') }) });
-    await expect(store.redrive('00')).rejects.toMatchObject({ code: 'client_invalid' });
+    await expect(store.redrive(newDelivery().key)).rejects.toMatchObject({
+      code: 'client_invalid',
+    });
   });
 
   test('is given SQL for the tables that names them', () => {

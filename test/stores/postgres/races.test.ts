@@ -123,7 +123,7 @@ withPostgres('stores that race in PostgreSQL', () => {
       const answers = await Promise.all(
         stores.flatMap(({ store }) => [
           store.renew(delivery.key, winner.fence, 10_000),
-          store.handlerDone(delivery.key, winner.fence, 'mail', null),
+          store.completeStep(delivery.key, winner.fence, 'mail', null),
         ]),
       );
       expect(answers).toEqual([true, true, true, true]);

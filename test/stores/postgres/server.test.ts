@@ -50,7 +50,7 @@ withPostgres('a PostgreSQL server that', () => {
           const lease = isLeftOpen ? { leaseMs: LONG_AGO_MS } : {};
           const { fence } = await acquire(store, delivery, lease);
           if (isLeftOpen) {
-            if (await store.handlerDone(delivery.key, fence, 'mail', 'sent'))
+            if (await store.completeStep(delivery.key, fence, 'mail', 'sent'))
               recorded.add(delivery.key);
           } else if (await store.complete(delivery.key, fence, KEEP_MS)) done.add(delivery.key);
         } catch {
@@ -76,7 +76,7 @@ withPostgres('a PostgreSQL server that', () => {
     );
     expect(new Set(claims.map(({ state }) => state))).toEqual(new Set(['done']));
     const open = await Promise.all([...recorded].map((key) => acquire(store, newDelivery(key))));
-    for (const claim of open) expect(claim).toMatchObject({ attempt: 2, done: { mail: 'sent' } });
+    for (const claim of open) expect(claim).toMatchObject({ attempt: 2, steps: { mail: 'sent' } });
   }, 60_000);
 
   test('is down has verbs reject at once, and they work again when it is up', async () => {

@@ -8,9 +8,7 @@ import type {
 } from 'storefront-webhooks';
 
 export const RETRY: FailTerms = {
-  delayMs: 0,
   permanent: false,
-  maxFailures: Infinity,
   error: 'it threw',
 };
 /** A lease or a delay that ended when any sender would have come back. */

@@ -104,7 +104,7 @@ withRedis('an outage', () => {
       const { fence } = await acquire(store, delivery);
       await client.flushall();
       expect(await store.renew(delivery.key, fence, 60_000)).toBe(false);
-      expect(await store.handlerDone(delivery.key, fence, 'mail', 1)).toBe(false);
+      expect(await store.completeStep(delivery.key, fence, 'mail', 1)).toBe(false);
       expect(await store.complete(delivery.key, fence, 60_000)).toBe(false);
       expect(await store.fail(delivery.key, fence, RETRY)).toBe('lost');
       expect(await store.release(delivery.key, fence)).toBe(false);
@@ -126,7 +126,7 @@ withRedis('an outage', () => {
       await expect(store.claim(failed, terms())).rejects.toThrow(/^OOM/);
       expect(await client.dbsize()).toBe(size);
       expect(await store.renew(delivery.key, fence, 60_000)).toBe(true);
-      expect(await store.handlerDone(delivery.key, fence, 'mail', 1)).toBe(true);
+      expect(await store.completeStep(delivery.key, fence, 'mail', 1)).toBe(true);
       expect(await store.complete(delivery.key, fence, 60_000)).toBe(true);
       expect((await store.claim(delivery, terms())).state).toBe('done');
       expect(await store.fail(failing.key, fences[0]?.fence ?? 0, RETRY)).toBe('retry');

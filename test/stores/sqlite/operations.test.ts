@@ -138,7 +138,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
 
     test.each([Infinity, 1e300, 2.5])('a limit of %d is taken', async (limit) => {
       const store = await open();
-      const terms = { delayMs: 0, permanent: true, maxFailures: 1, error: 'no' };
+      const terms = { permanent: true, error: 'no' };
       for (const delivery of Array.from({ length: 3 }, newDelivery)) {
         await store.fail(delivery.key, await fenceOf(store, delivery), terms);
       }
@@ -149,7 +149,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
     test.each([Number.NaN, -1, 0.5])('a limit of %d is nothing', async (limit) => {
       const store = await open();
       const delivery = newDelivery();
-      const terms = { delayMs: 0, permanent: true, maxFailures: 1, error: 'no' };
+      const terms = { permanent: true, error: 'no' };
       await store.fail(delivery.key, await fenceOf(store, delivery), terms);
       expect(await store.list({ state: 'dead', limit })).toEqual([]);
       expect(await store.purge(limit)).toBe(0);
@@ -191,7 +191,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       const [leased, failed] = [newDelivery(), newDelivery()];
       await fenceOf(store, leased);
       const fence = await fenceOf(store, failed);
-      const terms = { delayMs: 0, permanent: false, maxFailures: 9, error: 'it threw' };
+      const terms = { permanent: false, error: 'it threw' };
       await store.fail(failed.key, fence, terms);
       // What was written before the clock was set back lies ahead of it.
       await store.exec(

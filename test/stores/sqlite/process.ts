@@ -6,15 +6,18 @@
  */
 import { createInterface } from 'node:readline';
 import { type SqliteDatabase, sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
-import type { Call, Reply } from './remote.js';
-import { decode, encode } from './remote-json.js';
+import { forward } from '../../../src/stores/forward.js';
+import { answer, type RemoteVerbs } from '../../support/remote-answer.js';
 
 const [driver = '', file = ''] = process.argv.slice(2);
 const database = await open();
 const ledger = sqliteLedger();
 
-const verbs: Record<string, (...args: never[]) => unknown> = {
-  ...bound(sqliteStore(database)),
+const { durable, description, whenSilent: _, ...store } = forward(sqliteStore(database));
+const verbs: RemoteVerbs = {
+  ...store,
+  durable: () => durable,
+  description: () => description,
   /** Any statement, for what a test has to prepare or to look at. */
   sql: (sql: string) => database.prepare(sql).all(),
   exec: (sql: string) => void database.exec(sql),
@@ -76,23 +79,6 @@ const works = {
 };
 type HowToWork = keyof typeof works;
 
-function bound(store: ReturnType<typeof sqliteStore>) {
-  return {
-    durable: () => store.durable,
-    description: () => store.description,
-    claim: store.claim.bind(store),
-    renew: store.renew.bind(store),
-    handlerDone: store.handlerDone.bind(store),
-    complete: store.complete.bind(store),
-    fail: store.fail.bind(store),
-    release: store.release.bind(store),
-    redrive: store.redrive.bind(store),
-    purge: store.purge.bind(store),
-    list: store.list.bind(store),
-    count: store.count.bind(store),
-  };
-}
-
 async function open(): Promise<SqliteDatabase> {
   switch (driver) {
     case 'node:sqlite': {
@@ -110,16 +96,6 @@ async function open(): Promise<SqliteDatabase> {
   }
 }
 
-async function answer(line: string): Promise<void> {
-  const { call, verb, args }: Call = decode(line);
-  let reply: Reply;
-  try {
-    reply = { call, result: await verbs[verb]?.(...(args as never[])) };
-  } catch (error) {
-    const { message, code } = error as Error & { code?: string };
-    reply = { call, error: { message, code } };
-  }
-  process.stdout.write(`${encode(reply)}\n`);
-}
-
-createInterface({ input: process.stdin }).on('line', (line) => void answer(line));
+createInterface({ input: process.stdin }).on('line', async (line) => {
+  process.stdout.write(await answer(line, () => verbs));
+});

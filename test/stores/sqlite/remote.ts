@@ -2,23 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { build, type Plugin } from 'esbuild';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { afterAll } from 'vitest';
-import { decode, encode } from './remote-json.js';
-
-export interface Call {
-  readonly call: number;
-  readonly verb: string;
-  readonly args: readonly unknown[];
-}
-
-export interface Reply {
-  readonly call: number;
-  readonly result?: unknown;
-  readonly error?: { readonly message: string; readonly code: string | undefined };
-}
+import { Remote } from '../../support/remote-store.js';
 
 /** A process with a store on a SQLite file. */
 export interface RemoteStore extends IdempotencyStore {
@@ -80,48 +67,13 @@ export async function openStore(
   const child = spawn(runtime, [...options, code ?? (await bundle), driver, file], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const calls = new Map<number, (reply: Reply) => void>();
+  const remote = new Remote(child.stdout, child.stdin);
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  void ended.then(() => {
-    const error = { message: 'the process has ended', code: undefined };
-    for (const [call, settle] of calls) settle({ call, error });
-  });
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const reply = decode<Reply>(line);
-    calls.get(reply.call)?.(reply);
-    calls.delete(reply.call);
-  });
-  let count = 0;
-  const ask =
-    (verb: string) =>
-    (...args: unknown[]) =>
-      new Promise<never>((resolve, reject) => {
-        const call = ++count;
-        calls.set(call, ({ result, error }) => {
-          if (error) reject(Object.assign(new Error(error.message), { code: error.code }));
-          else resolve(result as never);
-        });
-        child.stdin.write(`${encode({ call, verb, args } satisfies Call)}\n`);
-      });
+  void ended.then(() => remote.end('the process has ended'));
   return {
-    durable: await ask('durable')(),
-    description: await ask('description')(),
-    claim: ask('claim'),
-    renew: ask('renew'),
-    handlerDone: ask('handlerDone'),
-    complete: ask('complete'),
-    fail: ask('fail'),
-    release: ask('release'),
-    redrive: ask('redrive'),
-    purge: ask('purge'),
-    list: ask('list'),
-    count: ask('count'),
-    sql: ask('sql'),
-    exec: ask('exec'),
-    longestGap: ask('longestGap'),
-    sell: ask('sell'),
-    transact: ask('transact'),
-    onceOutside: ask('onceOutside'),
+    durable: await remote.ask('durable'),
+    description: await remote.ask('description'),
+    ...remote.verbs(['sql', 'exec', 'longestGap', 'sell', 'transact', 'onceOutside']),
     process: child,
     async stop() {
       child.kill('SIGKILL');

@@ -1,14 +1,12 @@
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
-import { isMemoryStore } from '../../src/stores/memory.js';
-import { describeStore } from './suite.js';
-
-describeStore('memory', () => memoryStore());
+import { isMemoryStore } from '../../../src/stores/memory.js';
 
 const terms = (owner: string) => ({ owner, leaseMs: 60_000, keepMs: 60_000, maxCrashes: 3 });
+const keyOf = (name: string) => Buffer.from(name).toString('hex').padEnd(64, '0');
 const delivery = (key: string, bytes = 10) => ({
-  key,
+  key: keyOf(key),
   scope: '',
   id: key,
   event: 'order:paid',
@@ -26,14 +24,14 @@ async function claim(
   return result.state === 'acquired' ? result.fence : 0;
 }
 
-const RETRY = { delayMs: 0, permanent: false, maxFailures: Infinity, error: '' };
+const RETRY = { permanent: false, error: '' };
 
 describe('the bounds of the memory store', () => {
   test('forget what is done first, the oldest of it', async () => {
     const store = memoryStore({ maxEntries: 3 });
-    await store.fail('idle', await claim(store, 'idle'), RETRY);
-    await store.complete('first', await claim(store, 'first'), 60_000);
-    await store.complete('second', await claim(store, 'second'), 60_000);
+    await store.fail(keyOf('idle'), await claim(store, 'idle'), RETRY);
+    await store.complete(keyOf('first'), await claim(store, 'first'), 60_000);
+    await store.complete(keyOf('second'), await claim(store, 'second'), 60_000);
     await claim(store, 'new');
     expect(await store.claim(delivery('second'), terms('x'))).toEqual({ state: 'done' });
     expect(await store.claim(delivery('idle'), terms('x'))).toMatchObject({ attempt: 2 });
@@ -41,8 +39,8 @@ describe('the bounds of the memory store', () => {
 
   test('forget what waits longest for a retry next', async () => {
     const store = memoryStore({ maxEntries: 2 });
-    await store.fail('older', await claim(store, 'older'), RETRY);
-    await store.fail('newer', await claim(store, 'newer'), RETRY);
+    await store.fail(keyOf('older'), await claim(store, 'older'), RETRY);
+    await store.fail(keyOf('newer'), await claim(store, 'newer'), RETRY);
     await claim(store, 'new');
     expect(await store.claim(delivery('newer'), terms('x'))).toMatchObject({ attempt: 2 });
   });
@@ -58,10 +56,10 @@ describe('the bounds of the memory store', () => {
   test('forget an effect, which is kept for ever, after all that is not', async () => {
     const store = memoryStore({ maxEntries: 3 });
     const effect = await store.claim(delivery('effect'), { ...terms('effect'), keepMs: Infinity });
-    await store.complete('effect', effect.state === 'acquired' ? effect.fence : 0, Infinity);
-    await store.fail('idle', await claim(store, 'idle'), RETRY);
+    await store.complete(keyOf('effect'), effect.state === 'acquired' ? effect.fence : 0, Infinity);
+    await store.fail(keyOf('idle'), await claim(store, 'idle'), RETRY);
     for (const key of ['a', 'b', 'c', 'd']) {
-      await store.complete(key, await claim(store, key), 60_000);
+      await store.complete(keyOf(key), await claim(store, key), 60_000);
     }
     expect(await store.claim(delivery('effect'), terms('x'))).toEqual({ state: 'done' });
   });
@@ -76,14 +74,14 @@ describe('the bounds of the memory store', () => {
     const store = memoryStore({ maxBytes: 20_000 });
     const fence = await claim(store, 'big', 15_000);
     await expect(claim(store, 'other', 15_000)).rejects.toMatchObject({ code: 'store_full' });
-    await store.complete('big', fence, 60_000);
+    await store.complete(keyOf('big'), fence, 60_000);
     expect(await claim(store, 'other', 15_000)).toBeGreaterThan(0);
     expect(await store.claim(delivery('big'), terms('x'))).toEqual({ state: 'done' });
   });
 
   test('forget nothing for a delivery that they cannot take in the end', async () => {
     const store = memoryStore({ maxBytes: 20_000 });
-    await store.complete('done', await claim(store, 'done'), 60_000);
+    await store.complete(keyOf('done'), await claim(store, 'done'), 60_000);
     await expect(claim(store, 'huge', 20_000)).rejects.toMatchObject({ code: 'store_full' });
     await claim(store, 'running', 10_000);
     await expect(claim(store, 'large', 10_000)).rejects.toMatchObject({ code: 'store_full' });
@@ -92,31 +90,31 @@ describe('the bounds of the memory store', () => {
 
   test('count what handlers have done, which makes room for itself', async () => {
     const store = memoryStore({ maxBytes: 20_000 });
-    await store.complete('done', await claim(store, 'done'), 60_000);
+    await store.complete(keyOf('done'), await claim(store, 'done'), 60_000);
     const other = await claim(store, 'other');
     const fence = await claim(store, 'running');
     const output = 'x'.repeat(18_100);
-    expect(await store.handlerDone('running', fence, 'a', output)).toBe(true);
+    expect(await store.completeStep(keyOf('running'), fence, 'a', output)).toBe(true);
     // In place of the first.
-    expect(await store.handlerDone('running', fence, 'a', output)).toBe(true);
-    await expect(store.handlerDone('running', fence, 'b', output)).rejects.toMatchObject({
+    expect(await store.completeStep(keyOf('running'), fence, 'a', output)).toBe(true);
+    await expect(store.completeStep(keyOf('running'), fence, 'b', output)).rejects.toMatchObject({
       code: 'store_full',
     });
     // Neither has the failed one been recorded, nor has anybody's lease been forgotten.
     expect(await store.claim(delivery('running'), terms('running'))).toMatchObject({
       fence,
-      done: { a: output },
+      steps: { a: output },
     });
-    expect(await store.renew('other', other, 60_000)).toBe(true);
-    await store.release('running', fence);
+    expect(await store.renew(keyOf('other'), other, 60_000)).toBe(true);
+    await store.release(keyOf('running'), fence);
     expect(await claim(store, 'done')).toBeGreaterThan(0);
   });
 
   test.each([Number.NaN, -1])('give nothing for a limit of %d', async (limit) => {
     const store = memoryStore();
     for (const key of ['a', 'b']) {
-      await store.fail(key, await claim(store, key), { ...RETRY, permanent: true });
-      await store.complete(`${key} done`, await claim(store, `${key} done`, 10, -1), -1);
+      await store.fail(keyOf(key), await claim(store, key), { ...RETRY, permanent: true });
+      await store.complete(keyOf(`${key} done`), await claim(store, `${key} done`, 10, -1), -1);
     }
     expect(await store.list({ state: 'dead', limit })).toEqual([]);
     expect(await store.purge(limit)).toBe(0);
@@ -139,6 +137,7 @@ test('the memory store is known as such by the guard, which leaves it as it is',
   expect(store.description).toBe('memory');
   expect(isMemoryStore(store)).toBe(true);
   expect(isMemoryStore({ ...store, durable: false })).toBe(false);
+  expect(isMemoryStore(Object.assign(store, { renew: async () => true }))).toBe(false);
 });
 
 test('a receiver whose memory store is full asks the sender to come back', async () => {

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { cpSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from 'storefront-webhooks';
-import { decode, encode } from '../../stores/sqlite/remote-json.js';
-import { startWrangler } from '../wrangler.js';
+import { afterAll, beforeAll } from 'vitest';
+import { startWrangler } from '../../cloudflare/wrangler.js';
+import { withRuntimes } from '../../runtimes/installed.js';
+import { Remote } from '../../support/remote-store.js';
+import { newFolder } from '../sqlite/remote.js';
 
 export const SECRET = 'a secret for tests';
 
@@ -15,19 +17,6 @@ export interface Which {
   readonly shards?: number;
   /** Its objects never wake up to purge. */
   readonly sleeps?: boolean;
-}
-
-export interface Call {
-  readonly call: number;
-  readonly which: Which;
-  readonly verb: string;
-  readonly args: readonly unknown[];
-}
-
-export interface WebhookResponse {
-  readonly call: number;
-  readonly result?: unknown;
-  readonly error?: { readonly message: string; readonly code?: string | undefined };
 }
 
 export interface Effect {
@@ -77,6 +66,23 @@ export async function buildWorker(folder: string): Promise<void> {
   });
 }
 
+/** Makes all that is due so two minutes earlier. */
+export const AGE = 'UPDATE webhook_delivery SET not_before = not_before - 120000';
+
+/** Tests of stores in a Worker that is served for them. */
+export function withWorker(name: string, tests: (worker: () => Served) => void): void {
+  withRuntimes(name, () => {
+    let worker: Served;
+    beforeAll(async () => {
+      const folder = newFolder();
+      await buildWorker(folder);
+      worker = await serveWorker(folder);
+    });
+    afterAll(() => worker?.kill());
+    tests(() => worker);
+  });
+}
+
 /** A Worker that is being served. */
 export interface Served {
   readonly origin: string;
@@ -95,15 +101,16 @@ export async function serveWorker(folder: string): Promise<Served> {
   const connected = once(server, 'connection') as Promise<[Socket]>;
   void fetch(`${worker.origin}/connect?port=${port}`).catch(() => {});
   const [socket] = await connected;
-  const ask = asking(socket);
+  const remote = new Remote(socket, socket);
+  socket.on('error', () => {});
+  socket.once('close', () => remote.end('the Worker has ended'));
   return {
     origin: worker.origin,
-    store: (which) =>
-      storeOf(
-        (verb) =>
-          (...args) =>
-            ask({ which, verb, args }),
-      ),
+    store: (which) => ({
+      durable: true,
+      description: 'in workerd',
+      ...remote.verbs(MORE, { which }),
+    }),
     async kill() {
       server.close();
       await worker.stop();
@@ -112,54 +119,16 @@ export async function serveWorker(folder: string): Promise<Served> {
   };
 }
 
-function asking(socket: Socket): (asked: Omit<Call, 'call'>) => Promise<never> {
-  const calls = new Map<number, (reply: WebhookResponse) => void>();
-  createInterface({ input: socket }).on('line', (line) => {
-    const reply = decode<WebhookResponse>(line);
-    calls.get(reply.call)?.(reply);
-    calls.delete(reply.call);
-  });
-  socket.on('error', () => {});
-  socket.once('close', () => {
-    const error = { message: 'the Worker has ended' };
-    for (const [call, settle] of calls) settle({ call, error });
-  });
-  let count = 0;
-  return (asked) =>
-    new Promise((resolve, reject) => {
-      const call = ++count;
-      calls.set(call, ({ result, error }) => {
-        if (error) reject(Object.assign(new Error(error.message), { code: error.code }));
-        else resolve(result as never);
-      });
-      socket.write(`${encode({ call, ...asked } satisfies Call)}\n`);
-    });
-}
-
-function storeOf(ask: (verb: string) => (...args: unknown[]) => Promise<never>): ServedStore {
-  return {
-    durable: true,
-    description: 'in workerd',
-    claim: ask('claim'),
-    renew: ask('renew'),
-    handlerDone: ask('handlerDone'),
-    complete: ask('complete'),
-    fail: ask('fail'),
-    release: ask('release'),
-    redrive: ask('redrive'),
-    purge: ask('purge'),
-    list: ask('list'),
-    count: ask('count'),
-    shiftClock: ask('shiftClock'),
-    refusal: ask('refusal'),
-    sql: ask('sql'),
-    once: ask('once'),
-    objectSql: ask('objectSql'),
-    alarm: ask('alarm'),
-    storePurge: ask('storePurge'),
-    raw: ask('raw'),
-    wipe: ask('wipe'),
-    sold: ask('sold'),
-    claimLarge: ask('claimLarge'),
-  };
-}
+const MORE = [
+  'shiftClock',
+  'refusal',
+  'sql',
+  'once',
+  'objectSql',
+  'alarm',
+  'storePurge',
+  'raw',
+  'wipe',
+  'sold',
+  'claimLarge',
+] as const;

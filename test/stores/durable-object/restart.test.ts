@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { LAYOUT } from '../../../src/stores/layout-version.js';
 import { withRuntimes } from '../../runtimes/installed.js';
-import { newFolder } from '../../stores/sqlite/remote.js';
-import { newDelivery } from '../../stores/suite.js';
-import { acquire, bury, terms } from './cases.js';
-import { buildWorker, serveWorker, type Which } from './served.js';
+import { newFolder } from '../sqlite/remote.js';
+import { newDelivery } from '../suite.js';
+import { acquire, bury, terms } from '../workerd/cases.js';
+import { buildWorker, serveWorker, type Which } from '../workerd/served.js';
 
 withRuntimes('a Worker that is killed', () => {
   test('remembers what it has answered, and its successor takes over', {

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { STATEMENTS } from '../../../src/stores/sqlite/statements.js';
-import { NO_EFFECTS } from '../../stores/effects.js';
-import { LONG_AGO_MS } from '../../stores/model.js';
-import { OLDER_SCHEMA, olderClaim } from '../../stores/sqlite/older.js';
-import { newDelivery } from '../../stores/suite.js';
-import { acquire, terms, testBodiesAndClocks } from './cases.js';
-import type { Effect, Served, ServedStore } from './served.js';
+import { NO_EFFECTS } from '../effects.js';
+import { LONG_AGO_MS } from '../model.js';
+import { OLDER_SCHEMA, olderClaim } from '../sqlite/older.js';
+import { newDelivery } from '../suite.js';
+import { acquire, terms, testBodiesAndClocks } from '../workerd/cases.js';
+import type { Effect, Served, ServedStore } from '../workerd/served.js';
 
 const SELL = ['UPDATE stock SET n = n - 1'] as const;
 
 export function describeD1(worker: () => Served) {
   const open = async () => {
     const store = worker().store({ store: 'd1' });
-    await store.count('dead');
+    await store.count({ state: 'dead' });
     await store.sql('DELETE FROM webhook_delivery');
     return store;
   };

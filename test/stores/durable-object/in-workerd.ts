@@ -1,10 +1,10 @@
 import type { Claimable } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
-import { LONG_AGO_MS } from '../../stores/model.js';
-import { OLDER_SCHEMA, olderClaim } from '../../stores/sqlite/older.js';
-import { newDelivery } from '../../stores/suite.js';
-import { acquire, bury, terms, testBodiesAndClocks } from './cases.js';
-import type { Served } from './served.js';
+import { LONG_AGO_MS } from '../model.js';
+import { OLDER_SCHEMA, olderClaim } from '../sqlite/older.js';
+import { newDelivery } from '../suite.js';
+import { acquire, bury, terms, testBodiesAndClocks } from '../workerd/cases.js';
+import type { Served } from '../workerd/served.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -37,7 +37,7 @@ export function describeDurableObjects(worker: () => Served) {
         listed.push(...page.map(({ key }) => key));
       }
       expect(listed).toEqual(keys);
-      expect(await store.count('dead')).toBe(60);
+      expect(await store.count({ state: 'dead' })).toBe(60);
       const [first] = await store.objectSql(0, 'SELECT max(key) AS last FROM webhook_delivery');
       expect(String(first?.last) < '1').toBe(true);
     });

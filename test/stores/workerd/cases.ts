@@ -1,9 +1,9 @@
 import type { Claimable, LeaseTerms } from 'storefront-webhooks';
 import { expect, test } from 'vitest';
-import { newDelivery } from '../../stores/suite.js';
+import { newDelivery } from '../suite.js';
 import type { ServedStore } from './served.js';
 
-export const PERMANENT = { delayMs: 0, permanent: true, maxFailures: 1, error: 'no' };
+export const PERMANENT = { permanent: true, error: 'no' };
 
 export function terms(changes: Partial<LeaseTerms> = {}): LeaseTerms {
   return {
@@ -45,7 +45,7 @@ export function testBodiesAndClocks(open: () => Promise<ServedStore>) {
     const store = await open();
     const delivery = newDelivery();
     await expect(store.claimLarge(delivery, terms(), 16_000_000)).rejects.toThrow(/too big/);
-    expect(await store.count('dead')).toBe(0);
+    expect(await store.count({ state: 'dead' })).toBe(0);
     expect(await acquire(store, delivery)).toMatchObject({ attempt: 1 });
   });
 

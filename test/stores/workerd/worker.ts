@@ -22,15 +22,16 @@ import {
   WebhookDeliveries,
 } from 'storefront-webhooks/cloudflare';
 import { toWorker } from 'storefront-webhooks/workers';
+import { toLimit, withContract } from '../../../src/stores/contract.js';
 import { D1Store } from '../../../src/stores/d1/store.js';
 import {
   decode as fromFrame,
   encode as toFrame,
   toUrl,
 } from '../../../src/stores/durable-object/frames.js';
-import { toLimit } from '../../../src/stores/limit.js';
-import { decode, encode } from '../../stores/sqlite/remote-json.js';
-import type { Call, Effect, Sql, WebhookResponse, Which } from './served.js';
+import { forward } from '../../../src/stores/forward.js';
+import { answer, type Call, type RemoteVerbs } from '../../support/remote-answer.js';
+import type { Effect, Sql, Which } from './served.js';
 
 interface Env {
   readonly DELIVERIES: DurableObjectNamespace<TestDeliveries>;
@@ -76,7 +77,7 @@ export class SleepingDeliveries extends TestDeliveries {
 
 const realNow = Date.now;
 
-function verbsOf(env: Env, which: Which): Record<string, (...args: never[]) => unknown> {
+function verbsOf(env: Env, which: Which): RemoteVerbs {
   const { shards = 16 } = which;
   const namespace = which.sleeps ? env.SLEEPING : env.DELIVERIES;
   const object = (shard: number) => namespace.get(namespace.idFromName(`${shard} of ${shards}`));
@@ -104,7 +105,7 @@ function verbsOf(env: Env, which: Which): Record<string, (...args: never[]) => u
     return {
       ...common,
       // What it purges with a completion would be missing from what its `purge` counts.
-      ...bound(new D1Store(env.DB, Number.POSITIVE_INFINITY)),
+      ...bound(withContract(new D1Store(env.DB, Number.POSITIVE_INFINITY))),
       sql: async (query: string) => (await sql(query)).results,
       once: (effect: Effect, statements: readonly Sql[]) =>
         d1Ledger(env.DB).batch(
@@ -140,20 +141,12 @@ function verbsOf(env: Env, which: Which): Record<string, (...args: never[]) => u
   };
 }
 
-function bound(store: IdempotencyStore) {
+function bound(store: IdempotencyStore): RemoteVerbs {
+  const { durable: _, description: __, whenSilent: ___, ...verbs } = forward(store);
   return {
+    ...verbs,
     claimLarge: (delivery: Claimable, lease: LeaseTerms, size: number) =>
       store.claim({ ...delivery, body: new Uint8Array(size) }, lease),
-    claim: store.claim.bind(store),
-    renew: store.renew.bind(store),
-    handlerDone: store.handlerDone.bind(store),
-    complete: store.complete.bind(store),
-    fail: store.fail.bind(store),
-    release: store.release.bind(store),
-    redrive: store.redrive.bind(store),
-    purge: store.purge.bind(store),
-    list: store.list.bind(store),
-    count: store.count.bind(store),
   };
 }
 
@@ -170,15 +163,6 @@ const webhooks = toWorker((env: Env) => {
   );
 });
 
-async function answer(env: Env, { call, which, verb, args }: Call): Promise<WebhookResponse> {
-  try {
-    return { call, result: await verbsOf(env, which)[verb]?.(...(args as never[])) };
-  } catch (error) {
-    const { message, code } = error as Error & { code?: string };
-    return { call, error: { message, code } };
-  }
-}
-
 /** Takes a line of JSON for each call, and gives one for each answer, until the test hangs up. */
 async function serve(port: number, env: Env): Promise<void> {
   const { connect } = await import('cloudflare:sockets' as string);
@@ -190,8 +174,8 @@ async function serve(port: number, env: Env): Promise<void> {
     const lines = (line + piece).split('\n');
     line = lines.pop() ?? '';
     for (const one of lines) {
-      void answer(env, decode(one)).then((reply) =>
-        writer.write(text.encode(`${encode(reply)}\n`)),
+      void answer<Call & { which: Which }>(one, ({ which }) => verbsOf(env, which)).then((reply) =>
+        writer.write(text.encode(reply)),
       );
     }
   }

@@ -22,3 +22,36 @@ export function decode<Value>(line: string): Value {
     return field;
   });
 }
+
+/** A line that asks for a verb, and whatever else says where. */
+export interface Call {
+  readonly call: number;
+  readonly verb: string;
+  readonly args: readonly unknown[];
+}
+
+/** A line that answers. */
+export interface Reply {
+  readonly call: number;
+  readonly result?: unknown;
+  readonly error?: { readonly message: string; readonly code?: string | undefined };
+}
+
+export type RemoteVerbs = Record<string, (...args: never[]) => unknown>;
+
+/** Does what a line asks for, and gives the line of its answer. */
+export async function answer<Asked extends Call>(
+  line: string,
+  verbsOf: (call: Asked) => RemoteVerbs,
+): Promise<string> {
+  const asked = decode<Asked>(line);
+  const { call, verb, args } = asked;
+  let reply: Reply;
+  try {
+    reply = { call, result: await verbsOf(asked)[verb]?.(...(args as never[])) };
+  } catch (error) {
+    const { message, code } = error as Error & { code?: string };
+    reply = { call, error: { message, code } };
+  }
+  return `${encode(reply)}\n`;
+}

@@ -5,7 +5,7 @@ import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { describeStore } from '../suite.js';
-import { EMPTY, STARTING_MS } from './claiming.js';
+import { AGE, EMPTY, STARTING_MS } from './claiming.js';
 
 withPostgres('PostgreSQL', () => {
   let server: PostgresServer;
@@ -25,15 +25,23 @@ withPostgres('PostgreSQL', () => {
     await server.remove();
   });
 
-  describeStore('PostgreSQL, through pg,', async () => {
-    await pool.query(EMPTY);
-    return postgresStore(pool);
-  });
+  describeStore(
+    'PostgreSQL, through pg,',
+    async () => {
+      await pool.query(EMPTY);
+      return postgresStore(pool);
+    },
+    { age: () => pool.query(AGE) },
+  );
 
-  describeStore('PostgreSQL, through postgres.js,', async () => {
-    await pool.query(EMPTY);
-    return postgresStore(sql);
-  });
+  describeStore(
+    'PostgreSQL, through postgres.js,',
+    async () => {
+      await pool.query(EMPTY);
+      return postgresStore(sql);
+    },
+    { age: () => pool.query(AGE) },
+  );
 });
 
 describe('PGlite', () => {
@@ -46,8 +54,12 @@ describe('PGlite', () => {
 
   afterAll(() => database.close());
 
-  describeStore('PGlite', async () => {
-    await database.exec(EMPTY);
-    return postgresStore(database);
-  });
+  describeStore(
+    'PGlite',
+    async () => {
+      await database.exec(EMPTY);
+      return postgresStore(database);
+    },
+    { age: () => database.exec(AGE) },
+  );
 });

@@ -1,7 +1,7 @@
 import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { paidOrder } from '../../support/deliver.js';
-import { SECRET, type Served } from './served.js';
+import { SECRET, type Served } from '../workerd/served.js';
 
 async function send(worker: Served, payload: unknown): Promise<number> {
   const body = JSON.stringify(payload);
