@@ -1,7 +1,7 @@
 import { UsageError } from '../src/errors.js';
 import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
 import type { WebhookRequest } from '../src/request/request.js';
-import { runsOn } from '../src/stores/durable-stores.js';
+import { runsOn } from '../src/stores/platform.js';
 
 /** The event of a function URL, of API Gateway (payload formats 1.0 and 2.0), or of a load balancer. */
 export interface LambdaEvent {
@@ -47,7 +47,7 @@ export interface LambdaResult {
  */
 export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Promise<LambdaResult> {
   const receive = toReceive(receiver);
-  runsOn('hosted');
+  runsOn('instances');
   return async (event) => {
     const { status, headers, body } = await receive(readEvent(event));
     return {

@@ -1,5 +1,5 @@
 import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
-import { runsOn } from '../src/stores/durable-stores.js';
+import { runsOn } from '../src/stores/platform.js';
 import { respond } from './shared/web-response.js';
 
 /** The part of Cloudflare's `ExecutionContext` that is used. */
@@ -21,7 +21,7 @@ export function toWorker<Env extends object>(
   receiver: ReceiverSource<Env>,
 ): { fetch(request: Request, env: Env, context?: WorkerContext): Promise<Response> } {
   const receive = toReceive(receiver, { isPerEnv: true });
-  runsOn('cloudflare');
+  runsOn('workers');
   return {
     fetch: (request, env, context) =>
       respond(

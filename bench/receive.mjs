@@ -88,7 +88,7 @@ function carefulByHand(secret, handler) {
       return respond(400, 'rejected');
     }
     const { value: order, issues } = orderSchema.read(json);
-    if (!order || order.status !== 100) return respond(422, 'rejected');
+    if (order?.status !== 100) return respond(422, 'rejected');
     const state = `${order.id}:${order.status}:${order.updated_at}`;
     const key = hash('sha256', JSON.stringify(['', id, event, state]));
     const earlier = seen.get(key);

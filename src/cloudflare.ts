@@ -1,8 +1,15 @@
-export type { QueueBatch, QueueBinding, QueueMessage } from './queues/cloudflare/bindings.js';
-export { toQueueHandler } from './queues/cloudflare/handler.js';
-export type { QueueHandlerOptions } from './queues/cloudflare/handler-options.js';
 export type { LargeBinding } from './queues/cloudflare/large-bodies.js';
-export { type CloudflareQueueOptions, cloudflareQueue } from './queues/cloudflare/queue.js';
+export {
+  type CloudflareQueueOptions,
+  cloudflareQueue,
+  type QueueBinding,
+} from './queues/cloudflare/queue.js';
+export {
+  cloudflareWorker,
+  type QueueBatch,
+  type QueueMessage,
+} from './queues/cloudflare/worker.js';
+export type { CloudflareWorkerOptions } from './queues/cloudflare/worker-options.js';
 export type { D1Client, D1Statement } from './stores/d1/database.js';
 export { type D1Ledger, d1Ledger } from './stores/d1/ledger.js';
 export { d1Schema, d1Store } from './stores/d1/store.js';

@@ -11,6 +11,8 @@ export {
 export type { CloseOptions } from './process/closing.js';
 export type { HandOff, HandOffOptions } from './process/hand-off.js';
 export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './process/handler.js';
+export { fromJob, type Job, toJob } from './queues/job.js';
+export { type Dispatching, type JobResult, runJob } from './queues/run-job.js';
 export { createReceiver, type Receiver } from './receiver.js';
 export type { ErrorInfo, Hooks, OutcomeInfo, RejectionInfo } from './report/hooks.js';
 export type { Telemetry, TracedDelivery, TracedHandler } from './report/telemetry.js';
@@ -58,6 +60,7 @@ export type { ResourceSchema } from './schemas/resource.js';
 export type { StandardSchema } from './schemas/standard-schema.js';
 export { type WebhookEndpoint, webhookEndpointSchema } from './schemas/webhook-endpoint.js';
 export { type WebhookLog, webhookLogSchema } from './schemas/webhook-log.js';
+export { type ReadFilter, type StoreVerbs, withContract } from './stores/contract.js';
 export type { EffectLedger } from './stores/ledger.js';
 export { type MemoryStoreOptions, memoryStore } from './stores/memory.js';
 export type {
@@ -71,3 +74,4 @@ export type {
   StoredDelivery,
   UnfinishedState,
 } from './stores/store.js';
+export { type StoredRow, toStored } from './stores/stored.js';

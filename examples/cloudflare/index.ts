@@ -11,9 +11,9 @@ import type {
 import { createReceiver, type Order, type WebhookEvent } from 'storefront-webhooks';
 import {
   cloudflareQueue,
+  cloudflareWorker,
   d1Ledger,
   durableObjectStore,
-  toQueueHandler,
 } from 'storefront-webhooks/cloudflare';
 import { toWorker, type WorkerContext } from 'storefront-webhooks/workers';
 
@@ -60,7 +60,7 @@ export default {
     return new Response('Not found', { status: 404 });
   },
   // Of both queues, whose names are in wrangler.jsonc.
-  queue: toQueueHandler(makeReceiver, {
+  queue: cloudflareWorker(makeReceiver, {
     queue: 'webhooks',
     deadLetterQueue: 'webhooks-dead',
     large: (env) => env.BODIES,

@@ -20,6 +20,17 @@ export interface HandOffOptions<Tx = never> {
  * A durable queue: verified deliveries are handed to it, answered, and processed by its worker. What
  * goes on after the answer, such as a promise given to `waitUntil`, is no queue: it dies with its
  * process.
+ *
+ * For a queue of your own: `toJob` makes JSON of a delivery, and `runJob` is the inside of the worker.
+ *
+ * @example
+ * const queue: HandOff = {
+ *   durable: true,
+ *   enqueue: async (delivery, { key }) => {
+ *     await jobs.add(key, toJob(delivery));
+ *     return { id: key };
+ *   },
+ * };
  */
 export interface HandOff<Tx = never> {
   readonly durable: true;

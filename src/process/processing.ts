@@ -5,7 +5,7 @@ import type { Reporter } from '../report/hooks.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
 import { toTitle } from '../request/request.js';
 import type { Settings } from '../settings.js';
-import { warnOfMemory } from '../stores/durable-stores.js';
+import { warnOfMemory } from '../stores/platform.js';
 import { type HandOff, handOff } from './hand-off.js';
 import { Idempotency } from './idempotency.js';
 import { InFlight } from './in-flight.js';

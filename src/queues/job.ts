@@ -2,7 +2,7 @@ import { WebhookError } from '../errors.js';
 import type { SealedDelivery } from '../request/delivery.js';
 import { fromBase64, toBase64 } from '../stores/base64.js';
 
-/** A delivery as the data of a job: JSON. */
+/** A delivery as the data of a job: safe to keep as JSON. */
 export interface Job {
   /** The version of this format: a worker may be older than what it is given. */
   readonly v: 1;
@@ -18,6 +18,16 @@ export interface Job {
   readonly traceparent?: string;
 }
 
+/**
+ * Makes of a delivery what a queue can keep as JSON, about a third larger than its body. What it holds is
+ * as confidential as the delivery.
+ *
+ * @example
+ * const enqueue = async (delivery: SealedDelivery, { key }: HandOffOptions) => {
+ *   await jobs.add(key, toJob(delivery));
+ *   return { id: key };
+ * };
+ */
 export function toJob({ body, proof, traceparent, ...delivery }: SealedDelivery): Job {
   const { key, scope, id, event, receivedAt } = delivery;
   return {
@@ -27,17 +37,34 @@ export function toJob({ body, proof, traceparent, ...delivery }: SealedDelivery)
   };
 }
 
-/** @throws {WebhookError} `job_invalid` where it is not what {@link toJob} made. */
-export function fromJob(data: unknown): SealedDelivery {
-  if (!isJob(data)) {
-    throw new WebhookError(
-      'job_invalid',
-      'This job holds no delivery of this library, or one of a newer version of it. ' +
-        'Give the deliveries a queue of their own, and deploy the worker before what fills it.',
-    );
-  }
-  const { key, scope, id, event, receivedAt, proof, traceparent } = data;
-  return { key, scope, id, event, receivedAt, body: fromBase64(data.body), proof, traceparent };
+/**
+ * The delivery of a job, as it was given to {@link toJob}. Whoever can write to the queue may have made it
+ * up: `receiver.dispatch` and {@link runJob} prove it before anything runs.
+ *
+ * @throws {WebhookError} `job_invalid` where it is not what {@link toJob} made, or a newer version did.
+ *
+ * @example
+ * const { id, event } = fromJob(job.data);
+ */
+export function fromJob(job: unknown): SealedDelivery {
+  const delivery = readJob(job);
+  if (!delivery) throw jobInvalid();
+  return delivery;
+}
+
+/** {@link fromJob}, which gives nothing where it is no job. */
+export function readJob(job: unknown): SealedDelivery | undefined {
+  if (!isJob(job)) return undefined;
+  const { key, scope, id, event, receivedAt, proof, traceparent } = job;
+  return { key, scope, id, event, receivedAt, body: fromBase64(job.body), proof, traceparent };
+}
+
+export function jobInvalid(): WebhookError {
+  return new WebhookError(
+    'job_invalid',
+    'This job holds no delivery of this library, or one of a newer version of it. ' +
+      'Give the deliveries a queue of their own, and deploy the worker before what fills it.',
+  );
 }
 
 const KEY = /^[\da-f]{64}$/;

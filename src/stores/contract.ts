@@ -13,7 +13,7 @@ import {
 const LIST_LIMIT = 100;
 const KEY = /^[\da-f]{64}$/;
 
-/** A filter as every store reads it, whatever plain JavaScript has passed. */
+/** A {@link ListFilter} as every store reads it: checked, with its defaults. No `after` is an empty text. */
 export interface ReadFilter {
   readonly state: UnfinishedState;
   readonly scope: string | undefined;
@@ -21,14 +21,19 @@ export interface ReadFilter {
   readonly limit: number;
 }
 
-/** The verbs as a store of this package writes them: {@link withContract} has read what they are given. */
+/** The verbs of a store, where {@link withContract} has read what they are given. */
 export interface StoreVerbs extends Omit<IdempotencyStore, 'list'> {
   list(filter: ReadFilter): Promise<readonly StoredDelivery[]>;
 }
 
 /**
- * What the contract says of keys, errors, limits and filters, applied once for all stores of this package:
- * each factory gives its store through it. What breaks it is a rejection.
+ * Applies to a store what the contract says of keys, errors, limits and filters. Every store of this package
+ * is made through it, and one of your own can be: then its verbs are given nothing else.
+ *
+ * Its verbs reject with a {@link UsageError}: `key_invalid`, or `option_invalid` for a state that there is not.
+ *
+ * @example
+ * const mysqlStore = (pool: Pool) => withContract({ durable: true, description: 'MySQL', claim, … });
  */
 export function withContract(store: StoreVerbs): IdempotencyStore {
   const changes: Partial<IdempotencyStore> = {

@@ -1,5 +1,5 @@
-import { CLIENTS, DURABLE_STORES } from './durable-stores.js';
 import { hasMethods } from './methods.js';
+import { CLIENTS, STORES } from './platform.js';
 
 /**
  * Why something that remembers keys and values is no store: it reads, and then it writes, and of two
@@ -17,13 +17,13 @@ export function reasonToRefuse(store: unknown): string {
   );
 }
 
-const DATABASE = `Use ${DURABLE_STORES.anywhere}, over the same server if you like`;
+const DATABASE = `Use ${STORES.server}, over the same server if you like`;
 
 const KINDS = [
   {
     name: 'Workers KV',
     verbs: ['get', 'put', 'list', 'getWithMetadata'],
-    instead: `Use ${DURABLE_STORES.cloudflare}`,
+    instead: `Use ${STORES.workers}`,
   },
   { name: 'unstorage', verbs: ['getItem', 'setItem', 'hasItem', 'getKeys'], instead: DATABASE },
   { name: 'keyv', verbs: ['get', 'set', 'delete', 'clear', 'has'], instead: DATABASE },

@@ -19,7 +19,13 @@ export interface StoredRow {
   readonly lapsed: boolean;
 }
 
-/** A row as every store gives it to a person, and to `receiver.redrive`. */
+/**
+ * A row as every store lists it, for a person and for `receiver.redrive`: with the order that it is about, which
+ * is read out of its body.
+ *
+ * @example
+ * list: async ({ state, limit }) => (await select(state, limit)).map((row) => toStored(row, state)),
+ */
 export function toStored(row: StoredRow, state: UnfinishedState): StoredDelivery {
   const { key, scope, id, event, body, proof, receivedAt, attempts, error, fence, notBefore } = row;
   return {

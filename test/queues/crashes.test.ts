@@ -1,13 +1,13 @@
 import pg from 'pg';
 import { sign } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { paidOrder, SECRET } from '../support/deliver.js';
+import { paidOrder } from '../support/deliver.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../support/postgres.js';
 import { type RedisServer, startRedis, withRedis } from '../support/redis.js';
-import { makeBullmq } from './bullmq-engine.js';
-import { makePgBoss, stopBosses } from './pg-boss-engine.js';
+import { makeBullmq } from './bullmq/engine.js';
+import { type Engine, enqueue, newDelivery, redrive, SECRET } from './deliveries.js';
+import { makePgBoss, stopBosses } from './pg-boss/engine.js';
 import { runProgram } from './programs.js';
-import { type Engine, enqueue, newDelivery, redrive } from './suite.js';
 
 // A lease lapses after ten seconds, and queues look around now and then.
 const CRASH_MS = 60_000;

@@ -41,9 +41,13 @@ declare global {
   const server: Server;
   const pool: Pool;
   const jobs: {
-    add(key: string, job: Job): Promise<void>;
-    process(run: (job: Job, attempt: { isLast: boolean }) => unknown): void;
+    add(key: string, job: core.Job): Promise<void>;
+    later(job: unknown, pauseMs: number): Promise<void>;
+    process(run: (job: unknown, attempt: { isLast: boolean }) => unknown): void;
   };
+  function openEmptyStore(): Promise<core.IdempotencyStore>;
+  function openQueue(attempts: number): Promise<testing.TestedQueue>;
+  function openDown(): Promise<Pick<testing.TestedQueue, 'queue' | 'close'>>;
   const secret: string;
   const seal: typeof core.seal;
   const databaseUrl: string;
@@ -51,7 +55,7 @@ declare global {
   const boss: PgBoss;
   type PoolClient = pgPoolClient;
   type WebhookRequest = core.WebhookRequest;
-  type Job = Omit<core.SealedDelivery, 'body'> & { body: string };
+  type HandOff = core.HandOff;
   interface Env {
     readonly WEBHOOK_SECRET: string;
     readonly DELIVERIES: DurableObjectNamespace;

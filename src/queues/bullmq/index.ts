@@ -1,3 +1,3 @@
 export type { BullmqJob, BullmqQueue } from './bullmq.js';
-export { bullmqProcessor } from './processor.js';
 export { bullmqQueue } from './queue.js';
+export { bullmqWorker } from './worker.js';

@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.js';
 import type { HandOff } from '../../process/hand-off.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import { toJob } from '../job.js';
-import { afterActive } from '../redriving.js';
+import { afterActive } from '../run-job.js';
 import type { BullmqQueue, JobTerms, StoredJob } from './bullmq.js';
 import { warnWithoutLimits } from './limits.js';
 

@@ -2,9 +2,15 @@ import { UsageError, WebhookError } from '../../errors.js';
 import { nameType } from '../../request/bytes.js';
 import { fromBase64, toBase64 } from '../../stores/base64.js';
 import type { D1Client } from '../../stores/d1/database.js';
-import type { R2Binding } from './bindings.js';
 
-/** Where bodies are kept that are too large for a message. */
+/** The part of the binding of an R2 bucket that is used: by its shape, as with a queue's. */
+interface R2Binding {
+  head(name: string): Promise<unknown>;
+  get(name: string): Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>;
+  put(name: string, body: Uint8Array): Promise<unknown>;
+}
+
+/** Where bodies are offloaded that are too large for a message. */
 export type LargeBinding = R2Binding | D1Client;
 
 export interface LargeBodies {

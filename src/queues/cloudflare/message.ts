@@ -2,13 +2,13 @@ import { WebhookError } from '../../errors.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import { fromJob, type Job, toJob } from '../job.js';
 
-/** A job whose body is too large for a message: it names where the body is. */
-export interface ParkedJob extends Omit<Job, 'body'> {
-  readonly parked: string;
+/** A job whose body was offloaded, being too large for a message: it names where the body is. */
+export interface OffloadedJob extends Omit<Job, 'body'> {
+  readonly offloaded: string;
 }
 
 /** What is sent to the queue. */
-export type Message = Job | ParkedJob;
+export type Message = Job | OffloadedJob;
 
 /**
  * The largest message: 128 KB are 128,000 bytes of JSON, of which the platform takes about 100 for itself.
@@ -26,29 +26,36 @@ export function toMessage(delivery: SealedDelivery): Job | undefined {
   return encoder.encode(JSON.stringify(job)).length <= MAX_BYTES ? job : undefined;
 }
 
-export function toParkedJob(delivery: SealedDelivery, parked: string): ParkedJob {
+export function toOffloadedJob(delivery: SealedDelivery, offloaded: string): OffloadedJob {
   const { body, ...job } = toJob({ ...delivery, body: NO_BODY });
-  return { ...job, parked };
+  return { ...job, offloaded };
 }
 
 /**
- * @returns The delivery, whose body is elsewhere if there is a name in `parked`.
+ * @returns The delivery, whose body is under the name `offloaded` where there is one.
  * @throws {WebhookError} `job_invalid`
  */
 export function fromMessage(data: unknown): {
   readonly delivery: SealedDelivery;
-  readonly parked: string | undefined;
+  readonly offloaded: string | undefined;
 } {
-  const parked = isParked(data) ? data.parked : undefined;
-  const delivery = fromJob(isParked(data) ? { ...data, body: '' } : data);
-  if (parked === undefined || parked === delivery.key || parked.startsWith(`${delivery.key}-`)) {
-    return { delivery, parked };
+  const offloaded = isOffloaded(data) ? data.offloaded : undefined;
+  const delivery = fromJob(isOffloaded(data) ? { ...data, body: '' } : data);
+  if (
+    offloaded === undefined ||
+    offloaded === delivery.key ||
+    offloaded.startsWith(`${delivery.key}-`)
+  ) {
+    return { delivery, offloaded };
   }
   throw new WebhookError('job_invalid', 'This message names the body of another delivery.');
 }
 
-function isParked(data: unknown): data is { readonly parked: string } {
+function isOffloaded(data: unknown): data is { readonly offloaded: string } {
   return (
-    typeof data === 'object' && data !== null && 'parked' in data && typeof data.parked === 'string'
+    typeof data === 'object' &&
+    data !== null &&
+    'offloaded' in data &&
+    typeof data.offloaded === 'string'
   );
 }

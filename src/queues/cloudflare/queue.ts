@@ -2,21 +2,28 @@ import { UsageError, WebhookError } from '../../errors.js';
 import type { HandOff } from '../../process/hand-off.js';
 import { nameType } from '../../request/bytes.js';
 import type { SealedDelivery } from '../../request/delivery.js';
-import type { QueueBinding } from './bindings.js';
 import { type LargeBinding, type LargeBodies, largeBodies } from './large-bodies.js';
-import { type Message, toMessage, toParkedJob } from './message.js';
+import { type Message, toMessage, toOffloadedJob } from './message.js';
+
+/**
+ * The part of the binding of a Queue's producer that is used: by its shape, so that no version of Cloudflare's
+ * types is needed.
+ */
+export interface QueueBinding {
+  send(message: Message, options?: { contentType?: 'json' }): Promise<unknown>;
+}
 
 export interface CloudflareQueueOptions {
   /**
    * The binding of an R2 bucket or a D1 database, for deliveries that are too large for a message, which
-   * holds 128 KB. Without it they are answered 503. Give the same to `toQueueHandler`.
+   * holds 128 KB. Without it they are answered 503. Give the same to `cloudflareWorker`.
    */
   readonly large?: LargeBinding;
 }
 
 /**
  * Hands deliveries to a Cloudflare Queue, for the `queue` of a receiver. Its consumer is a Worker with
- * {@link toQueueHandler}.
+ * {@link cloudflareWorker}.
  *
  * @param queue - The binding of the queue's producer.
  * @throws {UsageError} `client_invalid`, with the line of wrangler.jsonc to look at.
@@ -43,7 +50,7 @@ export function cloudflareQueue(
   const bodies = 'large' in options ? largeBodies(options.large) : undefined;
 
   async function send(delivery: SealedDelivery, name: string, signal: AbortSignal) {
-    const message = toMessage(delivery) ?? (await park(delivery, name, bodies));
+    const message = toMessage(delivery) ?? (await offload(delivery, name, bodies));
     // Nobody waits for it any more, and its sender comes back.
     signal.throwIfAborted();
     await queue.send(message, { contentType: 'json' });
@@ -60,7 +67,7 @@ export function cloudflareQueue(
   };
 }
 
-async function park(
+async function offload(
   delivery: SealedDelivery,
   name: string,
   bodies: LargeBodies | undefined,
@@ -69,9 +76,9 @@ async function park(
     throw new WebhookError(
       'delivery_too_large',
       `A delivery of ${delivery.body.length} bytes is too large for a message of Cloudflare Queues. Keep the ` +
-        'bodies of such in R2: cloudflareQueue(…, { large: env.BODIES }), and the same for toQueueHandler().',
+        'bodies of such in R2: cloudflareQueue(…, { large: env.BODIES }), and the same for cloudflareWorker().',
     );
   }
   await bodies.put(name, delivery.body);
-  return toParkedJob(delivery, name);
+  return toOffloadedJob(delivery, name);
 }

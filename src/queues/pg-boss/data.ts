@@ -1,5 +1,5 @@
 import type { SealedDelivery } from '../../request/delivery.js';
-import { fromJob, type Job, toJob } from '../job.js';
+import { type Job, toJob } from '../job.js';
 
 /** What jsonb refuses: NUL, and half of a surrogate pair. */
 const REFUSED = /[\0\p{Cs}]/u;
@@ -17,9 +17,9 @@ export function toData(delivery: SealedDelivery): Job | Wrapped {
   return texts.some((text) => REFUSED.test(text)) ? { json: JSON.stringify(job) } : job;
 }
 
-/** @throws {WebhookError} `job_invalid` where it is not what {@link toData} made. */
-export function fromData(data: unknown): SealedDelivery {
-  return fromJob(isWrapped(data) ? parse(data.json) : data);
+/** The job, where it is what {@link toData} made; else whatever was in the queue. */
+export function fromData(data: unknown): unknown {
+  return isWrapped(data) ? parse(data.json) : data;
 }
 
 function isWrapped(data: unknown): data is Wrapped {

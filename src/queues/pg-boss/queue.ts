@@ -1,7 +1,7 @@
 import { UsageError, WebhookError } from '../../errors.js';
 import type { HandOff, HandOffOptions } from '../../process/hand-off.js';
 import type { SealedDelivery } from '../../request/delivery.js';
-import { afterActive } from '../redriving.js';
+import { afterActive } from '../run-job.js';
 import type { Boss } from './boss.js';
 import { toData } from './data.js';
 import { warnWithoutLimits } from './limits.js';

@@ -1,8 +1,11 @@
 import { WebhookError } from '../../errors.js';
+import { pause } from '../../timing.js';
 import type { Boss, BossQueueOptions } from './boss.js';
 
 const DAY_S = 24 * 60 * 60;
 const RETENTION_S = 30 * DAY_S;
+
+const CREATE_ATTEMPTS = 5;
 
 type Settings = Omit<BossQueueOptions, 'name' | 'deadLetter'>;
 
@@ -62,23 +65,25 @@ export class Queues {
   }
 
   async #ensure(options: BossQueueOptions): Promise<void> {
-    for (let attempt = 1; !checked(await this.#boss.getQueue(options.name)); attempt++) {
+    for (let attempt = 1; ; attempt++) {
+      const queue = await this.#boss.getQueue(options.name);
+      if (queue) return checkPolicy(queue);
       try {
         // A copy, because pg-boss 10 adds fields to what it is given.
         return await this.#boss.createQueue(options.name, { ...options });
       } catch (error) {
         // Where two processes create a queue at once, PostgreSQL ends one of them as a deadlock.
-        if (attempt >= 5) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 200 * attempt * Math.random()));
+        if (attempt >= CREATE_ATTEMPTS) throw error;
       }
+      await pause(200 * attempt * Math.random());
     }
   }
 }
 
 /** @throws {WebhookError} `queue_invalid` where the queue would drop deliveries. */
-function checked(queue: object | null): object | null {
-  const policy = queue && 'policy' in queue ? (queue.policy ?? 'standard') : 'standard';
-  if (policy === 'standard') return queue;
+function checkPolicy(queue: object): void {
+  const policy = 'policy' in queue ? (queue.policy ?? 'standard') : 'standard';
+  if (policy === 'standard') return;
   throw new WebhookError(
     'queue_invalid',
     `A queue of pg-boss with the policy ${policy} drops deliveries: create it with the policy standard.`,

@@ -1,6 +1,6 @@
 import { UsageError, WebhookError } from '../../errors.js';
-import { unfinished, workSafely } from '../unfinished.js';
-import type { Dispatching } from '../work.js';
+import { fromJob } from '../job.js';
+import { type Dispatching, runJob } from '../run-job.js';
 import type { Boss, BossJob } from './boss.js';
 import { fromData, toData } from './data.js';
 import { guardEnds } from './ends.js';
@@ -45,25 +45,27 @@ export async function pgBossWorker(
   }
   const queues = new Queues(boss, name);
   await queues.ready();
-  // One job each, because pg-boss 10 has a whole batch fail or succeed.
-  const settings = { includeMetadata: true, batchSize: 1, pollingIntervalSeconds } as const;
   const begins = guardEnds(boss);
   const start = async (queue: string, run: (job: BossJob) => Promise<unknown>) => {
-    let id: string | undefined;
-    id = await boss.work(queue, settings, async ([job]) => {
+    // One job each, because pg-boss 10 has a whole batch fail or succeed.
+    const settings = { includeMetadata: true, batchSize: 1, pollingIntervalSeconds } as const;
+    // Nothing until pg-boss has said which worker this is: after a job that ends before, it pauses once.
+    let takeNext = () => {};
+    const worker = await boss.work(queue, settings, async ([job]) => {
       if (!job) return;
       begins(job);
       try {
         return await run(job);
       } finally {
-        // There may be more: otherwise a worker would take one job in each polling interval. A job may
-        // end before pg-boss has said which worker this is; then it is the next interval.
-        if (id !== undefined) boss.notifyWorker(id);
+        takeNext();
       }
     });
+    // There may be more: otherwise a worker would take one job in each polling interval.
+    takeNext = () => boss.notifyWorker(worker);
   };
-  const process = (job: BossJob) => processJob(receiver, job, isLast(job));
-  for (let worker = 0; worker < concurrency; worker++) await start(name, process);
+  for (let worker = 0; worker < concurrency; worker++) {
+    await start(name, (job) => processJob(receiver, job, job.retryCount >= job.retryLimit));
+  }
   await start(queues.dead, (job) => bury(boss, queues.dead, receiver, job));
 }
 
@@ -77,7 +79,7 @@ async function bury(boss: Boss, queue: string, receiver: Dispatching, job: BossJ
     // is sent has those of the queue.
     const again = { startAfter: DEAD_PAUSE_S };
     // It must not be completed where nothing was put in for it.
-    if ((await boss.send(queue, toData(fromData(job.data)), again)) === null) throw error;
+    if ((await boss.send(queue, toData(fromJob(fromData(job.data))), again)) === null) throw error;
     return { outcome: 'unavailable' };
   }
 }
@@ -86,13 +88,8 @@ function isInvalid(error: unknown): boolean {
   return error instanceof WebhookError && error.code === 'job_invalid';
 }
 
-async function processJob(receiver: Dispatching, { data }: BossJob, lastAttempt: boolean) {
-  const delivery = fromData(data);
-  const { outcome, state } = await workSafely(receiver, delivery, { lastAttempt });
-  if (state !== 'done') throw unfinished(delivery, outcome);
-  return { outcome };
-}
-
-function isLast({ retryCount, retryLimit }: BossJob): boolean {
-  return retryCount >= retryLimit;
+async function processJob(receiver: Dispatching, { data }: BossJob, isLast: boolean) {
+  const result = await runJob(receiver, fromData(data), { isLast });
+  if (result.state !== 'done') throw result.error;
+  return { outcome: result.outcome };
 }

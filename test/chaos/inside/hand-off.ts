@@ -22,7 +22,7 @@ export async function openQueue(engine: string): Promise<OpenedQueue | undefined
 async function openBullmq(): Promise<OpenedQueue> {
   const { Queue, Worker } = await import('bullmq');
   const { Redis } = await import('ioredis');
-  const { bullmqProcessor, bullmqQueue } = await import('storefront-webhooks/bullmq');
+  const { bullmqWorker, bullmqQueue } = await import('storefront-webhooks/bullmq');
   const connect = (limits: typeof ENQUEUING_LIMITS) =>
     new Redis(redisUrl, limits).on('error', () => {}) as never;
   const queue = new Queue(NAME, { connection: connect(ENQUEUING_LIMITS) });
@@ -31,7 +31,7 @@ async function openBullmq(): Promise<OpenedQueue> {
   return {
     queue: chaotic(bullmqQueue(queue)),
     async work(receiver) {
-      const worker = new Worker(NAME, bullmqProcessor(receiver), {
+      const worker = new Worker(NAME, bullmqWorker(receiver), {
         connection: connect(WORKING_LIMITS),
         concurrency: CONCURRENCY,
         lockDuration: 5_000,

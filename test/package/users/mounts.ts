@@ -23,11 +23,12 @@ import {
 import {
   type BullmqJob,
   type BullmqQueue,
-  bullmqProcessor,
   bullmqQueue,
+  bullmqWorker,
 } from 'storefront-webhooks/bullmq';
 import {
   cloudflareQueue,
+  cloudflareWorker,
   type D1Client,
   type DeliveriesNamespace,
   d1Ledger,
@@ -35,7 +36,6 @@ import {
   d1Store,
   durableObjectStore,
   type QueueBinding,
-  toQueueHandler,
   WebhookDeliveries,
 } from 'storefront-webhooks/cloudflare';
 import { toExpress } from 'storefront-webhooks/express';
@@ -169,11 +169,11 @@ export async function onCloudflare(namespace: DeliveriesNamespace, d1: D1Client,
   return { isNew, schema: d1Schema() };
 }
 
-export const consumer = toQueueHandler(receiver, { queue: 'webhooks', deadLetterQueue: 'dead' });
+export const consumer = cloudflareWorker(receiver, { queue: 'webhooks', deadLetterQueue: 'dead' });
 
 export async function queues(bullmq: BullmqQueue, job: BullmqJob, boss: Boss) {
   const all: HandOff[] = [bullmqQueue(bullmq), pgBossQueue(boss, { name: 'webhooks' })];
   for (const queue of all) createReceiver({ secret, queue, telemetry: openTelemetry() });
   await pgBossWorker(boss, receiver, { concurrency: 2 });
-  return bullmqProcessor(receiver)(job);
+  return bullmqWorker(receiver)(job);
 }

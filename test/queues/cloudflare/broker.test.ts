@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { withRuntimes } from '../../runtimes/installed.js';
 import { paidOrder, SECRET } from '../../support/deliver.js';
 import { openShop, type Shop } from './broker.js';
-import type { State } from './worker.js';
+import type { State } from './shop.js';
 
 const WAIT = { timeout: 15_000, interval: 50 };
 const order = (id: string, email = 'buyer@example.com') => JSON.stringify(paidOrder({ id, email }));
@@ -41,10 +41,10 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     );
   }
 
-  const parkedIn = (path: string) => shop.get<{ name: string; size: number }[]>(path);
-  const namesOf = async (path: string) => (await parkedIn(path)).map(({ name }) => name);
+  const offloadedIn = (path: string) => shop.get<{ name: string; size: number }[]>(path);
+  const namesOf = async (path: string) => (await offloadedIn(path)).map(({ name }) => name);
   const largest = async (path: string) =>
-    (await parkedIn(path)).toSorted((one, other) => other.size - one.size)[0];
+    (await offloadedIn(path)).toSorted((one, other) => other.size - one.size)[0];
 
   test('what is answered 200 is processed once, and its duplicates are not', async () => {
     expect(await shop.deliver('/r2', order('one'), 'a')).toBe('200 queued');
@@ -135,21 +135,21 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     await settledOf(2);
     await vi.waitFor(async () => expect((await largest('/r2'))?.size).toBe(0), WAIT);
     const [name = ''] = await namesOf('/r2');
-    const parked = name.replace('webhook-body/', '');
-    const job = { v: 1, key: parked, scope: '', id: 'f', event: 'order:paid' };
-    await shop.post('/message', { ...job, receivedAt: Date.now(), parked });
+    const offloaded = name.replace('webhook-body/', '');
+    const job = { v: 1, key: offloaded, scope: '', id: 'f', event: 'order:paid' };
+    await shop.post('/message', { ...job, receivedAt: Date.now(), offloaded });
     const { runs, settled } = await settledOf(3);
     expect(runs).toHaveLength(1);
     expect(settled.every(({ how }) => how === 'ack')).toBe(true);
   });
 
   test('a body that is missing is told of, and waited for', async () => {
-    const parked = 'ab'.repeat(32);
+    const offloaded = 'ab'.repeat(32);
     const proof = sign(JSON.stringify(paidOrder({ id: 'missing' })), SECRET);
-    const job = { v: 1, key: parked, scope: '', id: 'g', event: 'order:paid', proof };
-    await shop.post('/message', { ...job, receivedAt: Date.now(), parked });
+    const job = { v: 1, key: offloaded, scope: '', id: 'g', event: 'order:paid', proof };
+    await shop.post('/message', { ...job, receivedAt: Date.now(), offloaded });
     await vi.waitFor(() => expect(shop.output()).toMatch(/Its body "(ab){32}" is missing/), WAIT);
-    await shop.post(`/body?name=webhook-body/${parked}`, paidOrder({ id: 'missing' }));
+    await shop.post(`/body?name=webhook-body/${offloaded}`, paidOrder({ id: 'missing' }));
     expect(ordersOf(await settledOf(1))).toEqual(['missing']);
   });
 
@@ -192,7 +192,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     for (const bytes of [200_000, 300_000])
       expect(await shop.deliver('/r2', largeOrder('unsent', bytes), 'm')).toBe('503 unavailable');
     // What is left behind is written over.
-    expect(await parkedIn('/r2')).toEqual([{ name: expect.any(String), size: 300_000 }]);
+    expect(await offloadedIn('/r2')).toEqual([{ name: expect.any(String), size: 300_000 }]);
     await shop.faults({});
     expect(await shop.deliver('/r2', order('unsent'), 'm')).toBe('200 queued');
     expect((await settledOf(1)).settled).toHaveLength(1);

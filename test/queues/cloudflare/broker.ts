@@ -6,7 +6,7 @@ import { sign } from 'storefront-webhooks/testing';
 import { startWrangler } from '../../cloudflare/wrangler.js';
 import { SECRET } from '../../support/deliver.js';
 import type { Started } from '../../support/start.js';
-import type { Faults, State } from './worker.js';
+import type { Faults, State } from './shop.js';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -22,9 +22,6 @@ const consumer = (queue: string) => [
 ];
 
 const SETTINGS = {
-  name: 'queue-tests',
-  main: 'worker.mjs',
-  compatibility_date: '2026-10-01',
   queues: {
     producers: [
       { queue: 'webhooks', binding: 'WEBHOOKS' },
@@ -36,7 +33,7 @@ const SETTINGS = {
   d1_databases: [{ database_name: 'shop', database_id: 'shop', binding: 'DB' }],
 };
 
-/** The Worker of worker.ts, on the queue broker of workerd. */
+/** The Worker of shop.ts, on the queue broker of workerd. */
 export interface Shop extends Started {
   get<Answer>(path: string): Promise<Answer>;
   post(path: string, json?: unknown): Promise<unknown>;
@@ -53,10 +50,20 @@ export interface Shop extends Started {
 }
 
 export async function openShop(): Promise<Shop> {
+  return client(await openWorker('shop', SETTINGS));
+}
+
+/** Serves a Worker of this folder on workerd, with the bindings of `settings`. */
+export async function openWorker(
+  name: string,
+  settings: object,
+  vars: Record<string, string> = {},
+): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), 'queue-'));
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
   try {
     await build({
-      entryPoints: [join(import.meta.dirname, 'worker.ts')],
+      entryPoints: [join(import.meta.dirname, `${name}.ts`)],
       outfile: join(folder, 'worker.mjs'),
       bundle: true,
       format: 'esm',
@@ -66,17 +73,12 @@ export async function openShop(): Promise<Shop> {
       // Of the tests' own signatures only, which the Worker does not call.
       external: ['node:*'],
     });
-    await writeFile(join(folder, 'wrangler.jsonc'), JSON.stringify(SETTINGS));
-    const started = await startWrangler(folder);
-    return {
-      ...client(started),
-      stop: async () => {
-        await started.stop();
-        await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-      },
-    };
+    const common = { name: 'queue-tests', main: 'worker.mjs', compatibility_date: '2026-10-01' };
+    await writeFile(join(folder, 'wrangler.jsonc'), JSON.stringify({ ...common, ...settings }));
+    const started = await startWrangler(folder, { vars });
+    return { ...started, stop: () => started.stop().finally(remove) };
   } catch (error) {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    await remove();
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import type {
   R2Bucket,
 } from '@cloudflare/workers-types';
 import { createReceiver } from 'storefront-webhooks';
-import { cloudflareQueue, toQueueHandler } from 'storefront-webhooks/cloudflare';
+import { cloudflareQueue, cloudflareWorker } from 'storefront-webhooks/cloudflare';
 
 interface Env {
   readonly WEBHOOK_SECRET: string;
@@ -28,14 +28,19 @@ const makeReceiver = ({ WEBHOOK_SECRET: secret, WEBHOOKS, BODIES }: Env) =>
 const names = { queue: 'webhooks', deadLetterQueue: ['webhooks-dead'] };
 
 export const worker: ExportedHandler<Env> = {
-  queue: toQueueHandler(makeReceiver, { ...names, large: (env) => env.BODIES }),
+  queue: cloudflareWorker(makeReceiver, { ...names, large: (env) => env.BODIES }),
 };
 
 export const others: ExportedHandler<Env, { readonly key: string }> = {
-  queue: toQueueHandler(async (env: Env) => makeReceiver(env), { ...names, large: ({ DB }) => DB }),
+  queue: cloudflareWorker(async (env: Env) => makeReceiver(env), {
+    ...names,
+    large: ({ DB }) => DB,
+  }),
 };
 
-export const ofReceiver: ExportedHandler<Env> = { queue: toQueueHandler(makeReceiver(env), names) };
+export const ofReceiver: ExportedHandler<Env> = {
+  queue: cloudflareWorker(makeReceiver(env), names),
+};
 
 export function bindingsAreTyped() {
   cloudflareQueue(env.TYPED, { large: env.DB });
@@ -45,9 +50,9 @@ export function bindingsAreTyped() {
   // @ts-expect-error KV is not consistent
   cloudflareQueue(env.WEBHOOKS, { large: env.KV });
   // @ts-expect-error the platform drops what runs out of retries
-  toQueueHandler(makeReceiver, { queue: 'webhooks' });
+  cloudflareWorker(makeReceiver, { queue: 'webhooks' });
   // @ts-expect-error a binding of another name
-  toQueueHandler(makeReceiver, { ...names, large: ({ BUCKET }) => BUCKET });
+  cloudflareWorker(makeReceiver, { ...names, large: ({ BUCKET }) => BUCKET });
   // @ts-expect-error a secret is no receiver
-  toQueueHandler((env: Env) => env.WEBHOOK_SECRET, names);
+  cloudflareWorker((env: Env) => env.WEBHOOK_SECRET, names);
 }

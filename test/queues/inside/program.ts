@@ -8,13 +8,13 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createReceiver } from 'storefront-webhooks';
-import { bullmqProcessor, bullmqQueue } from 'storefront-webhooks/bullmq';
+import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { postgresStore } from 'storefront-webhooks/postgres';
 import { redisStore } from 'storefront-webhooks/redis';
-import { SECRET } from '../../support/deliver.js';
-import { type BossVersion, newBoss } from '../bosses.js';
+import { SECRET } from '../deliveries.js';
+import { type BossVersion, newBoss } from '../pg-boss/bosses.js';
 import { deadlyQueue, openShop } from './shop.js';
 
 const { ROLE, ENGINE, NAME = '', REDIS_PORT, DATABASE_URL = '', DEATH = '' } = process.env;
@@ -46,7 +46,7 @@ async function work(): Promise<void> {
     const shop = openShop(NAME, redisStore(new Redis(connection)), pool, DEATH);
     // A worker that has died is noticed soon.
     const quick = { lockDuration: 1_000, stalledInterval: 500 };
-    new Worker(NAME, bullmqProcessor(shop), { connection, ...quick });
+    new Worker(NAME, bullmqWorker(shop), { connection, ...quick });
   } else {
     const shop = openShop(NAME, postgresStore(pool), pool, DEATH);
     await pgBossWorker(await openBoss(), shop, { name: NAME, pollingIntervalSeconds: 0.5 });

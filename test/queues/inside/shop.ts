@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { createReceiver, type HandOff, type IdempotencyStore } from 'storefront-webhooks';
 import { postgresLedger } from 'storefront-webhooks/postgres';
 import { durableStore } from '../../support/durable.js';
-import { ofAnyShop } from '../any-shop.js';
+import { ofAnyShop } from '../deliveries.js';
 
 /** As if somebody had pulled the plug. */
 export function dieHere(): Promise<never> {

@@ -3,9 +3,9 @@ import '../../chaos/inside/clock.js';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { createReceiver } from 'storefront-webhooks';
-import { bullmqProcessor } from 'storefront-webhooks/bullmq';
+import { bullmqWorker } from 'storefront-webhooks/bullmq';
 import { redisStore } from 'storefront-webhooks/redis';
-import { ofAnyShop } from '../any-shop.js';
+import { ofAnyShop } from '../deliveries.js';
 
 /** A worker whose handler tells Redis when it has run, by Redis's clock, and then fails. */
 const { NAME = '', REDIS_PORT } = process.env;
@@ -23,5 +23,5 @@ const receiver = createReceiver({
   throw new Error('it fails');
 });
 
-const worker = new Worker(NAME, bullmqProcessor(receiver), { connection });
+const worker = new Worker(NAME, bullmqWorker(receiver), { connection });
 process.once('SIGTERM', () => void worker.close().then(() => process.exit(0)));

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { hasParts } from '../suite.js';
+import { acquired, KEEP_MS, newDelivery, RETRY, type StoreTest } from './tested.js';
+
+/** What counts as an attempt, and when a delivery is dead. */
+export function defineAttempts(test: StoreTest): void {
+  test('gives a failed delivery at once to the next, with what was done', async ({
+    store,
+    delivery,
+    acquire,
+  }) => {
+    const { fence } = await acquire();
+    assert.equal(
+      await store.completeStep(delivery.key, fence, 'mail', { sent: [1, 'x', null] }),
+      true,
+    );
+    assert.equal(await store.completeStep(delivery.key, fence, '__proto__', 'kept'), true);
+    assert.equal(await store.fail(delivery.key, fence, RETRY), 'retry');
+    const next = await acquire();
+    assert.equal(next.attempt, 2);
+    assert.ok(next.fence > fence);
+    assert.deepEqual(Object.entries(next.steps).sort(), [
+      ['__proto__', 'kept'],
+      ['mail', { sent: [1, 'x', null] }],
+    ]);
+  });
+
+  test('gives a released delivery to the next, uncounted', async ({ store, delivery, acquire }) => {
+    const { fence } = await acquire();
+    assert.equal(await store.release(delivery.key, fence), true);
+    hasParts(await acquire(), { attempt: 1 });
+  });
+
+  test('ends a delivery whose failure is permanent', async ({
+    store,
+    delivery,
+    claim,
+    acquire,
+  }) => {
+    const { fence } = await acquire();
+    assert.equal(await store.fail(delivery.key, fence, { ...RETRY, permanent: true }), 'dead');
+    assert.deepEqual(await claim(), { state: 'dead' });
+  });
+
+  test('ends a delivery that kills its process each time, at the third crash', async ({
+    store,
+    delivery,
+    claim,
+    acquire,
+    takeOver,
+  }) => {
+    await acquire({ leaseMs: 1 });
+    for (const attempt of [2, 3]) {
+      const next = acquired(await takeOver());
+      assert.equal(next.attempt, attempt);
+      await store.renew(delivery.key, next.fence, 1);
+    }
+    assert.deepEqual(await takeOver({ leaseMs: 1 }), { state: 'dead' });
+    assert.deepEqual(await claim(), { state: 'dead' });
+  });
+
+  test('counts no claim that nobody has begun, as its answer was lost, but the first', async ({
+    store,
+    delivery,
+    acquire,
+    takeOver,
+  }) => {
+    await acquire({ leaseMs: 1 });
+    for (let lost = 0; lost < 6; lost++) {
+      assert.equal(acquired(await takeOver({ leaseMs: 1 })).attempt, 2);
+    }
+    const begun = acquired(await takeOver());
+    await store.renew(delivery.key, begun.fence, 1);
+    assert.equal(acquired(await takeOver()).attempt, 3);
+  });
+
+  test('says the same of a failure that is told twice, and counts it once', async ({
+    store,
+    delivery,
+    claim,
+    acquire,
+  }) => {
+    const { fence } = await acquire();
+    assert.equal(await store.fail(delivery.key, fence, RETRY), 'retry');
+    assert.equal(await store.fail(delivery.key, fence, { ...RETRY, error: 'again' }), 'retry');
+    const [failing] = await store.list({ state: 'failing' });
+    hasParts(failing, { attempts: 1, error: 'it threw' });
+    const next = await acquire({ leaseMs: -1 });
+    assert.equal(await store.fail(delivery.key, fence, RETRY), 'lost');
+    // Of two attempts, one has failed: the other is the first crash.
+    const last = await acquire({ maxCrashes: 2 });
+    assert.ok(last.fence > next.fence);
+    const terms = { ...RETRY, permanent: true };
+    assert.equal(await store.fail(delivery.key, last.fence, terms), 'dead');
+    assert.equal(await store.fail(delivery.key, last.fence, terms), 'dead');
+    const twice = newDelivery();
+    const told = await acquire({}, twice);
+    for (const _ of [1, 2]) await store.fail(twice.key, told.fence, RETRY);
+    await acquire({ leaseMs: -1 }, twice);
+    assert.deepEqual(await claim({ maxCrashes: 1 }, twice), { state: 'dead' });
+  });
+
+  test('takes a lease back that is given back twice, and counts it once', async ({
+    store,
+    delivery,
+    acquire,
+  }) => {
+    const { fence } = await acquire();
+    await store.fail(delivery.key, fence, RETRY);
+    const next = await acquire();
+    assert.equal(await store.release(delivery.key, next.fence), true);
+    assert.equal(await store.release(delivery.key, next.fence), true);
+    assert.equal(await store.release(delivery.key, fence), false);
+    hasParts(await acquire(), { attempt: 2 });
+  });
+
+  test('remembers what is done for as long as the one asks who asks for the longest', async ({
+    store,
+    claim,
+    acquire,
+  }) => {
+    const [claimed, retried] = [newDelivery(), newDelivery()];
+    const { fence } = await acquire({ keepMs: KEEP_MS }, claimed);
+    await store.complete(claimed.key, fence, 0);
+    const first = await acquire({ keepMs: 0 }, retried);
+    await store.fail(retried.key, first.fence, RETRY);
+    const second = await acquire({ keepMs: KEEP_MS }, retried);
+    await store.fail(retried.key, second.fence, RETRY);
+    const third = await acquire({ keepMs: 0 }, retried);
+    await store.complete(retried.key, third.fence, 0);
+    assert.equal(await store.purge(10), 0);
+    assert.deepEqual(await claim({}, claimed), { state: 'done' });
+    assert.deepEqual(await claim({}, retried), { state: 'done' });
+  });
+
+  test('counts failures apart from crashes', async ({ store, delivery, acquire, takeOver }) => {
+    for (let failure = 0; failure < 5; failure++) {
+      await store.fail(delivery.key, (await acquire()).fence, RETRY);
+    }
+    await acquire({ leaseMs: 1 });
+    assert.equal((await takeOver()).state, 'acquired');
+  });
+
+  test('never ends a delivery where crashes are not to count', async ({
+    store,
+    delivery,
+    acquire,
+    takeOver,
+  }) => {
+    await acquire({ leaseMs: 1 });
+    for (let crash = 1; crash <= 8; crash++) {
+      const next = acquired(await takeOver({ maxCrashes: Infinity }));
+      assert.equal(next.attempt, crash + 1);
+      await store.renew(delivery.key, next.fence, 1);
+    }
+  });
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { eventually, hasParts } from '../suite.js';
+import {
+  acquired,
+  KEEP_MS,
+  LATER_MS,
+  LEASE_MS,
+  newDelivery,
+  RETRY,
+  type StoreTest,
+} from './tested.js';
+
+/** Who gets the lease of a delivery, and what ends it. */
+export function defineLeases(test: StoreTest): void {
+  test('says what it is, in a few words', async ({ store }) => {
+    assert.match(store.description ?? '', /^[\w ().]{2,40}$/);
+  });
+
+  const WRONG: readonly (readonly [what: string, key: string])[] = [
+    ['in upper case', 'A'.repeat(64)],
+    ['too short', 'a'.repeat(63)],
+    ['too long', `${'a'.repeat(64)}\n`],
+    ['of other letters', 'g'.repeat(64)],
+    ['no text', JSON.parse('null')],
+  ];
+  for (const [what, key] of WRONG) {
+    test(`refuses a key that is ${what}, whichever the verb`, async ({
+      store,
+      delivery,
+      claim,
+    }) => {
+      const calls = [
+        claim({}, { ...delivery, key }),
+        store.renew(key, 1, LEASE_MS),
+        store.completeStep(key, 1, 'a', null),
+        store.complete(key, 1, KEEP_MS),
+        store.fail(key, 1, RETRY),
+        store.release(key, 1),
+        store.redrive(key),
+        store.list({ state: 'dead', after: key ?? 'a' }),
+      ];
+      for (const refused of await Promise.allSettled(calls)) {
+        hasParts(refused, { reason: { code: 'key_invalid' } });
+      }
+    });
+  }
+
+  test('gives a new key to the first who claims it', async ({ acquire }) => {
+    hasParts(await acquire(), { attempt: 1, steps: {} });
+  });
+
+  test('elects one of forty who claim at once', async ({ claim }) => {
+    const claims = await Promise.all(Array.from({ length: 40 }, () => claim({ leaseMs: 60_000 })));
+    const states = claims.map(({ state }) => state);
+    assert.equal(states.filter((state) => state === 'acquired').length, 1);
+    assert.equal(states.filter((state) => state === 'busy').length, 39);
+  });
+
+  test('elects one of forty who claim a lapsed lease at once', async ({ claim, acquire }) => {
+    await acquire({ leaseMs: 1 });
+    await eventually('one of them has acquired it', async () => {
+      const claims = await Promise.all(
+        Array.from({ length: 40 }, () => claim({ leaseMs: 60_000 })),
+      );
+      const winners = claims.filter(({ state }) => state === 'acquired');
+      assert.ok(winners.length <= 1);
+      return winners.length === 1;
+    });
+  });
+
+  test('elects one of forty who claim a failed delivery at once', async ({
+    store,
+    delivery,
+    claim,
+    acquire,
+  }) => {
+    const { fence } = await acquire();
+    await store.fail(delivery.key, fence, RETRY);
+    const claims = await Promise.all(Array.from({ length: 40 }, () => claim({ leaseMs: 60_000 })));
+    assert.equal(claims.filter(({ state }) => state === 'acquired').length, 1);
+  });
+
+  test('tells the others how long the lease has still to run', async ({ claim, acquire }) => {
+    await acquire({ leaseMs: 5_000 });
+    const other = await claim();
+    hasParts(other, { state: 'busy' });
+    const wait = other.state === 'busy' ? other.retryAfterMs : 0;
+    assert.ok(wait > 3_000);
+    assert.ok(wait <= 5_000);
+  });
+
+  test('gives the same lease to the same owner who asks again', async ({ acquire }) => {
+    const owner = randomUUID();
+    const first = await acquire({ owner, leaseMs: LATER_MS });
+    const second = await acquire({ owner, leaseMs: LATER_MS });
+    hasParts(second, { fence: first.fence, attempt: 1 });
+  });
+
+  test('keeps keys apart', async ({ acquire }) => {
+    await acquire();
+    hasParts(await acquire({}, newDelivery()), { attempt: 1 });
+  });
+
+  test('gives a lapsed lease to the next, under a larger fence', async ({ acquire, takeOver }) => {
+    const first = await acquire();
+    const second = acquired(await takeOver());
+    assert.equal(second.attempt, 2);
+    assert.ok(second.fence > first.fence);
+    assert.equal(Number.isSafeInteger(second.fence), true);
+  });
+
+  test('does not give away a lease that is renewed', async ({
+    store,
+    delivery,
+    claim,
+    acquire,
+  }) => {
+    const { fence } = await acquire();
+    const end = performance.now() + 4 * LEASE_MS;
+    while (performance.now() < end) {
+      assert.equal(await store.renew(delivery.key, fence, 10_000), true);
+      assert.equal((await claim()).state, 'busy');
+    }
+  });
+
+  test('refuses every verb under a fence that was taken over', async ({
+    store,
+    delivery,
+    claim,
+    acquire,
+    takeOver,
+  }) => {
+    const { fence } = await acquire({ leaseMs: 1 });
+    const next = acquired(await takeOver({ leaseMs: 60_000 }));
+    assert.equal(await store.renew(delivery.key, fence, LEASE_MS), false);
+    assert.equal(await store.completeStep(delivery.key, fence, 'a', null), false);
+    assert.equal(await store.complete(delivery.key, fence, KEEP_MS), false);
+    assert.equal(await store.fail(delivery.key, fence, RETRY), 'lost');
+    assert.equal(await store.release(delivery.key, fence), false);
+    // Nothing of it has touched the new holder.
+    assert.equal(await store.renew(delivery.key, next.fence, LATER_MS), true);
+    assert.equal((await claim()).state, 'busy');
+  });
+
+  test('refuses every verb for a key it has never seen', async ({ store }) => {
+    const { key } = newDelivery();
+    assert.equal(await store.renew(key, 1, LEASE_MS), false);
+    assert.equal(await store.completeStep(key, 1, 'a', null), false);
+    assert.equal(await store.complete(key, 1, KEEP_MS), false);
+    assert.equal(await store.fail(key, 1, RETRY), 'lost');
+    assert.equal(await store.release(key, 1), false);
+    assert.equal(await store.redrive(key), false);
+  });
+
+  test('refuses every verb but complete once it is done', async ({ store, delivery, acquire }) => {
+    const { fence } = await acquire();
+    assert.equal(await store.complete(delivery.key, fence, KEEP_MS), true);
+    assert.equal(await store.complete(delivery.key, fence, KEEP_MS), true);
+    assert.equal(await store.renew(delivery.key, fence, LEASE_MS), false);
+    assert.equal(await store.completeStep(delivery.key, fence, 'a', null), false);
+    assert.equal(await store.fail(delivery.key, fence, RETRY), 'lost');
+    assert.equal(await store.release(delivery.key, fence), false);
+  });
+
+  test('remembers what is done, also after the lease would have lapsed', async ({
+    store,
+    delivery,
+    claim,
+    acquire,
+  }) => {
+    const { fence } = await acquire({ leaseMs: 1 });
+    await store.complete(delivery.key, fence, KEEP_MS);
+    assert.deepEqual(await claim(), { state: 'done' });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.deepEqual(await claim(), { state: 'done' });
+  });
+
+  test('accepts a late result as long as nobody has taken over', async ({
+    store,
+    delivery,
+    claim,
+    acquire,
+  }) => {
+    const { fence } = await acquire({ leaseMs: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(await store.complete(delivery.key, fence, KEEP_MS), true);
+    assert.deepEqual(await claim(), { state: 'done' });
+  });
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type {
+  Claim,
+  Claimable,
+  FailTerms,
+  IdempotencyStore,
+  LeaseTerms,
+  StoredDelivery,
+  UnfinishedState,
+} from '../../stores/store.js';
+import { eventually } from '../suite.js';
+
+export const LEASE_MS = 60;
+export const LATER_MS = 60_000;
+export const KEEP_MS = 60_000;
+/** As a lease, it has lapsed so long ago that the delivery is stalled. */
+export const LONG_AGO_MS = -120_000;
+export const RETRY: FailTerms = { permanent: false, error: 'it threw' };
+export const STATES: readonly UnfinishedState[] = ['dead', 'stalled', 'failing'];
+
+/** Defines a test, which is given a store of its own. */
+export type StoreTest = (name: string, run: (tested: Tested) => Promise<void>) => void;
+
+/** An empty store, a delivery, and what is done with both in most tests. */
+export interface Tested {
+  readonly store: IdempotencyStore;
+  readonly delivery: Claimable;
+  /** Whether what is done goes by itself, once its time has come. */
+  readonly expires: boolean;
+  claim(terms?: Partial<LeaseTerms>, subject?: Claimable): Promise<Claim>;
+  acquire(terms?: Partial<LeaseTerms>, subject?: Claimable): Promise<Acquired>;
+  /** Claims until the lease of the holder has lapsed. */
+  takeOver(terms?: Partial<LeaseTerms>): Promise<Claim>;
+  fenceOf(terms: Partial<LeaseTerms>, subject: Claimable): Promise<number>;
+  fail(subject: Claimable, terms?: Partial<FailTerms>): Promise<unknown>;
+  lapse(subject: Claimable): Promise<unknown>;
+  keysIn(state: UnfinishedState): Promise<string[]>;
+  /** The one delivery that is in a state. */
+  only(state: UnfinishedState): Promise<StoredDelivery>;
+}
+
+type Acquired = Extract<Claim, { state: 'acquired' }>;
+
+export function toTested(store: IdempotencyStore, expires: boolean): Tested {
+  const delivery = newDelivery();
+  const terms = { leaseMs: LEASE_MS, keepMs: KEEP_MS, maxCrashes: 3 };
+  const claim: Tested['claim'] = (changes = {}, subject = delivery) =>
+    store.claim(subject, { owner: randomUUID(), ...terms, ...changes });
+  const acquire: Tested['acquire'] = async (changes, subject) =>
+    acquired(await claim(changes, subject));
+  const fenceOf: Tested['fenceOf'] = async (changes, subject) =>
+    (await acquire(changes, subject)).fence;
+  return {
+    ...{ store, delivery, expires, claim, acquire, fenceOf },
+    takeOver: (changes) =>
+      eventually('the lease of its holder lapses', async () => {
+        const result = await claim(changes);
+        return result.state === 'busy' ? undefined : result;
+      }),
+    fail: async (subject, changes) => {
+      const fence = await fenceOf({ leaseMs: LATER_MS }, subject);
+      return store.fail(subject.key, fence, { ...RETRY, ...changes });
+    },
+    lapse: (subject) => acquire({ leaseMs: -1, maxCrashes: 9 }, subject),
+    keysIn: async (state) => (await store.list({ state, limit: 99 })).map(({ key }) => key),
+    only: async (state) => {
+      const [first, ...others] = await store.list({ state, limit: 9 });
+      assert.ok(first && others.length === 0, `Not one is ${state}.`);
+      return first;
+    },
+  };
+}
+
+export function newDelivery(): Claimable {
+  return {
+    key: randomUUID().replaceAll('-', '').repeat(2),
+    scope: 'shop',
+    id: 'whl_1',
+    event: 'order:paid',
+    receivedAt: 1_790_000_000_000,
+    body: new TextEncoder().encode('{"id":"ord_1"}'),
+  };
+}
+
+export function acquired(claim: Claim): Acquired {
+  if (claim.state === 'acquired') return claim;
+  assert.fail(`The lease was to be acquired, but it is ${claim.state}.`);
+}

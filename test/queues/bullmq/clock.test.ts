@@ -1,0 +1,188 @@
+import { Redis } from 'ioredis';
+import { bullmqWorker } from 'storefront-webhooks/bullmq';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { toJob } from '../../../src/queues/job.js';
+import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
+import { enqueue, newDelivery, newReceiver } from '../deliveries.js';
+import { type Program, runProgram } from '../programs.js';
+import { type BullmqEngine, makeBullmq } from './engine.js';
+
+const HOUR_MS = 3_600_000;
+
+withRedis('a worker of BullMQ', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  const ends: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.remove();
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+  });
+
+  function open(attempts: number, delay: number): BullmqEngine {
+    const engine = makeBullmq(server, { attempts });
+    Object.assign(engine.bull, {
+      jobsOpts: { attempts, backoff: { type: 'exponential', delay } },
+    });
+    ends.push(() => engine.close());
+    return engine;
+  }
+  async function run({ name }: BullmqEngine, offMs: number): Promise<Program> {
+    const env = { NAME: name, REDIS_PORT: `${server.port}`, CHAOS_CLOCK_MS: `${offMs}` };
+    const program = await runProgram(env, 'wrong-clock');
+    ends.push(() => program.kill());
+    return program;
+  }
+  const ran = async ({ name }: BullmqEngine) =>
+    (await redis.lrange(`ran:${name}`, 0, -1)).map(Number);
+
+  describe.each([
+    ['an hour fast', HOUR_MS],
+    ['an hour slow', -HOUR_MS],
+    ['right', 0],
+  ])('whose clock is %s', (_, offMs) => {
+    test('fails a delivery, and another one handles it after its pause', {
+      timeout: 60_000,
+    }, async () => {
+      const engine = open(10, 3_000);
+      await enqueue(engine.queue, newDelivery());
+      const wrong = await run(engine, offMs);
+      await wrong.said;
+      const failedAt = performance.now();
+      const handled: number[] = [];
+      await engine.work(
+        newReceiver({ store: engine.store }).on('order:paid', () => {
+          handled.push(performance.now() - failedAt);
+        }),
+      );
+      // It stops in good order, whatever it holds.
+      wrong.stop();
+      await vi.waitUntil(() => handled.length > 0, 30_000);
+      expect(handled[0]).toBeLessThan(15_000);
+      await vi.waitUntil(async () => (await engine.bull.getCompletedCount()) === 1, 10_000);
+      expect(await engine.bull.getJobs(['completed'])).toMatchObject([{ attemptsMade: 2 }]);
+    });
+
+    test('uses up the attempts with their pauses, and parks the delivery', {
+      timeout: 60_000,
+    }, async () => {
+      const engine = open(4, 500);
+      await enqueue(engine.queue, newDelivery());
+      await run(engine, offMs);
+      await vi.waitUntil(async () => (await engine.bull.getCompletedCount()) === 1, 40_000);
+      const [job] = await engine.bull.getCompleted();
+      expect(job?.returnvalue).toEqual({ outcome: 'parked' });
+      const times = await ran(engine);
+      expect(times).toHaveLength(4);
+      const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+      // Of 0.5 s, 1 s and 2 s.
+      for (const [index, pause] of pauses.entries()) {
+        expect(pause).toBeGreaterThan(450 * 2 ** index);
+      }
+      expect(pauses.at(-1)).toBeLessThan(10_000);
+      const dead = await engine.store.list({ state: 'dead', limit: 10 });
+      expect(dead.map(({ error }) => error)).toContainEqual(expect.stringContaining('it fails'));
+    });
+  });
+});
+
+describe('a job of BullMQ', () => {
+  afterEach(() => vi.useRealTimers());
+
+  /** Of a worker whose clock is off, which is asked for the rest of the job's own way. */
+  function jobOf(offMs: number, parts: { attemptsMade?: number; closing?: Promise<void> } = {}) {
+    const time = async () => {
+      const ms = Date.now() - offMs;
+      return [`${Math.floor(ms / 1000)}`, `${(ms % 1000) * 1000}`];
+    };
+    return {
+      data: toJob(newDelivery()),
+      opts: { attempts: 18, backoff: { type: 'exponential', delay: 1_000 } },
+      attemptsMade: 0,
+      queue: { backend: { client: Promise.resolve({ time }) }, closing: undefined },
+      moveToDelayed: vi.fn(async () => {}),
+      moveToWait: vi.fn(async () => {}),
+      ...parts,
+    };
+  }
+  async function process(job: ReturnType<typeof jobOf>, outcome: 'failed' | 'unavailable') {
+    vi.useFakeTimers();
+    const worker = bullmqWorker({ dispatch: async () => ({ outcome, ran: [] }) });
+    const started = performance.now();
+    const ended = worker(job, 'token').catch((error: Error) => error);
+    let seconds: number | undefined;
+    void ended.then(() => {
+      seconds = Math.round((performance.now() - started) / 1000);
+    });
+    await vi.advanceTimersByTimeAsync(120_000);
+    return { error: await ended, seconds };
+  }
+
+  test.each([HOUR_MS, -HOUR_MS])(
+    'waits in its worker for a store that is down: %d ms off',
+    async (offMs) => {
+      const job = jobOf(offMs);
+      const { error, seconds } = await process(job, 'unavailable');
+      expect(error).toMatchObject({ name: 'WaitingError', code: 'delivery_unfinished' });
+      expect(seconds).toBe(1);
+      expect(job.moveToWait).toHaveBeenCalledExactlyOnceWith('token');
+      expect(job.moveToDelayed).not.toHaveBeenCalled();
+    },
+  );
+
+  test.each([0, 900, -900])(
+    'is put off by BullMQ where its worker is right: %d ms off',
+    async (offMs) => {
+      const waiting = jobOf(offMs);
+      expect((await process(waiting, 'unavailable')).error).toMatchObject({ name: 'DelayedError' });
+      expect(waiting.moveToDelayed).toHaveBeenCalledOnce();
+      const failing = jobOf(offMs);
+      expect(await process(failing, 'failed')).toMatchObject({ seconds: 0 });
+      expect(failing.opts.backoff).toEqual({ type: 'exponential', delay: 1_000 });
+    },
+  );
+
+  const backoff = { type: 'exponential', delay: 1_000 };
+  test.each([
+    // The fifth attempt, after which 16 s are held, and the ninth, after which it is 256 s.
+    ['fast', HOUR_MS, 4, 16, 0],
+    ['fast', HOUR_MS, 8, 0, backoff],
+    ['slow', -HOUR_MS, 4, 16, 0],
+    ['slow', -HOUR_MS, 8, 0, { type: 'fixed', delay: HOUR_MS + 256_000 }],
+    // The last one.
+    ['fast', HOUR_MS, 17, 0, backoff],
+  ])(
+    'that fails on a %s worker is rather late than early: %d, %d',
+    async (_, offMs, attemptsMade, held, then) => {
+      const job = jobOf(offMs, { attemptsMade });
+      expect(await process(job, 'failed')).toMatchObject({
+        seconds: held,
+        error: { code: 'delivery_unfinished' },
+      });
+      expect(job.opts.backoff).toEqual(then);
+    },
+  );
+
+  test('is not held by a worker that is to stop', async () => {
+    const job = jobOf(HOUR_MS, { attemptsMade: 4 });
+    Object.assign(job.queue, { closing: Promise.resolve() });
+    expect(await process(job, 'failed')).toMatchObject({ seconds: 0 });
+    expect(job.opts.backoff).toBe(0);
+  });
+
+  test('is put off by BullMQ where Redis cannot be asked', async () => {
+    const job = jobOf(HOUR_MS);
+    const time = () => Promise.reject(new Error('it is down'));
+    for (const client of [Promise.resolve({ time }), Promise.resolve({}), undefined]) {
+      Object.assign(job.queue.backend, { client });
+      expect(await process(job, 'failed')).toMatchObject({ seconds: 0 });
+    }
+    expect(job.opts.backoff).toEqual(backoff);
+  });
+});

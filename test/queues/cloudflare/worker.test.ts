@@ -1,0 +1,315 @@
+import { createHash } from 'node:crypto';
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import {
+  type CloudflareWorkerOptions,
+  cloudflareWorker,
+  type QueueBatch,
+  type QueueMessage,
+} from 'storefront-webhooks/cloudflare';
+import { sign } from 'storefront-webhooks/testing';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Dispatching } from '../../../src/queues/run-job.js';
+import { contentOf, deliveryKey } from '../../../src/request/key.js';
+import { paidOrder, SECRET } from '../../support/deliver.js';
+import { durableStore } from '../../support/durable.js';
+
+const NAMES = { queue: 'webhooks', deadLetterQueue: 'webhooks-dead' };
+const env = {};
+
+const order = JSON.stringify(paidOrder());
+
+const job = (id: string) => ({
+  v: 1,
+  key: createHash('sha256').update(id).digest('hex'),
+  scope: 'default',
+  id,
+  event: 'order:paid',
+  receivedAt: Date.now(),
+  body: btoa(order),
+  proof: sign(order, SECRET),
+});
+
+function message(body: unknown, attempts = 1) {
+  return { id: 'm', body, attempts, ack: vi.fn(), retry: vi.fn() };
+}
+
+function batchOf(messages: readonly QueueMessage[], queue = 'webhooks'): QueueBatch {
+  return { queue, messages };
+}
+
+function delayOf({ retry }: ReturnType<typeof message>): number {
+  expect(retry).toHaveBeenCalledOnce();
+  return retry.mock.calls[0]?.[0].delaySeconds;
+}
+
+const gives = (result: Awaited<ReturnType<Dispatching['dispatch']>>): Dispatching => ({
+  dispatch: async () => result,
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const stderr = () => vi.spyOn(console, 'error').mockImplementation(() => {});
+
+test.each([
+  ['failed', 1, [8, 15]],
+  ['failed', 2, [15, 30]],
+  ['failed', 10, [3840, 7680]],
+  ['failed', 99, [21_600, 43_200]],
+  ['busy', 1, [3, 5]],
+  ['unavailable', 99, [300, 600]],
+] as const)(
+  'what is %s at attempt %i comes back in %j seconds',
+  async (outcome, attempts, [from, to]) => {
+    const handle = cloudflareWorker(gives({ outcome, ran: [] }), NAMES);
+    const messages = Array.from({ length: 30 }, () => message(job('a'), attempts));
+    await handle(batchOf(messages), env);
+    const delays = messages.map(delayOf);
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(from);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(to);
+    expect(new Set(delays).size).toBeGreaterThan(1);
+  },
+);
+
+test('what is busy does not come back before it may', async () => {
+  const handle = cloudflareWorker(gives({ outcome: 'busy', ran: [], retryAfterMs: 9500 }), NAMES);
+  const one = message(job('a'));
+  await handle(batchOf([one]), env);
+  expect(delayOf(one)).toBe(10);
+});
+
+test('what cannot be parked is tried again, an hour apart in the end, and told of', async () => {
+  const written = stderr();
+  const receiver = createReceiver({
+    secret: SECRET,
+    scope: 'default',
+    store: memoryStore(),
+    hooks: { onError() {} },
+  }).on('order:paid', () => Promise.reject(new Error('no')));
+  const [first, last] = [message(job('a')), message(job('b'), 50)];
+  await cloudflareWorker(receiver, NAMES)(batchOf([first, last], 'webhooks-dead'), env);
+  expect(delayOf(first)).toBeLessThanOrEqual(60);
+  expect(delayOf(last)).toBeGreaterThanOrEqual(1800);
+  expect(delayOf(last)).toBeLessThanOrEqual(3600);
+  expect(written.mock.calls.flat()).toEqual(
+    ['a', 'b'].map((id) =>
+      expect.stringContaining(
+        `delivery "${id}" ("order:paid") came out of the dead-letter queue, failed again, and could not be parked`,
+      ),
+    ),
+  );
+});
+
+test('one that throws does not hold up its neighbours, of which ten run at once', async () => {
+  const written = stderr();
+  let running = 0;
+  let most = 0;
+  const receiver: Dispatching = {
+    dispatch: async ({ id }) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running--;
+      if (id === '7') throw new Error('not this one');
+      return HANDLED;
+    },
+  };
+  const messages = Array.from({ length: 35 }, (_, index) => message(job(`${index}`)));
+  await cloudflareWorker(receiver, NAMES)(batchOf(messages), env);
+  const [bad] = messages.splice(7, 1);
+  if (bad) expect(delayOf(bad)).toBeGreaterThan(5);
+  for (const { ack, retry } of messages) {
+    expect(ack).toHaveBeenCalledOnce();
+    expect(retry).not.toHaveBeenCalled();
+  }
+  expect(most).toBe(10);
+  expect(written.mock.calls.flat().join()).toContain('not this one');
+});
+
+test('only what comes out of the dead-letter queue is parked', async () => {
+  const store = durableStore();
+  const hooks = { onError() {} };
+  const receiver = createReceiver({ secret: SECRET, scope: 'default', store, hooks });
+  receiver.on('order:paid', () => Promise.reject(new Error('no')));
+  const handle = cloudflareWorker(receiver, { ...NAMES, deadLetterQueue: ['other', 'dlq'] });
+  const [first, last] = [message(job('a')), message(job('a'))];
+  await handle(batchOf([first]), env);
+  expect(first.retry).toHaveBeenCalledOnce();
+  expect(await store.count({ state: 'dead' })).toBe(0);
+  await handle(batchOf([last], 'dlq'), env);
+  expect(last.ack).toHaveBeenCalledOnce();
+  expect(await store.count({ state: 'dead' })).toBe(1);
+});
+
+test.each([-48, 48])(
+  'what was received by a clock that is %d hours off is processed',
+  async (hours) => {
+    const handler = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, scope: 'default', store: durableStore() });
+    const one = message({ ...job('a'), receivedAt: Date.now() + hours * 3_600_000 });
+    await cloudflareWorker(receiver.on('order:paid', handler), NAMES)(batchOf([one]), env);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(one.ack).toHaveBeenCalledOnce();
+  },
+);
+
+test('a queue that it was not told of is not processed, and said so', async () => {
+  const written = stderr();
+  const receiver = { dispatch: vi.fn() };
+  const one = message(job('a'));
+  await cloudflareWorker(receiver, NAMES)(batchOf([one], 'webhooks-dlq'), env);
+  expect(receiver.dispatch).not.toHaveBeenCalled();
+  expect(delayOf(one)).toBeGreaterThan(0);
+  expect(written.mock.calls.flat().join()).toMatch(/consumes the queue "webhooks-dlq", which/);
+});
+
+test('the receiver is made once per env, and made again where it could not be', async () => {
+  const written = stderr();
+  const receiver = gives({ outcome: 'handled', ran: [] });
+  const make = vi.fn<(env: object) => Promise<Dispatching>>().mockResolvedValue(receiver);
+  const handle = cloudflareWorker(make, NAMES);
+  make.mockRejectedValueOnce(new Error('no secret'));
+  const first = [message(job('a')), message(job('b'))];
+  await handle(batchOf(first), env);
+  expect(first.map(delayOf).every((delay) => delay <= 5)).toBe(true);
+  expect(written.mock.calls.flat().join()).toContain('no secret');
+
+  const other = {};
+  const second = [env, env, other, other].map((each) => [each, message(job('a'))] as const);
+  await Promise.all(second.map(([each, one]) => handle(batchOf([one]), each)));
+  for (const [, one] of second) expect(one.ack).toHaveBeenCalledOnce();
+  expect(make.mock.calls.flat()).toEqual([env, env, other]);
+});
+
+test('a receiver that hangs, or is not made, does not hold up its batch for ever', async () => {
+  vi.useFakeTimers();
+  stderr();
+  const dispatch = vi.fn<Dispatching['dispatch']>((delivery) =>
+    delivery.id === 'hangs' ? new Promise(() => {}) : gives(HANDLED).dispatch(delivery, LAST),
+  );
+  const hang = Array.from({ length: 10 }, () => message(job('hangs')));
+  const [before, after] = [message(job('before')), message(job('after'))];
+  const batch = cloudflareWorker({ dispatch }, NAMES)(batchOf([before, ...hang, after]), env);
+  await vi.advanceTimersByTimeAsync(14 * 60 * 1000);
+  await batch;
+  expect(before.ack).toHaveBeenCalledOnce();
+  for (const one of [...hang, after]) expect(delayOf(one)).toBeGreaterThan(0);
+  // Nothing is begun for which there is no time left.
+  expect(dispatch.mock.calls.map(([{ id }]) => id)).not.toContain('after');
+
+  const one = message(job('a'));
+  const never = cloudflareWorker(() => new Promise<Dispatching>(() => {}), NAMES);
+  const unmade = never(batchOf([one]), env);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await unmade;
+  expect(delayOf(one)).toBeGreaterThan(0);
+});
+
+const HANDLED = { outcome: 'handled', ran: [] } as const;
+const LAST = { lastAttempt: false };
+
+test('an offloaded body, without `large`, is told of and not given up', async () => {
+  const written = stderr();
+  const receiver = { dispatch: vi.fn() };
+  const { body, ...rest } = job('a');
+  const one = message({ ...rest, offloaded: rest.key });
+  await cloudflareWorker(receiver, NAMES)(batchOf([one]), env);
+  expect(delayOf(one)).toBeGreaterThan(0);
+  expect(receiver.dispatch).not.toHaveBeenCalled();
+  expect(written.mock.calls.flat().join()).toContain('the `large` of cloudflareQueue()');
+});
+
+describe('a large body', () => {
+  /** A bucket that holds what was put into it. */
+  function bucketOf(bodies: Record<string, string>) {
+    const held = new Map(
+      Object.entries(bodies).map(([name, text]) => [`webhook-body/${name}`, Buffer.from(text)]),
+    );
+    return {
+      held,
+      head: async (name: string) => held.get(name) ?? null,
+      get: async (name: string) => {
+        const body = held.get(name);
+        return body ? { arrayBuffer: async () => Uint8Array.from(body).buffer } : null;
+      },
+      put: async (name: string, body: Uint8Array) => void held.set(name, Buffer.from(body)),
+    };
+  }
+
+  const shop = () => {
+    const handler = vi.fn();
+    const hooks = { onError() {} };
+    const store = durableStore();
+    const receiver = createReceiver({ secret: SECRET, scope: 'default', store, hooks });
+    return { handler, receiver: receiver.on('order:paid', handler) };
+  };
+
+  /** A message whose body was offloaded, under the key that a receiver would give it. */
+  function offloadedJob(id: string, changes: object = {}) {
+    const { body, ...rest } = job(id);
+    const content = contentOf(paidOrder(), Buffer.from(order));
+    const key = deliveryKey('delivery', { scope: 'default', id, event: 'order:paid', content });
+    return { ...rest, key, offloaded: key, ...changes };
+  }
+
+  test('is not given to a message of another delivery', async () => {
+    const written = stderr();
+    const genuine = offloadedJob('b');
+    const bucket = bucketOf({ [genuine.offloaded]: order });
+    const { receiver, handler } = shop();
+    const handle = cloudflareWorker(receiver, { ...NAMES, large: () => bucket });
+    const forged = message(offloadedJob('a', { offloaded: genuine.offloaded }));
+    await handle(batchOf([forged]), env);
+    expect(handler).not.toHaveBeenCalled();
+    expect(written.mock.calls.flat().join()).toContain('names the body of another delivery');
+
+    const real = message(genuine);
+    await handle(batchOf([real]), env);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(real.ack).toHaveBeenCalledOnce();
+  });
+
+  test.each([
+    ['without its proof', { proof: undefined }],
+    ['under another id', { id: 'fresh' }],
+    ['as an event that nobody handles', { event: 'nobody:knows' }],
+  ])('stays for its own message where another one names it %s', async (_, changes) => {
+    stderr();
+    const genuine = offloadedJob('b');
+    const bucket = bucketOf({ [genuine.offloaded]: order });
+    const { receiver, handler } = shop();
+    const handle = cloudflareWorker(receiver, { ...NAMES, large: () => bucket });
+    await handle(batchOf([message({ ...genuine, ...changes })]), env);
+    expect(bucket.held.get(`webhook-body/${genuine.offloaded}`)?.length).toBe(order.length);
+
+    handler.mockClear();
+    await handle(batchOf([message(genuine)]), env);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(bucket.held.get(`webhook-body/${genuine.offloaded}`)?.length).toBe(0);
+  });
+});
+
+test.each<[string, unknown]>([
+  ['no options', undefined],
+  ['no names', {}],
+  ['no dead-letter queue', { queue: 'webhooks' }],
+  ['an empty name', { ...NAMES, queue: '' }],
+  ['no names in a list', { ...NAMES, queue: [] }],
+  ['one name for both', { queue: 'webhooks', deadLetterQueue: 'webhooks' }],
+  ['a `large` that is no function', { ...NAMES, large: {} }],
+])('%s is a mistake that is seen at once', (_, options) => {
+  const receiver = createReceiver({ secret: SECRET });
+  const wrong = () => cloudflareWorker(receiver, options as CloudflareWorkerOptions<unknown>);
+  expect(wrong).toThrow(expect.objectContaining({ code: 'option_invalid' }));
+});
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['a promise', Promise.resolve(createReceiver({ secret: SECRET }))],
+  ['something else', { receive() {} }],
+])('%s instead of a receiver is a mistake that is seen at once', (_, receiver) => {
+  expect(() => cloudflareWorker(receiver as Dispatching, NAMES)).toThrow(
+    expect.objectContaining({ code: 'receiver_invalid' }),
+  );
+});
