@@ -13,6 +13,7 @@ export interface QueueBinding {
   send(message: Message, options?: { contentType?: 'json' }): Promise<unknown>;
 }
 
+/** How {@link cloudflareQueue} keeps what is too large for a message. */
 export interface CloudflareQueueOptions {
   /**
    * The binding of an R2 bucket or a D1 database, for deliveries that are too large for a message, which

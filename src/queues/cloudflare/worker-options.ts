@@ -1,6 +1,7 @@
 import { UsageError } from '../../errors.js';
 import type { LargeBinding } from './large-bodies.js';
 
+/** Which queues {@link cloudflareWorker} consumes. */
 export interface CloudflareWorkerOptions<Env> {
   /** The name of the queue; of several, where wrangler.jsonc has several environments. */
   readonly queue: string | readonly string[];
@@ -9,7 +10,7 @@ export interface CloudflareWorkerOptions<Env> {
    * drops what has run out of retries.
    */
   readonly deadLetterQueue: string | readonly string[];
-  /** The `large` of `cloudflareQueue`. */
+  /** The `large` of `cloudflareQueue`. Default: no body is kept beside its message. */
   readonly large?: (env: Env) => LargeBinding;
 }
 

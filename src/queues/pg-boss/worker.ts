@@ -9,6 +9,7 @@ import { Queues } from './queues.js';
 
 const DEAD_PAUSE_S = 60;
 
+/** How {@link pgBossWorker} takes deliveries. */
 export interface PgBossWorkerOptions {
   /** Of the queue. Default: `webhooks`. */
   readonly name?: string;
