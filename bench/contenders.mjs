@@ -8,7 +8,7 @@ export const BODY = orderBody(1024);
 /** Where each request carries the id of its delivery; every sender writes its own there. */
 export const ID_PLACE = 'whl_000000000000';
 
-const ours = {
+export const ours = {
   'content-type': 'application/json',
   'x-service-event': 'order:paid',
   'x-service-webhook': ID_PLACE,

@@ -1,6 +1,7 @@
 import { benchImport } from './import-time.mjs';
 import { benchReceive } from './receive.mjs';
 import { benchSocket } from './socket.mjs';
+import { benchStores } from './stores.mjs';
 import { benchVerify } from './verify.mjs';
 
 console.log(`Node ${process.version}. Batches that take turns; the ratio is to the first line.`);
@@ -8,3 +9,6 @@ await benchVerify();
 await benchReceive();
 await benchImport();
 await benchSocket();
+await benchStores();
+// Of the databases' watchers, some hold this process.
+process.exit();

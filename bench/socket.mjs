@@ -30,12 +30,18 @@ export async function benchSocket() {
   print(servers);
 }
 
-async function start(contender) {
+/** @param contender - With the `node` and the `environment` that it needs, where it needs any. */
+export async function start(contender) {
   const child = spawn(
-    process.execPath,
+    contender.node ?? process.execPath,
     [fileURLToPath(new URL(`servers/${contender.file}`, import.meta.url))],
     {
-      env: { ...process.env, NODE_ENV: 'production', WEBHOOK_SECRET: SECRET },
+      env: {
+        ...process.env,
+        NODE_ENV: 'production',
+        WEBHOOK_SECRET: SECRET,
+        ...contender.environment,
+      },
       stdio: ['pipe', 'pipe', 'inherit'],
     },
   );
@@ -48,7 +54,7 @@ async function start(contender) {
   return { ...contender, child, port, bad: 0, results: [] };
 }
 
-async function checkAnswer(server) {
+export async function checkAnswer(server) {
   const { status, body } = await sendOne(server);
   if (status !== 200 || !body.includes(server.answers)) {
     throw new Error(`${server.file} answered ${status} ${body}`);
@@ -91,7 +97,7 @@ function fail(message) {
 }
 
 // What disturbs a machine only ever makes it slower.
-function upperQuartile(values) {
+export function upperQuartile(values) {
   return values.sort((a, b) => b - a)[values.length >> 2];
 }
 

@@ -2,7 +2,7 @@ import type { Json } from '../../schemas/json.js';
 import { fromBase64, toBase64 } from '../base64.js';
 import type { Claim, Claimable, LeaseTerms, StoredDelivery, UnfinishedState } from '../store.js';
 import { toStored } from '../stored.js';
-import type { Row } from './client.js';
+import type { Row, Value } from './client.js';
 import { storable } from './encoding.js';
 
 /** A claim that has been asked for. */
@@ -11,8 +11,8 @@ export interface Asked {
   readonly lease: LeaseTerms;
 }
 
-/** A claim as the statement reads it. Numbers are texts, because JSON has no `Infinity`. */
-export function toClaimJson({ delivery, lease }: Asked): Record<string, Json> {
+/** A claim as the statements read it, in this order. Numbers are texts, because JSON has no `Infinity`. */
+export function toColumns({ delivery, lease }: Asked): Record<string, Value> {
   const { key, scope, id, event, receivedAt, body, proof } = delivery;
   return {
     key,

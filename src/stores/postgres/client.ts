@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors.js';
 import { hasMethods } from '../methods.js';
 import { SILENCE_MS } from '../silence.js';
-import { isPgPool, type PgPool, queryTimeoutOfPool } from './limits.js';
+import { isPgClient, isPgPool, type Pg, queryTimeoutOfPool } from './limits.js';
 
 /** What a statement is given: text, or nothing. */
 export type Value = string | null;
@@ -20,8 +20,12 @@ export type PostgresClient =
       ): PromiseLike<readonly unknown[]>;
     };
 
-/** Runs one statement and gives its rows. */
-export type Query = (text: string, values?: Value[]) => Promise<readonly Row[]>;
+/**
+ * Runs one statement and gives its rows.
+ *
+ * @param name - Of a statement that the server may keep prepared, where the client can name it.
+ */
+export type Query = (text: string, values?: Value[], name?: string) => Promise<readonly Row[]>;
 
 /**
  * Brings the clients of several drivers to one shape.
@@ -34,7 +38,7 @@ export function toQuery(client: PostgresClient): Query {
     return async (text, values) =>
       toRows(await client.unsafe(text, values, { prepare: values !== undefined }));
   }
-  if (isPgPool(client)) return throughPool(client);
+  if (isPgPool(client) || isPgClient(client)) return throughPg(client);
   if (hasMethods(client, 'query')) {
     return async (text, values) => toRows((await client.query(text, values))?.rows);
   }
@@ -45,11 +49,15 @@ export function toQuery(client: PostgresClient): Query {
  * Through a pool of `pg`, which throws a connection away on which a query has run out of time. Not so
  * through one connection of it: there, the transaction of somebody else may wait for as long as it likes.
  */
-function throughPool(pool: PgPool): Query {
+function throughPg(client: Pg): Query {
   // Where its user has set one, that one counts.
-  const limit = queryTimeoutOfPool(pool) ? {} : { query_timeout: SILENCE_MS };
-  return async (text, values) =>
-    toRows((await pool.query({ text, ...(values && { values }), ...limit }))?.rows);
+  const isLimited = !isPgPool(client) || queryTimeoutOfPool(client);
+  const limit = isLimited ? {} : { query_timeout: SILENCE_MS };
+  return async (text, values, name) =>
+    toRows(
+      (await client.query({ text, ...(values && { values }), ...(name && { name }), ...limit }))
+        ?.rows,
+    );
 }
 
 const EXPECTED =

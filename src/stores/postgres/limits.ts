@@ -5,11 +5,12 @@ const POSTGRES_JS =
   'postgres(url, { connect_timeout: 5, max_pipeline: 1, fetch_types: false, idle_timeout: 2, socket }), ' +
   'where `socket` makes connections that end when they are silent: the README has it, beside the stores.';
 
-/** What is used of a pool of `pg`. */
-export interface PgPool {
+/** What is used of a pool or a client of `pg`. */
+export interface Pg {
   query(config: {
     text: string;
     values?: (string | null)[];
+    name?: string;
     query_timeout?: number;
   }): Promise<{ readonly rows: unknown[] }>;
 }
@@ -25,7 +26,7 @@ export function limitsOf(client: unknown): Limits | undefined {
     ];
     return { line: PG, missing };
   }
-  if (typeof optionOf(client, 'connectionParameters') === 'object') {
+  if (isPgClient(client)) {
     // It has one connection in its life: a limit ends its calls, and a pool opens another one.
     const isLimited = Boolean(optionOf(client, 'connectionParameters', 'query_timeout'));
     return { line: PG, missing: isLimited ? [] : ['query_timeout, and no second connection'] };
@@ -38,15 +39,20 @@ export function limitsOf(client: unknown): Limits | undefined {
 }
 
 /** A pool of `pg`, or what is made after it. */
-export function isPgPool(client: unknown): client is PgPool {
+export function isPgPool(client: unknown): client is Pg {
   return (
     typeof optionOf(client, 'totalCount') === 'number' &&
     typeof optionOf(client, 'options') === 'object'
   );
 }
 
+/** A client of `pg`, on a connection of its own or out of a pool. */
+export function isPgClient(client: unknown): client is Pg {
+  return typeof optionOf(client, 'connectionParameters') === 'object';
+}
+
 /** What limits each query of a pool of `pg`: its options, its connection string, or `pg.defaults`. */
-export function queryTimeoutOfPool(pool: PgPool): unknown {
+export function queryTimeoutOfPool(pool: Pg): unknown {
   const options = optionOf(pool, 'options');
   const Client = optionOf(pool, 'Client');
   const own = optionOf(options, 'query_timeout');

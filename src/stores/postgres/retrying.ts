@@ -7,17 +7,17 @@ const PAUSE_MS = 10;
 
 /** Tries a statement again that has lost against another. Not for use inside a transaction. */
 export function retrying(query: Query): Query {
-  return async (text, values) => {
+  return async (text, values, name) => {
     for (let retry = 1; retry <= MAX_RETRIES; retry++) {
       try {
-        return await query(text, values);
+        return await query(text, values, name);
       } catch (error) {
         if (!PASSING.has(sqlState(error) ?? '')) throw error;
         // Random, or those who met once would meet again.
         await pause(Math.random() * PAUSE_MS * 2 ** retry);
       }
     }
-    return query(text, values);
+    return query(text, values, name);
   };
 }
 

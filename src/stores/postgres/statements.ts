@@ -1,4 +1,4 @@
-import { KEEP_DEAD_MS, STALLED_MS } from '../store.js';
+import { INTERRUPTED, KEEP_DEAD_MS, STALLED_MS } from '../store.js';
 
 // Each parameter is text and is cast here, and each column that is given back is text: drivers differ
 // in how they write and read other types, and their users can change it. The time is the server's.
@@ -14,11 +14,26 @@ const keptDead = (time = 'clock_timestamp()') =>
   `greatest(purge_at, ${after(`${KEEP_DEAD_MS}`, time)})`;
 const stalledBefore = (time: string) => after(`-${STALLED_MS}`, time);
 
+const INSERT = `
+INSERT INTO webhook_delivery AS d (key, scope, id, event, received_at, body, proof, state, fence,
+  attempts, failures, owner, not_before, purge_at)
+SELECT decode(c.key, 'hex'), c.scope, c.id, c.event, to_timestamp(c.received / 1000),
+  decode(c.body, 'base64'), c.proof, 'leased', ${fenceAt('c.now')}, 1, 0, c.owner,
+  ${after('c.lease', 'c.now')}, ${kept('c.keep', 'c.now')}`;
+
+/** A claim, by its columns. A row where it is new: most are, and it is a third of the work of {@link CLAIM}. */
+export const CLAIM_NEW = `${INSERT}
+FROM (SELECT $1::text AS key, $2::text AS scope, $3::text AS id, $4::text AS event,
+  $5::text::double precision AS received, $6::text AS body, $7::text AS proof, $8::text AS owner,
+  $9::text::double precision AS lease, $10::text::double precision AS keep,
+  clock_timestamp() AS now) c
+ON CONFLICT DO NOTHING RETURNING fence::text AS fence`;
+
 /**
- * $1 claims, $2 the error of one interrupted too often. A row for each claim, by its key: the caller has
- * acquired it where it is leased to him. In the order of the keys, so that two of these never deadlock.
- * A lease that lapsed counts as a crash where it was renewed, or is the first to lapse: what was claimed and
- * never begun, because the answer was lost, has crashed nobody.
+ * $1 claims. A row for each, by its key: the caller has acquired it where it is leased to him. In the order
+ * of the keys, so that two of these never deadlock. A lease that lapsed counts as a crash where it was
+ * renewed, or is the first to lapse: what was claimed and never begun, because the answer was lost, has
+ * crashed nobody.
  */
 export const CLAIM = `
 WITH claims AS (
@@ -26,11 +41,7 @@ WITH claims AS (
     key text, scope text, id text, event text, received double precision, body text, proof text, owner text,
     lease double precision, keep double precision, crashes double precision)
 )
-INSERT INTO webhook_delivery AS d (key, scope, id, event, received_at, body, proof, state, fence,
-  attempts, failures, owner, not_before, purge_at)
-SELECT decode(c.key, 'hex'), c.scope, c.id, c.event, to_timestamp(c.received / 1000),
-  decode(c.body, 'base64'), c.proof, 'leased', ${fenceAt('c.now')}, 1, 0, c.owner,
-  ${after('c.lease', 'c.now')}, ${kept('c.keep', 'c.now')}
+${INSERT}
 FROM claims c
 ORDER BY c.key COLLATE "C"
 ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, purge_at, handlers, failures,
@@ -53,7 +64,7 @@ ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, pur
     CASE WHEN taken THEN excluded.owner ELSE d.owner END,
     CASE WHEN free THEN ${nextFence('d.fence', 'now')} ELSE d.fence END,
     CASE WHEN taken OR mine THEN excluded.not_before ELSE d.not_before END,
-    CASE WHEN poison THEN $2::text ELSE d.error END
+    CASE WHEN poison THEN '${INTERRUPTED}' ELSE d.error END
   FROM (
     SELECT now, again, mine, counts, free, free AND dying AS poison, free AND NOT dying AS taken
     FROM (
@@ -74,8 +85,12 @@ RETURNING encode(key, 'hex') AS key, state, owner, fence::text AS fence, attempt
   handlers::text AS handlers,
   ceil(greatest(0, extract(epoch FROM not_before - clock_timestamp()) * 1000))::text AS wait`;
 
-/** $1 completions. A row for each that was still under its lease, or already done under it. */
-export const COMPLETE = `
+const done = (keep: string) => `state = 'done',
+  purge_at = greatest(d.purge_at, ${kept(keep, 'clock_timestamp()')}),
+  owner = NULL, handlers = '{}', error = NULL, body = NULL, proof = NULL`;
+
+/** $1 completions, as JSON. A row for each that was still under its lease, or already done under it. */
+export const COMPLETE_ALL = `
 WITH held AS (
   SELECT d.key, c.keep
   FROM webhook_delivery d
@@ -85,13 +100,16 @@ WITH held AS (
   ORDER BY d.key
   FOR UPDATE OF d
 )
-UPDATE webhook_delivery d SET state = 'done',
-  purge_at = greatest(d.purge_at, ${kept('held.keep', 'clock_timestamp()')}),
-  owner = NULL, handlers = '{}', error = NULL, body = NULL,
-  proof = NULL
+UPDATE webhook_delivery d SET ${done('held.keep')}
 FROM held
 WHERE d.key = held.key
 RETURNING encode(d.key, 'hex') AS key`;
+
+/** $1 key, $2 fence, $3 keep */
+export const COMPLETE = `
+UPDATE webhook_delivery d SET ${done('$3::text::double precision')}
+WHERE key = decode($1::text, 'hex') AND fence = $2::text::bigint AND state IN ('leased', 'done')
+RETURNING 'yes' AS held`;
 
 /** $1 key, $2 fence: what every other verb of a lease begins with. */
 const HELD = `WHERE key = decode($1::text, 'hex') AND fence = $2::text::bigint AND state = 'leased'`;

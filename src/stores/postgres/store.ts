@@ -1,3 +1,4 @@
+import { VERSION } from '../../report/version.js';
 import type { Json } from '../../schemas/json.js';
 import { Batch } from '../batch.js';
 import { type ReadFilter, type StoreVerbs, withContract } from '../contract.js';
@@ -10,11 +11,10 @@ import {
   type CountFilter,
   type FailTerms,
   type IdempotencyStore,
-  INTERRUPTED,
   type LeaseTerms,
   type StoredDelivery,
 } from '../store.js';
-import { type Asked, byKey, fromRow, toClaim, toClaimJson } from './claims.js';
+import { type Asked, byKey, fromRow, toClaim, toColumns } from './claims.js';
 import {
   type PostgresClient,
   type Query,
@@ -40,6 +40,19 @@ const LIMITS = {
 /** The size of a claim beside its body, roughly. */
 const CLAIM_SIZE = 512;
 
+/** With the version: what another one has prepared on a connection of a pooler is not taken for its own. */
+const PREFIX = `storefront-webhooks ${VERSION} `;
+
+export interface PostgresStoreOptions {
+  /**
+   * Whether the server keeps the statements of each delivery prepared, by their names: it would parse and plan
+   * them every time. `false` behind a pooler that gives each statement another connection, such as PgBouncer in
+   * transaction mode before 1.21, or without its `max_prepared_statements`. postgres.js has this option
+   * itself, and PGlite prepares nothing. Default: true, until such a pooler refuses a statement.
+   */
+  readonly prepare?: boolean;
+}
+
 interface Completion {
   readonly key: string;
   readonly fence: number;
@@ -64,11 +77,14 @@ interface Completion {
  * pool.on('error', console.error);
  * createReceiver({ secret, store: postgresStore(pool) });
  */
-export function postgresStore(client: PostgresClient): IdempotencyStore {
+export function postgresStore(
+  client: PostgresClient,
+  { prepare = true }: PostgresStoreOptions = {},
+): IdempotencyStore {
   const query = retrying(toQuery(client));
   const limits = limitsOf(client);
   warnOfLimits('PostgreSQL', limits);
-  return withContract(new PostgresStore(query, adviceOf(limits)));
+  return withContract(new PostgresStore(query, prepare, adviceOf(limits)));
 }
 
 class PostgresStore implements StoreVerbs {
@@ -76,6 +92,7 @@ class PostgresStore implements StoreVerbs {
   readonly description = 'PostgreSQL';
   readonly whenSilent: string | undefined;
   readonly #query: Query;
+  #prepares: boolean;
   readonly #schema: Schema;
   readonly #claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
     ...LIMITS,
@@ -87,8 +104,9 @@ class PostgresStore implements StoreVerbs {
     { ...LIMITS, sizeOf: () => 0, keyOf: ({ key }) => key },
   );
 
-  constructor(query: Query, whenSilent: string | undefined) {
+  constructor(query: Query, prepares: boolean, whenSilent: string | undefined) {
     this.whenSilent = whenSilent;
+    this.#prepares = prepares;
     this.#query = query;
     this.#schema = new Schema(query);
   }
@@ -102,23 +120,23 @@ class PostgresStore implements StoreVerbs {
   }
 
   async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
-    return (await this.#run(sql.RENEW, [key, `${fence}`, `${leaseMs}`])).length > 0;
+    return this.#holds(sql.RENEW, [key, `${fence}`, `${leaseMs}`], 'renew');
   }
 
   async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
     const texts = [JSON.stringify(step), JSON.stringify(output)];
-    return (await this.#run(sql.COMPLETE_STEP, [key, `${fence}`, ...texts])).length > 0;
+    return this.#holds(sql.COMPLETE_STEP, [key, `${fence}`, ...texts], 'complete step');
   }
 
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
     const error = storable(terms.error);
-    const [row] = await this.#run(sql.FAIL, [key, `${fence}`, `${terms.permanent}`, error]);
+    const [row] = await this.#run(sql.FAIL, [key, `${fence}`, `${terms.permanent}`, error], 'fail');
     if (!row) return 'lost';
     return row.text('state') === 'dead' ? 'dead' : 'retry';
   }
 
   async release(key: string, fence: number): Promise<boolean> {
-    return (await this.#run(sql.RELEASE, [key, `${fence}`])).length > 0;
+    return this.#holds(sql.RELEASE, [key, `${fence}`], 'release');
   }
 
   async redrive(key: string): Promise<boolean> {
@@ -141,22 +159,42 @@ class PostgresStore implements StoreVerbs {
   }
 
   async #claim(asked: readonly Asked[]): Promise<Claim[]> {
-    const claims = JSON.stringify(asked.map(toClaimJson));
-    const rows = byKey(await this.#run(sql.CLAIM, [claims, INTERRUPTED]));
+    const claims = asked.map(toColumns);
+    const [one, ...others] = claims;
+    if (one && others.length === 0) {
+      const { crashes: _, ...columns } = one;
+      const [row] = await this.#run(sql.CLAIM_NEW, Object.values(columns), 'claim');
+      if (row) return [{ state: 'acquired', fence: row.number('fence'), attempt: 1, steps: {} }];
+    }
+    const rows = byKey(await this.#run(sql.CLAIM, [JSON.stringify(claims)], 'claim all'));
     return asked.map(({ delivery, lease }) => toClaim(rows.get(delivery.key), lease.owner));
   }
 
   async #complete(completions: readonly Completion[]): Promise<boolean[]> {
+    const [one, ...others] = completions;
+    if (one && others.length === 0) {
+      const { key, fence, keepMs } = one;
+      return [await this.#holds(sql.COMPLETE, [key, `${fence}`, `${keepMs}`], 'complete')];
+    }
     const values = completions.map(({ key, fence, keepMs }) => ({ key, fence, keep: `${keepMs}` }));
-    const rows = byKey(await this.#run(sql.COMPLETE, [JSON.stringify(values)]));
+    const rows = byKey(await this.#run(sql.COMPLETE_ALL, [JSON.stringify(values)]));
     return completions.map(({ key }) => rows.has(key));
   }
 
-  async #run(text: string, values: Value[]): Promise<readonly Row[]> {
+  async #holds(text: string, values: Value[], name: string): Promise<boolean> {
+    return (await this.#run(text, values, name)).length > 0;
+  }
+
+  /** @param name - Of what is run for each delivery: the others are planned anew, for tables as they are. */
+  async #run(text: string, values: Value[], name?: string): Promise<readonly Row[]> {
     await this.#schema.ready();
     try {
-      return await this.#query(text, values);
+      return await this.#query(text, values, this.#prepares && name ? PREFIX + name : undefined);
     } catch (error) {
+      if (this.#prepares && name && isUnprepared(error)) {
+        this.#prepares = false;
+        return this.#run(text, values);
+      }
       this.#schema.check(error);
       throw error;
     }
@@ -165,4 +203,9 @@ class PostgresStore implements StoreVerbs {
 
 function scopeOrNull(scope: string | undefined): Value {
   return scope === undefined ? null : storable(scope);
+}
+
+/** Behind a pooler, a statement is on another connection, or is on this one already. It was not run. */
+function isUnprepared(error: unknown): boolean {
+  return ['26000', '42P05'].includes(sqlState(error) ?? '');
 }
