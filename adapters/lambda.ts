@@ -62,7 +62,7 @@ export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Prom
 function readEvent(event: LambdaEvent): WebhookRequest {
   const method = event?.requestContext?.http?.method ?? event?.httpMethod;
   if (method === undefined) {
-    // To a queue, any answer would say that its message was handled.
+    // To a queue, any response would say that its message was handled.
     throw new UsageError(
       'event_invalid',
       'toLambda() got an event that is no HTTP request. Give this function no other trigger than a ' +

@@ -9,7 +9,7 @@ export type { NodeRequest, NodeResponse };
  * compatibility mode, and any framework that gives a handler Node's own request and response.
  *
  * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
- * @returns A listener whose promise resolves when the answer has been given. It never rejects.
+ * @returns A listener whose promise resolves when the response has been given. It never rejects.
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example

@@ -87,7 +87,9 @@ export function toReceive<Env = void>(
   source: ReceiverSource<Env>,
   options?: { readonly isPerEnv?: boolean },
 ): Receive<Env> {
-  const receiverFor = makeOnce(readSource(source, 'receive'), options);
+  const make = readSource(source, 'receive');
+  if (typeof source !== 'function') return (request) => source.receive(request);
+  const receiverFor = makeOnce(make, options);
   return async (request, env) => {
     const receiver = await receiverFor(env);
     return receiver?.receive(request) ?? toResponse({ outcome: 'failed', ran: [] });

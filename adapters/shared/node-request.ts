@@ -60,7 +60,7 @@ function limitPieces(body: Readable, limit: number): void {
     left -= 1;
     if (left >= 0) return;
     body.off('data', count);
-    // For raw-body, which lets go of the pieces: a request that is destroyed could not be answered any more.
+    // For raw-body, which lets go of the pieces: a request that is destroyed could get no response any more.
     body.emit('error', tooManyPieces());
   });
 }

@@ -9,7 +9,7 @@ import { Purging } from './purging.js';
 const MAX_CRASHES = 5;
 
 /** On which terms work is done once. */
-export interface HoldTerms {
+export interface OnceTerms {
   /** How long the key is remembered; `Infinity` for ever. */
   readonly keepMs: number;
   /** Nobody tries again what fails now: it is dead, where the store can park it. */
@@ -49,9 +49,9 @@ export class Idempotency {
    *
    * @param work - Must not reject.
    */
-  async hold(
+  async doOnce(
     subject: Claimable,
-    terms: HoldTerms,
+    terms: OnceTerms,
     work: (lease: Lease) => Promise<Work>,
   ): Promise<Dispatched> {
     const lease = await this.#claim(subject, terms);
@@ -63,7 +63,7 @@ export class Idempotency {
     else ended = await this.#settle(lease, subject, ended, terms);
     if (ended.state === 'timeout' || ended.state === 'lost')
       terms.onError(lease.endError(ended.state), lease.attempt);
-    if (!this.#closing) this.#purging.perhaps();
+    if (!this.#closing) this.#purging.ifDue();
     return toDispatched(ended, lease);
   }
 
@@ -103,7 +103,7 @@ export class Idempotency {
   }
 
   /** Step 4. Asks again for a while, because what is being processed elsewhere is most often soon done. */
-  async #claim(subject: Claimable, { keepMs, onError }: HoldTerms): Promise<Lease | Dispatched> {
+  async #claim(subject: Claimable, { keepMs, onError }: OnceTerms): Promise<Lease | Dispatched> {
     const { key } = subject;
     const { leaseMs, waitMs } = this.#timing;
     const maxCrashes = this.#parks(subject) ? MAX_CRASHES : Number.POSITIVE_INFINITY;
@@ -159,7 +159,7 @@ export class Idempotency {
     lease: Lease,
     subject: Claimable,
     work: Work,
-    { keepMs, lastAttempt = false }: Pick<HoldTerms, 'keepMs' | 'lastAttempt'>,
+    { keepMs, lastAttempt = false }: Pick<OnceTerms, 'keepMs' | 'lastAttempt'>,
   ): Promise<Work> {
     lease.stop();
     const permanent = lastAttempt && this.#parks(subject);
@@ -202,7 +202,7 @@ export class Idempotency {
   }
 
   /** Work that ends late still counts, unless somebody else has taken over by then. */
-  #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, terms: HoldTerms): void {
+  #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, terms: OnceTerms): void {
     this.#goOn(
       working
         .then<unknown>((work) =>

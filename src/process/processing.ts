@@ -23,7 +23,7 @@ export interface ProcessOptions {
 }
 
 /** What is known of a delivery beside what is kept of it. */
-interface HoldOptions {
+interface OnceOptions {
   readonly lastAttempt: boolean;
   readonly payload?: unknown;
 }
@@ -72,7 +72,7 @@ export class Processing {
     }
     if (this.#settings.isDefaultStore) warnOfMemory();
     const result = await this.#inFlight.join(key, () =>
-      this.hold(seal(delivery), { lastAttempt, payload }, (lease) =>
+      this.doOnce(seal(delivery), { lastAttempt, payload }, (lease) =>
         this.#run(routes, delivery, lease),
       ),
     );
@@ -84,7 +84,7 @@ export class Processing {
   async #keep(delivery: Delivery, refused: Rejection): Promise<Result> {
     const { payload } = delivery;
     const result = await this.#inFlight.join(delivery.key, () =>
-      this.hold(seal(delivery), { lastAttempt: true, payload }, async () =>
+      this.doOnce(seal(delivery), { lastAttempt: true, payload }, async () =>
         failed(refused.message),
       ),
     );
@@ -121,15 +121,15 @@ export class Processing {
   }
 
   /** Does work on a delivery once, and says what became of it. */
-  hold(
+  doOnce(
     delivery: SealedDelivery,
-    { lastAttempt, payload }: HoldOptions,
+    { lastAttempt, payload }: OnceOptions,
     work: (lease: Lease) => Promise<Work>,
   ): Promise<Dispatched> {
     const onError = (error: unknown, attempt?: number) =>
       this.onError(error, { ...delivery, payload }, { attempt });
     const terms = { keepMs: this.#settings.keepMs, lastAttempt, onError };
-    return this.#idempotency.hold(delivery, terms, work);
+    return this.#idempotency.doOnce(delivery, terms, work);
   }
 
   #run(routes: readonly Route[], delivery: Delivery, lease: Lease): Promise<Work> {

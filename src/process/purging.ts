@@ -22,7 +22,7 @@ export class Purging {
   }
 
   /** Called once a delivery is done with, so that it need not wait for this. */
-  perhaps(): void {
+  ifDue(): void {
     if (!this.#store.durable || performance.now() < this.#dueAt) return;
     this.idle = this.#purge();
   }

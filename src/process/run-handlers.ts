@@ -105,7 +105,7 @@ async function runEffect(prepared: Prepared, key: string, run: Run): Promise<Wor
   const onError = (error: WebhookError) =>
     error.code === 'store_unavailable' && run.onError(error, name);
   const terms = { keepMs: Number.POSITIVE_INFINITY, onError };
-  const { outcome } = await run.idempotency.hold(effect, terms, (lease) => {
+  const { outcome } = await run.idempotency.doOnce(effect, terms, (lease) => {
     running = runHandler(prepared, lease, run);
     return running;
   });

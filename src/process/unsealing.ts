@@ -62,7 +62,7 @@ export class Unsealing {
       const key = isProven ? keyOfSealed(sealed, this.#settings) : undefined;
       return key === undefined
         ? this.#keep(sealed, reason)
-        : this.#processing.hold({ ...sealed, key }, UNSEALED, async () => failed(reason));
+        : this.#processing.doOnce({ ...sealed, key }, UNSEALED, async () => failed(reason));
     }
   }
 
@@ -121,7 +121,7 @@ export class Unsealing {
       result = given;
       return LEFT.includes(given.outcome) ? DONE : failed('it could not be processed');
     };
-    const dispatched = await this.#processing.hold(kept, UNSEALED, () =>
+    const dispatched = await this.#processing.doOnce(kept, UNSEALED, () =>
       prove().catch((error) => {
         thrown = { error };
         return failed(describeError(error));
@@ -141,7 +141,7 @@ export class Unsealing {
     );
     this.#processing.onError(error, sealed);
     const kept = { ...sealed, key: unprovenKey(sealed, body, proof), proof: `${UNPROVEN}${proof}` };
-    const dispatched = await this.#processing.hold(kept, UNSEALED, async () => failed(reason));
+    const dispatched = await this.#processing.doOnce(kept, UNSEALED, async () => failed(reason));
     // Nobody keeps it, where the store cannot: so the queue has to.
     if (dispatched.outcome !== 'failed') return dispatched;
     return new Rejection('signature_invalid', { id, event, detail: reason });

@@ -6,7 +6,7 @@ import { removeFolders, run, USERS } from './folder.js';
 import { compile, isUnreachable, makeProject, pack, toSpecifier } from './packed.js';
 
 // It builds, packs and installs; the compiler reads the types of four frameworks.
-const timeout = 180_000;
+const timeout = 600_000;
 
 let bare: string;
 let typed: string;

@@ -49,26 +49,26 @@ describe('work under a lease', () => {
   test('is done once', async () => {
     const { process } = setUp();
     const work = vi.fn(async () => DONE);
-    expect(await process().hold(subject, KEEP, work)).toEqual({
+    expect(await process().doOnce(subject, KEEP, work)).toEqual({
       outcome: 'handled',
       ran: ['deliver'],
       attempt: 1,
       key: subject.key,
     });
-    expect(await process().hold(subject, KEEP, work)).toEqual(DONE_BEFORE);
+    expect(await process().doOnce(subject, KEEP, work)).toEqual(DONE_BEFORE);
     expect(work).toHaveBeenCalledOnce();
   });
 
   test('that failed is done again at once', async () => {
     const { process } = setUp();
-    await process().hold(subject, KEEP, async () => FAILED);
-    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 2 });
+    await process().doOnce(subject, KEEP, async () => FAILED);
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 2 });
   });
 
   test('that was busy elsewhere counts as no attempt', async () => {
     const { process } = setUp();
-    await process().hold(subject, KEEP, async () => ({ state: 'busy', ran: [] }));
-    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 1 });
+    await process().doOnce(subject, KEEP, async () => ({ state: 'busy', ran: [] }));
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 1 });
   });
 
   test('is claimed again by the same owner where the answer was lost', async () => {
@@ -81,7 +81,7 @@ describe('work under a lease', () => {
       throw new Error('connection reset');
     };
     const { process } = setUp(storeWith({ claim }, base));
-    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({
       outcome: 'handled',
       attempt: 1,
     });
@@ -101,9 +101,9 @@ describe('work under a lease', () => {
     };
     const { process } = setUp(storeWith({ claim }, base));
     const work = vi.fn(async () => DONE);
-    const first = process().hold(subject, KEEP, work);
+    const first = process().doOnce(subject, KEEP, work);
     const other = setUp(base, { waitMs: 10_000 });
-    expect(await other.process().hold(subject, KEEP, async () => DONE)).toMatchObject({
+    expect(await other.process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({
       outcome: 'handled',
       attempt: 2,
     });
@@ -122,7 +122,7 @@ describe('work under a lease', () => {
       return granted;
     };
     const { process } = setUp(storeWith({ claim }, base));
-    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({
       outcome: 'handled',
       attempt: 1,
     });
@@ -143,7 +143,7 @@ describe('work under a lease', () => {
     // Answered after more than the time to renew it, and well before it lapses.
     const { process } = setUp(storeWith({ claim, renew }, base), { renewMs: 50, leaseMs: 60_000 });
     let isRenewed = false;
-    const held = process().hold(subject, KEEP, async () => {
+    const held = process().doOnce(subject, KEEP, async () => {
       const startedAt = performance.now();
       await renewed.promise;
       isRenewed = performance.now() - startedAt < 45;
@@ -160,7 +160,7 @@ describe('work under a lease', () => {
       ++calls === 1 ? new Promise(() => {}) : base.renew(...args);
     const { process } = setUp(storeWith({ renew }, base), { renewMs: 20, leaseMs: 200 });
     const working = () => new Promise<Work>((resolve) => setTimeout(() => resolve(DONE), 400));
-    expect(await process().hold(subject, KEEP, working)).toMatchObject({ outcome: 'handled' });
+    expect(await process().doOnce(subject, KEEP, working)).toMatchObject({ outcome: 'handled' });
   });
 
   test('is renewed for as long as it takes, and no longer', async () => {
@@ -168,7 +168,7 @@ describe('work under a lease', () => {
     const renew = vi.fn<IdempotencyStore['renew']>((...args) => base.renew(...args));
     const { process } = setUp(storeWith({ renew }, base), { renewMs: 5, leaseMs: 60_000 });
     const { promise, resolve } = deferred<Work>();
-    const held = process().hold(subject, KEEP, () => promise);
+    const held = process().doOnce(subject, KEEP, () => promise);
     await vi.waitUntil(() => renew.mock.calls.length >= 3);
     resolve(DONE);
     expect(await held).toMatchObject({ outcome: 'handled' });
@@ -181,8 +181,8 @@ describe('work under a lease', () => {
   test('of another process is waited for', async () => {
     const { process } = setUp(memoryStore(), { waitMs: 10_000 });
     const { promise, resolve } = deferred<Work>();
-    const first = process().hold(subject, KEEP, () => promise);
-    const second = process().hold(subject, KEEP, async () => DONE);
+    const first = process().doOnce(subject, KEEP, () => promise);
+    const second = process().doOnce(subject, KEEP, async () => DONE);
     resolve(DONE);
     expect(await first).toMatchObject({ outcome: 'handled' });
     expect(await second).toEqual(DONE_BEFORE);
@@ -191,8 +191,8 @@ describe('work under a lease', () => {
   test('of another process that takes too long is told to be busy, and for how long', async () => {
     const { process } = setUp();
     const { promise, resolve } = deferred<Work>();
-    const first = process().hold(subject, KEEP, () => promise);
-    const second = await process().hold(subject, KEEP, async () => DONE);
+    const first = process().doOnce(subject, KEEP, () => promise);
+    const second = await process().doOnce(subject, KEEP, async () => DONE);
     expect(second).toMatchObject({ outcome: 'busy', retryAfterMs: expect.any(Number) });
     resolve(DONE);
     await first;
@@ -203,7 +203,7 @@ describe('a lease that ends early', () => {
   test('because the work takes too long: the signal fires, and it counts as a crash', async () => {
     const fail = vi.fn();
     const { process } = setUp(storeWith({ fail }), { timeoutMs: 20 });
-    const held = await process().hold(subject, KEEP, async (lease) => {
+    const held = await process().doOnce(subject, KEEP, async (lease) => {
       const { promise, resolve } = deferred<Work>();
       lease.signal.addEventListener('abort', () => resolve({ ...FAILED, error: 'aborted' }));
       return promise;
@@ -212,7 +212,7 @@ describe('a lease that ends early', () => {
     toldOf('handler_timeout');
     expect(fail).not.toHaveBeenCalled();
     const next = await vi.waitUntil(async () => {
-      const again = await process().hold(subject, KEEP, async () => DONE);
+      const again = await process().doOnce(subject, KEEP, async () => DONE);
       return again.outcome === 'handled' && again;
     });
     expect(next).toMatchObject({ attempt: 2 });
@@ -221,7 +221,7 @@ describe('a lease that ends early', () => {
   test('is not prolonged by a store that hangs', async () => {
     const store = storeWith({ renew: () => new Promise(() => {}) });
     const { process } = setUp(store, { timeoutMs: 80, renewMs: 10, leaseMs: 10_000 });
-    const held = await process().hold(subject, KEEP, () => new Promise<Work>(() => {}));
+    const held = await process().doOnce(subject, KEEP, () => new Promise<Work>(() => {}));
     expect(held).toMatchObject({ outcome: 'failed' });
     toldOf('handler_timeout');
   });
@@ -229,12 +229,14 @@ describe('a lease that ends early', () => {
   test('by work that ends late is recorded, if nobody has taken over', async () => {
     const { process } = setUp(memoryStore(), { timeoutMs: 10 });
     const { promise, resolve } = deferred<Work>();
-    expect(await process().hold(subject, KEEP, () => promise)).toMatchObject({ outcome: 'failed' });
+    expect(await process().doOnce(subject, KEEP, () => promise)).toMatchObject({
+      outcome: 'failed',
+    });
     toldOf('handler_timeout');
     resolve(DONE);
     const work = vi.fn(async () => DONE);
     await vi.waitUntil(async () => {
-      return (await process().hold(subject, KEEP, work)).outcome === 'duplicate';
+      return (await process().doOnce(subject, KEEP, work)).outcome === 'duplicate';
     });
     expect(work).not.toHaveBeenCalled();
   });
@@ -246,23 +248,23 @@ describe('a lease that ends early', () => {
       base.claim(delivery, { ...terms, leaseMs: 1 });
     const frozen = setUp(storeWith({ claim, renew: async () => true }, base));
     const { promise, resolve } = deferred<Work>();
-    const first = frozen.process().hold(subject, KEEP, () => promise);
+    const first = frozen.process().doOnce(subject, KEEP, () => promise);
     const { process } = setUp(base);
     const second = await vi.waitUntil(async () => {
-      const held = await process().hold(subject, KEEP, async () => FAILED);
+      const held = await process().doOnce(subject, KEEP, async () => FAILED);
       return held.outcome === 'failed' && held;
     });
     expect(second).toMatchObject({ attempt: 2 });
     resolve(DONE);
     expect(await first).toMatchObject({ outcome: 'busy' });
     toldOf('lease_lost');
-    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 3 });
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 3 });
   });
 
   test('because renewing finds it lost: the signal fires', async () => {
     const { process } = setUp(storeWith({ renew: async () => false }));
     let signal: AbortSignal | undefined;
-    const held = await process().hold(subject, KEEP, (lease: Lease) => {
+    const held = await process().doOnce(subject, KEEP, (lease: Lease) => {
       signal = lease.signal;
       return new Promise<Work>(() => {});
     });
@@ -276,7 +278,7 @@ describe('a lease that ends early', () => {
       throw new Error('the store is down');
     };
     const { process } = setUp(storeWith({ renew }));
-    const held = await process().hold(subject, KEEP, () => new Promise<Work>(() => {}));
+    const held = await process().doOnce(subject, KEEP, () => new Promise<Work>(() => {}));
     expect(held).toMatchObject({ outcome: 'busy' });
     toldOf('lease_lost');
   });
@@ -289,7 +291,7 @@ describe('a store that fails', () => {
     };
     const { process } = setUp(storeWith({ claim }));
     const work = vi.fn(async () => DONE);
-    expect(await process().hold(subject, KEEP, work)).toMatchObject({
+    expect(await process().doOnce(subject, KEEP, work)).toMatchObject({
       outcome: 'unavailable',
     });
     expect(told).toEqual([
@@ -307,10 +309,10 @@ describe('a store that fails', () => {
       .fn<IdempotencyStore['complete']>((...args) => base.complete(...args))
       .mockRejectedValueOnce(new Error('connection reset'));
     const { process, errors } = setUp(storeWith({ complete }, base));
-    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({
       outcome: 'handled',
     });
-    expect(await process().hold(subject, KEEP, async () => DONE)).toEqual(DONE_BEFORE);
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toEqual(DONE_BEFORE);
     expect(errors).toEqual([]);
   });
 
@@ -320,7 +322,7 @@ describe('a store that fails', () => {
     };
     const { process, errors } = setUp(storeWith({ complete }));
     const closing = process();
-    expect(await closing.hold(subject, KEEP, async () => DONE)).toMatchObject({
+    expect(await closing.doOnce(subject, KEEP, async () => DONE)).toMatchObject({
       outcome: 'handled',
     });
     await closing.close(0);
@@ -339,12 +341,14 @@ describe('a store that fails', () => {
     };
     const { process, errors } = setUp(storeWith({ complete }, base), { leaseMs: 5_000 });
     const first = process();
-    expect(await first.hold(subject, KEEP, async () => DONE)).toMatchObject({ outcome: 'handled' });
+    expect(await first.doOnce(subject, KEEP, async () => DONE)).toMatchObject({
+      outcome: 'handled',
+    });
     setTimeout(() => {
       isDown = false;
     }, 300);
     await first.close(5_000);
-    expect(await process().hold(subject, KEEP, async () => DONE)).toEqual(DONE_BEFORE);
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toEqual(DONE_BEFORE);
     expect(errors).toEqual([]);
   });
 
@@ -357,11 +361,11 @@ describe('a store that fails', () => {
     };
     const { process, errors } = setUp(storeWith({ complete }, base));
     const first = process();
-    await first.hold(subject, KEEP, async () => DONE);
+    await first.doOnce(subject, KEEP, async () => DONE);
     await vi.waitFor(() => expect(errors).toHaveLength(1), SOON);
     isDown = false;
     await first.close(5_000);
-    expect(await process().hold(subject, KEEP, async () => DONE)).toEqual(DONE_BEFORE);
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toEqual(DONE_BEFORE);
     expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]);
   });
 
@@ -383,7 +387,7 @@ describe('a store that fails', () => {
     );
     const { process } = setUp(store, { leaseMs: 5_000 });
     const first = process();
-    await first.hold(subject, KEEP, async (lease) => {
+    await first.doOnce(subject, KEEP, async (lease) => {
       await lease.record('one', null);
       return FAILED;
     });
@@ -392,7 +396,7 @@ describe('a store that fails', () => {
     }, 100);
     await first.close(5_000);
     let done: unknown;
-    await process().hold(subject, KEEP, async (lease) => {
+    await process().doOnce(subject, KEEP, async (lease) => {
       done = lease.steps;
       return DONE;
     });
@@ -420,7 +424,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     await crash(store, 5);
     const { process } = setUp(store);
     const work = vi.fn(async () => DONE);
-    expect(await process().hold(subject, KEEP, work)).toMatchObject({ outcome: 'parked' });
+    expect(await process().doOnce(subject, KEEP, work)).toMatchObject({ outcome: 'parked' });
     expect(work).not.toHaveBeenCalled();
     expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(1);
   });
@@ -429,7 +433,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     const store = durable();
     await crash(store, 4);
     const { process } = setUp(store);
-    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 5 });
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 5 });
   });
 
   test('is dead after five, however soon it kills its process', async () => {
@@ -449,12 +453,12 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
         return new Promise<Work>(() => {});
       });
       const { process } = setUp(store, { waitMs: 0 });
-      void process().hold(subject, KEEP, begun);
+      void process().doOnce(subject, KEEP, begun);
       await vi.waitUntil(() => !isAlive, SOON);
       await new Promise((resolve) => setTimeout(resolve, timing.leaseMs + 20));
     }
     const { process } = setUp(base);
-    expect(await process().hold(subject, KEEP, async () => DONE)).toEqual({
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toEqual({
       outcome: 'parked',
       ran: [],
       key: subject.key,
@@ -478,11 +482,11 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     const { process } = setUp(store, { leaseMs: 10, renewMs: 5, waitMs: 0 });
     const work = vi.fn(async () => DONE);
     for (let time = 0; time < 6; time++) {
-      expect(await process().hold(subject, KEEP, work)).toMatchObject({ outcome: 'unavailable' });
+      expect(await process().doOnce(subject, KEEP, work)).toMatchObject({ outcome: 'unavailable' });
     }
     isLost = false;
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await process().hold(subject, KEEP, work)).toMatchObject({ outcome: 'handled' });
+    expect(await process().doOnce(subject, KEEP, work)).toMatchObject({ outcome: 'handled' });
     expect(work).toHaveBeenCalledOnce();
   });
 
@@ -490,7 +494,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     const store = memoryStore();
     await crash(store, 9);
     const { process } = setUp(store);
-    expect(await process().hold(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 10 });
+    expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 10 });
   });
 
   test('is tried for ever where it is an effect, which has nothing to park', async () => {
@@ -498,7 +502,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     await crash(store, 9);
     const { process } = setUp(store);
     const effect = { ...subject, body: undefined };
-    expect(await process().hold(effect, KEEP, async () => DONE)).toMatchObject({ attempt: 10 });
+    expect(await process().doOnce(effect, KEEP, async () => DONE)).toMatchObject({ attempt: 10 });
   });
 });
 
@@ -507,7 +511,7 @@ describe('closing', () => {
     const { process } = setUp();
     const idempotency = process();
     await idempotency.close(1_000);
-    expect(await idempotency.hold(subject, KEEP, async () => DONE)).toEqual(CLOSED);
+    expect(await idempotency.doOnce(subject, KEEP, async () => DONE)).toEqual(CLOSED);
   });
 
   test('gives back a claim whose work has not started', async () => {
@@ -519,7 +523,7 @@ describe('closing', () => {
     };
     const idempotency = setUp(storeWith({ claim }, base)).process();
     const work = vi.fn(async () => DONE);
-    const held = idempotency.hold(subject, KEEP, work);
+    const held = idempotency.doOnce(subject, KEEP, work);
     const closed = idempotency.close(1_000);
     resolve();
     await closed;
@@ -528,7 +532,7 @@ describe('closing', () => {
     expect(
       await setUp(base)
         .process()
-        .hold(subject, KEEP, async () => DONE),
+        .doOnce(subject, KEEP, async () => DONE),
     ).toMatchObject({ attempt: 1 });
   });
 });

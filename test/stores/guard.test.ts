@@ -3,9 +3,9 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { guardStore } from '../../src/stores/guard.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
-import { describeStore } from './suite.js';
+import { ageClock, describeStore } from './suite.js';
 
-describeStore('guarded', () => guardStore(memoryStore()));
+describeStore('guarded', () => guardStore(memoryStore()), { age: ageClock });
 
 type Verb = 'claim' | 'complete';
 
@@ -27,6 +27,7 @@ function shop(store: IdempotencyStore, oncePer: boolean) {
 }
 
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 

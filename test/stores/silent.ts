@@ -28,8 +28,8 @@ export interface SilentClient {
   readonly silent?: number;
 }
 
-/** From when new connections work. */
-const BACK_MS = 10_000;
+/** From when new connections work: 10 s, which `npm run chaos` holds; the rest is for a machine that stalls. */
+const BACK_MS = 15_000;
 /** The receiver waits 10 s for a call; the rest is for a machine that stalls. */
 const FAILED_MS = 11_500;
 /** Longer than any limit, so that what was opened in the hole is given up, too. */

@@ -1,11 +1,17 @@
 import * as fc from 'fast-check';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { type StoreSuite, testStore } from 'storefront-webhooks/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { answersOf, histories } from './histories.js';
-import { ModelStore } from './model.js';
+import { LONG_AGO_MS, ModelStore } from './model.js';
 
 export { newDelivery } from '../../src/testing/store/tested.js';
+
+/** The `age` of a store that tells the time by this process. To be restored after the test. */
+export function ageClock(): void {
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() - LONG_AGO_MS);
+}
 
 /** What every store has to do, run against the real thing: as published, and beside a model. */
 export function describeStore(

@@ -182,7 +182,10 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(runs).toEqual([{ order: 'fits', hash: hashOf(largeOrder('fits', 95_000)) }]);
     expect(await shop.deliver('/none', largeOrder('larger', 95_200), 'l')).toBe('503 unavailable');
     expect(await shop.deliver('/none', largeOrder('larger', 200_000), 'l')).toBe('503 unavailable');
-    expect(shop.output()).toMatch(/200000 bytes is too large .* \{ large: env.BODIES \}/);
+    await vi.waitFor(
+      () => expect(shop.output()).toMatch(/200000 bytes is too large .* \{ large: env.BODIES \}/),
+      WAIT,
+    );
     expect(ordersOf(await shop.state())).toEqual(['fits']);
   });
 

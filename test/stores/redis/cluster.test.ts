@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, withRedis } from '../../support/redis.js';
 import { describeStore } from '../suite.js';
 import { startCluster } from './clustered.js';
+import { ageDelivery } from './deliveries.js';
 
 withRedis('on a cluster of three', () => {
   let servers: RedisServer[] = [];
@@ -43,7 +44,13 @@ withRedis('on a cluster of three', () => {
       await Promise.all(admins.map((admin) => admin.flushall()));
       return opened.store;
     };
-    describeStore(`Redis (${name})`, make, { expires: true });
+    const age = async (key: string) => {
+      for (const admin of admins) {
+        const [delivery] = await admin.keys(`*:${key}`);
+        if (delivery) await ageDelivery(admin, delivery, key);
+      }
+    };
+    describeStore(`Redis (${name})`, make, { expires: true, age });
   });
 
   test.each([

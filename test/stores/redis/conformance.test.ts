@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { type RedisServer, redisBinaries, startRedis, withRedis } from '../../support/redis.js';
 import { describeStore } from '../suite.js';
 import { type Connected, clients } from './clients.js';
-import { LONG_AGO_MS } from './deliveries.js';
+import { ageDelivery } from './deliveries.js';
 
 withRedis('on a real server', () => {
   describe.each(redisBinaries)('%s', (binary) => {
@@ -32,8 +32,7 @@ withRedis('on a real server', () => {
       const age = async (key: string) => {
         // A client may put a prefix before it.
         const [delivery = ''] = await admin.keys(`*:${key}`);
-        await admin.hincrby(delivery, 'n', LONG_AGO_MS);
-        await admin.zincrby(delivery.replace(key, 'open'), LONG_AGO_MS, key);
+        await ageDelivery(admin, delivery, key);
       };
       describeStore(`Redis (${name})`, make, { expires: true, age });
     });

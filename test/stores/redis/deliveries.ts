@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import type {
   Claim,
   Claimable,
@@ -13,6 +14,12 @@ export const RETRY: FailTerms = {
 };
 /** A lease or a delay that ended when any sender would have come back. */
 export const LONG_AGO_MS = -120_000;
+
+/** Makes a delivery that waits for its retry long past due. */
+export async function ageDelivery(admin: Redis, delivery: string, key: string): Promise<void> {
+  await admin.hincrby(delivery, 'n', LONG_AGO_MS);
+  await admin.zincrby(delivery.replace(key, 'open'), LONG_AGO_MS, key);
+}
 
 export function newDelivery(): Claimable {
   return {
