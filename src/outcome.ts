@@ -88,66 +88,66 @@ export interface Dispatched {
   readonly key?: string | undefined;
 }
 
-/** The answer to a request, free of any framework. */
+/** What a request is answered with, free of any framework. */
 export interface WebhookResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON. Holds no secret, no signature, no payload data and nothing of an error. */
   readonly body: string;
   readonly outcome: Outcome;
-  /** Names of the handlers that ran to their end; not part of the answer. */
+  /** Names of the handlers that ran to their end; not sent. */
   readonly ran: readonly string[];
   /**
-   * Settles when the store has taken what it could not take before the answer: to be given to `waitUntil`,
+   * Settles when the store has taken what it could not take before the response: to be given to `waitUntil`,
    * where a platform ends what nobody waits for.
    */
   readonly recorded?: Promise<unknown> | undefined;
 }
 
-type Fixed = Pick<WebhookResponse, 'status' | 'body'>;
+type StatusAndBody = Pick<WebhookResponse, 'status' | 'body'>;
 
-const ANSWERS = {
-  handled: fixed(200, 'handled', 'Handled.'),
-  parked: fixed(200, 'parked', 'Kept for a person to look at.'),
-  duplicate: fixed(200, 'duplicate', 'Done before.'),
-  ignored: fixed(200, 'ignored', 'Nobody here handles this event.'),
-  queued: fixed(200, 'queued', 'Queued.'),
-  failed: fixed(500, 'failed', 'The webhook could not be handled. Send it again.'),
-  busy: fixed(503, 'busy', 'This delivery is being handled. Ask again later.'),
-  unavailable: fixed(503, 'unavailable', 'Not available now. Send it again later.'),
-} satisfies Record<Dispatched['outcome'], Fixed>;
+const RESPONSES = {
+  handled: statusAndBody(200, 'handled', 'Handled.'),
+  parked: statusAndBody(200, 'parked', 'Kept for a person to look at.'),
+  duplicate: statusAndBody(200, 'duplicate', 'Done before.'),
+  ignored: statusAndBody(200, 'ignored', 'Nobody here handles this event.'),
+  queued: statusAndBody(200, 'queued', 'Queued.'),
+  failed: statusAndBody(500, 'failed', 'The webhook could not be handled. Send it again.'),
+  busy: statusAndBody(503, 'busy', 'This delivery is being handled. Ask again later.'),
+  unavailable: statusAndBody(503, 'unavailable', 'Not available now. Send it again later.'),
+} satisfies Record<Dispatched['outcome'], StatusAndBody>;
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
-/** Step 7: the answer to a verified delivery, or to a refused one. */
+/** Step 7: the response to a verified delivery, or to a refused one. */
 export function toResponse(result: Result): WebhookResponse {
-  if (result.outcome === 'rejected') return refusalOf(result);
+  if (result.outcome === 'rejected') return toRefusal(result);
   const { outcome, ran, retryAfterMs = 1000 } = result;
-  const { status, body } = ANSWERS[outcome];
+  const { status, body } = RESPONSES[outcome];
   if (status !== 503) return { status, headers: JSON_HEADERS, body, outcome, ran };
   const retryAfter = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
   return { status, headers: { ...JSON_HEADERS, 'retry-after': retryAfter }, body, outcome, ran };
 }
 
-function refusalOf({ status, message, code, issues }: Rejection): WebhookResponse {
+function toRefusal({ status, message, code, issues }: Rejection): WebhookResponse {
   const fields = new Set(
     issues.map(({ path, foreign }) => (foreign ? '' : path.split('.')[0]) || 'payload'),
   );
   const errors = Array.from(fields, (field) => `${field} is not as expected`);
   return {
-    ...fixed(status, 'rejected', message, errors),
+    ...statusAndBody(status, 'rejected', message, errors),
     headers: code === 'method_not_allowed' ? { ...JSON_HEADERS, allow: 'POST' } : JSON_HEADERS,
     outcome: 'rejected',
     ran: [],
   };
 }
 
-function fixed(
+function statusAndBody(
   status: number,
   outcome: Outcome,
   message: string,
   errors: readonly string[] = [],
-): Fixed {
+): StatusAndBody {
   return {
     status,
     body: JSON.stringify(errors.length > 0 ? { message, outcome, errors } : { message, outcome }),

@@ -20,7 +20,8 @@ import {
 } from './process/processing.js';
 import type { AnyHandler, RouteOptions } from './process/router.js';
 import { checkKept, type Opened, Unsealing } from './process/unsealing.js';
-import { Reporter, type Started } from './report/hooks.js';
+import { Reporter } from './report/hooks.js';
+import type { Started } from './report/telemetry.js';
 import { type Delivery, type KeptDelivery, toSealed } from './request/delivery.js';
 import type { WebhookRequest } from './request/request.js';
 import { SIGN, sign } from './request/signature.js';
@@ -197,7 +198,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     const { store, queue } = this.#settings;
     await store.redrive(delivery.key);
     if (this.#unsealing.isUnproven(delivery)) {
-      return this.#unsealing.release(delivery, vouched, (proven) =>
+      return this.#unsealing.redriveUnproven(delivery, vouched, (proven) =>
         queue ? this.#processing.redrive(queue, proven) : this.dispatch(proven),
       );
     }
@@ -210,7 +211,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     const opened = await this.#unsealing.openStored(delivery);
     const result = await this.#processOpened(opened, { lastAttempt: false, startedAt });
     // What does not fit its event is dead again at once.
-    if (result.outcome !== 'rejected') return result;
+    if (result.outcome !== 'rejected' || opened.outcome === 'rejected') return result;
     return this.#processOpened(opened, { lastAttempt: true, startedAt });
   }
 

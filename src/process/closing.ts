@@ -40,7 +40,7 @@ export class Closing {
 
   async close({ server, timeoutMs = 10_000 }: CloseOptions): Promise<void> {
     const endAt = performance.now() + timeoutMs;
-    // In this way round for what is no number.
+    // Compared in this way round, so that what is no number counts as no time.
     const leftMs = () => (performance.now() < endAt ? endAt - performance.now() : 0);
     if (isServer(server)) {
       const onStopped = () => {

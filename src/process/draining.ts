@@ -68,7 +68,7 @@ async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): P
   stopListening(server, () => {
     isClosed = true;
   });
-  // Not before: who is sent away would connect again, and be reset with the server's socket.
+  // It is told now and not before: a sender that is sent away would connect again, and be reset with the server's socket.
   onStopped();
   if (emitsRequests(server)) {
     server.prependListener('request', (_, response) => {

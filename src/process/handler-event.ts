@@ -47,7 +47,7 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
 
   // Made at first use: most handlers look at none of them.
 
-  /** Its own: the store may still have to keep what came. */
+  /** A copy of its own, to write to: the store may still have to keep what came. */
   get rawBody(): Uint8Array {
     // A Buffer has a slice of its own, which shares the bytes.
     this.#rawBody ??= Uint8Array.prototype.slice.call(this.#body);
@@ -67,7 +67,7 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
 export type Once = WebhookEvent<string, unknown>['once'];
 
 /** The name under which a handler, or one step of it, is recorded. */
-export function progressName(handler: string, step?: string): string {
+export function stepName(handler: string, step?: string): string {
   return JSON.stringify(step === undefined ? [handler] : [handler, step]);
 }
 
@@ -76,7 +76,7 @@ export function createOnce(handler: string, lease: Lease): Once {
   const running = new Map<string, Promise<Json>>();
 
   return async <Result>(step: string, run: () => Result | Promise<Result>): Promise<Result> => {
-    const name = progressName(handler, step);
+    const name = stepName(handler, step);
     if (Object.hasOwn(lease.steps, name)) return unpack(lease.steps[name]);
     const earlier = running.get(name);
     if (earlier) return unpack(await earlier);
@@ -89,7 +89,7 @@ export function createOnce(handler: string, lease: Lease): Once {
   async function perform(name: string, run: () => unknown): Promise<Json> {
     lease.check();
     const output = pack(await run());
-    await lease.record(name, output);
+    await lease.completeStep(name, output);
     return output;
   }
 }

@@ -142,7 +142,7 @@ export class Idempotency {
     // A process that was frozen meanwhile has been granted what may be another one's by now.
     if (performance.now() - askedAt > this.#timing.leaseMs - this.#timing.renewMs)
       return { outcome: 'busy', ran: [], retryAfterMs: 0, key };
-    // The first one counts in any case, and what cannot be parked may crash as often as it likes.
+    // The first attempt counts in any case, and what cannot be parked may crash as often as it likes.
     const tellsBeginning = claim.attempt > 1 && this.#parks(subject);
     return new Lease(this.#store, key, claim, this.#timing, { askedAt, tellsBeginning });
   }

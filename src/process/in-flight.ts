@@ -23,7 +23,7 @@ export class InFlight {
    * Runs what is not running yet. The first is not waited for for ever: Workers end what runs for a request,
    * and its promise then never settles.
    *
-   * @param key - Of what is run: to be handed to a queue and to be processed are two things.
+   * @param key - Names what is run: a hand-off to a queue and the processing of one delivery are two things.
    */
   join(key: string, run: () => Promise<Dispatched>): Promise<Dispatched> {
     const first = this.#runs.get(key);

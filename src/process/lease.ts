@@ -35,7 +35,7 @@ type LeaseEnd = 'timeout' | 'lost';
  * `timeoutMs` or when another process has taken over; then the signal fires.
  */
 export class Lease {
-  /** None yet: a claim that was not granted has one. */
+  /** A lease has no outcome yet; a claim that was not granted has one. */
   readonly outcome?: undefined;
   readonly key: string;
   readonly attempt: number;
@@ -77,7 +77,7 @@ export class Lease {
     this.steps = claim.steps;
     this.#renewedAt = askedAt;
     this.#tellsBeginning = tellsBeginning;
-    // Sooner where the claim was slow: the lease runs from when it was asked for.
+    // It is renewed sooner where the claim was slow: the lease runs from when it was asked for.
     const age = this.#startedAt - askedAt;
     this.#schedule(Math.min(timing.timeoutMs, Math.max(0, timing.renewMs - age)));
   }
@@ -132,9 +132,9 @@ export class Lease {
    *
    * @throws {WebhookError} `lease_lost` where another process has taken over.
    */
-  async record(name: string, output: Json): Promise<void> {
+  async completeStep(name: string, output: Json): Promise<void> {
     try {
-      if (await withRetry(() => this.#record(name, output))) return;
+      if (await withRetry(() => this.#complete(name, output))) return;
     } catch {
       this.#unrecorded ??= new Map();
       this.#unrecorded.set(name, output);
@@ -156,7 +156,7 @@ export class Lease {
       const isHeld = await this.#store.complete(this.key, this.#fence, keepMs);
       return isHeld ? work : LOST;
     }
-    if (!(await this.#recordRest())) return LOST;
+    if (!(await this.#completeRest())) return LOST;
     if (work.state !== 'failed')
       return (await this.#store.release(this.key, this.#fence)) ? work : LOST;
     // Who sent it does the retrying, or the queue: so it is free at once, and a later retry may succeed.
@@ -223,13 +223,13 @@ export class Lease {
     }
   }
 
-  #record(name: string, output: Json): Promise<boolean> {
+  #complete(name: string, output: Json): Promise<boolean> {
     return this.#store.completeStep(this.key, this.#fence, name, output);
   }
 
-  async #recordRest(): Promise<boolean> {
+  async #completeRest(): Promise<boolean> {
     for (const [name, output] of this.#unrecorded ?? []) {
-      if (!(await this.#record(name, output))) return false;
+      if (!(await this.#complete(name, output))) return false;
       this.#unrecorded?.delete(name);
     }
     return true;

@@ -68,7 +68,7 @@ export class Processing {
     if (routes.length === 0) {
       const refused = refusalOf(delivery);
       if (!refused) return { outcome: 'ignored', ran: [], key };
-      return lastAttempt ? this.#keep(delivery, refused) : refused;
+      return lastAttempt ? this.#parkInvalid(delivery, refused) : refused;
     }
     if (this.#settings.isDefaultStore) warnOfMemory();
     const result = await this.#inFlight.join(key, () =>
@@ -81,11 +81,11 @@ export class Processing {
   }
 
   /** Nobody handles what does not fit its event: the store keeps it for a person, or it is refused. */
-  async #keep(delivery: Delivery, refused: Rejection): Promise<Result> {
+  async #parkInvalid(delivery: Delivery, refused: Rejection): Promise<Result> {
     const { payload } = delivery;
     const result = await this.#inFlight.join(delivery.key, () =>
       this.doOnce(seal(delivery), { lastAttempt: true, payload }, async () =>
-        failed(refused.message),
+        failedWork(refused.message),
       ),
     );
     return result.outcome === 'failed' ? refused : result;
@@ -166,7 +166,7 @@ export class Processing {
 type Named = Pick<Delivery, 'id' | 'event' | 'scope'> & { readonly payload?: unknown };
 
 /** What nobody can handle, and is for a person to look at. */
-export function failed(error: string): Work {
+export function failedWork(error: string): Work {
   return { state: 'failed', error, ran: [] };
 }
 

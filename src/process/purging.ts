@@ -28,7 +28,7 @@ export class Purging {
   }
 
   async #purge(): Promise<void> {
-    // Before it waits: one at a time.
+    // The next time is set before anything is waited for, so that one purge runs at a time.
     this.#dueAt = performance.now() + EVERY_MS;
     try {
       if ((await this.#store.purge(LIMIT)) >= LIMIT) this.#dueAt = 0;

@@ -3,7 +3,7 @@ import { didYouMean } from '../report/text.js';
 import { nameType } from '../request/bytes.js';
 import type { Delivery } from '../request/delivery.js';
 import type { WebhookEvent } from './handler.js';
-import { progressName } from './handler-event.js';
+import { stepName } from './handler-event.js';
 
 /** A handler as the router keeps it: the types of `.on` see to it that it is given the payloads it expects. */
 export type AnyHandler = (event: WebhookEvent<string, unknown>) => unknown;
@@ -16,8 +16,8 @@ export interface Route {
   readonly name: string;
   /** The name under which is stored what it has done: the first that it had. */
   readonly storedName: string;
-  /** That, as it is recorded with a delivery. */
-  readonly progress: string;
+  /** The name of the step of a delivery that is complete once it has run. */
+  readonly step: string;
   readonly handler: AnyHandler;
   readonly oncePer?: AnyKey | undefined;
 }
@@ -179,5 +179,5 @@ function toRoute(
   handler: AnyHandler,
   { formerly: storedName = name, oncePer }: RouteOptions = {},
 ): Route {
-  return { name, storedName, progress: progressName(storedName), handler, oncePer };
+  return { name, storedName, step: stepName(storedName), handler, oncePer };
 }

@@ -19,7 +19,7 @@ interface Run {
 
 /** Step 5: runs those handlers of a delivery that have not finished before, side by side. Never rejects. */
 export async function runHandlers(routes: readonly Route[], run: Run): Promise<Work> {
-  const left = routes.filter(({ progress }) => !Object.hasOwn(run.lease.steps, progress));
+  const left = routes.filter(({ step }) => !Object.hasOwn(run.lease.steps, step));
   // The only one left needs no record: completing the delivery is its record.
   const start = left.length > 1 ? runAndRecord : runRoute;
   // Before any of them starts, because each may write to what it is given.
@@ -54,10 +54,10 @@ function prepare(route: Route, index: number, { delivery }: Run): Prepared {
 }
 
 async function runAndRecord(prepared: Prepared, run: Run): Promise<Work> {
-  const { name, progress } = prepared.route;
+  const { name, step } = prepared.route;
   const work = await runRoute(prepared, run);
   if (work.state === 'done') {
-    await run.lease.record(progress, null).catch((error) => run.onError(error, name));
+    await run.lease.completeStep(step, null).catch((error) => run.onError(error, name));
   }
   return work;
 }
@@ -69,7 +69,7 @@ function runRoute(prepared: Prepared, run: Run): Promise<Work> | Work {
 }
 
 async function runHandler({ route, payload }: Prepared, lease: Lease, run: Run): Promise<Work> {
-  // As where the handler before it has held this process up for so long.
+  // It may have: the handler before it may have held this process up for so long.
   if (lease.hasEnded()) return BUSY;
   const isHeld = run.lease.begin();
   if (isHeld !== true && !(await isHeld)) return BUSY;

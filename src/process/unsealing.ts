@@ -11,7 +11,7 @@ import { unprovenKey } from '../request/key.js';
 import { findDoubt, resign } from '../request/proving.js';
 import type { Settings } from '../settings.js';
 import type { Work } from './lease.js';
-import { failed, type Processing, refuseOtherScope } from './processing.js';
+import { failedWork, type Processing, refuseOtherScope } from './processing.js';
 
 /** What a sealed delivery comes to: itself, or what became of it where it is not to be processed. */
 export type Opened = Delivery | Result;
@@ -51,7 +51,7 @@ export class Unsealing {
       refuseOtherScope(this.#settings.scope, sealed.scope);
       const doubt = await findDoubt(this.#settings.secretSource, sealed);
       if (doubt !== undefined)
-        return this.#keep(sealed, `it is not proven to be genuine. ${doubt}`);
+        return this.#parkUnproven(sealed, `it is not proven to be genuine. ${doubt}`);
       isProven = true;
       return await openSealed(sealed, this.#settings, 'queue');
     } catch (error) {
@@ -61,8 +61,8 @@ export class Unsealing {
       const reason = describeError(error);
       const key = isProven ? keyOfSealed(sealed, this.#settings) : undefined;
       return key === undefined
-        ? this.#keep(sealed, reason)
-        : this.#processing.doOnce({ ...sealed, key }, UNSEALED, async () => failed(reason));
+        ? this.#parkUnproven(sealed, reason)
+        : this.#processing.doOnce({ ...sealed, key }, LAST_ATTEMPT, async () => failedWork(reason));
     }
   }
 
@@ -95,7 +95,7 @@ export class Unsealing {
    *
    * @param isVouched - A person says that it is genuine.
    */
-  async release(
+  async redriveUnproven(
     kept: SealedDelivery,
     isVouched: boolean,
     process: (delivery: SealedDelivery) => Promise<Result>,
@@ -107,7 +107,7 @@ export class Unsealing {
       const doubt = await findDoubt(secretSource, signed);
       return doubt === undefined
         ? process(signed)
-        : failed(`it is not proven to be genuine. ${doubt}`);
+        : failedWork(`it is not proven to be genuine. ${doubt}`);
     });
   }
 
@@ -119,20 +119,20 @@ export class Unsealing {
       const given = await process();
       if ('state' in given) return given;
       result = given;
-      return LEFT.includes(given.outcome) ? DONE : failed('it could not be processed');
+      return TAKEN.includes(given.outcome) ? DONE : failedWork('it could not be processed');
     };
-    const dispatched = await this.#processing.doOnce(kept, UNSEALED, () =>
+    const dispatched = await this.#processing.doOnce(kept, LAST_ATTEMPT, () =>
       prove().catch((error) => {
         thrown = { error };
-        return failed(describeError(error));
+        return failedWork(describeError(error));
       }),
     );
     if (thrown) throw thrown.error;
     return result ?? dispatched;
   }
 
-  /** Under a key of its own, so that it cannot use up that of a genuine one. */
-  async #keep(sealed: SealedDelivery, reason: string): Promise<Result> {
+  /** Parks it under a key of its own, so that it cannot use up that of a genuine one. */
+  async #parkUnproven(sealed: SealedDelivery, reason: string): Promise<Result> {
     const { id, event, body, proof = '' } = sealed;
     const error = new WebhookError(
       'delivery_unproven',
@@ -141,16 +141,18 @@ export class Unsealing {
     );
     this.#processing.onError(error, sealed);
     const kept = { ...sealed, key: unprovenKey(sealed, body, proof), proof: `${UNPROVEN}${proof}` };
-    const dispatched = await this.#processing.doOnce(kept, UNSEALED, async () => failed(reason));
+    const dispatched = await this.#processing.doOnce(kept, LAST_ATTEMPT, async () =>
+      failedWork(reason),
+    );
     // Nobody keeps it, where the store cannot: so the queue has to.
     if (dispatched.outcome !== 'failed') return dispatched;
     return new Rejection('signature_invalid', { id, event, detail: reason });
   }
 }
 
-const UNSEALED = { lastAttempt: true };
+const LAST_ATTEMPT = { lastAttempt: true };
 
-/** With these, a delivery is somebody else's by now, or done. */
-const LEFT: readonly Result['outcome'][] = ['handled', 'duplicate', 'ignored', 'parked', 'queued'];
+/** With these outcomes, a delivery is somebody else's by now, or done. */
+const TAKEN: readonly Result['outcome'][] = ['handled', 'duplicate', 'ignored', 'parked', 'queued'];
 
 const DONE: Work = { state: 'done', ran: [] };

@@ -4,12 +4,12 @@ import { sha2 } from '../request/sha2.js';
 import type { Issue } from '../schemas/issue.js';
 import { harmless } from './harmless.js';
 import { type Announced, type Failure, Lines } from './lines.js';
-import { type Telemetry, type TracedDelivery, trace, watched } from './telemetry.js';
+import { type Started, type Telemetry, trace, watched } from './telemetry.js';
 
 const HALF = 5_000;
 
 /** Remembers which content the latest ids came with, to notice an id that is used for another. */
-export class RecentIds {
+class RecentIds {
   // Two generations: forgetting the older one whole costs nothing per delivery.
   #newer = new Map<string, string>();
   #older = new Map<string, string>();
@@ -92,15 +92,11 @@ export interface Hooks {
   onError?: (error: unknown, info: ErrorInfo) => unknown;
 }
 
-/** When and for what a delivery was taken up. */
-export type Started = Pick<TracedDelivery, 'action' | 'startedAt'> &
-  Partial<Pick<TracedDelivery, 'traceparent'>>;
-
 /** Calls the hooks and telemetry, and speaks on stderr where silence would hide a lost delivery. */
 export class Reporter {
   readonly #hooks: Hooks;
   readonly #telemetry: Telemetry | undefined;
-  readonly #isTraced: boolean;
+  readonly #isDebug: boolean;
   readonly #recentIds = new RecentIds();
   readonly #lines = new Lines();
 
@@ -108,7 +104,7 @@ export class Reporter {
   constructor(settings: { hooks: Hooks; telemetry: Telemetry | undefined; debug: boolean }) {
     this.#hooks = settings.hooks;
     this.#telemetry = settings.telemetry;
-    this.#isTraced = settings.debug;
+    this.#isDebug = settings.debug;
   }
 
   /** Has a delivery processed, and tells everybody what became of it. */
@@ -141,11 +137,12 @@ export class Reporter {
 
   #outcome(result: Dispatched, delivery: Delivery, startedAt: number): void {
     const { onOutcome } = this.#hooks;
-    if (!onOutcome) this.#lines.ended(result, delivery);
-    if (!onOutcome && !this.#isTraced) return;
     const durationMs = performance.now() - startedAt;
-    if (this.#isTraced) this.#lines.traced(delivery, result, durationMs);
-    if (!onOutcome) return;
+    if (this.#isDebug) this.#lines.traced(delivery, result, durationMs);
+    if (!onOutcome) {
+      this.#lines.ended(result, delivery);
+      return;
+    }
     const { outcome, ran, attempt } = result;
     const { id, event, scope, source, issues, content } = delivery;
     const idReused = this.#recentIds.isReused(scope, id, content);
@@ -156,7 +153,7 @@ export class Reporter {
 
   /** @param payload - Of a genuine delivery: stderr names the order. */
   #rejection(rejection: Rejection, payload?: unknown): void {
-    if (this.#isTraced) this.#lines.tracedRefusal(rejection);
+    if (this.#isDebug) this.#lines.tracedRefusal(rejection);
     const { onRejected } = this.#hooks;
     if (!onRejected) {
       this.#lines.refused(rejection, payload);
@@ -169,13 +166,9 @@ export class Reporter {
   error(error: unknown, failure: Failure & { readonly scope?: string | undefined }): void {
     const { onError } = this.#hooks;
     const { id, event, scope, handler, attempt } = failure;
-    if (!onError) this.#lines.failed(error, failure);
-    // What a hook could not be told is still told.
-    else
-      this.#call(
-        () => onError(error, { id, event, scope, handler, attempt }),
-        () => this.#lines.failed(error, failure),
-      );
+    const tell = () => this.#lines.failed(error, failure);
+    if (onError) this.#call(() => onError(error, { id, event, scope, handler, attempt }), tell);
+    else tell();
   }
 
   announce(announced: Announced): void {

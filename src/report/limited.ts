@@ -81,7 +81,7 @@ export class Limited {
 /** Tells of a kind of trouble on stderr. */
 export type Tell = (kind: string, text: string) => void;
 
-/** Ten of each kind a minute: of what anybody may cause, or a queue may be full of. */
+/** Tells ten of each kind a minute, of what anybody may cause, or a queue may be full of. */
 export function teller(): Tell {
   const limited = new Limited();
   const more = (count: number) =>

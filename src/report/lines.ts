@@ -32,7 +32,7 @@ const MAX_ANNOUNCED = 20;
 
 /** How many failures of one kind are told of by themselves in a minute. */
 const AT_ONCE = 10;
-/** Of so many events that nobody handles: their names are a sender's to choose. */
+/** So many events that nobody handles are told by name: their names are a sender's to choose. */
 const MAX_UNHANDLED = 20;
 
 /** What is told on stderr where nobody has set a hook for it: one line each, and bounded in number. */
@@ -46,7 +46,7 @@ export class Lines {
     const { code, status, verified, detail = '' } = rejection;
     const tell = (text: (count: number) => string) => {
       const level = verified ? 'error' : 'warn';
-      // Without what is quoted, which is a sender's to choose.
+      // What is quoted is a sender's to choose, and makes no topic.
       const topic = `${code} ${verified} ${detail.replace(/`.*?`|'.*?'/g, '')}`;
       this.#limited.tell(topic, (count) => writeLine(text(count), level));
     };
@@ -110,7 +110,7 @@ export class Lines {
     writeLine(line, 'warn');
   }
 
-  /** Every delivery, for `debug`. */
+  /** Tells of every delivery, for `debug`. */
   traced(delivery: Delivery, { outcome, ran, attempt }: Dispatched, durationMs: number): void {
     const tried = attempt === undefined ? '' : `, attempt ${attempt}`;
     const done = ran.length === 0 ? '' : `, done: ${ran.join(', ')}`;

@@ -44,15 +44,14 @@ export interface Telemetry {
   traceparent(): string | undefined;
 }
 
+/** When and for what a delivery was taken up. */
+export type Started = Pick<TracedDelivery, 'action' | 'startedAt'> &
+  Partial<Pick<TracedDelivery, 'traceparent'>>;
+
 /** What telemetry is told of a delivery. */
 export function trace(
   { id, event, kind, scope, source, rawBody }: Delivery,
-  {
-    action,
-    startedAt,
-    traceparent,
-  }: Omit<Partial<TracedDelivery>, 'action' | 'startedAt'> &
-    Pick<TracedDelivery, 'action' | 'startedAt'>,
+  { action, startedAt, traceparent }: Started,
 ): TracedDelivery {
   const bytes = rawBody.length;
   return { id, event, kind, scope, source, bytes, action, startedAt, traceparent };

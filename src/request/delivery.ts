@@ -32,7 +32,7 @@ export type DeliverySource = 'webhook' | 'queue';
 
 /** A verified delivery, read. */
 export interface Delivery {
-  /** None yet: what was refused has one. */
+  /** A delivery has no outcome yet; what was refused has one. */
   readonly outcome?: undefined;
   /**
    * `known`: the payload fits its event. `unknown`: nobody has named this event. `invalid`: the payload

@@ -189,7 +189,7 @@ describe('work under a lease', () => {
   });
 
   test('of another process that takes too long is told to be busy, and for how long', async () => {
-    const { process } = setUp();
+    const { process } = setUp(memoryStore(), { leaseMs: 60_000 });
     const { promise, resolve } = deferred<Work>();
     const first = process().doOnce(subject, KEEP, () => promise);
     const second = await process().doOnce(subject, KEEP, async () => DONE);
@@ -388,7 +388,7 @@ describe('a store that fails', () => {
     const { process } = setUp(store, { leaseMs: 5_000 });
     const first = process();
     await first.doOnce(subject, KEEP, async (lease) => {
-      await lease.record('one', null);
+      await lease.completeStep('one', null);
       return FAILED;
     });
     setTimeout(() => {

@@ -9,7 +9,7 @@ export async function warnWithoutLimits(queue: BullmqQueue): Promise<void> {
   const client = await find(queue.getBackend?.(), 'client');
   const options = find(client, 'options');
   const own = find(client, 'isCluster') === true ? find(options, 'redisOptions') : options;
-  // Of another driver than ioredis, nothing is known.
+  // Nothing is known of another driver than ioredis.
   if (find(options, 'retryStrategy') === undefined && find(client, 'isCluster') !== true) return;
   if (Number(find(own, 'socketTimeout')) > 0) return;
   writeLine(

@@ -56,7 +56,7 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
           await putBack(job);
           return { id };
         } catch (error) {
-          // It is not any more what it was when it was looked up, perhaps.
+          // The job may have changed since it was looked up.
           if (attempt >= 3) throw error;
         }
       }

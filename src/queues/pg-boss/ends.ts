@@ -67,7 +67,7 @@ async function persistently(run: () => Promise<{ rows: unknown[] }>): Promise<{ 
     try {
       return await run();
     } catch {
-      // As if it had found no such job.
+      // It gives what it would have given had there been no such job.
       if (performance.now() > giveUpAt) return { rows: [{ count: 0 }] };
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());

@@ -7,7 +7,7 @@ import type { Boss } from './boss.js';
  */
 export function warnWithoutLimits(boss: Boss): void {
   const database: object | undefined = boss.getDb?.();
-  // Of a database that is not its own, nothing is known.
+  // Nothing is known of a database that is not pg-boss's own.
   const config = database && 'config' in database ? database.config : undefined;
   if (typeof config !== 'object' || config === null) return;
   const { query_timeout, connectionString = '' }: Settings = config;

@@ -40,7 +40,7 @@ export function endOf({ outcome, attempt, code, error }: Ending): Attributes {
   });
 }
 
-/** Of what a delivery is counted as. */
+/** By what deliveries are counted. */
 export function countedAs(about: Pick<Known, 'kind' | 'event' | 'source'>, ending: Ending) {
   return given({
     [names.OUTCOME]: ending.outcome,
@@ -50,7 +50,7 @@ export function countedAs(about: Pick<Known, 'kind' | 'event' | 'source'>, endin
   });
 }
 
-/** Of what a delivery took so long. */
+/** By what the time of deliveries is told apart. */
 export function tookAs(about: Known, { outcome, error }: Ending): Attributes {
   return given({
     [conventions.SYSTEM]: names.SYSTEM_VALUE,

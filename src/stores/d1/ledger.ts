@@ -13,7 +13,7 @@ export interface D1Ledger {
   batch(effect: Effect, statements: readonly D1Statement[]): Promise<boolean>;
 }
 
-// Without ON CONFLICT: its error is what undoes the whole batch.
+// There is no ON CONFLICT: the error of a second entry is what undoes the whole batch.
 const ENTER = `INSERT INTO webhook_effect (key, handler, at) VALUES (?, ?, ${NOW})`;
 const FIND = 'SELECT 1 FROM webhook_effect WHERE key = ? AND handler = ?';
 

@@ -72,7 +72,7 @@ export class WebhookDeliveries {
     if (verb === 'purge') return this.#purge(toLimit(Number(values[0])));
     if (!isStatement(verb)) throw new Error(OTHER_VERSION);
     const rows = this.#exec(STATEMENTS[verb], ...values);
-    // Of what has been claimed or done: whatever it is, it is not to be kept for longer than that.
+    // The time until which what was claimed or done is kept: the object wakes up by then, and forgets it.
     const due = rows[0]?.purge_at;
     if (typeof due === 'number') await this.#wakeUp.by(due);
     return rows;
