@@ -60,6 +60,8 @@ export class UsageError extends TypeError {
 
 /** Codes of {@link WebhookError}: stable, to be matched on. */
 export type WebhookErrorCode =
+  /** `close()` has ended before what was running had. */
+  | 'closed_early'
   /** A delivery is larger than the queue or its messages can hold. */
   | 'delivery_too_large'
   /** Told to a queue, so that it tries again: the delivery is not done yet. */

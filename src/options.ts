@@ -40,7 +40,11 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
    * done is done for the others, too. Default: `''`. A `secret` function names its own.
    */
   scope?: string;
-  /** What makes two deliveries the same one. Default `'delivery'`. */
+  /**
+   * What makes two deliveries the same one: with `'delivery'` their id, event and content, with `'content'`
+   * event and content, whatever their ids. `'id'`, the id alone, is only for a provider that is proven to
+   * need it, because the id is not signed. Default `'delivery'`.
+   */
   keyBy?: KeyBy;
   /** How long a delivery is remembered, in days. Default 30, at least 7. */
   keepDays?: number;

@@ -53,10 +53,12 @@ const cell = (text: string) =>
     .replace(/\s+/g, ' ')
     .replaceAll('|', '\\|');
 
-const INDEX = exportsOf(join(import.meta.dirname, '../src/index.ts'));
+const PUBLIC = ['index', 'testing'].flatMap((name) =>
+  exportsOf(join(import.meta.dirname, '..', entryPoints[name] ?? '')),
+);
 
 function declarationOf(name: string): ts.Declaration {
-  const [declaration] = INDEX.find((symbol) => symbol.name === name)?.declarations ?? [];
+  const [declaration] = PUBLIC.find((symbol) => symbol.name === name)?.declarations ?? [];
   if (!declaration) throw new Error(`${name} is not exported`);
   return declaration;
 }
@@ -85,6 +87,18 @@ function codesTable(name: string): string {
   return ['| code | when it comes |', '|---|---|', ...rows].join('\n');
 }
 
+/** Why requests are refused: the table that they are answered from. */
+function rejectionsTable(): string {
+  const { text } = declarationOf('RejectionCode').getSourceFile();
+  const [, table = ''] = /const REJECTIONS = \{(.*?)\} as const/s.exec(text) ?? [];
+  const rows = Array.from(
+    table.matchAll(/(\w+): \[(\d+), '(.*?)'\]/g),
+    ([, code, status, message]) => `| \`${code}\` | ${status} | ${message} |`,
+  );
+  expect(rows).toHaveLength(table.trim().split('\n').length);
+  return ['| code | status | what its sender is told |', '|---|---|---|', ...rows].join('\n');
+}
+
 test('docs/reference.md has every option and every code, as the doc comments say', async () => {
   const reference = `# Reference
 
@@ -109,6 +123,20 @@ ${optionsTable('CloseOptions')}
 ## Hooks
 
 ${optionsTable('Hooks')}
+
+## Options of memoryStore()
+
+${optionsTable('MemoryStoreOptions')}
+
+## Options of replay()
+
+${optionsTable('ReplayManyOptions')}
+
+## Why a request is refused
+
+\`hooks.onRejected\` is told one of these codes, and \`detail\`: what was seen, and what to change.
+
+${rejectionsTable()}
 
 ## Mistakes in a program
 

@@ -1,6 +1,8 @@
-import { UsageError } from '../errors.js';
+import { UsageError, WebhookError } from '../errors.js';
 import type { WebhookResponse } from '../outcome.js';
 import type { Reporter } from '../report/hooks.js';
+import { findUnknownOption } from '../report/text.js';
+import { nameType } from '../request/bytes.js';
 import { MAX_TIMER_MS, withTimeout } from '../timing.js';
 import { type ClosableServer, drain, isServer } from './draining.js';
 import type { Processing } from './processing.js';
@@ -38,7 +40,10 @@ export class Closing {
     leaving.then(forget, forget);
   }
 
-  async close({ server, timeoutMs = 10_000 }: CloseOptions): Promise<void> {
+  async close(options: CloseOptions): Promise<void> {
+    const { server, timeoutMs = 10_000 } = options;
+    const unknown = findUnknownOption('close()', options, OPTIONS);
+    if (unknown) this.#reporter.error(unknown, {});
     const endAt = performance.now() + timeoutMs;
     // Compared in this way round, so that what is no number counts as no time.
     const leftMs = () => (performance.now() < endAt ? endAt - performance.now() : 0);
@@ -48,8 +53,9 @@ export class Closing {
       };
       const drained = drain(server, { isOver: () => leftMs() === 0, onStopped });
       await drained.catch((error) => this.#reporter.error(error, {}));
-    } else if (server !== undefined) this.#reporter.error(noServer(), {});
-    await Promise.all([this.#processing.close(leftMs()), this.#allLeft(leftMs())]);
+    } else if (server !== undefined) this.#reporter.error(noServer(server), {});
+    const [isIdle] = await Promise.all([this.#processing.close(leftMs()), this.#allLeft(leftMs())]);
+    if (!isIdle) this.#reporter.error(closedEarly(timeoutMs), {});
     this.#reporter.flush();
   }
 
@@ -71,10 +77,21 @@ export class Closing {
   }
 }
 
-function noServer(): UsageError {
+const OPTIONS = ['server', 'timeoutMs'] satisfies (keyof CloseOptions)[];
+
+function noServer(given: unknown): UsageError {
   return new UsageError(
     'option_invalid',
-    'close({ server }) takes the server, such as app.listen() gives it, and not the application. Nothing ' +
-      'has stopped it, so what still comes is answered 503.',
+    'close({ server }) takes the server, such as app.listen() gives it, and not the application, and was given ' +
+      `${nameType(given)}. Nothing has stopped the server, so what still comes is answered 503.`,
+  );
+}
+
+function closedEarly(timeoutMs: number): WebhookError {
+  return new WebhookError(
+    'closed_early',
+    `close() has waited for ${timeoutMs} ms, and deliveries are still being processed or recorded. If the process ` +
+      'ends now, their senders get no response, and the next attempt takes them over once their lease has lapsed. ' +
+      'Raise its timeoutMs, or have handlers stop when their signal fires.',
   );
 }

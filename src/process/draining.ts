@@ -59,6 +59,8 @@ export async function drain(server: ClosableServer, how: DrainHow): Promise<void
   };
   closing.then(close, close);
   while (!isClosed && !isOver()) await pause(LOOK_MS);
+  // Thrown where the server could not be stopped: it still takes what comes.
+  if (isClosed) await closing;
 }
 
 async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): Promise<void> {

@@ -78,23 +78,31 @@ export class Idempotency {
   }
 
   /**
-   * Stops claiming, and waits until nothing is running any more, at most `timeoutMs`.
+   * Stops claiming, waits until nothing is running any more, at most `timeoutMs`, and says whether that is so.
    *
    * @param running - What else is running.
    */
   async close(
     timeoutMs: number,
     running: () => readonly Promise<unknown>[] = () => [],
-  ): Promise<void> {
+  ): Promise<boolean> {
     this.#closing = true;
     const left = () => [...running(), ...this.#late];
     const idle = async () => {
       for (let all = left(); all.length > 0; all = left()) await Promise.allSettled(all);
       await this.#purging.idle;
     };
-    // What takes longer is not reported: its lease lapses, and somebody else takes it over.
-    await withTimeout(idle(), 'What is running', Math.min(timeoutMs, MAX_TIMER_MS)).catch(() => {});
+    // What takes longer is taken over by somebody else, once its lease has lapsed.
+    const isIdle = await withTimeout(
+      idle(),
+      'What is running',
+      Math.min(timeoutMs, MAX_TIMER_MS),
+    ).then(
+      () => true,
+      () => false,
+    );
     this.#closed = true;
+    return isIdle;
   }
 
   /** Only a durable store can park a delivery for a person to look at: elsewhere, dead would mean lost. */

@@ -148,8 +148,8 @@ export class Processing {
     return this.#idempotency.recording;
   }
 
-  /** Takes no more, and waits until nothing is running any more, at most `timeoutMs`. */
-  close(timeoutMs: number): Promise<void> {
+  /** Takes no more, waits until nothing is running any more, at most `timeoutMs`, and says whether that is so. */
+  close(timeoutMs: number): Promise<boolean> {
     return this.#idempotency.close(timeoutMs, () => this.#inFlight.running);
   }
 

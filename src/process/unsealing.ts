@@ -137,7 +137,8 @@ export class Unsealing {
     const error = new WebhookError(
       'delivery_unproven',
       `A delivery out of the queue is kept and not run: ${reason} If a secret was replaced, name the old ` +
-        'one in `retiredSecrets`, and call receiver.redrive() with what store.list() gives.',
+        'one in `retiredSecrets`, and call receiver.redrive() with what store.list() gives; where you know that it is genuine, with ' +
+        '{ vouched: true }.',
     );
     this.#processing.onError(error, sealed);
     const kept = { ...sealed, key: unprovenKey(sealed, body, proof), proof: `${UNPROVEN}${proof}` };

@@ -35,7 +35,7 @@ export type JobResult =
  * @param job - What `toJob` made, or whatever else was in the queue.
  * @param options.isLast - Whether the queue will not try it again. What fails is then dead-lettered in the
  *   store; if the store is not durable, the result is `retry` all the same, and the queue has to keep the job.
- * @throws {UsageError} `receiver_invalid`, and for nothing else.
+ * @throws {UsageError} `receiver_invalid` or `option_invalid`, and for nothing else.
  *
  * @example
  * const result = await runJob(receiver, job.data, { isLast: job.attempt === job.maxAttempts });
@@ -49,6 +49,12 @@ export async function runJob(
 ): Promise<JobResult> {
   if (typeof receiver?.dispatch !== 'function') {
     throw new UsageError('receiver_invalid', 'A worker takes a receiver: createReceiver({ … }).');
+  }
+  if (typeof options?.isLast !== 'boolean') {
+    throw new UsageError(
+      'option_invalid',
+      'runJob() has to know whether the queue tries this job again: runJob(receiver, job, { isLast: … }).',
+    );
   }
   const delivery = readJob(job);
   if (!delivery) return { state: 'retry', error: jobInvalid() };

@@ -1,4 +1,4 @@
-import { WebhookError } from '../errors.js';
+import { UsageError, WebhookError } from '../errors.js';
 
 // Controls, line ends, invisible and bidirectional marks, lone surrogates: what forges or hides a log line.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
@@ -69,6 +69,18 @@ export function didYouMean(given: string, names: readonly string[]): string {
   const distances = names.map((name) => ({ name, far: distance(given, name) }));
   const nearest = distances.reduce((one, other) => (other.far < one.far ? other : one));
   return nearest.far <= 3 ? `Did you mean ${JSON.stringify(nearest.name)}? ` : '';
+}
+
+/** Says which option there is none of; nothing where there are all. */
+export function findUnknownOption(
+  caller: string,
+  given: object,
+  known: readonly string[],
+): UsageError | undefined {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return undefined;
+  const message = `${caller}: there is no option ${unknown}. ${didYouMean(unknown, known)}There are ${known.join(', ')}.`;
+  return new UsageError('option_invalid', message);
 }
 
 /** How many letters have to be added, left out or replaced (Levenshtein), in whichever case. */

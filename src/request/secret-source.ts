@@ -120,3 +120,15 @@ function toTrimmedSecrets(secret: unknown): readonly Secret[] {
   }
   return secrets.map((one) => (typeof one === 'string' ? one : Uint8Array.from(one)));
 }
+
+/** How the provider of a receiver signs, and by which headers. */
+export interface Signing {
+  readonly headerPrefix: string;
+  sign(request: WebhookRequest, body: Uint8Array): Promise<string>;
+}
+
+/**
+ * What a receiver says of how its provider signs, so that tests need no second copy of the secret. In the
+ * global registry, because an application may hold this package twice, in ESM and in CommonJS.
+ */
+export const SIGN: unique symbol = Symbol.for('storefront-webhooks.sign') as never;

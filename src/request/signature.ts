@@ -115,9 +115,3 @@ function toBytes(rawBody: unknown, caller: string): Uint8Array {
       'for example req.body of express.raw({ type: () => true }), or new Uint8Array(await request.arrayBuffer()).',
   );
 }
-
-/**
- * The method of a receiver that signs as its provider would, so that tests need no second copy of the
- * secret. In the global registry, because each entry point of the package may hold its own copy of this file.
- */
-export const SIGN: unique symbol = Symbol.for('storefront-webhooks.sign') as never;

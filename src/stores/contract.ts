@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.js';
+import { findUnknownOption } from '../report/text.js';
 import { nameType } from '../request/bytes.js';
 import { forward } from './forward.js';
 import {
@@ -11,6 +12,7 @@ import {
 
 /** How many are listed where nobody says. */
 const LIST_LIMIT = 100;
+const FILTER = ['state', 'scope', 'after', 'limit'] satisfies (keyof ListFilter)[];
 const KEY = /^[\da-f]{64}$/;
 
 /** A {@link ListFilter} as every store reads it: checked, with its defaults. No `after` is an empty text. */
@@ -41,7 +43,10 @@ export function withContract(store: StoreVerbs): IdempotencyStore {
       store.fail(checkKey(key), fence, { permanent, error: error.slice(0, ERROR_CHARACTERS) }),
     purge: async (limit) => store.purge(toLimit(limit)),
     list: async (filter) => store.list(readFilter(filter)),
-    count: async ({ state, scope }) => store.count({ state: checkState(state), scope }),
+    count: async (filter) => {
+      const { state, scope } = readFilter(filter);
+      return store.count({ state, scope });
+    },
   };
   return forward(store, changes, async (call, key) => {
     checkKey(key);
@@ -49,7 +54,11 @@ export function withContract(store: StoreVerbs): IdempotencyStore {
   });
 }
 
-function readFilter({ state, scope, after = '', limit = LIST_LIMIT }: ListFilter): ReadFilter {
+function readFilter(filter: ListFilter): ReadFilter {
+  // Plain JavaScript may leave it out, or misspell what is in it.
+  const unknown = findUnknownOption('A store', filter ?? {}, FILTER);
+  if (unknown) throw unknown;
+  const { state, scope, after = '', limit = LIST_LIMIT } = filter ?? {};
   if (after !== '') checkKey(after);
   return { state: checkState(state), scope, after, limit: toLimit(limit) };
 }
@@ -60,9 +69,9 @@ export function checkKey(key: unknown): string {
   throw new UsageError('key_invalid', 'A key is 64 hexadecimal digits, in lower case.');
 }
 
-function checkState(state: UnfinishedState): UnfinishedState {
+function checkState(state: UnfinishedState | undefined): UnfinishedState {
   const states: readonly unknown[] = ['dead', 'stalled', 'failing'] satisfies UnfinishedState[];
-  if (states.includes(state)) return state;
+  if (state !== undefined && states.includes(state)) return state;
   const given = typeof state === 'string' ? JSON.stringify(state) : nameType(state);
   throw new UsageError(
     'option_invalid',

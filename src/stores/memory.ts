@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.js';
+import { findUnknownOption } from '../report/text.js';
 import type { Json } from '../schemas/json.js';
 import { type ReadFilter, type StoreVerbs, withContract } from './contract.js';
 import { VERBS } from './forward.js';
@@ -40,10 +41,10 @@ const NOTHING: Record<string, Json> = Object.freeze({});
  * @example
  * createReceiver({ secret, store: memoryStore({ maxEntries: 10_000 }) });
  */
-export function memoryStore({
-  maxEntries = 100_000,
-  maxBytes = 64 * 1024 * 1024,
-}: MemoryStoreOptions = {}): IdempotencyStore {
+export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore {
+  const { maxEntries = 100_000, maxBytes = 64 * 1024 * 1024 } = options;
+  const unknown = findUnknownOption('memoryStore()', options, ['maxEntries', 'maxBytes']);
+  if (unknown) throw unknown;
   for (const [name, value] of Object.entries({ maxEntries, maxBytes })) {
     if (!(value > 0))
       throw new UsageError('option_invalid', `memoryStore needs a ${name} above 0, not ${value}.`);

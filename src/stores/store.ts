@@ -119,7 +119,11 @@ export interface ListFilter extends CountFilter {
  * - A limit is rounded down; below 0, and where it is no number, it is 0; `Infinity` is all that there is.
  * - Of an error, the first {@link ERROR_CHARACTERS} characters are kept.
  * - What is done is remembered until its time has come, and is new to the next claim of its key from then
- *   on, whether or not it has been purged. What is dead stays dead until it is purged.
+ *   on, whether or not it has been purged. What is dead stays dead until it is purged, which is 30 days after
+ *   it died, or when its `keepMs` is over if that is later.
+ * - A fence is a whole number that is at least the time of the claim in milliseconds since 1970, so that it goes
+ *   on growing where a key was forgotten, and says when the delivery was tried last.
+ * - A step may have any name, also `__proto__`.
  */
 export interface IdempotencyStore {
   /** Whether what it holds survives the process. */
@@ -154,7 +158,8 @@ export interface IdempotencyStore {
   redrive(key: string): Promise<boolean>;
   /**
    * Forgets up to `limit` keys that are done or dead and whose time has come. A durable store turns those
-   * that are stalled by then into dead, "abandoned". Gives the number of both. The receiver calls it. A
+   * that are stalled by then into dead, "abandoned"; an effect, which has no body, it leaves alone. Gives the
+   * number of both. The receiver calls it. A
    * store that does this by itself gives 0.
    */
   purge(limit: number): Promise<number>;

@@ -1,6 +1,8 @@
 import { UsageError } from '../errors.js';
 import type { Outcome } from '../outcome.js';
-import { type Secret, SIGN, sign } from '../request/signature.js';
+import { findUnknownOption } from '../report/text.js';
+import { SIGN } from '../request/secret-source.js';
+import { type Secret, sign } from '../request/signature.js';
 import { MAX_TIMER_MS } from '../timing.js';
 import type { Fixture } from './fixture.js';
 import { loadFixture } from './load.js';
@@ -12,7 +14,7 @@ import { isReceiver, type OpenTarget, openTarget, type ReplayTarget } from './ta
 export interface ReplayOptions extends ReplayFaults {
   /** What to sign with. Default: a receiver's own; every other target needs it. */
   secret?: Secret;
-  /** What the provider's headers begin with. Default `X-Service-`. */
+  /** What the provider's headers begin with. Default: what the receiver says; for other targets `X-Service-`. */
   headerPrefix?: string;
   /** Where an application has mounted its receiver. Default `/webhooks`. */
   path?: string;
@@ -39,6 +41,11 @@ export interface ReplayManyOptions extends ReplayOptions {
   /** How many are sent at once. Default 1. */
   concurrency?: number;
 }
+
+const OPTIONS = [
+  ...(['secret', 'headerPrefix', 'path', 'loseResponse', 'timeout', 'plainHttp'] as const),
+  ...(['event', 'id', 'corrupt', 'chunks', 'duplicate', 'shuffle', 'concurrency'] as const),
+] satisfies (keyof ReplayManyOptions)[];
 
 // With any of these, there is a list of results.
 const LIST_OPTIONS = ['duplicate', 'shuffle', 'concurrency'] as const;
@@ -91,6 +98,8 @@ export async function replay(
 ): Promise<ReplayResult | ReplayResult[]> {
   const { duplicate = 1, shuffle = false, concurrency = 1, path = '/webhooks' } = options;
   const { timeout = 10_000, plainHttp = false } = options;
+  const unknown = findUnknownOption('replay()', options, OPTIONS);
+  if (unknown) throw unknown;
   if (!(typeof timeout === 'number' && timeout > 0 && timeout <= MAX_TIMER_MS)) {
     throw new UsageError(
       'option_invalid',
@@ -107,10 +116,11 @@ export async function replay(
     Array.isArray(fixtures) || LIST_OPTIONS.some((name) => options[name] !== undefined);
 
   const signer = toSigner(target, options, path);
+  const { headerPrefix = isReceiver(target) ? target[SIGN].headerPrefix : 'X-Service-' } = options;
   const open = await openTarget(target, { path, timeout, plainHttp });
   try {
     const results = await inParallel(ordered, concurrency, (one) =>
-      sendOne(open, one, options, signer, timeout),
+      sendOne(open, one, { ...options, headerPrefix }, signer, timeout),
     );
     const [first] = results;
     return isList || !first ? results : first;
@@ -127,11 +137,11 @@ function atLeastOne(option: string, value: number): void {
 async function sendOne(
   target: OpenTarget,
   fixture: Fixture,
-  options: ReplayOptions,
+  options: ReplayOptions & { readonly headerPrefix: string },
   signer: Signer,
   timeout: number,
 ): Promise<ReplayResult> {
-  const { headerPrefix = 'X-Service-', loseResponse = false } = options;
+  const { headerPrefix, loseResponse = false } = options;
   const request = await prepare(fixture, options, signer, headerPrefix);
   const send = () =>
     within(timeout, `${target.name} did not answer`, (signal) => target.send(request, signal));
@@ -150,7 +160,7 @@ async function sendOne(
 function toSigner(target: ReplayTarget, { secret }: ReplayOptions, path: string): Signer {
   if (secret !== undefined) return (body) => sign(body, secret);
   if (isReceiver(target)) {
-    return (body) => target[SIGN]({ method: 'POST', url: path, headers: {}, body }, body);
+    return (body) => target[SIGN].sign({ method: 'POST', url: path, headers: {}, body }, body);
   }
   throw new UsageError(
     'option_invalid',

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { UsageError } from '../errors.js';
 import type { WebhookResponse } from '../outcome.js';
 import type { WebhookRequest } from '../request/request.js';
-import { SIGN } from '../request/signature.js';
+import { SIGN, type Signing } from '../request/secret-source.js';
 import { nameUrl, sendOverHttp } from './http.js';
 import type { OutgoingRequest } from './prepare.js';
 import { ResponseBody, type TargetResponse, within } from './response.js';
@@ -13,7 +13,7 @@ type FetchHandler = (request: Request) => Response | Promise<Response>;
 
 interface ReceiverLike {
   receive(request: WebhookRequest): Promise<WebhookResponse>;
-  [SIGN](request: WebhookRequest, body: Uint8Array): Promise<string>;
+  readonly [SIGN]: Signing;
 }
 
 /**

@@ -139,6 +139,14 @@ describe('a job that was run', () => {
     });
   });
 
+  test('needs to know whether the queue tries again, and says so at once', async () => {
+    const misspelled: object = { islast: true };
+    // @ts-expect-error: what plain JavaScript may pass.
+    await expect(runJob({ dispatch: vi.fn() }, {}, misspelled)).rejects.toMatchObject({
+      code: 'option_invalid',
+    });
+  });
+
   test('needs a receiver, and says so at once', async () => {
     // @ts-expect-error: what plain JavaScript may pass.
     await expect(runJob(() => {}, {}, attempt)).rejects.toMatchObject({ code: 'receiver_invalid' });

@@ -56,6 +56,39 @@ describe('close', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
+  test('tells where it has ended before what was running', async () => {
+    const onError = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, hooks: { onError } }).on(
+      'order:paid',
+      () => new Promise(() => {}),
+    );
+    void deliver(receiver, paidOrder());
+    await new Promise((resolve) => setImmediate(resolve));
+    await receiver.close({ timeoutMs: 5 });
+    const told = { code: 'closed_early', message: expect.stringMatching(/5 ms.*timeoutMs/) };
+    expect(onError.mock.calls).toEqual([[expect.objectContaining(told), expect.anything()]]);
+  });
+
+  test('tells of an option that there is not', async () => {
+    const onError = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, hooks: { onError } });
+    const misspelled = JSON.parse('{ "sever": {} }');
+    await receiver.close(misspelled);
+    const told = { code: 'option_invalid', message: expect.stringMatching(/sever.*"server"/) };
+    expect(onError).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining(told),
+      expect.anything(),
+    );
+  });
+
+  test('tells of a server that could not be stopped', async () => {
+    const onError = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, hooks: { onError } });
+    const error = new Error('it is not running');
+    await receiver.close({ server: { stop: async () => Promise.reject(error) } });
+    expect(onError).toHaveBeenCalledExactlyOnceWith(error, expect.anything());
+  });
+
   test('waits as long as it takes, for Infinity', async () => {
     const { open, opened } = gate();
     const receiver = createReceiver({ secret: SECRET }).on('order:paid', () => opened);

@@ -288,6 +288,20 @@ describe('the option', () => {
     });
   });
 
+  test('the headers of a receiver are those that it reads', async () => {
+    const receiver = createReceiver({ secret, store: memoryStore(), headerPrefix: 'X-Shop-' });
+    receiver.on('*', () => {});
+    expect(await replay(receiver, paid)).toMatchObject({ status: 200 });
+  });
+
+  test('a misspelled option is refused', async () => {
+    const misspelled = { pth: '/hooks', secret };
+    await expect(replay(() => new Response(), paid, misspelled)).rejects.toMatchObject({
+      code: 'option_invalid',
+      message: expect.stringMatching(/pth.*"path"/),
+    });
+  });
+
   test('path is where an application is sent to, and /webhooks otherwise', async () => {
     expect((await sent({}))[0]?.url).toBe('/webhooks');
     expect((await sent({ path: '/shop/hooks?a=1' }))[0]?.url).toBe('/shop/hooks?a=1');

@@ -27,6 +27,11 @@ async function claim(
 const RETRY = { permanent: false, error: '' };
 
 describe('the bounds of the memory store', () => {
+  test('have names, and no others', () => {
+    const misspelled = JSON.parse('{ "maxEntry": 3 }');
+    expect(() => memoryStore(misspelled)).toThrow(/maxEntry.*"maxEntries"/);
+  });
+
   test('forget what is done first, the oldest of it', async () => {
     const store = memoryStore({ maxEntries: 3 });
     await store.fail(keyOf('idle'), await claim(store, 'idle'), RETRY);
