@@ -204,7 +204,8 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
     const silentAt = performance.now();
     const failed = await Promise.allSettled([sellOnce(), sellOnce()]);
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect(performance.now() - silentAt).toBeLessThan(8_000);
+    // After 5 s; the rest is for a machine that stalls.
+    expect(performance.now() - silentAt).toBeLessThan(12_000);
     expect(await sellOnce()).toBe(true);
     await plain.end();
   });
