@@ -11,7 +11,7 @@ import { type EventSchemas, eventSchemas } from './schemas/events.js';
 import type { StandardSchema } from './schemas/standard-schema.js';
 import { VERBS } from './stores/forward.js';
 import { guardStore } from './stores/guard.js';
-import { isMemoryStore, memoryStore } from './stores/memory.js';
+import { memoryBehind, memoryStore } from './stores/memory.js';
 import { hasMethods } from './stores/methods.js';
 import { isProxy, reasonToRefuse, whatStoreIs } from './stores/refused.js';
 import type { IdempotencyStore } from './stores/store.js';
@@ -133,7 +133,7 @@ export function readOptions(options: ReceiverOptions): Settings {
       ...Object.entries(events),
     ]),
     headerNames: toHeaderNames(headerPrefix),
-    store: isMemoryStore(store) ? store : guardStore(store),
+    store: memoryBehind(store) ?? guardStore(store),
     isDefaultStore: options.store === undefined,
     scope: typeof options.secret === 'function' ? undefined : scope,
     queue,
