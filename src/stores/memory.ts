@@ -64,7 +64,7 @@ const made = new WeakMap<
 /**
  * What is behind a store that was made here, where none of its verbs was changed: it neither hangs nor gives
  * rubbish, and the receiver asks it nothing that does not fit the contract. Guarded all the same, it would make
- * receive() take a third longer.
+ * receive() take 15 % longer.
  */
 export function memoryBehind(store: IdempotencyStore): IdempotencyStore | undefined {
   const found = made.get(store);
