@@ -19,7 +19,7 @@ import {
   refuseOtherScope,
 } from './process/processing.js';
 import type { AnyHandler, RouteOptions } from './process/router.js';
-import { checkKept, type Opened, Unsealing } from './process/unsealing.js';
+import { checkDelivery, checkKept, type Opened, Unsealing } from './process/unsealing.js';
 import { Reporter } from './report/hooks.js';
 import type { Started } from './report/telemetry.js';
 import { type Delivery, type KeptDelivery, toSealed } from './request/delivery.js';
@@ -157,8 +157,8 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * again. What was sealed is proven again by its signature, and kept for a person where it cannot be. What
    * {@link verify} gave is trusted.
    *
-   * Throws `scope_invalid` where the delivery is another receiver's, and what a schema or a `secret`
-   * function of yours throws.
+   * Throws `delivery_invalid` where it is no delivery, `scope_invalid` where it is another receiver's, and what
+   * a schema or a `secret` function of yours throws.
    *
    * @param options.lastAttempt - The queue does not try it again. What fails is dead then, and `parked`,
    *   in a store that is durable; in another one it is lost, unless the queue keeps it.
@@ -168,6 +168,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     { lastAttempt = false }: { readonly lastAttempt?: boolean } = {},
   ): Promise<Result> {
     const startedAt = performance.now();
+    checkDelivery(verified);
     this.#processing.announce();
     if (!('body' in verified)) {
       refuseOtherScope(this.#settings.scope, verified.scope);

@@ -58,7 +58,7 @@ export class Router {
       : `no ${nameType(options)} as options`;
     throw new UsageError(
       'handler_invalid',
-      `.on() takes ${given}: ${isObject ? didYouMean(unknown, OPTIONS) : ''}they are { ${OPTIONS.join(', ')} }.`,
+      `.on() takes ${given}. ${isObject ? didYouMean(unknown, OPTIONS) : ''}There are { ${OPTIONS.join(', ')} }.`,
     );
   }
 

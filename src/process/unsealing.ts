@@ -18,11 +18,24 @@ export type Opened = Delivery | Result;
 
 /** @throws {UsageError} `delivery_invalid` where it is not what a store lists. */
 export function checkKept(kept: unknown): void {
-  if (typeof kept === 'object' && kept !== null && 'key' in kept && 'body' in kept) return;
+  if (isKeyed(kept) && 'body' in kept) return;
   throw new UsageError(
     'delivery_invalid',
     "redrive() takes a delivery as store.list({ state: 'dead' }) gives it, and not its id.",
   );
+}
+
+/** @throws {UsageError} `delivery_invalid` where it is no delivery. */
+export function checkDelivery(given: unknown): void {
+  if (isKeyed(given)) return;
+  throw new UsageError(
+    'delivery_invalid',
+    "dispatch() takes a delivery, as verify() or fromJob() gives it. Of verify(), look at its outcome first: where that is 'rejected', there is none.",
+  );
+}
+
+function isKeyed(given: unknown): given is { readonly key: unknown } {
+  return typeof given === 'object' && given !== null && 'key' in given;
 }
 
 /** Marks what is kept because it is not proven. No proof begins so. */

@@ -1,4 +1,5 @@
-import { WebhookError } from '../errors.js';
+import { UsageError, WebhookError } from '../errors.js';
+import { isBytes } from '../request/bytes.js';
 import type { SealedDelivery } from '../request/delivery.js';
 import { fromBase64, toBase64 } from '../stores/base64.js';
 
@@ -22,6 +23,8 @@ export interface Job {
  * Makes of a delivery what a queue can keep as JSON, about a third larger than its body. What it holds is
  * as confidential as the delivery.
  *
+ * @throws {UsageError} `delivery_invalid` where it is no delivery.
+ *
  * @example
  * const enqueue = async (delivery: SealedDelivery, { key }: HandOffOptions) => {
  *   await jobs.add(key, toJob(delivery));
@@ -30,6 +33,12 @@ export interface Job {
  */
 export function toJob({ body, proof, traceparent, ...delivery }: SealedDelivery): Job {
   const { key, scope, id, event, receivedAt } = delivery;
+  if (!isBytes(body)) {
+    throw new UsageError(
+      'delivery_invalid',
+      'toJob() takes a delivery as the queue of a receiver is given it, or seal() makes it.',
+    );
+  }
   return {
     ...{ v: 1, key, scope, id, event, receivedAt, body: toBase64(body) },
     ...(proof === undefined ? {} : { proof }),

@@ -332,8 +332,8 @@ describe('a mistake in a registration', () => {
   });
 
   test.each([
-    [{ onceper: (order: { id: string }) => order.id }, '"onceper": Did you mean "oncePer"?'],
-    [{ key: 1 }, 'no option "key": they are { name, formerly, oncePer }'],
+    [{ onceper: (order: { id: string }) => order.id }, '"onceper". Did you mean "oncePer"?'],
+    [{ key: 1 }, 'no option "key". There are { name, formerly, oncePer }'],
     [() => 'a', 'no function as options'],
     [null, 'no null as options'],
     [{ name: '' }, 'has to be a text, not empty'],

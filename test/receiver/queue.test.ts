@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { createReceiver, type HandOff, type SealedDelivery } from 'storefront-webhooks';
+import { createReceiver, type HandOff, type SealedDelivery, toJob } from 'storefront-webhooks';
 import { expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
@@ -138,4 +138,17 @@ test('a worker that is quicker than the queue in the same receiver runs the hand
   expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'queued' });
   expect(dispatched).toMatchObject({ outcome: 'handled' });
   expect(handler).toHaveBeenCalledOnce();
+});
+
+test.each([
+  ['nothing', undefined],
+  ['a refusal, which verify() gave', { outcome: 'rejected', code: 'signature_invalid' }],
+])('%s is not dispatched, and it is said what is', async (_, given) => {
+  const receiver = createReceiver({ secret: SECRET, hooks });
+  const dispatched = receiver.dispatch(given as unknown as SealedDelivery);
+  await expect(dispatched).rejects.toMatchObject({ code: 'delivery_invalid' });
+});
+
+test('no job is made of what is no delivery', () => {
+  expect(() => toJob({} as unknown as SealedDelivery)).toThrow(/toJob\(\) takes a delivery/);
 });
