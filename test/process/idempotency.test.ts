@@ -188,6 +188,15 @@ describe('work under a lease', () => {
     expect(await second).toEqual(DONE_BEFORE);
   });
 
+  test('is claimed under an owner of its own each time', async () => {
+    const claim = vi.fn<IdempotencyStore['claim']>(async () => ({ state: 'done' }));
+    const { process } = setUp(storeWith({ claim }));
+    const [one, other] = [process(), process()];
+    for (const idempotency of [one, one, other]) await idempotency.doOnce(subject, KEEP, vi.fn());
+    const owners = claim.mock.calls.map(([, { owner }]) => owner);
+    expect(new Set(owners).size).toBe(3);
+  });
+
   test('of another process that takes too long is told to be busy, and for how long', async () => {
     const { process } = setUp(memoryStore(), { leaseMs: 60_000 });
     const { promise, resolve } = deferred<Work>();
