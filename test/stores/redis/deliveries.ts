@@ -1,35 +1,14 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type {
-  Claim,
-  Claimable,
-  FailTerms,
-  IdempotencyStore,
-  LeaseTerms,
-} from 'storefront-webhooks';
+import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from 'storefront-webhooks';
+import { LONG_AGO_MS, newDelivery, RETRY } from '../../../src/testing/store/tested.js';
 
-export const RETRY: FailTerms = {
-  permanent: false,
-  error: 'it threw',
-};
-/** A lease or a delay that ended when any sender would have come back. */
-export const LONG_AGO_MS = -120_000;
+export { LONG_AGO_MS, newDelivery, RETRY };
 
 /** Makes a delivery that waits for its retry long past due. */
 export async function ageDelivery(admin: Redis, delivery: string, key: string): Promise<void> {
   await admin.hincrby(delivery, 'n', LONG_AGO_MS);
   await admin.zincrby(delivery.replace(key, 'open'), LONG_AGO_MS, key);
-}
-
-export function newDelivery(): Claimable {
-  return {
-    key: randomBytes(32).toString('hex'),
-    scope: 'shop',
-    id: 'whl_1',
-    event: 'order:paid',
-    receivedAt: 1_790_000_000_000,
-    body: new TextEncoder().encode('{"id":"ord_1"}'),
-  };
 }
 
 export function terms(changes: Partial<LeaseTerms> = {}): LeaseTerms {
