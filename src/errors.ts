@@ -18,7 +18,7 @@ export type UsageErrorCode =
   | 'handler_duplicate'
   /** A handler that is no function, or options of it that cannot be. */
   | 'handler_invalid'
-  /** A key that is no idempotency key, or an `oncePer` that gave no text. */
+  /** A key that is no idempotency key, or an `oncePer` or `keyBy` that gave no text. */
   | 'key_invalid'
   /** An option of another name, type or range. */
   | 'option_invalid'
@@ -34,6 +34,8 @@ export type UsageErrorCode =
   | 'target_invalid'
   /** A ledger was not given the transaction of the effect, or its transaction was ended. */
   | 'transaction_missing'
+  /** `unwrap` gave no payload, or an event or an id that is no text. */
+  | 'unwrap_invalid'
   /** The work of `ledger.transaction` in SQLite has to be synchronous. */
   | 'work_invalid';
 

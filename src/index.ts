@@ -20,11 +20,12 @@ export {
   type Delivery,
   type DeliverySource,
   type KeptDelivery,
+  type ReceivedRequest,
   type SealedDelivery,
   seal,
 } from './request/delivery.js';
-export type { KeyBy } from './request/key.js';
-export type { RequestHeaders, WebhookRequest } from './request/request.js';
+export type { KeyBy, KeyFunction } from './request/key.js';
+export type { RequestHeaders, UnsignedRequest, WebhookRequest } from './request/request.js';
 export type {
   RetiredSecret,
   ScopedSecret,
@@ -32,6 +33,7 @@ export type {
   SecretRequest,
 } from './request/secret-source.js';
 export { type Secret, verifySignature } from './request/signature.js';
+export type { Unwrap, UnwrapFunction, Unwrapped } from './request/unwrap.js';
 export { type BlacklistEntry, blacklistEntrySchema } from './schemas/blacklist-entry.js';
 export { type Category, categorySchema } from './schemas/category.js';
 export { type EventSchemas, eventSchemas, type Payloads } from './schemas/events.js';

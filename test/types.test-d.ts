@@ -69,7 +69,8 @@ export function payloadsAreTyped() {
     same<typeof payload.value, string | undefined>(true);
     same<typeof payload.delivered, string | null | undefined>(true);
     same<typeof payload.quantity, number | undefined>(true);
-    same<typeof payload.custom, JsonObject | undefined>(true);
+    same<typeof payload.custom, Json | undefined>(true);
+    same<typeof payload.product_id, string | null | undefined>(true);
     // @ts-expect-error a misspelt field
     payload.emial;
     // @ts-expect-error it may be missing
@@ -234,9 +235,10 @@ export function statusIsOpen() {
   same<Order['status'], OrderStatus>(true);
   const added: OrderStatus = 60;
   const known: OrderStatus = 100;
-  // @ts-expect-error a status is a number
-  const text: OrderStatus = '100';
-  return [added, known, text, order.status === 51, order.status === 60, order.status > 56];
+  const text: OrderStatus = 'COMPLETED';
+  // @ts-expect-error it may be a text, which is above no number
+  const above = order.status > 56;
+  return [added, known, text, above, order.status === 51, order.status === 60];
 }
 
 export function variantsNarrow() {

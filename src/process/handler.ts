@@ -1,4 +1,5 @@
 import type { DeliverySource } from '../request/delivery.js';
+import type { UnsignedRequest } from '../request/request.js';
 import type { Issue } from '../schemas/issue.js';
 import type { Json, Jsonable } from '../schemas/json.js';
 
@@ -28,8 +29,8 @@ export type NamesOf<Payloads extends PayloadMap, P> = P extends '*'
 /** What a handler gets. */
 export interface WebhookEvent<Event extends string, Payload> {
   /**
-   * The id of the webhook log (header `X-Service-Webhook`); not signed, and opaque. Begins with
-   * `content:` where none was sent.
+   * The id of the webhook log (header `X-Service-Webhook`); not signed unless `unwrap` gives it, and opaque.
+   * Begins with `content:` where none was sent.
    */
   readonly id: string;
   readonly event: Event;
@@ -46,6 +47,11 @@ export interface WebhookEvent<Event extends string, Payload> {
   readonly issues: readonly Issue[];
   /** The body as received. */
   readonly rawBody: Uint8Array;
+  /**
+   * Where it was sent, and with which headers: for what your own address says, as `?order=` does. Not signed,
+   * like `id`: compare it with the payload before you believe it. Empty where a store in memory gives it again.
+   */
+  readonly request: UnsignedRequest;
   /** What the `secret` function named; else the receiver's `scope`. */
   readonly scope: string;
   /** 1 for the first attempt at this delivery. */

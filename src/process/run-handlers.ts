@@ -1,8 +1,8 @@
-import { UsageError, type WebhookError } from '../errors.js';
+import type { WebhookError } from '../errors.js';
 import { type Telemetry, watched } from '../report/telemetry.js';
 import { describeError } from '../report/text.js';
 import { type Delivery, seal } from '../request/delivery.js';
-import { effectKey } from '../request/key.js';
+import { checkOwnKey, effectKey } from '../request/key.js';
 import { HandlerEvent } from './handler-event.js';
 import type { Idempotency } from './idempotency.js';
 import type { Lease, Work } from './lease.js';
@@ -133,20 +133,14 @@ function toEffect(
   { scope, payload }: Delivery,
 ): Prepared['effect'] {
   try {
-    return { key: effectKey(scope, storedName, checkKey(oncePer(payload), name)) };
+    return {
+      key: effectKey(
+        scope,
+        storedName,
+        checkOwnKey(oncePer(payload), `oncePer of the handler "${name}"`),
+      ),
+    };
   } catch (error) {
     return { error };
   }
-}
-
-function checkKey(key: unknown, handler: string): string {
-  if (typeof key === 'string' && key !== '') return key;
-  const isPromise = typeof key === 'object' && key !== null && 'then' in key;
-  // Nobody else looks at it: one that rejected would end the process.
-  if (isPromise) Promise.resolve(key).catch(() => {});
-  throw new UsageError(
-    'key_invalid',
-    `oncePer of the handler "${handler}" has to give a string that is not empty, such as ` +
-      `order.id${isPromise ? ', and not a promise of one: take the async away' : ''}.`,
-  );
 }
