@@ -67,14 +67,17 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
    * wins over the header. Default `false`: the body is the record.
    *
    * @example
-   * createReceiver({ secret, unwrap: ({ type, order }) => ({ event: `order:${type}`, payload: order }) });
+   * createReceiver({ secret, unwrap: ({ event, data }) => ({ event, payload: data }) });
    */
   unwrap?: Unwrap;
   /** The largest body, in bytes. Default 1 MiB. */
   limit?: number;
   /** The longest a body may take to arrive, in milliseconds. Default 10 s. */
   bodyTimeout?: number;
-  /** The longest the handlers of a delivery may run, in milliseconds. Default 60 s. */
+  /**
+   * The longest the handlers of a delivery may run, in milliseconds. Most senders give up after 10 to 15 s, and may
+   * switch the endpoint off: hand what takes longer to a `queue`. Default 60 s.
+   */
   timeout?: number;
   /** What a program is told while it runs. Default: what must not go unnoticed is told on stderr. */
   hooks?: Hooks;

@@ -4,7 +4,7 @@ import { isJsonObject } from '../schemas/json.js';
  * Parsed JSON as RFC 8785 writes it: members in the order of their names' UTF-16 units, no white space,
  * numbers and text as ECMAScript writes them. Two encodings of one value are the same text.
  *
- * Without recursion: a body may be nested deeper than a stack is high, which is why no library does it.
+ * Members that are `undefined`, which `unwrap` may leave, are none. Without recursion: a body may be nested deeper than a stack is high, which is why no library does it.
  *
  * @returns `undefined` where a number is beyond 2^53: it has lost digits, and two values may have become one.
  */
@@ -19,7 +19,9 @@ export function canonicalJson(value: unknown): string | undefined {
       pushAll(left, '[', members, ']');
     } else if (isJsonObject(piece.value)) {
       // In UTF-16 units, as sort() compares. By entries: a member may be named __proto__.
-      const entries = Object.entries(piece.value).sort(([a], [b]) => (a < b ? -1 : 1));
+      const entries = Object.entries(piece.value)
+        .filter(([, member]) => member !== undefined)
+        .sort(([a], [b]) => (a < b ? -1 : 1));
       const members = entries.map(([name, member]) => ({
         before: `${JSON.stringify(name)}:`,
         value: member,

@@ -4,11 +4,11 @@ import { nameType } from './bytes.js';
 
 /** What a body that holds more than its record is made of. All of it is signed. */
 export interface Unwrapped {
-  /** The event. Default: what the header says. */
-  readonly event?: string | undefined;
-  /** The id of the delivery. Default: what the header says. */
-  readonly id?: string | undefined;
-  /** The record: what handlers get, once it has passed the schema of its event. */
+  /** The event: a text, which is checked. Default: what the header says. */
+  readonly event?: unknown;
+  /** The id of the delivery: a text, which is checked. Default: what the header says. */
+  readonly id?: unknown;
+  /** The record, as JSON: what handlers get, once it has passed the schema of its event. */
   readonly payload: unknown;
 }
 
@@ -16,7 +16,7 @@ export interface Unwrapped {
  * Takes a body apart. What it gives is signed, so it wins over the headers. `undefined`: the body is the record.
  *
  * @example
- * const unwrap: UnwrapFunction = ({ event, data }) => ({ event: `${event}`, payload: data });
+ * const unwrap: UnwrapFunction = ({ event, data }) => ({ event, payload: data });
  */
 export type UnwrapFunction = (body: JsonObject) => Unwrapped | undefined;
 
@@ -49,23 +49,18 @@ export function unwrapBody(json: unknown, unwrap: Unwrap, header: Named): Opened
   }
   const found = typeof unwrap === 'function' && isJsonObject(json) ? unwrap(json) : undefined;
   if (found === undefined) return { event, id, record: json, contradicts: false };
-  const unwrapped = checkUnwrapped(found);
-  return {
-    event: unwrapped.event ?? event,
-    id: unwrapped.id ?? id,
-    record: unwrapped.payload,
-    contradicts: false,
-  };
+  const own = checkUnwrapped(found);
+  return { event: own.event ?? event, id: own.id ?? id, record: own.record, contradicts: false };
 }
 
 function isWrapped(json: unknown): json is { event: string; data: JsonObject } {
   return isJsonObject(json) && typeof json.event === 'string' && isJsonObject(json.data);
 }
 
-function checkUnwrapped(found: unknown): Unwrapped {
+function checkUnwrapped(found: unknown): Omit<Opened, 'contradicts'> {
   const { event, id, payload } = isJsonObject(found) ? found : {};
   if (payload !== undefined && isTextOrNone(event) && isTextOrNone(id))
-    return { event, id, payload };
+    return { event, id, record: payload };
   // Nobody else looks at it: one that rejected would end the process.
   if (found instanceof Promise) found.catch(() => {});
   throw new UsageError(
