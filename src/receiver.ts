@@ -73,8 +73,8 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * @example
    * receiver.on('order:*', ({ event, payload }) => log(event, payload.id));
    */
-  on<Event extends keyof P & string>(
-    event: Event,
+  on<const Event extends keyof P & string>(
+    events: Event | readonly Event[],
     handler: Handler<EventOf<P, Event>>,
     options?: EffectOptions<P[Event]> | HandlerOptions,
   ): this;

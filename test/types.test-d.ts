@@ -153,7 +153,7 @@ export function ownEventsAreTyped() {
   createReceiver({ secret, events: { 'query:replied': { parse: () => ({}) } } });
 }
 
-export function oncePerIsForOneEvent() {
+export function oncePerIsForExactEvents() {
   // @ts-expect-error It has no name.
   receiver.on('order:paid', () => {}, { oncePer: (payload: Order) => payload.id });
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: (payload) => payload.id });
@@ -168,8 +168,22 @@ export function oncePerIsForOneEvent() {
   receiver.on('order:*', () => {}, { name: 'a', oncePer: (payload: Order) => payload.id });
   // @ts-expect-error everything
   receiver.on('*', () => {}, { name: 'a', oncePer: () => 'key' });
-  // @ts-expect-error a list
-  receiver.on(['order:paid'], () => {}, { name: 'a', oncePer: (payload: Order) => payload.id });
+  receiver.on(['order:paid', 'order:updated'], ({ event }) => same<typeof event, Both>(true), {
+    name: 'both',
+    oncePer(payload) {
+      same<typeof payload, Order>(true);
+      return payload.id;
+    },
+  });
+  receiver.on(['order:paid', 'query:created'], () => {}, {
+    name: 'mixed',
+    oncePer(payload) {
+      same<typeof payload, Order | JsonObject>(true);
+      return `${payload.id}`;
+    },
+  });
+  // @ts-expect-error a family in a list
+  receiver.on(['order:paid', 'query:*'], () => {}, { name: 'a', oncePer: () => 'key' });
   // @ts-expect-error a key is text
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: () => 7 });
   // @ts-expect-error it may be missing
@@ -179,6 +193,8 @@ export function oncePerIsForOneEvent() {
   // @ts-expect-error a key is made at once
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: async (payload) => payload.id });
 }
+
+type Both = 'order:paid' | 'order:updated';
 
 export function stepsGiveJson() {
   receiver.on('order:paid', async ({ once, payload }) => {

@@ -104,12 +104,16 @@ export interface EffectOptions<Payload> extends HandlerOptions {
   /** Needed, because its effects are remembered under it for ever: see {@link HandlerOptions.name}. */
   name: string;
   /**
-   * Runs the handler once per key, whatever the delivery: across endpoints, and for replays under fresh
-   * ids. The key belongs to this handler: the handlers of two events have effects of their own. Two
-   * services that share a store need two `scope`s. A durable store remembers it for ever.
+   * Runs the handler once per key, whatever the delivery: across endpoints, for replays under fresh ids, and
+   * whichever of its events says it. Takes exact event names, no family, which a new event would join by
+   * itself. The key belongs to this handler: two of them have effects of their own. Two services that share a
+   * store need two `scope`s. A durable store remembers it for ever.
    *
    * @example
-   * receiver.on('order:paid', deliver, { name: 'deliver', oncePer: (order) => order.id });
+   * receiver.on(['order:paid', 'order:updated'], deliver, {
+   *   name: 'deliver',
+   *   oncePer: (order) => order.id,
+   * });
    */
   oncePer: (payload: Payload) => string;
 }

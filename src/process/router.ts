@@ -89,18 +89,20 @@ export class Router {
         'oncePer has to be a function of the payload, such as (order) => order.id.',
       );
     }
-    if (oncePer && !(patterns.length === 1 && this.#routes.has(patterns[0] ?? ''))) {
+    const family = patterns.find((pattern) => !this.#routes.has(pattern));
+    if (oncePer && family !== undefined) {
       throw new UsageError(
         'handler_invalid',
-        'oncePer needs one exact event name, because it makes its key from the payload of that event. ' +
-          'Call .on() once for each event; each then has effects of its own.',
+        `oncePer needs exact event names, and not '${family}', which a new event would join by itself. ` +
+          'List those in which the handler does the same thing: ' +
+          "['order:paid', 'order:updated'].",
       );
     }
     if (oncePer && name === undefined) {
       const [pattern = ''] = patterns;
       throw new UsageError(
         'handler_invalid',
-        `oncePer needs a name, under which is remembered for ever what is done: .on('${pattern}', handler, ` +
+        'oncePer needs a name, under which is remembered for ever what is done: .on(…, handler, ' +
           "{ name: 'deliver', oncePer: … }). Where it ran without a name before, add " +
           `formerly: '${pattern}', or all that it has done is done once more.`,
       );

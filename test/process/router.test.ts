@@ -319,17 +319,24 @@ describe('a mistake in a registration', () => {
   );
 
   test.each([
-    ['a family', 'order:*'],
-    ['everything', '*'],
-    ['a list', ['order:paid', 'order:created']],
-  ])('namely oncePer on %s, says to register for each event', (_, patterns) => {
-    const { code, message } = thrownBy((receiver) =>
-      Reflect.apply(receiver.on, receiver, [patterns, nothing, { oncePer: () => 'key' }]),
-    );
-    expect(code).toBe('handler_invalid');
-    expect(message).toContain('oncePer needs one exact event name');
-    expect(message).toContain('once for each event');
-  });
+    ['order:*', 'order:*'],
+    ['*', '*'],
+    [['order:paid', 'query:*'], 'query:*'],
+  ])(
+    'namely oncePer on %j, which a new event would join, says to list events',
+    (patterns, family) => {
+      const { code, message } = thrownBy((receiver) =>
+        Reflect.apply(receiver.on, receiver, [
+          patterns,
+          nothing,
+          { name: 'a', oncePer: () => 'key' },
+        ]),
+      );
+      expect(code).toBe('handler_invalid');
+      expect(message).toContain(`oncePer needs exact event names, and not '${family}'`);
+      expect(message).toContain("['order:paid', 'order:updated']");
+    },
+  );
 
   test.each([
     [{ onceper: (order: { id: string }) => order.id }, '"onceper". Did you mean "oncePer"?'],
