@@ -7,7 +7,9 @@ import type postgres from 'postgres';
 import {
   createReceiver,
   type Handler,
+  type HandlerOptions,
   isOlderProduct,
+  isPaid,
   type Json,
   type JsonObject,
   memoryStore,
@@ -195,6 +197,42 @@ export function oncePerIsForExactEvents() {
 }
 
 type Both = 'order:paid' | 'order:updated';
+
+export function whenIsAskedOfThePayload() {
+  receiver.on(['order:paid', 'order:updated'], () => {}, { name: 'a', when: isPaid });
+  receiver.on(['order:paid', 'order:updated'], () => {}, {
+    name: 'both',
+    when: isPaid,
+    oncePer: (payload) => payload.id,
+  });
+  receiver.on('order:*', () => {}, { when: isPaid });
+  receiver.on('order:paid', () => {}, {
+    when(payload, { event, paidStatuses }) {
+      same<typeof payload, Order>(true);
+      same<typeof event, string>(true);
+      same<typeof paidStatuses, readonly OrderStatus[]>(true);
+      return true;
+    },
+  });
+  receiver.on(['order:*', 'query:created'], () => {}, {
+    when(payload) {
+      same<typeof payload, Order | JsonObject>(true);
+      return true;
+    },
+  });
+  // @ts-expect-error nobody has promised that a query has a status
+  receiver.on('query:created', () => {}, { when: isPaid });
+  // @ts-expect-error of all events, only orders have a status
+  receiver.on('*', () => {}, { when: isPaid });
+  // @ts-expect-error the answer is given at once
+  receiver.on('order:paid', () => {}, { when: async () => true });
+  // @ts-expect-error the answer is yes or no
+  receiver.on('order:paid', () => {}, { when: (payload) => payload.email });
+  const forAll: HandlerOptions = { name: 'all', when: (_, { event }) => event !== 'order:created' };
+  receiver.on('order:*', () => {}, forAll);
+  same<ReturnType<typeof isPaid>, boolean>(true);
+  return isPaid(order) || isPaid(order, { paidStatuses: [100, 54] });
+}
 
 export function stepsGiveJson() {
   receiver.on('order:paid', async ({ once, payload }) => {

@@ -2,7 +2,7 @@ import { UsageError } from '../errors.js';
 import { didYouMean } from '../report/text.js';
 import { nameType } from '../request/bytes.js';
 import type { Delivery } from '../request/delivery.js';
-import type { WebhookEvent } from './handler.js';
+import type { WebhookEvent, WhenInfo } from './handler.js';
 import { stepName } from './handler-event.js';
 
 /** A handler as the router keeps it: the types of `.on` see to it that it is given the payloads it expects. */
@@ -10,6 +10,9 @@ export type AnyHandler = (event: WebhookEvent<string, unknown>) => unknown;
 
 /** An `oncePer` as the router keeps it. */
 export type AnyKey = (payload: unknown) => string;
+
+/** A `when` as the router keeps it: nobody has seen yet what it gives. */
+export type AnyWhen = (payload: unknown, info: WhenInfo) => unknown;
 
 /** A handler as it is run. */
 export interface Route {
@@ -19,6 +22,7 @@ export interface Route {
   /** The name of the step of a delivery that is complete once it has run. */
   readonly step: string;
   readonly handler: AnyHandler;
+  readonly when?: AnyWhen | undefined;
   readonly oncePer?: AnyKey | undefined;
 }
 
@@ -26,10 +30,16 @@ export interface Route {
 export interface RouteOptions {
   readonly name?: string | undefined;
   readonly formerly?: string | undefined;
+  readonly when?: AnyWhen | undefined;
   readonly oncePer?: AnyKey | undefined;
 }
 
-const OPTIONS: readonly string[] = ['name', 'formerly', 'oncePer'] satisfies (keyof RouteOptions)[];
+const OPTIONS: readonly string[] = [
+  'name',
+  'formerly',
+  'when',
+  'oncePer',
+] satisfies (keyof RouteOptions)[];
 const ONLY_ONE = 'There can be only one: let it do both.';
 const NAME_IT =
   'The progress of each is stored under its name, so give this one a name of its own: ' +
@@ -66,7 +76,7 @@ export class Router {
   on(
     patterns: readonly string[],
     handler: AnyHandler,
-    { name, formerly, oncePer }: RouteOptions,
+    { name, formerly, when, oncePer }: RouteOptions,
   ): void {
     if (patterns.length === 0) {
       throw new UsageError('handler_invalid', '.on() was given no event: name at least one.');
@@ -81,6 +91,12 @@ export class Router {
       throw new UsageError(
         'handler_invalid',
         'A handler that has no name cannot have had another.',
+      );
+    }
+    if (when !== undefined && typeof when !== 'function') {
+      throw new UsageError(
+        'handler_invalid',
+        'when has to be a function of the payload that gives true or false, such as isPaid.',
       );
     }
     if (oncePer !== undefined && typeof oncePer !== 'function') {
@@ -112,7 +128,7 @@ export class Router {
     for (const [event, routes] of this.#routes) {
       const pattern = patterns.find((candidate) => covers(candidate, event));
       if (pattern !== undefined)
-        routes.push(toRoute(name ?? pattern, handler, { formerly, oncePer }));
+        routes.push(toRoute(name ?? pattern, handler, { formerly, when, oncePer }));
     }
   }
 
@@ -179,7 +195,7 @@ function covers(pattern: string, event: string): boolean {
 function toRoute(
   name: string,
   handler: AnyHandler,
-  { formerly: storedName = name, oncePer }: RouteOptions = {},
+  { formerly: storedName = name, when, oncePer }: RouteOptions = {},
 ): Route {
-  return { name, storedName, step: stepName(storedName), handler, oncePer };
+  return { name, storedName, step: stepName(storedName), handler, when, oncePer };
 }

@@ -7,6 +7,7 @@ import { HandlerEvent } from './handler-event.js';
 import type { Idempotency } from './idempotency.js';
 import type { Lease, Work } from './lease.js';
 import { ownPayload } from './own-payload.js';
+import { hintAtPromise } from './promised.js';
 import type { AnyKey, Route } from './router.js';
 
 interface Run {
@@ -141,12 +142,9 @@ function toEffect(
 
 function checkKey(key: unknown, handler: string): string {
   if (typeof key === 'string' && key !== '') return key;
-  const isPromise = typeof key === 'object' && key !== null && 'then' in key;
-  // Nobody else looks at it: one that rejected would end the process.
-  if (isPromise) Promise.resolve(key).catch(() => {});
   throw new UsageError(
     'key_invalid',
     `oncePer of the handler "${handler}" has to give a string that is not empty, such as ` +
-      `order.id${isPromise ? ', and not a promise of one: take the async away' : ''}.`,
+      `order.id${hintAtPromise(key)}.`,
   );
 }

@@ -340,7 +340,7 @@ describe('a mistake in a registration', () => {
 
   test.each([
     [{ onceper: (order: { id: string }) => order.id }, '"onceper". Did you mean "oncePer"?'],
-    [{ key: 1 }, 'no option "key". There are { name, formerly, oncePer }'],
+    [{ retries: 1 }, 'no option "retries". There are { name, formerly, when, oncePer }'],
     [() => 'a', 'no function as options'],
     [null, 'no null as options'],
     [{ name: '' }, 'has to be a text, not empty'],
@@ -348,6 +348,7 @@ describe('a mistake in a registration', () => {
     [{ name: 'a', formerly: '' }, 'has to be a text, not empty'],
     [{ formerly: 'a' }, 'that has no name cannot have had another'],
     [{ oncePer: () => 'a' }, "formerly: 'order:paid'"],
+    [{ when: true }, 'when has to be a function'],
   ])('namely options of a handler that there are not (%o)', (options, said) => {
     const receiver = makeReceiver();
     const register = () => receiver.on('order:paid', () => {}, options as never);
