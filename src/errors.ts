@@ -16,7 +16,7 @@ export type UsageErrorCode =
   | 'fixture_invalid'
   /** Two handlers have one name. What each has done is stored under it. */
   | 'handler_duplicate'
-  /** A handler that is no function, or options of it that cannot be. */
+  /** A handler that is no function, options of it that cannot be, or a `when` that gave neither true nor false. */
   | 'handler_invalid'
   /** A key that is no idempotency key, or an `oncePer` or `keyBy` that gave no text. */
   | 'key_invalid'

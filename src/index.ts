@@ -10,7 +10,13 @@ export {
 } from './outcome.js';
 export type { CloseOptions } from './process/closing.js';
 export type { HandOff, HandOffOptions } from './process/hand-off.js';
-export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './process/handler.js';
+export type {
+  EffectOptions,
+  Handler,
+  HandlerOptions,
+  WebhookEvent,
+  WhenInfo,
+} from './process/handler.js';
 export { fromJob, type Job, toJob } from './queues/job.js';
 export { type Dispatching, type JobResult, runJob } from './queues/run-job.js';
 export { createReceiver, type Receiver } from './receiver.js';
@@ -40,7 +46,13 @@ export { type EventSchemas, eventSchemas, type Payloads } from './schemas/events
 export { fileSchema, type StoredFile } from './schemas/file.js';
 export type { Issue } from './schemas/issue.js';
 export type { Json, JsonObject } from './schemas/json.js';
-export { type Order, type OrderStatus, orderSchema, orderStatusLabel } from './schemas/order.js';
+export {
+  isPaid,
+  type Order,
+  type OrderStatus,
+  orderSchema,
+  orderStatusLabel,
+} from './schemas/order.js';
 export {
   type HostedPayment,
   hostedPaymentSchema,

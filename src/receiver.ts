@@ -73,20 +73,20 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * @example
    * receiver.on('order:*', ({ event, payload }) => log(event, payload.id));
    */
-  on<Event extends keyof P & string>(
-    event: Event,
+  on<const Event extends keyof P & string>(
+    events: Event | readonly Event[],
     handler: Handler<EventOf<P, Event>>,
-    options?: EffectOptions<P[Event]> | HandlerOptions,
+    options?: EffectOptions<P[Event]> | HandlerOptions<P[Event]>,
   ): this;
   on<const OnePattern extends Pattern<P>>(
     patterns: OnePattern | readonly OnePattern[],
     handler: Handler<EventOf<P, NamesOf<P, OnePattern>>>,
-    options?: HandlerOptions,
+    options?: HandlerOptions<P[NamesOf<P, OnePattern>]>,
   ): this;
   on(
     patterns: string | readonly string[],
     handler: Handler<never>,
-    options: EffectOptions<never> | HandlerOptions = {},
+    options: EffectOptions<never> | HandlerOptions<never> = {},
   ): this {
     this.#processing.router.checkOptions(options);
     // The overloads tie a handler's payload to its patterns, and the router gives it no other.

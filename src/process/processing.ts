@@ -2,10 +2,12 @@ import { UsageError } from '../errors.js';
 import { type Dispatched, Rejection, type Result } from '../outcome.js';
 import { harmless } from '../report/harmless.js';
 import type { Reporter } from '../report/hooks.js';
+import { describeError } from '../report/text.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
 import { toTitle } from '../request/request.js';
 import type { Settings } from '../settings.js';
 import { warnOfMemory } from '../stores/platform.js';
+import { chooseRoutes } from './choosing.js';
 import { type HandOff, handOff } from './hand-off.js';
 import { Idempotency } from './idempotency.js';
 import { InFlight } from './in-flight.js';
@@ -63,12 +65,32 @@ export class Processing {
 
   /** Finds its handlers, claims it, runs them, and settles the claim. */
   async process(delivery: Delivery, { lastAttempt = false }: ProcessOptions): Promise<Result> {
+    const all = this.router.routesFor(delivery);
+    const chosen = chooseRoutes(all, delivery, this.#settings.paidStatuses);
+    if (chosen.failure) {
+      const { error, handler } = chosen.failure;
+      this.onError(error, delivery, { handler });
+      return lastAttempt
+        ? this.#park(delivery, describeError(error))
+        : { outcome: 'failed', ran: [] };
+    }
+    const result = await this.#processBy(chosen.routes, delivery, lastAttempt);
+    const { skipped } = chosen;
+    return result.outcome === 'rejected' || skipped.length === 0 ? result : { ...result, skipped };
+  }
+
+  async #processBy(
+    routes: readonly Route[],
+    delivery: Delivery,
+    lastAttempt: boolean,
+  ): Promise<Result> {
     const { key, payload } = delivery;
-    const routes = this.router.routesFor(delivery);
     if (routes.length === 0) {
       const refused = refusalOf(delivery);
       if (!refused) return { outcome: 'ignored', ran: [], key };
-      return lastAttempt ? this.#parkInvalid(delivery, refused) : refused;
+      if (!lastAttempt) return refused;
+      const result = await this.#park(delivery, refused.message);
+      return result.outcome === 'failed' ? refused : result;
     }
     if (this.#settings.isDefaultStore) warnOfMemory();
     const result = await this.#inFlight.join(key, () =>
@@ -80,15 +102,12 @@ export class Processing {
     return isKept ? { ...result, outcome: 'parked' } : result;
   }
 
-  /** Nobody handles what does not fit its event: the store keeps it for a person, or it is refused. */
-  async #parkInvalid(delivery: Delivery, refused: Rejection): Promise<Result> {
-    const { payload } = delivery;
-    const result = await this.#inFlight.join(delivery.key, () =>
-      this.doOnce(seal(delivery), { lastAttempt: true, payload }, async () =>
-        failedWork(refused.message),
-      ),
+  /** What no handler can be run for is kept by the store for a person, where it can; else it has failed. */
+  #park(delivery: Delivery, error: string): Promise<Dispatched> {
+    const { key, payload } = delivery;
+    return this.#inFlight.join(key, () =>
+      this.doOnce(seal(delivery), { lastAttempt: true, payload }, async () => failedWork(error)),
     );
-    return result.outcome === 'failed' ? refused : result;
   }
 
   /** Has it stored by the queue, whose worker processes it. */

@@ -1,6 +1,7 @@
 import { UsageError } from '../errors.js';
 import { isJsonObject, type JsonObject } from '../schemas/json.js';
 import { canonicalJson } from './canonical-json.js';
+import { hintAtPromise } from './promised.js';
 import { sha2 } from './sha2.js';
 
 /**
@@ -116,13 +117,9 @@ export function deliveryKey(keyBy: KeyBy, parts: KeyParts, payload?: unknown): s
  */
 export function checkOwnKey(key: unknown, of: string): string {
   if (typeof key === 'string' && key !== '') return key;
-  const isPromise = typeof key === 'object' && key !== null && 'then' in key;
-  // Nobody else looks at it: one that rejected would end the process.
-  if (isPromise) Promise.resolve(key).catch(() => {});
   throw new UsageError(
     'key_invalid',
-    `${of} has to give a string that is not empty, such as order.id` +
-      `${isPromise ? ', and not a promise of one: take the async away' : ''}.`,
+    `${of} has to give a string that is not empty, such as order.id${hintAtPromise(key)}.`,
   );
 }
 

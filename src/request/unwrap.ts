@@ -1,6 +1,7 @@
 import { UsageError } from '../errors.js';
 import { isJsonObject, type JsonObject } from '../schemas/json.js';
 import { nameType } from './bytes.js';
+import { hintAtPromise } from './promised.js';
 
 /** What a body that holds more than its record is made of. All of it is signed. */
 export interface Unwrapped {
@@ -61,12 +62,10 @@ function checkUnwrapped(found: unknown): Omit<Opened, 'contradicts'> {
   const { event, id, payload } = isJsonObject(found) ? found : {};
   if (payload !== undefined && isTextOrNone(event) && isTextOrNone(id))
     return { event, id, record: payload };
-  // Nobody else looks at it: one that rejected would end the process.
-  if (found instanceof Promise) found.catch(() => {});
   throw new UsageError(
     'unwrap_invalid',
     'unwrap has to give { payload }, with an event and an id that are texts where there are any, or ' +
-      `undefined, and gave ${found instanceof Promise ? 'a promise: take the async away' : describe(found)}.`,
+      `undefined, and gave ${describe(found)}${hintAtPromise(found)}.`,
   );
 }
 

@@ -89,3 +89,23 @@ export const orderSchema = resource(
 
 /** An order, as {@link orderSchema} reads it: the payload of the `order:` events. */
 export type Order = InferOutput<typeof orderSchema>;
+
+/**
+ * Whether an order is in a state that means paid (specification: Order status). As `when` of a handler, it goes
+ * by the receiver's `paidStatuses`.
+ *
+ * @param options.paidStatuses - The states that mean paid. Default: `[100]`, completed.
+ *
+ * @example
+ * receiver.on(['order:paid', 'order:updated'], deliver, {
+ *   name: 'deliver',
+ *   when: isPaid,
+ *   oncePer: (order) => order.id,
+ * });
+ */
+export function isPaid(
+  { status }: { readonly status: OrderStatus },
+  { paidStatuses = [100] }: { readonly paidStatuses?: readonly OrderStatus[] | undefined } = {},
+): boolean {
+  return paidStatuses.some((paid) => paid === status);
+}

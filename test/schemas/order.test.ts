@@ -1,4 +1,4 @@
-import { type Order, orderSchema, orderStatusLabel } from 'storefront-webhooks';
+import { isPaid, type Order, orderSchema, orderStatusLabel } from 'storefront-webhooks';
 import { loadFixture } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -165,4 +165,17 @@ test.each([
   ['COMPLETED', 'COMPLETED'],
 ])('the status %s reads "%s"', (status, label) => {
   expect(orderStatusLabel(status)).toBe(label);
+});
+
+test.each([
+  [100, undefined, true],
+  [0, undefined, false],
+  [56, undefined, false],
+  [60, undefined, false],
+  [54, [100, 54], true],
+  [100, [54], false],
+])('an order of status %j is paid, where %j mean paid: %j', (status, paidStatuses, paid) => {
+  expect(isPaid({ status })).toBe(status === 100);
+  expect(isPaid({ status }, { paidStatuses })).toBe(paid);
+  expect(isPaid({ status }, {})).toBe(status === 100);
 });
