@@ -17,6 +17,7 @@ export type {
   WebhookEvent,
   WhenInfo,
 } from './process/handler.js';
+export type { MarkOptions } from './process/processing.js';
 export { fromJob, type Job, toJob } from './queues/job.js';
 export { type Dispatching, type JobResult, runJob } from './queues/run-job.js';
 export { createReceiver, type Receiver } from './receiver.js';

@@ -47,6 +47,8 @@ const ORDER = [
   'process/handler-event',
   'process/router',
   'process/choosing',
+  'process/effect',
+  'process/mark-done',
   'process/run-handlers',
   'process/processing',
   'process/unsealing',

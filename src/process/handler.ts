@@ -117,7 +117,7 @@ export interface HandlerOptions<Payload = unknown> {
    * once. What it throws fails the delivery. Without it, all deliveries of its events are.
    *
    * @example
-   * receiver.on('order:updated', deliver, { when: isPaid });
+   * receiver.on('order:updated', dispute, { when: (order) => order.status === 51 });
    */
   when?: (payload: Payload, info: WhenInfo) => boolean;
 }

@@ -2,7 +2,7 @@ import { UsageError } from '../errors.js';
 import { type Dispatched, Rejection, type Result } from '../outcome.js';
 import { harmless } from '../report/harmless.js';
 import type { Reporter } from '../report/hooks.js';
-import { describeError } from '../report/text.js';
+import { describeError, findUnknownOption } from '../report/text.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
 import { toTitle } from '../request/request.js';
 import type { Settings } from '../settings.js';
@@ -12,6 +12,7 @@ import { type HandOff, handOff } from './hand-off.js';
 import { Idempotency } from './idempotency.js';
 import { InFlight } from './in-flight.js';
 import type { Lease, Work } from './lease.js';
+import { markDone } from './mark-done.js';
 import { type Route, Router } from './router.js';
 import { runHandlers } from './run-handlers.js';
 
@@ -22,6 +23,12 @@ const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
 export interface ProcessOptions {
   /** Nobody tries it again: what fails now is dead, where the store can park it. */
   readonly lastAttempt?: boolean | undefined;
+}
+
+/** Of which shop an effect is. */
+export interface MarkOptions {
+  /** Default: the receiver's. Needed where `secret` is a function, which names its own. */
+  readonly scope?: string | undefined;
 }
 
 /** What is known of a delivery beside what is kept of it. */
@@ -151,6 +158,27 @@ export class Processing {
     return this.#idempotency.doOnce(delivery, terms, work);
   }
 
+  /**
+   * Records that a handler has nothing to do any more for a key of its own.
+   *
+   * @throws {UsageError} `handler_unknown`, `option_invalid`, `scope_invalid` or `key_invalid`
+   * @throws {WebhookError} `store_unavailable` or `delivery_unfinished`
+   */
+  async markDone(handler: string, key: string, options: MarkOptions): Promise<boolean> {
+    const unknown = findUnknownOption('markDone()', options, ['scope']);
+    if (unknown) throw unknown;
+    const { scope: own } = this.#settings;
+    const { scope = own } = options;
+    if (typeof scope !== 'string') {
+      throw new UsageError(
+        'option_invalid',
+        'markDone() needs { scope }, a text: the secret function names one for each request.',
+      );
+    }
+    refuseOtherScope(own, scope);
+    return markDone(this.router.effectRoute(handler), { scope, key }, this.#idempotency);
+  }
+
   #run(routes: readonly Route[], delivery: Delivery, lease: Lease): Promise<Work> {
     return runHandlers(routes, {
       delivery,
@@ -204,7 +232,7 @@ export function refuseOtherScope(own: string | undefined, scope: string): void {
   if (own === undefined || own === scope) return;
   throw new UsageError(
     'scope_invalid',
-    'This delivery is of another scope. Give each receiver a queue of its own, list with { scope }, and ' +
-      'redrive by the receiver of that scope.',
+    'This is of another scope than the receiver. Give each receiver a queue of its own, list with { scope }, ' +
+      'and redrive, or mark as done, by the receiver of that scope.',
   );
 }

@@ -157,6 +157,23 @@ export class Router {
     return route ? [route] : [];
   }
 
+  /**
+   * The handler of a name, which has to run once per key.
+   *
+   * @throws {UsageError} `handler_unknown`
+   */
+  effectRoute(name: string): Route {
+    const routes = [...this.#routes.values()].flat().filter(({ oncePer }) => oncePer);
+    const route = routes.find((one) => one.name === name);
+    if (route) return route;
+    const names = [...new Set(routes.map((one) => one.name))];
+    throw new UsageError(
+      'handler_unknown',
+      `There is no handler ${JSON.stringify(name)} with oncePer. ${didYouMean(`${name}`, names)}` +
+        `With oncePer, there are: ${names.join(', ') || 'none'}.`,
+    );
+  }
+
   #checkPattern(pattern: string): void {
     const events = [...this.#routes.keys()];
     if (typeof pattern === 'string' && events.some((event) => covers(pattern, event))) return;
