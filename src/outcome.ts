@@ -88,12 +88,12 @@ export interface Dispatched {
   readonly key?: string | undefined;
 }
 
-/** What a request is answered with, free of any framework. */
-export interface WebhookResponse {
+/** What a request is answered with, free of any framework: by a receiver with text, by goods also with bytes. */
+export interface WebhookResponse<Body extends string | Uint8Array = string> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON. Holds no secret, no signature, no payload data and nothing of an error. */
-  readonly body: string;
+  /** JSON, which holds no secret, no signature, no payload data and nothing of an error; or the goods. */
+  readonly body: Body;
   readonly outcome: Outcome;
   /** Names of the handlers that ran to their end; not sent. */
   readonly ran: readonly string[];

@@ -65,7 +65,7 @@ export class Closing {
   }
 
   /** A response, with what follows it; while the server is stopped, it is the last of its connection. */
-  finish(response: WebhookResponse): WebhookResponse {
+  finish<Body extends string | Uint8Array>(response: WebhookResponse<Body>): WebhookResponse<Body> {
     const { recording } = this.#processing;
     if (!this.#isDraining && !recording) return response;
     const { headers } = response;
