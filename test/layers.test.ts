@@ -36,6 +36,8 @@ const ORDER = [
   'report/telemetry',
   'report/hooks',
   'options',
+  'option-checks',
+  'common-settings',
   'settings',
   'request/verify',
   'process/lease',
