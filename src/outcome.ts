@@ -25,6 +25,7 @@ export const OUTCOMES = [
 const REJECTIONS = {
   method_not_allowed: [405, 'Send webhooks with POST.'],
   signature_invalid: [401, 'The signature is missing or wrong.'],
+  call_refused: [403, 'This call is not allowed.'],
   event_header_invalid: [400, 'The event header is missing, or was given more than once.'],
   encoding_unsupported: [415, 'Send the body without a content encoding.'],
   body_too_large: [413, 'The body is larger than this receiver accepts.'],

@@ -52,6 +52,7 @@ const ORDER = [
   'process/unsealing',
   'process/closing',
   'receiver',
+  'goods/',
   'receiver-source',
   'queues/',
   'cloudflare',
