@@ -14,12 +14,14 @@ import type { PgBoss } from 'pg-boss';
 import type * as core from 'storefront-webhooks';
 import type * as expressAdapter from 'storefront-webhooks/express';
 import type * as fastifyAdapter from 'storefront-webhooks/fastify';
+import type * as goods from 'storefront-webhooks/goods';
 import type * as testing from 'storefront-webhooks/testing';
 import type * as zod from 'zod';
 
 declare global {
   const express: typeof expressFunction;
   const createReceiver: typeof core.createReceiver;
+  const createGoods: typeof goods.createGoods;
   const memoryStore: typeof core.memoryStore;
   const orderStatusLabel: typeof core.orderStatusLabel;
   const productSchema: typeof core.productSchema;
@@ -71,6 +73,9 @@ declare global {
   function notify(payload: core.JsonObject): Promise<void>;
   function log(...values: unknown[]): void;
   function keepForAPerson(...values: unknown[]): Promise<void>;
+  function makeKey(orderId: string): Promise<string>;
+  const makeGoods: goods.MakeGoods;
+  function findOrder(id: string): Promise<core.Order | undefined>;
   function createInvoice(orderId: string): Promise<string>;
   function sendMail(to: string, invoice: string): Promise<void>;
   function loadSecret(): Promise<string>;
