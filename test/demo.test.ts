@@ -46,20 +46,21 @@ const STORY = [
   /^✓ whl_0027 500 failed [\d.]+ the handler fails/,
   /^✓ whl_0027 200 handled [\d.]+ the provider does, and the handler succeeds/,
   /^✓ whl_0031 200 ignored [\d.]+ an event that no handler is for/,
+  /^✓ whl_0074 200 goods [\d.]+ a product asks for its key, twice: one key/,
 ];
 
 const rowsOf = (lines: readonly string[]) =>
   lines.filter((line) => /^[✓✗]/.test(line)).map((line) => line.replace(/ +/g, ' '));
 
 describe('the demo', { timeout }, () => {
-  test('tells a story of eight deliveries, counts the others, and ends by itself', async () => {
+  test('tells a story of nine deliveries, counts the others, and ends by itself', async () => {
     const { code, lines, stdout } = await demo();
     expect(code).toBe(0);
     expect(lines[0]).toMatch(
       /^Real HTTP: Express on http:\/\/127\.0\.0\.1:\d+\/webhooks, remembering in (SQLite|memory)\.$/,
     );
     expect(rowsOf(lines)).toEqual(STORY.map((row) => expect.stringMatching(row)));
-    expect(lines).toContain('73 of 73 deliveries answered as expected, 20 orders shipped.');
+    expect(lines).toContain('84 of 84 deliveries answered as expected, 20 orders shipped.');
     expect(stdout).not.toContain(ESCAPE);
   });
 
@@ -79,7 +80,7 @@ describe('the demo', { timeout }, () => {
       expect.stringMatching(/^ +EVENT +ID +SIGNATURE +OUTCOME +STATUS +MS +WHAT IT IS$/),
     );
     const rows = rowsOf(lines);
-    expect(rows).toHaveLength(73);
+    expect(rows).toHaveLength(84);
     for (const start of [
       '✓ order:paid whl_0001 valid handled 200',
       '✓ order:paid whl_0001 valid duplicate 200',
@@ -128,7 +129,7 @@ describe('the demo', { timeout }, () => {
       writeFileSync(file, broken);
       const { code, lines } = await demo([], file);
       expect(code).toBe(1);
-      expect(lines).toContain('72 of 73 deliveries answered as expected, 20 orders shipped.');
+      expect(lines).toContain('83 of 84 deliveries answered as expected, 20 orders shipped.');
       expect(lines.at(-2)).toBe('Not as expected:');
       expect(rowsOf(lines.slice(-1))).toEqual([
         expect.stringMatching(/^✗ query:updated whl_0028 valid ignored 200 /),
@@ -175,6 +176,6 @@ withRuntimes('the demo on Node 24', () => {
     const { code, lines, stderr } = await run(node, ['--import', 'tsx', 'examples/demo.ts']);
     expect({ code, stderr: stderr.match(/^ +at .*/m) }).toEqual({ code: 0, stderr: null });
     expect(lines[0]).toMatch(/remembering in SQLite\.$/);
-    expect(lines).toContain('73 of 73 deliveries answered as expected, 20 orders shipped.');
+    expect(lines).toContain('84 of 84 deliveries answered as expected, 20 orders shipped.');
   });
 });
