@@ -53,7 +53,7 @@ const cell = (text: string) =>
     .replace(/\s+/g, ' ')
     .replaceAll('|', '\\|');
 
-const PUBLIC = ['index', 'testing'].flatMap((name) =>
+const PUBLIC = ['index', 'goods', 'testing'].flatMap((name) =>
   exportsOf(join(import.meta.dirname, '..', entryPoints[name] ?? '')),
 );
 
@@ -119,6 +119,14 @@ ${optionsTable('EffectOptions', ['name', 'formerly', 'when'])}
 ## Options of close()
 
 ${optionsTable('CloseOptions')}
+
+## Options of createGoods()
+
+${optionsTable('GoodsOptions')}
+
+Of \`verify\`, which is for what the provider's contract leaves open:
+
+${optionsTable('GoodsVerifyOptions')}
 
 ## Hooks
 

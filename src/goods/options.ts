@@ -98,8 +98,8 @@ export interface GoodsOptions {
   /** How a call is verified and read. Default: signed, and its body is the order. */
   verify?: GoodsVerifyOptions;
   /**
-   * Which goods are the same ones, as a text: for an order of several products, each of which is called for. Default:
-   * the `id` of the order.
+   * By what goods are known, as a text: calls that give the same get the same goods. For orders of several products,
+   * each of which is called for. Default: the `id` of the order.
    *
    * @example
    * oncePer: (order) => `${order.id}:${order.product_id}`

@@ -14,6 +14,7 @@ import type { PgBoss } from 'pg-boss';
 import type * as core from 'storefront-webhooks';
 import type * as expressAdapter from 'storefront-webhooks/express';
 import type * as fastifyAdapter from 'storefront-webhooks/fastify';
+import type * as goods from 'storefront-webhooks/goods';
 import type * as testing from 'storefront-webhooks/testing';
 import type * as zod from 'zod';
 
@@ -21,6 +22,7 @@ declare global {
   const express: typeof expressFunction;
   const createReceiver: typeof core.createReceiver;
   const isPaid: typeof core.isPaid;
+  const createGoods: typeof goods.createGoods;
   const memoryStore: typeof core.memoryStore;
   const orderStatusLabel: typeof core.orderStatusLabel;
   const productSchema: typeof core.productSchema;
@@ -72,6 +74,9 @@ declare global {
   function notify(payload: core.JsonObject): Promise<void>;
   function log(...values: unknown[]): void;
   function keepForAPerson(...values: unknown[]): Promise<void>;
+  function makeKey(orderId: string): Promise<string>;
+  const makeGoods: goods.MakeGoods;
+  function findOrder(id: string): Promise<core.Order | undefined>;
   function createInvoice(orderId: string): Promise<string>;
   function sendMail(to: string, invoice: string): Promise<void>;
   function loadSecret(): Promise<string>;

@@ -41,6 +41,7 @@ import {
 import { toExpress } from 'storefront-webhooks/express';
 import { toFastify } from 'storefront-webhooks/fastify';
 import { toFetch } from 'storefront-webhooks/fetch';
+import { createGoods, type GoodsOrder, hasToken } from 'storefront-webhooks/goods';
 import { toHono } from 'storefront-webhooks/hono';
 import { toKoa } from 'storefront-webhooks/koa';
 import { toLambda } from 'storefront-webhooks/lambda';
@@ -133,6 +134,30 @@ export async function tested(): Promise<string | undefined> {
   await replay(koaApp, 'order:paid', { secret: 'a secret for tests' });
   await replay(handle, 'order:paid', { secret: 'a secret for tests' });
   return outcome ?? overHttp.outcome;
+}
+
+const goods = createGoods({ secret }, async ({ id }: GoodsOrder, { key }) => `${id}: ${key}`);
+const bytes = createGoods(
+  { verify: { signed: false, allow: hasToken(process.env.GOODS_TOKEN) } },
+  () => ({ body: new Uint8Array(1), contentType: 'application/zip' }),
+);
+
+/** Goods are mounted like a receiver, in each of them. */
+export const goodsMounted = [
+  toExpress(goods),
+  toFastify(bytes),
+  toFetch(async () => goods),
+  toHono(() => bytes),
+  toKoa(goods),
+  toLambda(goods),
+  toNext(() => goods),
+  toNextPages(() => bytes),
+  toNodeHandler(goods),
+  toWorker((env: Env) => createGoods({ secret: env.SECRET }, () => 'KEY')),
+];
+
+export async function testedGoods(): Promise<Uint8Array> {
+  return (await replay(goods, 'goods')).bytes;
 }
 
 export function isOurs(error: unknown): error is UsageError {
