@@ -54,6 +54,7 @@ const ORDER = [
   'cloudflare',
   'report/opentelemetry/',
   'index',
+  'api/',
   'testing/',
 ];
 
