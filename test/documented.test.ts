@@ -53,7 +53,7 @@ const cell = (text: string) =>
     .replace(/\s+/g, ' ')
     .replaceAll('|', '\\|');
 
-const PUBLIC = ['index', 'goods', 'testing'].flatMap((name) =>
+const PUBLIC = ['index', 'goods', 'api', 'testing'].flatMap((name) =>
   exportsOf(join(import.meta.dirname, '..', entryPoints[name] ?? '')),
 );
 
@@ -140,6 +140,18 @@ ${optionsTable('MemoryStoreOptions')}
 
 ${optionsTable('ReplayManyOptions')}
 
+## Options of createClient()
+
+${optionsTable('ClientOptions')}
+
+Each of its methods takes a \`signal\`. A list method takes:
+
+${optionsTable('ListOptions')}
+
+A method that sends parameters takes:
+
+${optionsTable('SendOptions')}
+
 ## Why a request is refused
 
 \`hooks.onRejected\` is told one of these codes, and \`detail\`: what was seen, and what to change.
@@ -157,6 +169,12 @@ ${codesTable('UsageErrorCode')}
 A \`WebhookError\` is told to \`hooks.onError\`, or on stderr without it, and has one of these codes.
 
 ${codesTable('WebhookErrorCode')}
+
+## What the provider refuses
+
+A method of the client rejects with an \`ApiError\`, which has one of these codes.
+
+${codesTable('ApiErrorCode')}
 `;
   await expect(reference).toMatchFileSnapshot('../docs/reference.md');
 });

@@ -14,6 +14,7 @@ const ORDER = [
   'report/text',
   'report/log',
   'timing',
+  'address',
   'process/draining',
   'request/bytes',
   'schemas/',
@@ -62,6 +63,7 @@ const ORDER = [
   'cloudflare',
   'report/opentelemetry/',
   'index',
+  'api/',
   'testing/',
 ];
 

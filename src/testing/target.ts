@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { isLoopback, parseAddress } from '../address.js';
 import { UsageError } from '../errors.js';
 import type { WebhookResponse } from '../outcome.js';
 import { toUtf8 } from '../request/bytes.js';
@@ -94,14 +95,14 @@ function openUrl(url: URL): OpenTarget {
 
 /** What is sent is correctly signed and stays valid for ever, so it is not shown to a network unasked. */
 function readAddress(address: string | URL, plainHttp: boolean): URL {
-  const url = URL.canParse(`${address}`) ? new URL(address) : undefined;
+  const url = parseAddress(`${address}`);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new UsageError(
       'target_invalid',
       'replay() was given an address that it cannot send to: it has to be a whole one, such as http://localhost:3000/webhooks.',
     );
   }
-  if (url.protocol === 'http:' && !plainHttp && !LOOPBACK.test(url.hostname)) {
+  if (url.protocol === 'http:' && !plainHttp && !isLoopback(url)) {
     throw new UsageError(
       'option_invalid',
       `replay() would send a genuine delivery to ${nameUrl(url)}, where everybody on the way can read it and send it again. ` +
@@ -110,9 +111,6 @@ function readAddress(address: string | URL, plainHttp: boolean): URL {
   }
   return url;
 }
-
-// As a URL writes them, whatever way they were written.
-const LOOPBACK = /^((.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** A path is only ever that: one such as "//host/x" does not lead to another host. */
 function pathOn(origin: string, path: string): URL {

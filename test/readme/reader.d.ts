@@ -12,6 +12,7 @@ import type expressFunction from 'express';
 import type { Pool, PoolClient as pgPoolClient } from 'pg';
 import type { PgBoss } from 'pg-boss';
 import type * as core from 'storefront-webhooks';
+import type * as api from 'storefront-webhooks/api';
 import type * as expressAdapter from 'storefront-webhooks/express';
 import type * as fastifyAdapter from 'storefront-webhooks/fastify';
 import type * as goods from 'storefront-webhooks/goods';
@@ -36,6 +37,10 @@ declare global {
   class AppModule {}
   const FastifyAdapter: typeof nestFastify.FastifyAdapter;
   type NestFastifyApplication = nestFastify.NestFastifyApplication;
+
+  const createClient: typeof api.createClient;
+  const client: api.Client;
+  type Issue = core.Issue;
 
   const receiver: core.Receiver;
   function makeReceiver(secret: string): core.Receiver;

@@ -20,6 +20,7 @@ import {
   orderStatusLabel,
   UsageError,
 } from 'storefront-webhooks';
+import { ApiError, type Client, createClient, type List, type Page } from 'storefront-webhooks/api';
 import {
   type BullmqJob,
   type BullmqQueue,
@@ -158,6 +159,19 @@ export const goodsMounted = [
 
 export async function testedGoods(): Promise<Uint8Array> {
   return (await replay(goods, 'goods')).bytes;
+}
+
+/** The provider's service, in either variant. */
+export async function called(older: Client<'older'>) {
+  const auth = { accessToken: process.env.ACCESS_TOKEN };
+  const newer = createClient({ baseUrl: 'https://shop.example', auth });
+  const orders: List<Order> = newer.orders.list({ perPage: 50 });
+  const { items, totalPages }: Page<Order> = await orders;
+  for await (const { id } of older.webhookLogs.list()) if (id === items[0]?.id) break;
+  const kind: string | undefined = (await newer.products.get('prd_1')).product_type;
+  const code: number | undefined = (await older.products.get('prd_1')).product_type;
+  const error: unknown = await older.products.delete('prd_1').catch((error: unknown) => error);
+  return { kind, code, totalPages, status: error instanceof ApiError && error.status };
 }
 
 export function isOurs(error: unknown): error is UsageError {
