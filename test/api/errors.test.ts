@@ -103,7 +103,7 @@ describe('no error holds the credentials, or what was sent', () => {
   const clients = [
     connect(),
     connect({ auth: { email: 'seller@example.com', apiKey } }),
-    connect({ baseUrl: 'http://127.0.0.1:1' }),
+    connect({ baseUrl: 'http://127.0.0.1:2' }),
     connect({ timeout: 50 }),
     connect({
       fetch: async (url, init) => {

@@ -8,7 +8,7 @@ import { installed, withRuntimes } from '../runtimes/installed.js';
 import { makeProject, type Project } from '../runtimes/project.js';
 import { startWorker } from '../runtimes/workerd.js';
 import { callProvider } from './inside/program.js';
-import { json, type Provider, type Reply, startProvider } from './provider.js';
+import { json, type Reply, startProvider } from './provider.js';
 
 const RUNTIMES = [
   ['Node 20', [installed('node20/bin/node')]],
@@ -71,19 +71,14 @@ const RESULT = {
   aborted: 'TimeoutError',
 };
 
-let provider: Provider;
-let nobody: string;
-beforeAll(async () => {
-  provider = await startProvider();
-  const gone = await startProvider();
-  await gone.stop();
-  nobody = gone.origin;
-});
-afterAll(() => provider?.stop());
+const NOBODY = 'http://127.0.0.1:2';
+
+const provider = await startProvider();
+afterAll(() => provider.stop());
 
 test('a program calls the provider here', async () => {
   provider.answers(serve());
-  expect(await callProvider(provider.origin, nobody)).toEqual(RESULT);
+  expect(await callProvider(provider.origin, NOBODY)).toEqual(RESULT);
 });
 
 withRuntimes('a program that calls the provider', () => {
@@ -105,7 +100,7 @@ withRuntimes('a program that calls the provider', () => {
 
   test.each(RUNTIMES)('does so on %s, and then ends', async (_, [command, ...options]) => {
     provider.answers(serve());
-    const args = [...options, 'main.mjs', provider.origin, nobody];
+    const args = [...options, 'main.mjs', provider.origin, NOBODY];
     const run = promisify(execFile)(command, args, { cwd: project.folder, timeout: 30_000 });
     expect(JSON.parse((await run).stdout)).toEqual(RESULT);
   });
@@ -121,7 +116,7 @@ withRuntimes('a program that calls the provider', () => {
         reaches: 'private',
       });
       try {
-        const query = new URLSearchParams({ origin: provider.origin, nobody });
+        const query = new URLSearchParams({ origin: provider.origin, nobody: NOBODY });
         const response = await fetch(`${worker.origin}?${query}`);
         expect(JSON.parse(await response.text()), worker.output()).toEqual(RESULT);
       } finally {
