@@ -15,6 +15,7 @@ export const PARTS = [
   'rolling',
   'deploys',
   'claims',
+  'goods',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -43,6 +44,9 @@ export interface Sizes {
   readonly halfDone: number;
   /** Deliveries whose claims get no answer. */
   readonly lostClaims: number;
+  /** Orders that ask for goods, and what hits the processes meanwhile. */
+  readonly goods: number;
+  readonly goodsFaults: number;
 }
 
 const SHORT: Sizes = {
@@ -63,6 +67,8 @@ const SHORT: Sizes = {
   rounds: 2,
   halfDone: 150,
   lostClaims: 30,
+  goods: 120,
+  goodsFaults: 8,
 };
 
 const FULL: Sizes = {
@@ -83,6 +89,8 @@ const FULL: Sizes = {
   rounds: 8,
   halfDone: 2_000,
   lostClaims: 300,
+  goods: 3_000,
+  goodsFaults: 300,
 };
 
 export interface Arguments {

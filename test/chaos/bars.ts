@@ -1,6 +1,7 @@
 import type { Part, Sizes } from './arguments.js';
 import {
   measureDeploys,
+  measureGoods,
   measureLostClaims,
   measureNetwork,
   measureRestarts,
@@ -43,6 +44,7 @@ export const MEASURING: Readonly<Record<Part, Measuring>> = {
   rolling: measureRolling,
   deploys: measureDeploys,
   claims: measureLostClaims,
+  goods: measureGoods,
 };
 
 async function measureFaults(store: TestedStore, seed: number, sizes: Sizes): Promise<Measured> {

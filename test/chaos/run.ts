@@ -22,6 +22,7 @@
  * - `rolling`: three receivers behind a balancer are restarted in turn, as a deploy does.
  * - `deploys`: two versions of the program on one store; what one has half done is tried again at the other.
  * - `claims`: the answers to claims are lost, five times over.
+ * - `goods`: goods are asked for, three times at once and once more, while the processes are hit as in `faults`.
  *
  * On each queue, `faults`, `network`, `restarts` and `rolling` with receivers that hand off and process what
  * comes out of the queue: hit also around the hand-off. What was answered has to come out by itself.
@@ -30,6 +31,7 @@
  * files. What is planted turns a bar red, to see that the harness would find it:
  *
  * - `CHAOS_BREAK=complete`, `fence`, `record`, `lease`, `done`, `lose`: the store (inside/broken-store.ts).
+ * - `CHAOS_BREAK=record`: goods are given that are in no store (`goods`).
  * - `CHAOS_BREAK=ledger`, `enqueue`: everything goes through the ledger; it is answered before it is queued.
  * - `CHAOS_CLIENTS=plain`: clients without limits, which wait for silent connections (`network`).
  * - `CHAOS_BREAK=tx-listener`: nobody listens to a client that is checked out (`restarts`, `network`).
@@ -52,7 +54,7 @@ import { type Cell, isMissed, toMarkdown, toText } from './table.js';
 /** Told by the short run, and judged by the full one: on a machine that does other things they differ. */
 const SPEEDS = ['9', '9a', '10a'];
 /** Others run beside them. */
-const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims'];
+const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims', 'goods'];
 const BESIDE_THEM: readonly Part[] = ['copies', 'races', 'clocks'];
 /** What follows the hand-off is the store's, and is measured with the store alone. */
 const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling'];

@@ -55,7 +55,7 @@ export class Sender {
   async send(id: string, target = this.#next()): Promise<{ status: number; outcome: string }> {
     this.attempts += 1;
     const sentAt = performance.now();
-    const answer = target ? await post(target.port, id, this.#agent) : { status: 0, outcome: '' };
+    const answer = target ? await this.#post(target, id) : { status: 0, outcome: '' };
     count(this.answers, answer.status);
     if (answer.status === 200) count(this.outcomes, answer.outcome);
     if (answer.status === 503) count(this.refusals, answer.outcome);
@@ -65,6 +65,14 @@ export class Sender {
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  async #post({ port }: Target, id: string): Promise<{ status: number; outcome: string }> {
+    const headers = { 'x-service-event': 'order:paid', 'x-service-webhook': id };
+    const sent = { path: '/', body: bodyOf(id), headers };
+    const { status, text } = await post(port, sent, this.#agent);
+    const [, outcome = ''] = /"outcome":"(\w+)"/.exec(text) ?? [];
+    return { status, outcome };
   }
 
   #next(): Target | undefined {
@@ -95,31 +103,33 @@ function bodyOf(id: string): string {
   });
 }
 
-function post(
+interface Posted {
+  readonly path: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends a signed body once. Status 0: no answer. */
+export function post(
   port: number,
-  id: string,
+  { path, body, headers = {} }: Posted,
   agent: Agent,
-): Promise<{ status: number; outcome: string }> {
-  const body = bodyOf(id);
-  const headers = {
+): Promise<{ status: number; text: string }> {
+  const signed = {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
-    'x-service-event': 'order:paid',
-    'x-service-webhook': id,
     'x-service-signature': createHmac('sha512', SECRET).update(body).digest('hex'),
+    ...headers,
   };
   return new Promise((resolve) => {
-    const none = () => resolve({ status: 0, outcome: '' });
-    const options = { host: '127.0.0.1', port, method: 'POST', path: '/', headers, agent };
+    const none = () => resolve({ status: 0, text: '' });
+    const options = { host: '127.0.0.1', port, method: 'POST', path, headers: signed, agent };
     const sent = request({ ...options, timeout: ANSWER_MS }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (piece) => {
         text += piece;
       });
-      response.once('end', () => {
-        const [, outcome = ''] = /"outcome":"(\w+)"/.exec(text) ?? [];
-        resolve({ status: response.statusCode ?? 0, outcome });
-      });
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
       response.once('error', none).once('close', none);
     });
     const late = setTimeout(() => sent.destroy(), ANSWER_MS);
