@@ -5,7 +5,7 @@ import { respond } from './shared/web-response.js';
  * Mounts a receiver in Elysia, on a route with `{ parse: 'none' }`: on Bun, on Deno, or on Node with
  * `@elysiajs/node`.
  *
- * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example

@@ -8,7 +8,7 @@ export type { NodeRequest, NodeResponse };
  * Mounts a receiver in Express 4 or 5: with `app.post`, `app.use`, or on a Router, and above
  * `app.use(express.json())`.
  *
- * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example

@@ -7,7 +7,7 @@ import { toNodeResponse } from './shared/node-response.js';
  * Makes a Fastify 5 plugin from a receiver. It takes the raw body inside its own prefix only; all other
  * routes go on parsing theirs.
  *
- * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example

@@ -5,7 +5,7 @@ import { respond } from './shared/web-response.js';
  * Makes a fetch handler from a receiver: for Bun, Deno, SvelteKit, Astro, Remix, and whatever else hands
  * over a `Request` and wants a `Response`. Nitro on Node takes `toNodeHandler`.
  *
- * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example

@@ -5,7 +5,7 @@ import { respond } from './shared/web-response.js';
 /**
  * Mounts a receiver in Hono, on any of its runtimes.
  *
- * @param receiver - A receiver; or a function that makes one, once, from the `env` of the first request,
+ * @param receiver - A receiver or goods; or a function that makes one, once, from the `env` of the first request,
  *   where Workers keep their secrets.
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *

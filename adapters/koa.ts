@@ -6,7 +6,7 @@ import { toNodeResponse } from './shared/node-response.js';
 /**
  * Mounts a receiver in Koa: with `app.use` or on a route of a router, and above any body parser.
  *
- * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example

@@ -37,7 +37,7 @@ export interface LambdaResult {
 /**
  * Makes a handler of AWS Lambda from a receiver: behind a function URL, API Gateway or a load balancer.
  *
- * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
  * @returns A handler. It throws a UsageError, `event_invalid`, at an event that is no HTTP request, such
  *   as one of a queue.
  * @throws {UsageError} `receiver_invalid` where it is given neither.

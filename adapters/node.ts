@@ -8,7 +8,7 @@ export type { NodeRequest, NodeResponse };
  * Makes a request listener of Node's from a receiver: for `http.createServer`, `http2` in its
  * compatibility mode, and any framework that gives a handler Node's own request and response.
  *
- * @param receiver - A receiver, or a function that makes one at the first request, within 10 s.
+ * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
  * @returns A listener whose promise resolves when the response has been given. It never rejects.
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *

@@ -22,6 +22,7 @@ import {
   verifySignature,
   type WebhookEvent,
 } from 'storefront-webhooks';
+import { createGoods, type GoodsOrder } from 'storefront-webhooks/goods';
 import { postgresLedger } from 'storefront-webhooks/postgres';
 import { type SqliteDatabase, sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
 import { loadFixture, type ReplayResult, replay } from 'storefront-webhooks/testing';
@@ -366,6 +367,32 @@ export function databasesAreTakenAsTheyAre(better: BetterSqlite3.Database, trans
   same<SqliteDatabase, Parameters<typeof sqliteStore>[0]>(true);
   // @ts-expect-error what cannot prepare a statement
   sqliteStore(transaction);
+}
+
+export function goodsAreTyped() {
+  createGoods({ secret }, async (order, { key, once, signal }) => {
+    same<typeof order, GoodsOrder>(true);
+    same<typeof order.id, string>(true);
+    // Nobody has promised it.
+    same<typeof order.email, string | undefined>(true);
+    same<typeof signal, AbortSignal>(true);
+    return once(key, () => 'KEY');
+  });
+  createGoods({ secret }, () => bytes);
+  createGoods({ secret }, () => ({ body: bytes, contentType: 'application/zip' }));
+  createGoods({ verify: { signed: false, allow: async ({ id }) => id === 'ord_1' } }, () => 'KEY');
+  // @ts-expect-error the function is missing
+  createGoods({ secret });
+  // @ts-expect-error it may give nothing
+  createGoods({ secret }, ({ email }) => email);
+  // @ts-expect-error goods are not JSON
+  createGoods({ secret }, () => ({ key: 'KEY' }));
+  // @ts-expect-error a misspelt field
+  createGoods({ secret }, (order) => order.emial);
+  // @ts-expect-error there is no queue
+  createGoods({ secret, queue: undefined }, () => 'KEY');
+  // @ts-expect-error a text is no answer
+  createGoods({ verify: { signed: false, allow: () => 'yes' } }, () => 'KEY');
 }
 
 export async function aTransactionIsOfItsDriver(

@@ -35,9 +35,11 @@ export class Making {
     this.#make = make;
     this.#reporter = reporter;
     this.#inFlight = new InFlight(timeoutMs + TIMING.waitMs);
-    this.#idempotency = new Idempotency(store, { ...TIMING, timeoutMs }, (error, subject) =>
-      reporter.error(error, subject ?? {}),
-    );
+    this.#idempotency = new Idempotency(store, { ...TIMING, timeoutMs }, (error, subject) => {
+      // Nothing is answered that is not recorded: at worst, the next call waits for the lease.
+      const isHarmless = error instanceof WebhookError && error.code === 'outcome_unrecorded';
+      if (!isHarmless) reporter.error(error, subject ?? {});
+    });
   }
 
   give(call: VerifiedCall): Promise<Given> {
@@ -56,10 +58,14 @@ export class Making {
   }
 
   async #giveOnce(call: VerifiedCall): Promise<Given> {
-    const { key, scope, id, event, receivedAt } = call;
+    const { key, scope, id, event } = call;
+    // Without a body: nobody tries it again, so there is nothing to keep of it but the goods.
     const subject = {
-      ...{ key, scope, id, event, receivedAt: receivedAt.getTime() },
-      // Never tried again by itself, so there is nothing to keep of it.
+      key,
+      scope,
+      id,
+      event,
+      receivedAt: call.receivedAt.getTime(),
       body: undefined,
     };
     let goods: KeptGoods | undefined;

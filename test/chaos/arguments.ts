@@ -16,6 +16,7 @@ export const PARTS = [
   'deploys',
   'claims',
   'orders',
+  'goods',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -47,6 +48,9 @@ export interface Sizes {
   /** Orders of which both events tell, and how many receivers are killed meanwhile. */
   readonly orders: number;
   readonly orderKills: number;
+  /** Orders that ask for goods, and what hits the processes meanwhile. */
+  readonly goods: number;
+  readonly goodsFaults: number;
 }
 
 const SHORT: Sizes = {
@@ -69,6 +73,8 @@ const SHORT: Sizes = {
   lostClaims: 30,
   orders: 90,
   orderKills: 9,
+  goods: 120,
+  goodsFaults: 8,
 };
 
 const FULL: Sizes = {
@@ -91,6 +97,8 @@ const FULL: Sizes = {
   lostClaims: 300,
   orders: 1_500,
   orderKills: 90,
+  goods: 3_000,
+  goodsFaults: 300,
 };
 
 export interface Arguments {

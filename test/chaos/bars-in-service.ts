@@ -2,6 +2,7 @@ import type { Measuring } from './bars.js';
 import { countEffects, countReruns } from './counting.js';
 import { DEPLOYS_PREFIX, runDeploys } from './deploys.js';
 import { describeAnswers, describeErrors } from './fault-run.js';
+import { GOODS_PREFIX, runGoods } from './goods.js';
 import type { Load } from './load.js';
 import { CLAIMS_PREFIX, runLostClaims } from './lost-claims.js';
 import { NETWORK_PREFIX, planNetwork, runNetwork } from './network.js';
@@ -88,6 +89,43 @@ export const measureRestarts: Measuring = (plain, seed, { restarts }) => {
       ],
     };
   });
+};
+
+export const measureGoods: Measuring = async (store, seed, { goods, goodsFaults }) => {
+  const limitMs = 2 * MINUTES + 1_500 * goodsFaults + 100 * goods;
+  const run = await runGoods(store, seed, { orders: goods, faults: goodsFaults, limitMs });
+  const { given, answers, receivers, plannedFaults } = run;
+  const counts = [...given.values()].map(({ size }) => size);
+  const reruns = await countReruns(store, GOODS_PREFIX);
+  const made = await store.queryRuns(
+    `SELECT COUNT(*) AS n FROM handler_run WHERE delivery LIKE '${GOODS_PREFIX}%'`,
+  );
+  const sizes = `${given.size} / ${receivers.faults}`;
+  const again = reruns.later + reruns.frozen;
+  return {
+    cells: [
+      row(
+        '16',
+        'orders of goods / faults',
+        'as planned',
+        sizes,
+        receivers.faults === plannedFaults,
+      ),
+      none(
+        '16a',
+        'orders with two different goods',
+        counts.filter((n) => n > 1).length,
+        given.size,
+      ),
+      none('16b', 'orders without their goods', counts.filter((n) => n === 0).length, given.size),
+      none('16c', 'goods made again that were recorded', again, reruns.records),
+      none('16d', 'processes that ended unplanned', receivers.unplannedEnds),
+    ],
+    notes: [
+      `${answers} answers with goods; made ${Number(made[0]?.n) - given.size} times more than once`,
+      describeErrors(receivers),
+    ],
+  };
 };
 
 export const measureRolling: Measuring = (store, seed, { rounds }) => {

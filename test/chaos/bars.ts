@@ -1,6 +1,7 @@
 import type { Part, Sizes } from './arguments.js';
 import {
   measureDeploys,
+  measureGoods,
   measureLostClaims,
   measureNetwork,
   measureOrders,
@@ -45,6 +46,7 @@ export const MEASURING: Readonly<Record<Part, Measuring>> = {
   deploys: measureDeploys,
   claims: measureLostClaims,
   orders: measureOrders,
+  goods: measureGoods,
 };
 
 async function measureFaults(store: TestedStore, seed: number, sizes: Sizes): Promise<Measured> {

@@ -1,6 +1,6 @@
 import { Deadline } from './deadline.js';
 import { drain, redrive } from './drain.js';
-import { planFaults } from './faults.js';
+import { HAND_OFF_POINTS, POINTS, planFaults } from './faults.js';
 import { Load } from './load.js';
 import { Random } from './random.js';
 import { Receivers, sum } from './receivers.js';
@@ -41,7 +41,7 @@ export async function runFaults(
     { faults, deliveries },
     {
       stopsInTransaction: store.name !== 'sqlite',
-      handsOff: store.handsOff,
+      points: store.handsOff ? [...HAND_OFF_POINTS, ...POINTS] : POINTS,
     },
   );
   const receivers = new Receivers(store, plan, pausing(seed));

@@ -19,7 +19,19 @@ export const POINTS = [
 /** Where a delivery is handed to a queue, before a worker takes it along the path above. */
 export const HAND_OFF_POINTS = ['before-enqueue', 'after-enqueue'] as const;
 
-export type Point = (typeof POINTS)[number] | (typeof HAND_OFF_POINTS)[number];
+/** In the path of a call for goods. */
+export const GOODS_POINTS = [
+  'before-claim',
+  'after-claim',
+  'before-goods',
+  'after-goods',
+  'after-record',
+] as const;
+
+export type Point =
+  | (typeof POINTS)[number]
+  | (typeof HAND_OFF_POINTS)[number]
+  | (typeof GOODS_POINTS)[number];
 
 /** A process hits itself at the nth passing of a point, or is hit from outside after a while. */
 export type Fault = {
@@ -35,15 +47,18 @@ export type Fault = {
 const STOP_AT = 2;
 
 /**
+ * @param options.points - Where processes are hit.
  * @param options.stopsInTransaction - Whether a process may be stopped within its transaction. With
  *   SQLite it would hold the lock of the whole file, and nothing would go on meanwhile.
  */
 export function planFaults(
   random: Random,
   { faults, deliveries }: { faults: number; deliveries: number },
-  { stopsInTransaction, handsOff }: { stopsInTransaction: boolean; handsOff: boolean },
+  {
+    stopsInTransaction,
+    points,
+  }: { readonly stopsInTransaction: boolean; readonly points: readonly Point[] },
 ): Fault[] {
-  const points: readonly Point[] = handsOff ? [...HAND_OFF_POINTS, ...POINTS] : POINTS;
   // Each fault costs its process some deliveries: on average, what one fault has of them.
   const most = Math.max(2, Math.round((1.2 * deliveries) / faults));
   let turn = 0;

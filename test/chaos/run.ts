@@ -24,6 +24,7 @@
  * - `claims`: the answers to claims are lost, five times over.
  * - `orders`: two events tell of each order that it is paid, and another one that it is not yet: at once and in
  *   both orders, while receivers are killed.
+ * - `goods`: goods are asked for, three times at once and once more, while the processes are hit as in `faults`.
  *
  * On each queue, `faults`, `network`, `restarts` and `rolling` with receivers that hand off and process what
  * comes out of the queue: hit also around the hand-off. What was answered has to come out by itself.
@@ -32,6 +33,7 @@
  * files. What is planted turns a bar red, to see that the harness would find it:
  *
  * - `CHAOS_BREAK=complete`, `fence`, `record`, `lease`, `done`, `lose`: the store (inside/broken-store.ts).
+ * - `CHAOS_BREAK=record`: goods are given that are in no store (`goods`).
  * - `CHAOS_BREAK=ledger`, `enqueue`: everything goes through the ledger; it is answered before it is queued.
  * - `CHAOS_CLIENTS=plain`: clients without limits, which wait for silent connections (`network`).
  * - `CHAOS_BREAK=tx-listener`: nobody listens to a client that is checked out (`restarts`, `network`).
@@ -55,7 +57,7 @@ import { type Cell, isMissed, toMarkdown, toText } from './table.js';
 /** Told by the short run, and judged by the full one: on a machine that does other things they differ. */
 const SPEEDS = ['9', '9a', '10a'];
 /** Others run beside them. */
-const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims', 'orders'];
+const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims', 'orders', 'goods'];
 const BESIDE_THEM: readonly Part[] = ['copies', 'races', 'clocks'];
 /** What follows the hand-off is the store's, and is measured with the store alone. */
 const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling'];

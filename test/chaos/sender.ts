@@ -67,7 +67,7 @@ export class Sender {
     const sent = typeof what === 'string' ? paid(what) : what;
     this.attempts += 1;
     const sentAt = performance.now();
-    const answer = target ? await post(target.port, sent, this.#agent) : { status: 0, outcome: '' };
+    const answer = target ? await this.#post(target, sent) : { status: 0, outcome: '' };
     count(this.answers, answer.status);
     if (answer.status === 200) count(this.outcomes, answer.outcome);
     if (answer.status === 503) count(this.refusals, answer.outcome);
@@ -77,6 +77,14 @@ export class Sender {
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  async #post({ port }: Target, sent: Sent): Promise<{ status: number; outcome: string }> {
+    const headers = { 'x-service-event': sent.event, 'x-service-webhook': sent.id };
+    const posted = { path: '/', body: bodyOf(sent), headers };
+    const { status, text } = await post(port, posted, this.#agent);
+    const [, outcome = ''] = /"outcome":"(\w+)"/.exec(text) ?? [];
+    return { status, outcome };
   }
 
   #next(): Target | undefined {
@@ -111,38 +119,40 @@ function bodyOf({ orderId, status }: Sent): string {
   });
 }
 
-function post(
+interface Posted {
+  readonly path: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends a signed body once. Status 0: no answer. */
+export function post(
   port: number,
-  sent: Sent,
+  { path, body, headers = {} }: Posted,
   agent: Agent,
-): Promise<{ status: number; outcome: string }> {
-  const body = bodyOf(sent);
-  const headers = {
+): Promise<{ status: number; text: string }> {
+  const signed = {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
-    'x-service-event': sent.event,
-    'x-service-webhook': sent.id,
     'x-service-signature': createHmac('sha512', SECRET).update(body).digest('hex'),
+    ...headers,
   };
   return new Promise((resolve) => {
-    const none = () => resolve({ status: 0, outcome: '' });
-    const options = { host: '127.0.0.1', port, method: 'POST', path: '/', headers, agent };
-    const outgoing = request({ ...options, timeout: ANSWER_MS }, (response) => {
+    const none = () => resolve({ status: 0, text: '' });
+    const options = { host: '127.0.0.1', port, method: 'POST', path, headers: signed, agent };
+    const sent = request({ ...options, timeout: ANSWER_MS }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (piece) => {
         text += piece;
       });
-      response.once('end', () => {
-        const [, outcome = ''] = /"outcome":"(\w+)"/.exec(text) ?? [];
-        resolve({ status: response.statusCode ?? 0, outcome });
-      });
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
       response.once('error', none).once('close', none);
     });
-    const late = setTimeout(() => outgoing.destroy(), ANSWER_MS);
-    outgoing.once('error', none).once('close', () => {
+    const late = setTimeout(() => sent.destroy(), ANSWER_MS);
+    sent.once('error', none).once('close', () => {
       clearTimeout(late);
       none();
     });
-    outgoing.end(body);
+    sent.end(body);
   });
 }

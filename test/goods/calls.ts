@@ -1,5 +1,8 @@
-import type { WebhookRequest, WebhookResponse } from 'storefront-webhooks';
+import { memoryStore, type WebhookRequest, type WebhookResponse } from 'storefront-webhooks';
+import { createGoods, type GoodsOptions, type GoodsOrder } from 'storefront-webhooks/goods';
 import { sign } from 'storefront-webhooks/testing';
+import { vi } from 'vitest';
+import { forward } from '../../src/stores/forward.js';
 import { SECRET } from '../support/deliver.js';
 
 export { SECRET };
@@ -41,6 +44,34 @@ export interface Answer {
 function toAnswer({ status, headers, body, outcome }: WebhookResponse<string | Uint8Array>) {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   return { status, headers, bytes, body: new TextDecoder().decode(bytes), outcome };
+}
+
+/** A call without a signature. */
+export const UNSIGNED = { headers: { 'x-service-signature': '' } };
+
+/** Goods, with what they were made of, and what the store and the hooks were told. */
+export function watched(options: GoodsOptions = {}) {
+  const orders: GoodsOrder[] = [];
+  const onRejected = vi.fn();
+  const onError = vi.fn();
+  const asked: (string | null)[] = [];
+  const store = forward(memoryStore(), {}, (run, key) => {
+    asked.push(key);
+    return run();
+  });
+  const goods = createGoods(
+    {
+      ...(options.verify?.signed !== false && { secret: SECRET }),
+      store,
+      hooks: { onRejected, onError },
+      ...options,
+    },
+    (order) => {
+      orders.push(order);
+      return `KEY of ${order.id}`;
+    },
+  );
+  return { goods, orders, onRejected, onError, asked };
 }
 
 /** Makes another key with each run, and counts them. */

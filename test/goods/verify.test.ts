@@ -1,40 +1,7 @@
 import { memoryStore } from 'storefront-webhooks';
-import {
-  createGoods,
-  type GoodsOptions,
-  type GoodsOrder,
-  hasToken,
-} from 'storefront-webhooks/goods';
-import { describe, expect, test, vi } from 'vitest';
-import { forward } from '../../src/stores/forward.js';
-import { call, ORDER, SECRET } from './calls.js';
-
-/** Goods, with what they were made of, and what the store and the hooks were told. */
-function setUp(options: GoodsOptions = {}) {
-  const orders: GoodsOrder[] = [];
-  const onRejected = vi.fn();
-  const onError = vi.fn();
-  const asked: (string | null)[] = [];
-  const store = forward(memoryStore(), {}, (run, key) => {
-    asked.push(key);
-    return run();
-  });
-  const goods = createGoods(
-    {
-      ...(options.verify?.signed !== false && { secret: SECRET }),
-      store,
-      hooks: { onRejected, onError },
-      ...options,
-    },
-    (order) => {
-      orders.push(order);
-      return `KEY of ${order.id}`;
-    },
-  );
-  return { goods, orders, onRejected, onError, asked };
-}
-
-const UNSIGNED = { headers: { 'x-service-signature': '' } };
+import { createGoods, type GoodsOptions } from 'storefront-webhooks/goods';
+import { describe, expect, test } from 'vitest';
+import { call, ORDER, SECRET, UNSIGNED, watched } from './calls.js';
 
 describe('a call that is signed', () => {
   test.each([
@@ -49,7 +16,7 @@ describe('a call that is signed', () => {
     ],
     ['is encoded', { headers: { 'content-encoding': 'gzip' } }, 415, 'encoding_unsupported'],
   ])('is refused where it %s, and nothing is made or stored', async (_, sent, status, code) => {
-    const { goods, orders, asked, onRejected } = setUp();
+    const { goods, orders, asked, onRejected } = watched();
     const answer = await call(goods, ORDER, sent);
     expect(answer).toMatchObject({ status, outcome: 'rejected' });
     expect(onRejected).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code }));
@@ -57,7 +24,7 @@ describe('a call that is signed', () => {
   });
 
   test('needs neither an event nor an id, and may have them', async () => {
-    const { goods } = setUp();
+    const { goods } = watched();
     const headers = { 'x-service-event': 'a,b', 'x-service-webhook': 'whl_1' };
     expect(await call(goods, ORDER, { headers })).toMatchObject({ status: 200 });
   });
@@ -67,7 +34,7 @@ describe('a call that is signed', () => {
     ['order:paid', 400],
     ['product:dynamic', 200],
   ])('whose event has to be one of yours is read by its header: %s', async (event, status) => {
-    const { goods } = setUp({ verify: { event: 'product:dynamic' } });
+    const { goods } = watched({ verify: { event: 'product:dynamic' } });
     const headers = event === undefined ? {} : { 'x-service-event': event };
     expect((await call(goods, ORDER, { headers })).status).toBe(status);
   });
@@ -89,7 +56,7 @@ describe('a call that is signed', () => {
 
 describe('the order of a call', () => {
   test('needs an id, a text or a number, and nothing else', async () => {
-    const { goods, orders } = setUp();
+    const { goods, orders } = watched();
     expect(await call(goods, { id: 'ord_1' })).toMatchObject({ body: 'KEY of ord_1' });
     expect(await call(goods, { id: 42, price: 1 })).toMatchObject({ body: 'KEY of 42' });
     expect(await call(goods, { id: '42' })).toMatchObject({ outcome: 'duplicate' });
@@ -118,7 +85,7 @@ describe('the order of a call', () => {
     ['a list', [ORDER]],
     ['null', null],
   ])('is refused where it is or has %s, with what to change', async (_, order) => {
-    const { goods, asked, onRejected } = setUp();
+    const { goods, asked, onRejected } = watched();
     const answer = await call(goods, order);
     expect(JSON.parse(answer.body)).toMatchObject({ errors: ['id is not as expected'] });
     expect(answer.status).toBe(422);
@@ -131,15 +98,15 @@ describe('the order of a call', () => {
   });
 
   test('is refused as a body that is no JSON', async () => {
-    const { goods } = setUp();
+    const { goods } = watched();
     expect(await call(goods, 'id=ord_1')).toMatchObject({ status: 400, outcome: 'rejected' });
   });
 
   test('may stand deeper in the body', async () => {
-    const { goods } = setUp({ verify: { order: ({ data }) => data } });
+    const { goods } = watched({ verify: { order: ({ data }) => data } });
     expect(await call(goods, { event: 'x', data: ORDER })).toMatchObject({ status: 200 });
     expect(await call(goods, ORDER)).toMatchObject({ status: 422 });
-    const elsewhere = setUp({ verify: { order: async ({ order_id: id }) => ({ id }) } });
+    const elsewhere = watched({ verify: { order: async ({ order_id: id }) => ({ id }) } });
     expect(await call(elsewhere.goods, { order_id: 9 })).toMatchObject({ body: 'KEY of 9' });
   });
 
@@ -147,7 +114,7 @@ describe('the order of a call', () => {
     const order = async () => {
       throw new Error('no such order');
     };
-    const { goods, onError, asked } = setUp({ verify: { order } });
+    const { goods, onError, asked } = watched({ verify: { order } });
     expect(await call(goods)).toMatchObject({ status: 500 });
     expect(onError).toHaveBeenCalledOnce();
     expect(asked).toEqual([]);
@@ -166,7 +133,7 @@ describe('the order of a call', () => {
   ])(
     'with the status %o where paid are %o is answered %d',
     async (status, paidStatuses, answer) => {
-      const { goods, orders, onRejected } = setUp({ ...(paidStatuses && { paidStatuses }) });
+      const { goods, orders, onRejected } = watched({ ...(paidStatuses && { paidStatuses }) });
       expect((await call(goods, { id: 'ord_1', status })).status).toBe(answer);
       expect(orders).toHaveLength(answer === 200 ? 1 : 0);
       if (answer === 200) return;
@@ -180,7 +147,7 @@ describe('the order of a call', () => {
   );
 
   test('has goods for each of its products, where you say so', async () => {
-    const { goods } = setUp({ oncePer: ({ id, product_id }) => `${id}:${product_id}` });
+    const { goods } = watched({ oncePer: ({ id, product_id }) => `${id}:${product_id}` });
     expect(await call(goods)).toMatchObject({ outcome: 'handled' });
     expect(await call(goods, { ...ORDER, product_id: 'prd_2' })).toMatchObject({
       outcome: 'handled',
@@ -193,7 +160,7 @@ describe('the order of a call', () => {
     ['an empty text', () => ''],
     ['a promise', async () => 'ord_1'],
   ])('cannot be told from others by %s', async (_, oncePer) => {
-    const { goods, onError, orders } = setUp({ oncePer: oncePer as () => string });
+    const { goods, onError, orders } = watched({ oncePer: oncePer as () => string });
     expect(await call(goods)).toMatchObject({ status: 500 });
     expect(onError.mock.calls[0]?.[0]).toMatchObject({
       code: 'key_invalid',
@@ -201,102 +168,4 @@ describe('the order of a call', () => {
     });
     expect(orders).toEqual([]);
   });
-});
-
-describe('a call that is not signed', () => {
-  test('gets goods where `allow` says so, by the call as it came', async () => {
-    const allow = vi.fn(() => true);
-    const { goods } = setUp({ verify: { signed: false, allow } });
-    const sent = { url: '/goods?a=1', headers: { Authorization: 'Basic x' } };
-    expect(await call(goods, ORDER, sent)).toMatchObject({ status: 200, body: 'KEY of ord_1' });
-    expect(allow).toHaveBeenCalledExactlyOnceWith(expect.objectContaining(ORDER), {
-      path: '/goods',
-      query: new URLSearchParams('a=1'),
-      headers: expect.objectContaining({ authorization: 'Basic x' }),
-    });
-  });
-
-  test.each([[false], [null], [undefined]])(
-    'is refused where `allow` gives %o, and nothing is made or stored',
-    async (allowed) => {
-      const verify = { signed: false, allow: async () => allowed };
-      const { goods, orders, asked, onRejected } = setUp({ verify });
-      expect(await call(goods)).toMatchObject({ status: 403, outcome: 'rejected' });
-      expect(onRejected).toHaveBeenCalledExactlyOnceWith(
-        expect.objectContaining({ code: 'call_refused', verified: false, id: 'ord_1' }),
-      );
-      expect({ orders, asked }).toEqual({ orders: [], asked: [] });
-    },
-  );
-
-  test('is believed nothing of where `allow` gives the order: neither what was bought, nor that it was paid', async () => {
-    const known = new Map([
-      ['ord_1', { id: 'ord_1', status: 100, product_id: 'cheap' }],
-      ['ord_2', { id: 'ord_2', status: 0, product_id: 'cheap' }],
-    ]);
-    const allow = ({ id }: GoodsOrder) => known.get(id);
-    const { goods, orders } = setUp({ verify: { signed: false, allow } });
-    const forged = { status: 100, product_id: 'dear' };
-    expect(await call(goods, { id: 'ord_1', ...forged })).toMatchObject({ status: 200 });
-    expect(await call(goods, { id: 'ord_2', ...forged })).toMatchObject({ status: 422 });
-    expect(await call(goods, { id: 'ord_3', ...forged })).toMatchObject({ status: 403 });
-    expect(orders).toEqual([known.get('ord_1')]);
-  });
-
-  test.each([
-    ['a text', 'yes'],
-    ['an order without an id', { status: 100 }],
-  ])('is answered 500 where `allow` gives %s', async (_, allowed) => {
-    const allow = () => allowed as object;
-    const { goods, onError, orders } = setUp({ verify: { signed: false, allow } });
-    expect(await call(goods)).toMatchObject({ status: 500 });
-    expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'option_invalid' });
-    expect(orders).toEqual([]);
-  });
-
-  test('is still looked at for its method, its size and its event', async () => {
-    const { goods } = setUp({ verify: { signed: false, allow: () => true, event: 'dynamic' } });
-    const headers = { 'x-service-event': 'dynamic' };
-    expect((await call(goods, ORDER, { headers })).status).toBe(200);
-    expect((await call(goods, ORDER)).status).toBe(400);
-    expect((await call(goods, ORDER, { headers, method: 'PUT' })).status).toBe(405);
-    const large = { ...headers, 'content-length': '2000000' };
-    expect((await call(goods, ORDER, { headers: large })).status).toBe(413);
-  });
-
-  test('may be asked for a token beside its signature', async () => {
-    const { goods } = setUp({ verify: { allow: hasToken('a token of the shop') } });
-    const url = '/goods?token=a+token+of+the+shop';
-    expect((await call(goods, ORDER, { url })).status).toBe(200);
-    expect((await call(goods, ORDER, { url, ...UNSIGNED })).status).toBe(401);
-    expect((await call(goods)).status).toBe(403);
-  });
-});
-
-describe('a token', () => {
-  const token = '0123456789abcdef';
-
-  test.each([
-    ['token=0123456789abcdef', 200],
-    ['token=0123456789abcdeF', 403],
-    ['token=0123456789abcdef0', 403],
-    ['token=', 403],
-    ['key=0123456789abcdef', 403],
-    ['', 403],
-  ])('has to be that of the address: ?%s', async (query, status) => {
-    const { goods } = setUp({ verify: { signed: false, allow: hasToken(token) } });
-    expect((await call(goods, ORDER, { url: `/goods?${query}` })).status).toBe(status);
-  });
-
-  test('may have another name', async () => {
-    const { goods } = setUp({ verify: { signed: false, allow: hasToken(token, 'key') } });
-    expect((await call(goods, ORDER, { url: `/goods?key=${token}` })).status).toBe(200);
-  });
-
-  test.each([[undefined], [''], ['undefined'], ['short'], [' '.repeat(20)]])(
-    'cannot be %o',
-    (given) => {
-      expect(() => hasToken(given)).toThrow(expect.objectContaining({ code: 'secret_invalid' }));
-    },
-  );
 });

@@ -4,6 +4,7 @@ import { createReceiver } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import type { FromReceiver, ToReceiver } from '../messages.js';
 import { chaoticStore } from './chaotic-store.js';
+import { openGoods } from './goods.js';
 import { openQueue } from './hand-off.js';
 import { register } from './handlers.js';
 import { losingClaims } from './losing-claims.js';
@@ -42,7 +43,15 @@ async function main(): Promise<void> {
   else register(receiver, effects, tell);
   await handOff?.work(receiver);
 
-  const server = createServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
+  const onGoodsError = (error: unknown) =>
+    tell({ kind: 'error', error: `${codeOf(error)}: ${error}` });
+  const goods = process.env.CHAOS_GOODS ? openGoods(chaotic, effects, onGoodsError) : undefined;
+
+  const webhooks = toNodeHandler(receiver);
+  const toGoods = goods && toNodeHandler(goods);
+  const server = createServer((request, response) =>
+    toGoods && request.url === '/goods' ? toGoods(request, response) : webhooks(request, response),
+  ).listen(0, '127.0.0.1');
   server.once('listening', () => {
     tell({ kind: 'listening', port: (server.address() as AddressInfo).port });
   });
@@ -50,7 +59,7 @@ async function main(): Promise<void> {
   async function end(): Promise<void> {
     // As it was before a receiver could be given its server: new requests come meanwhile, and are refused.
     if (process.env.CHAOS_BREAK === 'stop-first') await receiver.close();
-    else await receiver.close({ server });
+    else await Promise.all([receiver.close({ server }), goods?.close({ server })]);
     if (server.listening) server.close();
     await handOff?.close();
     await close();
