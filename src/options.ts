@@ -48,7 +48,8 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
    * differ from one another. Default `'delivery'`.
    *
    * @example
-   * createReceiver({ secret, keyBy: ({ id, status }) => `${id}:${status}` });
+   * const keyBy = ({ id, status }, { event }) =>
+   *   event.startsWith('order:') ? `${id}:${status}` : undefined;
    */
   keyBy?: KeyBy;
   /** How long a delivery is remembered, in days. Default 30, at least 7. */

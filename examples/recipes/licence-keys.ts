@@ -25,6 +25,9 @@ const receiver = createReceiver({
 
 async function sell(event: WebhookEvent<string, Order>) {
   const { id, product_id, email, quantity = 1 } = event.payload;
+  // A negative limit would be none.
+  if (!product_id || quantity < 1)
+    throw new Error('This order is of no product, or of no quantity.');
   // The codes are taken and the order is entered in one transaction. Without an await in it.
   await ledger.transaction(database, event, (tx) => {
     const { changes } = tx
@@ -32,7 +35,7 @@ async function sell(event: WebhookEvent<string, Order>) {
         `UPDATE licence SET order_id = ? WHERE code IN
          (SELECT code FROM licence WHERE product = ? AND order_id IS NULL LIMIT ?)`,
       )
-      .run(id, product_id ?? '', quantity);
+      .run(id, product_id, quantity);
     // Undoes the transaction. The order comes again, and is served once there is stock.
     if (Number(changes) < quantity) throw new Error('Too few codes are left.');
   });

@@ -6,7 +6,9 @@ export const receiver = createReceiver({
   headerPrefix: 'X-Shoppex-',
   paidStatuses: ['COMPLETED'],
   unwrap: ({ event, data }) => {
-    const { uniqid, customer_email, ...rest } = Object(data);
-    return { event, payload: { id: uniqid, email: customer_email, ...rest } };
+    const { uniqid, customer_email, custom_fields, ...rest } = Object(data);
+    if (uniqid === undefined) return { event, payload: data };
+    const named = { id: uniqid, email: customer_email, custom: custom_fields };
+    return { event, payload: { ...rest, ...named } };
   },
 });

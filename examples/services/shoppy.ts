@@ -6,7 +6,9 @@ export const receiver = createReceiver({
   headerPrefix: 'X-Shoppy-',
   unwrap: ({ event, data }) => {
     const { order, product } = Object(data);
-    const { paid_at, custom_fields, ...rest } = Object(order);
+    // What is about no order, such as a query, is the record itself.
+    if (order === undefined) return { event, payload: data };
+    const { paid_at, custom_fields, delivered, ...rest } = Object(order);
     const status = paid_at ? 100 : 0;
     return { event, payload: { ...rest, paid_at, product, status, custom: custom_fields } };
   },

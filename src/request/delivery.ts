@@ -113,7 +113,12 @@ export async function readDelivery(
     const { id, event } = envelope;
     return new Rejection('body_not_json', { verified: true, id, event });
   }
-  const { event, record, contradicts, ...found } = unwrapBody(json.value, rules.unwrap, envelope);
+  const { event, record, contradicts, ...found } = unwrapBody(
+    json.value,
+    rules.unwrap,
+    envelope,
+    rawBody.length,
+  );
   if (event === undefined) {
     const detail = 'No header names the event, and what `unwrap` takes out of the body does not.';
     return new Rejection('event_header_invalid', { verified: true, id: found.id, detail });
@@ -122,6 +127,8 @@ export async function readDelivery(
   const content = contentOf(record, rawBody);
   const id = found.id ?? contentId(content);
   const contradictions = contradicts ? [OTHER_EVENT] : [];
+  if (typeof rules.unwrap === 'function' && hasRoundedId(json.text))
+    contradictions.push(ROUNDED_ID);
   contradictions.push(...findContradictions(record, event, receivedAt, rules));
   const { kind, payload, issues } =
     contradictions.length > 0
@@ -134,6 +141,17 @@ export async function readDelivery(
 }
 
 const OTHER_EVENT: Issue = { path: 'event', message: 'differs from the event header' };
+const ROUNDED_ID: Issue = {
+  path: 'id',
+  message: 'is a number beyond 2^53, which has lost digits: two orders may read alike',
+};
+
+/** As text, `unwrap` may have made an id of it by which nobody sees any more that it was rounded. */
+function hasRoundedId(text: string): boolean {
+  return Array.from(text.matchAll(/"\w*id"\s*:\s*(-?\d{16,})/gi)).some(
+    ([, digits]) => !Number.isSafeInteger(Number(digits)),
+  );
+}
 
 type Judgement = Pick<Delivery, 'kind' | 'payload' | 'issues'>;
 
@@ -205,7 +223,11 @@ export function keyOfSealed(
   const json = parseJson(body);
   if (json === undefined) return undefined;
   try {
-    const { event = '', id = '', record } = unwrapBody(json.value, rules.unwrap, claimed);
+    const {
+      event = '',
+      id = '',
+      record,
+    } = unwrapBody(json.value, rules.unwrap, claimed, body.length);
     const parts = { scope: claimed.scope, id, event, content: contentOf(record, body) };
     return deliveryKey(rules.keyBy, parts, record);
   } catch {
@@ -217,9 +239,12 @@ export function keyOfSealed(
 // Strict: a lossy decoder would drop a byte order mark and turn broken UTF-8 into question marks.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export function parseJson(bytes: Uint8Array): { value: unknown } | undefined {
+export function parseJson(
+  bytes: Uint8Array,
+): { readonly value: unknown; readonly text: string } | undefined {
   try {
-    return { value: JSON.parse(utf8.decode(bytes)) };
+    const text = utf8.decode(bytes);
+    return { value: JSON.parse(text), text };
   } catch {
     return undefined;
   }

@@ -21,7 +21,8 @@ export type KeyBy = 'delivery' | 'content' | 'id' | KeyFunction;
  * payload is known that is no object.
  *
  * @example
- * const keyBy: KeyFunction = ({ id, status }) => `${id}:${status}`;
+ * const keyBy: KeyFunction = ({ id, status }, { event }) =>
+ *   event.startsWith('order:') ? `${id}:${status}` : undefined;
  */
 export type KeyFunction = (
   payload: JsonObject,
@@ -109,6 +110,9 @@ export function deliveryKey(keyBy: KeyBy, parts: KeyParts, payload?: unknown): s
   }
 }
 
+/** What a template writes where there was nothing: two orders without the field would be one. */
+const HOLE = /(?<!\w)(?:undefined|NaN|\[object \w+\])(?!\w)/;
+
 /**
  * A key that a function of the user's has made.
  *
@@ -116,10 +120,10 @@ export function deliveryKey(keyBy: KeyBy, parts: KeyParts, payload?: unknown): s
  * @throws {UsageError} `key_invalid`
  */
 export function checkOwnKey(key: unknown, of: string): string {
-  if (typeof key === 'string' && key !== '') return key;
+  if (typeof key === 'string' && key !== '' && !HOLE.test(key)) return key;
   throw new UsageError(
     'key_invalid',
-    `${of} has to give a string that is not empty, such as order.id${hintAtPromise(key)}.`,
+    `${of} has to give a string that is not empty and holds no undefined, such as order.id${hintAtPromise(key)}.`,
   );
 }
 

@@ -40,9 +40,10 @@ export interface Parts extends Named {
  * Takes the record out of parsed JSON, with what the body says of itself.
  *
  * @param header - What the headers claim.
+ * @param size - Of the body, in bytes.
  * @throws {UsageError} `unwrap_invalid`, and what a function of the user's throws.
  */
-export function unwrapBody(json: unknown, unwrap: Unwrap, header: Named): Parts {
+export function unwrapBody(json: unknown, unwrap: Unwrap, header: Named, size: number): Parts {
   const { event, id } = header;
   if (unwrap === true && isWrapped(json)) {
     const contradicts = event !== undefined && event !== json.event;
@@ -50,7 +51,7 @@ export function unwrapBody(json: unknown, unwrap: Unwrap, header: Named): Parts 
   }
   const found = typeof unwrap === 'function' && isJsonObject(json) ? unwrap(json) : undefined;
   if (found === undefined) return { event, id, record: json, contradicts: false };
-  const own = checkUnwrapped(found);
+  const own = checkUnwrapped(found, size);
   return { event: own.event ?? event, id: own.id ?? id, record: own.record, contradicts: false };
 }
 
@@ -58,15 +59,34 @@ function isWrapped(json: unknown): json is { event: string; data: JsonObject } {
   return isJsonObject(json) && typeof json.event === 'string' && isJsonObject(json.data);
 }
 
-function checkUnwrapped(found: unknown): Omit<Parts, 'contradicts'> {
+function checkUnwrapped(found: unknown, size: number): Omit<Parts, 'contradicts'> {
   const { event, id, payload } = isJsonObject(found) ? found : {};
-  if (payload !== undefined && isTextOrNone(event) && isTextOrNone(id))
+  if (payload !== undefined && isTextOrNone(event) && isTextOrNone(id)) {
+    checkFinite(payload, 4 * size + 1_000);
     return { event, id, record: payload };
+  }
   throw new UsageError(
     'unwrap_invalid',
     'unwrap has to give { payload }, with an event and an id that are texts where there are any, or ' +
       `undefined, and gave ${describe(found)}${hintAtPromise(found)}.`,
   );
+}
+
+/** One that holds itself has no end: whatever copies it or writes it would hang. A value takes a byte at least. */
+function checkFinite(payload: unknown, most: number): void {
+  const left = [payload];
+  let count = 0;
+  for (let value = left.pop(); left.length > 0 || value !== undefined; value = left.pop()) {
+    count += 1;
+    if (count > most) {
+      throw new UsageError(
+        'unwrap_invalid',
+        'unwrap has to give a payload that is made of the body, and gave one that holds itself, or far more than it.',
+      );
+    }
+    if (typeof value !== 'object' || value === null) continue;
+    for (const member of Object.values(value)) left.push(member);
+  }
 }
 
 function isTextOrNone(value: unknown): value is string | undefined {

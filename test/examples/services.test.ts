@@ -33,13 +33,16 @@ const SERVICES = {
 };
 
 const handled = vi.fn();
+const queries: unknown[] = [];
 const receivers = new Map<string, Receiver>();
 
 beforeAll(async () => {
   process.env.WEBHOOK_SECRET = 'a secret for tests';
   for (const name of Object.keys(SERVICES)) {
     const { receiver }: { receiver: Receiver } = await import(`../../examples/services/${name}.ts`);
-    receiver.on('order:*', (event: WebhookEvent<string, Order>) => handled(event.event, event));
+    receiver
+      .on('order:*', (event: WebhookEvent<string, Order>) => handled(event.event, event))
+      .on('query:created', ({ payload }) => void queries.push(payload));
     receivers.set(name, receiver);
   }
 });
@@ -70,6 +73,17 @@ describe.each(Object.entries(SERVICES))('a delivery of %s', (name, { order, unpa
     const [event, { payload }] = handled.mock.calls[0] ?? [];
     expect(event).toBe('order:paid');
     expect(payload).toMatchObject(order);
+  });
+
+  test('of another event keeps its record, and two of them are two', async () => {
+    const query = (id: number) =>
+      written(saved, JSON.stringify({ event: 'query:created', data: { query: { id } } }));
+    queries.length = 0;
+    for (const id of [1, 2])
+      expect(await send(query(id), { event: 'query:created' })).toMatchObject({
+        outcome: 'handled',
+      });
+    expect(queries).toEqual([{ query: { id: 1 } }, { query: { id: 2 } }]);
   });
 
   test('is no paid order before it is paid', async () => {

@@ -52,6 +52,8 @@ test('where it gives none, and where the payload is no object, it is as by deliv
 test.each<[string, () => unknown]>([
   ['an empty text', () => ''],
   ['a number', () => 7],
+  ['a template without its field', () => `${undefined}:100`],
+  ['an object in a template', () => `${{}}`],
   ['a promise that rejects', () => Promise.reject(new Error('buyer@example.com'))],
 ])('one that gives %s is told, and the delivery comes again', async (_, give) => {
   // Plain JavaScript may give anything.

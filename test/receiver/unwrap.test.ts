@@ -119,6 +119,27 @@ test.each<[string, () => unknown]>([
   expect(handler).not.toHaveBeenCalled();
 });
 
+test('a payload that holds itself is told, and hangs nothing', async () => {
+  const onError = vi.fn();
+  const { receiver } = shop({
+    unwrap: (body) => ({ payload: Object.assign(body, { whole: body }) }),
+    hooks: { onError },
+  });
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
+  expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'unwrap_invalid' });
+});
+
+test('an id that has lost digits is refused, also where it was made a text: two orders would be one', async () => {
+  const { receiver } = shop({
+    unwrap: ({ order }) => ({ payload: { ...Object(order), id: `${Object(order).id}` } }),
+  });
+  const [a, b] = ['9007199254740993', '9007199254740991'].map((id) =>
+    JSON.stringify({ order: paidOrder({ id: 0 }) }).replace('"id":0', `"id":${id}`),
+  );
+  expect(await deliver(receiver, a)).toMatchObject({ status: 422 });
+  expect(await deliver(receiver, b)).toMatchObject({ outcome: 'handled' });
+});
+
 test('a queue is given what the body says, and its worker finds the same', async () => {
   const enqueue = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
   const queue = { durable: true, enqueue } as const;

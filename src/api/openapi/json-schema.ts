@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { decimal } from '../../schemas/decimal.js';
 import { FIELDS, type ResourceSchema } from '../../schemas/resource.js';
+import { timestamp } from '../../schemas/time.js';
 import { amount } from '../parameters.js';
 
 /** A JSON Schema in the dialect of OpenAPI 3.1. */
@@ -57,6 +58,7 @@ const SAMPLES = {
 
 function describe(schema: z.core.$ZodType): z.core.JSONSchema.BaseSchema {
   if (schema === decimal) return { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' };
+  if (schema === timestamp) return { type: 'string' };
   if (schema === amount) return { type: 'number' };
   const types = (['string', 'integer', 'object'] as const).filter((type) =>
     SAMPLES[type].some((sample) => z.safeParse(schema, sample).success),
