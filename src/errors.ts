@@ -22,6 +22,8 @@ export type UsageErrorCode =
   | 'key_invalid'
   /** An option of another name, type or range. */
   | 'option_invalid'
+  /** The API client was given an id or a parameter that cannot be sent, or one of another name. */
+  | 'parameter_invalid'
   /** An adapter was given neither a receiver nor a function that makes one. */
   | 'receiver_invalid'
   /** A handler was registered after the first delivery, which it would have missed. */

@@ -14,6 +14,7 @@ const ORDER = [
   'report/text',
   'report/log',
   'timing',
+  'loopback',
   'process/draining',
   'request/bytes',
   'schemas/',
@@ -53,6 +54,7 @@ const ORDER = [
   'cloudflare',
   'report/opentelemetry/',
   'index',
+  'api/',
   'testing/',
 ];
 

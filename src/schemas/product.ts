@@ -12,27 +12,40 @@ const stock = z.custom<number | '∞'>(
   'expected integer or "∞"',
 );
 
-const gateways = z.array(
-  openText<
-    | 'paypal'
-    | 'stripe'
-    | 'cashapp'
-    | 'bitcoin'
-    | 'ethereum'
-    | 'litecoin'
-    | 'bitcoin_cash'
-    | 'perfect_money'
-    | 'skrill'
-    | 'dogecoin'
-    | 'bnb'
-    | 'polygon'
-  >(),
-);
+/** The payment gateways of the newer variant (specification: Product). */
+export const GATEWAYS = [
+  'paypal',
+  'stripe',
+  'cashapp',
+  'bitcoin',
+  'ethereum',
+  'litecoin',
+  'bitcoin_cash',
+  'perfect_money',
+  'skrill',
+  'dogecoin',
+  'bnb',
+  'polygon',
+] as const;
+
+/** The types of a product of the newer variant. */
+export const PRODUCT_TYPES = ['file', 'serials', 'dynamic', 'service'] as const;
+
+/** The types of a field that the checkout asks for. */
+export const CUSTOM_FIELD_TYPES = [
+  'select',
+  'number',
+  'text',
+  'hidden',
+  'textarea',
+  'checkbox',
+  'country_dropdown',
+] as const;
+
+const gateways = z.array(openText<(typeof GATEWAYS)[number]>());
 
 const customField = z.looseObject({
-  type: openText<
-    'select' | 'number' | 'text' | 'hidden' | 'textarea' | 'checkbox' | 'country_dropdown'
-  >(),
+  type: openText<(typeof CUSTOM_FIELD_TYPES)[number]>(),
   name: z.string(),
   required: z.boolean(),
 });
@@ -65,7 +78,7 @@ export const newerProductSchema = resource(
   {
     id: z.string(),
     title: z.string(),
-    product_type: openText<'file' | 'serials' | 'dynamic' | 'service'>(),
+    product_type: openText<(typeof PRODUCT_TYPES)[number]>(),
   },
   {
     ...inBothVariants,

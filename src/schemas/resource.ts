@@ -31,6 +31,17 @@ export type Reading<T> =
 export interface ResourceSchema<T> extends StandardSchema<unknown, T> {
   /** Reads a value and says which of its fields did not fit. */
   read(value: unknown): Reading<T>;
+  /** @internal */
+  readonly [FIELDS]: RecordFields | undefined;
+}
+
+/** Under which a schema keeps its fields, from which the service is documented. */
+export const FIELDS: unique symbol = Symbol();
+
+/** The fields that a record cannot do without, and the others. */
+export interface RecordFields {
+  readonly required: Fields;
+  readonly rest: Fields;
 }
 
 export function resource<Required extends Fields, Rest extends Fields>(
@@ -43,7 +54,7 @@ export function resource<Required extends Fields, Rest extends Fields>(
   // zod's compiled object, and the same where code cannot be compiled: with z.object, receive() takes 9 % longer.
   const known = new $ZodObjectJIT({ type: 'object', shape: fields });
 
-  return resourceSchema((input) => {
+  return resourceSchema({ required, rest }, (input) => {
     if (!isJsonObject(input)) return { issues: [{ path: '', message: 'expected object' }] };
     const whole = z.safeParse(known, input);
     const rounded = amounts.filter((name) => isRounded(input[name]));
@@ -75,12 +86,16 @@ export function resource<Required extends Fields, Rest extends Fields>(
 
 /** A schema that reads each value by the schema that `choose` picks for it. */
 export function variants<T>(choose: (value: unknown) => ResourceSchema<T>): ResourceSchema<T> {
-  return resourceSchema((input) => choose(input).read(input));
+  return resourceSchema(undefined, (input) => choose(input).read(input));
 }
 
-function resourceSchema<T>(read: (value: unknown) => Reading<T>): ResourceSchema<T> {
+function resourceSchema<T>(
+  fields: RecordFields | undefined,
+  read: (value: unknown) => Reading<T>,
+): ResourceSchema<T> {
   return {
     read,
+    [FIELDS]: fields,
     '~standard': {
       version: 1,
       vendor: VENDOR,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { UsageError } from '../errors.js';
+import { isLoopback } from '../loopback.js';
 import type { WebhookResponse } from '../outcome.js';
 import type { WebhookRequest } from '../request/request.js';
 import { SIGN, type Signing } from '../request/secret-source.js';
@@ -99,7 +100,7 @@ function readAddress(address: string | URL, plainHttp: boolean): URL {
       'replay() was given an address that it cannot send to: it has to be a whole one, such as http://localhost:3000/webhooks.',
     );
   }
-  if (url.protocol === 'http:' && !plainHttp && !LOOPBACK.test(url.hostname)) {
+  if (url.protocol === 'http:' && !plainHttp && !isLoopback(url)) {
     throw new UsageError(
       'option_invalid',
       `replay() would send a genuine delivery to ${nameUrl(url)}, where everybody on the way can read it and send it again. ` +
@@ -108,9 +109,6 @@ function readAddress(address: string | URL, plainHttp: boolean): URL {
   }
   return url;
 }
-
-// As a URL writes them, whatever way they were written.
-const LOOPBACK = /^((.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** A path is only ever that: one such as "//host/x" does not lead to another host. */
 function pathOn(origin: string, path: string): URL {

@@ -1,0 +1,69 @@
+/** Codes of {@link ApiError}: stable, to be matched on. */
+export type ApiErrorCode =
+  /** 403: the account may not do this. */
+  | 'forbidden'
+  /** 406: something other than JSON was asked for. */
+  | 'not_acceptable'
+  /** 404: there is no such record. After a DELETE that was tried again, it may be the first try that deleted it. */
+  | 'not_found'
+  /** 429: too many requests. `retryAfterMs` says when to come again, where the provider does. */
+  | 'rate_limited'
+  /** The provider sends the client elsewhere, where it does not go with its credentials. */
+  | 'redirected'
+  /** 400, or another 4xx: `errors` has one text for each check that failed. */
+  | 'request_invalid'
+  /** The answer is no JSON, or no record of the specification. */
+  | 'response_invalid'
+  /** 500, or another 5xx. */
+  | 'server_failed'
+  /** There was no whole answer within `timeout`. */
+  | 'timed_out'
+  /** 401: the credentials are wrong. */
+  | 'unauthenticated'
+  /** 503: offline for maintenance. */
+  | 'unavailable'
+  /** There was no whole answer, because the connection failed. */
+  | 'unreachable';
+
+/** What an {@link ApiError} knows beside its message. */
+interface About {
+  readonly operation: string;
+  readonly status?: number | undefined;
+  readonly errors?: readonly string[];
+  readonly retryAfterMs?: number | undefined;
+}
+
+/**
+ * The provider has refused a call, or could not be asked (specification: Errors). The message is the
+ * provider's where there is one. Holds no credentials, and nothing of what was sent unless the provider
+ * repeats it.
+ *
+ * @example
+ * try {
+ *   await client.products.get(id);
+ * } catch (error) {
+ *   if (error instanceof ApiError && error.code === 'not_found') return undefined;
+ *   throw error;
+ * }
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ApiErrorCode;
+  /** The method of the client that was called, such as `products.get`. */
+  readonly operation: string;
+  /** The HTTP status; `undefined` where there was no answer. */
+  readonly status: number | undefined;
+  /** What is wrong with what was sent, one text for each failed check; empty unless the status is 400. */
+  readonly errors: readonly string[];
+  /** When to ask again, in milliseconds, where the provider says so. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ApiErrorCode, message: string, about: About) {
+    super(message);
+    this.code = code;
+    this.operation = about.operation;
+    this.status = about.status;
+    this.errors = about.errors ?? [];
+    this.retryAfterMs = about.retryAfterMs;
+  }
+}

@@ -1,0 +1,80 @@
+import type * as z from 'zod/mini';
+import type { HostedPayment, Payment, WhiteLabelPayment } from '../schemas/payment.js';
+import type { InferOutput, StandardSchema } from '../schemas/standard-schema.js';
+import type { CallOptions, ListOptions, ReadOptions, SendOptions } from './call-options.js';
+import type { ByVariant, Endpoint, Variant } from './endpoint.js';
+import { endpoints } from './endpoints.js';
+import type { List } from './list.js';
+import { toMethod } from './methods.js';
+import type { newHostedPayment, newPayment, newWhiteLabelPayment } from './parameters.js';
+import { type ClientOptions, readClientOptions } from './settings.js';
+
+/** What a row of the table returns. */
+type Returned<Row, V extends Variant> = Row extends { returned: ByVariant<StandardSchema> }
+  ? InferOutput<Row['returned'][V]>
+  : void;
+
+/** What is sent to a row of the table. */
+type Sent<Row, V extends Variant> = Row extends { sent: ByVariant<z.ZodMiniType> }
+  ? z.input<Row['sent'][V]>
+  : never;
+
+/** A payment is what its parameters ask for. */
+interface CreatePayment {
+  (parameters: z.input<typeof newHostedPayment>, options?: SendOptions): Promise<HostedPayment>;
+  (
+    parameters: z.input<typeof newWhiteLabelPayment>,
+    options?: SendOptions,
+  ): Promise<WhiteLabelPayment>;
+  (parameters: z.input<typeof newPayment>, options?: SendOptions): Promise<Payment>;
+}
+
+/** The method that the client has for a row of the table. */
+type Method<Row, V extends Variant> = Row extends { kind: 'list' }
+  ? (options?: ListOptions) => List<Returned<Row, V>>
+  : Row extends { kind: 'get' }
+    ? (id: string, options?: ReadOptions) => Promise<Returned<Row, V>>
+    : Row extends { sent: ByVariant<typeof newPayment> }
+      ? CreatePayment
+      : Row extends { kind: 'create' }
+        ? (parameters: Sent<Row, V>, options?: SendOptions) => Promise<Returned<Row, V>>
+        : Row extends { kind: 'update' }
+          ? (id: string, changes: Sent<Row, V>, options?: SendOptions) => Promise<Returned<Row, V>>
+          : (id: string, options?: CallOptions) => Promise<void>;
+
+/** The provider's service, a method for each endpoint (specification: Endpoints). */
+export type Client<V extends Variant = 'newer'> = {
+  readonly [Group in keyof typeof endpoints]: {
+    readonly [Name in keyof (typeof endpoints)[Group]]: Method<(typeof endpoints)[Group][Name], V>;
+  };
+};
+
+/**
+ * Makes a client of the provider's service.
+ *
+ * Each method rejects with an {@link ApiError} where the provider refuses or cannot be asked, and with a
+ * `UsageError` (`parameter_invalid`, `option_invalid`) for what cannot be sent.
+ *
+ * @throws {UsageError} `option_invalid`
+ *
+ * @example
+ * const client = createClient({
+ *   baseUrl: 'https://shop.example',
+ *   auth: { accessToken: process.env.ACCESS_TOKEN },
+ * });
+ * for await (const order of client.orders.list()) console.log(order.id);
+ */
+export function createClient<V extends Variant = 'newer'>(options: ClientOptions<V>): Client<V> {
+  const settings = readClientOptions(options);
+  const groups = Object.entries<Readonly<Record<string, Endpoint>>>(endpoints).map(
+    ([group, rows]) => {
+      const methods = Object.entries(rows).map(([name, row]) => [
+        name,
+        toMethod(`${group}.${name}`, row, settings),
+      ]);
+      return [group, Object.fromEntries(methods)];
+    },
+  );
+  // As Client is derived from the table, row by row.
+  return Object.fromEntries(groups) as Client<V>;
+}

@@ -1,0 +1,114 @@
+import { blacklistEntrySchema } from '../schemas/blacklist-entry.js';
+import { categorySchema } from '../schemas/category.js';
+import { orderSchema } from '../schemas/order.js';
+import { paymentSchema } from '../schemas/payment.js';
+import { newerProductSchema, olderProductSchema } from '../schemas/product.js';
+import { webhookEndpointSchema } from '../schemas/webhook-endpoint.js';
+import { webhookLogSchema } from '../schemas/webhook-log.js';
+import { both, create, type Endpoint, get, list, remove, update } from './endpoint.js';
+import {
+  blacklistEntryChanges,
+  categoryChanges,
+  newBlacklistEntry,
+  newCategory,
+  newPayment,
+  newProduct,
+  newWebhookEndpoint,
+  productChanges,
+  webhookEndpointChanges,
+} from './parameters.js';
+
+const product = { newer: newerProductSchema, older: olderProductSchema };
+const category = both(categorySchema);
+const order = both(orderSchema);
+const blacklistEntry = both(blacklistEntrySchema);
+const webhookEndpoint = both(webhookEndpointSchema);
+const webhookLog = both(webhookLogSchema);
+
+/**
+ * Every endpoint of the specification. The client has a method for each row, of the same name; from the
+ * same rows come the sandbox's routes and the OpenAPI document.
+ */
+export const endpoints = {
+  products: {
+    /** The products of the account, page by page. */
+    list: list('/api/v2/products', product, 'Products'),
+    /** One product. */
+    get: get('/api/v2/products/:id', product, 'Products'),
+    /** Makes a product. */
+    create: create('/api/v2/products', newProduct, product, 'Products'),
+    /** Changes the given fields of a product. */
+    update: update('/api/v2/products/:id', productChanges, product, 'Products'),
+    /** Deletes a product, for good. */
+    delete: remove('/api/v2/products/:id', 'Products'),
+  },
+  categories: {
+    /** The categories that group products, page by page. */
+    list: list('/api/v2/categories', category, 'Categories'),
+    /** One category. */
+    get: get('/api/v2/categories/:id', category, 'Categories'),
+    /** Makes a category. */
+    create: create('/api/v2/categories', both(newCategory), category, 'Categories'),
+    /** Changes the given fields of a category. */
+    update: update('/api/v2/categories/:id', both(categoryChanges), category, 'Categories'),
+    /** Deletes a category, for good. */
+    delete: remove('/api/v2/categories/:id', 'Categories'),
+  },
+  orders: {
+    /** The orders of the account, page by page. */
+    list: list('/api/v2/orders', order, 'Orders'),
+    /** One order. */
+    get: get('/api/v2/orders/:id', order, 'Orders'),
+  },
+  blacklist: {
+    /** What is blocked: emails, IP addresses and countries, page by page. */
+    list: list('/api/v2/blacklist', blacklistEntry, 'Blacklist'),
+    /** One blacklist entry. */
+    get: get('/api/v2/blacklist/:id', blacklistEntry, 'Blacklist'),
+    /** Makes a blacklist entry. */
+    create: create('/api/v2/blacklist', both(newBlacklistEntry), blacklistEntry, 'Blacklist'),
+    /** Changes the given fields of a blacklist entry. */
+    update: update(
+      '/api/v2/blacklist/:id',
+      both(blacklistEntryChanges),
+      blacklistEntry,
+      'Blacklist',
+    ),
+    /** Deletes a blacklist entry. */
+    delete: remove('/api/v2/blacklist/:id', 'Blacklist'),
+  },
+  webhookEndpoints: {
+    /** The addresses that webhooks are sent to, page by page. */
+    list: list('/api/v2/webhooks/endpoints', webhookEndpoint, 'Webhook endpoints'),
+    /** One webhook endpoint. */
+    get: get('/api/v2/webhooks/endpoints/:id', webhookEndpoint, 'Webhook endpoints'),
+    /** Makes a webhook endpoint. */
+    create: create(
+      '/api/v2/webhooks/endpoints',
+      both(newWebhookEndpoint),
+      webhookEndpoint,
+      'Webhook endpoints',
+    ),
+    /** Changes the given fields of a webhook endpoint. */
+    update: update(
+      '/api/v2/webhooks/endpoints/:id',
+      both(webhookEndpointChanges),
+      webhookEndpoint,
+      'Webhook endpoints',
+    ),
+    /** Deletes a webhook endpoint. */
+    delete: remove('/api/v2/webhooks/endpoints/:id', 'Webhook endpoints'),
+  },
+  webhookLogs: {
+    /** The webhooks that were sent, each with what it was answered, page by page. */
+    list: list('/api/v2/webhooks/logs', webhookLog, 'Webhook logs'),
+    /** One webhook log. */
+    get: get('/api/v2/webhooks/logs/:id', webhookLog, 'Webhook logs'),
+  },
+  payments: {
+    /** Makes a payment: its `url` on the provider's page or, with `white_label: true`, a record like an order. */
+    create: create('/api/v2/pay', both(newPayment), both(paymentSchema), 'Payments'),
+    /** Deletes a payment. */
+    delete: remove('/api/v2/pay/:id', 'Payments'),
+  },
+} satisfies Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;

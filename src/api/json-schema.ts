@@ -1,0 +1,65 @@
+import * as z from 'zod/mini';
+import { decimal } from '../schemas/decimal.js';
+import { FIELDS, type ResourceSchema } from '../schemas/resource.js';
+import { amount } from './parameters.js';
+
+/** A JSON Schema in the dialect of OpenAPI 3.1. */
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** What a request may hold. */
+export function parametersToJsonSchema(schema: z.ZodMiniType): JsonSchema {
+  const { $schema: _, ...converted } = z.toJSONSchema(schema, { ...OPTIONS, io: 'input' });
+  return converted;
+}
+
+/**
+ * Records by name, with all fields that the specification lists: what is absent is `null`. A record that is
+ * part of another is referred to.
+ */
+export function recordsToJsonSchemas(
+  records: Readonly<Record<string, ResourceSchema<object> | z.ZodMiniObject>>,
+): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, record] of Object.entries(records)) {
+    const fields = FIELDS in record ? record[FIELDS] : undefined;
+    const schema = fields ? z.looseObject({ ...fields.required, ...fields.rest }) : record;
+    if (schema instanceof z.ZodMiniObject) registry.add(schema, { id });
+  }
+  const { schemas } = z.toJSONSchema(registry, {
+    ...OPTIONS,
+    uri: (id) => `#/components/schemas/${id}`,
+  });
+  const converted = Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [
+    id,
+    schema,
+  ]);
+  return Object.fromEntries(converted);
+}
+
+const OPTIONS: z.core.ToJSONSchemaParams = {
+  unrepresentable: ({ zodSchema }) => describe(zodSchema),
+  override: ({ jsonSchema, path }) => {
+    // zod's own bounds of every integer.
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    // That records stay open need not be said of each.
+    delete jsonSchema.additionalProperties;
+    if (/_at$/.test(String(path.at(-1)))) jsonSchema.format = 'date-time';
+  },
+};
+
+/** Values of each type. A schema that zod cannot show, because it is a function, is asked whether it takes them. */
+const SAMPLES = {
+  string: ['text', '1', '∞'],
+  integer: [1],
+  object: [{}],
+} as const;
+
+function describe(schema: z.core.$ZodType): z.core.JSONSchema.BaseSchema {
+  if (schema === decimal) return { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' };
+  if (schema === amount) return { type: 'number' };
+  const types = (['string', 'integer', 'object'] as const).filter((type) =>
+    SAMPLES[type].some((sample) => z.safeParse(schema, sample).success),
+  );
+  return { anyOf: types.map((type) => ({ type })) };
+}

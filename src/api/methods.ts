@@ -1,0 +1,120 @@
+import { UsageError } from '../errors.js';
+import { didYouMean, findUnknownOption } from '../report/text.js';
+import { VERSION } from '../report/version.js';
+import { nameType } from '../request/bytes.js';
+import { readPage, readRecord, toApiError } from './answer.js';
+import {
+  type CallOptions,
+  type ListOptions,
+  OPTION_NAMES,
+  type ReadOptions,
+  type SendOptions,
+} from './call-options.js';
+import type { Endpoint, ParameterSchema } from './endpoint.js';
+import { type Answer, exchange } from './exchange.js';
+import { toForm } from './form.js';
+import { toList } from './list.js';
+import { listQuery } from './parameters.js';
+import type { ClientSettings } from './settings.js';
+import { findFaults } from './validation.js';
+
+/** The method of the client for a row of the table. */
+export function toMethod(operation: string, row: Endpoint, settings: ClientSettings) {
+  const { variant } = settings;
+  switch (row.kind) {
+    case 'list':
+      return (options: ListOptions = {}) =>
+        toList(options.page ?? 1, async (page) => {
+          const path = row.path + toQuery(operation, page, options.perPage);
+          const answer = await send(path, options);
+          return readPage(operation, answer, page, row.returned[variant], options);
+        });
+    case 'get':
+      return async (id: string, options: ReadOptions = {}) => {
+        const answer = await send(withId(operation, row.path, id), options);
+        return readRecord(operation, answer, row.returned[variant], options);
+      };
+    case 'create':
+      return async (parameters: object, options: SendOptions = {}) => {
+        const form = readParameters(operation, row.sent[variant], parameters, options);
+        const answer = await send(row.path, options, form);
+        return readRecord(operation, answer, row.returned[variant], options);
+      };
+    case 'update':
+      return async (id: string, changes: object, options: SendOptions = {}) => {
+        const form = readParameters(operation, row.sent[variant], changes, options);
+        const answer = await send(withId(operation, row.path, id), options, form);
+        return readRecord(operation, answer, row.returned[variant], options);
+      };
+    case 'delete':
+      return async (id: string, options: CallOptions = {}) => {
+        await send(withId(operation, row.path, id), options);
+      };
+  }
+
+  async function send(path: string, options: CallOptions, body?: string): Promise<Answer> {
+    const unknown = findUnknownOption(operation, options, OPTION_NAMES[row.kind]);
+    if (unknown) throw unknown;
+    const { baseUrl, authorization, secrets } = settings;
+    const headers = {
+      accept: 'application/json',
+      authorization,
+      'user-agent': `storefront-webhooks/${VERSION}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+    };
+    const request = { operation, method: row.method, url: baseUrl + path, headers, body };
+    const answer = await exchange(request, { ...settings, signal: options.signal });
+    const error = toApiError(operation, answer, secrets);
+    if (error) throw error;
+    return answer;
+  }
+}
+
+function toQuery(operation: string, page: number, perPage: number | undefined): string {
+  const query = { page, ...(perPage === undefined ? {} : { per_page: perPage }) };
+  const [fault] = findFaults(listQuery, query);
+  if (fault !== undefined) {
+    const message = `${operation}: ${fault.replace('per_page', 'perPage')}.`;
+    throw new UsageError('option_invalid', message);
+  }
+  return `?${toForm(operation, query)}`;
+}
+
+function withId(operation: string, path: string, id: unknown): string {
+  // A path with these two leads to another endpoint.
+  if (typeof id !== 'string' || ['', '.', '..'].includes(id)) {
+    throw new UsageError(
+      'parameter_invalid',
+      `${operation} needs the id of a record, and was given ${id === '' ? 'an empty one' : nameType(id)}.`,
+    );
+  }
+  return path.replace(':id', () => encodeURIComponent(id));
+}
+
+function readParameters(
+  operation: string,
+  schema: ParameterSchema,
+  parameters: unknown,
+  { extra = {} }: SendOptions,
+): string {
+  if (typeof parameters !== 'object' || parameters === null) {
+    const message = `${operation} needs an object of parameters, and was given ${nameType(parameters)}.`;
+    throw new UsageError('parameter_invalid', message);
+  }
+  const known = namesIn(schema);
+  const unknown = Object.keys(parameters).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new UsageError(
+      'parameter_invalid',
+      `${operation}: there is no parameter ${unknown}. ${didYouMean(unknown, known)}` +
+        `What the specification does not name is sent by { extra: { ${unknown}: … } } as the last argument.`,
+    );
+  }
+  return toForm(operation, { ...parameters, ...extra });
+}
+
+function namesIn(schema: ParameterSchema): string[] {
+  return 'shape' in schema
+    ? Object.keys(schema.shape)
+    : schema._zod.def.options.flatMap((option) => namesIn(option));
+}

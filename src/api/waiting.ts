@@ -1,0 +1,41 @@
+/**
+ * Runs what may never end, and lets go of it when the time is over or the caller's signal fires.
+ *
+ * @throws `late`, or the reason of the signal.
+ */
+export async function within<Value>(
+  ms: number,
+  late: unknown,
+  signal: AbortSignal | undefined,
+  run: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const ended = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
+  });
+  const onAbort = () => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => controller.abort(late), ms);
+  try {
+    return await Promise.race([run(controller.signal), ended]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** @throws The reason of the signal. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

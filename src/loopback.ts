@@ -1,0 +1,7 @@
+// As a URL writes them, whatever way they were written.
+const LOOPBACK = /^((.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Whether an address is of this machine, so that nobody on the way can read what is sent to it. */
+export function isLoopback({ hostname }: URL): boolean {
+  return LOOPBACK.test(hostname);
+}
