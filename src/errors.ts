@@ -16,9 +16,11 @@ export type UsageErrorCode =
   | 'fixture_invalid'
   /** Two handlers have one name. What each has done is stored under it. */
   | 'handler_duplicate'
-  /** A handler that is no function, or options of it that cannot be. */
+  /** A handler that is no function, options of it that cannot be, or a `when` that gave neither true nor false. */
   | 'handler_invalid'
-  /** A key that is no idempotency key, or an `oncePer` that gave no text. */
+  /** `markDone()` names a handler that there is not, or that has no `oncePer`. The message has the nearest one. */
+  | 'handler_unknown'
+  /** A key that is no idempotency key, or an `oncePer` or `keyBy` that gave no text. */
   | 'key_invalid'
   /** An option of another name, type or range. */
   | 'option_invalid'
@@ -36,6 +38,8 @@ export type UsageErrorCode =
   | 'target_invalid'
   /** A ledger was not given the transaction of the effect, or its transaction was ended. */
   | 'transaction_missing'
+  /** `unwrap` gave no payload, or an event or an id that is no text. */
+  | 'unwrap_invalid'
   /** The work of `ledger.transaction` in SQLite has to be synchronous. */
   | 'work_invalid';
 
@@ -66,7 +70,7 @@ export type WebhookErrorCode =
   | 'closed_early'
   /** A delivery is larger than the queue or its messages can hold. */
   | 'delivery_too_large'
-  /** Told to a queue, so that it tries again: the delivery is not done yet. */
+  /** Told to a queue, so that it tries again: the delivery is not done yet. Of `markDone()`: its handler is running. */
   | 'delivery_unfinished'
   /** What came out of a queue is not proven to be genuine. It is kept, and not run. */
   | 'delivery_unproven'
@@ -90,7 +94,7 @@ export type WebhookErrorCode =
   | 'store_full'
   /** The store gave what does not fit its contract. */
   | 'store_invalid'
-  /** The store failed. The sender is told 503 and comes again. */
+  /** The store failed. The sender is told 503 and comes again; `markDone()` has to be called again. */
   | 'store_unavailable'
   /** A store, a queue, a schema, a secret function or a target took too long. */
   | 'timed_out';

@@ -10,7 +10,14 @@ export {
 } from './outcome.js';
 export type { CloseOptions } from './process/closing.js';
 export type { HandOff, HandOffOptions } from './process/hand-off.js';
-export type { EffectOptions, Handler, HandlerOptions, WebhookEvent } from './process/handler.js';
+export type {
+  EffectOptions,
+  Handler,
+  HandlerOptions,
+  WebhookEvent,
+  WhenInfo,
+} from './process/handler.js';
+export type { MarkOptions } from './process/processing.js';
 export { fromJob, type Job, toJob } from './queues/job.js';
 export { type Dispatching, type JobResult, runJob } from './queues/run-job.js';
 export { createReceiver, type Receiver } from './receiver.js';
@@ -20,11 +27,12 @@ export {
   type Delivery,
   type DeliverySource,
   type KeptDelivery,
+  type ReceivedRequest,
   type SealedDelivery,
   seal,
 } from './request/delivery.js';
-export type { KeyBy } from './request/key.js';
-export type { RequestHeaders, WebhookRequest } from './request/request.js';
+export type { KeyBy, KeyFunction } from './request/key.js';
+export type { RequestHeaders, UnsignedRequest, WebhookRequest } from './request/request.js';
 export type {
   RetiredSecret,
   ScopedSecret,
@@ -32,13 +40,20 @@ export type {
   SecretRequest,
 } from './request/secret-source.js';
 export { type Secret, verifySignature } from './request/signature.js';
+export type { Unwrap, UnwrapFunction, Unwrapped } from './request/unwrap.js';
 export { type BlacklistEntry, blacklistEntrySchema } from './schemas/blacklist-entry.js';
 export { type Category, categorySchema } from './schemas/category.js';
 export { type EventSchemas, eventSchemas, type Payloads } from './schemas/events.js';
 export { fileSchema, type StoredFile } from './schemas/file.js';
 export type { Issue } from './schemas/issue.js';
 export type { Json, JsonObject } from './schemas/json.js';
-export { type Order, type OrderStatus, orderSchema, orderStatusLabel } from './schemas/order.js';
+export {
+  isPaid,
+  type Order,
+  type OrderStatus,
+  orderSchema,
+  orderStatusLabel,
+} from './schemas/order.js';
 export {
   type HostedPayment,
   hostedPaymentSchema,

@@ -4,6 +4,7 @@ import type { Telemetry } from './report/telemetry.js';
 import type { KeyBy } from './request/key.js';
 import type { RetiredSecret, SecretFunction } from './request/secret-source.js';
 import type { Secret } from './request/signature.js';
+import type { Unwrap } from './request/unwrap.js';
 import type { EventSchemas } from './schemas/events.js';
 import type { OrderStatus } from './schemas/order.js';
 import type { IdempotencyStore } from './stores/store.js';
@@ -43,25 +44,40 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
   /**
    * What makes two deliveries the same one: with `'delivery'` their id, event and content, with `'content'`
    * event and content, whatever their ids. `'id'`, the id alone, is only for a provider that is proven to
-   * need it, because the id is not signed. Default `'delivery'`.
+   * need it, because the id is not signed. A function makes it out of the payload: for a provider whose retries
+   * differ from one another. Default `'delivery'`.
+   *
+   * @example
+   * createReceiver({ secret, keyBy: ({ id, status }) => `${id}:${status}` });
    */
   keyBy?: KeyBy;
   /** How long a delivery is remembered, in days. Default 30, at least 7. */
   keepDays?: number;
-  /** Order states that `order:paid` may have, at least one. Default `[100]`, completed. */
+  /** Order states that mean paid, and that `order:paid` may have: at least one. Default `[100]`, completed. */
   paidStatuses?: readonly OrderStatus[];
   /**
-   * The largest age of a payload by its `updated_at`, in milliseconds. One that has none passes; one that
+   * The largest age of a payload by its `updated_at`, in milliseconds, whether that is text or a number of
+   * seconds. One that has none passes; one that
    * cannot be read, or lies more than 5 minutes ahead, does not. Default: any age.
    */
   maxAge?: number;
-  /** Takes the record out of bodies of the form `{ event, data: { … } }`. Default `false`. */
-  unwrap?: boolean;
+  /**
+   * Takes the record out of bodies that hold more: `true` for the form `{ event, data: { … } }`, or a function of
+   * the parsed body. The event that a body names is signed, so the header need not be there; with a function, it
+   * wins over the header. Default `false`: the body is the record.
+   *
+   * @example
+   * createReceiver({ secret, unwrap: ({ event, data }) => ({ event, payload: data }) });
+   */
+  unwrap?: Unwrap;
   /** The largest body, in bytes. Default 1 MiB. */
   limit?: number;
   /** The longest a body may take to arrive, in milliseconds. Default 10 s. */
   bodyTimeout?: number;
-  /** The longest the handlers of a delivery may run, in milliseconds. Default 60 s. */
+  /**
+   * The longest the handlers of a delivery may run, in milliseconds. Most senders give up after 10 to 15 s, and may
+   * switch the endpoint off: hand what takes longer to a `queue`. Default 60 s.
+   */
   timeout?: number;
   /** What a program is told while it runs. Default: what must not go unnoticed is told on stderr. */
   hooks?: Hooks;

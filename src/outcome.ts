@@ -4,7 +4,7 @@ import type { Issue } from './schemas/issue.js';
  * How a delivery ended.
  *
  * - `handled`: its handlers are done. `parked`: kept by `onInvalid`, or durably as a dead letter.
- * - `duplicate`: it was done before. `ignored`: nobody handles it. `queued`: durably handed to a queue.
+ * - `duplicate`: it was done before. `ignored`: no handler is for it. `queued`: durably handed to a queue.
  * - `rejected`: the sender's mistake. `failed`: a handler threw or ran out of time.
  * - `busy`: being processed elsewhere. `unavailable`: the store is down, or the receiver is closing.
  */
@@ -80,6 +80,8 @@ export interface Dispatched {
   readonly outcome: Exclude<Outcome, 'rejected'>;
   /** Names of the handlers that ran to their end in this attempt. */
   readonly ran: readonly string[];
+  /** Names of the handlers that their `when` left out; absent where there are none. */
+  readonly skipped?: readonly string[] | undefined;
   /** 1 for the first attempt at this delivery; absent where none was made. */
   readonly attempt?: number | undefined;
   /** When to ask again, for `busy` and `unavailable`. */
@@ -110,7 +112,7 @@ const RESPONSES = {
   handled: statusAndBody(200, 'handled', 'Handled.'),
   parked: statusAndBody(200, 'parked', 'Kept for a person to look at.'),
   duplicate: statusAndBody(200, 'duplicate', 'Done before.'),
-  ignored: statusAndBody(200, 'ignored', 'Nobody here handles this event.'),
+  ignored: statusAndBody(200, 'ignored', 'Nobody here handles this delivery.'),
   queued: statusAndBody(200, 'queued', 'Queued.'),
   failed: statusAndBody(500, 'failed', 'The webhook could not be handled. Send it again.'),
   busy: statusAndBody(503, 'busy', 'This delivery is being handled. Ask again later.'),

@@ -13,6 +13,7 @@ import type {
   WebhookEvent,
 } from './process/handler.js';
 import {
+  type MarkOptions,
   Processing,
   type ProcessOptions,
   refusalOf,
@@ -73,20 +74,20 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * @example
    * receiver.on('order:*', ({ event, payload }) => log(event, payload.id));
    */
-  on<Event extends keyof P & string>(
-    event: Event,
+  on<const Event extends keyof P & string>(
+    events: Event | readonly Event[],
     handler: Handler<EventOf<P, Event>>,
-    options?: EffectOptions<P[Event]> | HandlerOptions,
+    options?: EffectOptions<P[Event]> | HandlerOptions<P[Event]>,
   ): this;
   on<const OnePattern extends Pattern<P>>(
     patterns: OnePattern | readonly OnePattern[],
     handler: Handler<EventOf<P, NamesOf<P, OnePattern>>>,
-    options?: HandlerOptions,
+    options?: HandlerOptions<P[NamesOf<P, OnePattern>]>,
   ): this;
   on(
     patterns: string | readonly string[],
     handler: Handler<never>,
-    options: EffectOptions<never> | HandlerOptions = {},
+    options: EffectOptions<never> | HandlerOptions<never> = {},
   ): this {
     this.#processing.router.checkOptions(options);
     // The overloads tie a handler's payload to its patterns, and the router gives it no other.
@@ -108,6 +109,24 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   onInvalid(handler: Handler<WebhookEvent<string, unknown>>): this {
     this.#processing.router.onInvalid(handler);
     return this;
+  }
+
+  /**
+   * Marks what a handler with `oncePer` does for a key as done, in the store, and does not run it: for orders
+   * that were delivered before this receiver was there.
+   *
+   * Rejects with a `UsageError`, `handler_unknown`, where no handler of that name has an `oncePer`; with a
+   * `WebhookError` where it is not marked: `store_unavailable`, or `delivery_unfinished` while the handler
+   * is running for that key.
+   *
+   * @param key - What `oncePer` gives for it.
+   * @returns Whether it was not done before.
+   *
+   * @example
+   * for (const { id } of deliveredOrders) await receiver.markDone('deliver', id);
+   */
+  markDone(handler: string, key: string, options: MarkOptions = {}): Promise<boolean> {
+    return this.#processing.markDone(handler, key, options);
   }
 
   /** Takes a request from its bytes to its response: what an adapter calls. Never throws. */

@@ -7,7 +7,9 @@ import { didYouMean } from './report/text.js';
 import type { KeyBy } from './request/key.js';
 import { type HeaderNames, toHeaderNames } from './request/request.js';
 import { type RetiredSecret, type SecretSource, toSecretSource } from './request/secret-source.js';
+import type { Unwrap } from './request/unwrap.js';
 import { type EventSchemas, eventSchemas } from './schemas/events.js';
+import type { OrderStatus } from './schemas/order.js';
 import type { StandardSchema } from './schemas/standard-schema.js';
 import { VERBS } from './stores/forward.js';
 import { guardStore } from './stores/guard.js';
@@ -30,9 +32,11 @@ export interface Settings {
   readonly queue: HandOff | undefined;
   readonly keyBy: KeyBy;
   readonly keepMs: number;
-  readonly paidStatuses: readonly number[];
+  readonly paidStatuses: readonly OrderStatus[];
   readonly maxAgeMs: number;
-  readonly unwrap: boolean;
+  readonly unwrap: Unwrap;
+  /** Whether what was kept of a delivery has the request with it: it may be read again elsewhere. */
+  readonly keepsRequest: boolean;
   readonly limit: number;
   readonly bodyTimeoutMs: number;
   readonly timeoutMs: number;
@@ -93,7 +97,11 @@ export function readOptions(options: ReceiverOptions): Settings {
     'headerPrefix',
     `the beginning of a header name with the dash that ends it, such as '${prefixLike(headerPrefix)}'`,
   );
-  check(['delivery', 'content', 'id'].includes(keyBy), 'keyBy', "'delivery', 'content' or 'id'");
+  check(
+    typeof keyBy === 'function' || ['delivery', 'content', 'id'].includes(keyBy),
+    'keyBy',
+    "'delivery', 'content', 'id', or a function of the payload",
+  );
   check(
     typeof keepDays === 'number' && keepDays >= 7,
     'keepDays',
@@ -102,11 +110,15 @@ export function readOptions(options: ReceiverOptions): Settings {
   check(
     Array.isArray(paidStatuses) &&
       paidStatuses.length > 0 &&
-      paidStatuses.every(Number.isSafeInteger),
+      paidStatuses.every((status) => Number.isSafeInteger(status) || isWord(status)),
     'paidStatuses',
-    'a list of the order states that mean paid, each a whole number, such as [100]',
+    "a list of the order states that mean paid, each a whole number or a text, such as [100] or ['COMPLETED']",
   );
-  check(typeof unwrap === 'boolean', 'unwrap', 'true or false');
+  check(
+    typeof unwrap === 'boolean' || typeof unwrap === 'function',
+    'unwrap',
+    'true, false, or a function of the parsed body, such as ({ event, data }) => ({ event, payload: data })',
+  );
   check(typeof debug === 'boolean', 'debug', 'true or false');
   check(
     hasMethods(store, ...VERBS) && !isProxy(store),
@@ -146,6 +158,7 @@ export function readOptions(options: ReceiverOptions): Settings {
       Number.POSITIVE_INFINITY,
     ),
     unwrap,
+    keepsRequest: secretSource.asksRequest || queue !== undefined || store.durable,
     limit: atLeastOne('limit', options.limit ?? 1024 * 1024),
     bodyTimeoutMs: positive('bodyTimeout', options.bodyTimeout ?? 10_000),
     timeoutMs: positive('timeout', options.timeout ?? 60_000),
@@ -203,6 +216,10 @@ function checkEvents(events: EventSchemas): void {
       `names of events, which ${JSON.stringify(name)} cannot be`,
     );
   }
+}
+
+function isWord(text: unknown): boolean {
+  return typeof text === 'string' && text !== '';
 }
 
 function isQueue(queue: HandOff): boolean {

@@ -2,10 +2,12 @@ import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { shippedFixtures } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { installed, withRuntimes } from './runtimes/installed.js';
 
 const timeout = 60_000;
+const ALL = shippedFixtures().length;
 const ESCAPE = '\u001b';
 
 /** Runs a command to its end. Its colours are up to the terminal it has, if any. */
@@ -59,7 +61,7 @@ describe('the demo', { timeout }, () => {
       /^Real HTTP: Express on http:\/\/127\.0\.0\.1:\d+\/webhooks, remembering in (SQLite|memory)\.$/,
     );
     expect(rowsOf(lines)).toEqual(STORY.map((row) => expect.stringMatching(row)));
-    expect(lines).toContain('73 of 73 deliveries answered as expected, 20 orders shipped.');
+    expect(lines).toContain(`${ALL} of ${ALL} deliveries answered as expected, 24 orders shipped.`);
     expect(stdout).not.toContain(ESCAPE);
   });
 
@@ -79,7 +81,7 @@ describe('the demo', { timeout }, () => {
       expect.stringMatching(/^ +EVENT +ID +SIGNATURE +OUTCOME +STATUS +MS +WHAT IT IS$/),
     );
     const rows = rowsOf(lines);
-    expect(rows).toHaveLength(73);
+    expect(rows).toHaveLength(ALL);
     for (const start of [
       '✓ order:paid whl_0001 valid handled 200',
       '✓ order:paid whl_0001 valid duplicate 200',
@@ -128,7 +130,7 @@ describe('the demo', { timeout }, () => {
       writeFileSync(file, broken);
       const { code, lines } = await demo([], file);
       expect(code).toBe(1);
-      expect(lines).toContain('72 of 73 deliveries answered as expected, 20 orders shipped.');
+      expect(lines).toContain(`${ALL - 1} of ${ALL} deliveries answered as expected, 24 orders shipped.`);
       expect(lines.at(-2)).toBe('Not as expected:');
       expect(rowsOf(lines.slice(-1))).toEqual([
         expect.stringMatching(/^✗ query:updated whl_0028 valid ignored 200 /),
@@ -175,6 +177,6 @@ withRuntimes('the demo on Node 24', () => {
     const { code, lines, stderr } = await run(node, ['--import', 'tsx', 'examples/demo.ts']);
     expect({ code, stderr: stderr.match(/^ +at .*/m) }).toEqual({ code: 0, stderr: null });
     expect(lines[0]).toMatch(/remembering in SQLite\.$/);
-    expect(lines).toContain('73 of 73 deliveries answered as expected, 20 orders shipped.');
+    expect(lines).toContain(`${ALL} of ${ALL} deliveries answered as expected, 24 orders shipped.`);
   });
 });

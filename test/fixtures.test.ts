@@ -1,4 +1,4 @@
-import { createReceiver, orderStatusLabel } from 'storefront-webhooks';
+import { createReceiver, orderSchema, orderStatusLabel } from 'storefront-webhooks';
 import { loadFixture, replay, shippedFixtures } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -46,8 +46,23 @@ describe('the shipped fixtures', () => {
         'refunded',
         'completed',
         'status 60',
+        'expired',
+        'bad card',
+        'status 10',
+        'COMPLETED',
       ]),
     );
+  });
+
+  test('of genuine orders carry no issue, so that one is worth an alarm', () => {
+    const odd = shippedFixtures()
+      .filter((name) => name.startsWith('order:'))
+      .flatMap((name) => {
+        const order = JSON.parse(Buffer.from(loadFixture(name).body).toString());
+        return orderSchema.read(order).issues.map(({ path }) => `${name} ${path}`);
+      });
+    // The one that is there to carry it.
+    expect(odd).toEqual(['order:paid/missing-fields quantity']);
   });
 
   test('hold no signature that was ever valid', () => {

@@ -7,7 +7,9 @@ import type postgres from 'postgres';
 import {
   createReceiver,
   type Handler,
+  type HandlerOptions,
   isOlderProduct,
+  isPaid,
   type Json,
   type JsonObject,
   memoryStore,
@@ -69,7 +71,8 @@ export function payloadsAreTyped() {
     same<typeof payload.value, string | undefined>(true);
     same<typeof payload.delivered, string | null | undefined>(true);
     same<typeof payload.quantity, number | undefined>(true);
-    same<typeof payload.custom, JsonObject | undefined>(true);
+    same<typeof payload.custom, Json | undefined>(true);
+    same<typeof payload.product_id, string | null | undefined>(true);
     // @ts-expect-error a misspelt field
     payload.emial;
     // @ts-expect-error it may be missing
@@ -153,7 +156,7 @@ export function ownEventsAreTyped() {
   createReceiver({ secret, events: { 'query:replied': { parse: () => ({}) } } });
 }
 
-export function oncePerIsForOneEvent() {
+export function oncePerIsForExactEvents() {
   // @ts-expect-error It has no name.
   receiver.on('order:paid', () => {}, { oncePer: (payload: Order) => payload.id });
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: (payload) => payload.id });
@@ -168,8 +171,22 @@ export function oncePerIsForOneEvent() {
   receiver.on('order:*', () => {}, { name: 'a', oncePer: (payload: Order) => payload.id });
   // @ts-expect-error everything
   receiver.on('*', () => {}, { name: 'a', oncePer: () => 'key' });
-  // @ts-expect-error a list
-  receiver.on(['order:paid'], () => {}, { name: 'a', oncePer: (payload: Order) => payload.id });
+  receiver.on(['order:paid', 'order:updated'], ({ event }) => same<typeof event, Both>(true), {
+    name: 'both',
+    oncePer(payload) {
+      same<typeof payload, Order>(true);
+      return payload.id;
+    },
+  });
+  receiver.on(['order:paid', 'query:created'], () => {}, {
+    name: 'mixed',
+    oncePer(payload) {
+      same<typeof payload, Order | JsonObject>(true);
+      return `${payload.id}`;
+    },
+  });
+  // @ts-expect-error a family in a list
+  receiver.on(['order:paid', 'query:*'], () => {}, { name: 'a', oncePer: () => 'key' });
   // @ts-expect-error a key is text
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: () => 7 });
   // @ts-expect-error it may be missing
@@ -178,6 +195,44 @@ export function oncePerIsForOneEvent() {
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: (payload) => payload.idd });
   // @ts-expect-error a key is made at once
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: async (payload) => payload.id });
+}
+
+type Both = 'order:paid' | 'order:updated';
+
+export function whenIsAskedOfThePayload() {
+  receiver.on(['order:paid', 'order:updated'], () => {}, { name: 'a', when: isPaid });
+  receiver.on(['order:paid', 'order:updated'], () => {}, {
+    name: 'both',
+    when: isPaid,
+    oncePer: (payload) => payload.id,
+  });
+  receiver.on('order:*', () => {}, { when: isPaid });
+  receiver.on('order:paid', () => {}, {
+    when(payload, { event, paidStatuses }) {
+      same<typeof payload, Order>(true);
+      same<typeof event, string>(true);
+      same<typeof paidStatuses, readonly OrderStatus[]>(true);
+      return true;
+    },
+  });
+  receiver.on(['order:*', 'query:created'], () => {}, {
+    when(payload) {
+      same<typeof payload, Order | JsonObject>(true);
+      return true;
+    },
+  });
+  // @ts-expect-error nobody has promised that a query has a status
+  receiver.on('query:created', () => {}, { when: isPaid });
+  // @ts-expect-error of all events, only orders have a status
+  receiver.on('*', () => {}, { when: isPaid });
+  // @ts-expect-error the answer is given at once
+  receiver.on('order:paid', () => {}, { when: async () => true });
+  // @ts-expect-error the answer is yes or no
+  receiver.on('order:paid', () => {}, { when: (payload) => payload.email });
+  const forAll: HandlerOptions = { name: 'all', when: (_, { event }) => event !== 'order:created' };
+  receiver.on('order:*', () => {}, forAll);
+  same<ReturnType<typeof isPaid>, boolean>(true);
+  return isPaid(order) || isPaid(order, { paidStatuses: [100, 54] });
 }
 
 export function stepsGiveJson() {
@@ -234,9 +289,10 @@ export function statusIsOpen() {
   same<Order['status'], OrderStatus>(true);
   const added: OrderStatus = 60;
   const known: OrderStatus = 100;
-  // @ts-expect-error a status is a number
-  const text: OrderStatus = '100';
-  return [added, known, text, order.status === 51, order.status === 60, order.status > 56];
+  const text: OrderStatus = 'COMPLETED';
+  // @ts-expect-error it may be a text, which is above no number
+  const above = order.status > 56;
+  return [added, known, text, above, order.status === 51, order.status === 60];
 }
 
 export function variantsNarrow() {

@@ -1,4 +1,5 @@
 import type { Delivery } from '../request/delivery.js';
+import { toUnsigned, type UnsignedRequest } from '../request/request.js';
 import type { Json } from '../schemas/json.js';
 import type { WebhookEvent } from './handler.js';
 import type { Lease } from './lease.js';
@@ -17,6 +18,8 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   readonly source: Delivery['source'];
   readonly #lease: Lease;
   readonly #body: Uint8Array;
+  readonly #received: Delivery['request'];
+  #request: UnsignedRequest | undefined;
   #rawBody: Uint8Array | undefined;
   #once: Once | undefined;
 
@@ -43,6 +46,7 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
     this.source = delivery.source;
     this.#lease = lease;
     this.#body = delivery.rawBody;
+    this.#received = delivery.request;
   }
 
   // Made at first use: most handlers look at none of them.
@@ -52,6 +56,11 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
     // A Buffer has a slice of its own, which shares the bytes.
     this.#rawBody ??= Uint8Array.prototype.slice.call(this.#body);
     return this.#rawBody;
+  }
+
+  get request(): UnsignedRequest {
+    this.#request ??= toUnsigned(this.#received.url, this.#received.headers);
+    return this.#request;
   }
 
   get once(): Once {

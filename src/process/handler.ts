@@ -1,6 +1,8 @@
 import type { DeliverySource } from '../request/delivery.js';
+import type { UnsignedRequest } from '../request/request.js';
 import type { Issue } from '../schemas/issue.js';
 import type { Json, Jsonable } from '../schemas/json.js';
+import type { OrderStatus } from '../schemas/order.js';
 
 /** Event name to payload type. */
 export type PayloadMap = object;
@@ -28,8 +30,8 @@ export type NamesOf<Payloads extends PayloadMap, P> = P extends '*'
 /** What a handler gets. */
 export interface WebhookEvent<Event extends string, Payload> {
   /**
-   * The id of the webhook log (header `X-Service-Webhook`); not signed, and opaque. Begins with
-   * `content:` where none was sent.
+   * The id of the webhook log (header `X-Service-Webhook`); not signed unless `unwrap` gives it, and opaque.
+   * Begins with `content:` where none was sent.
    */
   readonly id: string;
   readonly event: Event;
@@ -46,6 +48,11 @@ export interface WebhookEvent<Event extends string, Payload> {
   readonly issues: readonly Issue[];
   /** The body as received. */
   readonly rawBody: Uint8Array;
+  /**
+   * Where it was sent, and with which headers: for what your own address says, as `?order=` does. Not signed,
+   * like `id`: compare it with the payload before you believe it. Empty where a store in memory gives it again.
+   */
+  readonly request: UnsignedRequest;
   /** What the `secret` function named; else the receiver's `scope`. */
   readonly scope: string;
   /** 1 for the first attempt at this delivery. */
@@ -81,8 +88,15 @@ export type EventOf<Payloads extends PayloadMap, Name> =
 /** What runs for a delivery. Once what it gives has resolved, the delivery is handled; what it throws has it sent again. */
 export type Handler<Event> = (event: Event) => unknown;
 
-/** How a handler is remembered. */
-export interface HandlerOptions {
+/** What a `when` is told beside the payload. */
+export interface WhenInfo {
+  readonly event: string;
+  /** The receiver's `paidStatuses`. */
+  readonly paidStatuses: readonly OrderStatus[];
+}
+
+/** Which deliveries a handler is for, and how it is remembered. */
+export interface HandlerOptions<Payload = unknown> {
   /**
    * The name under which is stored what the handler has done. Default: the pattern. It is for ever: a
    * handler of another name has done nothing yet. To change it, give the first one as `formerly`.
@@ -97,19 +111,33 @@ export interface HandlerOptions {
    * receiver.on('order:paid', deliver, { name: 'deliver', formerly: 'order:paid', oncePer: (order) => order.id });
    */
   formerly?: string;
+  /**
+   * Whether a delivery is for this handler. Asked before anything is claimed, so that a delivery it says no to
+   * uses nothing up; where no handler is left, that is answered 200 `ignored`. It gives true or false at
+   * once. What it throws fails the delivery. Without it, all deliveries of its events are.
+   *
+   * @example
+   * receiver.on('order:updated', dispute, { when: (order) => order.status === 51 });
+   */
+  when?: (payload: Payload, info: WhenInfo) => boolean;
 }
 
 /** How a handler is remembered that runs once per key of its own. */
-export interface EffectOptions<Payload> extends HandlerOptions {
+export interface EffectOptions<Payload> extends HandlerOptions<Payload> {
   /** Needed, because its effects are remembered under it for ever: see {@link HandlerOptions.name}. */
   name: string;
   /**
-   * Runs the handler once per key, whatever the delivery: across endpoints, and for replays under fresh
-   * ids. The key belongs to this handler: the handlers of two events have effects of their own. Two
-   * services that share a store need two `scope`s. A durable store remembers it for ever.
+   * Runs the handler once per key, whatever the delivery: across endpoints, for replays under fresh ids, and
+   * whichever of its events says it. Takes exact event names, no family, which a new event would join by
+   * itself. The key belongs to this handler: two of them have effects of their own. Two services that share a
+   * store need two `scope`s. A durable store remembers it for ever.
    *
    * @example
-   * receiver.on('order:paid', deliver, { name: 'deliver', oncePer: (order) => order.id });
+   * receiver.on(['order:paid', 'order:updated'], deliver, {
+   *   name: 'deliver',
+   *   when: isPaid,
+   *   oncePer: (order) => order.id,
+   * });
    */
   oncePer: (payload: Payload) => string;
 }

@@ -14,6 +14,8 @@ export interface OnceTerms {
   readonly keepMs: number;
   /** Nobody tries again what fails now: it is dead, where the store can park it. */
   readonly lastAttempt?: boolean;
+  /** Nothing is done but the record of it: where the store does not take that, it is not done. */
+  readonly isOnlyRecord?: boolean;
   /** Told why, where the outcome is neither the work's nor that of an earlier claim. */
   readonly onError: (error: WebhookError, attempt?: number) => void;
 }
@@ -167,7 +169,7 @@ export class Idempotency {
     lease: Lease,
     subject: Claimable,
     work: Work,
-    { keepMs, lastAttempt = false }: Pick<OnceTerms, 'keepMs' | 'lastAttempt'>,
+    { keepMs, lastAttempt = false, isOnlyRecord = false }: Omit<OnceTerms, 'onError'>,
   ): Promise<Work> {
     lease.stop();
     const permanent = lastAttempt && this.#parks(subject);
@@ -175,6 +177,7 @@ export class Idempotency {
     try {
       return await withRetry(settle);
     } catch (cause) {
+      if (isOnlyRecord) return { state: 'unavailable', ran: [] };
       this.#goOn(this.#settleInTheEnd(lease, subject, settle, cause));
       // What is done is done: to have it sent again would only do it twice.
       return work;

@@ -2,14 +2,17 @@ import { UsageError } from '../errors.js';
 import { type Dispatched, Rejection, type Result } from '../outcome.js';
 import { harmless } from '../report/harmless.js';
 import type { Reporter } from '../report/hooks.js';
+import { describeError, findUnknownOption } from '../report/text.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
 import { toTitle } from '../request/request.js';
 import type { Settings } from '../settings.js';
 import { warnOfMemory } from '../stores/platform.js';
+import { chooseRoutes } from './choosing.js';
 import { type HandOff, handOff } from './hand-off.js';
 import { Idempotency } from './idempotency.js';
 import { InFlight } from './in-flight.js';
 import type { Lease, Work } from './lease.js';
+import { markDone } from './mark-done.js';
 import { type Route, Router } from './router.js';
 import { runHandlers } from './run-handlers.js';
 
@@ -20,6 +23,12 @@ const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
 export interface ProcessOptions {
   /** Nobody tries it again: what fails now is dead, where the store can park it. */
   readonly lastAttempt?: boolean | undefined;
+}
+
+/** Of which shop an effect is. */
+export interface MarkOptions {
+  /** Default: the receiver's. Needed where `secret` is a function, which names its own. */
+  readonly scope?: string | undefined;
 }
 
 /** What is known of a delivery beside what is kept of it. */
@@ -63,12 +72,32 @@ export class Processing {
 
   /** Finds its handlers, claims it, runs them, and settles the claim. */
   async process(delivery: Delivery, { lastAttempt = false }: ProcessOptions): Promise<Result> {
+    const all = this.router.routesFor(delivery);
+    const chosen = chooseRoutes(all, delivery, this.#settings.paidStatuses);
+    if (chosen.failure) {
+      const { error, handler } = chosen.failure;
+      this.onError(error, delivery, { handler });
+      return lastAttempt
+        ? this.#park(delivery, describeError(error))
+        : { outcome: 'failed', ran: [] };
+    }
+    const result = await this.#processBy(chosen.routes, delivery, lastAttempt);
+    const { skipped } = chosen;
+    return result.outcome === 'rejected' || skipped.length === 0 ? result : { ...result, skipped };
+  }
+
+  async #processBy(
+    routes: readonly Route[],
+    delivery: Delivery,
+    lastAttempt: boolean,
+  ): Promise<Result> {
     const { key, payload } = delivery;
-    const routes = this.router.routesFor(delivery);
     if (routes.length === 0) {
       const refused = refusalOf(delivery);
       if (!refused) return { outcome: 'ignored', ran: [], key };
-      return lastAttempt ? this.#parkInvalid(delivery, refused) : refused;
+      if (!lastAttempt) return refused;
+      const result = await this.#park(delivery, refused.message);
+      return result.outcome === 'failed' ? refused : result;
     }
     if (this.#settings.isDefaultStore) warnOfMemory();
     const result = await this.#inFlight.join(key, () =>
@@ -80,15 +109,12 @@ export class Processing {
     return isKept ? { ...result, outcome: 'parked' } : result;
   }
 
-  /** Nobody handles what does not fit its event: the store keeps it for a person, or it is refused. */
-  async #parkInvalid(delivery: Delivery, refused: Rejection): Promise<Result> {
-    const { payload } = delivery;
-    const result = await this.#inFlight.join(delivery.key, () =>
-      this.doOnce(seal(delivery), { lastAttempt: true, payload }, async () =>
-        failedWork(refused.message),
-      ),
+  /** What no handler can be run for is kept by the store for a person, where it can; else it has failed. */
+  #park(delivery: Delivery, error: string): Promise<Dispatched> {
+    const { key, payload } = delivery;
+    return this.#inFlight.join(key, () =>
+      this.doOnce(seal(delivery), { lastAttempt: true, payload }, async () => failedWork(error)),
     );
-    return result.outcome === 'failed' ? refused : result;
   }
 
   /** Has it stored by the queue, whose worker processes it. */
@@ -130,6 +156,27 @@ export class Processing {
       this.onError(error, { ...delivery, payload }, { attempt });
     const terms = { keepMs: this.#settings.keepMs, lastAttempt, onError };
     return this.#idempotency.doOnce(delivery, terms, work);
+  }
+
+  /**
+   * Records that a handler has nothing to do any more for a key of its own.
+   *
+   * @throws {UsageError} `handler_unknown`, `option_invalid`, `scope_invalid` or `key_invalid`
+   * @throws {WebhookError} `store_unavailable` or `delivery_unfinished`
+   */
+  async markDone(handler: string, key: string, options: MarkOptions): Promise<boolean> {
+    const unknown = findUnknownOption('markDone()', options, ['scope']);
+    if (unknown) throw unknown;
+    const { scope: own } = this.#settings;
+    const { scope = own } = options;
+    if (typeof scope !== 'string') {
+      throw new UsageError(
+        'option_invalid',
+        'markDone() needs { scope }, a text: the secret function names one for each request.',
+      );
+    }
+    refuseOtherScope(own, scope);
+    return markDone(this.router.effectRoute(handler), { scope, key }, this.#idempotency);
   }
 
   #run(routes: readonly Route[], delivery: Delivery, lease: Lease): Promise<Work> {
@@ -185,7 +232,7 @@ export function refuseOtherScope(own: string | undefined, scope: string): void {
   if (own === undefined || own === scope) return;
   throw new UsageError(
     'scope_invalid',
-    'This delivery is of another scope. Give each receiver a queue of its own, list with { scope }, and ' +
-      'redrive by the receiver of that scope.',
+    'This is of another scope than the receiver. Give each receiver a queue of its own, list with { scope }, ' +
+      'and redrive, or mark as done, by the receiver of that scope.',
   );
 }

@@ -2,7 +2,7 @@ import { UsageError } from '../errors.js';
 import { didYouMean } from '../report/text.js';
 import { nameType } from '../request/bytes.js';
 import type { Delivery } from '../request/delivery.js';
-import type { WebhookEvent } from './handler.js';
+import type { WebhookEvent, WhenInfo } from './handler.js';
 import { stepName } from './handler-event.js';
 
 /** A handler as the router keeps it: the types of `.on` see to it that it is given the payloads it expects. */
@@ -10,6 +10,9 @@ export type AnyHandler = (event: WebhookEvent<string, unknown>) => unknown;
 
 /** An `oncePer` as the router keeps it. */
 export type AnyKey = (payload: unknown) => string;
+
+/** A `when` as the router keeps it: nobody has seen yet what it gives. */
+export type AnyWhen = (payload: unknown, info: WhenInfo) => unknown;
 
 /** A handler as it is run. */
 export interface Route {
@@ -19,6 +22,7 @@ export interface Route {
   /** The name of the step of a delivery that is complete once it has run. */
   readonly step: string;
   readonly handler: AnyHandler;
+  readonly when?: AnyWhen | undefined;
   readonly oncePer?: AnyKey | undefined;
 }
 
@@ -26,10 +30,16 @@ export interface Route {
 export interface RouteOptions {
   readonly name?: string | undefined;
   readonly formerly?: string | undefined;
+  readonly when?: AnyWhen | undefined;
   readonly oncePer?: AnyKey | undefined;
 }
 
-const OPTIONS: readonly string[] = ['name', 'formerly', 'oncePer'] satisfies (keyof RouteOptions)[];
+const OPTIONS: readonly string[] = [
+  'name',
+  'formerly',
+  'when',
+  'oncePer',
+] satisfies (keyof RouteOptions)[];
 const ONLY_ONE = 'There can be only one: let it do both.';
 const NAME_IT =
   'The progress of each is stored under its name, so give this one a name of its own: ' +
@@ -66,7 +76,7 @@ export class Router {
   on(
     patterns: readonly string[],
     handler: AnyHandler,
-    { name, formerly, oncePer }: RouteOptions,
+    { name, formerly, when, oncePer }: RouteOptions,
   ): void {
     if (patterns.length === 0) {
       throw new UsageError('handler_invalid', '.on() was given no event: name at least one.');
@@ -83,24 +93,32 @@ export class Router {
         'A handler that has no name cannot have had another.',
       );
     }
+    if (when !== undefined && typeof when !== 'function') {
+      throw new UsageError(
+        'handler_invalid',
+        'when has to be a function of the payload that gives true or false, such as isPaid.',
+      );
+    }
     if (oncePer !== undefined && typeof oncePer !== 'function') {
       throw new UsageError(
         'handler_invalid',
         'oncePer has to be a function of the payload, such as (order) => order.id.',
       );
     }
-    if (oncePer && !(patterns.length === 1 && this.#routes.has(patterns[0] ?? ''))) {
+    const family = patterns.find((pattern) => !this.#routes.has(pattern));
+    if (oncePer && family !== undefined) {
       throw new UsageError(
         'handler_invalid',
-        'oncePer needs one exact event name, because it makes its key from the payload of that event. ' +
-          'Call .on() once for each event; each then has effects of its own.',
+        `oncePer needs exact event names, and not '${family}', which a new event would join by itself. ` +
+          'List those in which the handler does the same thing: ' +
+          "['order:paid', 'order:updated'].",
       );
     }
     if (oncePer && name === undefined) {
       const [pattern = ''] = patterns;
       throw new UsageError(
         'handler_invalid',
-        `oncePer needs a name, under which is remembered for ever what is done: .on('${pattern}', handler, ` +
+        'oncePer needs a name, under which is remembered for ever what is done: .on(…, handler, ' +
           "{ name: 'deliver', oncePer: … }). Where it ran without a name before, add " +
           `formerly: '${pattern}', or all that it has done is done once more.`,
       );
@@ -110,7 +128,7 @@ export class Router {
     for (const [event, routes] of this.#routes) {
       const pattern = patterns.find((candidate) => covers(candidate, event));
       if (pattern !== undefined)
-        routes.push(toRoute(name ?? pattern, handler, { formerly, oncePer }));
+        routes.push(toRoute(name ?? pattern, handler, { formerly, when, oncePer }));
     }
   }
 
@@ -137,6 +155,23 @@ export class Router {
     if (kind === 'known') return this.#routes.get(event) ?? [];
     const route = kind === 'unknown' ? this.#unknown : this.#invalid;
     return route ? [route] : [];
+  }
+
+  /**
+   * The handler of a name, which has to run once per key.
+   *
+   * @throws {UsageError} `handler_unknown`
+   */
+  effectRoute(name: string): Route {
+    const routes = [...this.#routes.values()].flat().filter(({ oncePer }) => oncePer);
+    const route = routes.find((one) => one.name === name);
+    if (route) return route;
+    const names = [...new Set(routes.map((one) => one.name))];
+    throw new UsageError(
+      'handler_unknown',
+      `There is no handler ${JSON.stringify(name)} with oncePer. ${didYouMean(`${name}`, names)}` +
+        `With oncePer, there are: ${names.join(', ') || 'none'}.`,
+    );
   }
 
   #checkPattern(pattern: string): void {
@@ -177,7 +212,7 @@ function covers(pattern: string, event: string): boolean {
 function toRoute(
   name: string,
   handler: AnyHandler,
-  { formerly: storedName = name, oncePer }: RouteOptions = {},
+  { formerly: storedName = name, when, oncePer }: RouteOptions = {},
 ): Route {
-  return { name, storedName, step: stepName(storedName), handler, oncePer };
+  return { name, storedName, step: stepName(storedName), handler, when, oncePer };
 }

@@ -1,8 +1,8 @@
-import { UsageError, type WebhookError } from '../errors.js';
+import type { WebhookError } from '../errors.js';
 import { type Telemetry, watched } from '../report/telemetry.js';
 import { describeError } from '../report/text.js';
 import { type Delivery, seal } from '../request/delivery.js';
-import { effectKey } from '../request/key.js';
+import { keyOfEffect, toClaimable } from './effect.js';
 import { HandlerEvent } from './handler-event.js';
 import type { Idempotency } from './idempotency.js';
 import type { Lease, Work } from './lease.js';
@@ -98,8 +98,7 @@ function fail(error: unknown, { name }: Route, { onError }: Run): Work {
 /** An effect has a key, a lease and an end of its own, because other deliveries may ask for it, too. */
 async function runEffect(prepared: Prepared, key: string, run: Run): Promise<Work> {
   const { name } = prepared.route;
-  const { scope, id, event, receivedAt } = seal(run.delivery);
-  const effect = { key, scope, id, event, receivedAt, body: undefined };
+  const effect = toClaimable(key, seal(run.delivery));
   let running = Promise.resolve(UNAVAILABLE);
   // Where its lease ends early, so does the delivery's, and is told there.
   const onError = (error: WebhookError) =>
@@ -127,26 +126,10 @@ const DONE_BEFORE: Work = { state: 'done', ran: [] };
 const BUSY: Work = { state: 'busy', ran: [] };
 const UNAVAILABLE: Work = { state: 'unavailable', ran: [] };
 
-function toEffect(
-  { name, storedName }: Route,
-  oncePer: AnyKey,
-  { scope, payload }: Delivery,
-): Prepared['effect'] {
+function toEffect(route: Route, oncePer: AnyKey, { scope, payload }: Delivery): Prepared['effect'] {
   try {
-    return { key: effectKey(scope, storedName, checkKey(oncePer(payload), name)) };
+    return { key: keyOfEffect(route, scope, oncePer(payload)) };
   } catch (error) {
     return { error };
   }
-}
-
-function checkKey(key: unknown, handler: string): string {
-  if (typeof key === 'string' && key !== '') return key;
-  const isPromise = typeof key === 'object' && key !== null && 'then' in key;
-  // Nobody else looks at it: one that rejected would end the process.
-  if (isPromise) Promise.resolve(key).catch(() => {});
-  throw new UsageError(
-    'key_invalid',
-    `oncePer of the handler "${handler}" has to give a string that is not empty, such as ` +
-      `order.id${isPromise ? ', and not a promise of one: take the async away' : ''}.`,
-  );
 }

@@ -40,6 +40,8 @@ export interface OutcomeInfo {
   readonly outcome: Outcome;
   /** Names of the handlers that ran to their end. */
   readonly ran: readonly string[];
+  /** Names of the handlers that their `when` left out. Where that is all of them, it is `ignored`. */
+  readonly skipped: readonly string[];
   /** 1 for the first attempt; absent where none was made. */
   readonly attempt: number | undefined;
   /** From the request's headers to its outcome. */
@@ -143,11 +145,23 @@ export class Reporter {
       this.#lines.ended(result, delivery);
       return;
     }
-    const { outcome, ran, attempt } = result;
+    const { outcome, ran, skipped = [], attempt } = result;
     const { id, event, scope, source, issues, content } = delivery;
     const idReused = this.#recentIds.isReused(scope, id, content);
     this.#call(() =>
-      onOutcome({ id, event, scope, source, outcome, ran, attempt, durationMs, issues, idReused }),
+      onOutcome({
+        id,
+        event,
+        scope,
+        source,
+        outcome,
+        ran,
+        skipped,
+        attempt,
+        durationMs,
+        issues,
+        idReused,
+      }),
     );
   }
 

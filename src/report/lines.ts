@@ -89,8 +89,8 @@ export class Lines {
   }
 
   /** A delivery that has ended in a way in which it may be missed. */
-  ended({ outcome, ran }: Dispatched, delivery: Delivery): void {
-    if (outcome === 'ignored') this.#unhandledEvent(delivery);
+  ended({ outcome, ran, skipped }: Dispatched, delivery: Delivery): void {
+    if (outcome === 'ignored' && !skipped) this.#unhandledEvent(delivery);
     // What `onInvalid` has kept is where its program wants it.
     if (outcome !== 'parked' || ran.length > 0) return;
     const text = (count: number) =>
@@ -111,11 +111,13 @@ export class Lines {
   }
 
   /** Tells of every delivery, for `debug`. */
-  traced(delivery: Delivery, { outcome, ran, attempt }: Dispatched, durationMs: number): void {
+  traced(delivery: Delivery, result: Dispatched, durationMs: number): void {
+    const { outcome, ran, skipped = [], attempt } = result;
     const tried = attempt === undefined ? '' : `, attempt ${attempt}`;
     const done = ran.length === 0 ? '' : `, done: ${ran.join(', ')}`;
+    const left = skipped.length === 0 ? '' : `, skipped: ${skipped.join(', ')}`;
     writeLine(
-      `${nameOf(delivery)}: ${outcome} in ${durationMs.toFixed(1)} ms${tried}${done}`,
+      `${nameOf(delivery)}: ${outcome} in ${durationMs.toFixed(1)} ms${tried}${done}${left}`,
       'warn',
     );
   }

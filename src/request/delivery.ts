@@ -1,11 +1,15 @@
 import { Rejection } from '../outcome.js';
 import type { Issue } from '../schemas/issue.js';
 import { isJsonObject } from '../schemas/json.js';
-import { describeStatus } from '../schemas/order.js';
+import { describeStatus, type OrderStatus } from '../schemas/order.js';
 import { type Reading, type ResourceSchema, VENDOR } from '../schemas/resource.js';
 import type { StandardIssue, StandardSchema } from '../schemas/standard-schema.js';
+import { toTime } from '../schemas/time.js';
 import { withTimeout } from '../timing.js';
 import { contentId, contentOf, deliveryKey, headerText, invalidKey, type KeyBy } from './key.js';
+import { readProof } from './proof.js';
+import type { RequestHeaders } from './request.js';
+import { type Unwrap, unwrapBody } from './unwrap.js';
 
 /** A delivery as a store or a queue keeps it: verified, and all that is needed to process it later. */
 export interface SealedDelivery {
@@ -45,9 +49,12 @@ export interface Delivery {
   readonly content: string;
   /** Which shop or receiver it is for. */
   readonly scope: string;
-  /** The id of the webhook log, as the sender claims; begins with `content:` where none was sent. */
+  /**
+   * The id of the webhook log, as the sender claims or `unwrap` gives it; begins with `content:` where there is
+   * none.
+   */
   readonly id: string;
-  /** The event, as the sender claims. */
+  /** The event, as the sender claims or `unwrap` gives it. */
   readonly event: string;
   readonly payload: unknown;
   /** Fields that did not fit and were left `undefined`; what is wrong, where `kind` is `invalid`. */
@@ -56,16 +63,25 @@ export interface Delivery {
   readonly rawBody: Uint8Array;
   readonly receivedAt: Date;
   readonly source: DeliverySource;
+  /** The request that it came with, as far as it is known. Not signed. */
+  readonly request: ReceivedRequest;
   /** By what a worker proves it again. Opaque. */
   readonly proof: string | undefined;
+}
+
+/** What is kept of a request beside its body. */
+export interface ReceivedRequest {
+  /** Path and query, as they were sent; empty where they are not known. */
+  readonly url: string;
+  readonly headers: RequestHeaders;
 }
 
 /** How verified bytes are read. */
 export interface ReadingRules {
   readonly schemas: ReadonlyMap<string, StandardSchema>;
   readonly keyBy: KeyBy;
-  readonly unwrap: boolean;
-  readonly paidStatuses: readonly number[];
+  readonly unwrap: Unwrap;
+  readonly paidStatuses: readonly OrderStatus[];
   readonly maxAgeMs: number;
 }
 
@@ -73,46 +89,56 @@ export interface ReadingRules {
 export interface Envelope {
   readonly scope: string;
   readonly id: string | undefined;
-  readonly event: string;
+  /** Absent where only the body may name it. */
+  readonly event: string | undefined;
   readonly receivedAt: Date;
   readonly source: DeliverySource;
+  readonly request: ReceivedRequest;
   readonly proof: string | undefined;
 }
 
-/** Step 3: verified bytes become a delivery whose event, schema and state agree. */
+/**
+ * Step 3: verified bytes become a delivery whose event, schema and state agree.
+ *
+ * @throws {UsageError} `unwrap_invalid`, `key_invalid`, and what a function or a schema of the user's throws.
+ */
 export async function readDelivery(
   rawBody: Uint8Array,
   envelope: Envelope,
   rules: ReadingRules,
 ): Promise<Delivery | Rejection> {
-  const { event, scope, receivedAt, source, proof } = envelope;
+  const { scope, receivedAt, source, request, proof } = envelope;
   const json = parseJson(rawBody);
   if (json === undefined) {
-    return new Rejection('body_not_json', { verified: true, id: envelope.id, event });
+    const { id, event } = envelope;
+    return new Rejection('body_not_json', { verified: true, id, event });
   }
-  const record = rules.unwrap ? unwrap(json.value) : json.value;
+  const { event, record, contradicts, ...found } = unwrapBody(json.value, rules.unwrap, envelope);
+  if (event === undefined) {
+    const detail = 'No header names the event, and what `unwrap` takes out of the body does not.';
+    return new Rejection('event_header_invalid', { verified: true, id: found.id, detail });
+  }
 
   const content = contentOf(record, rawBody);
-  const id = envelope.id ?? contentId(content);
-  const { kind, payload, issues } = await judge(json.value, record, envelope, rules);
+  const id = found.id ?? contentId(content);
+  const contradictions = contradicts ? [OTHER_EVENT] : [];
+  contradictions.push(...findContradictions(record, event, receivedAt, rules));
+  const { kind, payload, issues } =
+    contradictions.length > 0
+      ? ({ kind: 'invalid', payload: record, issues: contradictions } as const)
+      : await judge(record, rules.schemas.get(event));
   const parts = { scope, id, event, content };
-  const key = kind === 'invalid' ? invalidKey(parts, rawBody) : deliveryKey(rules.keyBy, parts);
-  return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source, proof };
+  const key =
+    kind === 'invalid' ? invalidKey(parts, rawBody) : deliveryKey(rules.keyBy, parts, record);
+  return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source, request, proof };
 }
+
+const OTHER_EVENT: Issue = { path: 'event', message: 'differs from the event header' };
 
 type Judgement = Pick<Delivery, 'kind' | 'payload' | 'issues'>;
 
-/** Whether a record is what its event says it is. */
-async function judge(
-  json: unknown,
-  record: unknown,
-  envelope: Envelope,
-  rules: ReadingRules,
-): Promise<Judgement> {
-  const contradictions = findContradictions(json, record, envelope, rules);
-  if (contradictions.length > 0)
-    return { kind: 'invalid', payload: record, issues: contradictions };
-  const schema = rules.schemas.get(envelope.event);
+/** Whether a record fits the schema of its event. */
+async function judge(record: unknown, schema: StandardSchema | undefined): Promise<Judgement> {
   if (!schema) return { kind: 'unknown', payload: record, issues: [] };
   const reading = isResource(schema) ? schema.read(record) : await readStandard(schema, record);
   const { issues } = reading;
@@ -165,20 +191,27 @@ export async function openSealed(
   rules: ReadingRules,
   from: 'queue' | 'store',
 ): Promise<Delivery | Rejection> {
-  const about = { scope, id, event, receivedAt: new Date(receivedAt), proof };
+  const request = readProof(proof ?? '');
+  const about = { scope, id, event, receivedAt: new Date(receivedAt), request, proof };
   const delivery = await readDelivery(body, { ...about, source: 'queue' }, rules);
   return delivery.outcome === 'rejected' || from === 'queue' ? delivery : { ...delivery, key };
 }
 
-/** The key of a sealed delivery that fits its event; nothing where it is no JSON. */
+/** The key of a sealed delivery that fits its event; nothing where it is no JSON, or cannot be made. */
 export function keyOfSealed(
   { body, ...claimed }: SealedDelivery,
   rules: ReadingRules,
 ): string | undefined {
   const json = parseJson(body);
   if (json === undefined) return undefined;
-  const record = rules.unwrap ? unwrap(json.value) : json.value;
-  return deliveryKey(rules.keyBy, { ...claimed, content: contentOf(record, body) });
+  try {
+    const { event = '', id = '', record } = unwrapBody(json.value, rules.unwrap, claimed);
+    const parts = { scope: claimed.scope, id, event, content: contentOf(record, body) };
+    return deliveryKey(rules.keyBy, parts, record);
+  } catch {
+    // A function of the user's throws, perhaps the one because of which the key is asked for.
+    return undefined;
+  }
 }
 
 // Strict: a lossy decoder would drop a byte order mark and turn broken UTF-8 into question marks.
@@ -192,30 +225,18 @@ function parseJson(bytes: Uint8Array): { value: unknown } | undefined {
   }
 }
 
-/** `{ event, data: { … } }` gives the record inside; anything else is the record itself. */
-function unwrap(json: unknown): unknown {
-  return isWrapped(json) ? json.data : json;
-}
-
-function isWrapped(json: unknown): json is { event: string; data: Record<string, unknown> } {
-  return isJsonObject(json) && typeof json.event === 'string' && isJsonObject(json.data);
-}
-
 /** The event header is not signed: the signed body has to bear it out. */
 function findContradictions(
-  json: unknown,
   record: unknown,
-  { event, receivedAt }: Envelope,
-  { unwrap, paidStatuses, maxAgeMs }: ReadingRules,
+  event: string,
+  receivedAt: Date,
+  { paidStatuses, maxAgeMs }: ReadingRules,
 ): Issue[] {
+  if (!isJsonObject(record)) return [];
   const issues: Issue[] = [];
-  if (unwrap && isWrapped(json) && json.event !== event) {
-    issues.push({ path: 'event', message: 'differs from the event header' });
-  }
-  if (!isJsonObject(record)) return issues;
   const { status, updated_at } = record;
   if (event === 'order:paid' && !paidStatuses.some((paid) => paid === status)) {
-    const paid = paidStatuses.join(', ');
+    const paid = paidStatuses.map((one) => JSON.stringify(one)).join(', ');
     const message = `is ${describeStatus(status)}, and paidStatuses are [${paid}]`;
     issues.push({ path: 'status', message });
   }
@@ -230,12 +251,6 @@ function findContradictions(
 
 /** How far the provider's clock may be ahead of this one. */
 const MAX_AHEAD_MS = 5 * 60 * 1000;
-
-/** A time as text, or in seconds since 1970, which is how some write it; NaN for anything else. */
-function toTime(value: unknown): number {
-  if (typeof value === 'string') return Date.parse(value);
-  return typeof value === 'number' ? value * 1000 : Number.NaN;
-}
 
 async function readStandard(schema: StandardSchema, value: unknown): Promise<Reading<unknown>> {
   const validated = Promise.resolve(schema['~standard'].validate(value));

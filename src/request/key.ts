@@ -1,4 +1,7 @@
-import { isJsonObject } from '../schemas/json.js';
+import { UsageError } from '../errors.js';
+import { isJsonObject, type JsonObject } from '../schemas/json.js';
+import { canonicalJson } from './canonical-json.js';
+import { hintAtPromise } from './promised.js';
 import { sha2 } from './sha2.js';
 
 /**
@@ -8,12 +11,26 @@ import { sha2 } from './sha2.js';
  *   can make one delivery pass for another.
  * - `'content'`: the event and the signed content. A replay under a fresh id is a duplicate, too.
  * - `'id'`: the id alone. Only for a provider that is proven to need it: the id is not signed.
+ * - a function: the event and what it makes of the payload.
  */
-export type KeyBy = 'delivery' | 'content' | 'id';
+export type KeyBy = 'delivery' | 'content' | 'id' | KeyFunction;
 
 /**
- * The state that a payload claims for itself, or else the hash of the bytes. A retry that the provider
- * encodes anew (other spacing, `10.0` for `10`) states the same content.
+ * Makes the key of a delivery out of its payload, as it was sent: a text that is the same for each retry, and
+ * another one for each state that a handler is to see. `undefined`: as by `'delivery'`, which is also how a
+ * payload is known that is no object.
+ *
+ * @example
+ * const keyBy: KeyFunction = ({ id, status }) => `${id}:${status}`;
+ */
+export type KeyFunction = (
+  payload: JsonObject,
+  about: { readonly event: string },
+) => string | undefined;
+
+/**
+ * The state that a payload claims for itself, or else all that it says. A retry that the provider encodes anew
+ * (other spacing, `10.0` for `10`) states the same content, and so does the provider's log of it.
  */
 export function contentOf(payload: unknown, rawBody: Uint8Array): string {
   if (isJsonObject(payload)) {
@@ -25,7 +42,10 @@ export function contentOf(payload: unknown, rawBody: Uint8Array): string {
       return `state:${id.length}:${id}${typeof status}:${state.length}:${state}${updated_at}`;
     }
   }
-  return `bytes:${sha2.sha256(rawBody)}`;
+  const canonical = canonicalJson(payload);
+  return canonical === undefined
+    ? `bytes:${sha2.sha256(rawBody)}`
+    : `json:${sha2.sha256(canonical)}`;
 }
 
 /** Stands in for the id of a delivery that came without one. */
@@ -63,10 +83,22 @@ interface KeyParts {
   readonly content: string;
 }
 
-/** The idempotency key of a delivery: 64 hexadecimal digits. The same for its headers as they are kept. */
-export function deliveryKey(keyBy: KeyBy, { scope, content, ...headers }: KeyParts): string {
-  const id = headerText(headers.id);
-  const event = headerText(headers.event);
+/**
+ * The idempotency key of a delivery: 64 hexadecimal digits. The same for its headers as they are kept.
+ *
+ * @throws {UsageError} `key_invalid` where a function gives what is no key.
+ */
+export function deliveryKey(keyBy: KeyBy, parts: KeyParts, payload?: unknown): string {
+  if (typeof keyBy === 'function') {
+    const { scope, event } = parts;
+    const own = isJsonObject(payload) ? keyBy(payload, { event }) : undefined;
+    if (own === undefined) return deliveryKey('delivery', parts);
+    const made = [scope, headerText(event), checkOwnKey(own, 'keyBy')];
+    return sha2.sha256(JSON.stringify(['payload', ...made]));
+  }
+  const { scope, content } = parts;
+  const id = headerText(parts.id);
+  const event = headerText(parts.event);
   switch (keyBy) {
     case 'delivery':
       return sha2.sha256(JSON.stringify([keyBy, scope, id, event, content]));
@@ -75,6 +107,20 @@ export function deliveryKey(keyBy: KeyBy, { scope, content, ...headers }: KeyPar
     case 'id':
       return sha2.sha256(JSON.stringify([keyBy, scope, id]));
   }
+}
+
+/**
+ * A key that a function of the user's has made.
+ *
+ * @param of - Which one, for a person.
+ * @throws {UsageError} `key_invalid`
+ */
+export function checkOwnKey(key: unknown, of: string): string {
+  if (typeof key === 'string' && key !== '') return key;
+  throw new UsageError(
+    'key_invalid',
+    `${of} has to give a string that is not empty, such as order.id${hintAtPromise(key)}.`,
+  );
 }
 
 /**

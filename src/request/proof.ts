@@ -1,29 +1,25 @@
 import { harmless } from '../report/harmless.js';
 import { isJsonObject } from '../schemas/json.js';
-import { headerEntries, type RequestHeaders, type WebhookRequest } from './request.js';
+import { harmlessHeaders, type RequestHeaders, type WebhookRequest } from './request.js';
 
 /** By what the body of a delivery is proven again, when it comes out of a queue. */
 export interface Proof {
   readonly signature: string;
-  /** The request as it came, which a `secret` function is asked with. */
+  /** The request as it came, which a `secret` function is asked with; empty where it was not kept. */
   readonly url: string;
   readonly headers: RequestHeaders;
 }
 
-/** What says who somebody is has no place in a queue. */
-const NOT_KEPT = new Set(['authorization', 'cookie', 'proxy-authorization']);
-
-/** @param keepsRequest - Whether the request is needed as well, to find the secret by. */
+/** @param keepsRequest - Whether the request is kept as well, to find the secret by and for the handlers. */
 export function writeProof(
   signature: string,
   { url = '', headers }: WebhookRequest,
   keepsRequest: boolean,
 ): string {
   if (!keepsRequest) return signature;
-  const kept = headerEntries(headers).filter(([name]) => !NOT_KEPT.has(name));
   // Of the kind that they came in, so that a function reads them in the same way.
   const isFetch = typeof headers.get === 'function';
-  return JSON.stringify({ signature, url, isFetch, headers: Object.fromEntries(kept) });
+  return JSON.stringify({ signature, url, isFetch, headers: harmlessHeaders(headers) });
 }
 
 /** The same request, signed anew. */

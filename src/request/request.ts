@@ -14,7 +14,7 @@ export type RequestHeaders =
 /** One request, free of any framework. */
 export interface WebhookRequest {
   readonly method: string;
-  /** Path and query, as they were sent; only handed to a `secret` function. */
+  /** Path and query, as they were sent: for a `secret` function and for handlers. */
   readonly url?: string | undefined;
   readonly headers: RequestHeaders;
   /**
@@ -31,9 +31,19 @@ export interface WebhookRequest {
   readonly responseSent?: PromiseLike<unknown> | undefined;
 }
 
+/** Where a delivery was sent, and with what. Nothing of it is signed: who holds one delivery can send it to anywhere. */
+export interface UnsignedRequest {
+  /** Without the query, as it was sent, such as `/webhooks`; empty where it is not known. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** By their names in lower case, without those that say who somebody is, such as `cookie`. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** The three headers of a webhook (specification: Events). Only the signature proves anything. */
 export interface WebhookHeaders {
-  readonly event: string;
+  /** Absent where the signed body may name the event. */
+  readonly event: string | undefined;
   readonly signature: string;
   /** Absent where the request names no delivery. */
   readonly id: string | undefined;
@@ -64,10 +74,14 @@ export function toHeaderNames(headerPrefix: string): HeaderNames {
   };
 }
 
-/** Step 1: what can be refused without reading a byte of the body. */
+/**
+ * Step 1: what can be refused without reading a byte of the body.
+ *
+ * @param rules.unwrap - How the body is taken apart, which may name the event.
+ */
 export function readHeaders(
   { method, headers }: WebhookRequest,
-  { headerNames, limit }: { headerNames: HeaderNames; limit: number },
+  { headerNames, limit, unwrap }: { headerNames: HeaderNames; limit: number; unwrap: unknown },
 ): WebhookHeaders | Rejection {
   if (method.toUpperCase() !== 'POST') return new Rejection('method_not_allowed');
 
@@ -79,8 +93,9 @@ export function readHeaders(
   }
 
   // Runtimes join a header that was given twice with a comma; no event name has one.
-  const event = header(headerNames.event);
-  if (!event || event.includes(',')) {
+  const named = header(headerNames.event);
+  const event = named?.includes(',') ? undefined : named || undefined;
+  if (!event && !unwrap) {
     const detail = `The header is \`${toTitle(headerNames.event)}\`.`;
     return new Rejection('event_header_invalid', { detail });
   }
@@ -203,6 +218,24 @@ export function headerEntries(headers: RequestHeaders): [name: string, value: st
     entries.push([name.toLowerCase(), Array.isArray(value) ? value.join(', ') : String(value)]);
   }
   return entries;
+}
+
+/** What says who somebody is: it is neither kept nor handed on. */
+const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+/** All headers but those that say who somebody is. */
+export function harmlessHeaders(headers: RequestHeaders): Record<string, string> {
+  return Object.fromEntries(headerEntries(headers).filter(([name]) => !CREDENTIALS.has(name)));
+}
+
+/** Takes an address apart, however odd it is. */
+export function toUnsigned(url: string, headers: RequestHeaders): UnsignedRequest {
+  const [path = '', ...query] = url.split('?');
+  return {
+    path,
+    query: new URLSearchParams(query.join('?')),
+    headers: harmlessHeaders(headers),
+  };
 }
 
 type FetchHeaders = Extract<RequestHeaders, { get(name: string): string | null }>;

@@ -18,14 +18,16 @@ export async function verifyRequest(
   if (body.outcome === 'rejected') return body;
 
   const { event, id, signature } = headers;
-  const { secretSource } = settings;
+  const { secretSource, keepsRequest } = settings;
   const shop = await secretSource.find(request);
   if (!shop || !fits(body.bytes, signature, shop.secrets)) {
     const detail = shop ? noneFits(shop.secrets) : NO_SHOP;
     return new Rejection('signature_invalid', { id, event, detail });
   }
   const { scope } = shop;
-  const proof = writeProof(signature, request, secretSource.asksRequest);
-  const envelope = { event, id, scope, proof, receivedAt: new Date(), source: 'webhook' } as const;
+  const proof = writeProof(signature, request, keepsRequest);
+  const { url = '' } = request;
+  const came = { request: { url, headers: request.headers }, receivedAt: new Date() };
+  const envelope = { event, id, scope, proof, source: 'webhook', ...came } as const;
   return readDelivery(body.bytes, envelope, settings);
 }

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { openInteger } from './open.js';
 import { resource } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
+import { timestamp } from './time.js';
 
 /** A blocked email (1), IP address (2) or country code (3) (specification: Blacklist entry). */
 export const blacklistEntrySchema = resource(
@@ -12,8 +13,8 @@ export const blacklistEntrySchema = resource(
   },
   {
     note: z.nullable(z.string()),
-    created_at: z.string(),
-    updated_at: z.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
   },
 );
 

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { fileSchema } from './file.js';
 import { resource } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
+import { timestamp } from './time.js';
 
 /** A group of products (specification: Category). */
 export const categorySchema = resource(
@@ -10,8 +11,8 @@ export const categorySchema = resource(
     product_ids: z.array(z.string()),
     unlisted: z.boolean(),
     image: z.nullable(fileSchema),
-    created_at: z.string(),
-    updated_at: z.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
   },
 );
 

@@ -25,3 +25,6 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** An object kept as it came: not copied, not walked, however deep it is. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject, 'expected object');
+
+/** Anything that JSON can say, kept as it came. */
+export const anyJson = z.custom<Json>((value) => value !== undefined);

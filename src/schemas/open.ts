@@ -9,3 +9,11 @@ export function openText<Known extends string>() {
 export function openInteger<Known extends number>() {
   return z.custom<Known | (number & {})>(Number.isSafeInteger, 'expected integer');
 }
+
+/** Whole numbers and text: what is a code in one version of the provider may be a word in the next. */
+export function openCode<Known extends number>() {
+  return z.custom<Known | (number & {}) | (string & {})>(
+    (value) => Number.isSafeInteger(value) || typeof value === 'string',
+    'expected integer or string',
+  );
+}

@@ -1,14 +1,17 @@
 import * as z from 'zod/mini';
 import { nameType } from '../request/bytes.js';
 import { decimal } from './decimal.js';
-import { jsonObject } from './json.js';
-import { openInteger } from './open.js';
+import { anyJson } from './json.js';
+import { openCode } from './open.js';
 import { resource } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
+import { timestamp } from './time.js';
 
-/** The order states of the specification, by code. */
+/** The order states of the specification, by code; 1 and 5 are later ones. */
 const LABELS = {
   0: 'not paid',
+  1: 'expired',
+  5: 'bad card',
   51: 'chargeback or reversed',
   52: 'high risk',
   53: 'partially paid',
@@ -18,15 +21,20 @@ const LABELS = {
   100: 'completed',
 };
 
-export const orderStatus = openInteger<keyof typeof LABELS>();
+// 10 is sent, too: nobody says what it means.
+export const orderStatus = openCode<keyof typeof LABELS | 10>();
 
-/** An order's state (specification: Order status). Open: a code added later is a number, too. */
+/** An order's state (specification: Order status). Open: a code added later, or a word in place of a code. */
 export type OrderStatus = z.output<typeof orderStatus>;
 
 const labels: ReadonlyMap<string, string> = new Map(Object.entries(LABELS));
 
-/** The state in words: `54` is `'awaiting cryptocurrency confirmations'`, an unknown `60` is `'status 60'`. */
+/**
+ * The state in words: `54` is `'awaiting cryptocurrency confirmations'`, an unknown `60` is `'status 60'`, and
+ * a word is itself.
+ */
 export function orderStatusLabel(status: OrderStatus): string {
+  if (typeof status === 'string') return status;
   return labels.get(`${status}`) ?? `status ${status}`;
 }
 
@@ -35,6 +43,7 @@ export function describeStatus(status: unknown): string {
   const label = typeof status === 'number' ? labels.get(`${status}`) : undefined;
   if (label !== undefined) return `${status} (${label})`;
   if (typeof status === 'number') return 'a number that is none of the known states';
+  if (typeof status === 'string') return 'a text (name the one that means paid)';
   return status === undefined ? 'missing' : nameType(status);
 }
 
@@ -46,7 +55,8 @@ export const orderSchema = resource(
     email: z.string(),
   },
   {
-    product_id: z.string(),
+    /** `null` where the order is a payment, which is of no product. */
+    product_id: z.nullable(z.string()),
     product_title: z.string(),
     ip_address: z.string(),
     country_code: z.string(),
@@ -56,6 +66,10 @@ export const orderSchema = resource(
     exchange_rate: decimal,
     currency: z.string(),
     gateway: z.string(),
+    /** What newer versions call the gateway. */
+    payment_gateway: z.string(),
+    /** The payment that the order belongs to, in newer versions. */
+    payment_request_id: z.nullable(z.string()),
     quantity: z.int(),
     risk_level: z.int(),
     delivered: z.nullable(z.string()),
@@ -66,11 +80,32 @@ export const orderSchema = resource(
     crypto_confirmations: z.int(),
     crypto_channel: z.nullable(z.string()),
     coupon_id: z.nullable(z.string()),
-    custom: jsonObject,
-    created_at: z.string(),
-    updated_at: z.string(),
+    /** What the buyer wrote at checkout, whatever JSON it came as. */
+    custom: anyJson,
+    created_at: timestamp,
+    updated_at: timestamp,
   },
 );
 
 /** An order, as {@link orderSchema} reads it: the payload of the `order:` events. */
 export type Order = InferOutput<typeof orderSchema>;
+
+/**
+ * Whether an order is in a state that means paid (specification: Order status). As `when` of a handler, it goes
+ * by the receiver's `paidStatuses`.
+ *
+ * @param options.paidStatuses - The states that mean paid. Default: `[100]`, completed.
+ *
+ * @example
+ * receiver.on(['order:paid', 'order:updated'], deliver, {
+ *   name: 'deliver',
+ *   when: isPaid,
+ *   oncePer: (order) => order.id,
+ * });
+ */
+export function isPaid(
+  { status }: { readonly status: OrderStatus },
+  { paidStatuses = [100] }: { readonly paidStatuses?: readonly OrderStatus[] | undefined } = {},
+): boolean {
+  return paidStatuses.some((paid) => paid === status);
+}

@@ -4,6 +4,7 @@ import { isJsonObject } from './json.js';
 import { orderStatus } from './order.js';
 import { type ResourceSchema, resource, variants } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
+import { timestamp } from './time.js';
 
 /** A payment in the integrated flow: where to send the customer (specification: Payment result). */
 export const hostedPaymentSchema = resource({ url: z.string() }, {});
@@ -23,8 +24,8 @@ export const whiteLabelPaymentSchema = resource(
     crypto_channel: z.nullable(z.string()),
     usd_value: decimal,
     exchange_rate: decimal,
-    created_at: z.string(),
-    updated_at: z.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
     url: z.string(),
   },
 );

@@ -5,6 +5,7 @@ import { isJsonObject, jsonObject } from './json.js';
 import { openInteger, openText } from './open.js';
 import { type ResourceSchema, resource, variants } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
+import { timestamp } from './time.js';
 
 /** How many are left; `∞` where stock is not counted. */
 const stock = z.custom<number | '∞'>(
@@ -69,8 +70,8 @@ const inBothVariants = {
   vpn_block: z.boolean(),
   seller_note: z.nullable(z.string()),
   max_risk_level: z.int(),
-  created_at: z.string(),
-  updated_at: z.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
 };
 
 /** A product whose `product_type` is text (specification: Product, newer variant). */

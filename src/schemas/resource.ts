@@ -25,8 +25,9 @@ export type Reading<T> =
 
 /**
  * The schema of a record of the provider's. It is a Standard Schema, and a generous one: only
- * the required fields must fit. Any other field that is missing or of another type is `undefined` and
- * listed by {@link read}; fields that the specification does not name are kept.
+ * the required fields must fit. Any other field of another type is `undefined` and listed by {@link read};
+ * one that is missing, or `null` where it has a value or none, is no issue (specification: Resources,
+ * Conventions). Fields that the specification does not name are kept.
  */
 export interface ResourceSchema<T> extends StandardSchema<unknown, T> {
   /** Reads a value and says which of its fields did not fit. */
@@ -49,10 +50,12 @@ export function resource<Required extends Fields, Rest extends Fields>(
   rest: Rest,
 ): ResourceSchema<Output<Required, Rest>> {
   const fields = { ...required, ...rest };
-  const count = Object.keys(fields).length;
   const amounts = Object.keys(fields).filter((name) => fields[name] === decimal);
   // zod's compiled object, and the same where code cannot be compiled: with z.object, receive() takes 9 % longer.
-  const known = new $ZodObjectJIT({ type: 'object', shape: fields });
+  const known = new $ZodObjectJIT({
+    type: 'object',
+    shape: { ...required, ...mayBeMissing(rest) },
+  });
 
   return resourceSchema({ required, rest }, (input) => {
     if (!isJsonObject(input)) return { issues: [{ path: '', message: 'expected object' }] };
@@ -60,7 +63,7 @@ export function resource<Required extends Fields, Rest extends Fields>(
     const rounded = amounts.filter((name) => isRounded(input[name]));
     if (whole.success && rounded.length === 0) {
       // Most often there is no unknown key to be kept, and so nothing to be copied.
-      const isKnown = Object.keys(input).length === count;
+      const isKnown = Object.keys(input).length === Object.keys(whole.data).length;
       return {
         value: (isKnown ? whole.data : { ...input, ...whole.data }) as Output<Required, Rest>,
         issues: [],
@@ -72,16 +75,25 @@ export function resource<Required extends Fields, Rest extends Fields>(
     const fatal: Issue[] = [];
     for (const [name, field] of Object.entries(fields)) {
       const isOff = rounded.includes(name);
+      const isRequired = Object.hasOwn(required, name);
+      if (!isRequired && !Object.hasOwn(input, name)) continue;
       const result = field.safeParse(Object.hasOwn(input, name) ? input[name] : undefined);
       value[name] = result.success && !isOff ? result.data : undefined;
+      if (!isRequired && input[name] === null) continue;
       const fault = result.success ? undefined : issueOf(name, result.error.issues[0]);
       const issue = isOff ? { path: name, message: ROUNDED } : fault;
-      if (issue) (Object.hasOwn(required, name) ? fatal : issues).push(issue);
+      if (issue) (isRequired ? fatal : issues).push(issue);
     }
     return fatal.length > 0
       ? { issues: fatal }
       : { value: value as Output<Required, Rest>, issues };
   });
+}
+
+function mayBeMissing(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, z.optional(field)]),
+  );
 }
 
 /** A schema that reads each value by the schema that `choose` picks for it. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { resource } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
+import { timestamp } from './time.js';
 
 /** An address that the provider sends webhooks to (specification: Webhook endpoint). */
 export const webhookEndpointSchema = resource(
@@ -8,8 +9,8 @@ export const webhookEndpointSchema = resource(
   {
     enabled: z.boolean(),
     events: z.array(z.string()),
-    created_at: z.string(),
-    updated_at: z.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
   },
 );
 

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { jsonObject } from './json.js';
 import { resource } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
+import { timestamp } from './time.js';
 
 /** The provider's record of one webhook it sent (specification: Webhook log). */
 export const webhookLogSchema = resource(
@@ -14,9 +15,9 @@ export const webhookLogSchema = resource(
     response_headers: z.nullable(jsonObject),
     retries: z.int(),
     retry_limit: z.int(),
-    next_retry_at: z.nullable(z.string()),
-    created_at: z.string(),
-    updated_at: z.string(),
+    next_retry_at: z.nullable(timestamp),
+    created_at: timestamp,
+    updated_at: timestamp,
   },
 );
 

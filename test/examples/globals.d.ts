@@ -42,8 +42,10 @@ declare module 'node:sqlite' {
     exec(sql: string): void;
     prepare(sql: string): {
       get(...values: (string | number | null | Uint8Array)[]): unknown;
-      all(...values: (string | number | null | Uint8Array)[]): unknown[];
-      run(...values: (string | number | null | Uint8Array)[]): unknown;
+      all(
+        ...values: (string | number | null | Uint8Array)[]
+      ): Record<string, string | number | bigint | Uint8Array | null>[];
+      run(...values: (string | number | null | Uint8Array)[]): { changes: number | bigint };
     };
     close(): void;
   }

@@ -319,21 +319,28 @@ describe('a mistake in a registration', () => {
   );
 
   test.each([
-    ['a family', 'order:*'],
-    ['everything', '*'],
-    ['a list', ['order:paid', 'order:created']],
-  ])('namely oncePer on %s, says to register for each event', (_, patterns) => {
-    const { code, message } = thrownBy((receiver) =>
-      Reflect.apply(receiver.on, receiver, [patterns, nothing, { oncePer: () => 'key' }]),
-    );
-    expect(code).toBe('handler_invalid');
-    expect(message).toContain('oncePer needs one exact event name');
-    expect(message).toContain('once for each event');
-  });
+    ['order:*', 'order:*'],
+    ['*', '*'],
+    [['order:paid', 'query:*'], 'query:*'],
+  ])(
+    'namely oncePer on %j, which a new event would join, says to list events',
+    (patterns, family) => {
+      const { code, message } = thrownBy((receiver) =>
+        Reflect.apply(receiver.on, receiver, [
+          patterns,
+          nothing,
+          { name: 'a', oncePer: () => 'key' },
+        ]),
+      );
+      expect(code).toBe('handler_invalid');
+      expect(message).toContain(`oncePer needs exact event names, and not '${family}'`);
+      expect(message).toContain("['order:paid', 'order:updated']");
+    },
+  );
 
   test.each([
     [{ onceper: (order: { id: string }) => order.id }, '"onceper". Did you mean "oncePer"?'],
-    [{ key: 1 }, 'no option "key". There are { name, formerly, oncePer }'],
+    [{ retries: 1 }, 'no option "retries". There are { name, formerly, when, oncePer }'],
     [() => 'a', 'no function as options'],
     [null, 'no null as options'],
     [{ name: '' }, 'has to be a text, not empty'],
@@ -341,6 +348,7 @@ describe('a mistake in a registration', () => {
     [{ name: 'a', formerly: '' }, 'has to be a text, not empty'],
     [{ formerly: 'a' }, 'that has no name cannot have had another'],
     [{ oncePer: () => 'a' }, "formerly: 'order:paid'"],
+    [{ when: true }, 'when has to be a function'],
   ])('namely options of a handler that there are not (%o)', (options, said) => {
     const receiver = makeReceiver();
     const register = () => receiver.on('order:paid', () => {}, options as never);

@@ -20,6 +20,7 @@ import type * as zod from 'zod';
 declare global {
   const express: typeof expressFunction;
   const createReceiver: typeof core.createReceiver;
+  const isPaid: typeof core.isPaid;
   const memoryStore: typeof core.memoryStore;
   const orderStatusLabel: typeof core.orderStatusLabel;
   const productSchema: typeof core.productSchema;
@@ -67,7 +68,7 @@ declare global {
   const signature: string;
 
   function deliver(order: core.Order): Promise<void>;
-  function refill(payload: core.JsonObject): Promise<void>;
+  const deliveredOrders: readonly core.Order[];
   function notify(payload: core.JsonObject): Promise<void>;
   function log(...values: unknown[]): void;
   function keepForAPerson(...values: unknown[]): Promise<void>;

@@ -17,6 +17,7 @@ describe('hooks', () => {
       source: 'webhook',
       outcome: 'handled',
       ran: ['order:paid'],
+      skipped: [],
       attempt: 1,
       durationMs: expect.any(Number),
       issues: expect.any(Array),

@@ -68,6 +68,36 @@ describe('oncePer', () => {
     expect(ship).toHaveBeenCalledOnce();
   });
 
+  test('runs the handler once, whichever of its events says it', async () => {
+    const orders = ['order:paid', 'order:updated'] as const;
+    for (const events of [orders, orders.toReversed()]) {
+      const ship = vi.fn();
+      const receiver = createReceiver({ secret: SECRET, hooks }).on(orders, ship, {
+        name: 'deliver',
+        oncePer: (order) => order.id,
+      });
+      const outcomes = [];
+      for (const event of events)
+        outcomes.push((await deliver(receiver, paidOrder(), { event })).outcome);
+      expect(outcomes).toEqual(['handled', 'duplicate']);
+      expect(ship).toHaveBeenCalledOnce();
+    }
+  });
+
+  test('knows what it has done for the first of its events when another one joins', async () => {
+    const store = memoryStore();
+    const options = { name: 'deliver', oncePer: (order: Order) => order.id };
+    const ship = vi.fn();
+    const one = createReceiver({ secret: SECRET, store }).on('order:paid', ship, options);
+    await deliver(one, paidOrder());
+    const events = ['order:paid', 'order:updated'] as const;
+    const both = createReceiver({ secret: SECRET, store }).on(events, ship, options);
+    expect(await deliver(both, paidOrder(), { event: 'order:updated' })).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(ship).toHaveBeenCalledOnce();
+  });
+
   test('runs the handler for another order', async () => {
     const { ship, receiver } = shop();
     await deliver(receiver, paidOrder());

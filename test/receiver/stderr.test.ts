@@ -120,7 +120,7 @@ describe('a refusal is told on stderr', () => {
   });
 
   test.each([
-    ['100', 'is string, and'],
+    ['100', 'is a text (name the one that means paid), and'],
     [60, 'is a number that is none of the known states, and'],
     [null, 'is null, and'],
     [undefined, 'is missing, and'],

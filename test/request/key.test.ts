@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { createReceiver, type KeyBy, memoryStore } from 'storefront-webhooks';
 import { type Fixture, loadFixture, replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
+import { canonicalJson } from '../../src/request/canonical-json.js';
 import { contentId, contentOf, deliveryKey, effectKey, invalidKey } from '../../src/request/key.js';
 
 fc.configureGlobal({ seed: 15 });
@@ -146,10 +147,30 @@ describe('the content of a delivery', () => {
     ['an array', '["id","updated_at"]'],
     ['a text', '"id"'],
     ['null', 'null'],
-  ])('with %s is its bytes', (_, text) => {
-    expect(contentOfText(text)).toBe(contentOfText(text));
-    expect(contentOfText(`${text} `)).not.toBe(contentOfText(text));
-    expect(contentOf(JSON.parse(text), bytesOf('same'))).toBe(contentOf('other', bytesOf('same')));
+  ])('with %s is all that it says, in any encoding', (_, text) => {
+    expect(contentOfText(` ${text}\n`)).toBe(contentOfText(text));
+    expect(contentOf(JSON.parse(text), bytesOf('same'))).not.toBe(
+      contentOf('other', bytesOf('same')),
+    );
+  });
+
+  test('without a state is the same in the order of another encoder, and another one with one change', () => {
+    const anyJson = fc.jsonValue({ noUnicodeString: false });
+    fc.assert(
+      fc.property(anyJson, anyJson, (a, b) => {
+        fc.pre(canonicalJson([a, b]) !== undefined);
+        const same = JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
+        const contents = [a, b].map((json) => contentOf([json], bytesOf('')));
+        expect(contents[0] === contents[1]).toBe(same);
+        expect(contentOf([reversed(a)], bytesOf(''))).toBe(contents[0]);
+      }),
+    );
+  });
+
+  test('of a number that has lost digits is its bytes: two of them may read alike', () => {
+    const [a, b] = ['9007199254740993', '9007199254740992'].map((id) => `{"id":${id}}`);
+    expect(contentOfText(`${a}`)).not.toBe(contentOfText(`${b}`));
+    expect(contentOfText('{"id":[1e400]}')).not.toBe(contentOfText('{"id":[1e401]}'));
   });
 
   test('stands in for an id that was not sent, recognisably', () => {
@@ -198,6 +219,24 @@ describe('a receiver', () => {
     expect(seen).toEqual([expect.stringMatching(/^content:[0-9a-f]{32}$/)]);
   });
 });
+
+/** The same JSON, by another encoder. */
+function reversed(json: unknown): unknown {
+  return reordered(json, (entries) => entries.reverse());
+}
+
+function sorted(json: unknown): unknown {
+  return reordered(json, (entries) => entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+type Entries = [string, unknown][];
+
+function reordered(json: unknown, order: (entries: Entries) => Entries): unknown {
+  if (Array.isArray(json)) return json.map((member) => reordered(member, order));
+  if (typeof json !== 'object' || json === null) return json;
+  const entries = order(Object.entries(json));
+  return Object.fromEntries(entries.map(([name, member]) => [name, reordered(member, order)]));
+}
 
 function encodeAnew(body: Uint8Array): Uint8Array {
   return bytesOf(JSON.stringify(JSON.parse(new TextDecoder().decode(body)), null, 2));

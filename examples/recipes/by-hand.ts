@@ -1,0 +1,44 @@
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import pg from 'pg';
+import { createReceiver, isPaid, type Order } from 'storefront-webhooks';
+import { toExpress } from 'storefront-webhooks/express';
+import { postgresStore } from 'storefront-webhooks/postgres';
+
+const limits = { query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true };
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...limits });
+pool.on('error', console.error);
+
+const receiver = createReceiver({
+  secret: process.env.WEBHOOK_SECRET,
+  store: postgresStore(pool),
+}).on(['order:paid', 'order:updated'], ({ payload: order }) => deliver(order), {
+  name: 'deliver',
+  when: isPaid,
+  oncePer: (order) => order.id,
+});
+
+// What the old code has delivered stays delivered. To do it again changes nothing.
+const { rows } = await pool.query<{ order_id: string }>('SELECT order_id FROM processed_orders');
+for (const { order_id } of rows) await receiver.markDone('deliver', order_id);
+
+async function deliver(order: Order) {
+  console.log(`Delivered order ${order.id}`);
+}
+
+const app = express();
+// Above express.json(), because the signature covers the bytes as they were sent.
+app.post('/webhooks', toExpress(receiver));
+app.use(express.json());
+
+const server = app.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`Listening on http://localhost:${port}/webhooks`);
+});
+
+process.once('SIGTERM', async () => {
+  await receiver.close({ server });
+  await pool.end();
+  // Also where a connection has gone silent, which would keep the process alive.
+  process.exit();
+});

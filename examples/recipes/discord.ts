@@ -1,0 +1,89 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+// On Node 20: import Database from 'better-sqlite3'.
+import { DatabaseSync as Database } from 'node:sqlite';
+import {
+  createReceiver,
+  isPaid,
+  type Json,
+  type Order,
+  type WebhookEvent,
+} from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
+
+const { DISCORD_TOKEN, DISCORD_GUILD, DISCORD_ROLE, DISCORD_CHANNEL } = process.env;
+const DISCORD = process.env.DISCORD_API ?? 'https://discord.com/api/v10';
+
+const database = new Database(process.env.DATABASE_FILE ?? 'webhooks.db');
+const receiver = createReceiver({
+  secret: process.env.WEBHOOK_SECRET,
+  store: sqliteStore(database),
+}).on(['order:paid', 'order:updated'], welcome, {
+  name: 'discord',
+  when: isPaid,
+  oncePer: (order) => order.id,
+});
+
+async function welcome({ payload: order, key, once, signal }: WebhookEvent<string, Order>) {
+  const name = fieldOf(order.custom, 'Discord');
+  // Each step is done once, also where a later one fails and the delivery comes again.
+  const isMember = await once('role', async () => name !== undefined && giveRole(name, signal));
+  const todo = isMember ? '' : ` (give ${name ?? 'the buyer'} the role by hand)`;
+  await once('message', async () => {
+    await discord(signal, 'POST', `/channels/${DISCORD_CHANNEL}/messages`, {
+      content: `Sold: ${order.product_title}${todo}`,
+      // What a buyer has typed must not call everybody.
+      allowed_mentions: { parse: [] },
+      // Sent again after a crash, it is the same message to Discord.
+      nonce: key.slice(0, 25),
+      enforce_nonce: true,
+    });
+  });
+}
+
+/** Fields of the checkout come as `{ Discord: 'name' }`, or as `[{ name: 'Discord', value: 'name' }]`. */
+function fieldOf(custom: Json | undefined, wanted: string): string | undefined {
+  if (typeof custom !== 'object' || custom === null) return undefined;
+  const fields = Array.isArray(custom)
+    ? custom.map((field): [unknown, unknown] => [Object(field).name, Object(field).value])
+    : Object.entries(custom);
+  const found = fields.find(([name]) => `${name}`.toLowerCase() === wanted.toLowerCase())?.[1];
+  return typeof found === 'string' && found.trim() !== '' ? found.trim() : undefined;
+}
+
+/** Whether there was such a member. */
+async function giveRole(name: string, signal: AbortSignal): Promise<boolean> {
+  const guild = `/guilds/${DISCORD_GUILD}/members`;
+  const query = new URLSearchParams({ query: name, limit: '10' });
+  const found = await discord(signal, 'GET', `${guild}/search?${query}`);
+  const members = (await found.json()) as { user: { id: string; username: string } }[];
+  // The search gives all whose name begins so.
+  const member = members.find(({ user }) => user.username.toLowerCase() === name.toLowerCase());
+  if (member) await discord(signal, 'PUT', `${guild}/${member.user.id}/roles/${DISCORD_ROLE}`);
+  return member !== undefined;
+}
+
+/** Throws where Discord does not do it: the delivery then comes again. */
+async function discord(signal: AbortSignal, method: string, path: string, body?: object) {
+  const response = await fetch(DISCORD + path, {
+    method,
+    headers: { authorization: `Bot ${DISCORD_TOKEN}`, 'content-type': 'application/json' },
+    body: body ? JSON.stringify(body) : null,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(8000)]),
+  });
+  if (!response.ok) throw new Error(`Discord answered ${method} with ${response.status}`);
+  return response;
+}
+
+const server = createServer(toNodeHandler(receiver));
+
+server.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`Listening on http://localhost:${port}/webhooks`);
+});
+
+process.once('SIGTERM', async () => {
+  await receiver.close({ server });
+  database.close();
+});

@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { createReceiver, type Order } from 'storefront-webhooks';
+import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { redisStore } from 'storefront-webhooks/redis';
+
+const url = process.env.REDIS_URL ?? 'redis://localhost:6379';
+const retryStrategy = (times: number) => Math.min(times * 100, 1000);
+const limits = { connectTimeout: 5000, retryStrategy };
+const redis = new Redis(url, { ...limits, maxRetriesPerRequest: 1, socketTimeout: 5000 });
+const workerRedis = new Redis(url, {
+  ...limits,
+  maxRetriesPerRequest: null,
+  socketTimeout: 12_000,
+});
+const queue = new Queue('webhooks', { connection: redis });
+
+const receiver = createReceiver({
+  secret: process.env.WEBHOOK_SECRET,
+  store: redisStore(redis),
+  // Answered as soon as it is stored. The worker below may take as long as `timeout` says.
+  queue: bullmqQueue(queue),
+  timeout: 4 * 60_000,
+}).on('order:paid', ({ payload: order, signal }) => deliver(order, signal), {
+  name: 'deliver',
+  oncePer: (order) => order.id,
+});
+
+async function deliver(order: Order, signal: AbortSignal) {
+  await new Promise((resolve) => setTimeout(resolve, Number(process.env.WORK_MS ?? 30_000)));
+  signal.throwIfAborted();
+  console.log(`Delivered order ${order.id}`);
+}
+
+const worker = new Worker('webhooks', bullmqWorker(receiver), {
+  connection: workerRedis,
+  concurrency: 4,
+  maxStalledCount: 10,
+});
+for (const each of [redis, workerRedis]) each.on('error', console.error);
+queue.on('error', console.error);
+worker.on('error', console.error);
+
+const server = createServer(toNodeHandler(receiver));
+
+server.listen(process.env.PORT ?? 3000, () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`Listening on http://localhost:${port}/webhooks`);
+});
+
+process.once('SIGTERM', async () => {
+  // What is running ends, what waits stays in the queue.
+  await Promise.all([worker.close(), receiver.close({ server, timeoutMs: 25_000 })]);
+  await queue.close();
+  redis.disconnect();
+  workerRedis.disconnect();
+});

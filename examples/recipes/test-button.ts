@@ -1,0 +1,15 @@
+import { createReceiver, type Order, type UnwrapFunction } from 'storefront-webhooks';
+
+/** What the test button of a dashboard sends is signed, and about nothing. */
+const unwrap: UnwrapFunction = (body) =>
+  'simulator' in body || 'dummy' in body ? { event: 'test', payload: body } : undefined;
+
+export const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, unwrap }).on(
+  'order:paid',
+  ({ payload: order }) => deliver(order),
+  { name: 'deliver', oncePer: (order) => order.id },
+);
+
+async function deliver(order: Order) {
+  console.log(`Delivered order ${order.id}`);
+}

@@ -1,0 +1,81 @@
+import {
+  createReceiver,
+  type KeyFunction,
+  memoryStore,
+  type SealedDelivery,
+} from 'storefront-webhooks';
+import { expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+function shop(keyBy: KeyFunction, onError = vi.fn()) {
+  const store = memoryStore();
+  const receiver = createReceiver({ secret: SECRET, keyBy, store, hooks: { onError } });
+  return { onError, store, receiver: receiver.on('*', () => {}) };
+}
+
+test('a key of your own knows a retry whose body has changed, under whatever id', async () => {
+  const { receiver } = shop(({ id, status }) => `${id}:${status}`);
+  const sent = paidOrder({ updated_at: 1_790_000_000, attempts: [] });
+  expect(await deliver(receiver, sent)).toMatchObject({ outcome: 'handled' });
+  const again = { ...sent, updated_at: 1_790_000_060, attempts: [{ status: 500 }] };
+  expect(await deliver(receiver, again, { id: 'whl_2' })).toMatchObject({ outcome: 'duplicate' });
+  const refunded = { ...sent, status: 56 };
+  expect(await deliver(receiver, refunded, { event: 'order:updated' })).toMatchObject({
+    outcome: 'handled',
+  });
+});
+
+test('another event has another key, or the handlers of one would use up those of the other', async () => {
+  const { receiver } = shop(({ id }) => `${id}`);
+  expect(await deliver(receiver, paidOrder(), { event: 'order:created' })).toMatchObject({
+    outcome: 'handled',
+  });
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+});
+
+test('where it gives none, and where the payload is no object, it is as by delivery', async () => {
+  const keyBy = vi.fn(() => undefined);
+  const { receiver } = shop(keyBy);
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+  expect(await deliver(receiver, paidOrder(), { id: 'whl_2' })).toMatchObject({
+    outcome: 'handled',
+  });
+  keyBy.mockClear();
+  expect(await deliver(receiver, [1], { event: 'shop:opened' })).toMatchObject({
+    outcome: 'ignored',
+  });
+  expect(keyBy).not.toHaveBeenCalled();
+});
+
+test.each<[string, () => unknown]>([
+  ['an empty text', () => ''],
+  ['a number', () => 7],
+  ['a promise that rejects', () => Promise.reject(new Error('buyer@example.com'))],
+])('one that gives %s is told, and the delivery comes again', async (_, give) => {
+  // Plain JavaScript may give anything.
+  const { receiver, onError } = shop(() => give() as never);
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
+  expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'key_invalid' });
+});
+
+test('out of a queue whose worker cannot make the key, a delivery is parked at the last attempt', async () => {
+  const store = durableStore();
+  const enqueue = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
+  const queue = { durable: true, enqueue } as const;
+  const sender = createReceiver({ secret: SECRET, store, queue });
+  await deliver(sender, paidOrder());
+  const keyBy = () => {
+    throw new Error('no key today');
+  };
+  const worker = createReceiver({ secret: SECRET, store, keyBy, hooks: { onError() {} } });
+  worker.on('*', () => {});
+  const [delivery] = enqueue.mock.calls[0] ?? [];
+  if (!delivery) throw new Error('nothing is queued');
+  await expect(worker.dispatch(delivery)).rejects.toThrow('no key today');
+  expect(await worker.dispatch(delivery, { lastAttempt: true })).toMatchObject({
+    outcome: 'parked',
+  });
+  expect(await store.count({ state: 'dead' })).toBe(1);
+});

@@ -1,0 +1,155 @@
+import {
+  createReceiver,
+  type IdempotencyStore,
+  isPaid,
+  memoryStore,
+  type ReceiverOptions,
+  UsageError,
+} from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { forward } from '../../src/stores/forward.js';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+function shop(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
+  const ship = vi.fn();
+  const receiver = createReceiver({ secret: SECRET, hooks: { onError() {} }, ...options })
+    .on(['order:paid', 'order:updated'], ship, {
+      name: 'deliver',
+      when: isPaid,
+      oncePer: (order) => order.id,
+    })
+    .on('order:paid', () => {}, { name: 'audit' });
+  return { ship, receiver };
+}
+
+/** A store that fails at so many calls of one verb. */
+function failing(verb: 'claim' | 'complete', times: number): IdempotencyStore {
+  const store = memoryStore();
+  let left = times;
+  return forward(store, {
+    [verb]: async (...args: never[]) => {
+      if (left-- > 0) throw new Error('it is down');
+      return Reflect.apply(store[verb], store, args);
+    },
+  });
+}
+
+describe('an order that is marked as done', () => {
+  test('is not delivered, whichever event says it, and is new the first time', async () => {
+    const { receiver, ship } = shop();
+    expect(await receiver.markDone('deliver', 'ord_1')).toBe(true);
+    expect(await receiver.markDone('deliver', 'ord_1')).toBe(false);
+    for (const event of ['order:paid', 'order:updated'])
+      await deliver(receiver, paidOrder(), { event });
+    expect(ship).not.toHaveBeenCalled();
+    await deliver(receiver, paidOrder({ id: 'ord_2' }));
+    expect(ship).toHaveBeenCalledOnce();
+  });
+
+  test('has the other handlers run all the same', async () => {
+    const { receiver } = shop();
+    await receiver.markDone('deliver', 'ord_1');
+    expect(await deliver(receiver, paidOrder())).toMatchObject({
+      outcome: 'handled',
+      ran: ['audit'],
+    });
+  });
+
+  test('was delivered before: that is no news', async () => {
+    const { receiver } = shop();
+    await deliver(receiver, paidOrder());
+    expect(await receiver.markDone('deliver', 'ord_1')).toBe(false);
+  });
+
+  test('has failed before, and is not tried again', async () => {
+    const { receiver, ship } = shop();
+    ship.mockRejectedValueOnce(new Error('no'));
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+    expect(await receiver.markDone('deliver', 'ord_1')).toBe(true);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+    expect(ship).toHaveBeenCalledOnce();
+  });
+
+  test('is marked under the first name of its handler', async () => {
+    const store = memoryStore();
+    await shop({ store }).receiver.markDone('deliver', 'ord_1');
+    const renamed = createReceiver({ secret: SECRET, store }).on('order:paid', () => {}, {
+      name: 'hand-out',
+      formerly: 'deliver',
+      oncePer: (order) => order.id,
+    });
+    expect(await renamed.markDone('hand-out', 'ord_1')).toBe(false);
+    expect(await deliver(renamed, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+  });
+
+  test('is so in its scope', async () => {
+    const secret = ({ url = '' }) => ({ secret: SECRET, scope: url });
+    const { receiver, ship } = shop({ secret });
+    expect(await receiver.markDone('deliver', 'ord_1', { scope: '/one' })).toBe(true);
+    for (const url of ['/one', '/two']) await deliver(receiver, paidOrder(), { url });
+    expect(ship.mock.calls.map(([{ scope }]) => scope)).toEqual(['/two']);
+  });
+});
+
+describe('a mark that the store does not keep', () => {
+  test.each<['claim' | 'complete', number, boolean]>([
+    ['claim', 1, true],
+    ['complete', 2, true],
+    ['claim', 99, false],
+    ['complete', 99, false],
+  ])('because %s fails %d times (is it made: %j)', async (verb, times, isMade) => {
+    const { receiver } = shop({ store: failing(verb, times) });
+    const marked = receiver.markDone('deliver', 'ord_1');
+    if (isMade) expect(await marked).toBe(true);
+    else await expect(marked).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
+  test('because the handler is running, is to be made later', async () => {
+    const store = memoryStore();
+    let finish = () => {};
+    const running = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const { receiver, ship } = shop({ store });
+    ship.mockReturnValueOnce(running);
+    const delivered = deliver(receiver, paidOrder());
+    await vi.waitUntil(() => ship.mock.calls.length > 0);
+    await expect(receiver.markDone('deliver', 'ord_1')).rejects.toMatchObject({
+      code: 'delivery_unfinished',
+    });
+    finish();
+    expect(await delivered).toMatchObject({ outcome: 'handled' });
+    expect(await receiver.markDone('deliver', 'ord_1')).toBe(false);
+  });
+
+  test('because the receiver is closed', async () => {
+    const { receiver } = shop();
+    await receiver.close();
+    await expect(receiver.markDone('deliver', 'ord_1')).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
+  });
+});
+
+describe('a mistake in a mark', () => {
+  test.each<[string, string, unknown[], object, string]>([
+    [
+      'a handler that there is not',
+      'handler_unknown',
+      ['delivr', 'a'],
+      {},
+      'Did you mean "deliver"?',
+    ],
+    ['a handler without oncePer', 'handler_unknown', ['audit', 'a'], {}, 'there are: deliver'],
+    ['no key', 'key_invalid', ['deliver', ''], {}, 'a string that is not empty'],
+    ['a number as key', 'key_invalid', ['deliver', 7], {}, 'a string that is not empty'],
+    ['another option', 'option_invalid', ['deliver', 'a', { scop: '' }], {}, '"scope"'],
+    ['another scope', 'scope_invalid', ['deliver', 'a', { scope: 'b' }], {}, 'of another scope'],
+    ['no scope', 'option_invalid', ['deliver', 'a'], { secret: () => null }, 'needs { scope }'],
+  ])('namely %s, is told with the code %s', async (_, code, args, options, said) => {
+    const { receiver } = shop(options);
+    const marked: Promise<boolean> = Reflect.apply(receiver.markDone, receiver, args);
+    await expect(marked).rejects.toThrow(UsageError);
+    await expect(marked).rejects.toMatchObject({ code, message: expect.stringContaining(said) });
+  });
+});

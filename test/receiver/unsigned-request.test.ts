@@ -1,0 +1,59 @@
+import { createReceiver, type SealedDelivery, type UnsignedRequest } from 'storefront-webhooks';
+import { expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+const SENT = {
+  url: '/webhooks/main?order=17&order=18&to=a?b',
+  headers: { 'X-Shop': 'main', Cookie: 'session=1', Authorization: 'Bearer 1' },
+};
+
+function expectSent(request: UnsignedRequest): void {
+  expect(request.path).toBe('/webhooks/main');
+  expect([...request.query]).toEqual([
+    ['order', '17'],
+    ['order', '18'],
+    ['to', 'a?b'],
+  ]);
+  expect(request.headers).toMatchObject({ 'x-shop': 'main', 'x-service-event': 'order:paid' });
+  expect(request.headers).not.toHaveProperty('cookie');
+  expect(request.headers).not.toHaveProperty('authorization');
+}
+
+test('a handler sees where its delivery was sent, without what says who somebody is', async () => {
+  const seen: UnsignedRequest[] = [];
+  const receiver = createReceiver({ secret: SECRET }).on('order:paid', ({ request }) => {
+    seen.push(request);
+  });
+  await deliver(receiver, paidOrder(), SENT);
+  expect(seen).toHaveLength(1);
+  seen.map(expectSent);
+});
+
+test('out of a queue and after a redrive, a handler sees the same', async () => {
+  const store = durableStore();
+  const seen: UnsignedRequest[] = [];
+  const enqueue = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
+  const sender = createReceiver({ secret: SECRET, store, queue: { durable: true, enqueue } });
+  await deliver(sender, paidOrder(), SENT);
+  const worker = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
+  worker.on('order:paid', ({ request }) => {
+    seen.push(request);
+    if (seen.length === 1) throw new Error('not today');
+  });
+  const [delivery] = enqueue.mock.calls[0] ?? [];
+  if (!delivery) throw new Error('nothing is queued');
+  await worker.dispatch(delivery, { lastAttempt: true });
+  const [dead] = await store.list({ state: 'dead' });
+  if (!dead) throw new Error('nothing is dead');
+  await worker.redrive(dead);
+  expect(seen).toHaveLength(2);
+  seen.map(expectSent);
+});
+
+test('an address is not signed, and decides nothing: the same delivery to another one is a duplicate', async () => {
+  const receiver = createReceiver({ secret: SECRET }).on('order:paid', () => {});
+  await deliver(receiver, paidOrder(), SENT);
+  const result = await deliver(receiver, paidOrder(), { url: '//odd?%zz', headers: {} });
+  expect(result).toMatchObject({ outcome: 'duplicate' });
+});

@@ -1,0 +1,136 @@
+import {
+  createReceiver,
+  memoryStore,
+  type SealedDelivery,
+  type UnwrapFunction,
+} from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+const hooks = { onRejected() {}, onError() {} };
+
+/** `{ kind, ref, order }`, whose event is in the body. */
+const unwrap: UnwrapFunction = ({ kind, ref, order }) =>
+  kind === undefined
+    ? undefined
+    : { event: `order:${kind}`, id: typeof ref === 'string' ? ref : undefined, payload: order };
+
+const NO_EVENT = { 'x-service-event': '' };
+
+function shop(options: Partial<Parameters<typeof createReceiver>[0]> = {}) {
+  const handler = vi.fn();
+  const receiver = createReceiver({ secret: SECRET, unwrap, hooks, ...options });
+  receiver.on('*', ({ event, id, payload }) => handler(event, id, payload));
+  return { receiver, handler };
+}
+
+describe('a body that names its event', () => {
+  const body = { kind: 'paid', ref: 'dlv_7', order: paidOrder() };
+
+  test('needs no event header', async () => {
+    const { receiver, handler } = shop();
+    expect(await deliver(receiver, body, { headers: NO_EVENT })).toMatchObject({
+      outcome: 'handled',
+    });
+    expect(handler).toHaveBeenCalledExactlyOnceWith('order:paid', 'dlv_7', paidOrder());
+  });
+
+  test('wins over headers that name another event and another delivery', async () => {
+    const { receiver, handler } = shop();
+    await deliver(receiver, body, { event: 'order:created', id: 'whl_forged' });
+    expect(await deliver(receiver, body, { event: 'order:updated', id: 'whl_2' })).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(handler).toHaveBeenCalledExactlyOnceWith('order:paid', 'dlv_7', paidOrder());
+  });
+
+  test('wins over a header that was given twice', async () => {
+    const { receiver } = shop();
+    expect(await deliver(receiver, body, { event: 'order:paid, order:paid' })).toMatchObject({
+      outcome: 'handled',
+    });
+  });
+
+  test('leaves to the headers what it does not say', async () => {
+    const { receiver, handler } = shop({ unwrap: ({ order }) => ({ payload: order }) });
+    await deliver(receiver, body, { event: 'order:updated', id: 'whl_2' });
+    expect(handler).toHaveBeenCalledExactlyOnceWith('order:updated', 'whl_2', paidOrder());
+  });
+
+  test('may be of no such form, and is the record then', async () => {
+    const { receiver, handler } = shop();
+    await deliver(receiver, paidOrder());
+    expect(handler).toHaveBeenCalledExactlyOnceWith('order:paid', 'whl_1', paidOrder());
+    expect(await deliver(receiver, paidOrder(), { headers: NO_EVENT })).toMatchObject({
+      status: 400,
+    });
+    expect(await deliver(receiver, [paidOrder()], { event: 'query:created' })).toMatchObject({
+      status: 422,
+    });
+  });
+
+  test('is held to what its event says', async () => {
+    const { receiver } = shop();
+    const unpaid = { ...body, order: paidOrder({ status: 0 }) };
+    expect(await deliver(receiver, unpaid, { headers: NO_EVENT })).toMatchObject({ status: 422 });
+  });
+
+  test('is not read before its signature holds', async () => {
+    const read = vi.fn(unwrap);
+    const { receiver } = shop({ unwrap: read });
+    expect(await deliver(receiver, body, { secret: 'another secret' })).toMatchObject({
+      status: 401,
+    });
+    expect(read).not.toHaveBeenCalled();
+  });
+
+  test('is refused where nothing names an event, also without unwrap', async () => {
+    const { receiver } = shop({ unwrap: ({ order }) => ({ payload: order }) });
+    for (const one of [receiver, shop({ unwrap: false }).receiver, shop({ unwrap: true }).receiver])
+      expect(await deliver(one, body, { headers: NO_EVENT })).toMatchObject({ status: 400 });
+  });
+});
+
+test('of { event, data }, the event need not be in a header', async () => {
+  const { receiver, handler } = shop({ unwrap: true });
+  const body = { event: 'order:paid', data: paidOrder() };
+  expect(await deliver(receiver, body, { headers: NO_EVENT })).toMatchObject({
+    outcome: 'handled',
+  });
+  expect(handler).toHaveBeenCalledExactlyOnceWith('order:paid', 'whl_1', paidOrder());
+});
+
+test.each<[string, () => unknown]>([
+  ['no payload', () => ({})],
+  ['an event that is no text', () => ({ event: 7, payload: {} })],
+  ['an id that is empty', () => ({ id: '', payload: {} })],
+  ['a promise', async () => ({ payload: {} })],
+  ['a promise that rejects', () => Promise.reject(new Error('buyer@example.com'))],
+])('unwrap that gives %s is told, and the delivery comes again', async (_, give) => {
+  const onError = vi.fn();
+  const { receiver, handler } = shop({
+    // Plain JavaScript may give anything.
+    unwrap: () => give() as never,
+    hooks: { onError },
+  });
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
+  expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'unwrap_invalid' });
+  expect(`${onError.mock.calls[0]?.[0].message}`).not.toContain('buyer@');
+  expect(handler).not.toHaveBeenCalled();
+});
+
+test('a queue is given what the body says, and its worker finds the same', async () => {
+  const enqueue = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
+  const queue = { durable: true, enqueue } as const;
+  const store = memoryStore();
+  const { receiver } = shop({ queue, store });
+  const body = { kind: 'paid', ref: 'dlv_7', order: paidOrder() };
+  await deliver(receiver, body, { headers: NO_EVENT });
+  const [delivery] = enqueue.mock.calls[0] ?? [];
+  if (!delivery) throw new Error('nothing is queued');
+  expect(delivery).toMatchObject({ event: 'order:paid', id: 'dlv_7' });
+  const worker = shop({ store });
+  const result = await worker.receiver.dispatch(delivery);
+  expect(result).toMatchObject({ outcome: 'handled', key: delivery.key });
+  expect(worker.handler).toHaveBeenCalledExactlyOnceWith('order:paid', 'dlv_7', paidOrder());
+});

@@ -1,0 +1,228 @@
+import {
+  createReceiver,
+  isPaid,
+  memoryStore,
+  type ReceiverOptions,
+  runJob,
+  type SealedDelivery,
+  toJob,
+} from 'storefront-webhooks';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+const unpaid = paidOrder({ status: 0 });
+const UPDATED = { event: 'order:updated' };
+
+/** A shop that delivers on a paid status of either event, with what it told and claimed. */
+function shop(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
+  const { store = memoryStore() } = options;
+  const claim = vi.spyOn(store, 'claim');
+  const ship = vi.fn();
+  const onError = vi.fn();
+  const onOutcome = vi.fn();
+  const hooks = { onError, onOutcome };
+  const receiver = createReceiver({ secret: SECRET, hooks, ...options, store }).on(
+    ['order:paid', 'order:updated'],
+    ship,
+    { name: 'deliver', when: isPaid, oncePer: (order) => order.id },
+  );
+  return { store, claim, ship, onError, onOutcome, receiver };
+}
+
+/** A queue, and the jobs in it. */
+function queueOf() {
+  const jobs: unknown[] = [];
+  const enqueue = async (delivery: SealedDelivery) => {
+    jobs.push(toJob(delivery));
+    return { id: delivery.id };
+  };
+  return { jobs, queue: { durable: true, enqueue } as const };
+}
+
+describe('a delivery that a handler’s `when` leaves out', () => {
+  test('is ignored where no other handler is for it, and nothing is claimed', async () => {
+    const { receiver, claim, ship, onOutcome } = shop();
+    const reply = await deliver(receiver, unpaid, UPDATED);
+    expect(reply).toMatchObject({ status: 200, outcome: 'ignored', ran: [] });
+    expect(claim).not.toHaveBeenCalled();
+    expect(ship).not.toHaveBeenCalled();
+    expect(onOutcome).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ outcome: 'ignored', ran: [], skipped: ['deliver'] }),
+    );
+  });
+
+  test('uses nothing up: the same id is delivered once the order is paid', async () => {
+    const { receiver, ship } = shop({ keyBy: 'id' });
+    await deliver(receiver, unpaid, UPDATED);
+    expect(await deliver(receiver, paidOrder(), UPDATED)).toMatchObject({ outcome: 'handled' });
+    expect(ship).toHaveBeenCalledOnce();
+  });
+
+  test('is done once the other handlers are', async () => {
+    const { receiver, ship, onOutcome } = shop();
+    const audit = vi.fn();
+    receiver.on('order:*', audit);
+    const outcomes = [
+      await deliver(receiver, unpaid, UPDATED),
+      await deliver(receiver, unpaid, UPDATED),
+      await deliver(receiver, paidOrder(), UPDATED),
+    ].map(({ outcome, ran }) => [outcome, ran]);
+    expect(outcomes).toEqual([
+      ['handled', ['order:*']],
+      ['duplicate', []],
+      ['handled', ['deliver', 'order:*']],
+    ]);
+    expect(ship).toHaveBeenCalledOnce();
+    expect(audit).toHaveBeenCalledTimes(2);
+    expect(onOutcome.mock.calls.map(([{ skipped }]) => skipped)).toEqual([
+      ['deliver'],
+      ['deliver'],
+      [],
+    ]);
+  });
+
+  test('is left out again when it comes out of a queue', async () => {
+    const { jobs, queue } = queueOf();
+    const { receiver, claim, ship } = shop({ queue });
+    for (const payload of [unpaid, paidOrder()]) await deliver(receiver, payload, UPDATED);
+    const results = [];
+    for (const job of jobs) results.push(await runJob(receiver, job, { isLast: true }));
+    expect(results).toMatchObject([
+      { state: 'done', outcome: 'ignored' },
+      { state: 'done', outcome: 'handled' },
+    ]);
+    expect(ship).toHaveBeenCalledOnce();
+    // Of the paid one: the delivery and the effect.
+    expect(claim).toHaveBeenCalledTimes(2);
+  });
+
+  test('is left out again when it is redriven, and stays listed: nobody has handled it', async () => {
+    const store = durableStore();
+    const broken = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
+    broken.on('order:updated', () => {
+      throw new Error('no');
+    });
+    await deliver(broken, unpaid, UPDATED);
+    const [failing] = await store.list({ state: 'failing', limit: 9 });
+    if (!failing) throw new Error('nothing is failing');
+    const { receiver, ship } = shop({ store });
+    expect(await receiver.redrive(failing)).toMatchObject({
+      outcome: 'ignored',
+      skipped: ['deliver'],
+    });
+    expect(ship).not.toHaveBeenCalled();
+    expect(await store.count({ state: 'failing' })).toBe(1);
+  });
+});
+
+describe('when', () => {
+  test('is asked for each event, of a family as of a list, with what means paid', async () => {
+    const when = vi.fn((_: unknown, { event }: { event: string }) => event !== 'order:created');
+    const receiver = createReceiver({ secret: SECRET, paidStatuses: [100, 54] }).on(
+      'order:*',
+      () => {},
+      { when },
+    );
+    const outcomes = [];
+    for (const event of ['order:created', 'order:paid']) {
+      outcomes.push((await deliver(receiver, paidOrder(), { event })).outcome);
+    }
+    expect(outcomes).toEqual(['ignored', 'handled']);
+    expect(when.mock.calls.map(([, info]) => info)).toEqual([
+      { event: 'order:created', paidStatuses: [100, 54] },
+      { event: 'order:paid', paidStatuses: [100, 54] },
+    ]);
+  });
+
+  test('changes nothing of what a handler is given', async () => {
+    const handler = vi.fn();
+    const receiver = createReceiver({ secret: SECRET }).on('order:paid', handler, {
+      when(order) {
+        order.id = 'changed';
+        Object.assign(order.custom ?? {}, { gift: 'changed' });
+        return true;
+      },
+    });
+    await deliver(receiver, paidOrder({ custom: { gift: 'a friend' } }));
+    expect(handler.mock.calls[0]?.[0].payload).toMatchObject({
+      id: 'ord_1',
+      custom: { gift: 'a friend' },
+    });
+  });
+});
+
+test.each<[string, () => unknown, object]>([
+  [
+    'throws',
+    () => {
+      throw new Error('the list of orders is empty');
+    },
+    { message: 'the list of orders is empty' },
+  ],
+  ['gives nothing', () => undefined, { code: 'handler_invalid' }],
+  ['gives a number', () => 1, { code: 'handler_invalid' }],
+  [
+    'gives a promise',
+    () => Promise.reject(new Error('too late')),
+    { code: 'handler_invalid', message: expect.stringContaining('take the async away') },
+  ],
+])(
+  'a `when` that %s fails the delivery: it is told, and nothing is claimed',
+  async (_, when, told) => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    const { receiver, claim, ship, onError } = shop();
+    receiver.on('order:paid', () => {}, { name: 'broken', when: when as () => boolean });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(onError).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining(told),
+      expect.objectContaining({ id: 'whl_1', event: 'order:paid', handler: 'broken' }),
+    );
+    expect(claim).not.toHaveBeenCalled();
+    expect(ship).not.toHaveBeenCalled();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(unhandled).not.toHaveBeenCalled();
+    process.off('unhandledRejection', unhandled);
+  },
+);
+
+test('where it fails at the last attempt, the delivery is kept as a dead letter', async () => {
+  const store = durableStore();
+  const { jobs, queue } = queueOf();
+  const { receiver } = shop({ store, queue });
+  receiver.on('order:paid', () => {}, {
+    name: 'broken',
+    when: () => {
+      throw new Error('the list of orders is empty');
+    },
+  });
+  await deliver(receiver, paidOrder());
+  const [job] = jobs;
+  expect(await runJob(receiver, job, { isLast: false })).toMatchObject({ state: 'retry' });
+  expect(await runJob(receiver, job, { isLast: true })).toMatchObject({ outcome: 'parked' });
+  const dead = await store.list({ state: 'dead', limit: 9 });
+  expect(dead).toMatchObject([{ orderId: 'ord_1', error: 'Error: the list of orders is empty' }]);
+});
+
+describe('stderr', () => {
+  let lines: string[] = [];
+  beforeEach(() => {
+    lines = [];
+    const write = (line: string) => void lines.push(line);
+    vi.spyOn(console, 'error').mockImplementation(write);
+    vi.spyOn(console, 'warn').mockImplementation(write);
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  test('says nothing of what a `when` leaves out, and all of it for `debug`', async () => {
+    for (const debug of [false, true]) {
+      const { receiver } = shop({ hooks: {}, debug });
+      await deliver(receiver, unpaid, UPDATED);
+    }
+    const told = lines.filter((line) => !line.includes('is in use'));
+    expect(told).toEqual([
+      expect.stringMatching(/"order:updated".*: ignored in [\d.]+ ms, skipped: deliver$/),
+    ]);
+  });
+});
