@@ -25,6 +25,8 @@ export default {
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
   // Shared code once, so that a class is the same class whichever subpath it came through.
   splitting: true,
+  // What only the sandbox needs is in its own files, so that who imports the library installs nothing more.
+  noExternal: ['hono', '@hono/node-server', 'qs'],
   // Gives CommonJS an import.meta.url, by which the testing subpath finds the saved fixtures.
   shims: true,
   clean: true,
