@@ -36,6 +36,7 @@ export class Clock {
   #wake: ReturnType<typeof setTimeout> | undefined;
   #isMoving = false;
   #isClosed = false;
+  #last = { ms: 0, micros: 0 };
 
   constructor({ mode, start = Date.now(), onMoved = () => {} }: ClockSettings) {
     this.mode = mode;
@@ -48,9 +49,15 @@ export class Clock {
     return this.mode === 'real' ? Date.now() + this.#base : this.#base;
   }
 
-  /** Now, as the service writes it: ISO 8601 with fractional seconds and a UTC offset. */
+  /**
+   * Now, as the service writes it. Each one is later than the one before, so that changes have an order even where
+   * the clock stands still.
+   */
   timestamp(): string {
-    return toTimestamp(this.now());
+    const ms = Math.max(this.now(), this.#last.ms);
+    const micros = ms === this.#last.ms ? this.#last.micros + 1 : 0;
+    this.#last = { ms: ms + Math.floor(micros / 1000), micros: micros % 1000 };
+    return toTimestamp(this.#last.ms, this.#last.micros);
   }
 
   /** Runs something once it is time, at the earliest after this turn. What it gives is waited for. */
@@ -137,7 +144,7 @@ export class Clock {
 /** The longest that a timer outside is set for; then it looks again. */
 const MAX_WAIT_MS = 60_000;
 
-/** Milliseconds since 1970 as the service writes them (specification: Resources, Conventions). */
-export function toTimestamp(time: number): string {
-  return new Date(time).toISOString().replace('Z', '000+00:00');
+/** Milliseconds since 1970 as ISO 8601 with fractional seconds and a UTC offset (specification: Conventions). */
+export function toTimestamp(ms: number, micros = 0): string {
+  return new Date(ms).toISOString().replace('Z', `${String(micros).padStart(3, '0')}+00:00`);
 }

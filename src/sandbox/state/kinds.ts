@@ -1,5 +1,6 @@
 import type { StoredFile } from '../../schemas/file.js';
 import type { JsonObject } from '../../schemas/json.js';
+import type { GATEWAYS } from '../../schemas/product.js';
 import type { Identified } from './records.js';
 
 // What is kept of each kind. Amounts are decimal text, times are ISO 8601 text.
@@ -87,8 +88,10 @@ export const PAYMENT_PRODUCT_ID = 'payment';
 
 export interface KeptOrder extends Identified {
   readonly shown: ShownOrder;
-  /** The gateway by its name in the API, such as `bitcoin`. */
-  readonly gateway: string;
+  /** The gateway by its name in the API. */
+  readonly gateway: (typeof GATEWAYS)[number];
+  /** What was paid so far, in the order's currency. */
+  readonly received: string;
   /** How many confirmations a payment in a cryptocurrency needs. */
   readonly confirmations_needed: number;
   /** The serials that are kept for it until it is paid. */
