@@ -68,6 +68,7 @@ const ORDER = [
   'sandbox/unknowns',
   'sandbox/state/',
   'sandbox/trade/',
+  'sandbox/markets',
   'sandbox/service/',
   'sandbox/webhooks/',
   'sandbox/shop/',

@@ -16,6 +16,9 @@ import type {
 } from './kinds.js';
 import { type Identified, Records } from './records.js';
 
+/** What the key of every account begins with. */
+export const KEY_PREFIX = 'sk_test_';
+
 /** What a new account begins with. */
 export interface AccountDefaults {
   readonly clock: ClockMode;
@@ -80,6 +83,11 @@ export class Account {
       start: moved ? moved.time + sinceThen(moved.outside, defaults.clock) : defaults.start,
       onMoved: (time) => this.set({ clock: { time, outside: Date.now() } }),
     });
+  }
+
+  /** The key without what every key begins with. */
+  get name(): string {
+    return this.key.slice(KEY_PREFIX.length);
   }
 
   get settings(): Settings {
