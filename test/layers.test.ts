@@ -64,6 +64,7 @@ const ORDER = [
   'testing/',
   'sandbox/random',
   'sandbox/clock',
+  'sandbox/fault',
   'sandbox/faults',
   'sandbox/unknowns',
   'sandbox/state/',

@@ -1,11 +1,16 @@
 import { Hono } from 'hono';
+import { UsageError } from '../errors.js';
 import { writeLine } from '../report/log.js';
-import type { Faults } from './faults.js';
+import { type SandboxAccount, toSandboxAccount } from './control/account.js';
+import { controlRoutes } from './control/routes.js';
+import type { FaultPlan } from './faults.js';
 import { type Listening, listen } from './listen.js';
 import { openMarkets } from './markets.js';
 import { readOptions, type SandboxOptions } from './options.js';
+import { answer } from './service/answering.js';
+import { ErrorAnswer } from './service/answers.js';
 import { serviceRoutes } from './service/routes.js';
-import type { Account } from './state/account.js';
+import { isKey } from './state/account.js';
 import { openJournal } from './state/journal.js';
 import type { Outbox, Supplier } from './trade/market.js';
 
@@ -15,12 +20,16 @@ export interface Sandbox {
   fetch(request: Request | string | URL, init?: RequestInit): Promise<Response>;
   /** Serves it on loopback. */
   listen(options?: { port?: number }): Promise<Listening>;
-  /** The account of a key such as `sk_test_alpha`. */
-  account(key: string): Account;
+  /**
+   * The account of a key such as `sk_test_alpha`, which is made when it is first asked for.
+   *
+   * @throws {UsageError} `option_invalid`, where the key does not begin with `sk_test_`.
+   */
+  account(key: string): SandboxAccount;
   /** The time of all accounts. */
   readonly clock: { now(): number; advance(ms: number): Promise<void> };
   /** What goes wrong in all accounts. */
-  readonly faults: Faults;
+  readonly faults: FaultPlan;
   /** Ends it. What was to be sent is sent when the sandbox of the same `db` begins again. */
   close(): Promise<void>;
 }
@@ -57,6 +66,12 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   });
   const app = new Hono();
   app.route('/', serviceRoutes(markets));
+  app.route('/', controlRoutes(markets));
+  app.notFound((context) =>
+    answer(context, markets, () => {
+      throw new ErrorAnswer(404);
+    }),
+  );
   const listening = new Set<Listening>();
   return {
     fetch: async (request, init) => app.fetch(new Request(request, init)),
@@ -65,7 +80,13 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       listening.add(served);
       return served;
     },
-    account: (key) => markets.open(key).account,
+    account(key) {
+      if (isKey(key)) return toSandboxAccount(markets.open(key));
+      throw new UsageError(
+        'option_invalid',
+        'sandbox.account: the key of an account begins with sk_test_, such as sk_test_alpha.',
+      );
+    },
     clock: {
       now: () => start + ahead,
       async advance(ms) {

@@ -1,9 +1,7 @@
 import type { Markets } from '../markets.js';
-import { KEY_PREFIX } from '../state/account.js';
+import { isKey } from '../state/account.js';
 import type { Market } from '../trade/market.js';
 import { ErrorAnswer } from './answers.js';
-
-const KEY = new RegExp(`^${KEY_PREFIX}[\\x21-\\x7e]{1,200}$`);
 
 /**
  * The account that credentials open (specification: Authentication): `Bearer sk_test_…`, or basic with an email
@@ -18,7 +16,7 @@ export function authenticate(markets: Markets, authorization: string | undefined
   const { credentials: taken, variant } = markets.unknowns;
   const isTaken = taken === 'either' || isBearer === (variant === 'newer');
   const key = isBearer ? credentials : isBasic ? keyOf(credentials) : '';
-  if (isTaken && KEY.test(key)) return markets.open(key);
+  if (isTaken && isKey(key)) return markets.open(key);
   throw new ErrorAnswer(401, { headers: { 'www-authenticate': 'Bearer, Basic realm="sandbox"' } });
 }
 

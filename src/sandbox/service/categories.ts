@@ -1,7 +1,8 @@
 import { categoryChanges, newCategory } from '../../api/parameters.js';
+import { withChanges } from '../state/records.js';
 import { newId } from '../trade/ids.js';
 import { check } from './form.js';
-import { reading, type Service, withChanges } from './operations.js';
+import { reading, type Service } from './operations.js';
 
 /** The categories that group products (specification: Categories). */
 export const categories: Service['categories'] = {

@@ -48,12 +48,3 @@ export function reading<T extends Identified>(
     },
   };
 }
-
-/** A record with what is given of its fields. */
-export function withChanges<T extends object>(
-  record: T,
-  changes: { readonly [Field in keyof T]?: T[Field] | undefined },
-): T {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  return { ...record, ...Object.fromEntries(given) };
-}

@@ -2,12 +2,13 @@ import * as z from 'zod/mini';
 import { newProduct, productChanges } from '../../api/parameters.js';
 import { PRODUCT_TYPES } from '../../schemas/product.js';
 import type { KeptProduct } from '../state/kinds.js';
+import { withChanges } from '../state/records.js';
 import { newId } from '../trade/ids.js';
 import type { Market } from '../trade/market.js';
 import { toText, toUnits } from '../trade/money.js';
 import { showProduct } from '../trade/showing.js';
 import { check, invalid, type Sent } from './form.js';
-import { reading, type Service, withChanges } from './operations.js';
+import { reading, type Service } from './operations.js';
 import { webhookUrl } from './urls.js';
 
 const olderOnly = { webhook_url: z.optional(z.nullable(webhookUrl)) };

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import type { Endpoint } from '../../api/endpoint.js';
 import { endpoints } from '../../api/endpoints.js';
 import { listQuery } from '../../api/parameters.js';
-import type { AnswerFault } from '../faults.js';
+import type { AnswerFault } from '../fault.js';
 import type { Markets } from '../markets.js';
 import type { Market } from '../trade/market.js';
 import { answer } from './answering.js';
@@ -56,8 +56,8 @@ function strike(markets: Markets, market: Market, operation: string): void {
   const fault: AnswerFault | undefined =
     market.faults.strike(operation) ?? markets.faults.strike(operation);
   if (!fault) return;
-  const { status, retryAfter } = fault;
-  const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+  const { status, seconds } = fault;
+  const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) };
   throw new ErrorAnswer(status, { headers });
 }
 

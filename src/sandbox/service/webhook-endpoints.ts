@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { newWebhookEndpoint } from '../../api/parameters.js';
 import { eventSchemas } from '../../schemas/events.js';
+import { withChanges } from '../state/records.js';
 import { newId } from '../trade/ids.js';
 import { check } from './form.js';
-import { reading, type Service, withChanges } from './operations.js';
+import { reading, type Service } from './operations.js';
 import { webhookUrl } from './urls.js';
 
 const created = z.extend(newWebhookEndpoint, {
