@@ -1,5 +1,5 @@
-import { parametersToJsonSchema } from '../../api/json-schema.js';
-import { toOpenApi } from '../../api/openapi.js';
+import { toOpenApi } from '../../api/openapi/document.js';
+import { parametersToJsonSchema } from '../../api/openapi/json-schema.js';
 import { isJsonObject, type JsonObject } from '../../schemas/json.js';
 import type { Unknowns } from '../unknowns.js';
 import { asDeployed } from './deployed.js';
