@@ -1,0 +1,107 @@
+import { Hono } from 'hono';
+import { UsageError } from '../errors.js';
+import { writeLine } from '../report/log.js';
+import { type SandboxAccount, toSandboxAccount } from './control/account.js';
+import { controlRoutes } from './control/routes.js';
+import type { FaultPlan } from './faults.js';
+import { type Listening, listen } from './listen.js';
+import { openMarkets } from './markets.js';
+import { readOptions, type SandboxOptions } from './options.js';
+import { answer } from './service/answering.js';
+import { ErrorAnswer } from './service/answers.js';
+import { serviceRoutes } from './service/routes.js';
+import { isKey } from './state/account.js';
+import { openJournal } from './state/journal.js';
+import type { Outbox, Supplier } from './trade/market.js';
+
+/** The provider's service on this machine, made by {@link createSandbox}. */
+export interface Sandbox {
+  /** Answers a request without a port: `createClient({ fetch: sandbox.fetch, … })`. */
+  fetch(request: Request | string | URL, init?: RequestInit): Promise<Response>;
+  /** Serves it on loopback. */
+  listen(options?: { port?: number }): Promise<Listening>;
+  /**
+   * The account of a key such as `sk_test_alpha`, which is made when it is first asked for.
+   *
+   * @throws {UsageError} `option_invalid`, where the key does not begin with `sk_test_`.
+   */
+  account(key: string): SandboxAccount;
+  /** The time of all accounts. */
+  readonly clock: { now(): number; advance(ms: number): Promise<void> };
+  /** What goes wrong in all accounts. */
+  readonly faults: FaultPlan;
+  /** Ends it. What was to be sent is sent when the sandbox of the same `db` begins again. */
+  close(): Promise<void>;
+}
+
+// Until webhooks/ stands.
+const outbox: Outbox = { tell() {} };
+const supplier: Supplier = { supply() {} };
+
+/**
+ * Makes a sandbox: the provider's service itself, in this process.
+ *
+ * @throws {UsageError} `option_invalid`
+ *
+ * @example
+ * const sandbox = createSandbox();
+ * const client = createClient({
+ *   baseUrl: 'http://localhost',
+ *   auth: { accessToken: 'sk_test_alpha' },
+ *   fetch: sandbox.fetch,
+ * });
+ */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  const { unknowns, db, ...defaults } = readOptions(options);
+  const journal = db === undefined ? undefined : openJournal(db);
+  if (db !== undefined && !journal) writeLine(NO_SQLITE, 'warn');
+  const start = Date.now();
+  let ahead = 0;
+  const markets = openMarkets({
+    unknowns,
+    outbox,
+    supplier,
+    journal,
+    defaults: () => ({ ...defaults, start: start + ahead }),
+  });
+  const app = new Hono();
+  app.route('/', serviceRoutes(markets));
+  app.route('/', controlRoutes(markets));
+  app.notFound((context) =>
+    answer(context, markets, () => {
+      throw new ErrorAnswer(404);
+    }),
+  );
+  const listening = new Set<Listening>();
+  return {
+    fetch: async (request, init) => app.fetch(new Request(request, init)),
+    async listen({ port = 0 } = {}) {
+      const served = await listen((request) => app.fetch(request), port);
+      listening.add(served);
+      return served;
+    },
+    account(key) {
+      if (isKey(key)) return toSandboxAccount(markets.open(key));
+      throw new UsageError(
+        'option_invalid',
+        'sandbox.account: the key of an account begins with sk_test_, such as sk_test_alpha.',
+      );
+    },
+    clock: {
+      now: () => start + ahead,
+      async advance(ms) {
+        ahead += ms;
+        await Promise.all([...markets].map(({ account }) => account.clock.advance(ms)));
+      },
+    },
+    faults: markets.faults,
+    async close() {
+      await Promise.all([...listening].map((served) => served.close()));
+      for (const { account } of markets) account.clock.close();
+      journal?.close();
+    },
+  };
+}
+
+const NO_SQLITE =
+  'the sandbox keeps everything in memory only, because there is no SQLite: run it on Node 22.13 or later, or install libsql.';

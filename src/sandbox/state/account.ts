@@ -1,0 +1,139 @@
+import { GATEWAYS } from '../../schemas/product.js';
+import { Clock, type ClockMode } from '../clock.js';
+import { Changes } from './changes.js';
+import type { Journal } from './journal.js';
+import type {
+  KeptBlacklistEntry,
+  KeptCategory,
+  KeptFeedback,
+  KeptOrder,
+  KeptPayment,
+  KeptProduct,
+  KeptQuery,
+  KeptWebhookEndpoint,
+  KeptWebhookLog,
+  Settings,
+} from './kinds.js';
+import { type Identified, Records, withChanges } from './records.js';
+
+/** What the key of every account begins with. */
+export const KEY_PREFIX = 'sk_test_';
+
+/** Whether a text can be the key of an account. */
+export function isKey(text: string): boolean {
+  return text.startsWith(KEY_PREFIX) && /^[\x21-\x7e]{1,200}$/.test(text.slice(KEY_PREFIX.length));
+}
+
+/** What a new account begins with. */
+export interface AccountDefaults {
+  readonly clock: ClockMode;
+  /** Milliseconds since 1970. */
+  readonly start: number;
+  readonly gateways?: readonly string[] | undefined;
+  readonly webhookSecret?: string | undefined;
+}
+
+/** All records of a kind. */
+interface Kind {
+  restore(place: number, value: unknown): void;
+  clear(): void;
+}
+
+/** An account of a seller: its records, settings and time. */
+export class Account {
+  /** Such as `sk_test_alpha`. */
+  readonly key: string;
+  readonly clock: Clock;
+  readonly #changes: Changes;
+  readonly #kinds = new Map<string, Kind>();
+  readonly #initial: Settings;
+  readonly #settings: Records<Settings>;
+  readonly products: Records<KeptProduct>;
+  readonly categories: Records<KeptCategory>;
+  readonly orders: Records<KeptOrder>;
+  readonly payments: Records<KeptPayment>;
+  readonly blacklist: Records<KeptBlacklistEntry>;
+  readonly webhookEndpoints: Records<KeptWebhookEndpoint>;
+  readonly webhookLogs: Records<KeptWebhookLog>;
+  readonly queries: Records<KeptQuery>;
+  readonly feedback: Records<KeptFeedback>;
+
+  constructor(key: string, defaults: AccountDefaults, journal?: Journal) {
+    this.key = key;
+    this.#changes = new Changes(key, journal);
+    const records = <T extends Identified>(kind: string): Records<T> => {
+      const made = new Records<T>(kind, this.#changes);
+      this.#kinds.set(kind, {
+        // As put() has had it written.
+        restore: (place, value) => made.restore(place, value as T),
+        clear: () => made.clear(),
+      });
+      return made;
+    };
+    this.#settings = records('settings');
+    this.products = records('products');
+    this.categories = records('categories');
+    this.orders = records('orders');
+    this.payments = records('payments');
+    this.blacklist = records('blacklist');
+    this.webhookEndpoints = records('webhook_endpoints');
+    this.webhookLogs = records('webhook_logs');
+    this.queries = records('queries');
+    this.feedback = records('feedback');
+    for (const { kind, place, value } of journal?.load(key) ?? []) {
+      this.#kinds.get(kind)?.restore(place, value);
+    }
+    this.#initial = {
+      id: 'settings',
+      gateways: defaults.gateways ?? GATEWAYS,
+      webhook_secret: defaults.webhookSecret ?? `whsec_${key}`,
+      read_only: false,
+      clock: null,
+    };
+    const moved = this.settings.clock;
+    this.clock = new Clock({
+      mode: defaults.clock,
+      start: moved ? moved.time + sinceThen(moved.outside, defaults.clock) : defaults.start,
+      onMoved: (time) => this.set({ clock: { time, outside: Date.now() } }),
+    });
+  }
+
+  /** The key without what every key begins with. */
+  get name(): string {
+    return this.key.slice(KEY_PREFIX.length);
+  }
+
+  get settings(): Settings {
+    return this.#settings.get('settings') ?? this.#initial;
+  }
+
+  /** Changes settings. */
+  set(changes: { readonly [Name in keyof Settings]?: Settings[Name] | undefined }): void {
+    this.#settings.put(withChanges(this.settings, changes));
+  }
+
+  /** Deletes every record, and sets the settings back. The time stays, and nothing waits for one any more. */
+  reset(): void {
+    const { clock } = this.settings;
+    this.clock.clear();
+    this.transact(() => {
+      for (const kind of this.#kinds.values()) kind.clear();
+      this.set({ clock });
+    });
+  }
+
+  /** Makes changes that belong together: {@link Changes.transact}. */
+  transact<Result>(work: () => Result): Result {
+    return this.#changes.transact(work);
+  }
+
+  /** Has something run once the changes are kept: what the world outside is told. */
+  afterwards(run: () => void): void {
+    this.#changes.afterwards(run);
+  }
+}
+
+/** What has gone by outside while the sandbox was not running, where that counts. */
+function sinceThen(outside: number, mode: ClockMode): number {
+  return mode === 'real' ? Date.now() - outside : 0;
+}

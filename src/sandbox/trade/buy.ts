@@ -1,0 +1,102 @@
+import type { JsonObject } from '../../schemas/json.js';
+import type { KeptOrder, KeptProduct } from '../state/kinds.js';
+import { refuseBlacklisted } from './blacklist.js';
+import { type Gateway, toGateway } from './gateways.js';
+import { hold } from './holding.js';
+import type { Market } from './market.js';
+import { toUnits } from './money.js';
+import { openOrder, SOMEBODY } from './orders.js';
+import { Refusal } from './refusal.js';
+
+/** What a customer orders, and how they come. */
+export interface Purchase {
+  /** The id of the product. */
+  readonly product_id: string;
+  /** Default: the product's `minimum_quantity`. */
+  readonly quantity?: number | undefined;
+  /** By any of its names. Default: the first of the product's that is configured in the account. */
+  readonly gateway?: string | undefined;
+  /** Default `buyer@example.com`. */
+  readonly email?: string | undefined;
+  /** Default `203.0.113.7`. */
+  readonly ip_address?: string | undefined;
+  /** ISO 3166-1 alpha-2. Default `US`. */
+  readonly country_code?: string | undefined;
+  /** Default: a browser's. */
+  readonly user_agent?: string | undefined;
+  /** How risky the customer is, 0 to 100. Default 0. */
+  readonly risk_level?: number | undefined;
+  /** Whether the customer comes by a VPN or a proxy. Default `false`. */
+  readonly vpn?: boolean | undefined;
+  /** Where the customer came from. Default: `null`. */
+  readonly referral?: string | null | undefined;
+  /** What the customer wrote into the product's own fields. Default: nothing. */
+  readonly custom?: JsonObject | undefined;
+}
+
+/**
+ * Makes the order of a customer. It is not paid (status 0) and what it is of is kept for it; or it is of high
+ * risk (52), and closed.
+ *
+ * @throws {Refusal}
+ */
+export function buy(market: Market, purchase: Purchase): KeptOrder {
+  const { account, unknowns } = market;
+  const product = account.products.get(purchase.product_id);
+  // The older variant's private products are only not shown in any listing.
+  if (!product || (product.private && unknowns.variant === 'newer')) {
+    throw new Refusal('not_found', 'There is no such product, or it is private.');
+  }
+  const { quantity = product.minimum_quantity, vpn = false } = purchase;
+  const customer = {
+    email: purchase.email ?? SOMEBODY.email,
+    ip_address: purchase.ip_address ?? SOMEBODY.ip_address,
+    country_code: purchase.country_code ?? SOMEBODY.country_code,
+    user_agent: purchase.user_agent ?? SOMEBODY.user_agent,
+    risk_level: purchase.risk_level ?? SOMEBODY.risk_level,
+    referral: purchase.referral ?? SOMEBODY.referral,
+    custom: purchase.custom ?? SOMEBODY.custom,
+  };
+  checkQuantity(product, quantity);
+  const gateway = chooseGateway(market, product, purchase.gateway);
+  refuseBlacklisted(market, customer);
+  if (vpn && product.vpn_block) {
+    throw new Refusal('vpn_blocked', 'The product is not sold to who comes by a VPN or a proxy.');
+  }
+  const isRisky = customer.risk_level > product.max_risk_level;
+  return account.transact(() =>
+    openOrder(market, {
+      ...customer,
+      ...(isRisky ? { held: [], taken: 0 } : hold(market, product, quantity)),
+      product_id: product.id,
+      product_title: product.title,
+      currency: product.currency,
+      value: toUnits(product.price) * BigInt(quantity),
+      quantity,
+      gateway,
+      confirmations_needed: product.crypto_confirmations,
+      status: isRisky ? 52 : 0,
+      is_closed: isRisky,
+    }),
+  );
+}
+
+function checkQuantity(product: KeptProduct, quantity: number): void {
+  const { minimum_quantity: least, maximum_quantity: most } = product;
+  if (quantity < least || (most !== null && quantity > most)) {
+    const bounds = most === null ? `at least ${least}` : `from ${least} to ${most}`;
+    throw new Refusal('parameter_invalid', `The quantity has to be ${bounds}.`);
+  }
+}
+
+function chooseGateway({ account }: Market, product: KeptProduct, wanted?: string): Gateway {
+  const ofProduct = product.gateways.flatMap((name) => toGateway(name) ?? []);
+  const usable = ofProduct.filter((gateway) => account.settings.gateways.includes(gateway));
+  const gateway =
+    wanted === undefined ? usable[0] : usable.find((one) => one === toGateway(wanted));
+  if (gateway) return gateway;
+  throw new Refusal(
+    'gateway_unavailable',
+    `The gateway is none of the product's, or is not configured. There are ${usable.join(', ') || 'none'}.`,
+  );
+}

@@ -1,0 +1,87 @@
+import type { KeptFeedback, KeptQuery } from '../state/kinds.js';
+import { newId } from './ids.js';
+import type { Market } from './market.js';
+import { findOrder } from './orders.js';
+import { Refusal } from './refusal.js';
+import { showFeedback, showQuery } from './showing.js';
+import { tellRecord } from './telling.js';
+
+/** A customer asks the seller something: `query:created`. */
+export function ask(
+  market: Market,
+  question: { readonly email: string; readonly title: string; readonly message: string },
+): KeptQuery {
+  const { account, unknowns } = market;
+  const now = account.clock.timestamp();
+  const { email, title, message } = question;
+  return account.transact(() => {
+    const query = account.queries.put({
+      id: newId('qry'),
+      email,
+      title,
+      status: 'open',
+      messages: [{ from: 'customer', text: message, created_at: now }],
+      created_at: now,
+      updated_at: now,
+    });
+    tellRecord(market, 'query:created', query, showQuery(query, unknowns));
+    return query;
+  });
+}
+
+/** The seller replies (`query:replied`), or the customer writes again (`query:updated`). @throws {Refusal} */
+export function write(
+  market: Market,
+  queryId: string,
+  { from, text }: { readonly from: 'customer' | 'seller'; readonly text: string },
+): KeptQuery {
+  const { account, unknowns } = market;
+  const before = account.queries.get(queryId);
+  if (!before) throw new Refusal('not_found', 'There is no such query.');
+  const now = account.clock.timestamp();
+  return account.transact(() => {
+    const query = account.queries.put({
+      ...before,
+      status: from === 'seller' ? 'replied' : 'open',
+      messages: [...before.messages, { from, text, created_at: now }],
+      updated_at: now,
+    });
+    const event = from === 'seller' ? 'query:replied' : 'query:updated';
+    tellRecord(market, event, query, showQuery(query, unknowns));
+    return query;
+  });
+}
+
+/**
+ * What a customer says of an order that was completed: `feedback:created`, and `feedback:updated` when they say
+ * something else.
+ *
+ * @throws {Refusal}
+ */
+export function rate(
+  market: Market,
+  orderId: string,
+  { rating, message }: { readonly rating: number; readonly message: string },
+): KeptFeedback {
+  const { account, unknowns } = market;
+  const { shown } = findOrder(market, orderId, 'rated', [100]);
+  const now = account.clock.timestamp();
+  // An order is said something of once, so its feedback is known by the order's id.
+  const id = `fbk_${orderId.replace(/^ord_/, '')}`;
+  const before = account.feedback.get(id);
+  return account.transact(() => {
+    const feedback = account.feedback.put({
+      id,
+      order_id: orderId,
+      product_id: shown.product_id,
+      rating,
+      message,
+      reply: before?.reply ?? null,
+      created_at: before?.created_at ?? now,
+      updated_at: now,
+    });
+    const event = before ? 'feedback:updated' : 'feedback:created';
+    tellRecord(market, event, feedback, showFeedback(feedback, unknowns));
+    return feedback;
+  });
+}

@@ -1,0 +1,128 @@
+import type { KeptOrder, ShownOrder } from '../state/kinds.js';
+import { coinTerms, nameOf, rateOf } from './gateways.js';
+import { newId } from './ids.js';
+import type { Market } from './market.js';
+import { convert, toCents, toText, toUnits } from './money.js';
+import { Refusal } from './refusal.js';
+import { tellOrder, tellPaid } from './telling.js';
+
+/** What a customer tells of themselves. */
+export type Customer = Pick<
+  ShownOrder,
+  'email' | 'ip_address' | 'country_code' | 'user_agent' | 'risk_level' | 'referral' | 'custom'
+>;
+
+/** What an order is of, and whose. */
+export interface OrderTerms
+  extends Customer,
+    Pick<ShownOrder, 'product_id' | 'product_title' | 'currency' | 'quantity' | 'status'>,
+    Pick<KeptOrder, 'gateway' | 'confirmations_needed' | 'held' | 'taken' | 'is_closed'> {
+  /** In `currency`, in hundred-millionths. */
+  readonly value: bigint;
+}
+
+/** A customer of whom nothing is said. The address is one of those that are kept for examples. */
+export const SOMEBODY: Customer = {
+  email: 'buyer@example.com',
+  ip_address: '203.0.113.7',
+  country_code: 'US',
+  user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  risk_level: 0,
+  referral: null,
+  custom: {},
+};
+
+/**
+ * Makes an order.
+ *
+ * @param beside - Keeps what belongs to it, before it is told.
+ */
+export function openOrder(
+  market: Market,
+  terms: OrderTerms,
+  beside: (order: KeptOrder) => void = () => {},
+): KeptOrder {
+  const { gateway, confirmations_needed, held, taken, is_closed } = terms;
+  const { orders, clock } = market.account;
+  const id = newId('ord');
+  const now = clock.timestamp();
+  const exchangeRate = rateOf(terms.currency);
+  const usdValue = toCents(convert(terms.value, toUnits(exchangeRate)));
+  const coins = coinTerms(gateway, id, usdValue);
+  const shown: ShownOrder = {
+    id,
+    product_id: terms.product_id,
+    product_title: terms.product_title,
+    email: terms.email,
+    ip_address: terms.ip_address,
+    country_code: terms.country_code,
+    user_agent: terms.user_agent,
+    value: toText(terms.value),
+    usd_value: toText(usdValue),
+    exchange_rate: exchangeRate,
+    currency: terms.currency,
+    gateway: nameOf(gateway),
+    quantity: terms.quantity,
+    risk_level: terms.risk_level,
+    status: terms.status,
+    delivered: null,
+    referral: terms.referral,
+    crypto_address: coins?.address ?? null,
+    crypto_value: coins?.satoshis ?? null,
+    crypto_received: 0,
+    crypto_confirmations: 0,
+    crypto_channel: null,
+    coupon_id: null,
+    custom: terms.custom,
+    created_at: now,
+    updated_at: now,
+  };
+  const order = { id, gateway, confirmations_needed, held, taken, is_closed, received: '0', shown };
+  orders.put(order);
+  beside(order);
+  tellOrder(market, 'order:created', order);
+  return order;
+}
+
+/** What to change of an order: of what is shown, and of the rest. */
+export interface OrderChanges {
+  readonly shown?: Partial<ShownOrder>;
+  readonly kept?: Partial<Omit<KeptOrder, 'id' | 'shown'>>;
+}
+
+/** Changes an order, and tells so. One that is completed by it is paid. */
+export function changeOrder(
+  market: Market,
+  order: KeptOrder,
+  { shown, kept }: OrderChanges,
+): KeptOrder {
+  const updated_at = market.account.clock.timestamp();
+  const changed = { ...order, ...kept, shown: { ...order.shown, ...shown, updated_at } };
+  market.account.orders.put(changed);
+  const isPaid = changed.shown.status === 100 && order.shown.status !== 100;
+  if (isPaid) tellPaid(market, changed);
+  else tellOrder(market, 'order:updated', changed);
+  return changed;
+}
+
+/**
+ * The order of an id.
+ *
+ * @param statuses - Those in which it has to be for what is `done` to it, such as `paid`.
+ * @throws {Refusal} `not_found`, or `state_invalid`
+ */
+export function findOrder(
+  { account }: Market,
+  id: string,
+  done: string,
+  statuses: readonly ShownOrder['status'][],
+): KeptOrder {
+  const order = account.orders.get(id);
+  if (!order) throw new Refusal('not_found', 'There is no such order.');
+  const { status } = order.shown;
+  if (order.is_closed || !statuses.includes(status)) {
+    const state = order.is_closed ? 'closed' : `of status ${status}`;
+    throw new Refusal('state_invalid', `The order is ${state}, and cannot be ${done}.`);
+  }
+  return order;
+}

@@ -1,0 +1,73 @@
+import type { KeptOrder, KeptPayment } from '../state/kinds.js';
+import { PAYMENT_PRODUCT_ID } from '../state/kinds.js';
+import { refuseBlacklisted } from './blacklist.js';
+import { toGateway } from './gateways.js';
+import type { Market } from './market.js';
+import { toUnits } from './money.js';
+import { openOrder, SOMEBODY } from './orders.js';
+import { Refusal } from './refusal.js';
+
+/** What a payment is for, and how it goes on (specification: Payments). */
+export interface PaymentTerms extends Omit<KeptPayment, 'id'> {
+  readonly title: string;
+  readonly email: string;
+  readonly currency: string;
+  readonly value: number | string;
+  /** By any of its names. */
+  readonly gateway: string;
+  /** 0 to 6. */
+  readonly confirmations: number;
+  readonly ip_address?: string | undefined;
+}
+
+/**
+ * Makes a payment and its order, which have the same id.
+ *
+ * @throws {Refusal}
+ */
+export function createPayment(market: Market, terms: PaymentTerms): KeptOrder {
+  const { account } = market;
+  const { white_label, return_url, webhook_url } = terms;
+  const gateway = toGateway(terms.gateway);
+  if (!gateway || !account.settings.gateways.includes(gateway)) {
+    throw new Refusal(
+      'gateway_unavailable',
+      `gateway has to be configured in the payment settings. There are ${account.settings.gateways.join(', ') || 'none'}`,
+    );
+  }
+  const value = toUnits(terms.value);
+  if (value <= 0n) throw new Refusal('parameter_invalid', 'value has to be above 0');
+  const ip_address = terms.ip_address ?? SOMEBODY.ip_address;
+  const customer = { ...SOMEBODY, email: terms.email, ip_address };
+  refuseBlacklisted(market, customer);
+  return account.transact(() =>
+    openOrder(
+      market,
+      {
+        ...customer,
+        product_id: PAYMENT_PRODUCT_ID,
+        product_title: terms.title,
+        currency: terms.currency,
+        quantity: 1,
+        value,
+        gateway,
+        confirmations_needed: terms.confirmations,
+        held: [],
+        taken: 0,
+        status: 0,
+        is_closed: false,
+      },
+      ({ id }) => account.payments.put({ id, white_label, return_url, webhook_url }),
+    ),
+  );
+}
+
+/** Deletes a payment; `false` where there is none. Its order stays, and nobody can pay it any more. */
+export function deletePayment({ account }: Market, id: string): boolean {
+  return account.transact(() => {
+    const order = account.orders.get(id);
+    const isUnpaid = order?.shown.status === 0 || order?.shown.status === 53;
+    if (isUnpaid) account.orders.put({ ...order, is_closed: true });
+    return account.payments.delete(id);
+  });
+}

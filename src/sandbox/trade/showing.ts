@@ -1,0 +1,52 @@
+import type { Variant } from '../../api/endpoint.js';
+import type { JsonObject } from '../../schemas/json.js';
+import type { KeptFeedback, KeptProduct, KeptQuery } from '../state/kinds.js';
+import type { Unknowns } from '../unknowns.js';
+import { stockOf } from './stock.js';
+
+// Records as the service shows them, in its answers and as payloads.
+
+const TYPE_CODES = { file: 1, serials: 2, dynamic: 3, service: 4 };
+
+/** What only products of the one or the other variant have. */
+const ONLY: Readonly<Record<Variant, readonly string[]>> = {
+  newer: [
+    'customer_details_required',
+    'warranty',
+    'warranty_duration',
+    'redirect_url',
+    'hide_stock',
+  ],
+  older: ['crypto_confirmations', 'webhook_url'],
+};
+
+/** A product in the shape of a variant (specification: Product). */
+export function showProduct(product: KeptProduct, unknowns: Unknowns): JsonObject {
+  const { variant, olderCustom } = unknowns;
+  const left = ONLY[variant === 'newer' ? 'older' : 'newer'];
+  const shown = Object.entries(product).filter(([name]) => !left.includes(name));
+  const stock = stockOf(product);
+  if (variant === 'newer') return { ...Object.fromEntries(shown), stock, theme: 'default' };
+  return {
+    ...Object.fromEntries(shown),
+    stock,
+    product_type: TYPE_CODES[product.product_type],
+    custom: olderCustom === 'empty' ? {} : null,
+    theme: 1,
+    paypal_email_delivery: false,
+  };
+}
+
+/** A question of a customer's, in a shape that the specification does not show. */
+export function showQuery(query: KeptQuery, { customerRecords }: Unknowns): JsonObject {
+  const { messages, ...rest } = query;
+  if (customerRecords === 'thread') return { ...rest, messages };
+  return { ...rest, message: messages.at(-1)?.text ?? '' };
+}
+
+/** What a customer says of an order, in a shape that the specification does not show. */
+export function showFeedback(feedback: KeptFeedback, { customerRecords }: Unknowns): JsonObject {
+  const { message, reply, ...rest } = feedback;
+  if (customerRecords === 'flat') return { ...rest, message, reply };
+  return { ...rest, messages: [message, ...(reply === null ? [] : [reply])] };
+}
