@@ -1,0 +1,36 @@
+import { toUtf8 } from '../../request/bytes.js';
+import { sign } from '../../request/signature.js';
+import type { KeptWebhookLog } from '../state/kinds.js';
+import type { Market } from '../trade/market.js';
+import { isDynamicCall } from './dynamic-call.js';
+
+/** What is posted. */
+export interface Message {
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * The webhook of a log: its payload as JSON, signed over the bytes that are sent (specification: Events). Each
+ * attempt has the same bytes, and is signed with the secret that the account has then.
+ */
+export function toMessage(
+  log: KeptWebhookLog,
+  { account, unknowns }: Pick<Market, 'account' | 'unknowns'>,
+  headerPrefix: string,
+): Message {
+  const body = toUtf8(JSON.stringify(log.payload));
+  const isSigned = !isDynamicCall(log) || unknowns.dynamicCall === 'post-json';
+  const signature = sign(body, account.settings.webhook_secret);
+  return {
+    body,
+    headers: {
+      'Content-Type': 'application/json',
+      'Content-Length': `${body.length}`,
+      'User-Agent': 'storefront-sandbox',
+      [`${headerPrefix}Event`]: log.event,
+      [`${headerPrefix}Webhook`]: log.id,
+      ...(isSigned && { [`${headerPrefix}Signature`]: signature }),
+    },
+  };
+}
