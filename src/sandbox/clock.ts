@@ -95,11 +95,16 @@ export class Clock {
     this.#moveTo(end);
   }
 
+  /** Takes all timers back. */
+  clear(): void {
+    clearTimeout(this.#wake);
+    this.#due.length = 0;
+  }
+
   /** Runs nothing any more. */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#wake);
-    this.#due.length = 0;
+    this.clear();
   }
 
   #take(until: number): Due | undefined {

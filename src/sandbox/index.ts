@@ -1,7 +1,11 @@
 export type { ClockMode } from './clock.js';
-export type { AnswerFault, Fault, Faults, OperationId, SendFault } from './faults.js';
+export type { AccountSettings, SandboxAccount } from './control/account.js';
+export type { AnswerFault, Fault, OperationId, SendFault } from './fault.js';
+export type { FaultPlan } from './faults.js';
 export type { Listening } from './listen.js';
 export type { SandboxOptions } from './options.js';
 export { createSandbox, type Sandbox } from './sandbox.js';
+export type { Purchase } from './trade/buy.js';
+export type { Paying } from './trade/pay.js';
 export { Refusal, type RefusalCode } from './trade/refusal.js';
 export type { Unknowns } from './unknowns.js';

@@ -1,20 +1,29 @@
 import { once } from 'node:events';
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { isLoopback } from '../loopback.js';
 
 /** A sandbox that is served. */
 export interface Listening {
   /** Such as `http://127.0.0.1:4010`. */
   readonly url: string;
   readonly port: number;
+  /** Stops serving. Requests that are under way are answered. */
   close(): Promise<void>;
 }
 
 /** Serves requests on loopback, for nobody outside of this machine. */
 export async function listen(
-  fetch: (request: Request) => Promise<Response>,
+  fetch: (request: Request) => Promise<Response> | Response,
   port: number,
 ): Promise<Listening> {
-  const server = createAdaptorServer({ fetch });
+  // Whoever imports this keeps their own Request and Response.
+  const options = { overrideGlobalObjects: false };
+  const listener = getRequestListener(
+    (request) => (isFromHere(request) ? fetch(request) : REFUSED.clone()),
+    options,
+  );
+  const server = createServer(listener);
   await once(server.listen(port, '127.0.0.1'), 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
@@ -23,8 +32,26 @@ export async function listen(
     port: bound,
     async close() {
       server.close();
-      if ('closeAllConnections' in server) server.closeAllConnections();
+      server.closeIdleConnections();
       await once(server, 'close');
     },
   };
+}
+
+const REFUSED = Response.json(
+  { message: 'The sandbox answers only requests of this machine, to a host on loopback.' },
+  { status: 403 },
+);
+
+/**
+ * Whether a request is meant for this machine. A page from elsewhere, in a browser here, could otherwise reach the
+ * sandbox: by a name that it has pointed at this machine, or by a form.
+ */
+function isFromHere(request: Request): boolean {
+  if (!isLoopback(new URL(request.url))) return false;
+  const origin = request.headers.get('origin');
+  if (origin !== null) return URL.canParse(origin) && isLoopback(new URL(origin));
+  const site = request.headers.get('sec-fetch-site');
+  // A link that leads here may be anywhere, such as on the seller's own page.
+  return site !== 'cross-site' || request.headers.get('sec-fetch-mode') === 'navigate';
 }

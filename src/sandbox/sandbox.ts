@@ -1,10 +1,18 @@
 import { Hono } from 'hono';
-import { Faults } from './faults.js';
+import { UsageError } from '../errors.js';
+import { writeLine } from '../report/log.js';
+import { type SandboxAccount, toSandboxAccount } from './control/account.js';
+import { controlRoutes } from './control/routes.js';
+import type { FaultPlan } from './faults.js';
 import { type Listening, listen } from './listen.js';
-import type { SandboxOptions } from './options.js';
-import { Account } from './state/account.js';
-import type { Market, Outbox, Supplier } from './trade/market.js';
-import { chooseUnknowns } from './unknowns.js';
+import { openMarkets } from './markets.js';
+import { readOptions, type SandboxOptions } from './options.js';
+import { answer } from './service/answering.js';
+import { ErrorAnswer } from './service/answers.js';
+import { serviceRoutes } from './service/routes.js';
+import { isKey } from './state/account.js';
+import { openJournal } from './state/journal.js';
+import type { Outbox, Supplier } from './trade/market.js';
 
 /** The provider's service on this machine, made by {@link createSandbox}. */
 export interface Sandbox {
@@ -12,22 +20,18 @@ export interface Sandbox {
   fetch(request: Request | string | URL, init?: RequestInit): Promise<Response>;
   /** Serves it on loopback. */
   listen(options?: { port?: number }): Promise<Listening>;
-  /** The account of a key such as `sk_test_alpha`. */
-  account(key: string): Account;
+  /**
+   * The account of a key such as `sk_test_alpha`, which is made when it is first asked for.
+   *
+   * @throws {UsageError} `option_invalid`, where the key does not begin with `sk_test_`.
+   */
+  account(key: string): SandboxAccount;
   /** The time of all accounts. */
   readonly clock: { now(): number; advance(ms: number): Promise<void> };
   /** What goes wrong in all accounts. */
-  readonly faults: Faults;
+  readonly faults: FaultPlan;
   /** Ends it. What was to be sent is sent when the sandbox of the same `db` begins again. */
   close(): Promise<void>;
-}
-
-/** All accounts of a sandbox. */
-export interface Markets extends Iterable<Market> {
-  /** The one of a key, which is made when it is first asked for. */
-  open(key: string): Market;
-  /** The one of a name, which is the key without `sk_test_`, if there is one. */
-  find(name: string): Market | undefined;
 }
 
 // Until webhooks/ stands.
@@ -48,32 +52,41 @@ const supplier: Supplier = { supply() {} };
  * });
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { seed, clock = 'real', gateways, webhookSecret } = options;
-  const given = { ...options.unknowns, ...(options.variant && { variant: options.variant }) };
-  const unknowns = chooseUnknowns(given, seed);
+  const { unknowns, db, ...defaults } = readOptions(options);
+  const journal = db === undefined ? undefined : openJournal(db);
+  if (db !== undefined && !journal) writeLine(NO_SQLITE, 'warn');
   const start = Date.now();
   let ahead = 0;
-  const opened = new Map<string, Market>();
-  const faults = new Faults();
-  const markets: Markets = {
-    open(key) {
-      const found = opened.get(key);
-      if (found) return found;
-      const defaults = { clock, start: start + ahead, gateways, webhookSecret };
-      const account = new Account(key, defaults);
-      const market = { account, unknowns, faults: new Faults(), outbox, supplier };
-      opened.set(key, market);
-      return market;
-    },
-    find: (name) => opened.get(`sk_test_${name}`),
-    [Symbol.iterator]: () => opened.values(),
-  };
+  const markets = openMarkets({
+    unknowns,
+    outbox,
+    supplier,
+    journal,
+    defaults: () => ({ ...defaults, start: start + ahead }),
+  });
   const app = new Hono();
-  const fetch: Sandbox['fetch'] = async (request, init) => app.fetch(new Request(request, init));
+  app.route('/', serviceRoutes(markets));
+  app.route('/', controlRoutes(markets));
+  app.notFound((context) =>
+    answer(context, markets, () => {
+      throw new ErrorAnswer(404);
+    }),
+  );
+  const listening = new Set<Listening>();
   return {
-    fetch,
-    listen: ({ port = 0 } = {}) => listen(fetch, port),
-    account: (key) => markets.open(key).account,
+    fetch: async (request, init) => app.fetch(new Request(request, init)),
+    async listen({ port = 0 } = {}) {
+      const served = await listen((request) => app.fetch(request), port);
+      listening.add(served);
+      return served;
+    },
+    account(key) {
+      if (isKey(key)) return toSandboxAccount(markets.open(key));
+      throw new UsageError(
+        'option_invalid',
+        'sandbox.account: the key of an account begins with sk_test_, such as sk_test_alpha.',
+      );
+    },
     clock: {
       now: () => start + ahead,
       async advance(ms) {
@@ -81,9 +94,14 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         await Promise.all([...markets].map(({ account }) => account.clock.advance(ms)));
       },
     },
-    faults,
+    faults: markets.faults,
     async close() {
+      await Promise.all([...listening].map((served) => served.close()));
       for (const { account } of markets) account.clock.close();
+      journal?.close();
     },
   };
 }
+
+const NO_SQLITE =
+  'the sandbox keeps everything in memory only, because there is no SQLite: run it on Node 22.13 or later, or install libsql.';

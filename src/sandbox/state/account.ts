@@ -14,7 +14,15 @@ import type {
   KeptWebhookLog,
   Settings,
 } from './kinds.js';
-import { type Identified, Records } from './records.js';
+import { type Identified, Records, withChanges } from './records.js';
+
+/** What the key of every account begins with. */
+export const KEY_PREFIX = 'sk_test_';
+
+/** Whether a text can be the key of an account. */
+export function isKey(text: string): boolean {
+  return text.startsWith(KEY_PREFIX) && /^[\x21-\x7e]{1,200}$/.test(text.slice(KEY_PREFIX.length));
+}
 
 /** What a new account begins with. */
 export interface AccountDefaults {
@@ -25,12 +33,20 @@ export interface AccountDefaults {
   readonly webhookSecret?: string | undefined;
 }
 
+/** All records of a kind. */
+interface Kind {
+  restore(place: number, value: unknown): void;
+  clear(): void;
+}
+
 /** An account of a seller: its records, settings and time. */
 export class Account {
   /** Such as `sk_test_alpha`. */
   readonly key: string;
   readonly clock: Clock;
   readonly #changes: Changes;
+  readonly #kinds = new Map<string, Kind>();
+  readonly #initial: Settings;
   readonly #settings: Records<Settings>;
   readonly products: Records<KeptProduct>;
   readonly categories: Records<KeptCategory>;
@@ -45,11 +61,13 @@ export class Account {
   constructor(key: string, defaults: AccountDefaults, journal?: Journal) {
     this.key = key;
     this.#changes = new Changes(key, journal);
-    const restore = new Map<string, (place: number, value: unknown) => void>();
     const records = <T extends Identified>(kind: string): Records<T> => {
       const made = new Records<T>(kind, this.#changes);
-      // As put() has had it written.
-      restore.set(kind, (place, value) => made.restore(place, value as T));
+      this.#kinds.set(kind, {
+        // As put() has had it written.
+        restore: (place, value) => made.restore(place, value as T),
+        clear: () => made.clear(),
+      });
       return made;
     };
     this.#settings = records('settings');
@@ -63,17 +81,15 @@ export class Account {
     this.queries = records('queries');
     this.feedback = records('feedback');
     for (const { kind, place, value } of journal?.load(key) ?? []) {
-      restore.get(kind)?.(place, value);
+      this.#kinds.get(kind)?.restore(place, value);
     }
-    if (this.#settings.size === 0) {
-      this.#settings.put({
-        id: 'settings',
-        gateways: defaults.gateways ?? GATEWAYS,
-        webhook_secret: defaults.webhookSecret ?? `whsec_${key}`,
-        read_only: false,
-        clock: null,
-      });
-    }
+    this.#initial = {
+      id: 'settings',
+      gateways: defaults.gateways ?? GATEWAYS,
+      webhook_secret: defaults.webhookSecret ?? `whsec_${key}`,
+      read_only: false,
+      clock: null,
+    };
     const moved = this.settings.clock;
     this.clock = new Clock({
       mode: defaults.clock,
@@ -82,15 +98,28 @@ export class Account {
     });
   }
 
+  /** The key without what every key begins with. */
+  get name(): string {
+    return this.key.slice(KEY_PREFIX.length);
+  }
+
   get settings(): Settings {
-    const [settings] = this.#settings;
-    if (!settings) throw new Error('An account has settings from its beginning.');
-    return settings;
+    return this.#settings.get('settings') ?? this.#initial;
   }
 
   /** Changes settings. */
-  set(changes: Partial<Omit<Settings, 'id'>>): void {
-    this.#settings.put({ ...this.settings, ...changes });
+  set(changes: { readonly [Name in keyof Settings]?: Settings[Name] | undefined }): void {
+    this.#settings.put(withChanges(this.settings, changes));
+  }
+
+  /** Deletes every record, and sets the settings back. The time stays, and nothing waits for one any more. */
+  reset(): void {
+    const { clock } = this.settings;
+    this.clock.clear();
+    this.transact(() => {
+      for (const kind of this.#kinds.values()) kind.clear();
+      this.set({ clock });
+    });
   }
 
   /** Makes changes that belong together: {@link Changes.transact}. */

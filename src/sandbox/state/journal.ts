@@ -1,3 +1,7 @@
+import { UsageError } from '../../errors.js';
+import { describeError } from '../../report/text.js';
+import { type Connection, openSqlite } from './sqlite.js';
+
 /** A record that came to be, was replaced or, with a `value` of `undefined`, deleted. */
 export interface Change {
   readonly account: string;
@@ -23,4 +27,78 @@ export interface Journal {
   /** Keeps all of the changes, or none. */
   write(changes: readonly Change[]): void;
   close(): void;
+}
+
+/** The layout of the file. Another one is refused: what a sandbox keeps is made anew in no time. */
+const LAYOUT = 1;
+
+/**
+ * Opens the journal in a file of SQLite; `undefined` where there is no SQLite.
+ *
+ * @throws {UsageError} `option_invalid`, where the file is none of a sandbox, or another one has it open.
+ */
+export function openJournal(file: string): Journal | undefined {
+  try {
+    const connection = openSqlite(file);
+    if (!connection) return undefined;
+    // So that the next one that opens it is told, instead of both writing over each other.
+    connection.exec('PRAGMA locking_mode = EXCLUSIVE');
+    connection.exec('PRAGMA journal_mode = WAL');
+    // Of a process that is killed nothing is lost by it; only of a machine that loses its power.
+    connection.exec('PRAGMA synchronous = NORMAL');
+    return journalOn(connection, file);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(
+      'option_invalid',
+      `createSandbox: the file of the option db cannot be used (${describeError(error)}). Another sandbox may have it open: give each its own.`,
+      { cause: error },
+    );
+  }
+}
+
+function journalOn(connection: Connection, file: string): Journal {
+  const [found] = connection.prepare('PRAGMA user_version').all() as { user_version: number }[];
+  const layout = found?.user_version ?? 0;
+  if (layout !== 0 && layout !== LAYOUT) {
+    throw new UsageError(
+      'option_invalid',
+      `createSandbox: ${file} was written by another version of the sandbox. Delete it, or give another db.`,
+    );
+  }
+  connection.exec(`PRAGMA user_version = ${LAYOUT}`);
+  connection.exec(`CREATE TABLE IF NOT EXISTS records (
+    account TEXT NOT NULL, kind TEXT NOT NULL, place INTEGER NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (account, kind, place)
+  ) WITHOUT ROWID`);
+  const put = connection.prepare('INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)');
+  const remove = connection.prepare(
+    'DELETE FROM records WHERE account = ? AND kind = ? AND place = ?',
+  );
+  const accounts = connection.prepare('SELECT DISTINCT account FROM records');
+  const load = connection.prepare(
+    'SELECT kind, place, value FROM records WHERE account = ? ORDER BY kind, place',
+  );
+  return {
+    accounts: () => (accounts.all() as { account: string }[]).map(({ account }) => account),
+    load: (account) =>
+      (load.all(account) as { kind: string; place: number; value: string }[]).map((row) => ({
+        ...row,
+        value: JSON.parse(row.value),
+      })),
+    write(changes) {
+      connection.exec('BEGIN');
+      try {
+        for (const { account, kind, place, value } of changes) {
+          if (value) put.run(account, kind, place, JSON.stringify(value));
+          else remove.run(account, kind, place);
+        }
+        connection.exec('COMMIT');
+      } catch (error) {
+        connection.exec('ROLLBACK');
+        throw error;
+      }
+    },
+    close: () => connection.close(),
+  };
 }

@@ -112,7 +112,8 @@ export interface KeptPayment extends Identified {
 }
 
 export interface KeptBlacklistEntry extends Dated {
-  readonly blacklist_type: 1 | 2 | 3;
+  /** 1 email, 2 IP address, 3 country code. */
+  readonly blacklist_type: number;
   readonly blocked_data: string;
   readonly note: string | null;
 }

@@ -85,6 +85,10 @@ export class Records<T extends Identified> implements Iterable<T> {
     return true;
   }
 
+  clear(): void {
+    for (const { value } of [...this.#entries].reverse()) this.delete(value.id);
+  }
+
   /** Puts back what the journal has kept. To be called in the order of the places. */
   restore(place: number, value: T): void {
     const entry = { place, value };
@@ -114,4 +118,13 @@ export class Records<T extends Identified> implements Iterable<T> {
   #tell(place: number, value: T | undefined, undo: () => void): void {
     this.#changes.add({ kind: this.#kind, place, value }, undo);
   }
+}
+
+/** A record with what is given of its fields. */
+export function withChanges<T extends object>(
+  record: T,
+  changes: { readonly [Field in keyof T]?: T[Field] | undefined },
+): T {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return { ...record, ...Object.fromEntries(given) };
 }

@@ -10,15 +10,14 @@ export function refuseBlacklisted(
   { account }: Market,
   customer: { readonly email: string; readonly ip_address: string; readonly country_code: string },
 ): void {
-  const { email, ip_address, country_code } = customer;
-  const known = {
-    1: ['email', email],
-    2: ['IP address', ip_address],
-    3: ['country', country_code],
-  };
+  const known = [
+    { type: 1, name: 'email', value: customer.email },
+    { type: 2, name: 'IP address', value: customer.ip_address },
+    { type: 3, name: 'country', value: customer.country_code },
+  ];
   for (const { blacklist_type, blocked_data } of account.blacklist) {
-    const [name, value = ''] = known[blacklist_type];
-    if (value.toLowerCase() === blocked_data.trim().toLowerCase()) {
+    const { name, value } = known.find(({ type }) => type === blacklist_type) ?? {};
+    if (value?.toLowerCase() === blocked_data.trim().toLowerCase()) {
       throw new Refusal('blacklisted', `The customer's ${name} is on the blacklist.`);
     }
   }

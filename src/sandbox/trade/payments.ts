@@ -62,16 +62,12 @@ export function createPayment(market: Market, terms: PaymentTerms): KeptOrder {
   );
 }
 
-/**
- * Deletes a payment. Its order stays, and nobody can pay it any more.
- *
- * @throws {Refusal} `not_found`
- */
-export function deletePayment({ account }: Market, id: string): void {
-  account.transact(() => {
-    if (!account.payments.delete(id)) throw new Refusal('not_found', 'There is no such payment.');
+/** Deletes a payment; `false` where there is none. Its order stays, and nobody can pay it any more. */
+export function deletePayment({ account }: Market, id: string): boolean {
+  return account.transact(() => {
     const order = account.orders.get(id);
     const isUnpaid = order?.shown.status === 0 || order?.shown.status === 53;
     if (isUnpaid) account.orders.put({ ...order, is_closed: true });
+    return account.payments.delete(id);
   });
 }

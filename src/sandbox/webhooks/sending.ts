@@ -1,7 +1,8 @@
 import { writeLine } from '../../report/log.js';
 import { describeError } from '../../report/text.js';
 import type { Timer } from '../clock.js';
-import type { Faults, SendFault } from '../faults.js';
+import type { SendFault } from '../fault.js';
+import type { Faults } from '../faults.js';
 import type { Account } from '../state/account.js';
 import type { KeptWebhookLog } from '../state/kinds.js';
 import type { Market } from '../trade/market.js';

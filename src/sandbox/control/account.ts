@@ -1,0 +1,84 @@
+import type { FaultPlan } from '../faults.js';
+import type { Settings, ShownOrder } from '../state/kinds.js';
+import { buy, type Purchase } from '../trade/buy.js';
+import { ask, rate, write } from '../trade/customers.js';
+import type { Market } from '../trade/market.js';
+import { confirm, type Paying, pay } from '../trade/pay.js';
+import { chargeBack, expire, refund } from '../trade/reverse.js';
+
+/** What is set in an account, by the names that `/sandbox/settings` has for it. */
+export type AccountSettings = Pick<Settings, 'gateways' | 'webhook_secret' | 'read_only'>;
+
+/**
+ * An account of a sandbox, and those who deal with it: customers, their banks, time. What a customer is refused
+ * rejects with a {@link Refusal}.
+ *
+ * @example
+ * const account = sandbox.account('sk_test_alpha');
+ * const order = await account.buy({ product_id: product.id });
+ * await account.pay(order.id);
+ */
+export interface SandboxAccount {
+  readonly key: string;
+  readonly settings: AccountSettings;
+  /** Its own time. */
+  readonly clock: {
+    /** Milliseconds since 1970. */
+    now(): number;
+    /** Moves it ahead, and does what is due on the way. */
+    advance(ms: number): Promise<void>;
+  };
+  /** What goes wrong in it. */
+  readonly faults: FaultPlan;
+  /** A customer orders a product. */
+  buy(purchase: Purchase): Promise<ShownOrder>;
+  /** A customer pays an order, or a part of it. */
+  pay(orderId: string, paying?: Paying): Promise<ShownOrder>;
+  /** A payment gets its next confirmations. Default: one. */
+  confirm(orderId: string, confirmations?: number): Promise<ShownOrder>;
+  /** The seller gives the money back. */
+  refund(orderId: string): Promise<ShownOrder>;
+  /** The bank takes the money back. */
+  chargeBack(orderId: string): Promise<ShownOrder>;
+  /** An order that was not paid is closed. */
+  expire(orderId: string): Promise<ShownOrder>;
+  /** A customer asks the seller something. Gives the id of the query. */
+  ask(question: Parameters<typeof ask>[1]): Promise<{ readonly id: string }>;
+  /** The seller replies to a query, or the customer writes again. */
+  write(queryId: string, message: Parameters<typeof write>[2]): Promise<void>;
+  /** A customer says something of an order, or something else. Gives the id of the feedback. */
+  rate(orderId: string, feedback: Parameters<typeof rate>[2]): Promise<{ readonly id: string }>;
+  /** Changes settings. */
+  set(settings: Partial<AccountSettings>): void;
+  /** Empties it: records, faults and settings. Its time stays. */
+  reset(): void;
+}
+
+/** The account as a program has it. */
+export function toSandboxAccount(market: Market): SandboxAccount {
+  const { account, faults } = market;
+  const { clock } = account;
+  return {
+    key: account.key,
+    get settings() {
+      const { gateways, webhook_secret, read_only } = account.settings;
+      return { gateways, webhook_secret, read_only };
+    },
+    clock: { now: () => clock.now(), advance: (ms) => clock.advance(ms) },
+    faults,
+    buy: (purchase) => clock.during(() => buy(market, purchase).shown),
+    pay: (id, paying) => clock.during(() => pay(market, id, paying).shown),
+    confirm: (id, confirmations) => clock.during(() => confirm(market, id, confirmations).shown),
+    refund: (id) => clock.during(() => refund(market, id).shown),
+    chargeBack: (id) => clock.during(() => chargeBack(market, id).shown),
+    expire: (id) => clock.during(() => expire(market, id).shown),
+    ask: (question) => clock.during(() => ({ id: ask(market, question).id })),
+    write: (id, message) => clock.during(() => void write(market, id, message)),
+    rate: (id, feedback) => clock.during(() => ({ id: rate(market, id, feedback).id })),
+    set: (settings) => account.set(settings),
+    reset() {
+      account.reset();
+      faults.clear();
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { parametersToJsonSchema } from '../../api/json-schema.js';
+import { toOpenApi } from '../../api/openapi.js';
+import { isJsonObject, type JsonObject } from '../../schemas/json.js';
+import type { Unknowns } from '../unknowns.js';
+import type { ControlOperation } from './operation.js';
+import { controlOperations } from './operations.js';
+
+const TAG = 'Sandbox';
+
+/** The OpenAPI document of the sandbox: that of the service, and what only a sandbox has. */
+export function toDocument({ variant }: Pick<Unknowns, 'variant'>): JsonObject {
+  const document = takingLoopback(toOpenApi({ variant }));
+  const { paths, tags } = document;
+  const own: Record<string, JsonObject> = {};
+  for (const [id, operation] of Object.entries(controlOperations)) {
+    const path = operation.path.replace(':id', '{id}');
+    own[path] = { ...own[path], [operation.method.toLowerCase()]: describe(id, operation) };
+  }
+  return {
+    ...document,
+    servers: [{ url: '/', description: 'This sandbox.' }],
+    tags: [
+      ...(Array.isArray(tags) ? tags : []),
+      { name: TAG, description: 'What only a sandbox has.' },
+    ],
+    paths: { ...(isJsonObject(paths) ? paths : {}), ...own },
+  };
+}
+
+/** Webhook URLs on this machine may be plain HTTP, so their pattern takes both. */
+function takingLoopback(document: JsonObject): JsonObject {
+  return JSON.parse(
+    JSON.stringify(document).replaceAll('"^https:\\\\/\\\\/"', '"^https?:\\\\/\\\\/"'),
+  );
+}
+
+function describe(id: string, { path, summary, status, returned, sent, method }: ControlOperation) {
+  const hasId = path.includes(':id');
+  const schema = parametersToJsonSchema(sent);
+  const error = (name: string) => ({ $ref: `#/components/responses/${name}` });
+  return {
+    operationId: id,
+    summary,
+    tags: [TAG],
+    parameters: hasId ? [ID] : [],
+    ...(method === 'GET' || method === 'DELETE' ? {} : { requestBody: bodyOf(schema) }),
+    responses: {
+      [status]: returned
+        ? { description: 'Done.', content: { 'application/json': { schema: returned } } }
+        : { description: 'Done.' },
+      400: error('request_invalid'),
+      401: error('unauthenticated'),
+      ...(hasId ? { 404: error('not_found') } : {}),
+    },
+  };
+}
+
+const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+
+function bodyOf(schema: JsonObject): JsonObject {
+  const content = { schema };
+  return {
+    content: { 'application/json': content, 'application/x-www-form-urlencoded': content },
+  };
+}

@@ -1,0 +1,227 @@
+import * as z from 'zod/mini';
+import { amount } from '../../api/parameters.js';
+import { jsonObject } from '../../schemas/json.js';
+import { GATEWAYS } from '../../schemas/product.js';
+import { toTimestamp } from '../clock.js';
+import { faultSchema } from '../fault.js';
+import type { KeptOrder } from '../state/kinds.js';
+import { buy } from '../trade/buy.js';
+import { ask, rate, write } from '../trade/customers.js';
+import type { Market } from '../trade/market.js';
+import { confirm, pay } from '../trade/pay.js';
+import { chargeBack, expire, refund } from '../trade/reverse.js';
+import { showFeedback, showQuery } from '../trade/showing.js';
+import { type ControlOperation, NOTHING, operation } from './operation.js';
+
+const text = z.string().check(z.minLength(1));
+const ORDER = { $ref: '#/components/schemas/Order' };
+const RECORD = { type: 'object', description: 'A record that the specification does not show.' };
+const FAULT = { type: 'object', properties: { operation: { type: 'string' } } };
+const CLOCK = {
+  type: 'object',
+  properties: {
+    mode: { enum: ['real', 'manual', 'fast'] },
+    now: { type: 'string', format: 'date-time' },
+  },
+  required: ['mode', 'now'],
+};
+const SETTINGS = {
+  type: 'object',
+  properties: {
+    gateways: { type: 'array', items: { type: 'string' } },
+    webhook_secret: { type: 'string' },
+    read_only: { type: 'boolean' },
+  },
+  required: ['gateways', 'webhook_secret', 'read_only'],
+};
+
+const purchase = z.object({
+  product_id: text,
+  quantity: z.optional(z.int().check(z.minimum(1))),
+  gateway: z.optional(text),
+  email: z.optional(text),
+  ip_address: z.optional(text),
+  country_code: z.optional(z.string().check(z.regex(/^[A-Za-z]{2}$/, 'has to be of ISO 3166-1'))),
+  user_agent: z.optional(z.string()),
+  risk_level: z.optional(z.int().check(z.minimum(0), z.maximum(100))),
+  vpn: z.optional(z.boolean()),
+  referral: z.optional(z.nullable(z.string())),
+  custom: z.optional(jsonObject),
+});
+
+/** What only a sandbox has, by its operation id. */
+export const controlOperations: Readonly<Record<string, ControlOperation>> = {
+  'sandbox.buy': operation({
+    method: 'POST',
+    path: '/sandbox/orders',
+    summary: 'A customer orders a product.',
+    sent: purchase,
+    status: 201,
+    returned: ORDER,
+    run: (market, sent) => buy(market, sent).shown,
+  }),
+  'sandbox.pay': operation({
+    method: 'POST',
+    path: '/sandbox/orders/:id/pay',
+    summary: 'A customer pays an order, or a part of it.',
+    sent: z.object({ value: z.optional(amount), pending: z.optional(z.boolean()) }),
+    status: 200,
+    returned: ORDER,
+    run: (market, sent, id) => pay(market, id, sent).shown,
+  }),
+  'sandbox.confirm': operation({
+    method: 'POST',
+    path: '/sandbox/orders/:id/confirm',
+    summary: 'A payment gets its next confirmations.',
+    sent: z.object({ confirmations: z._default(z.int().check(z.minimum(1)), 1) }),
+    status: 200,
+    returned: ORDER,
+    run: (market, { confirmations }, id) => confirm(market, id, confirmations).shown,
+  }),
+  'sandbox.refund': onOrder('refund', 'The seller gives the money back.', refund),
+  'sandbox.chargeBack': onOrder('charge-back', 'The bank takes the money back.', chargeBack),
+  'sandbox.expire': onOrder('expire', 'An order that was not paid is closed.', expire),
+  'sandbox.rate': operation({
+    method: 'POST',
+    path: '/sandbox/orders/:id/feedback',
+    summary: 'A customer says something of an order, or something else.',
+    sent: z.object({ rating: z.int().check(z.minimum(1), z.maximum(5)), message: z.string() }),
+    status: 200,
+    returned: RECORD,
+    run: (market, sent, id) => showFeedback(rate(market, id, sent), market.unknowns),
+  }),
+  'sandbox.ask': operation({
+    method: 'POST',
+    path: '/sandbox/queries',
+    summary: 'A customer asks the seller something.',
+    sent: z.object({ email: text, title: text, message: text }),
+    status: 201,
+    returned: RECORD,
+    run: (market, sent) => showQuery(ask(market, sent), market.unknowns),
+  }),
+  'sandbox.write': operation({
+    method: 'POST',
+    path: '/sandbox/queries/:id/messages',
+    summary: 'The seller replies to a query, or the customer writes again.',
+    sent: z.object({ from: z.enum(['seller', 'customer']), text }),
+    status: 200,
+    returned: RECORD,
+    run: (market, sent, id) => showQuery(write(market, id, sent), market.unknowns),
+  }),
+  'sandbox.clock': operation({
+    method: 'GET',
+    path: '/sandbox/clock',
+    summary: "The account's time.",
+    sent: NOTHING,
+    status: 200,
+    returned: CLOCK,
+    run: showClock,
+  }),
+  'sandbox.advance': operation({
+    method: 'POST',
+    path: '/sandbox/clock',
+    summary: "Moves the account's time ahead by milliseconds, and does what is due on the way.",
+    sent: z.object({ ms: z.int().check(z.minimum(0)) }),
+    status: 200,
+    returned: CLOCK,
+    async run(market, { ms }) {
+      await market.account.clock.advance(ms);
+      return showClock(market);
+    },
+  }),
+  'sandbox.faults': operation({
+    method: 'GET',
+    path: '/sandbox/faults',
+    summary: 'The faults that have not struck as often as they are to.',
+    sent: NOTHING,
+    status: 200,
+    returned: { type: 'array', items: FAULT },
+    run: ({ faults }) => faults.list(),
+  }),
+  'sandbox.addFault': operation({
+    method: 'POST',
+    path: '/sandbox/faults',
+    summary:
+      'Plans what goes wrong: an endpoint that answers with an error, a webhook that is not sent as it should be.',
+    sent: faultSchema,
+    status: 201,
+    returned: FAULT,
+    run({ faults }, fault) {
+      faults.add(fault);
+      return fault;
+    },
+  }),
+  'sandbox.clearFaults': operation({
+    method: 'DELETE',
+    path: '/sandbox/faults',
+    summary: 'Takes all faults back.',
+    sent: NOTHING,
+    status: 204,
+    run: ({ faults }) => void faults.clear(),
+  }),
+  'sandbox.settings': operation({
+    method: 'GET',
+    path: '/sandbox/settings',
+    summary: 'What the seller has set in the account.',
+    sent: NOTHING,
+    status: 200,
+    returned: SETTINGS,
+    run: showSettings,
+  }),
+  'sandbox.set': operation({
+    method: 'PUT',
+    path: '/sandbox/settings',
+    summary:
+      'Changes settings: configured gateways, the webhook secret, whether the key may only read.',
+    sent: z.partial(
+      z.object({
+        gateways: z.array(z.enum(GATEWAYS)),
+        webhook_secret: text,
+        read_only: z.boolean(),
+      }),
+    ),
+    status: 200,
+    returned: SETTINGS,
+    run(market, settings) {
+      market.account.set(settings);
+      return showSettings(market);
+    },
+  }),
+  'sandbox.reset': operation({
+    method: 'POST',
+    path: '/sandbox/reset',
+    summary: 'Empties the account: records, faults and settings. Its time stays.',
+    sent: NOTHING,
+    status: 204,
+    run(market) {
+      market.account.reset();
+      market.faults.clear();
+      return undefined;
+    },
+  }),
+};
+
+function onOrder(
+  name: string,
+  summary: string,
+  run: (market: Market, orderId: string) => KeptOrder,
+): ControlOperation {
+  return operation({
+    method: 'POST',
+    path: `/sandbox/orders/:id/${name}`,
+    summary,
+    sent: NOTHING,
+    status: 200,
+    returned: ORDER,
+    run: (market, _, id) => run(market, id).shown,
+  });
+}
+
+function showClock({ account: { clock } }: Market): object {
+  return { mode: clock.mode, now: toTimestamp(clock.now()) };
+}
+
+function showSettings({ account: { settings } }: Market): object {
+  const { gateways, webhook_secret, read_only } = settings;
+  return { gateways, webhook_secret, read_only };
+}

@@ -1,0 +1,27 @@
+import { Hono } from 'hono';
+import type { Markets } from '../markets.js';
+import { answer } from '../service/answering.js';
+import { json } from '../service/answers.js';
+import { readText } from '../service/body.js';
+import { readBody } from '../service/form.js';
+import { toDocument } from './document.js';
+import { controlOperations } from './operations.js';
+
+const MAX_BODY = 1_048_576;
+
+/** What only a sandbox has, under `/sandbox`, and the document of all of it. */
+export function controlRoutes(markets: Markets): Hono {
+  const app = new Hono();
+  for (const { method, path, status, run } of Object.values(controlOperations)) {
+    app.on(method, path, (context) =>
+      answer(context, markets, async (market) => {
+        const body = method === 'GET' ? '' : await readText(context.req.raw, MAX_BODY);
+        const sent = readBody(context.req.header('content-type'), body);
+        const found = await run(market, context.req.param('id') ?? '', sent);
+        return found ? json(status, found) : new Response(null, { status });
+      }),
+    );
+  }
+  app.get('/openapi.json', () => json(200, toDocument(markets.unknowns)));
+  return app;
+}

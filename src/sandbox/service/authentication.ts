@@ -1,0 +1,28 @@
+import type { Markets } from '../markets.js';
+import { isKey } from '../state/account.js';
+import type { Market } from '../trade/market.js';
+import { ErrorAnswer } from './answers.js';
+
+/**
+ * The account that credentials open (specification: Authentication): `Bearer sk_test_…`, or basic with an email
+ * and such a key.
+ *
+ * @throws {ErrorAnswer} 401
+ */
+export function authenticate(markets: Markets, authorization: string | undefined): Market {
+  const [, scheme = '', credentials = ''] = /^(\w+) +(\S+) *$/.exec(authorization ?? '') ?? [];
+  const isBearer = scheme.toLowerCase() === 'bearer';
+  const isBasic = scheme.toLowerCase() === 'basic';
+  const { credentials: taken, variant } = markets.unknowns;
+  const isTaken = taken === 'either' || isBearer === (variant === 'newer');
+  const key = isBearer ? credentials : isBasic ? keyOf(credentials) : '';
+  if (isTaken && isKey(key)) return markets.open(key);
+  throw new ErrorAnswer(401, { headers: { 'www-authenticate': 'Bearer, Basic realm="sandbox"' } });
+}
+
+/** The key of basic credentials. Any email will do: the key alone says whose account it is. */
+function keyOf(credentials: string): string {
+  const text = Buffer.from(credentials, 'base64').toString();
+  const [, key = ''] = /^[^:\s]+:(.*)$/.exec(text) ?? [];
+  return key;
+}

@@ -1,0 +1,137 @@
+import * as z from 'zod/mini';
+import { newProduct, productChanges } from '../../api/parameters.js';
+import { PRODUCT_TYPES } from '../../schemas/product.js';
+import type { KeptProduct } from '../state/kinds.js';
+import { withChanges } from '../state/records.js';
+import { newId } from '../trade/ids.js';
+import type { Market } from '../trade/market.js';
+import { toText, toUnits } from '../trade/money.js';
+import { showProduct } from '../trade/showing.js';
+import { check, invalid, type Sent } from './form.js';
+import { reading, type Service } from './operations.js';
+import { webhookUrl } from './urls.js';
+
+const olderOnly = { webhook_url: z.optional(z.nullable(webhookUrl)) };
+const created = { newer: newProduct.newer, older: z.extend(newProduct.older, olderOnly) };
+const changed = { newer: productChanges.newer, older: z.extend(productChanges.older, olderOnly) };
+/** Where a deployment of the newer variant requires the title alone. */
+const lenient = z.extend(z.partial(created.newer), { title: z.string() });
+
+/** What is sold (specification: Products). */
+export const products: Service['products'] = {
+  ...reading(
+    ({ products }) => products,
+    (product, { unknowns }) => showProduct(product, unknowns),
+  ),
+
+  create({ market, sent }) {
+    const { account, unknowns } = market;
+    const now = account.clock.timestamp();
+    const fields = readCreated(market, sent);
+    const dates = { created_at: now, updated_at: now };
+    const product = account.products.put({
+      ...withChanges(EMPTY, fields),
+      id: newId('prd'),
+      ...dates,
+    });
+    return showProduct(product, unknowns);
+  },
+
+  update({ market, id, sent }) {
+    const { account, unknowns } = market;
+    const product = account.products.get(id);
+    if (!product) return undefined;
+    const changes = readChanged(market, sent);
+    const updated_at = account.clock.timestamp();
+    const changed = { ...withChanges(product, changes), updated_at };
+    return showProduct(account.products.put(changed), unknowns);
+  },
+
+  delete({ market: { account }, id }) {
+    return account.transact(() => {
+      for (const category of account.categories) {
+        const product_ids = category.product_ids.filter((one) => one !== id);
+        if (product_ids.length < category.product_ids.length) {
+          account.categories.put({ ...category, product_ids });
+        }
+      }
+      return account.products.delete(id);
+    });
+  },
+};
+
+/** A product of which nothing was said. */
+const EMPTY: Omit<KeptProduct, 'id' | 'created_at' | 'updated_at'> = {
+  title: '',
+  description: '',
+  price: '0.00',
+  currency: 'USD',
+  product_type: 'service',
+  gateways: [],
+  image: null,
+  info: null,
+  file: null,
+  stock_delimiter: ',',
+  maximum_quantity: null,
+  minimum_quantity: 1,
+  stock_amount: null,
+  dynamic_url: null,
+  custom: [],
+  customer_details_required: false,
+  warranty: null,
+  warranty_duration: null,
+  redirect_url: null,
+  unlisted: false,
+  private: false,
+  hide_stock: false,
+  vpn_block: false,
+  seller_note: null,
+  max_risk_level: 30,
+  crypto_confirmations: 1,
+  webhook_url: null,
+};
+
+type KeptFields = {
+  readonly [Field in keyof typeof EMPTY]?: (typeof EMPTY)[Field] | undefined;
+};
+type Fields = z.output<typeof changed.newer> | z.output<typeof changed.older>;
+
+function readCreated({ unknowns }: Market, sent: Sent): KeptFields {
+  if (unknowns.variant === 'older') return toKept(check(created.older, hiding(unknowns, sent)));
+  return toKept(check(unknowns.newerProducts === 'lenient' ? lenient : created.newer, sent));
+}
+
+function readChanged({ unknowns }: Market, sent: Sent): KeptFields {
+  if (unknowns.variant === 'older') return toKept(check(changed.older, hiding(unknowns, sent)));
+  return toKept(check(changed.newer, sent));
+}
+
+/** Without a boolean that the deployment does not know by this name. */
+function hiding({ hidingField }: Market['unknowns'], { fields, isText }: Sent): Sent {
+  const { private: isPrivate, unlisted, ...rest } = fields;
+  if (hidingField === 'private') return { fields: { ...rest, private: isPrivate }, isText };
+  if (hidingField === 'unlisted') return { fields: { ...rest, unlisted }, isText };
+  return { fields, isText };
+}
+
+/** What is kept of what was sent, in the words of either variant. */
+function toKept({ price, product_type, currency, ...fields }: Fields): KeptFields {
+  return {
+    ...fields,
+    price: price === undefined ? undefined : toPrice(price),
+    product_type: product_type === undefined ? undefined : toType(product_type),
+    currency: currency?.toUpperCase(),
+  };
+}
+
+function toPrice(price: number | string): string {
+  const units = toUnits(price);
+  if (units < 0n) throw invalid('price has to be at least 0');
+  return toText(units);
+}
+
+function toType(type: string | number): KeptProduct['product_type'] {
+  const found = PRODUCT_TYPES.find((one, index) => one === type || index + 1 === type);
+  if (!found) throw invalid('product_type is none that there is');
+  return found;
+}

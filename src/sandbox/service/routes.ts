@@ -1,0 +1,100 @@
+import { type Context, Hono } from 'hono';
+import type { Endpoint } from '../../api/endpoint.js';
+import { endpoints } from '../../api/endpoints.js';
+import { listQuery } from '../../api/parameters.js';
+import type { AnswerFault } from '../fault.js';
+import type { Markets } from '../markets.js';
+import type { Market } from '../trade/market.js';
+import { answer } from './answering.js';
+import { ErrorAnswer, json } from './answers.js';
+import { blacklist } from './blacklist.js';
+import { readText } from './body.js';
+import { categories } from './categories.js';
+import { check, readBody, readForm } from './form.js';
+import type { Call, Operations, Service } from './operations.js';
+import { orders } from './orders.js';
+import { payments } from './payments.js';
+import { products } from './products.js';
+import { limitRate } from './rate.js';
+import { webhookEndpoints } from './webhook-endpoints.js';
+import { webhookLogs } from './webhook-logs.js';
+
+const service: Service = {
+  products,
+  categories,
+  orders,
+  blacklist,
+  webhookEndpoints,
+  webhookLogs,
+  payments,
+};
+
+/** The largest body, in bytes, which the specification does not show. */
+const LIMITS = { none: 1_048_576, tight: 65_536 };
+
+/** The service: a route for each row of the table. */
+export function serviceRoutes(markets: Markets): Hono {
+  const app = new Hono();
+  for (const [group, rows] of Object.entries<Readonly<Record<string, Endpoint>>>(endpoints)) {
+    for (const [name, row] of Object.entries(rows)) {
+      const operations: Partial<Operations> = service[group as keyof Service];
+      app.on(row.method, row.path, (context) =>
+        answer(context, markets, async (market) => {
+          limitRate(market);
+          strike(markets, market, `${group}.${name}`);
+          if (row.method !== 'GET' && market.account.settings.read_only) throw new ErrorAnswer(403);
+          return operate(context, market, row, operations);
+        }),
+      );
+    }
+  }
+  return app;
+}
+
+/** @throws {ErrorAnswer} What a fault makes of the call. */
+function strike(markets: Markets, market: Market, operation: string): void {
+  const fault: AnswerFault | undefined =
+    market.faults.strike(operation) ?? markets.faults.strike(operation);
+  if (!fault) return;
+  const { status, seconds } = fault;
+  const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) };
+  throw new ErrorAnswer(status, { headers });
+}
+
+async function operate(
+  context: Context,
+  market: Market,
+  row: Endpoint,
+  operations: Partial<Operations>,
+): Promise<Response> {
+  const headers = headersOf(market);
+  if (row.kind === 'list') {
+    const { search } = new URL(context.req.url);
+    const { page, per_page } = check(listQuery, readForm(search.slice(1)));
+    const found = operations.list?.(market, page, per_page);
+    const total = String(found?.totalPages);
+    return json(row.status, found?.items ?? [], { ...headers, 'x-total-pages': total });
+  }
+  const call = await readCall(context, market, row);
+  if (row.kind === 'delete') {
+    if (!operations.delete?.(call)) throw new ErrorAnswer(404);
+    const isLenient = row.section === 'Products' && market.unknowns.newerProducts === 'lenient';
+    return new Response(null, { status: isLenient ? 200 : row.status, headers });
+  }
+  const record = operations[row.kind]?.(call);
+  if (!record) throw new ErrorAnswer(404);
+  return json(row.status, record, headers);
+}
+
+async function readCall({ req }: Context, market: Market, row: Endpoint): Promise<Call> {
+  const takesBody = row.kind === 'create' || row.kind === 'update';
+  const body = takesBody ? await readText(req.raw, LIMITS[market.unknowns.limits]) : '';
+  const sent = readBody(takesBody ? req.header('content-type') : undefined, body);
+  return { market, id: req.param('id') ?? '', sent, origin: new URL(req.url).origin };
+}
+
+/** What a deployment says of its versions, which the specification does not show. */
+function headersOf({ unknowns }: Market): Record<string, string> {
+  if (unknowns.deprecation === 'silent') return {};
+  return { deprecation: '@1767225600', sunset: 'Thu, 31 Dec 2026 23:59:59 GMT' };
+}

@@ -1,0 +1,39 @@
+import * as z from 'zod/mini';
+import { newWebhookEndpoint } from '../../api/parameters.js';
+import { eventSchemas } from '../../schemas/events.js';
+import { withChanges } from '../state/records.js';
+import { newId } from '../trade/ids.js';
+import { check } from './form.js';
+import { reading, type Service } from './operations.js';
+import { webhookUrl } from './urls.js';
+
+const created = z.extend(newWebhookEndpoint, {
+  url: webhookUrl,
+  events: z.array(z.enum(Object.keys(eventSchemas))),
+});
+const changed = z.partial(created);
+
+/** Where webhooks are sent to (specification: Webhook endpoints). */
+export const webhookEndpoints: Service['webhookEndpoints'] = {
+  ...reading(
+    ({ webhookEndpoints }) => webhookEndpoints,
+    (endpoint) => endpoint,
+  ),
+
+  create({ market: { account }, sent }) {
+    const { url, events } = check(created, sent);
+    const now = account.clock.timestamp();
+    const dates = { created_at: now, updated_at: now };
+    return account.webhookEndpoints.put({ id: newId('whe'), url, enabled: true, events, ...dates });
+  },
+
+  update({ market: { account }, id, sent }) {
+    const endpoint = account.webhookEndpoints.get(id);
+    if (!endpoint) return undefined;
+    const changes = check(changed, sent);
+    const updated_at = account.clock.timestamp();
+    return account.webhookEndpoints.put({ ...withChanges(endpoint, changes), updated_at });
+  },
+
+  delete: ({ market: { account }, id }) => account.webhookEndpoints.delete(id),
+};

@@ -1,0 +1,7 @@
+import { reading, type Service } from './operations.js';
+
+/** The webhooks that were sent (specification: Webhook logs). */
+export const webhookLogs: Service['webhookLogs'] = reading(
+  ({ webhookLogs }) => webhookLogs,
+  ({ endpoint_id: _, ...log }) => log,
+);
