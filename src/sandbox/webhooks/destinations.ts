@@ -60,15 +60,16 @@ export class Destinations {
   check(text: string): URL {
     if (!URL.canParse(text)) throw new DestinationRefused('it is no URL');
     const url = new URL(text);
-    if (this.#isTrusted(url.hostname)) {
-      if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') {
       throw new DestinationRefused('it is neither HTTPS nor HTTP');
     }
-    if (url.protocol !== 'https:') {
+    if (isLoopback(url) || this.#allowed.has(url.hostname)) return url;
+    if (url.protocol === 'http:') {
       throw new DestinationRefused('plain HTTP is for this machine only');
     }
     const address = url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(address)) refusePrivate(url.hostname, [address]);
+    const refused = isIP(address) ? findPrivate(url.hostname, [{ address }]) : undefined;
+    if (refused) throw refused;
     return url;
   }
 
@@ -82,39 +83,28 @@ export class Destinations {
       if (options.all) done(null, [...found]);
       else done(null, first?.address ?? '', first?.family);
     };
-    if (isLocal(host)) return give(THIS_MACHINE);
+    // Nobody is asked for the names of this machine, which could lead elsewhere.
+    if (isLoopback(new URL(`http://${host}`))) return give(THIS_MACHINE);
     lookup(host, { ...options, all: true }, (error, found) => {
       if (error) return done(error, '');
-      try {
-        if (!this.#allowed.has(host))
-          refusePrivate(
-            host,
-            found.map(({ address }) => address),
-          );
-      } catch (refused) {
-        return done(refused instanceof Error ? refused : null, '');
-      }
+      const refused = this.#allowed.has(host) ? undefined : findPrivate(host, found);
+      if (refused) return done(refused, '');
       give(found);
     });
   };
-
-  #isTrusted(host: string): boolean {
-    return isLocal(host) || this.#allowed.has(host);
-  }
-}
-
-function isLocal(hostname: string): boolean {
-  return isLoopback(new URL(`http://${hostname}`));
 }
 
 /** Refuses all where one is private: who has both is up to something. */
-function refusePrivate(host: string, addresses: readonly string[]): void {
-  if (addresses.length > 0 && addresses.every(isPublic)) return;
-  throw new DestinationRefused(`${host} is on a private network`);
+function findPrivate(
+  host: string,
+  addresses: readonly Pick<LookupAddress, 'address'>[],
+): DestinationRefused | undefined {
+  if (addresses.length > 0 && addresses.every(({ address }) => isPublic(address))) return undefined;
+  return new DestinationRefused(`${host} is on a private network`);
 }
 
 /** Whether an address is on the internet. */
-export function isPublic(address: string): boolean {
+function isPublic(address: string): boolean {
   if (isIP(address) === 4) return !notPublic.check(address, 'ipv4');
   return publicV6.check(address, 'ipv6') && !notPublicV6.check(address, 'ipv6');
 }

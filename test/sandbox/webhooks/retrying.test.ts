@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { freePort, type Listener, startListener } from './listener.js';
+import { type Listener, startListener } from './listener.js';
 import { openShop, START } from './shop.js';
 
 type Shop = ReturnType<typeof openShop>;
@@ -176,50 +176,5 @@ describe('time', () => {
     await vi.waitFor(() => expect(listener.came).toHaveLength(3));
     await real.close();
     await hanging.close();
-  });
-});
-
-describe('[spec: States and transitions] an endpoint with a high error rate is disabled', () => {
-  /** Orders, and gives each webhook so much time that it is done or given up. */
-  async function order(times: number) {
-    for (let time = 0; time < times; time++) shop.order();
-    await shop.idle();
-    await shop.account.clock.advance(3_000_000);
-  }
-
-  test('once half of its last 20 webhooks were given up, and another one is not', async () => {
-    const failing = shop.subscribe(`http://127.0.0.1:${await freePort()}/`);
-    const working = shop.subscribe(listener.url);
-    await order(19);
-    expect(shop.account.webhookEndpoints.get(failing.id)?.enabled).toBe(true);
-    await order(1);
-    expect(shop.account.webhookEndpoints.get(failing.id)).toMatchObject({
-      enabled: false,
-      updated_at: expect.not.stringContaining(failing.updated_at),
-    });
-    expect(shop.account.webhookEndpoints.get(working.id)).toEqual(working);
-    const sent = shop.logs().length;
-    await order(1);
-    expect(
-      shop
-        .logs()
-        .map(({ endpoint_id }) => endpoint_id)
-        .slice(sent),
-    ).toEqual([working.id]);
-  });
-
-  test('not where most have come through, be it after retries', async () => {
-    const { id } = shop.subscribe(listener.url);
-    listener.answer(({ json }, number) => (number <= 9 || json.value === '1.00' ? 500 : 200));
-    const failing = shop.product({ price: '1' });
-    for (let time = 0; time < 9; time++) shop.order(failing);
-    await shop.idle();
-    await shop.account.clock.advance(3_000_000);
-    await order(11);
-    expect(shop.account.webhookEndpoints.get(id)?.enabled).toBe(true);
-    shop.order(failing);
-    await shop.idle();
-    await shop.account.clock.advance(3_000_000);
-    expect(shop.account.webhookEndpoints.get(id)?.enabled).toBe(true);
   });
 });

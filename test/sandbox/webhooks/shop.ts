@@ -63,6 +63,8 @@ export function openShop({
       return buy(market, { product_id: (product ?? this.product()).id });
     },
 
+    pay: (id: string) => pay(market, id),
+
     /** A customer orders a product and pays it. */
     sell(product?: KeptProduct) {
       return pay(market, this.order(product).id);
