@@ -18,6 +18,17 @@ export const entryPoints: Readonly<Record<string, string>> = Object.fromEntries(
   ),
 );
 
+/**
+ * What qs describes values with takes `util` by `require`, which a module has not. As its own package.json says for
+ * browsers, it does without.
+ */
+const withoutInspect = {
+  name: 'without-inspect',
+  setup(build) {
+    build.onLoad({ filter: /object-inspect[\\/]util\.inspect\.js$/ }, () => ({ contents: '' }));
+  },
+} satisfies NonNullable<Options['esbuildPlugins']>[number];
+
 export default {
   entry: entryPoints,
   format: ['esm', 'cjs'],
@@ -27,6 +38,7 @@ export default {
   splitting: true,
   // What only the sandbox needs is in its own files, so that who imports the library installs nothing more.
   noExternal: ['hono', '@hono/node-server', 'qs'],
+  esbuildPlugins: [withoutInspect],
   // Gives CommonJS an import.meta.url, by which the testing subpath finds the saved fixtures.
   shims: true,
   clean: true,
