@@ -87,6 +87,15 @@ describe('the first n attempts', () => {
     expect(await three()).toEqual([2, 1, 0]);
   });
 
+  test('come after the next one, and are sent again like any other', async () => {
+    shop.faults.add({ operation, effect: 'reorder' });
+    listener.answer(({ id }) => (id === shop.logs()[0]?.id ? 503 : 200));
+    expect(await three()).toEqual([1, 0, 2]);
+    // After 10 and 30 seconds, and then not before 70.
+    await shop.account.clock.advance(60_000);
+    expect(order()).toEqual([1, 0, 2, 0, 0]);
+  });
+
   test('come after a minute, where there is no next one', async () => {
     shop.faults.add({ operation, effect: 'reorder', times: 3 });
     expect(await three()).toEqual([]);

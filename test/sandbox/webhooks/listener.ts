@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What a receiver does with a request: answers it, closes the connection, or never answers. */
+/** What a receiver does with a request: answers it, closes the connection, never answers, or never ends its answer. */
 export type Answer =
   | number
   | { status: number; body?: string | Buffer; headers?: Record<string, string | string[]> }
   | 'reset'
-  | 'hang';
+  | 'hang'
+  | 'endless';
 
 /** A request as it came. */
 export interface Came {
