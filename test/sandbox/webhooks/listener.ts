@@ -61,6 +61,14 @@ export async function startListener(host = '127.0.0.1'): Promise<Listener> {
       request.socket.destroy();
       return;
     }
+    if (given === 'endless') {
+      const piece = Buffer.alloc(64 * 1024, 'a');
+      const closed = once(response, 'close');
+      while (!response.destroyed) {
+        if (!response.write(piece)) await Promise.race([once(response, 'drain'), closed]);
+      }
+      return;
+    }
     const {
       status,
       headers = {},
