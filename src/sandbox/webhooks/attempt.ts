@@ -1,4 +1,4 @@
-import { request as requestHttp } from 'node:http';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { DestinationRefused, type Destinations } from './destinations.js';
 import type { Message } from './message.js';
@@ -34,34 +34,42 @@ interface Limits {
  * connection of its own, so that none of them fails by what another has left behind.
  */
 export async function attempt(url: string, message: Message, limits: Limits): Promise<Result> {
-  const late = AbortSignal.timeout(limits.timeoutMs);
+  const { timeoutMs, stopped } = limits;
+  const ending = new AbortController();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    ending.abort();
+  }, timeoutMs);
+  const stop = () => ending.abort();
+  if (stopped.aborted) stop();
+  stopped.addEventListener('abort', stop);
   try {
-    return await post(url, message, limits, AbortSignal.any([late, limits.stopped]));
+    return await post(url, message, limits.destinations, ending.signal);
   } catch (error) {
     if (error instanceof DestinationRefused) {
       return { kind: 'refused', reason: `Not sent: ${error.message}.` };
     }
-    const reason = late.aborted ? `not within ${limits.timeoutMs} ms` : reasonOf(error);
+    const reason = isLate ? `not within ${timeoutMs} ms` : reasonOf(error);
     return { kind: 'unanswered', reason: `No answer: ${reason}.` };
+  } finally {
+    clearTimeout(timer);
+    stopped.removeEventListener('abort', stop);
   }
 }
 
 async function post(
   text: string,
   { body, headers }: Message,
-  { destinations }: Limits,
+  destinations: Destinations,
   signal: AbortSignal,
 ): Promise<Result> {
   const url = destinations.check(text);
-  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
-    method: 'POST',
-    headers,
-    agent: false,
-    lookup: destinations.lookup,
-    signal,
-  });
-  const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
-    request.on('response', resolve).on('error', reject).end(body);
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const { lookup } = destinations;
+  const sent = request(url, { method: 'POST', headers, agent: false, lookup, signal });
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.on('response', resolve).on('error', reject).end(body);
   });
   const chunks: Buffer[] = [];
   let room = MAX_ANSWER_BYTES;
