@@ -67,9 +67,9 @@ export const orderSchema = resource(
     currency: z.string(),
     gateway: z.string(),
     /** What newer versions call the gateway. */
-    payment_gateway: z.string(),
+    payment_gateway: z.optional(z.string()),
     /** The payment that the order belongs to, in newer versions. */
-    payment_request_id: z.nullable(z.string()),
+    payment_request_id: z.optional(z.nullable(z.string())),
     quantity: z.int(),
     risk_level: z.int(),
     delivered: z.nullable(z.string()),

@@ -1,0 +1,77 @@
+import { Faults } from '../../../src/sandbox/faults.js';
+import { Account } from '../../../src/sandbox/state/account.js';
+import type { KeptProduct } from '../../../src/sandbox/state/kinds.js';
+import type { Market, Told } from '../../../src/sandbox/trade/market.js';
+import { chooseUnknowns, type Unknowns } from '../../../src/sandbox/unknowns.js';
+
+/** A market of which the test hears what it tells. */
+export interface Stall {
+  readonly market: Market;
+  readonly told: Told[];
+  /** The orders of dynamic products that were to be supplied. */
+  readonly supplied: string[];
+  /** What was told since the last time, as `event status`. */
+  heard(): string[];
+  /** Puts a product on sale. */
+  offer(fields?: Partial<KeptProduct>): KeptProduct;
+}
+
+const PRODUCT: KeptProduct = {
+  id: 'prd_1',
+  title: 'Tuner',
+  description: '',
+  price: '10.00',
+  currency: 'USD',
+  product_type: 'serials',
+  gateways: ['paypal', 'bitcoin'],
+  image: null,
+  info: 'A,B,C',
+  file: null,
+  stock_delimiter: ',',
+  maximum_quantity: null,
+  minimum_quantity: 1,
+  stock_amount: null,
+  dynamic_url: null,
+  custom: [],
+  customer_details_required: false,
+  warranty: null,
+  warranty_duration: null,
+  redirect_url: null,
+  unlisted: false,
+  private: false,
+  hide_stock: false,
+  vpn_block: false,
+  seller_note: null,
+  max_risk_level: 30,
+  crypto_confirmations: 2,
+  webhook_url: null,
+  created_at: '2026-01-05T09:00:00.000000+00:00',
+  updated_at: '2026-01-05T09:00:00.000000+00:00',
+};
+
+export function openStall(unknowns: Partial<Unknowns> = {}): Stall {
+  const told: Told[] = [];
+  const supplied: string[] = [];
+  const account = new Account('sk_test_stall', { clock: 'manual', start: Date.UTC(2026, 0, 5) });
+  const market: Market = {
+    account,
+    unknowns: chooseUnknowns(unknowns),
+    faults: new Faults(),
+    outbox: { tell: (_, one) => told.push(one) },
+    supplier: { supply: (_, { id }) => supplied.push(id) },
+  };
+  let heard = 0;
+  return {
+    market,
+    told,
+    supplied,
+    heard() {
+      const latest = told.slice(heard);
+      heard = told.length;
+      return latest.map(({ event, payload }) =>
+        event.startsWith('order:') ? `${event} ${payload.status}` : event,
+      );
+    },
+    offer: (fields = {}) => account.products.put({ ...PRODUCT, ...fields }),
+  };
+}
