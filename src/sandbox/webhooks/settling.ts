@@ -23,15 +23,14 @@ export function settle(market: Market, before: KeptWebhookLog, result: Result): 
     ? undefined
     : pauseAfter(result, { ...before, retries }, unknowns);
   return account.transact(() => {
-    const now = account.clock.now();
     const log = account.webhookLogs.put({
       ...before,
       response: isAnswered ? result.text.slice(0, KEPT_LENGTH) : result.reason,
       response_code: isAnswered ? result.code : 0,
       response_headers: isAnswered ? result.headers : null,
       retries,
-      next_retry_at: pauseMs === undefined ? null : toTimestamp(now + pauseMs),
-      updated_at: toTimestamp(now),
+      next_retry_at: pauseMs === undefined ? null : toTimestamp(account.clock.now() + pauseMs),
+      updated_at: account.clock.timestamp(),
     });
     if (isDynamicCall(log)) handOver(market, log, result);
     else if (log.endpoint_id !== null && pauseMs === undefined) {
