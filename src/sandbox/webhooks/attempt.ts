@@ -1,7 +1,12 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { DestinationRefused, type Destinations } from './destinations.js';
-import type { Message } from './message.js';
+
+/** What is posted. */
+export interface Message {
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** What became of one attempt. */
 export type Result =

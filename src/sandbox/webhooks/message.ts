@@ -2,13 +2,8 @@ import { toUtf8 } from '../../request/bytes.js';
 import { sign } from '../../request/signature.js';
 import type { KeptWebhookLog } from '../state/kinds.js';
 import type { Market } from '../trade/market.js';
+import type { Message } from './attempt.js';
 import { isDynamicCall } from './dynamic-call.js';
-
-/** What is posted. */
-export interface Message {
-  readonly body: Uint8Array;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /**
  * The webhook of a log: its payload as JSON, signed over the bytes that are sent (specification: Events). Each

@@ -155,8 +155,9 @@ export class Sending {
     const { clock } = this.#account;
     return clock.setTimer(at, () => {
       const running = this.#inLane(url, work);
-      // Whoever moves the clock waits for what is due. In real time, one that takes long would hold up the others.
-      return clock.mode === 'manual' ? running : undefined;
+      // Time that is moved by hand waits for what is due, and for what follows from it. Time that goes by as it does
+      // outside waits for nobody, so that one that takes long holds up no other.
+      return clock.mode === 'manual' ? running.then(() => this.idle()) : undefined;
     });
   }
 

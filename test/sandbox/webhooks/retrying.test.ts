@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Listener, startListener } from './listener.js';
+import { type Answer, type Listener, startListener } from './listener.js';
 import { openShop, START } from './shop.js';
 
 type Shop = ReturnType<typeof openShop>;
@@ -149,6 +149,27 @@ describe('[spec: Webhook endpoint] who does not want it any more is not sent a r
 });
 
 describe('time', () => {
+  test('moved by hand: goes on only when what follows from a retry is done', async () => {
+    shop.subscribe(listener.url, ['order:updated']);
+    const goods = { status: 200, body: 'KEY' };
+    const dynamic_url = `${listener.origin}/goods`;
+    const answers = new Map<unknown, Answer[]>([
+      ['/goods', [500, goods]],
+      ['/webhooks', [200, 200, 500, 200]],
+    ]);
+    listener.answer(({ path }) => answers.get(path)?.shift() ?? 400);
+    const { id } = shop.sell(shop.product({ product_type: 'dynamic', dynamic_url }));
+    await shop.idle();
+    // The goods come after 10 seconds, and what tells of them after 20.
+    await shop.account.clock.advance(20_000);
+    expect(listener.came.slice(-3).map(({ event }) => event)).toEqual([
+      'product:dynamic',
+      'order:updated',
+      'order:updated',
+    ]);
+    expect(listener.came.at(-1)?.json).toMatchObject({ id, delivered: 'KEY' });
+  });
+
   test('as fast as can be: all retries come by themselves, each at its time', async () => {
     const fast = openShop({ clock: 'fast' });
     fast.subscribe(listener.url);
