@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { setTimeout as pause } from 'node:timers/promises';
 
 /** What a receiver does with a request: answers it, closes the connection, never answers, or never ends its answer. */
 export type Answer =
@@ -96,13 +95,4 @@ export async function startListener(host = '127.0.0.1'): Promise<Listener> {
       await once(server, 'close');
     },
   };
-}
-
-/** A port on which nobody listens. */
-export async function freePort(): Promise<number> {
-  const listener = await startListener();
-  await listener.close();
-  // Until the system has let go of it.
-  await pause(1);
-  return listener.port;
 }

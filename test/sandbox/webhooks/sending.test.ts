@@ -4,7 +4,7 @@ import { ask, rate, write } from '../../../src/sandbox/trade/customers.js';
 import { pay } from '../../../src/sandbox/trade/pay.js';
 import { createPayment } from '../../../src/sandbox/trade/payments.js';
 import { refund } from '../../../src/sandbox/trade/reverse.js';
-import { freePort, type Listener, startListener } from './listener.js';
+import { type Listener, startListener } from './listener.js';
 import { openShop, SECRET } from './shop.js';
 
 const ORDER_EVENTS = ['order:created', 'order:updated', 'order:paid'];
@@ -182,88 +182,6 @@ describe('who is told', () => {
     ).toThrow('undone');
     await shop.idle();
     expect([listener.came, shop.logs()]).toEqual([[], []]);
-  });
-});
-
-describe('the log', () => {
-  test('[spec: Webhook log] has the response code 0 until the response comes', async () => {
-    shop.subscribe(listener.url);
-    let whileAnswering: unknown;
-    listener.answer(() => {
-      whileAnswering = shop.logs()[0];
-      return {
-        status: 202,
-        body: 'thanks',
-        headers: { 'X-Seen': 'yes', 'set-cookie': ['a=1', 'b=2'] },
-      };
-    });
-    const order = shop.order();
-    const pending = {
-      url: listener.url,
-      payload: order.shown,
-      event: 'order:created',
-      response: null,
-      response_code: 0,
-      response_headers: null,
-      retries: 0,
-      retry_limit: 8,
-      next_retry_at: null,
-    };
-    expect(shop.logs()).toMatchObject([pending]);
-    await shop.idle();
-    expect(whileAnswering).toMatchObject(pending);
-    expect(shop.logs()).toMatchObject([
-      {
-        ...pending,
-        response: 'thanks',
-        response_code: 202,
-        response_headers: { 'x-seen': 'yes', 'set-cookie': 'a=1, b=2' },
-      },
-    ]);
-  });
-
-  test.each([
-    [
-      'redirects are not followed',
-      { status: 302, headers: { location: '/elsewhere' }, body: '' },
-      302,
-    ],
-    ['an error is kept', { status: 418, body: 'short and stout' }, 418],
-  ])('%s', async (_, answer, code) => {
-    shop.subscribe(listener.url);
-    listener.answer(answer);
-    shop.order();
-    await shop.idle();
-    expect(listener.came).toHaveLength(1);
-    expect(shop.logs()).toMatchObject([{ response_code: code, response: answer.body }]);
-  });
-
-  test('keeps 64 KiB of a response, though it never ends', async () => {
-    shop.subscribe(listener.url);
-    listener.answer('endless');
-    shop.order();
-    await shop.idle();
-    expect(shop.logs()).toMatchObject([{ response_code: 200, response: 'a'.repeat(64 * 1024) }]);
-  });
-
-  test('keeps the code 0, and says why, where nobody answers', async () => {
-    const nobody = await freePort();
-    const impatient = openShop({ timeout: 100 });
-    impatient.subscribe(`http://127.0.0.1:${nobody}/`);
-    impatient.subscribe(`${listener.origin}/reset`);
-    impatient.subscribe(`${listener.origin}/hang`);
-    listener.answer(({ path }) => (path === '/reset' ? 'reset' : 'hang'));
-    impatient.order();
-    await impatient.idle();
-    const [refused, reset, hang] = impatient.logs();
-    for (const log of [refused, reset, hang]) {
-      expect(log).toMatchObject({ response_code: 0, response_headers: null });
-      expect(log?.next_retry_at).toBe('2026-11-20T10:00:10.000000+00:00');
-    }
-    expect(refused?.response).toMatch(/^No answer: .*ECONNREFUSED.*\.$/);
-    expect(reset?.response).toBe('No answer: socket hang up.');
-    expect(hang?.response).toBe('No answer: not within 100 ms.');
-    await impatient.close();
   });
 });
 
