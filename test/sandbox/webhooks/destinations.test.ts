@@ -29,7 +29,7 @@ afterEach(async () => {
 
 /** What becomes of a webhook to a URL, of a sandbox that allows some hosts. */
 async function logOf(url: string, { allowHosts = [] as string[] } = {}) {
-  const shop = openShop({ allowHosts, timeout: 2_000 });
+  const shop = openShop({ allowHosts });
   shop.subscribe(url);
   shop.order();
   await shop.idle();

@@ -125,7 +125,7 @@ test('what is being sent when a sandbox is closed counts as not sent', async () 
   listener.answer('hang');
   first.shop.order();
   first.shop.order();
-  await expect.poll(() => listener.came.length).toBe(1);
+  await expect.poll(() => listener.came.length, { timeout: 20_000 }).toBe(1);
   await first.close();
   expect(keptLogs()).toMatchObject([
     { response_code: 0, response: null, retries: 0 },

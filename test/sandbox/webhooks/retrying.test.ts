@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Answer, type Listener, startListener } from './listener.js';
 import { openShop, START } from './shop.js';
 
+const WAIT = { timeout: 20_000, interval: 5 };
+
 type Shop = ReturnType<typeof openShop>;
 
 let listener: Listener;
@@ -175,7 +177,7 @@ describe('time', () => {
     fast.subscribe(listener.url);
     listener.answer(500);
     fast.order();
-    await vi.waitFor(() => expect(fast.logs()).toMatchObject([{ retries: 8 }]), 5_000);
+    await vi.waitFor(() => expect(fast.logs()).toMatchObject([{ retries: 8 }]), WAIT);
     expect(listener.came).toHaveLength(9);
     expect(fast.account.clock.now()).toBe(START + 2550 * 1000);
     await fast.close();
@@ -191,10 +193,10 @@ describe('time', () => {
     await real.idle();
     real.subscribe(listener.url, ['order:updated']);
     real.sell();
-    await vi.waitFor(() => expect(listener.came).toHaveLength(2));
+    await vi.waitFor(() => expect(listener.came).toHaveLength(2), WAIT);
     void real.account.clock.advance(10_000);
-    await vi.waitFor(() => expect(hanging.came.length).toBeGreaterThan(1));
-    await vi.waitFor(() => expect(listener.came).toHaveLength(3));
+    await vi.waitFor(() => expect(hanging.came.length).toBeGreaterThan(1), WAIT);
+    await vi.waitFor(() => expect(listener.came).toHaveLength(3), WAIT);
     await real.close();
     await hanging.close();
   });
