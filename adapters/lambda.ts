@@ -53,10 +53,18 @@ export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Prom
     return {
       statusCode: status,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-      body,
-      isBase64Encoded: false,
+      ...(typeof body === 'string' ? { body, isBase64Encoded: false } : writeBytes(body)),
     };
   };
+}
+
+/** As text where they are any: a REST API of API Gateway hands base64 on as it is, unless it is set up for it. */
+function writeBytes(bytes: Uint8Array): Pick<LambdaResult, 'body' | 'isBase64Encoded'> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const text = buffer.toString('utf8');
+  return Buffer.from(text).equals(buffer)
+    ? { body: text, isBase64Encoded: false }
+    : { body: buffer.toString('base64'), isBase64Encoded: true };
 }
 
 function readEvent(event: LambdaEvent): WebhookRequest {

@@ -13,11 +13,13 @@ import { styleText } from 'node:util';
 import express from 'express';
 import {
   createReceiver,
+  type Hooks,
   type IdempotencyStore,
   memoryStore,
   type Order,
 } from 'storefront-webhooks';
 import { toExpress } from 'storefront-webhooks/express';
+import { createGoods } from 'storefront-webhooks/goods';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import {
   type Fixture,
@@ -32,7 +34,7 @@ const USAGE = `Usage: npm run demo [-- --all]
 Starts a receiver on this machine, sends it saved deliveries, hostile ones among
 them, and prints what they were answered.
 
-  --all   prints each of them in a table, in place of eight
+  --all   prints each of them in a table, in place of nine
   --help  prints this`;
 
 /** What the shop needs from elsewhere. */
@@ -57,22 +59,24 @@ const shop = {
 const secret = 'the webhook secret of this demo';
 let signature = '';
 
+const hooks: Hooks = {
+  onOutcome() {
+    signature = 'valid';
+  },
+  onRejected({ verified, code }) {
+    if (verified) signature = 'valid';
+    else signature = code === 'signature_invalid' ? 'REFUSED' : 'unchecked';
+  },
+  // A handler that fails is a part of the story.
+  onError() {},
+};
+
+/** Another key each time that it is asked for one. */
+const makeGoods = (store: IdempotencyStore) =>
+  createGoods({ secret, store, hooks }, () => `KEY-${crypto.randomUUID()}`);
+
 const makeReceiver = (store: IdempotencyStore) =>
-  createReceiver({
-    secret,
-    store,
-    hooks: {
-      onOutcome() {
-        signature = 'valid';
-      },
-      onRejected({ verified, code }) {
-        if (verified) signature = 'valid';
-        else signature = code === 'signature_invalid' ? 'REFUSED' : 'unchecked';
-      },
-      // A handler that fails is a part of the story.
-      onError() {},
-    },
-  })
+  createReceiver({ secret, store, hooks })
     .on('order:paid', async ({ payload: order }) => await shop.ship(order), {
       name: 'ship',
       oncePer: (order) => order.id,
@@ -89,6 +93,8 @@ interface Scene {
   /** In place of what its fixture expects. */
   readonly expect?: Fixture['expect'];
   readonly before?: () => void;
+  /** Sends it once more, to be given the same bytes. */
+  readonly again?: boolean;
 }
 
 const STORY: readonly Scene[] = [
@@ -110,6 +116,11 @@ const STORY: readonly Scene[] = [
     },
   },
   { name: 'unknown/default', text: 'an event that no handler is for: ignored' },
+  {
+    name: 'goods/with-headers',
+    text: 'a product asks for its key, twice: one key',
+    again: true,
+  },
 ];
 
 /** Plays the story and sends all other saved deliveries; gives the exit code. */
@@ -119,21 +130,27 @@ async function demo(showAll: boolean): Promise<number> {
     | typeof import('node:sqlite')
     | undefined;
   const folder = mkdtempSync(join(tmpdir(), 'demo-'));
-  const receiver = makeReceiver(
-    sqlite ? sqliteStore(new sqlite.DatabaseSync(join(folder, 'webhooks.db'))) : memoryStore(),
-  );
-  const server = createServer(express().use('/webhooks', toExpress(receiver)));
+  const store = sqlite
+    ? sqliteStore(new sqlite.DatabaseSync(join(folder, 'webhooks.db')))
+    : memoryStore();
+  const receiver = makeReceiver(store);
+  const goods = makeGoods(store);
+  const app = express().use('/webhooks', toExpress(receiver)).use('/goods', toExpress(goods));
+  const server = createServer(app);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}/webhooks`;
+  const origin = `http://127.0.0.1:${port}`;
 
-  console.log(`Real HTTP: Express on ${url}, remembering in ${sqlite ? 'SQLite' : 'memory'}.`);
+  console.log(
+    `Real HTTP: Express on ${origin}/webhooks, remembering in ${sqlite ? 'SQLite' : 'memory'}.`,
+  );
   console.log('It is sent deliveries, good and bad. ✓ means: answered as it should be.\n');
 
   const results: ReplayResult[] = [];
   const surprises: string[] = [];
   const send = async (name: string, expect?: Fixture['expect']) => {
     const fixture = loadFixture(name);
+    const url = `${origin}/${fixture.event === 'goods' ? 'goods' : 'webhooks'}`;
     const result = await replay(url, { ...fixture, expect: expect ?? fixture.expect }, { secret });
     results.push(result);
     // Below what the receiver says of itself at its first use.
@@ -143,15 +160,16 @@ async function demo(showAll: boolean): Promise<number> {
     return result;
   };
 
-  for (const { name, text, expect, before } of STORY) {
+  for (const { name, text, expect, before, again = false } of STORY) {
     before?.();
     const result = await send(name, expect);
+    if (again && (await send(name)).body !== result.body) surprises.push(tableRow(result));
     if (!showAll) console.log(storyRow(result, text));
   }
   const told = new Set(STORY.map(({ name }) => name));
   for (const name of shippedFixtures()) if (!told.has(name)) await send(name);
 
-  await receiver.close();
+  await Promise.all([receiver.close(), goods.close()]);
   server.close();
   rmSync(folder, { recursive: true });
 
@@ -172,7 +190,7 @@ async function demo(showAll: boolean): Promise<number> {
 const STORY_HEAD = '  ID        ANSWER            MS  WHAT HAPPENS';
 
 function storyRow(result: ReplayResult, text: string): string {
-  const { status, outcome = '?', durationMs } = result;
+  const { status, outcome = 'goods', durationMs } = result;
   const answer = `${status} ${outcome}`.padEnd(13);
   const ms = durationMs.toFixed(1).padStart(6);
   const shown = status < 300 ? answer : paint('yellow', answer);
@@ -194,7 +212,7 @@ const TABLE_HEAD = `  ${[
 ].join('  ')}`;
 
 function tableRow(result: ReplayResult): string {
-  const { fixture, status, outcome = '?', durationMs } = result;
+  const { fixture, status, outcome = 'goods', durationMs } = result;
   const cells = [
     cell(fixture.event, 20),
     cell(idOf(result), 8),

@@ -14,6 +14,8 @@ export type UsageErrorCode =
   | 'event_unknown'
   /** A saved delivery cannot be read, or does not exist. */
   | 'fixture_invalid'
+  /** The function of `createGoods` gave nothing to be sent, too much, or a content type that is none. */
+  | 'goods_invalid'
   /** Two handlers have one name. What each has done is stored under it. */
   | 'handler_duplicate'
   /** A handler that is no function, options of it that cannot be, or a `when` that gave neither true nor false. */

@@ -25,6 +25,7 @@ export const OUTCOMES = [
 const REJECTIONS = {
   method_not_allowed: [405, 'Send webhooks with POST.'],
   signature_invalid: [401, 'The signature is missing or wrong.'],
+  call_refused: [403, 'This call is not allowed.'],
   event_header_invalid: [400, 'The event header is missing, or was given more than once.'],
   encoding_unsupported: [415, 'Send the body without a content encoding.'],
   body_too_large: [413, 'The body is larger than this receiver accepts.'],
@@ -90,12 +91,12 @@ export interface Dispatched {
   readonly key?: string | undefined;
 }
 
-/** What a request is answered with, free of any framework. */
-export interface WebhookResponse {
+/** What a request is answered with, free of any framework: by a receiver with text, by goods also with bytes. */
+export interface WebhookResponse<Body extends string | Uint8Array = string> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON. Holds no secret, no signature, no payload data and nothing of an error. */
-  readonly body: string;
+  /** JSON, which holds no secret, no signature, no payload data and nothing of an error; or the goods. */
+  readonly body: Body;
   readonly outcome: Outcome;
   /** Names of the handlers that ran to their end; not sent. */
   readonly ran: readonly string[];

@@ -1,14 +1,18 @@
 import { UsageError } from './errors.js';
 import { toResponse, type WebhookResponse } from './outcome.js';
-import type { Receiver } from './receiver.js';
 import { teller } from './report/limited.js';
 import { describeError } from './report/text.js';
 import { nameType } from './request/bytes.js';
 import type { WebhookRequest } from './request/request.js';
 import { withTimeout } from './timing.js';
 
+/** What an adapter mounts: a receiver, or goods. */
+export interface Mountable {
+  receive(request: WebhookRequest): Promise<WebhookResponse<string | Uint8Array>>;
+}
+
 /** A receiver, or a function that makes one of what its platform hands over: Workers keep secrets in `env`. */
-export type ReceiverSource<Env = void, Kind = Pick<Receiver, 'receive'>> =
+export type ReceiverSource<Env = void, Kind = Mountable> =
   | Kind
   | ((env: Env) => Kind | Promise<Kind>);
 
@@ -76,7 +80,10 @@ export function makeOnce<Env, Made>(
 }
 
 /** Hands a request to a receiver. */
-export type Receive<Env = void> = (request: WebhookRequest, env: Env) => Promise<WebhookResponse>;
+export type Receive<Env = void> = (
+  request: WebhookRequest,
+  env: Env,
+) => Promise<WebhookResponse<string | Uint8Array>>;
 
 /**
  * Gives the `receive` of a source. While its receiver cannot be made, the response is that of one that failed.

@@ -25,8 +25,7 @@ import { Reporter } from './report/hooks.js';
 import type { Started } from './report/telemetry.js';
 import { type Delivery, type KeptDelivery, toSealed } from './request/delivery.js';
 import type { WebhookRequest } from './request/request.js';
-import { SIGN, type Signing } from './request/secret-source.js';
-import { sign } from './request/signature.js';
+import { SIGN, type Signing, toSigning } from './request/secret-source.js';
 import { verifyRequest } from './request/verify.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
 import { readOptions, type Settings } from './settings.js';
@@ -254,13 +253,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   /** Signs as the provider would, for `storefront-webhooks/testing`. */
   get [SIGN](): Signing {
     const { headerNames, secretSource } = this.#settings;
-    return {
-      headerPrefix: headerNames.prefix,
-      async sign(request, body) {
-        const [secret] = (await secretSource.find(request))?.secrets ?? [];
-        return secret === undefined ? '' : sign(body, secret);
-      },
-    };
+    return toSigning(secretSource, headerNames);
   }
 
   /** Hands a verified delivery to the queue, where there is one; else processes it. */

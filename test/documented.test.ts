@@ -53,7 +53,7 @@ const cell = (text: string) =>
     .replace(/\s+/g, ' ')
     .replaceAll('|', '\\|');
 
-const PUBLIC = ['index', 'testing'].flatMap((name) =>
+const PUBLIC = ['index', 'goods', 'api', 'testing'].flatMap((name) =>
   exportsOf(join(import.meta.dirname, '..', entryPoints[name] ?? '')),
 );
 
@@ -120,6 +120,14 @@ ${optionsTable('EffectOptions', ['name', 'formerly', 'when'])}
 
 ${optionsTable('CloseOptions')}
 
+## Options of createGoods()
+
+${optionsTable('GoodsOptions')}
+
+Of \`verify\`, which is for what the provider's contract leaves open:
+
+${optionsTable('GoodsVerifyOptions')}
+
 ## Hooks
 
 ${optionsTable('Hooks')}
@@ -131,6 +139,18 @@ ${optionsTable('MemoryStoreOptions')}
 ## Options of replay()
 
 ${optionsTable('ReplayManyOptions')}
+
+## Options of createClient()
+
+${optionsTable('ClientOptions')}
+
+Each of its methods takes a \`signal\`. A list method takes:
+
+${optionsTable('ListOptions')}
+
+A method that sends parameters takes:
+
+${optionsTable('SendOptions')}
 
 ## Why a request is refused
 
@@ -149,6 +169,12 @@ ${codesTable('UsageErrorCode')}
 A \`WebhookError\` is told to \`hooks.onError\`, or on stderr without it, and has one of these codes.
 
 ${codesTable('WebhookErrorCode')}
+
+## What the provider refuses
+
+A method of the client rejects with an \`ApiError\`, which has one of these codes.
+
+${codesTable('ApiErrorCode')}
 `;
   await expect(reference).toMatchFileSnapshot('../docs/reference.md');
 });

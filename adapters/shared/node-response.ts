@@ -22,14 +22,16 @@ export async function respond(
 export interface PreparedResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
-  readonly body: string;
+  /** A Buffer where it is bytes: Koa takes any other view for JSON. */
+  readonly body: string | Buffer;
 }
 
 export async function toNodeResponse(
-  { status, headers: given, body }: WebhookResponse,
+  { status, headers: given, body: content }: WebhookResponse<string | Uint8Array>,
   request: NodeRequest,
 ): Promise<PreparedResponse> {
   await endOfTurn();
+  const body = typeof content === 'string' ? content : toBuffer(content);
   const { connection, ...rest } = given;
   const headers: Record<string, string> = {
     ...rest,
@@ -47,6 +49,10 @@ export async function toNodeResponse(
   // Who is slow is not helped by being read for longer, and may never end.
   lingerAtClose(request.socket, status === 408 ? 0 : LINGER_BYTES);
   return { ...prepared, headers: { ...headers, connection: 'close' } };
+}
+
+function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** How much of a refused body is read and thrown away, and for how long, so that its sender sees the response. */

@@ -17,7 +17,8 @@ export function respond(
     const received = await receive(readRequest(request, parsedBodyHint, () => isOver));
     isOver = true;
     if (received.recorded) waitUntil(received.recorded);
-    const bytes = new TextEncoder().encode(received.body);
+    const { body } = received;
+    const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : Uint8Array.from(body);
     return new Response(bytes, {
       status: received.status,
       headers: { ...received.headers, 'content-length': String(bytes.length) },

@@ -1,3 +1,4 @@
+import { parseAddress } from '../address.js';
 import { printable } from '../report/text.js';
 import type { Issue } from '../schemas/issue.js';
 import { isJsonObject } from '../schemas/json.js';
@@ -54,9 +55,8 @@ function redact(text: string, secrets: readonly string[]): string {
 }
 
 function describeRedirect(location: string | null): string {
-  const target =
-    location !== null && URL.canParse(location) ? new URL(location).origin : 'another place';
-  return `The answer leads to ${printable(target)}, where the client does not go with its credentials. If that is the storefront, make it the baseUrl.`;
+  const target = printable(parseAddress(location ?? '')?.origin ?? 'another place');
+  return `The answer leads to ${target}, where the client does not go with its credentials. If that is the storefront, make it the baseUrl.`;
 }
 
 /** The JSON of an answer; `undefined` where it is none. */

@@ -2,8 +2,8 @@ import type * as z from 'zod/mini';
 import type { HostedPayment, Payment, WhiteLabelPayment } from '../schemas/payment.js';
 import type { InferOutput, StandardSchema } from '../schemas/standard-schema.js';
 import type { CallOptions, ListOptions, ReadOptions, SendOptions } from './call-options.js';
-import type { ByVariant, Endpoint, Variant } from './endpoint.js';
-import { endpoints } from './endpoints.js';
+import type { ByVariant, Variant } from './endpoint.js';
+import { type endpoints, operations } from './endpoints.js';
 import type { List } from './list.js';
 import { toMethod } from './methods.js';
 import type { newHostedPayment, newPayment, newWhiteLabelPayment } from './parameters.js';
@@ -66,15 +66,12 @@ export type Client<V extends Variant = 'newer'> = {
  */
 export function createClient<V extends Variant = 'newer'>(options: ClientOptions<V>): Client<V> {
   const settings = readClientOptions(options);
-  const groups = Object.entries<Readonly<Record<string, Endpoint>>>(endpoints).map(
-    ([group, rows]) => {
-      const methods = Object.entries(rows).map(([name, row]) => [
-        name,
-        toMethod(`${group}.${name}`, row, settings),
-      ]);
-      return [group, Object.fromEntries(methods)];
-    },
-  );
-  // As Client is derived from the table, row by row.
-  return Object.fromEntries(groups) as Client<V>;
+  const client: Record<string, Record<string, unknown>> = {};
+  for (const [operation, row] of operations) {
+    const [group = '', name = ''] = operation.split('.');
+    client[group] ??= {};
+    client[group][name] = toMethod(operation, row, settings);
+  }
+  // As Client is derived from the same table.
+  return client as Client<V>;
 }

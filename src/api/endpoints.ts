@@ -112,3 +112,12 @@ export const endpoints = {
     delete: remove('/api/v2/pay/:id', 'Payments'),
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+
+const groups: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = endpoints;
+
+/** Every row with its name, such as `products.list`. */
+export const operations: readonly (readonly [operation: string, row: Endpoint])[] = Object.entries(
+  groups,
+).flatMap(([group, rows]) =>
+  Object.entries(rows).map(([name, row]) => [`${group}.${name}`, row] as const),
+);

@@ -73,7 +73,7 @@ class Fault {
   }
 
   toError({ operation, method, url }: ApiRequest, tried: number): ApiError {
-    const often = tried > 1 ? `, in ${tried} tries` : '';
+    const often = tried > 1 ? ` in ${tried} tries` : '';
     const advice =
       method === 'POST'
         ? 'It may have been done all the same: look before you send it again'

@@ -25,7 +25,9 @@ export function toForm(operation: string, parameters: object): string {
       return;
     }
     const text = toFormText(value);
-    if (text === undefined) throw unsendable(operation, name, nameType(value));
+    if (text === undefined) {
+      throw unsendable(operation, name, typeof value === 'number' ? `${value}` : nameType(value));
+    }
     form.append(name, text);
   };
   for (const [name, value] of Object.entries(parameters)) {

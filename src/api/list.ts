@@ -8,7 +8,8 @@ export interface Page<Item> {
 }
 
 /**
- * What a list method gives. Awaited, it is one page; in `for await`, all records from that page on.
+ * What a list method gives. Awaited, it is one page; in `for await`, all records from that page on. That
+ * page is asked for at once, the others when they are reached.
  *
  * Pages shift while records come and go: a record that is met again on the next page is given once, one
  * that moves to a page that was read before is missed.

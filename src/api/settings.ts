@@ -1,5 +1,5 @@
+import { isLoopback, parseAddress } from '../address.js';
 import { UsageError } from '../errors.js';
-import { isLoopback } from '../loopback.js';
 import { findUnknownOption } from '../report/text.js';
 import { toText, toUtf8 } from '../request/bytes.js';
 import { MAX_TIMER_MS } from '../timing.js';
@@ -26,7 +26,8 @@ export interface ClientOptions<V extends Variant = Variant> {
   timeout?: number;
   /**
    * How often a GET, PUT or DELETE is tried again after 429, 503, a time-out or a broken connection; a POST
-   * never is. The pauses grow, are as long as `Retry-After` says, and at most a minute. Default 2, at most 10.
+   * never is. The pauses grow, and are not shorter than `Retry-After` says; more than a minute of it is not
+   * waited for. Default 2, at most 10.
    */
   retries?: number;
   /** Sends the requests, for a proxy or a test. Default: the `fetch` of the runtime. */
@@ -47,8 +48,13 @@ export interface ClientSettings {
 }
 
 const NAMES = [
-  ...(['baseUrl', 'auth', 'variant', 'timeout', 'retries', 'fetch'] as const),
-] satisfies (keyof ClientOptions)[];
+  'baseUrl',
+  'auth',
+  'variant',
+  'timeout',
+  'retries',
+  'fetch',
+] as const satisfies (keyof ClientOptions)[];
 
 /** @throws {UsageError} `option_invalid`, with what to change. */
 export function readClientOptions(options: ClientOptions): ClientSettings {
@@ -80,7 +86,7 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
 }
 
 function readBaseUrl(baseUrl: unknown): string {
-  const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const url = typeof baseUrl === 'string' ? parseAddress(baseUrl) : undefined;
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
   check(
     url !== undefined && isHttp && url.search + url.hash + url.username + url.password === '',

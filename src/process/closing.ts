@@ -18,15 +18,18 @@ export interface CloseOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** What is waited for before a receiver ends. */
+export type Closable = Pick<Processing, 'close' | 'recording'>;
+
 /** The end of a receiver. */
 export class Closing {
-  readonly #processing: Processing;
+  readonly #processing: Closable;
   readonly #reporter: Reporter;
   /** The responses that are on their way: whoever closes a receiver may end the process next. */
   readonly #leaving = new Set<Promise<unknown>>();
   #isDraining = false;
 
-  constructor(processing: Processing, reporter: Reporter) {
+  constructor(processing: Closable, reporter: Reporter) {
     this.#processing = processing;
     this.#reporter = reporter;
   }
@@ -65,7 +68,7 @@ export class Closing {
   }
 
   /** A response, with what follows it; while the server is stopped, it is the last of its connection. */
-  finish(response: WebhookResponse): WebhookResponse {
+  finish<Body extends string | Uint8Array>(response: WebhookResponse<Body>): WebhookResponse<Body> {
     const { recording } = this.#processing;
     if (!this.#isDraining && !recording) return response;
     const { headers } = response;

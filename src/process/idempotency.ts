@@ -234,6 +234,7 @@ export class Idempotency {
 function toDispatched({ state, ran }: Work, { attempt, key }: Lease): Dispatched {
   switch (state) {
     case 'done':
+    case 'kept':
       // Nothing ran where every effect had been done for another delivery.
       return { outcome: ran.length > 0 ? 'handled' : 'duplicate', ran, attempt, key };
     case 'dead':

@@ -4,14 +4,14 @@ import { MAX_TIMER_MS, withTimeout } from '../timing.js';
 /** What claiming and settling may take beside the handlers. */
 const GRACE_MS = 30_000;
 
-interface Run {
-  readonly running: Promise<Dispatched>;
+interface Run<Result> {
+  readonly running: Promise<Result>;
   readonly startedAt: number;
 }
 
 /** Copies of a delivery that come to this process while the first is being processed share what becomes of it. */
-export class InFlight {
-  readonly #runs = new Map<string, Run>();
+export class InFlight<Result extends Dispatched = Dispatched> {
+  readonly #runs = new Map<string, Run<Result>>();
   readonly #longestMs: number;
 
   /** @param timeoutMs - The longest that handlers may run. */
@@ -25,7 +25,7 @@ export class InFlight {
    *
    * @param key - Names what is run: a hand-off to a queue and the processing of one delivery are two things.
    */
-  join(key: string, run: () => Promise<Dispatched>): Promise<Dispatched> {
+  join(key: string, run: () => Promise<Result>): Promise<Result | Dispatched> {
     const first = this.#runs.get(key);
     const leftMs = first ? first.startedAt + this.#longestMs - performance.now() : 0;
     if (first && leftMs > 0) return shared(first.running, Math.min(leftMs, MAX_TIMER_MS));
@@ -40,12 +40,15 @@ export class InFlight {
   }
 
   /** All that is running. */
-  get running(): readonly Promise<Dispatched>[] {
+  get running(): readonly Promise<Result>[] {
     return Array.from(this.#runs.values(), ({ running }) => running);
   }
 }
 
-function shared(first: Promise<Dispatched>, leftMs: number): Promise<Dispatched> {
+function shared<Result extends Dispatched>(
+  first: Promise<Result>,
+  leftMs: number,
+): Promise<Result | Dispatched> {
   return withTimeout(first, 'The first of them', leftMs).then(
     (result) => {
       const isDone = result.outcome === 'handled' || result.outcome === 'parked';

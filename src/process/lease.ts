@@ -17,6 +17,8 @@ export interface Timing {
 /** What work under a lease came to, and the names of the handlers that ran to their end. */
 export type Work = { readonly ran: readonly string[] } & (
   | { readonly state: 'done' }
+  /** It is done, and its steps are kept, to be looked at by each claim to come. */
+  | { readonly state: 'kept' }
   | { readonly state: 'failed'; readonly error: string }
   /** Part of it is being done elsewhere, or could not even be claimed. */
   | { readonly state: 'busy' | 'unavailable' }
@@ -134,12 +136,27 @@ export class Lease {
    */
   async completeStep(name: string, output: Json): Promise<void> {
     try {
-      if (await withRetry(() => this.#complete(name, output))) return;
-    } catch {
+      await this.recordStep(name, output);
+    } catch (error) {
+      if (error === this.#error) throw error;
+    }
+  }
+
+  /**
+   * {@link completeStep} of what nobody may hear of before it is recorded: throws also what the store throws.
+   *
+   * @throws {WebhookError} `lease_lost` where another process has taken over.
+   */
+  async recordStep(name: string, output: Json): Promise<void> {
+    let isHeld: boolean;
+    try {
+      isHeld = await withRetry(() => this.#complete(name, output));
+    } catch (error) {
       this.#unrecorded ??= new Map();
       this.#unrecorded.set(name, output);
-      return;
+      throw error;
     }
+    if (isHeld) return;
     this.#endEarly('lost');
     this.check();
   }

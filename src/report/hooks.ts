@@ -110,11 +110,11 @@ export class Reporter {
   }
 
   /** Has a delivery processed, and tells everybody what became of it. */
-  async watch(
+  async watch<Kind extends Result>(
     delivery: Delivery,
     started: Started,
-    process: () => Promise<Result>,
-  ): Promise<Result> {
+    process: () => Promise<Kind>,
+  ): Promise<Kind> {
     const telemetry = this.#telemetry;
     const result = await (telemetry
       ? watched((run) => telemetry.delivery(trace(delivery, started), run), process)

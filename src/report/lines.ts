@@ -19,11 +19,11 @@ export interface Failure {
 
 /** What is said of a receiver at its first use. */
 export interface Announced {
-  /** The events that it has handlers for. */
-  readonly handles: string;
+  /** The events that a receiver has handlers for; absent where goods are given. */
+  readonly handles?: string;
   readonly headerPrefix: string;
   readonly store: string | undefined;
-  readonly queue: string | undefined;
+  readonly queue?: string | undefined;
 }
 
 /** A program may make one receiver after another, as tests do: the same is said once, and not for ever. */
@@ -102,9 +102,12 @@ export class Lines {
 
   /** What a receiver is, once it is used: so that nobody has to guess whether it listens at all. */
   announce({ handles, headerPrefix, store, queue }: Announced): void {
+    const isReceiver = handles !== undefined;
+    const what = isReceiver ? `The receiver handles ${handles || 'no event'}` : 'It gives goods';
+    const handedOff = isReceiver ? `; ${queue ? `queue: ${queue}` : 'no queue'}` : '';
     const line =
-      `version ${VERSION} is in use. The receiver handles ${handles || 'no event'}; headers: ${headerPrefix}*; ` +
-      `store: ${store ?? 'of your own'}; ${queue ? `queue: ${queue}` : 'no queue'}.`;
+      `version ${VERSION} is in use. ${what}; headers: ${headerPrefix}*; ` +
+      `store: ${store ?? 'of your own'}${handedOff}.`;
     if (announced.has(line) || announced.size >= MAX_ANNOUNCED) return;
     announced.add(line);
     writeLine(line, 'warn');

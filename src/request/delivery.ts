@@ -1,7 +1,7 @@
 import { Rejection } from '../outcome.js';
 import type { Issue } from '../schemas/issue.js';
 import { isJsonObject } from '../schemas/json.js';
-import { describeStatus, type OrderStatus } from '../schemas/order.js';
+import { findUnpaid, type OrderStatus } from '../schemas/order.js';
 import { type Reading, type ResourceSchema, VENDOR } from '../schemas/resource.js';
 import type { StandardIssue, StandardSchema } from '../schemas/standard-schema.js';
 import { toTime } from '../schemas/time.js';
@@ -217,7 +217,7 @@ export function keyOfSealed(
 // Strict: a lossy decoder would drop a byte order mark and turn broken UTF-8 into question marks.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function parseJson(bytes: Uint8Array): { value: unknown } | undefined {
+export function parseJson(bytes: Uint8Array): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(utf8.decode(bytes)) };
   } catch {
@@ -235,11 +235,8 @@ function findContradictions(
   if (!isJsonObject(record)) return [];
   const issues: Issue[] = [];
   const { status, updated_at } = record;
-  if (event === 'order:paid' && !paidStatuses.some((paid) => paid === status)) {
-    const paid = paidStatuses.map((one) => JSON.stringify(one)).join(', ');
-    const message = `is ${describeStatus(status)}, and paidStatuses are [${paid}]`;
-    issues.push({ path: 'status', message });
-  }
+  const unpaid = event === 'order:paid' ? findUnpaid(status, paidStatuses) : undefined;
+  if (unpaid) issues.push(unpaid);
   if (maxAgeMs < Number.POSITIVE_INFINITY && updated_at !== undefined) {
     const age = receivedAt.getTime() - toTime(updated_at);
     // The other way round, a date that cannot be read would pass: it has no age.

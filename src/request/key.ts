@@ -149,3 +149,8 @@ export function unprovenKey(
 export function effectKey(scope: string, handler: string, key: string): string {
   return sha2.sha256(JSON.stringify(['effect', scope, handler, key]));
 }
+
+/** The idempotency key of goods: no handler's effect has the same, whatever it is called. */
+export function goodsKey(scope: string, key: string): string {
+  return sha2.sha256(JSON.stringify(['goods', scope, key]));
+}

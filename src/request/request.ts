@@ -74,16 +74,21 @@ export function toHeaderNames(headerPrefix: string): HeaderNames {
   };
 }
 
-/**
- * Step 1: what can be refused without reading a byte of the body.
- *
- * @param rules.unwrap - How the body is taken apart, which may name the event.
- */
+/** How the headers of a request are read. */
+export interface HeaderRules {
+  readonly headerNames: HeaderNames;
+  readonly limit: number;
+  /** Whether only the header can name the event. */
+  readonly needsEvent: boolean;
+}
+
+/** Step 1: what can be refused without reading a byte of the body. */
 export function readHeaders(
-  { method, headers }: WebhookRequest,
-  { headerNames, limit, unwrap }: { headerNames: HeaderNames; limit: number; unwrap: unknown },
+  request: WebhookRequest,
+  { headerNames, limit, needsEvent }: HeaderRules,
 ): WebhookHeaders | Rejection {
-  if (method.toUpperCase() !== 'POST') return new Rejection('method_not_allowed');
+  const { method, headers } = request;
+  if (!isPost(method)) return new Rejection('method_not_allowed');
 
   const header = toFinder(headers);
   const signature = header(headerNames.signature);
@@ -92,22 +97,43 @@ export function readHeaders(
     return new Rejection('signature_invalid', { detail });
   }
 
-  // Runtimes join a header that was given twice with a comma; no event name has one.
-  const named = header(headerNames.event);
-  const event = named?.includes(',') ? undefined : named || undefined;
-  if (!event && !unwrap) {
+  const event = toEventName(header(headerNames.event));
+  if (!event && needsEvent) {
     const detail = `The header is \`${toTitle(headerNames.event)}\`.`;
     return new Rejection('event_header_invalid', { detail });
   }
+  const refused = refuseBody(header, limit);
+  return refused ?? { event, signature, id: header(headerNames.webhook) || undefined };
+}
 
+/** {@link readHeaders} where no signature is expected: the event, as far as a header names one. */
+export function readUnsignedHeaders(
+  { method, headers }: WebhookRequest,
+  { headerNames, limit }: HeaderRules,
+): { readonly event: string | undefined; readonly outcome?: undefined } | Rejection {
+  if (!isPost(method)) return new Rejection('method_not_allowed');
+  const header = toFinder(headers);
+  return refuseBody(header, limit) ?? { event: toEventName(header(headerNames.event)) };
+}
+
+function isPost(method: string): boolean {
+  return method.toUpperCase() === 'POST';
+}
+
+/** Runtimes join a header that was given twice with a comma; no event name has one. */
+function toEventName(named: string | undefined): string | undefined {
+  return named?.includes(',') ? undefined : named || undefined;
+}
+
+function refuseBody(
+  header: (name: string) => string | undefined,
+  limit: number,
+): Rejection | undefined {
   const encoding = header('content-encoding');
   if (encoding && encoding.toLowerCase() !== 'identity')
     return new Rejection('encoding_unsupported');
-
   const declaredLength = Number(header('content-length') ?? 0);
-  if (declaredLength > limit) return new Rejection('body_too_large');
-
-  return { event, signature, id: header(headerNames.webhook) || undefined };
+  return declaredLength > limit ? new Rejection('body_too_large') : undefined;
 }
 
 /** What there is in place of a signature: for who runs the receiver, and never for a sender. */

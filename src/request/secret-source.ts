@@ -2,8 +2,8 @@ import { UsageError } from '../errors.js';
 import { withTimeout } from '../timing.js';
 import type { DeliverySource, SealedDelivery } from './delivery.js';
 import { readProof } from './proof.js';
-import type { RequestHeaders, WebhookRequest } from './request.js';
-import { badSecret, type Secret, toSecrets } from './signature.js';
+import type { HeaderNames, RequestHeaders, WebhookRequest } from './request.js';
+import { badSecret, type Secret, sign, toSecrets } from './signature.js';
 
 /** The secret of one shop. */
 export interface ScopedSecret {
@@ -125,6 +125,20 @@ function toTrimmedSecrets(secret: unknown): readonly Secret[] {
 export interface Signing {
   readonly headerPrefix: string;
   sign(request: WebhookRequest, body: Uint8Array): Promise<string>;
+}
+
+/** Signs as the provider would, with the first of the secrets. */
+export function toSigning(
+  { find }: Pick<SecretSource, 'find'>,
+  { prefix }: Pick<HeaderNames, 'prefix'>,
+): Signing {
+  return {
+    headerPrefix: prefix,
+    async sign(request, body) {
+      const [secret] = (await find(request))?.secrets ?? [];
+      return secret === undefined ? '' : sign(body, secret);
+    },
+  };
 }
 
 /**

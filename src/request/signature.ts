@@ -77,7 +77,11 @@ const GUESSED =
   'it is the text of a value that is none, such as "undefined", which anybody can guess';
 
 /** What becomes of a value that was made into text and was none. */
-const NO_SECRET = /^(?:undefined|null|NaN|true|false|\[object \w+\])\0*$/;
+const NO_VALUE = /^(?:undefined|null|NaN|true|false|\[object \w+\])\0*$/;
+
+export function isTextOfNone(text: string): boolean {
+  return NO_VALUE.test(text);
+}
 
 function checkSecret(secret: unknown): asserts secret is Secret {
   if (typeof secret === 'string') {
@@ -94,7 +98,7 @@ function checkSecret(secret: unknown): asserts secret is Secret {
 
 function checkText(text: string): void {
   // Zeros at the end make no other key of it.
-  if (NO_SECRET.test(text)) throw badSecret(GUESSED);
+  if (isTextOfNone(text)) throw badSecret(GUESSED);
 }
 
 export function badSecret(reason: string): UsageError {

@@ -30,7 +30,7 @@ interface Named {
 }
 
 /** A body taken apart. */
-export interface Opened extends Named {
+export interface Parts extends Named {
   readonly record: unknown;
   /** Whether the header names another event than the body. */
   readonly contradicts: boolean;
@@ -42,7 +42,7 @@ export interface Opened extends Named {
  * @param header - What the headers claim.
  * @throws {UsageError} `unwrap_invalid`, and what a function of the user's throws.
  */
-export function unwrapBody(json: unknown, unwrap: Unwrap, header: Named): Opened {
+export function unwrapBody(json: unknown, unwrap: Unwrap, header: Named): Parts {
   const { event, id } = header;
   if (unwrap === true && isWrapped(json)) {
     const contradicts = event !== undefined && event !== json.event;
@@ -58,7 +58,7 @@ function isWrapped(json: unknown): json is { event: string; data: JsonObject } {
   return isJsonObject(json) && typeof json.event === 'string' && isJsonObject(json.data);
 }
 
-function checkUnwrapped(found: unknown): Omit<Opened, 'contradicts'> {
+function checkUnwrapped(found: unknown): Omit<Parts, 'contradicts'> {
   const { event, id, payload } = isJsonObject(found) ? found : {};
   if (payload !== undefined && isTextOrNone(event) && isTextOrNone(id))
     return { event, id, record: payload };

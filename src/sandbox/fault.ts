@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { ERRORS } from '../api/endpoint.js';
 import { endpoints } from '../api/endpoints.js';
 import { findFaults } from '../api/validation.js';
-import { UsageError } from '../errors.js';
 import { didYouMean } from '../report/text.js';
 
 /** What the client calls an endpoint, such as `orders.get`. */
@@ -61,39 +60,32 @@ const calls = {
 };
 const statuses = Object.keys(ERRORS).map(Number) as (keyof typeof ERRORS)[];
 
-const answerFault = z.strictObject({
+const answerFault = z.object({
   operation: z.enum(OPERATIONS),
   status: z.literal(statuses),
   seconds: z.optional(z.int().check(z.minimum(0))),
   ...calls,
 });
-const sendFault = z.strictObject({
+const sendFault = z.object({
   operation: z.literal(SEND),
   effect: z.enum(['lose', 'lose-answer', 'duplicate', 'late', 'reorder']),
   ms: z.optional(z.int().check(z.minimum(0))),
   ...calls,
 });
 
-/**
- * A fault that was given, checked.
- *
- * @throws {UsageError} `option_invalid`
- */
-export function readFault(given: Readonly<Record<keyof never, unknown>>): Fault {
+/** What is wrong with a fault, a text for each check that failed. */
+export function findWrong(given: Readonly<Record<string, unknown>>): string[] {
   const names: readonly string[] = [...OPERATIONS, SEND];
   const operation = String(given.operation);
-  if (!names.includes(operation)) {
-    const hint = `${didYouMean(operation, names)}There are ${names.join(', ')}`;
-    throw invalid(`there is no operation ${operation}. ${hint}`);
-  }
+  if (!names.includes(operation)) return [noSuch(`operation ${operation}`, operation, names)];
   const schema = operation === SEND ? sendFault : answerFault;
-  const [wrong] = findFaults(schema, given);
-  if (wrong !== undefined) throw invalid(wrong);
-  return schema.parse(given);
+  const known = Object.keys(schema.shape);
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  return unknown === undefined ? findFaults(schema, given) : [noSuch(unknown, unknown, known)];
 }
 
-function invalid(wrong: string): UsageError {
-  return new UsageError('option_invalid', `faults.add: ${wrong}.`);
+function noSuch(what: string, given: string, names: readonly string[]): string {
+  return `there is no ${what}. ${didYouMean(given, names)}There are ${names.join(', ')}`;
 }
 
 /** What a fault is made of, of either kind. */

@@ -1,4 +1,5 @@
-import { type AnswerFault, type Fault, readFault, type SendFault } from './fault.js';
+import { UsageError } from '../errors.js';
+import { type AnswerFault, type Fault, findWrong, type SendFault } from './fault.js';
 import { seeded } from './random.js';
 
 /** The faults of an account, or of all of them. */
@@ -29,8 +30,9 @@ export class Faults implements FaultPlan {
   #planned: Planned[] = [];
 
   add(fault: Fault): void {
-    const read = readFault({ ...fault });
-    this.#planned.push({ fault: read, strikes: plan(read) });
+    const [wrong] = findWrong({ ...fault });
+    if (wrong !== undefined) throw new UsageError('option_invalid', `faults.add: ${wrong}.`);
+    this.#planned.push({ fault: { ...fault }, strikes: plan(fault) });
   }
 
   list(): readonly Fault[] {

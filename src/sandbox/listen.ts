@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { isLoopback } from '../loopback.js';
+import { isLoopback } from '../address.js';
 
 /** A sandbox that is served. */
 export interface Listening {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { nameType } from '../request/bytes.js';
 import { decimal } from './decimal.js';
+import type { Issue } from './issue.js';
 import { anyJson } from './json.js';
 import { openCode } from './open.js';
 import { resource } from './resource.js';
@@ -47,45 +48,59 @@ export function describeStatus(status: unknown): string {
   return status === undefined ? 'missing' : nameType(status);
 }
 
+/** What is wrong with a status where it has to mean paid; nothing where it does. */
+export function findUnpaid(
+  status: unknown,
+  paidStatuses: readonly OrderStatus[],
+): Issue | undefined {
+  if (paidStatuses.some((paid) => paid === status)) return undefined;
+  const paid = paidStatuses.map((one) => JSON.stringify(one)).join(', ');
+  return {
+    path: 'status',
+    message: `is ${describeStatus(status)}, and paidStatuses are [${paid}]`,
+  };
+}
+
+// The fields of an order: what it is known by, what a handler needs of it, and all else.
+
+export const orderIdentity = { id: z.string().check(z.minLength(1)) };
+
+export const orderState = { status: orderStatus, email: z.string() };
+
+export const orderDetails = {
+  /** `null` where the order is a payment, which is of no product. */
+  product_id: z.nullable(z.string()),
+  product_title: z.string(),
+  ip_address: z.string(),
+  country_code: z.string(),
+  user_agent: z.string(),
+  value: decimal,
+  usd_value: decimal,
+  exchange_rate: decimal,
+  currency: z.string(),
+  gateway: z.string(),
+  /** What newer versions call the gateway. */
+  payment_gateway: z.optional(z.string()),
+  /** The payment that the order belongs to, in newer versions. */
+  payment_request_id: z.optional(z.nullable(z.string())),
+  quantity: z.int(),
+  risk_level: z.int(),
+  delivered: z.nullable(z.string()),
+  referral: z.nullable(z.string()),
+  crypto_address: z.nullable(z.string()),
+  crypto_value: z.nullable(z.int()),
+  crypto_received: z.int(),
+  crypto_confirmations: z.int(),
+  crypto_channel: z.nullable(z.string()),
+  coupon_id: z.nullable(z.string()),
+  /** What the buyer wrote at checkout, whatever JSON it came as. */
+  custom: anyJson,
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
 /** An order (specification: Order), the payload of every `order:*` event. */
-export const orderSchema = resource(
-  {
-    id: z.string().check(z.minLength(1)),
-    status: orderStatus,
-    email: z.string(),
-  },
-  {
-    /** `null` where the order is a payment, which is of no product. */
-    product_id: z.nullable(z.string()),
-    product_title: z.string(),
-    ip_address: z.string(),
-    country_code: z.string(),
-    user_agent: z.string(),
-    value: decimal,
-    usd_value: decimal,
-    exchange_rate: decimal,
-    currency: z.string(),
-    gateway: z.string(),
-    /** What newer versions call the gateway. */
-    payment_gateway: z.optional(z.string()),
-    /** The payment that the order belongs to, in newer versions. */
-    payment_request_id: z.optional(z.nullable(z.string())),
-    quantity: z.int(),
-    risk_level: z.int(),
-    delivered: z.nullable(z.string()),
-    referral: z.nullable(z.string()),
-    crypto_address: z.nullable(z.string()),
-    crypto_value: z.nullable(z.int()),
-    crypto_received: z.int(),
-    crypto_confirmations: z.int(),
-    crypto_channel: z.nullable(z.string()),
-    coupon_id: z.nullable(z.string()),
-    /** What the buyer wrote at checkout, whatever JSON it came as. */
-    custom: anyJson,
-    created_at: timestamp,
-    updated_at: timestamp,
-  },
-);
+export const orderSchema = resource({ ...orderIdentity, ...orderState }, orderDetails);
 
 /** An order, as {@link orderSchema} reads it: the payload of the `order:` events. */
 export type Order = InferOutput<typeof orderSchema>;

@@ -59,7 +59,7 @@ export class MemoryEntries {
     done: new AgeList<Entry>(),
     dead: new AgeList<Entry>(),
   };
-  /** Done and kept for ever: effects, which a replay under a fresh id would have done again. */
+  /** Kept for ever, and not leased: effects, which a replay under a fresh id would have done again, and goods. */
   readonly #forEver = new AgeList<Entry>();
   #bytes = 0;
 
@@ -128,10 +128,11 @@ export class MemoryEntries {
   }
 
   #listOf({ state, isForEver }: Entry): AgeList<Entry> {
-    return state === 'done' && isForEver ? this.#forEver : this.#byState[state];
+    const isIdle = state === 'done' || state === 'retry';
+    return isIdle && isForEver ? this.#forEver : this.#byState[state];
   }
 
-  /** What is done, then what waits longest for a retry, then effects; never what is being processed. */
+  /** What is done, then what waits longest for a retry, then effects and goods; never what is being processed. */
   *#lessNeeded(now: number): Iterable<Entry> {
     yield* this.#idle();
     for (const entry of fromOldest(this.#byState.leased)) {

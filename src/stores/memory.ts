@@ -33,7 +33,7 @@ const NOTHING: Record<string, Json> = Object.freeze({});
 
 /**
  * Remembers deliveries in this process's memory, within bounds: what is done is forgotten first, then
- * what waits longest for a retry, then effects of `oncePer`, never what is being processed.
+ * what waits longest for a retry, then effects of `oncePer` and goods, never what is being processed.
  *
  * For development, tests and a single process. **It cannot promise** that a delivery is processed once
  * across a restart, across several processes, or after its key was forgotten to make room.

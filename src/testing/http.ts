@@ -65,11 +65,11 @@ export function sendOverHttp(
         failWith('opened a tunnel. Give the fixture another method than CONNECT');
       })
       .on('response', (response) => {
-        const text = new ResponseBody(nameUrl(url));
+        const body = new ResponseBody(nameUrl(url));
         outgoing.removeAllListeners('close');
         response.on('data', (piece: Buffer) => {
           try {
-            text.add(piece);
+            body.add(piece);
           } catch (error) {
             fail(error);
           }
@@ -78,7 +78,7 @@ export function sendOverHttp(
           resolve({
             status: response.statusCode ?? 0,
             headers: flatten(response.headers),
-            body: text.toString(),
+            body: body.whole(),
           });
         });
         response.on('error', brokeOff).on('close', () => brokeOff());

@@ -54,13 +54,15 @@ const LIST_OPTIONS = ['duplicate', 'shuffle', 'concurrency'] as const;
 export interface ReplayResult {
   readonly fixture: Fixture;
   readonly status: number;
-  /** `undefined` where the answer is not that of a receiver. */
+  /** `undefined` where the answer is not that of a receiver, as goods over HTTP are not. */
   readonly outcome: Outcome | undefined;
   readonly durationMs: number;
   /** Names of the handlers that ran to their end; known only where the target is a receiver. */
   readonly ran: readonly string[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The body as it came: goods may be no text. */
+  readonly bytes: Uint8Array;
   /** Whether it was answered as the fixture expects; `undefined` where it expects nothing. */
   readonly asExpected: boolean | undefined;
 }
@@ -147,14 +149,15 @@ async function sendOne(
     within(timeout, `${target.name} did not answer`, (signal) => target.send(request, signal));
   if (loseResponse) await send();
   const startedAt = performance.now();
-  const { status, headers, body, ran } = await send();
+  const { status, headers, body: bytes, ran, outcome: told } = await send();
   const durationMs = performance.now() - startedAt;
-  const outcome = outcomeOf(body);
+  const body = Buffer.from(bytes).toString('utf8');
+  const outcome = told ?? outcomeOf(body);
   const { expect } = fixture;
   // A queue takes what would have been handled.
-  const isOutcome = expect?.outcome === outcome || outcome === 'queued';
+  const isOutcome = (expect?.outcome ?? outcome) === outcome || outcome === 'queued';
   const asExpected = expect && expect.status === status && isOutcome;
-  return { fixture, status, outcome, durationMs, ran, headers, body, asExpected };
+  return { fixture, status, outcome, durationMs, ran, headers, body, bytes, asExpected };
 }
 
 function toSigner(target: ReplayTarget, { secret }: ReplayOptions, path: string): Signer {

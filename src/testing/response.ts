@@ -1,11 +1,13 @@
 import { WebhookError } from '../errors.js';
+import type { Outcome } from '../outcome.js';
 
 /** An answer as it came in. */
 export interface TargetResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  /** Names of the handlers that ran; known only where the target is a receiver. */
+  readonly body: Uint8Array;
+  /** What became of it, and the names of the handlers that ran; known only where the target is a receiver or goods. */
+  readonly outcome?: Outcome | undefined;
   readonly ran?: readonly string[] | undefined;
 }
 
@@ -28,14 +30,14 @@ export class ResponseBody {
     if (this.#size > MAX_BYTES) {
       throw new WebhookError(
         'response_invalid',
-        `${this.#from} answered with more than 1 MiB, which no receiver does. Look whether it is the receiver that is sent to.`,
+        `${this.#from} answered with more than 1 MiB, which neither a receiver nor goods do. Look whether it is one of them that is sent to.`,
       );
     }
     this.#pieces.push(piece);
   }
 
-  toString(): string {
-    return Buffer.concat(this.#pieces).toString('utf8');
+  whole(): Uint8Array {
+    return new Uint8Array(Buffer.concat(this.#pieces));
   }
 }
 

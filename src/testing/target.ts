@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { isLoopback, parseAddress } from '../address.js';
 import { UsageError } from '../errors.js';
-import { isLoopback } from '../loopback.js';
 import type { WebhookResponse } from '../outcome.js';
+import { toUtf8 } from '../request/bytes.js';
 import type { WebhookRequest } from '../request/request.js';
 import { SIGN, type Signing } from '../request/secret-source.js';
 import { nameUrl, sendOverHttp } from './http.js';
@@ -12,13 +13,14 @@ import { ResponseBody, type TargetResponse, within } from './response.js';
 type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown;
 type FetchHandler = (request: Request) => Response | Promise<Response>;
 
+/** A receiver, or goods. */
 interface ReceiverLike {
-  receive(request: WebhookRequest): Promise<WebhookResponse>;
+  receive(request: WebhookRequest): Promise<WebhookResponse<string | Uint8Array>>;
   readonly [SIGN]: Signing;
 }
 
 /**
- * What a delivery can be replayed to: a receiver; the address of a running server; a Node server; an
+ * What a delivery can be replayed to: a receiver or goods; the address of a running server; a Node server; an
  * Express, Koa or Fastify application; a Node handler; a fetch handler, or an object that has one.
  */
 export type ReplayTarget =
@@ -93,7 +95,7 @@ function openUrl(url: URL): OpenTarget {
 
 /** What is sent is correctly signed and stays valid for ever, so it is not shown to a network unasked. */
 function readAddress(address: string | URL, plainHttp: boolean): URL {
-  const url = URL.canParse(`${address}`) ? new URL(address) : undefined;
+  const url = parseAddress(`${address}`);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new UsageError(
       'target_invalid',
@@ -152,8 +154,12 @@ function originOf(server: Server): string {
 function openReceiver(receiver: ReceiverLike, path: string): OpenTarget {
   return {
     name: 'The receiver',
-    send: ({ method, headers, body }) =>
-      receiver.receive({ method, url: path, headers: join(headers), body }),
+    async send({ method, headers, body }) {
+      const request = { method, url: path, headers: join(headers), body };
+      const response = await receiver.receive(request);
+      const bytes = typeof response.body === 'string' ? toUtf8(response.body) : response.body;
+      return { ...response, body: bytes };
+    },
     close: async () => {},
   };
 }
@@ -180,20 +186,24 @@ function openFetch(handler: FetchHandler, path: string): OpenTarget {
   };
 }
 
-async function readBody({ body }: Response, from: string, signal: AbortSignal): Promise<string> {
-  const text = new ResponseBody(from);
+async function readBody(
+  { body }: Response,
+  from: string,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const read = new ResponseBody(from);
   const reader = body?.getReader();
   const cancel = () => reader?.cancel().catch(() => {});
   signal.addEventListener('abort', cancel);
   try {
-    for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
-      text.add(read.value);
+    for (let piece = await reader?.read(); piece?.value; piece = await reader?.read()) {
+      read.add(piece.value);
     }
   } catch (error) {
     void cancel();
     throw error;
   }
-  return text.toString();
+  return read.whole();
 }
 
 /** As Node gives them: a header that stands there twice is joined with a comma. */

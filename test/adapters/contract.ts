@@ -1,7 +1,7 @@
 import { loadFixture, replay, shippedFixtures } from 'storefront-webhooks/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Connection, head } from '../support/raw-http.js';
-import { LIMIT, SECRET } from './apps/inside/contract.js';
+import { GOODS_END, LIMIT, SECRET } from './apps/inside/contract.js';
 import {
   answered,
   DOWN,
@@ -110,7 +110,7 @@ export function adapterContract(
     }
 
     test.each(shippedFixtures())('answers %s as it expects', async (fixture) => {
-      const url = `${app.origin}/webhooks`;
+      const url = `${app.origin}/${fixture.startsWith('goods/') ? 'goods' : 'webhooks'}`;
       if (fixture === 'order:paid/duplicate') await replay(url, 'order:paid', { secret: SECRET });
       // By itself, it is the second try of a delivery that has been handled by now.
       const retried = fixture === 'query:replied/retry' && { id: freshId() };
@@ -186,6 +186,25 @@ export function adapterContract(
 
     test('asks for patience where the store is down', async () => {
       expect(await post('/down', freshId())).toEqual(DOWN);
+    });
+
+    test.each([
+      ['text', 'text/plain; charset=utf-8'],
+      ['bytes', 'application/octet-stream'],
+    ])('gives goods that are %s in the answer, and the same to each call', async (id, type) => {
+      const order = Buffer.from(JSON.stringify({ id: `${id} of ${freshId()}`, status: 100 }));
+      const ask = () => send({ path: '/goods', body: order, headers: webhook(order, freshId()) });
+      const [first, ...others] = [...(await Promise.all([ask(), ask()])), await ask()];
+      expect(first?.status).toBe(200);
+      expect(first?.headers).toEqual({ 'content-type': type, 'cache-control': 'no-store' });
+      expect(others).toEqual([first, first]);
+      const bytes = [...Buffer.from(first?.body ?? '', 'latin1')];
+      const [, made = 0] = bytes;
+      const expected =
+        id === 'text'
+          ? Buffer.from(/^KEY-\d+/.exec(first?.body ?? '') + GOODS_END)
+          : Uint8Array.from({ length: 1_000 }, (_, index) => index * made);
+      expect(bytes).toEqual([...expected]);
     });
 
     test('makes the receiver at the first request, and again where that has failed', async () => {

@@ -15,6 +15,7 @@ export const PARTS = [
   'rolling',
   'deploys',
   'claims',
+  'orders',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -43,6 +44,9 @@ export interface Sizes {
   readonly halfDone: number;
   /** Deliveries whose claims get no answer. */
   readonly lostClaims: number;
+  /** Orders of which both events tell, and how many receivers are killed meanwhile. */
+  readonly orders: number;
+  readonly orderKills: number;
 }
 
 const SHORT: Sizes = {
@@ -63,6 +67,8 @@ const SHORT: Sizes = {
   rounds: 2,
   halfDone: 150,
   lostClaims: 30,
+  orders: 90,
+  orderKills: 9,
 };
 
 const FULL: Sizes = {
@@ -83,6 +89,8 @@ const FULL: Sizes = {
   rounds: 8,
   halfDone: 2_000,
   lostClaims: 300,
+  orders: 1_500,
+  orderKills: 90,
 };
 
 export interface Arguments {

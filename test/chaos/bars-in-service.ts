@@ -5,7 +5,9 @@ import { describeAnswers, describeErrors } from './fault-run.js';
 import type { Load } from './load.js';
 import { CLAIMS_PREFIX, runLostClaims } from './lost-claims.js';
 import { NETWORK_PREFIX, planNetwork, runNetwork } from './network.js';
+import { ORDERS_PREFIX, runOrders } from './orders.js';
 import { Random } from './random.js';
+import { sum } from './receivers.js';
 import { planRestarts, RESTARTS_PREFIX, runRestarts } from './restarts.js';
 import { ROLLING_PREFIX, runRolling } from './rolling.js';
 import type { Sender } from './sender.js';
@@ -150,6 +152,40 @@ export const measureLostClaims: Measuring = async (store, seed, { lostClaims }) 
       none('15a', 'parked without a run', withoutPlain - open, load.ids.length),
     ],
     notes: [describeLoad(load, sender), describeErrors(receivers)],
+  };
+};
+
+export const measureOrders: Measuring = async (store, seed, { orders, orderKills }) => {
+  const limitMs = 3 * MINUTES + orders * 200;
+  const run = await runOrders(store, seed, { orders, kills: orderKills, limitMs });
+  const { load, sender, receivers, unpaid } = run;
+  const kills = sum(receivers.kills);
+  const counted = await countEffects(store, load.ids, ORDERS_PREFIX, receivers.hit);
+  const { unexplained, runs } = counted.extraPlain;
+  const lost = unanswered(load) + counted.withoutPlain + counted.withoutSale;
+  const ignored = sender.outcomes.get('ignored') ?? 0;
+  const claimed = [...receivers.claimed].filter((id) => id.endsWith('-unpaid')).length;
+  return {
+    cells: [
+      row(
+        '16',
+        'orders by both events / kills',
+        'as planned',
+        `${load.ids.length} / ${kills}`,
+        load.ids.length >= orders && kills === orderKills,
+      ),
+      none('16a', 'processes that ended unplanned', receivers.unplannedEnds),
+      none('16b', 'lost: unanswered or without an effect', lost),
+      none('16c', 'ledger effects twice', counted.soldTwice, load.ids.length),
+      none('16d', 'extra plain runs that no kill explains', unexplained, runs),
+      none('16e', 'unpaid updates that were not ignored', unpaid - ignored, unpaid),
+      none('16f', 'unpaid updates that claimed something', claimed, load.ids.length),
+    ],
+    notes: [
+      describeLoad(load, sender),
+      `${receivers.claimed.size} deliveries claimed, ${run.redriven} dead deliveries re-driven`,
+      describeErrors(receivers),
+    ],
   };
 };
 

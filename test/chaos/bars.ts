@@ -3,6 +3,7 @@ import {
   measureDeploys,
   measureLostClaims,
   measureNetwork,
+  measureOrders,
   measureRestarts,
   measureRolling,
 } from './bars-in-service.js';
@@ -43,6 +44,7 @@ export const MEASURING: Readonly<Record<Part, Measuring>> = {
   rolling: measureRolling,
   deploys: measureDeploys,
   claims: measureLostClaims,
+  orders: measureOrders,
 };
 
 async function measureFaults(store: TestedStore, seed: number, sizes: Sizes): Promise<Measured> {

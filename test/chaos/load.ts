@@ -1,5 +1,5 @@
 import type { Deadline } from './deadline.js';
-import { copiesOf, type Sender } from './sender.js';
+import { copiesOf, type Sender, type Sent } from './sender.js';
 
 /** Deliveries that are sent for the first time at once. */
 const CONCURRENCY = 40;
@@ -8,6 +8,9 @@ const MAX_STUCK = 250;
 const TURN_MS = 5;
 const oneByOne = () => 1;
 const ONCE = { atOnce: 1, later: false };
+
+/** Sends again until the answer is good, and says whether it is. */
+export type DeliverOne = (what: string | Sent) => Promise<boolean>;
 
 export interface LoadOptions {
   /** What the ids begin with. */
@@ -20,6 +23,8 @@ export interface LoadOptions {
   readonly settleMs?: number;
   /** Default: some are sent several times, at once and later. */
   readonly isSentOnce?: boolean;
+  /** What is sent for each, instead of one delivery in its copies. */
+  readonly send?: (id: string, deliverOne: DeliverOne) => Promise<boolean[]>;
   readonly onTurn?: () => void;
 }
 
@@ -101,21 +106,27 @@ export class Load {
   }
 
   async #deliver(index: number): Promise<void> {
-    const { prefix, seed, isSentOnce = false } = this.#options;
+    const { prefix, send } = this.#options;
     const id = `${prefix}${index}`;
     this.ids.push(id);
     this.#open.add(id);
-    const { atOnce, later } = isSentOnce ? ONCE : copiesOf(seed, index);
-    const one = () =>
+    const deliverOne = (what: string | Sent) =>
       this.#sender.deliver(
-        id,
+        what,
         () => this.#isGivenUp,
         () => this.#stuck.add(id),
       );
-    const copies = await Promise.all(Array.from({ length: atOnce }, one));
-    if (later) copies.push(await one());
-    if (copies.every(Boolean)) this.answered.add(id);
+    const answers = await (send?.(id, deliverOne) ?? this.#sendCopies(id, index, deliverOne));
+    if (answers.every(Boolean)) this.answered.add(id);
     this.#stuck.delete(id);
     this.#open.delete(id);
+  }
+
+  async #sendCopies(id: string, index: number, deliverOne: DeliverOne): Promise<boolean[]> {
+    const { seed, isSentOnce = false } = this.#options;
+    const { atOnce, later } = isSentOnce ? ONCE : copiesOf(seed, index);
+    const copies = await Promise.all(Array.from({ length: atOnce }, () => deliverOne(id)));
+    if (later) copies.push(await deliverOne(id));
+    return copies;
   }
 }

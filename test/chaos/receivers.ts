@@ -39,6 +39,8 @@ export class Receivers {
   readonly hit = new Set<number>();
   /** All that were started. */
   readonly pids = new Set<number>();
+  /** The ids of what was claimed, where the receivers tell of it. */
+  readonly claimed = new Set<string>();
   /** What the receivers reported. */
   readonly errors = new Map<string, number>();
   /** That nobody has planned: a fault of the harness, or of the library. */
@@ -106,6 +108,7 @@ export class Receivers {
     this.#all.add(child);
     this.pids.add(child.pid ?? 0);
     child.on('message', (message: FromReceiver) => {
+      if (message.kind === 'granted') this.claimed.add(message.id);
       if (message.kind !== 'error') return;
       this.errors.set(message.error, (this.errors.get(message.error) ?? 0) + 1);
     });

@@ -22,6 +22,8 @@
  * - `rolling`: three receivers behind a balancer are restarted in turn, as a deploy does.
  * - `deploys`: two versions of the program on one store; what one has half done is tried again at the other.
  * - `claims`: the answers to claims are lost, five times over.
+ * - `orders`: two events tell of each order that it is paid, and another one that it is not yet: at once and in
+ *   both orders, while receivers are killed.
  *
  * On each queue, `faults`, `network`, `restarts` and `rolling` with receivers that hand off and process what
  * comes out of the queue: hit also around the hand-off. What was answered has to come out by itself.
@@ -36,6 +38,7 @@
  * - `CHAOS_BREAK=no-record`: while the store is away, what is done is forgotten (`restarts`).
  * - `CHAOS_BREAK=stop-first`: the receiver is closed while its server goes on (`rolling`).
  * - `CHAOS_BREAK=rename`: a handler gets another name, and nothing says so (`deploys`).
+ * - `CHAOS_BREAK=event`, `when`: each event has effects of its own; it is claimed first, and then asked (`orders`).
  * - `CHAOS_BREAK=park`: what was claimed five times is parked, though it never ran (`claims`).
  *
  * What a plan leads to depends on the machine as well; what has happened is told on stderr. Ends
@@ -52,7 +55,7 @@ import { type Cell, isMissed, toMarkdown, toText } from './table.js';
 /** Told by the short run, and judged by the full one: on a machine that does other things they differ. */
 const SPEEDS = ['9', '9a', '10a'];
 /** Others run beside them. */
-const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims'];
+const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims', 'orders'];
 const BESIDE_THEM: readonly Part[] = ['copies', 'races', 'clocks'];
 /** What follows the hand-off is the store's, and is measured with the store alone. */
 const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling'];

@@ -12,6 +12,14 @@ export interface Target {
   readonly port: number;
 }
 
+/** A delivery to be sent; its id alone is one that says that an order of its own is paid. */
+export interface Sent {
+  readonly id: string;
+  readonly event: string;
+  readonly orderId: string;
+  readonly status: number;
+}
+
 /** What became of one that was sent. */
 export interface Answered {
   readonly port: number;
@@ -41,9 +49,9 @@ export class Sender {
   }
 
   /** Sends until the answer is good, at once and then after growing pauses. */
-  async deliver(id: string, isGivenUp: () => boolean, onStuck: () => void = () => {}) {
+  async deliver(what: string | Sent, isGivenUp: () => boolean, onStuck: () => void = () => {}) {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-      const { status } = await this.send(id);
+      const { status } = await this.send(what);
       if (status >= 200 && status < 300) return true;
       if (isGivenUp()) return false;
       onStuck();
@@ -52,10 +60,14 @@ export class Sender {
   }
 
   /** Sends once. Status 0: no answer. */
-  async send(id: string, target = this.#next()): Promise<{ status: number; outcome: string }> {
+  async send(
+    what: string | Sent,
+    target = this.#next(),
+  ): Promise<{ status: number; outcome: string }> {
+    const sent = typeof what === 'string' ? paid(what) : what;
     this.attempts += 1;
     const sentAt = performance.now();
-    const answer = target ? await post(target.port, id, this.#agent) : { status: 0, outcome: '' };
+    const answer = target ? await post(target.port, sent, this.#agent) : { status: 0, outcome: '' };
     count(this.answers, answer.status);
     if (answer.status === 200) count(this.outcomes, answer.outcome);
     if (answer.status === 503) count(this.refusals, answer.outcome);
@@ -84,10 +96,14 @@ export function copiesOf(seed: number, index: number): { atOnce: number; later: 
   return { atOnce, later: random.chance(0.1) };
 }
 
-function bodyOf(id: string): string {
+function paid(id: string): Sent {
+  return { id, event: 'order:paid', orderId: `order-${id}`, status: 100 };
+}
+
+function bodyOf({ orderId, status }: Sent): string {
   return JSON.stringify({
-    id: `order-${id}`,
-    status: 100,
+    id: orderId,
+    status,
     email: 'buyer@example.com',
     product_title: 'A key',
     value: '10.00',
@@ -97,21 +113,21 @@ function bodyOf(id: string): string {
 
 function post(
   port: number,
-  id: string,
+  sent: Sent,
   agent: Agent,
 ): Promise<{ status: number; outcome: string }> {
-  const body = bodyOf(id);
+  const body = bodyOf(sent);
   const headers = {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
-    'x-service-event': 'order:paid',
-    'x-service-webhook': id,
+    'x-service-event': sent.event,
+    'x-service-webhook': sent.id,
     'x-service-signature': createHmac('sha512', SECRET).update(body).digest('hex'),
   };
   return new Promise((resolve) => {
     const none = () => resolve({ status: 0, outcome: '' });
     const options = { host: '127.0.0.1', port, method: 'POST', path: '/', headers, agent };
-    const sent = request({ ...options, timeout: ANSWER_MS }, (response) => {
+    const outgoing = request({ ...options, timeout: ANSWER_MS }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (piece) => {
         text += piece;
@@ -122,11 +138,11 @@ function post(
       });
       response.once('error', none).once('close', none);
     });
-    const late = setTimeout(() => sent.destroy(), ANSWER_MS);
-    sent.once('error', none).once('close', () => {
+    const late = setTimeout(() => outgoing.destroy(), ANSWER_MS);
+    outgoing.once('error', none).once('close', () => {
       clearTimeout(late);
       none();
     });
-    sent.end(body);
+    outgoing.end(body);
   });
 }

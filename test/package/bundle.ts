@@ -3,8 +3,8 @@ import * as esbuild from 'esbuild';
 
 /** What a Worker may take, gzipped: what it takes, rounded up, so that nothing large slips in. */
 export const BUDGETS = [
-  { name: 'with the receiver in it', without: [], bytes: 38_100 },
-  { name: 'without the schema library', without: ['zod'], bytes: 31_000 },
+  { name: 'with the receiver in it', without: [], bytes: 40_500 },
+  { name: 'without the schema library', without: ['zod'], bytes: 33_200 },
 ] as const;
 
 const ENTRY = `

@@ -79,8 +79,10 @@ describe('where no framework is installed', { timeout }, () => {
     });
   });
 
-  test('only the receiver and what tests it load the schema library', async () => {
-    const others = Object.keys(subpaths).filter((subpath) => !/^\.(\/testing)?$/.test(subpath));
+  test('only the receiver, goods, the client and what tests them load the schema library', async () => {
+    const others = Object.keys(subpaths).filter(
+      (subpath) => !/^\.(\/(api|testing|goods))?$/.test(subpath),
+    );
     for (const subpath of others) {
       expect(await printedBy('loaded.cjs', toSpecifier(subpath)), subpath).not.toContain('zod');
     }

@@ -12,8 +12,10 @@ import type expressFunction from 'express';
 import type { Pool, PoolClient as pgPoolClient } from 'pg';
 import type { PgBoss } from 'pg-boss';
 import type * as core from 'storefront-webhooks';
+import type * as api from 'storefront-webhooks/api';
 import type * as expressAdapter from 'storefront-webhooks/express';
 import type * as fastifyAdapter from 'storefront-webhooks/fastify';
+import type * as goods from 'storefront-webhooks/goods';
 import type * as testing from 'storefront-webhooks/testing';
 import type * as zod from 'zod';
 
@@ -21,6 +23,7 @@ declare global {
   const express: typeof expressFunction;
   const createReceiver: typeof core.createReceiver;
   const isPaid: typeof core.isPaid;
+  const createGoods: typeof goods.createGoods;
   const memoryStore: typeof core.memoryStore;
   const orderStatusLabel: typeof core.orderStatusLabel;
   const productSchema: typeof core.productSchema;
@@ -34,6 +37,10 @@ declare global {
   class AppModule {}
   const FastifyAdapter: typeof nestFastify.FastifyAdapter;
   type NestFastifyApplication = nestFastify.NestFastifyApplication;
+
+  const createClient: typeof api.createClient;
+  const client: api.Client;
+  type Issue = core.Issue;
 
   const receiver: core.Receiver;
   function makeReceiver(secret: string): core.Receiver;
@@ -72,6 +79,9 @@ declare global {
   function notify(payload: core.JsonObject): Promise<void>;
   function log(...values: unknown[]): void;
   function keepForAPerson(...values: unknown[]): Promise<void>;
+  function makeKey(orderId: string): Promise<string>;
+  const makeGoods: goods.MakeGoods;
+  function findOrder(id: string): Promise<core.Order | undefined>;
   function createInvoice(orderId: string): Promise<string>;
   function sendMail(to: string, invoice: string): Promise<void>;
   function loadSecret(): Promise<string>;

@@ -50,6 +50,7 @@ const SOURCES = {
   webhooks: 'contract().receiver',
   lazy: 'contract().lazy()',
   down: 'contract().down',
+  goods: 'contract().goods',
   parsed: 'contract().receiver',
 };
 

@@ -10,12 +10,14 @@ interface Worker {
   readonly compatibilityDate: string;
   readonly compatibilityFlags?: readonly string[];
   readonly secrets: Readonly<Record<string, string>>;
+  /** Where its own requests may go. Without it, only to public addresses. */
+  readonly reaches?: 'public' | 'private';
 }
 
 /** Bundles a Worker as Wrangler does, and serves the bundle by workerd. */
 export async function startWorker(
   folder: string,
-  { entry, compatibilityDate, compatibilityFlags = [], secrets }: Worker,
+  { entry, compatibilityDate, compatibilityFlags = [], secrets, reaches = 'public' }: Worker,
 ): Promise<Started> {
   await build({
     entryPoints: [entry],
@@ -41,7 +43,7 @@ const config :Workerd.Config = (
     compatibilityDate = ${JSON.stringify(compatibilityDate)},
     compatibilityFlags = ${JSON.stringify(compatibilityFlags)},
     bindings = [${bindings.join(', ')}],
-  ))],
+  )), (name = "internet", network = (allow = [${JSON.stringify(reaches)}]))],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );`,
   );

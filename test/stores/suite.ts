@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { type StoreSuite, testStore } from 'storefront-webhooks/testing';
 import { describe, expect, test, vi } from 'vitest';
+import { describeGoods } from '../goods/on-store.js';
 import { answersOf, histories } from './histories.js';
 import { LONG_AGO_MS, ModelStore } from './model.js';
 
@@ -13,13 +14,14 @@ export function ageClock(): void {
   vi.spyOn(performance, 'now').mockImplementation(() => now() - LONG_AGO_MS);
 }
 
-/** What every store has to do, run against the real thing: as published, and beside a model. */
+/** What every store has to do, run against the real thing: as published, for goods, and beside a model. */
 export function describeStore(
   name: string,
   make: () => IdempotencyStore | Promise<IdempotencyStore>,
   options: Omit<StoreSuite, 'open'> = {},
 ) {
   testStore(name, { open: make, ...options }, { describe, test });
+  describeGoods(name, make);
 
   describe(`the ${name} store`, () => {
     test('does what the model of the state machine does, whatever is asked of it', {

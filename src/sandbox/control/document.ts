@@ -1,15 +1,16 @@
-import { parametersToJsonSchema } from '../../api/json-schema.js';
-import { toOpenApi } from '../../api/openapi.js';
+import { toOpenApi } from '../../api/openapi/document.js';
+import { parametersToJsonSchema } from '../../api/openapi/json-schema.js';
 import { isJsonObject, type JsonObject } from '../../schemas/json.js';
 import type { Unknowns } from '../unknowns.js';
+import { asDeployed } from './deployed.js';
 import type { ControlOperation } from './operation.js';
-import { controlOperations } from './operations.js';
+import { controlOperations, ORDER } from './operations.js';
 
 const TAG = 'Sandbox';
 
 /** The OpenAPI document of the sandbox: that of the service, and what only a sandbox has. */
-export function toDocument({ variant }: Pick<Unknowns, 'variant'>): JsonObject {
-  const document = takingLoopback(toOpenApi({ variant }));
+export function toDocument(unknowns: Unknowns): JsonObject {
+  const document = asDeployed(toOpenApi({ variant: unknowns.variant }), unknowns);
   const { paths, tags } = document;
   const own: Record<string, JsonObject> = {};
   for (const [id, operation] of Object.entries(controlOperations)) {
@@ -25,13 +26,6 @@ export function toDocument({ variant }: Pick<Unknowns, 'variant'>): JsonObject {
     ],
     paths: { ...(isJsonObject(paths) ? paths : {}), ...own },
   };
-}
-
-/** Webhook URLs on this machine may be plain HTTP, so their pattern takes both. */
-function takingLoopback(document: JsonObject): JsonObject {
-  return JSON.parse(
-    JSON.stringify(document).replaceAll('"^https:\\\\/\\\\/"', '"^https?:\\\\/\\\\/"'),
-  );
 }
 
 function describe(id: string, { path, summary, status, returned, sent, method }: ControlOperation) {
@@ -50,7 +44,7 @@ function describe(id: string, { path, summary, status, returned, sent, method }:
         : { description: 'Done.' },
       400: error('request_invalid'),
       401: error('unauthenticated'),
-      ...(hasId ? { 404: error('not_found') } : {}),
+      ...(hasId || returned === ORDER ? { 404: error('not_found') } : {}),
     },
   };
 }

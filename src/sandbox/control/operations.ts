@@ -3,7 +3,9 @@ import { amount } from '../../api/parameters.js';
 import { jsonObject } from '../../schemas/json.js';
 import { GATEWAYS } from '../../schemas/product.js';
 import { toTimestamp } from '../clock.js';
-import { faultSchema } from '../fault.js';
+import { faultSchema, findWrong } from '../fault.js';
+import { ErrorAnswer } from '../service/answers.js';
+import { toParameters } from '../service/form.js';
 import type { KeptOrder } from '../state/kinds.js';
 import { buy } from '../trade/buy.js';
 import { ask, rate, write } from '../trade/customers.js';
@@ -14,7 +16,7 @@ import { showFeedback, showQuery } from '../trade/showing.js';
 import { type ControlOperation, NOTHING, operation } from './operation.js';
 
 const text = z.string().check(z.minLength(1));
-const ORDER = { $ref: '#/components/schemas/Order' };
+export const ORDER = { $ref: '#/components/schemas/Order' };
 const RECORD = { type: 'object', description: 'A record that the specification does not show.' };
 const FAULT = { type: 'object', properties: { operation: { type: 'string' } } };
 const CLOCK = {
@@ -138,7 +140,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     returned: { type: 'array', items: FAULT },
     run: ({ faults }) => faults.list(),
   }),
-  'sandbox.addFault': operation({
+  'sandbox.addFault': {
     method: 'POST',
     path: '/sandbox/faults',
     summary:
@@ -146,11 +148,14 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     sent: faultSchema,
     status: 201,
     returned: FAULT,
-    run({ faults }, fault) {
-      faults.add(fault);
+    async run({ faults }, _, sent) {
+      const fault = toParameters(faultSchema, sent);
+      const errors = findWrong(fault);
+      if (errors.length > 0) throw new ErrorAnswer(400, { errors });
+      faults.add(faultSchema.parse(fault));
       return fault;
     },
-  }),
+  },
   'sandbox.clearFaults': operation({
     method: 'DELETE',
     path: '/sandbox/faults',

@@ -52,14 +52,16 @@ function readJson(body: string): JsonObject {
  *
  * @throws {ErrorAnswer} 400, with an error for each check that failed.
  */
-export function check<Schema extends z.ZodMiniType>(
-  schema: Schema,
-  { fields, isText }: Sent,
-): z.output<Schema> {
-  const parameters = isText ? fromText(schema, fields) : fields;
+export function check<Schema extends z.ZodMiniType>(schema: Schema, sent: Sent): z.output<Schema> {
+  const parameters = toParameters(schema, sent);
   const errors = findFaults(schema, parameters);
   if (errors.length > 0) throw new ErrorAnswer(400, { errors });
   return schema.parse(parameters);
+}
+
+/** The values of what was sent, which may not be what the schema takes. */
+export function toParameters(schema: z.ZodMiniType, { fields, isText }: Sent): JsonObject {
+  return isText ? { ...Object(fromText(schema, fields)) } : fields;
 }
 
 /** A 400 with one error. */
@@ -82,8 +84,9 @@ function fromText(schema: z.core.$ZodType, value: unknown): unknown {
       return value === '' ? null : fromText(def.innerType, value);
     case 'number':
       return typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
-    case 'boolean':
     case 'literal':
+      return def.values.find((literal) => String(literal) === value) ?? value;
+    case 'boolean':
       return typeof value === 'string' ? (BOOLEANS[value] ?? value) : value;
     case 'array':
       if (!Array.isArray(value)) return value;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isLoopback } from '../../loopback.js';
+import { isLoopback } from '../../address.js';
 
 /** Where webhooks may be sent to: HTTPS, or plain HTTP on this machine. */
 export const webhookUrl = z

@@ -81,6 +81,25 @@ export function defineKeeping(test: StoreTest): void {
     assert.equal((await claim()).state, 'busy');
   });
 
+  test('keeps what an effect has recorded for ever, also where its lease was given back', async ({
+    store,
+    delivery,
+    acquire,
+  }) => {
+    const effect = { ...delivery, body: undefined };
+    let { fence } = await acquire({ keepMs: Infinity }, effect);
+    // As large as goods may be.
+    const output = { base64: 'x'.repeat(1_400_000) };
+    assert.equal(await store.completeStep(effect.key, fence, 'goods', output), true);
+    for (let claims = 0; claims < 2; claims++) {
+      assert.equal(await store.release(effect.key, fence), true);
+      assert.equal(await store.purge(10), 0);
+      const next = await acquire({ keepMs: Infinity, leaseMs: 60_000 }, effect);
+      hasParts(next, { attempt: 1, steps: { goods: output } });
+      fence = next.fence;
+    }
+  });
+
   test('redrives what is dead as if it had never been tried, but for what is done', async ({
     store,
     delivery,

@@ -9,11 +9,12 @@ export const application: Application = { name: 'toElysia', serve, parsed: /pars
 
 const isNode = !('Bun' in globalThis || 'Deno' in globalThis);
 
-async function serve({ receiver, lazy, down }: Contract): Promise<Listening> {
+async function serve({ receiver, lazy, down, goods }: Contract): Promise<Listening> {
   const app = new Elysia(isNode ? { adapter: node() } : {})
     .all('/webhooks', toElysia(receiver), { parse: 'none' })
     .all('/lazy', toElysia(lazy), { parse: 'none' })
     .all('/down', toElysia(down), { parse: 'none' })
+    .all('/goods', toElysia(goods), { parse: 'none' })
     .all('/parsed', toElysia(receiver), { parse: 'json' })
     .post('/echo', ({ body }) => body);
   if (!isNode) return listenToFetch(async (request) => app.fetch(request));

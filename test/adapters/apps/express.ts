@@ -10,11 +10,12 @@ export const application: Application = {
   parsed: /above app\.use\(express\.json/,
 };
 
-export function serveExpress({ receiver, lazy, down }: Contract, make: typeof express) {
+export function serveExpress({ receiver, lazy, down, goods }: Contract, make: typeof express) {
   const app = make();
   app.all('/webhooks', toExpress(receiver));
   app.use('/lazy', toExpress(lazy));
   app.use('/down', toExpress(down));
+  app.use('/goods', toExpress(goods));
   app.use(make.json());
   app.all('/parsed', toExpress(receiver));
   app.post('/echo', (request, response) => {

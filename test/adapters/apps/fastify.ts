@@ -5,11 +5,12 @@ import type { Application, Contract, Listening } from './inside/contract.js';
 
 export const application: Application = { name: 'toFastify', serve, parsed: /preParsing/ };
 
-async function serve({ receiver, lazy, down }: Contract): Promise<Listening> {
+async function serve({ receiver, lazy, down, goods }: Contract): Promise<Listening> {
   const app = fastify({ forceCloseConnections: true });
   app.register(toFastify(receiver), { prefix: '/webhooks' });
   app.register(toFastify(lazy), { prefix: '/lazy' });
   app.register(toFastify(down), { prefix: '/down' });
+  app.register(toFastify(goods), { prefix: '/goods' });
   app.register(async (parsed) => {
     parsed.addHook('preParsing', async (request) => {
       await buffer(request.raw);

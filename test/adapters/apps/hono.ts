@@ -7,11 +7,12 @@ import { listen } from './inside/listen.js';
 
 export const application: Application = { name: 'toHono', serve, parsed: /above every middleware/ };
 
-function makeHono({ receiver, lazy, down }: Contract): Hono {
+function makeHono({ receiver, lazy, down, goods }: Contract): Hono {
   const app = new Hono();
   app.all('/webhooks', toHono(receiver));
   app.all('/lazy', toHono(lazy));
   app.all('/down', toHono(down));
+  app.all('/goods', toHono(goods));
   app.use('/parsed', async (context, next) => {
     await context.req.json();
     await next();

@@ -11,10 +11,11 @@ export const application: Application = {
   parsed: /above app\.use\(bodyParser/,
 };
 
-export function serveKoa({ receiver, lazy, down }: Contract, app: Koa) {
+export function serveKoa({ receiver, lazy, down, goods }: Contract, app: Koa) {
   app.use(at('/webhooks', toKoa(receiver)));
   app.use(at('/lazy', toKoa(lazy)));
   app.use(at('/down', toKoa(down)));
+  app.use(at('/goods', toKoa(goods)));
   app.use(bodyParser());
   app.use(at('/parsed', toKoa(receiver)));
   app.use((context) => {

@@ -13,13 +13,14 @@ export const application: Application = {
 
 /** Does what function URLs and API Gateway do: a request becomes an event, and its result an answer. */
 export function serveLambda(
-  { receiver, lazy, down }: Contract,
+  { receiver, lazy, down, goods }: Contract,
   toEvent: (request: IncomingMessage, body: Buffer) => LambdaEvent,
 ) {
   const handlers = new Map([
     ['/webhooks', toLambda(receiver)],
     ['/lazy', toLambda(lazy)],
     ['/down', toLambda(down)],
+    ['/goods', toLambda(goods)],
   ]);
   return listen(
     createServer(async (request, response) => {
@@ -29,7 +30,8 @@ export function serveLambda(
       const handler = handlers.get(pathname);
       if (!handler) return response.end(body);
       const result = await handler(toEvent(request, body));
-      response.writeHead(result.statusCode, result.headers).end(result.body);
+      const encoding = result.isBase64Encoded ? 'base64' : 'utf8';
+      response.writeHead(result.statusCode, result.headers).end(result.body, encoding);
     }),
   );
 }

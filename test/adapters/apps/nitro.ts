@@ -11,12 +11,13 @@ export const application: Application = {
 };
 
 /** What Nitro serves its routes with. */
-function serve({ receiver, lazy, down }: Contract) {
+function serve({ receiver, lazy, down, goods }: Contract) {
   const app = createApp();
   const webhooks = fromNodeMiddleware(toNodeHandler(receiver));
   app.use('/webhooks', webhooks);
   app.use('/lazy', fromNodeMiddleware(toNodeHandler(lazy)));
   app.use('/down', fromNodeMiddleware(toNodeHandler(down)));
+  app.use('/goods', fromNodeMiddleware(toNodeHandler(goods)));
   app.use(
     '/parsed',
     eventHandler(async (event) => {

@@ -51,9 +51,11 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
       return parking(whole);
     case 'ledger':
     case 'enqueue':
+    case 'event':
     case 'stop-first':
     case 'rename':
     case 'tx-listener':
+    case 'when':
       return whole;
     default:
       throw new Error(`CHAOS_BREAK is not ${how}, but one of those that run.ts names.`);

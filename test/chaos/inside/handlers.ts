@@ -76,11 +76,11 @@ export function register(
 }
 
 /** A process may die between an effect and its record. */
-async function pause(): Promise<void> {
+export async function pause(): Promise<void> {
   if (pauses) await new Promise((resolve) => setTimeout(resolve, pauses.between(0, MAX_PAUSE_MS)));
 }
 
-function numberOf(id: string): number {
+export function numberOf(id: string): number {
   return Number(/\d+$/.exec(id)?.[0] ?? 0);
 }
 

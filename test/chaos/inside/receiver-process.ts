@@ -8,6 +8,7 @@ import { openQueue } from './hand-off.js';
 import { register } from './handlers.js';
 import { losingClaims } from './losing-claims.js';
 import { open } from './open.js';
+import { registerOrders } from './order-handler.js';
 
 const tells = process.env.CHAOS_TELLS === '1';
 const lostClaims = Number(process.env.CHAOS_LOSE_CLAIMS ?? 0);
@@ -37,7 +38,8 @@ async function main(): Promise<void> {
       onRejected: () => {},
     },
   });
-  register(receiver, effects, tell);
+  if (process.env.CHAOS_HANDLERS === 'orders') registerOrders(receiver, effects);
+  else register(receiver, effects, tell);
   await handOff?.work(receiver);
 
   const server = createServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');

@@ -20,6 +20,7 @@ import {
   orderStatusLabel,
   UsageError,
 } from 'storefront-webhooks';
+import { ApiError, type Client, createClient, type List, type Page } from 'storefront-webhooks/api';
 import {
   type BullmqJob,
   type BullmqQueue,
@@ -41,6 +42,7 @@ import {
 import { toExpress } from 'storefront-webhooks/express';
 import { toFastify } from 'storefront-webhooks/fastify';
 import { toFetch } from 'storefront-webhooks/fetch';
+import { createGoods, type GoodsOrder, hasToken } from 'storefront-webhooks/goods';
 import { toHono } from 'storefront-webhooks/hono';
 import { toKoa } from 'storefront-webhooks/koa';
 import { toLambda } from 'storefront-webhooks/lambda';
@@ -133,6 +135,43 @@ export async function tested(): Promise<string | undefined> {
   await replay(koaApp, 'order:paid', { secret: 'a secret for tests' });
   await replay(handle, 'order:paid', { secret: 'a secret for tests' });
   return outcome ?? overHttp.outcome;
+}
+
+const goods = createGoods({ secret }, async ({ id }: GoodsOrder, { key }) => `${id}: ${key}`);
+const bytes = createGoods(
+  { verify: { signed: false, allow: hasToken(process.env.GOODS_TOKEN) } },
+  () => ({ body: new Uint8Array(1), contentType: 'application/zip' }),
+);
+
+/** Goods are mounted like a receiver, in each of them. */
+export const goodsMounted = [
+  toExpress(goods),
+  toFastify(bytes),
+  toFetch(async () => goods),
+  toHono(() => bytes),
+  toKoa(goods),
+  toLambda(goods),
+  toNext(() => goods),
+  toNextPages(() => bytes),
+  toNodeHandler(goods),
+  toWorker((env: Env) => createGoods({ secret: env.SECRET }, () => 'KEY')),
+];
+
+export async function testedGoods(): Promise<Uint8Array> {
+  return (await replay(goods, 'goods')).bytes;
+}
+
+/** The provider's service, in either variant. */
+export async function called(older: Client<'older'>) {
+  const auth = { accessToken: process.env.ACCESS_TOKEN };
+  const newer = createClient({ baseUrl: 'https://shop.example', auth });
+  const orders: List<Order> = newer.orders.list({ perPage: 50 });
+  const { items, totalPages }: Page<Order> = await orders;
+  for await (const { id } of older.webhookLogs.list()) if (id === items[0]?.id) break;
+  const kind: string | undefined = (await newer.products.get('prd_1')).product_type;
+  const code: number | undefined = (await older.products.get('prd_1')).product_type;
+  const error: unknown = await older.products.delete('prd_1').catch((error: unknown) => error);
+  return { kind, code, totalPages, status: error instanceof ApiError && error.status };
 }
 
 export function isOurs(error: unknown): error is UsageError {

@@ -69,6 +69,20 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('effect'), terms('x'))).toEqual({ state: 'done' });
   });
 
+  test('forget goods, which wait to be given again, after all that is not kept for ever', async () => {
+    const store = memoryStore({ maxEntries: 3 });
+    const terms = (owner: string) => ({ owner, leaseMs: 60_000, keepMs: Infinity, maxCrashes: 3 });
+    const goods = { ...delivery('goods'), body: undefined };
+    const claimed = await store.claim(goods, terms('a'));
+    const fence = claimed.state === 'acquired' ? claimed.fence : 0;
+    await store.completeStep(goods.key, fence, 'goods', 'KEY');
+    await store.release(goods.key, fence);
+    for (const key of ['a', 'b', 'c', 'd']) {
+      await store.fail(keyOf(key), await claim(store, key), RETRY);
+    }
+    expect(await store.claim(goods, terms('b'))).toMatchObject({ steps: { goods: 'KEY' } });
+  });
+
   test('forget a lease that has lapsed', async () => {
     const store = memoryStore({ maxEntries: 1 });
     await store.claim(delivery('a'), { ...terms('a'), leaseMs: 0 });

@@ -5,13 +5,16 @@ import {
   type WebhookRequest,
   type WebhookResponse,
 } from 'storefront-webhooks';
+import { createGoods } from 'storefront-webhooks/goods';
 import { RFC_4231 } from './rfc4231.js';
 
 export const SECRET = 'a secret for tests';
 export const LIMIT = 64 * 1024;
+/** How goods that are text end. */
+export const GOODS_END = ' é€😀\r\n';
 
 interface Receiving {
-  receive(request: WebhookRequest): Promise<WebhookResponse>;
+  receive(request: WebhookRequest): Promise<WebhookResponse<string | Uint8Array>>;
 }
 
 /** What every application of the adapter contract mounts, beside its own ways to answer. */
@@ -22,6 +25,8 @@ export interface Contract {
   readonly lazy: () => Promise<Receiving>;
   /** At `/down`: its store does not answer, and it waits for a body no longer than a second. */
   readonly down: Receiving;
+  /** At `/goods`. */
+  readonly goods: Receiving;
 }
 
 /** Where an application listens. */
@@ -61,7 +66,18 @@ export function makeContract(write: (line: string) => void, secret = SECRET): Co
       bodyTimeout: 1_000,
       hooks,
     }).on('*', () => {}),
+    goods: makeGoods(secret),
   };
+}
+
+/** Goods that are other ones each time that they are made: bytes that are no text for some orders. */
+function makeGoods(secret: string): Receiving {
+  let made = 0;
+  return createGoods({ secret, limit: LIMIT, store: memoryStore(), hooks }, ({ id }) => {
+    made += 1;
+    if (!id.startsWith('bytes')) return `KEY-${made}${GOODS_END}`;
+    return Uint8Array.from({ length: 1_000 }, (_, index) => index * made);
+  });
 }
 
 function nameOfRuntime(): string {

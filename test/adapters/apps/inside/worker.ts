@@ -8,6 +8,7 @@ interface Env {
 const makeHere = ({ SECRET }: Env) => makeContract((line) => console.log(line), SECRET);
 const webhooks = toWorker((env: Env) => makeHere(env).receiver);
 const toDown = toWorker((env: Env) => makeHere(env).down);
+const toGoods = toWorker((env: Env) => makeHere(env).goods);
 let lazy: ReturnType<typeof makeContract>['lazy'] | undefined;
 const toLazy = toWorker((env: Env) => {
   lazy ??= makeHere(env).lazy;
@@ -21,6 +22,7 @@ export default {
     if (pathname === '/webhooks') return webhooks.fetch(...args);
     if (pathname === '/lazy') return toLazy.fetch(...args);
     if (pathname === '/down') return toDown.fetch(...args);
+    if (pathname === '/goods') return toGoods.fetch(...args);
     const body = await request.json();
     return pathname === '/parsed' ? webhooks.fetch(...args) : Response.json(body);
   },

@@ -1,17 +1,10 @@
-import { blacklistEntrySchema } from '../schemas/blacklist-entry.js';
-import { categorySchema } from '../schemas/category.js';
-import { eventSchemas } from '../schemas/events.js';
-import { fileSchema } from '../schemas/file.js';
-import type { JsonObject } from '../schemas/json.js';
-import { orderSchema } from '../schemas/order.js';
-import { hostedPaymentSchema, paymentSchema, whiteLabelPaymentSchema } from '../schemas/payment.js';
-import { newerProductSchema, olderProductSchema } from '../schemas/product.js';
-import { webhookEndpointSchema } from '../schemas/webhook-endpoint.js';
-import { webhookLogSchema } from '../schemas/webhook-log.js';
-import { type ByVariant, type Endpoint, ERRORS, type Variant } from './endpoint.js';
-import { endpoints } from './endpoints.js';
-import { type JsonSchema, parametersToJsonSchema, recordsToJsonSchemas } from './json-schema.js';
-import { listQuery } from './parameters.js';
+import { eventSchemas } from '../../schemas/events.js';
+import { isJsonObject, type JsonObject } from '../../schemas/json.js';
+import { type ByVariant, type Endpoint, ERRORS, type Variant } from '../endpoint.js';
+import { operations } from '../endpoints.js';
+import { listQuery } from '../parameters.js';
+import { type JsonSchema, parametersToJsonSchema } from './json-schema.js';
+import { anyOf, recordSchemas, refer, referToRecord } from './records.js';
 
 /** What {@link toOpenApi} takes. */
 export interface OpenApiOptions {
@@ -23,27 +16,20 @@ export interface OpenApiOptions {
 export function toOpenApi({ variant }: OpenApiOptions = {}): JsonObject {
   const variants: readonly Variant[] = variant ? [variant] : ['newer', 'older'];
   const paths: Record<string, Record<string, JsonObject>> = {};
-  const sections = new Set<string>();
-  for (const [group, rows] of Object.entries<Readonly<Record<string, Endpoint>>>(endpoints)) {
-    for (const [name, row] of Object.entries(rows)) {
-      sections.add(row.section);
-      const path = row.path.replace(':id', '{id}');
-      paths[path] ??= {};
-      paths[path][row.method.toLowerCase()] = {
-        operationId: `${group}.${name}`,
-        summary: `${row.section}: ${name}`,
-        tags: [row.section],
-        parameters: parametersOf(row),
-        ...bodyOf(row, variants),
-        responses: {
-          [row.status]: successOf(row, variants),
-          ...Object.fromEntries(
-            row.errors.map((status) => [status, refer('responses', ERRORS[status])]),
-          ),
-        },
-      };
-    }
+  for (const [operation, row] of operations) {
+    const path = row.path.replace(':id', '{id}');
+    const errors = row.errors.map((status) => [status, refer('responses', ERRORS[status])]);
+    paths[path] ??= {};
+    paths[path][row.method.toLowerCase()] = {
+      operationId: operation,
+      summary: `${row.section}: ${row.kind}`,
+      tags: [row.section],
+      parameters: parametersOf(row),
+      ...bodyOf(row, variants),
+      responses: { [row.status]: successOf(row, variants), ...Object.fromEntries(errors) },
+    };
   }
+  const sections = new Set(operations.map(([, { section }]) => section));
   return {
     openapi: '3.1.1',
     info: {
@@ -61,7 +47,10 @@ export function toOpenApi({ variant }: OpenApiOptions = {}): JsonObject {
       },
     ],
     security: [{ bearer: [] }, { basic: [] }],
-    tags: [...sections, WEBHOOKS].map((name) => ({ name })),
+    tags: Array.from([...sections, 'Events'], (name) => ({
+      name,
+      description: `In the specification: ${name}.`,
+    })),
     paths,
     webhooks: Object.fromEntries(
       Object.entries(eventSchemas).map(([event, schema]) => [event, webhookOf(event, schema)]),
@@ -76,43 +65,9 @@ export function toOpenApi({ variant }: OpenApiOptions = {}): JsonObject {
         },
       },
       responses: errorResponses(),
-      schemas: { ...recordsToJsonSchemas(RECORDS), ...ERROR_SCHEMAS },
+      schemas: { ...recordSchemas(variants), ...ERROR_SCHEMAS },
     },
   };
-}
-
-const RECORDS = {
-  NewerProduct: newerProductSchema,
-  OlderProduct: olderProductSchema,
-  Category: categorySchema,
-  StoredFile: fileSchema,
-  Order: orderSchema,
-  BlacklistEntry: blacklistEntrySchema,
-  WebhookEndpoint: webhookEndpointSchema,
-  WebhookLog: webhookLogSchema,
-  HostedPayment: hostedPaymentSchema,
-  WhiteLabelPayment: whiteLabelPaymentSchema,
-};
-
-const NAMES = new Map<unknown, string>(
-  Object.entries(RECORDS).map(([name, schema]) => [schema, name]),
-);
-
-function refer(kind: 'schemas' | 'responses', name: string): JsonObject {
-  return { $ref: `#/components/${kind}/${name}` };
-}
-
-function referToRecord(schema: unknown): JsonObject {
-  if (schema === paymentSchema) {
-    return anyOf([hostedPaymentSchema, whiteLabelPaymentSchema].map(referToRecord));
-  }
-  const name = NAMES.get(schema);
-  return name === undefined ? { type: 'object' } : refer('schemas', name);
-}
-
-function anyOf(schemas: readonly JsonObject[]): JsonObject {
-  const [schema = {}, ...others] = schemas;
-  return others.length === 0 ? schema : { anyOf: schemas };
 }
 
 /** What differs in the variants that are documented, each once. */
@@ -148,7 +103,8 @@ function bodyOf(row: Endpoint, variants: readonly Variant[]): JsonObject {
 }
 
 function listsIn({ properties = {} }: JsonSchema): string[] {
-  return Object.entries(properties).flatMap(([name, { type }]) => (type === 'array' ? [name] : []));
+  const isList = (schema: unknown) => isJsonObject(schema) && schema.type === 'array';
+  return Object.keys(properties).filter((name) => isList(properties[name]));
 }
 
 function successOf(row: Endpoint, variants: readonly Variant[]): JsonObject {
@@ -220,7 +176,7 @@ function webhookOf(event: string, schema: unknown): JsonObject {
     post: {
       operationId: event,
       summary: event,
-      tags: [WEBHOOKS],
+      tags: ['Events'],
       security: [],
       parameters: Object.entries(WEBHOOK_HEADERS).map(([name, description]) => ({
         name,
@@ -234,5 +190,3 @@ function webhookOf(event: string, schema: unknown): JsonObject {
     },
   };
 }
-
-const WEBHOOKS = 'Webhooks';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { decimal } from '../schemas/decimal.js';
-import { FIELDS, type ResourceSchema } from '../schemas/resource.js';
-import { amount } from './parameters.js';
+import { decimal } from '../../schemas/decimal.js';
+import { FIELDS, type ResourceSchema } from '../../schemas/resource.js';
+import { amount } from '../parameters.js';
 
 /** A JSON Schema in the dialect of OpenAPI 3.1. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;

@@ -1,3 +1,12 @@
+/** A whole address; `undefined` where it is none. Some Workers have no `URL.canParse`. */
+export function parseAddress(address: string): URL | undefined {
+  try {
+    return new URL(address);
+  } catch {
+    return undefined;
+  }
+}
+
 // As a URL writes them, whatever way they were written.
 const LOOPBACK = /^((.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/;
 

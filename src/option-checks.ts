@@ -1,0 +1,50 @@
+import { UsageError } from './errors.js';
+import { didYouMean } from './report/text.js';
+import { MAX_TIMER_MS } from './timing.js';
+
+/** Checks the options of a function. Each check throws a `UsageError`, `option_invalid`, with what to change. */
+export class OptionChecks {
+  readonly #caller: string;
+
+  /** @param caller - The function whose options they are, as its user calls it. */
+  constructor(caller: string) {
+    this.#caller = caller;
+  }
+
+  /** @param expected - What the option has to be, as the end of a sentence. */
+  check(condition: boolean, option: string, expected: string): void {
+    if (!condition) this.refuse(`the option ${option} has to be ${expected}.`);
+  }
+
+  /** @param of - The option that they are part of, with the dot behind it. */
+  checkNames(
+    given: readonly string[],
+    known: readonly string[],
+    { of = '', hint }: { of?: string; hint?: (unknown: string) => string | undefined } = {},
+  ): void {
+    const unknown = given.find((name) => !known.includes(name));
+    if (unknown === undefined) return;
+    const meant = hint?.(unknown) ?? didYouMean(unknown, known);
+    this.refuse(`there is no option ${of}${unknown}. ${meant}There are ${known.join(', ')}.`);
+  }
+
+  atLeastOne(name: string, value: number): number {
+    this.check(Number.isSafeInteger(value) && value >= 1, name, 'a whole number from 1 on');
+    return value;
+  }
+
+  positive(name: string, value: number, max = MAX_TIMER_MS): number {
+    this.check(
+      typeof value === 'number' && value > 0 && value <= max,
+      name,
+      max === Number.POSITIVE_INFINITY
+        ? 'a number above 0'
+        : `a number above 0, and at most ${max}`,
+    );
+    return value;
+  }
+
+  refuse(why: string): never {
+    throw new UsageError('option_invalid', `${this.#caller}: ${why}`);
+  }
+}

@@ -1,0 +1,196 @@
+import type { ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
+import {
+  ApiError,
+  type ApiErrorCode,
+  type ClientOptions,
+  createClient,
+} from 'storefront-webhooks/api';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { json, type Received, type Reply, startProvider } from './provider.js';
+
+const provider = await startProvider();
+const elsewhere = await startProvider();
+afterAll(() => Promise.all([provider.stop(), elsewhere.stop()]));
+beforeEach(() => {
+  provider.answers();
+  elsewhere.answers();
+});
+
+const SECRETS = ['token-of-the-account', 'key-of-the-account'];
+const [accessToken = '', apiKey = ''] = SECRETS;
+
+const connect = (options: Partial<ClientOptions> = {}) =>
+  createClient({ baseUrl: provider.origin, auth: { accessToken }, retries: 0, ...options });
+const client = connect();
+
+const text =
+  (status: number, body: string): Reply =>
+  (response) =>
+    response.writeHead(status).end(body);
+
+/** What a call rejects with. */
+async function errorOf(call: Promise<unknown>): Promise<ApiError> {
+  const error = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(error instanceof ApiError)) throw new Error(`expected an ApiError, not ${inspect(error)}`);
+  return error;
+}
+
+test.each<[number, ApiErrorCode]>([
+  [400, 'request_invalid'],
+  [401, 'unauthenticated'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [406, 'not_acceptable'],
+  [422, 'request_invalid'],
+  [429, 'rate_limited'],
+  [500, 'server_failed'],
+  [502, 'server_failed'],
+  [503, 'unavailable'],
+])('status %d is the error %s, with what the provider says', async (status, code) => {
+  provider.answers(json(status, { message: 'What the provider says.' }));
+  const error = await errorOf(client.products.get('prd_1'));
+  expect({ ...error }).toEqual({
+    name: 'ApiError',
+    code,
+    operation: 'products.get',
+    status,
+    errors: [],
+    retryAfterMs: undefined,
+  });
+  expect(error.message).toBe('What the provider says.');
+});
+
+test('a failed validation lists each check', async () => {
+  const errors = ['title is required', 'price has to be a decimal number'];
+  provider.answers(json(400, { message: 'Validation failed.', errors }));
+  const error = await errorOf(client.products.update('prd_1', {}));
+  expect(error).toMatchObject({ message: 'Validation failed.', errors });
+});
+
+test.each([
+  ['no JSON', text(502, '<h1>Bad gateway</h1>')],
+  ['an empty body', text(502, '')],
+  ['a list', json(502, ['no'])],
+  ['a message that is no text', json(502, { message: { deep: true }, errors: 'none' })],
+])('an error with %s is told by its status', async (_, reply) => {
+  provider.answers(reply);
+  expect(await errorOf(client.products.get('prd_1'))).toMatchObject({
+    code: 'server_failed',
+    status: 502,
+    message: 'status 502',
+    errors: [],
+  });
+});
+
+test('what the provider says is one line of bounded length, without anything invisible', async () => {
+  const forged = 'no\n2026-01-05 ERROR paid\u001b[2J\u202e';
+  const errors = [forged, 7, ...Array.from({ length: 500 }, () => 'x'.repeat(5_000))];
+  provider.answers(json(400, { message: forged + 'x'.repeat(1e6), errors }));
+  const error = await errorOf(client.products.get('prd_1'));
+  for (const said of [error.message, ...error.errors]) {
+    expect(said).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(said.length).toBeLessThan(1_100);
+  }
+  expect(error.errors).toHaveLength(100);
+});
+
+describe('no error holds the credentials, or what was sent', () => {
+  const basic = Buffer.from(`seller@example.com:${apiKey}`).toString('base64');
+  const clients = [
+    connect(),
+    connect({ auth: { email: 'seller@example.com', apiKey } }),
+    connect({ baseUrl: 'http://127.0.0.1:1' }),
+    connect({ timeout: 50 }),
+    connect({
+      fetch: async (url, init) => {
+        throw Object.assign(new Error(`${url} ${inspect(init)}`), { code: inspect(init), init });
+      },
+    }),
+  ];
+  const secret = 'buyer@example.com';
+
+  const echo = (response: ServerResponse, { headers, url }: Received) => {
+    const [, credential = ''] = headers.authorization?.toString().split(' ') ?? [];
+    const said = `You sent ${credential} (${Buffer.from(credential, 'base64')}) to ${url}.`;
+    response.writeHead(400).end(JSON.stringify({ message: said, errors: [said] }));
+  };
+
+  test.each<[string, Reply]>([
+    ['is refused', json(400, { message: 'no' })],
+    ['is given what is no record', json(200, { id: 7, blocked_data: secret })],
+    ['is given what is no JSON', text(200, secret)],
+    ['is sent elsewhere', text(302, secret)],
+    ['is given its credentials back', echo],
+    ['gets no answer', () => {}],
+    ['is cut off', (response) => response.destroy()],
+  ])('when a call %s', { timeout: 120_000 }, async (_, reply) => {
+    for (const one of clients) {
+      provider.answers(reply);
+      const entry = { blacklist_type: 1, blocked_data: secret };
+      const call = one.blacklist.create(entry, { signal: AbortSignal.timeout(500) });
+      const error = await call.catch((error: unknown) => error);
+      const shown = inspect(error, { depth: 10, showHidden: true }) + String(error);
+      expect(shown).toMatch(/ApiError|TimeoutError/);
+      for (const hidden of [...SECRETS, basic, secret]) expect(shown).not.toContain(hidden);
+    }
+  });
+});
+
+describe('a redirect', () => {
+  test.each([301, 302, 303, 307, 308])('with %d is not followed', async (status) => {
+    const location = `${elsewhere.origin}/api/v2/products/prd_1?token=hidden`;
+    provider.answers((response) => response.writeHead(status, { location }).end());
+    const error = await errorOf(client.products.get('prd_1'));
+    expect(error).toMatchObject({ code: 'redirected', status });
+    expect(error.message).toContain(`leads to ${elsewhere.origin},`);
+    expect(elsewhere.received).toEqual([]);
+    expect(provider.received).toHaveLength(1);
+  });
+
+  test('without a place is told all the same', async () => {
+    provider.answers(text(304, ''));
+    const error = await errorOf(client.products.get('prd_1'));
+    expect(error).toMatchObject({ code: 'redirected', status: 304 });
+    expect(error.message).toContain('leads to another place,');
+  });
+});
+
+const PRODUCT = { id: 'prd_1', title: 'Tuner', product_type: 'file' };
+
+describe('an answer that does not fit', () => {
+  test.each<[string, Reply, string]>([
+    ['no JSON', text(200, '<html>'), 'The answer to products.get is no JSON.'],
+    ['nothing', text(200, ''), 'The answer to products.get is no JSON.'],
+    ['null', json(200, null), 'The answer to products.get does not fit (expected object).'],
+    [
+      'a product without what each one has',
+      json(200, { id: 7, title: null }),
+      'The answer to products.get does not fit (id: expected string, title: expected string, product_type: expected string).',
+    ],
+  ])('rejects, where it is %s', async (_, reply, message) => {
+    provider.answers(reply);
+    const error = await errorOf(client.products.get('prd_1'));
+    expect(error).toMatchObject({ code: 'response_invalid', status: 200, message });
+  });
+
+  test('in a field that it can do without is read, and told of', async () => {
+    const entry = { id: 'bl_1', blacklist_type: 1, blocked_data: 'x', note: 5, colour: 'red' };
+    const record = { ...entry, created_at: 't', updated_at: 't' };
+    provider.answers(json(200, record));
+    const onIssues = vi.fn();
+    const read = await client.blacklist.get('bl_1', { onIssues });
+    expect(read).toEqual({ ...record, note: undefined });
+    const issues = [{ path: 'note', message: 'expected string' }];
+    expect(onIssues).toHaveBeenCalledExactlyOnceWith(record, issues);
+  });
+
+  test('because it is of the other variant, says so by the field', async () => {
+    provider.answers(json(200, { ...PRODUCT, product_type: 2 }));
+    const error = await errorOf(client.products.get('prd_1'));
+    expect(error.message).toContain('product_type: expected string');
+  });
+});

@@ -1,0 +1,173 @@
+import { createClient } from 'storefront-webhooks/api';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { json, type Reply, startProvider } from './provider.js';
+
+const provider = await startProvider();
+afterAll(() => provider.stop());
+beforeEach(() => provider.answers());
+
+const { blacklist, orders, webhookLogs } = createClient({
+  baseUrl: provider.origin,
+  auth: { accessToken: 'tok_1' },
+});
+
+const order = (id: string) => ({ id, status: 100, email: 'buyer@example.com' });
+
+/** A list of the provider's, in pages of `perPage`. */
+function serve(ids: () => readonly string[], perPage = 20, total = true): Reply {
+  return (response, request) => {
+    const page = Number(new URLSearchParams(request.url?.split('?')[1]).get('page'));
+    const all = ids();
+    const shown = all.slice((page - 1) * perPage, page * perPage).map(order);
+    const pages = String(Math.max(1, Math.ceil(all.length / perPage)));
+    json(200, shown, total ? { 'X-Total-Pages': pages } : {})(response, request);
+  };
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+const many = Array.from({ length: 45 }, (_, index) => `ord_${index}`);
+const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id);
+const urls = () => provider.received.map(({ url }) => url?.split('?')[1]);
+
+describe('awaited, a list', () => {
+  test('is one page, with how many there are', async () => {
+    provider.answers(serve(() => many));
+    const { items, page, totalPages } = await orders.list({ page: 3 });
+    expect(idsOf(items)).toEqual(many.slice(40));
+    expect({ page, totalPages }).toEqual({ page: 3, totalPages: 3 });
+    expect(provider.received).toHaveLength(1);
+  });
+
+  test.each(['', 'many', '-1', '1.5'])('has no total where X-Total-Pages is %j', async (header) => {
+    provider.answers(json(200, [], { 'X-Total-Pages': header }));
+    expect(await orders.list()).toEqual({ items: [], page: 1, totalPages: undefined });
+  });
+});
+
+describe('in for await, a list', () => {
+  test('is all records from its page on, of which each page is asked for once', async () => {
+    provider.answers(serve(() => many));
+    expect(idsOf(await collect(orders.list()))).toEqual(many);
+    expect(urls()).toEqual(['page=1', 'page=2', 'page=3']);
+    provider.answers(serve(() => many, 10));
+    expect(idsOf(await collect(orders.list({ page: 4, perPage: 10 })))).toEqual(many.slice(30));
+    expect(urls()).toEqual(['page=4&per_page=10', 'page=5&per_page=10']);
+  });
+
+  test('ends where nobody wants more of it', async () => {
+    provider.answers(serve(() => many));
+    for await (const { id } of orders.list()) if (id === 'ord_25') break;
+    expect(urls()).toEqual(['page=1', 'page=2']);
+  });
+
+  test('can be empty', async () => {
+    provider.answers(serve(() => []));
+    expect(await collect(orders.list())).toEqual([]);
+    expect(provider.received).toHaveLength(1);
+  });
+
+  test('ends without a total where a page brings nothing new', async () => {
+    provider.answers(serve(() => many, 20, false));
+    expect(idsOf(await collect(orders.list()))).toEqual(many);
+    expect(provider.received).toHaveLength(4);
+    // A provider that always gives the same page.
+    provider.answers(json(200, [order('ord_1')]));
+    expect(idsOf(await collect(orders.list()))).toEqual(['ord_1']);
+    expect(provider.received).toHaveLength(2);
+  });
+
+  test('gives no record twice while new ones come', async () => {
+    const now = [...many];
+    const grow: Reply = (response, request) => {
+      serve(() => now)(response, request);
+      now.unshift(`ord_new_${now.length}`, `ord_new_${now.length + 1}`);
+    };
+    provider.answers(grow);
+    expect(idsOf(await collect(orders.list()))).toEqual(many);
+  });
+
+  test('rejects where a later page cannot be had', async () => {
+    provider.answers(
+      serve(() => many),
+      json(403, { message: 'No more.' }),
+    );
+    const seen: string[] = [];
+    const read = async () => {
+      for await (const { id } of orders.list()) seen.push(id);
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'forbidden', operation: 'orders.list' });
+    expect(seen).toHaveLength(20);
+  });
+
+  test('can be read twice', async () => {
+    provider.answers(serve(() => many));
+    const list = orders.list();
+    expect(await collect(list)).toEqual(await collect(list));
+  });
+});
+
+describe('a record that does not fit', () => {
+  const entry = {
+    blacklist_type: 1,
+    blocked_data: 'x',
+    note: null,
+    created_at: 't',
+    updated_at: 't',
+  };
+  const list = [
+    { ...entry, id: 'bl_1' },
+    { ...entry, id: 'bl_2', note: 5 },
+    { ...entry, id: 'bl_3', blocked_data: null },
+    { ...entry, id: 'bl_4' },
+  ];
+
+  test('rejects the page, and says which one it is', async () => {
+    provider.answers(json(200, list));
+    await expect(blacklist.list()).rejects.toMatchObject({
+      code: 'response_invalid',
+      message:
+        'The answer to blacklist.list has a record that does not fit, number 3 (blocked_data: expected string). Go on without it by { onIssues }.',
+    });
+    await expect(collect(blacklist.list())).rejects.toMatchObject({ code: 'response_invalid' });
+  });
+
+  test('is given to onIssues as it came, and the others go on', async () => {
+    provider.answers(json(200, list, { 'X-Total-Pages': '1' }));
+    const onIssues = vi.fn();
+    expect(await collect(blacklist.list({ onIssues }))).toEqual([
+      list[0],
+      { ...list[1], note: undefined },
+      list[3],
+    ]);
+    expect(onIssues.mock.calls).toEqual([
+      [list[1], [{ path: 'note', message: 'expected string' }]],
+      [list[2], [{ path: 'blocked_data', message: 'expected string' }]],
+    ]);
+  });
+});
+
+test('a webhook log keeps whatever payload was sent', async () => {
+  const log = {
+    id: 'whl_1',
+    event: 'query:replied',
+    payload: { nested: { list: [1, null, { a: '∞' }] }, n: 1e21 },
+    response_code: 0,
+    response_headers: null,
+    next_retry_at: null,
+  };
+  provider.answers(json(200, [log], { 'X-Total-Pages': '1' }));
+  expect(await collect(webhookLogs.list())).toEqual([log]);
+});
+
+test.each([{}, null, 'text', { message: 'no list' }])('%j is no list', async (body) => {
+  provider.answers(json(200, body));
+  await expect(orders.list()).rejects.toMatchObject({
+    code: 'response_invalid',
+    message: 'The answer to orders.list is no list.',
+  });
+});

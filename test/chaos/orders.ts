@@ -1,0 +1,114 @@
+import { Deadline } from './deadline.js';
+import { redrive } from './drain.js';
+import { pausing } from './fault-run.js';
+import type { Fault, Point } from './faults.js';
+import { type DeliverOne, Load } from './load.js';
+import { Random } from './random.js';
+import { Receivers } from './receivers.js';
+import { Sender } from './sender.js';
+import type { TestedStore } from './stores.js';
+
+const PROCESSES = 3;
+export const ORDERS_PREFIX = 'both-';
+
+/** Those that a handler passes that is the only one of its delivery, and runs once for each order. */
+const POINTS: readonly Point[] = [
+  'before-claim',
+  'after-claim',
+  'before-plain',
+  'after-plain',
+  'before-ledger',
+  'in-transaction',
+  'after-commit',
+  'before-complete',
+  'after-complete',
+];
+
+export interface OrdersRun {
+  readonly load: Load;
+  readonly sender: Sender;
+  readonly receivers: Receivers;
+  /** Updates that say that an order is not paid yet. */
+  readonly unpaid: number;
+  readonly redriven: number;
+}
+
+/** Tells of each order by both events that say that it is paid, while the receivers are killed. */
+export async function runOrders(
+  store: TestedStore,
+  seed: number,
+  { orders, kills, limitMs }: { orders: number; kills: number; limitMs: number },
+): Promise<OrdersRun> {
+  const random = new Random(seed);
+  const plan = planKills(random, { orders, kills });
+  const pauses = pausing(seed);
+  const receivers = new Receivers(store, plan, (start) => ({
+    ...pauses(start),
+    CHAOS_HANDLERS: 'orders',
+    CHAOS_TELLS: '1',
+  }));
+  await receivers.start(PROCESSES);
+  const sender = new Sender(() => receivers.targets);
+  let unpaid = 0;
+  const load = new Load(sender, {
+    prefix: ORDERS_PREFIX,
+    seed,
+    deadline: new Deadline(`The run of both events on ${store.name}`, limitMs),
+    // Beyond the plan, one by one.
+    pace: (sent) => (sent < orders ? orders - sent : Number(receivers.faults < plan.length)),
+    send(orderId, deliverOne) {
+      // Each way has two of them.
+      unpaid += 2;
+      return random.pick(WAYS)(toldOf(orderId, deliverOne));
+    },
+  });
+  try {
+    await load.run();
+    const redriven = await redrive(receivers.any);
+    return { load, sender, receivers, unpaid, redriven };
+  } finally {
+    load.giveUp();
+    await receivers.close();
+    sender.close();
+  }
+}
+
+type Told = Readonly<Record<'unpaid' | 'updated' | 'paid', () => Promise<boolean>>>;
+
+function toldOf(orderId: string, deliverOne: DeliverOne): Told {
+  const sent = (name: string, event: string, status: number) =>
+    deliverOne({ id: `${orderId}-${name}`, event, orderId, status });
+  return {
+    unpaid: () => sent('unpaid', 'order:updated', 54),
+    updated: () => sent('updated', 'order:updated', 100),
+    paid: () => sent('paid', 'order:paid', 100),
+  };
+}
+
+/** In which order what is told of an order comes. */
+const WAYS: readonly ((told: Told) => Promise<boolean[]>)[] = [
+  ({ unpaid, updated, paid }) =>
+    Promise.all([unpaid(), updated(), paid(), updated(), paid(), unpaid()]),
+  ({ unpaid, updated, paid }) => oneByOne(unpaid, updated, paid, unpaid),
+  ({ unpaid, updated, paid }) => oneByOne(unpaid, paid, updated, unpaid),
+];
+
+async function oneByOne(...sends: readonly (() => Promise<boolean>)[]): Promise<boolean[]> {
+  const answers: boolean[] = [];
+  for (const send of sends) answers.push(await send());
+  return answers;
+}
+
+/** Kills only: a process that is frozen takes longer than everything else here. */
+function planKills(
+  random: Random,
+  { orders, kills }: { readonly orders: number; readonly kills: number },
+): Fault[] {
+  const most = Math.max(2, Math.round(orders / kills));
+  return Array.from({ length: kills }, (_, index) => ({
+    signal: 'SIGKILL',
+    frozenMs: 0,
+    point: POINTS[index % POINTS.length] ?? 'before-claim',
+    nth: random.between(1, most),
+  }));
+}

@@ -1,0 +1,60 @@
+import type { WebhookRequest, WebhookResponse } from 'storefront-webhooks';
+import { sign } from 'storefront-webhooks/testing';
+import { SECRET } from '../support/deliver.js';
+
+export { SECRET };
+
+interface Mounted {
+  receive(request: WebhookRequest): Promise<WebhookResponse<string | Uint8Array>>;
+}
+
+interface Sent {
+  readonly secret?: string;
+  readonly url?: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** What is asked for in most tests. */
+export const ORDER = { id: 'ord_1', status: 100, product_id: 'prd_1' };
+
+/** Calls for the goods of an order, as the provider would: signed, and without any header of an event. */
+export async function call(
+  goods: Mounted,
+  order: unknown = ORDER,
+  { secret = SECRET, url = '/goods', method = 'POST', headers = {} }: Sent = {},
+): Promise<Answer> {
+  const body = new TextEncoder().encode(typeof order === 'string' ? order : JSON.stringify(order));
+  const signed = { 'x-service-signature': sign(body, secret), ...headers };
+  return toAnswer(await goods.receive({ method, url, headers: signed, body }));
+}
+
+export interface Answer {
+  readonly status: number;
+  /** As text. */
+  readonly body: string;
+  readonly bytes: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly outcome: string;
+}
+
+function toAnswer({ status, headers, body, outcome }: WebhookResponse<string | Uint8Array>) {
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  return { status, headers, bytes, body: new TextDecoder().decode(bytes), outcome };
+}
+
+/** Makes another key with each run, and counts them. */
+export function keys(): { make: () => Promise<string>; readonly made: number } {
+  let made = 0;
+  return {
+    async make() {
+      made += 1;
+      const key = `KEY-${made}`;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return key;
+    },
+    get made() {
+      return made;
+    },
+  };
+}

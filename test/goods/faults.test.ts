@@ -1,0 +1,171 @@
+import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
+import { createGoods, type GoodsOptions, type MakeGoods } from 'storefront-webhooks/goods';
+import { describe, expect, test, vi } from 'vitest';
+import { goodsKey } from '../../src/request/key.js';
+import { forward } from '../../src/stores/forward.js';
+import { call, keys, ORDER, SECRET } from './calls.js';
+
+const KEY = goodsKey('', ORDER.id);
+const TERMS = { owner: 'another', leaseMs: 60_000, keepMs: Infinity, maxCrashes: Infinity };
+const EFFECT = { key: KEY, scope: '', id: 'ord_1', event: 'goods', receivedAt: 0, body: undefined };
+
+function shop(store: IdempotencyStore, make: MakeGoods, options: Partial<GoodsOptions> = {}) {
+  const onError = vi.fn();
+  const goods = createGoods({ secret: SECRET, store, hooks: { onError }, ...options }, make);
+  return { goods, onError };
+}
+
+/** The codes of what was told. */
+const codes = (onError: ReturnType<typeof vi.fn>) => onError.mock.calls.map(([{ code }]) => code);
+
+describe('where the store', () => {
+  test('is down, nothing is made, and the sender is asked to come back', async () => {
+    const { make } = keys();
+    const store = forward(memoryStore(), {
+      claim: async () => {
+        throw new Error('connection refused');
+      },
+    });
+    const { goods, onError } = shop(store, make);
+    const answer = await call(goods);
+    expect(answer).toMatchObject({ status: 503, outcome: 'unavailable' });
+    expect(answer.headers['retry-after']).toBe('1');
+    expect(codes(onError)).toEqual(['store_unavailable']);
+  });
+
+  test('cannot record what was made, it is not given, and recorded as soon as that can be', async () => {
+    const shared = keys();
+    const memory = memoryStore();
+    let isDown = true;
+    const store = forward(memory, {
+      completeStep: async (...args) => {
+        if (isDown) throw new Error('connection refused');
+        return memory.completeStep(...args);
+      },
+    });
+    const { goods, onError } = shop(store, shared.make);
+    expect(await call(goods)).toMatchObject({ status: 503, outcome: 'unavailable' });
+    expect(codes(onError)).toEqual(['store_unavailable']);
+    isDown = false;
+    expect(await call(goods)).toMatchObject({ status: 200, body: 'KEY-1', outcome: 'duplicate' });
+    expect(shared.made).toBe(1);
+  });
+
+  test('has recorded what was made and lost its answer, the same goods are given', async () => {
+    const shared = keys();
+    const memory = memoryStore();
+    let lost = 0;
+    const store = forward(memory, {
+      completeStep: async (...args) => {
+        const isHeld = await memory.completeStep(...args);
+        lost += 1;
+        if (lost <= 3) throw new Error('connection reset');
+        return isHeld;
+      },
+    });
+    expect(await call(shop(store, shared.make).goods)).toMatchObject({ status: 503 });
+    expect(await call(shop(memory, shared.make).goods)).toMatchObject({ body: 'KEY-1' });
+    expect(shared.made).toBe(1);
+  });
+
+  test('cannot take the lease back, the goods are given all the same', async () => {
+    const shared = keys();
+    const memory = memoryStore();
+    const release = vi.fn(memory.release).mockRejectedValue(new Error('connection reset'));
+    const { goods, onError } = shop(forward(memory, { release }), shared.make);
+    expect(await call(goods)).toMatchObject({ status: 200, body: 'KEY-1' });
+    release.mockImplementation(memory.release);
+    expect(await call(goods)).toMatchObject({ status: 200, body: 'KEY-1' });
+    expect(shared.made).toBe(1);
+    expect(onError).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    [
+      'says that they were given',
+      async (store: IdempotencyStore, fence: number) => {
+        await store.complete(KEY, fence, Infinity);
+      },
+    ],
+    [
+      'has something else in their place',
+      async (store: IdempotencyStore, fence: number) => {
+        await store.completeStep(KEY, fence, '["goods"]', { status: 100 });
+        await store.release(KEY, fence);
+      },
+    ],
+  ])('%s, by another hand, nothing is answered as goods', async (_, write) => {
+    const store = memoryStore();
+    const claim = await store.claim(EFFECT, TERMS);
+    await write(store, claim.state === 'acquired' ? claim.fence : 0);
+    const { make } = keys();
+    const { goods, onError } = shop(store, make);
+    expect(await call(goods)).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(codes(onError)).toEqual(['store_invalid']);
+  });
+});
+
+describe('a maker', () => {
+  test('that was taken over gives nothing of its own, and then what the other has given', async () => {
+    const memory = memoryStore();
+    // It is frozen: its lease lapses at once, and is not renewed.
+    const frozen = forward(memory, {
+      claim: (delivery, lease) => memory.claim(delivery, { ...lease, leaseMs: 5 }),
+    });
+    let thaw = () => {};
+    const isThawed = new Promise<void>((resolve) => {
+      thaw = resolve;
+    });
+    const first = shop(frozen, async () => {
+      await isThawed;
+      return 'OF THE FROZEN ONE';
+    });
+    const asked = call(first.goods);
+    const second = shop(memory, async () => 'OF THE OTHER');
+    expect(await call(second.goods)).toMatchObject({ status: 200, body: 'OF THE OTHER' });
+    thaw();
+    expect(await asked).toMatchObject({ status: 503, outcome: 'busy' });
+    expect(codes(first.onError)).toEqual(['lease_lost']);
+    expect(await call(first.goods)).toMatchObject({ status: 200, body: 'OF THE OTHER' });
+  });
+
+  test('that has died is waited for no longer than its lease', async () => {
+    const memory = memoryStore();
+    await memory.claim(EFFECT, { ...TERMS, leaseMs: 300 });
+    const { goods } = shop(memory, () => 'KEY-1');
+    expect(await call(goods)).toMatchObject({ status: 200, body: 'KEY-1' });
+  });
+
+  test('that takes too long is told so, and what it makes is given to the next call', async () => {
+    const { goods, onError } = shop(
+      memoryStore(),
+      async (_order, { signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        return 'LATE';
+      },
+      { timeout: 20 },
+    );
+    expect(await call(goods)).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(codes(onError)).toEqual(['handler_timeout']);
+    expect(await call(goods)).toMatchObject({ status: 200, body: 'LATE', outcome: 'duplicate' });
+  });
+
+  test('that never ends is no reason to keep others waiting for ever', {
+    timeout: 30_000,
+  }, async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const store = memoryStore();
+      const hanging = call(shop(store, () => new Promise<string>(() => {})).goods);
+      await vi.advanceTimersByTimeAsync(100);
+      const other = call(shop(store, () => 'KEY-1').goods);
+      await vi.advanceTimersByTimeAsync(15_100);
+      expect(await other).toMatchObject({ status: 503, outcome: 'busy' });
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(await hanging).toMatchObject({ status: 500, outcome: 'failed' });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

@@ -1,0 +1,140 @@
+import { memoryStore } from 'storefront-webhooks';
+import { createGoods, type GoodsOptions, type MakeGoods } from 'storefront-webhooks/goods';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { version } from '../../package.json' with { type: 'json' };
+import { call, ORDER, SECRET } from './calls.js';
+
+let lines: string[] = [];
+
+beforeEach(() => {
+  lines = [];
+  const write = (line: string) => void lines.push(line);
+  vi.spyOn(console, 'error').mockImplementation(write);
+  vi.spyOn(console, 'warn').mockImplementation(write);
+});
+afterEach(() => vi.restoreAllMocks());
+
+const IN_USE = `storefront-webhooks: version ${version} is in use. It gives goods; headers: X-Service-*; store: memory.`;
+const told = () => lines.filter((line) => line !== IN_USE);
+
+const shop = (make: MakeGoods, options: Partial<GoodsOptions> = {}) =>
+  createGoods({ secret: SECRET, store: memoryStore(), ...options }, make);
+
+test('what goods are is told at their first use, once, and then nothing while all is well', async () => {
+  const goods = shop(() => 'KEY-1');
+  for (let time = 0; time < 3; time++) await call(goods);
+  expect(lines).toEqual([IN_USE]);
+});
+
+test('what could not be made is told with the order, and what is in it is not', async () => {
+  const goods = shop(() => {
+    throw new Error('no key is left');
+  });
+  await call(goods, { ...ORDER, email: 'buyer@example.com' });
+  expect(told()).toEqual([
+    expect.stringMatching(
+      /^storefront-webhooks: error in the handler "goods" for delivery "ord_1" \("goods", attempt 1\): Error: no key is left, at .*told\.test\.ts/,
+    ),
+  ]);
+});
+
+test('of many failures, ten are told in a minute', async () => {
+  const goods = shop(() => {
+    throw new Error('no key is left');
+  });
+  for (let id = 0; id < 30; id++) await call(goods, { ...ORDER, id: `ord_${id}` });
+  expect(told()).toHaveLength(10);
+});
+
+test('an order that is refused is told, with what to look at', async () => {
+  const goods = shop(() => 'KEY-1');
+  await call(goods, { ...ORDER, status: 56 });
+  await call(goods, { status: 100 });
+  expect(told()).toEqual([
+    'storefront-webhooks: refused delivery "ord_1" ("goods") with 422: The payload does not fit its event. ' +
+      'Look at: status is 56 (refunded), and paidStatuses are [100].',
+    'storefront-webhooks: refused delivery "(none)" ("goods") with 422: The payload does not fit its event. ' +
+      'Look at: id is missing: `verify.order` takes an order out of a body that holds more.',
+  ]);
+});
+
+test('a call that is refused is told, with what to change', async () => {
+  const goods = shop(() => 'KEY-1');
+  await call(goods, ORDER, { secret: 'another secret' });
+  const unsigned = createGoods({ verify: { signed: false, allow: () => false } }, () => 'KEY-1');
+  await call(unsigned);
+  expect(told()).toEqual([
+    expect.stringContaining('refused a delivery for the signature (401). The secret does not fit.'),
+    'storefront-webhooks: refused a request with 403: This call is not allowed. `verify.allow` has refused it.',
+  ]);
+});
+
+test('goods are in no line, no hook and no error, and neither is the secret', async () => {
+  const goodsText = 'KEY-AAAA-BBBB';
+  const onAny = vi.fn();
+  const hooks = { onOutcome: onAny, onError: onAny, onRejected: onAny };
+  const huge = goodsText.repeat(100_000);
+  for (const options of [{ debug: true }, { hooks, debug: true }]) {
+    const goods = shop(({ id }) => (id === 'huge' ? huge : goodsText), options);
+    for (const id of ['ord_1', 'ord_1', 'huge']) await call(goods, { ...ORDER, id });
+    await call(goods, ORDER, { secret: 'another secret' });
+  }
+  const all = lines.join() + JSON.stringify(onAny.mock.calls) + String(onAny.mock.calls);
+  expect(all).toContain('ord_1');
+  expect(all).not.toContain('AAAA');
+  expect(all).not.toContain(Buffer.from(goodsText).toString('base64').slice(0, 12));
+  expect(all).not.toContain(SECRET);
+});
+
+test('debug tells of every call', async () => {
+  const goods = shop(() => 'KEY-1', { debug: true });
+  await call(goods);
+  await call(goods);
+  expect(told()).toEqual([
+    expect.stringMatching(
+      /delivery "ord_1" \("goods"\): handled in [\d.]+ ms, attempt 1, done: goods$/,
+    ),
+    expect.stringMatching(/delivery "ord_1" \("goods"\): duplicate in [\d.]+ ms, attempt 1$/),
+  ]);
+});
+
+test('the outcome of each call is told to a hook', async () => {
+  const onOutcome = vi.fn();
+  const goods = shop(() => 'KEY-1', { hooks: { onOutcome } });
+  await call(goods);
+  await call(goods);
+  expect(onOutcome.mock.calls.map(([info]) => info)).toEqual([
+    expect.objectContaining({ id: 'ord_1', event: 'goods', outcome: 'handled', ran: ['goods'] }),
+    expect.objectContaining({ outcome: 'duplicate', ran: [], idReused: false }),
+  ]);
+});
+
+test('telemetry is told of each call, and of the function that makes its goods', async () => {
+  const telemetry = {
+    delivery: vi.fn((_about, run) => run()),
+    handler: vi.fn((_about, run) => run()),
+    rejected: vi.fn(),
+    failed: vi.fn(),
+    traceparent: () => undefined,
+  };
+  const goods = shop(() => 'KEY-1', { telemetry, hooks: { onRejected() {} } });
+  await call(goods);
+  await call(goods);
+  await call(goods, ORDER, { secret: 'another secret' });
+  expect(telemetry.delivery.mock.calls.map(([{ id, event, kind }]) => [id, event, kind])).toEqual([
+    ['ord_1', 'goods', 'known'],
+    ['ord_1', 'goods', 'known'],
+  ]);
+  expect(telemetry.handler.mock.calls.map(([about]) => about)).toEqual([
+    { name: 'goods', attempt: 1 },
+  ]);
+  expect(telemetry.rejected).toHaveBeenCalledOnce();
+});
+
+test('without a store, one warning says what is remembered only in memory', async () => {
+  const goods = createGoods({ secret: SECRET }, () => 'KEY-1');
+  await call(goods);
+  await call(createGoods({ secret: SECRET }, () => 'KEY-1'));
+  const warnings = told().filter((line) => line.includes('in the memory of this process'));
+  expect(warnings).toHaveLength(1);
+});

@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as esbuild from 'esbuild';
+import { ROOT } from './folder.js';
+
+const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), 'utf8'));
+
+/**
+ * What the package has to say of code of others that these entry points hold: a package that is imported and
+ * no dependency is bundled.
+ */
+export async function noticesOf(entryPoints: readonly string[]): Promise<string> {
+  const { dependencies, peerDependencies } = readJson(ROOT, 'package.json');
+  const { metafile } = await esbuild.build({
+    entryPoints: [...entryPoints],
+    absWorkingDir: ROOT,
+    outdir: 'dist',
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    // As tsup decides it; what is below a package goes with it.
+    external: Object.keys({ ...dependencies, ...peerDependencies }),
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  });
+  const files = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  const folders = files.flatMap((file) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
+  const notices = Array.from(new Set(folders), noticeOf).sort();
+  return ['# Code of others in this package', ...(notices.length > 0 ? notices : [NONE])].join(
+    '\n\n',
+  );
+}
+
+const NONE = 'There is none: what the package needs is installed beside it.\n';
+
+function noticeOf(folder: string): string {
+  const { name, version, license } = readJson(ROOT, folder, 'package.json');
+  const file = readdirSync(join(ROOT, folder)).find((one) => /^licen[cs]e/i.test(one));
+  if (file === undefined) throw new Error(`${name} has no licence file to be named in the notices`);
+  const text = readFileSync(join(ROOT, folder, file), 'utf8').trim();
+  return `## ${name} ${version} (${license})\n\n${text}\n`;
+}

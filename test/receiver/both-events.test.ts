@@ -1,0 +1,209 @@
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import {
+  createReceiver,
+  type IdempotencyStore,
+  isPaid,
+  memoryStore,
+  type Outcome,
+  type Receiver,
+} from 'storefront-webhooks';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forward } from '../../src/stores/forward.js';
+import { withRuntimes } from '../runtimes/installed.js';
+import { drivers } from '../stores/sqlite/drivers.js';
+import { newFolder, openStore, type RemoteStore } from '../stores/sqlite/remote.js';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+/** What is told of an order: each comes twice. */
+const TOLD = {
+  unpaid: { event: 'order:updated', status: 54 },
+  updated: { event: 'order:updated', status: 100 },
+  paid: { event: 'order:paid', status: 100 },
+} as const;
+type Told = keyof typeof TOLD;
+const ALL: readonly Told[] = ['unpaid', 'unpaid', 'updated', 'updated', 'paid', 'paid'];
+
+/** Attempts, beyond which nothing will come of it. */
+const MOST = 30;
+
+/** What becomes of the handler at its first runs, before it has delivered. */
+type Fault = 'fails' | 'dies';
+const FAULTS: readonly (readonly Fault[])[] = [
+  [],
+  ['fails'],
+  ['dies'],
+  ['fails', 'dies'],
+  ['dies', 'fails'],
+];
+
+/** Every order in which these can come. */
+function permutations(left: readonly Told[]): Told[][] {
+  if (left.length === 0) return [[]];
+  return [...new Set(left)].flatMap((first) => {
+    const at = left.indexOf(first);
+    return permutations(left.toSpliced(at, 1)).map((rest) => [first, ...rest]);
+  });
+}
+
+/** What was sent, what became of it, and how often the order was delivered by then. */
+type Seen = readonly [Told, Outcome | 'dies', number];
+
+/** What shall become of each that is told: where there is no good answer, it is told again, later. */
+function expected(scenario: readonly Told[], faults: readonly Fault[]): Seen[] {
+  const seen: Seen[] = [];
+  const left = [...faults];
+  const queue = [...scenario];
+  let deliveries = 0;
+  for (let told = queue.shift(); told; told = queue.shift()) {
+    const fault = told === 'unpaid' ? undefined : left.shift();
+    if (told === 'unpaid') seen.push([told, 'ignored', deliveries]);
+    else if (fault) {
+      seen.push([told, fault === 'fails' ? 'failed' : 'dies', deliveries]);
+      queue.push(told);
+    } else {
+      seen.push([told, deliveries === 0 ? 'handled' : 'duplicate', 1]);
+      deliveries = 1;
+    }
+  }
+  return seen;
+}
+
+function shop(store: IdempotencyStore, ship: () => Promise<void>): Receiver {
+  return createReceiver({ secret: SECRET, store, hooks: { onError() {} } }).on(
+    ['order:paid', 'order:updated'],
+    ship,
+    { name: 'deliver', when: isPaid, oncePer: (order) => order.id },
+  );
+}
+
+/** An order of its own, and how often it was delivered. */
+class OneOrder {
+  static #count = 0;
+  readonly #id = `ord_${OneOrder.#count++}`;
+  deliveries = 0;
+
+  send(receiver: Receiver, told: Told) {
+    const { event, status } = TOLD[told];
+    const payload = paidOrder({ id: this.#id, status });
+    return deliver(receiver, payload, { event, id: `${this.#id} ${told}` });
+  }
+}
+
+/** Processes over one store, of which one is alive: where its handler dies, nobody hears of it any more. */
+class Processes {
+  readonly #store: IdempotencyStore;
+  readonly #order: OneOrder;
+  readonly #faults: Fault[];
+  #live: { readonly receiver: Receiver; readonly died: Promise<undefined> };
+
+  constructor(store: IdempotencyStore, order: OneOrder, faults: readonly Fault[]) {
+    this.#store = store;
+    this.#order = order;
+    this.#faults = [...faults];
+    this.#live = this.#start();
+  }
+
+  /** Sends it once, and says what the answer is; or how the process has ended. */
+  async send(told: Told): Promise<Outcome | 'dies'> {
+    const { receiver, died } = this.#live;
+    const reply = await Promise.race([this.#order.send(receiver, told), died]);
+    if (reply) return reply.outcome;
+    this.#live = this.#start();
+    return 'dies';
+  }
+
+  #start() {
+    let die = () => {};
+    const died = new Promise<undefined>((resolve) => {
+      die = () => resolve(undefined);
+    });
+    // So that what has died can be taken over at once.
+    const store = forward(this.#store, {
+      claim: (subject, terms) => this.#store.claim(subject, { ...terms, leaseMs: 1 }),
+      renew: (key, fence) => this.#store.renew(key, fence, 1),
+    });
+    const receiver = shop(store, async () => {
+      const fault = this.#faults.shift();
+      if (fault === 'fails') throw new Error('the mail server is down');
+      if (fault === 'dies') {
+        die();
+        await new Promise(() => {});
+      }
+      this.#order.deliveries += 1;
+    });
+    return { receiver, died };
+  }
+}
+
+function describeOrders(name: string, open: () => IdempotencyStore): void {
+  describe(`an order, over ${name}, is delivered once`, () => {
+    test.each(FAULTS.map((faults) => ({ faults })))(
+      'in whichever order it is told of, where the handler has these faults: $faults',
+      async ({ faults }) => {
+        const scenarios = permutations(ALL);
+        expect(scenarios).toHaveLength(90);
+        const play = async (scenario: readonly Told[]) => {
+          const order = new OneOrder();
+          const processes = new Processes(open(), order, faults);
+          const seen: Seen[] = [];
+          const queue = [...scenario];
+          for (let told = queue.shift(); told; told = queue.shift()) {
+            const outcome = await processes.send(told);
+            seen.push([told, outcome, order.deliveries]);
+            const isToldAgain = outcome === 'failed' || outcome === 'dies';
+            if (isToldAgain && seen.length < MOST) queue.push(told);
+          }
+          expect(seen).toEqual(expected(scenario, faults));
+        };
+        await Promise.all(scenarios.map(play));
+      },
+    );
+
+    test('where all is told at once, to two processes, whatever the store does first', async () => {
+      const property = fc.asyncProperty(fc.scheduler(), fc.nat(2), async (scheduler, failures) => {
+        const order = new OneOrder();
+        const turn = () => scheduler.schedule(Promise.resolve());
+        const store = forward(open(), {}, async (call) => {
+          await turn();
+          return call();
+        });
+        let left = failures;
+        const receivers = [1, 2].map(() =>
+          shop(store, async () => {
+            await turn();
+            if (left-- > 0) throw new Error('the mail server is down');
+            order.deliveries += 1;
+          }),
+        );
+        const sendUntilGood = async (told: Told, at: number): Promise<string> => {
+          const receiver = receivers[at % 2];
+          if (!receiver) throw new Error('there are two');
+          for (let attempt = 0; attempt < MOST; attempt++) {
+            const { status, outcome } = await order.send(receiver, told);
+            if (status === 200) return outcome;
+          }
+          throw new Error('it was never answered 200');
+        };
+        const outcomes = await scheduler.waitFor(Promise.all(ALL.map(sendUntilGood)));
+        expect(order.deliveries).toBe(1);
+        expect(outcomes.filter((outcome) => outcome === 'ignored')).toHaveLength(2);
+      });
+      await fc.assert(property, { numRuns: 60 });
+    });
+  });
+}
+
+describeOrders('memory', () => memoryStore());
+
+const sqlite = drivers.find(({ name }) => name === 'better-sqlite3');
+withRuntimes('SQLite', () => {
+  let store: RemoteStore;
+  beforeAll(async () => {
+    if (!sqlite) throw new Error('there is no driver');
+    store = await openStore(sqlite.command, sqlite.driver, join(newFolder(), 'webhooks.db'));
+  });
+  afterAll(() => store.stop());
+
+  describeOrders('SQLite', () => store);
+});

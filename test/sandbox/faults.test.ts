@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { Faults } from '../../src/sandbox/faults.js';
+import { openSeller, TUNER } from './seller.js';
+
+/** Which of so many calls a fault strikes. */
+function struck(fault: object, calls = 12): number[] {
+  const faults = new Faults();
+  faults.add({ operation: 'orders.list', status: 503, ...fault });
+  return Array.from({ length: calls }, (_, at) => at + 1).filter(() =>
+    faults.strike('orders.list'),
+  );
+}
+
+describe('which calls a fault strikes', () => {
+  test('the next one', () => expect(struck({})).toEqual([1]));
+  test('the next three', () => expect(struck({ times: 3 })).toEqual([1, 2, 3]));
+  test('two, after two', () => expect(struck({ times: 2, after: 2 })).toEqual([3, 4]));
+  test('some among others, the same ones for the same seed', () => {
+    const picked = struck({ times: 3, among: 10, seed: 7 });
+    expect(picked).toHaveLength(3);
+    expect(struck({ times: 3, among: 10, seed: 7 })).toEqual(picked);
+    const others = Array.from({ length: 20 }, (_, seed) =>
+      struck({ times: 3, among: 10, seed }).join(),
+    );
+    expect(new Set(others).size).toBeGreaterThan(10);
+  });
+  test('no other operation', () => {
+    const faults = new Faults();
+    faults.add({ operation: 'orders.get', status: 503 });
+    expect(faults.strike('orders.list')).toBeUndefined();
+    expect(faults.strike('orders.get')).toMatchObject({ status: 503 });
+  });
+  test('one after the other, where there are several', () => {
+    const faults = new Faults();
+    faults.add({ operation: 'orders.list', status: 500, after: 1 });
+    faults.add({ operation: 'orders.list', status: 503, times: 2 });
+    const statuses = [1, 2, 3].map(() => faults.strike('orders.list')?.status);
+    expect(statuses).toEqual([503, 500, undefined]);
+  });
+});
+
+test('a fault for an operation that there is not is refused, with the nearest one', async () => {
+  const { account, send } = await openSeller();
+  const wrong = { operation: 'order.get', status: 503 };
+  expect(() => account.faults.add(wrong as never)).toThrow(
+    /no operation order\.get\. Did you mean "orders\.get"\?/,
+  );
+  const { status, body } = await send('POST', '/sandbox/faults', 'operation=order.get&status=503');
+  expect(status).toBe(400);
+  expect(body.errors).toEqual([expect.stringMatching(/Did you mean "orders\.get"/)]);
+});
+
+test.each([
+  ['status=418', /status/],
+  ['status=503&times=0', /times has to be at least 1/],
+  ['status=503&every=2', /^there is no every\. There are operation/],
+])('a fault with %s is refused', async (fields, error) => {
+  const { send } = await openSeller();
+  const { status, body } = await send('POST', '/sandbox/faults', `operation=orders.get&${fields}`);
+  expect(status).toBe(400);
+  expect(body.errors.join()).toMatch(error);
+});
+
+test('the client comes again after 503, and gets through', async () => {
+  const { account, client, send } = await openSeller();
+  const { id } = await client.products.create(TUNER);
+  account.faults.add({ operation: 'products.get', status: 503, times: 2, seconds: 0 });
+  const first = await send('GET', `/api/v2/products/${id}`);
+  expect([first.status, first.headers.get('retry-after')]).toEqual([503, '0']);
+  expect((await send('GET', `/api/v2/products/${id}`)).status).toBe(503);
+  expect((await send('GET', `/api/v2/products/${id}`)).status).toBe(200);
+});
+
+test('what a fault strikes is not done', async () => {
+  const { account, client } = await openSeller();
+  account.faults.add({ operation: 'products.create', status: 500 });
+  await expect(client.products.create(TUNER)).rejects.toMatchObject({ code: 'server_failed' });
+  expect((await client.products.list()).items).toEqual([]);
+});
+
+test('faults are planned, listed and taken back over HTTP', async () => {
+  const { send } = await openSeller();
+  const fault = { operation: 'orders.get', status: 503, times: 2 };
+  const made = await send('POST', '/sandbox/faults', JSON.stringify(fault), {
+    'content-type': 'application/json',
+  });
+  expect(made).toMatchObject({ status: 201, body: fault });
+  expect((await send('GET', '/sandbox/faults')).body).toEqual([fault]);
+  expect((await send('DELETE', '/sandbox/faults')).status).toBe(204);
+  expect((await send('GET', '/sandbox/faults')).body).toEqual([]);
+  expect((await send('GET', '/api/v2/orders/none')).status).toBe(404);
+});
+
+test('faults of a sandbox strike all of its accounts', async () => {
+  const { sandbox, send } = await openSeller();
+  sandbox.faults.add({ operation: 'orders.list', status: 429, times: 2 });
+  const other = { authorization: 'Bearer sk_test_other' };
+  expect((await send('GET', '/api/v2/orders')).status).toBe(429);
+  expect((await send('GET', '/api/v2/orders', undefined, other)).status).toBe(429);
+  expect((await send('GET', '/api/v2/orders')).status).toBe(200);
+});
