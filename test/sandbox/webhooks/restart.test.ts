@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -48,7 +48,8 @@ async function sellUntil(line: string, times: number, clock: string, orders: num
 /** What is on disk, in a file of its own: a connection of libsql ends with its statements only. */
 function copy(): string {
   const copied = mkdtempSync(join(folder, 'copy-'));
-  for (const part of ['', '-wal']) cpSync(file + part, join(copied, `shop.db${part}`));
+  const parts = readdirSync(folder).filter((name) => name.startsWith('shop.db'));
+  for (const part of parts) cpSync(join(folder, part), join(copied, part));
   return join(copied, 'shop.db');
 }
 
