@@ -1,6 +1,6 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { isLoopback } from '../../loopback.js';
+import { isLoopback } from '../../address.js';
 
 /** A webhook may not be sent to where its URL leads: it would be a way into a network. */
 export class DestinationRefused extends Error {
