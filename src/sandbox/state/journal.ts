@@ -41,8 +41,6 @@ export function openJournal(file: string): Journal | undefined {
   try {
     const connection = openSqlite(file);
     if (!connection) return undefined;
-    // So that the next one that opens it is told, instead of both writing over each other.
-    connection.exec('PRAGMA locking_mode = EXCLUSIVE');
     connection.exec('PRAGMA journal_mode = WAL');
     // Of a process that is killed nothing is lost by it; only of a machine that loses its power.
     connection.exec('PRAGMA synchronous = NORMAL');
@@ -66,6 +64,8 @@ function journalOn(connection: Connection, file: string): Journal {
       `createSandbox: ${file} was written by another version of the sandbox. Delete it, or give another db.`,
     );
   }
+  // Only after the first access in WAL mode can it be given back. Until then, who else opens the file is refused.
+  connection.exec('PRAGMA locking_mode = EXCLUSIVE');
   connection.exec(`PRAGMA user_version = ${LAYOUT}`);
   connection.exec(`CREATE TABLE IF NOT EXISTS records (
     account TEXT NOT NULL, kind TEXT NOT NULL, place INTEGER NOT NULL, value TEXT NOT NULL,
@@ -99,6 +99,12 @@ function journalOn(connection: Connection, file: string): Journal {
         throw error;
       }
     },
-    close: () => connection.close(),
+    close() {
+      // libsql closes the file only when its statements are collected. Until then it must not hold a lock, which
+      // in WAL mode it would.
+      connection.exec('PRAGMA locking_mode = NORMAL');
+      connection.exec('PRAGMA journal_mode = DELETE');
+      connection.close();
+    },
   };
 }

@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSandbox, type SandboxOptions } from 'storefront-webhooks/sandbox';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openJournal } from '../../../src/sandbox/state/journal.js';
+import { openSqlite } from '../../../src/sandbox/state/sqlite.js';
+import { PAYMENT, sell, TUNER } from '../seller.js';
+
+let folder = '';
+let db = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+  db = join(folder, 'shop.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const open = (options: SandboxOptions = {}) => createSandbox({ db, clock: 'manual', ...options });
+
+test('a sandbox that begins again has every record, setting and time of every account', async () => {
+  const first = open();
+  const { client, account } = await sell(first);
+  const product = await client.products.create(TUNER);
+  await client.categories.create({ title: 'All', product_ids: [product.id] });
+  await client.blacklist.create({ blacklist_type: 3, blocked_data: 'XX' });
+  await client.webhookEndpoints.create({ url: 'https://shop.example/in', events: ['order:paid'] });
+  const payment = await client.payments.create({ ...PAYMENT, white_label: true });
+  const order = await account.buy({ product_id: product.id, gateway: 'bitcoin' });
+  await account.pay(order.id);
+  account.set({ gateways: ['bitcoin'] });
+  await account.clock.advance(3_600_000);
+  const other = await sell(first, 'newer', 'sk_test_other');
+  await other.client.blacklist.create({ blacklist_type: 3, blocked_data: 'YY' });
+  const lists = [
+    'products',
+    'categories',
+    'orders',
+    'blacklist',
+    'webhooks/endpoints',
+    'webhooks/logs',
+  ];
+  const read = async ({ send }: Pick<typeof other, 'send'>) =>
+    Promise.all(lists.map(async (name) => (await send('GET', `/api/v2/${name}`)).body));
+  const before = [await read({ send: (await sell(first)).send }), await read(other)];
+  const now = account.clock.now();
+  await first.close();
+
+  const second = open();
+  const again = await sell(second);
+  expect([await read(again), await read(await sell(second, 'newer', 'sk_test_other'))]).toEqual(
+    before,
+  );
+  expect(again.account.settings.gateways).toEqual(['bitcoin']);
+  expect(again.account.clock.now()).toBe(now);
+  expect(await again.account.confirm(order.id)).toMatchObject({ status: 100, delivered: 'AAA-1' });
+  await again.client.payments.delete(payment.id);
+  await second.close();
+});
+
+test('what was deleted stays deleted, and new records come after the old ones', async () => {
+  const first = open();
+  const { client } = await sell(first);
+  const made = [];
+  for (const blocked_data of ['AA', 'BB', 'CC']) {
+    made.push(await client.blacklist.create({ blacklist_type: 3, blocked_data }));
+  }
+  await client.blacklist.delete(made[2]?.id ?? '');
+  await client.blacklist.delete(made[0]?.id ?? '');
+  await first.close();
+  const second = open();
+  const again = await sell(second);
+  await again.client.blacklist.create({ blacklist_type: 3, blocked_data: 'DD' });
+  const { items } = await again.client.blacklist.list();
+  expect(items.map(({ blocked_data }) => blocked_data)).toEqual(['DD', 'BB']);
+  await second.close();
+});
+
+test('a real clock that was moved ahead goes on from there', async () => {
+  const first = open({ clock: 'real' });
+  await first.account('sk_test_alpha').clock.advance(3_600_000);
+  await first.close();
+  const second = open({ clock: 'real' });
+  const ahead = second.account('sk_test_alpha').clock.now() - Date.now();
+  expect(ahead).toBeGreaterThan(3_590_000);
+  expect(ahead).toBeLessThan(3_601_000);
+  await second.close();
+});
+
+describe('a file that cannot be used', () => {
+  const refused = (message: RegExp) =>
+    expect(() => open()).toThrow(
+      expect.objectContaining({ code: 'option_invalid', message: expect.stringMatching(message) }),
+    );
+
+  test('is one that another sandbox has open', async () => {
+    const first = open();
+    refused(/Another sandbox may have it open/);
+    await first.close();
+    await open().close();
+  });
+
+  test('is one that is no SQLite', () => {
+    writeFileSync(
+      db,
+      'not a database, but text that is long enough to be looked at as one'.repeat(20),
+    );
+    refused(/cannot be used/);
+  });
+
+  test('is one of another version', () => {
+    const connection = openSqlite(db);
+    connection?.exec('PRAGMA user_version = 99');
+    connection?.close();
+    refused(/another version of the sandbox\. Delete it/);
+  });
+
+  test('is one in a folder that there is not', () => {
+    db = join(folder, 'none', 'shop.db');
+    refused(/cannot be used/);
+  });
+});
+
+test('all changes of a transaction are written, or none', () => {
+  const journal = openJournal(db);
+  const change = { account: 'a', kind: 'notes', place: 1, value: { id: '1' } };
+  const wrong = {
+    ...change,
+    place: 2,
+    value: {
+      toJSON: () => {
+        throw new Error('no');
+      },
+    },
+  };
+  expect(() => journal?.write([change, wrong])).toThrow('no');
+  expect(journal?.load('a')).toEqual([]);
+  journal?.write([change]);
+  expect(journal?.load('a')).toEqual([{ kind: 'notes', place: 1, value: { id: '1' } }]);
+  journal?.close();
+});
