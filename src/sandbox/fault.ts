@@ -29,14 +29,15 @@ export interface AnswerFault extends Calls {
   seconds?: number | undefined;
 }
 
-/** A webhook is not sent as it should be. */
+/** An attempt to send a webhook, or to call a dynamic product, does not go as it should. */
 export interface SendFault extends Calls {
   operation: 'webhooks.send';
   /**
-   * `duplicate`: sent twice. `reorder`: sent after the next one. `late`: sent after `ms`. `lose-answer`: its answer
-   * never comes, so that it is sent again.
+   * `lose`: it never arrives, so that it is sent again. `lose-answer`: it arrives, and its answer never comes, so
+   * that it is sent again. `duplicate`: it is sent twice. `late`: it is sent after `ms`. `reorder`: it is sent after
+   * the next one to the same URL, or after `ms` where there is none.
    */
-  effect: 'duplicate' | 'reorder' | 'late' | 'lose-answer';
+  effect: 'lose' | 'lose-answer' | 'duplicate' | 'late' | 'reorder';
   /** How late, in milliseconds of the sandbox's time. Default one minute. */
   ms?: number | undefined;
 }
@@ -67,7 +68,7 @@ const answerFault = z.object({
 });
 const sendFault = z.object({
   operation: z.literal(SEND),
-  effect: z.enum(['duplicate', 'reorder', 'late', 'lose-answer']),
+  effect: z.enum(['lose', 'lose-answer', 'duplicate', 'late', 'reorder']),
   ms: z.optional(z.int().check(z.minimum(0))),
   ...calls,
 });

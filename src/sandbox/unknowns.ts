@@ -81,17 +81,21 @@ export const UNKNOWNS = {
     section: 'Events',
     said: 'Retry timing and the conditions that trigger a retry: not shown.',
     choices: {
-      doubling: 'whatever is not 2xx is retried, after pauses that double',
-      steady: 'whatever is not 2xx is retried, after pauses that are all as long',
-      'server-errors': 'no answer, 429 and 5xx are retried, after pauses that double',
+      doubling:
+        'whatever is not answered 2xx is sent again up to 8 times, after 10 seconds and then after pauses that double; an endpoint is disabled when half of its last 20 webhooks were given up',
+      steady:
+        'whatever is not answered 2xx is sent again up to 5 times, every 5 minutes; an endpoint is disabled when half of its last 20 webhooks were given up',
+      'server-errors':
+        'what is not answered, or answered 429 or 5xx, is sent again up to 8 times, after 10 seconds and then after pauses that double; an endpoint is disabled when half of its last 20 webhooks were given up',
     },
   },
   dynamicCall: {
     section: 'Events',
     said: 'Request and response contract of the dynamic product call: not shown.',
     choices: {
-      'post-json': 'the order is posted as signed JSON; the text of the answer is the goods',
-      'post-form': 'the order is posted as a form; the text of the answer is the goods',
+      'post-json':
+        'the order is posted as JSON with the headers of a webhook of the event product:dynamic, and has a log; the text of a 2xx is the goods, and any other answer or an empty one is retried',
+      'post-unsigned': 'the same, without a signature',
     },
   },
   emission: {

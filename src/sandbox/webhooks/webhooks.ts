@@ -1,0 +1,63 @@
+import type { Account } from '../state/account.js';
+import type { KeptWebhookLog } from '../state/kinds.js';
+import type { Market, Told } from '../trade/market.js';
+import { DYNAMIC_CALL } from './dynamic-call.js';
+import { openLog } from './logs.js';
+import { Sending, type WebhookSettings } from './sending.js';
+
+/** The webhooks of an account. */
+export interface Webhooks {
+  /** Where the account sells, with who sends its webhooks and has its goods made. */
+  readonly market: Market;
+  /** Resolves when nothing is being sent. What waits for a time is not waited for. */
+  idle(): Promise<void>;
+  /** Sends nothing any more. What is due is sent when the account is opened again. */
+  close(): Promise<void>;
+}
+
+/** Opens the webhooks of an account, and sends what is due by its logs. */
+export function openWebhooks(
+  place: Omit<Market, 'outbox' | 'supplier'>,
+  settings: WebhookSettings = {},
+): Webhooks {
+  const { account } = place;
+  const send = (webhook: Parameters<typeof openLog>[1]) => {
+    const log = openLog(place, webhook);
+    account.afterwards(() => sending.send(log));
+  };
+  const market: Market = {
+    ...place,
+    outbox: {
+      tell(_account, told) {
+        for (const to of receiversOf(account, told)) {
+          send({ event: told.event, payload: told.payload, ...to });
+        }
+      },
+    },
+    supplier: {
+      supply(_account, { shown }, { dynamic_url }) {
+        if (dynamic_url === null) return;
+        const payload = { ...shown };
+        send({ event: DYNAMIC_CALL, url: dynamic_url, payload, endpoint_id: null });
+      },
+    },
+  };
+  const sending = new Sending(market, settings);
+  sending.resume();
+  return { market, idle: () => sending.idle(), close: () => sending.close() };
+}
+
+/** Whom a change is told: each enabled endpoint that has subscribed, and the URLs of the order's own. */
+function receiversOf(
+  { webhookEndpoints }: Account,
+  { event, urls }: Told,
+): Pick<KeptWebhookLog, 'url' | 'endpoint_id'>[] {
+  const subscribed = [...webhookEndpoints]
+    .filter(({ enabled, events }) => enabled && events.includes(event))
+    // The oldest first.
+    .reverse();
+  return [
+    ...subscribed.map(({ id, url }) => ({ url, endpoint_id: id })),
+    ...urls.map((url) => ({ url, endpoint_id: null })),
+  ];
+}

@@ -1,0 +1,247 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Destinations } from '../../../src/sandbox/webhooks/destinations.js';
+import { type Listener, startListener } from './listener.js';
+import { openShop } from './shop.js';
+
+// Whoever owns a name says where it leads, and may say something else the next time.
+vi.mock('node:dns', async (original) => ({
+  ...(await original<typeof import('node:dns')>()),
+  lookup: vi.fn(),
+}));
+
+const looked = vi.mocked(lookup as (host: string, options: object, done: Found) => void);
+type Found = (error: Error | null, found: LookupAddress[]) => void;
+
+function leadsTo(...addresses: string[]) {
+  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  looked.mockImplementation((_host, _options, done) => done(null, found));
+}
+
+let listener: Listener;
+beforeEach(async () => {
+  listener = await startListener();
+});
+afterEach(async () => {
+  looked.mockReset();
+  await listener.close();
+});
+
+/** What becomes of a webhook to a URL, of a sandbox that allows some hosts. */
+async function logOf(url: string, { allowHosts = [] as string[] } = {}) {
+  const shop = openShop({ allowHosts });
+  shop.subscribe(url);
+  shop.order();
+  await shop.idle();
+  const [log] = shop.logs();
+  await shop.close();
+  return log;
+}
+
+const PRIVATE = [
+  '0.0.0.0',
+  '10.0.0.1',
+  '10.255.255.255',
+  '100.64.0.1',
+  '100.100.100.200',
+  '127.0.0.1',
+  '168.63.129.16',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.192',
+  '192.0.2.1',
+  '192.168.0.1',
+  '198.18.0.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '224.0.0.1',
+  '239.255.255.255',
+  '240.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::7f00:1',
+  '::ffff:127.0.0.1',
+  '::ffff:169.254.169.254',
+  '::ffff:a00:1',
+  '64:ff9b::a00:1',
+  '64:ff9b:1::a00:1',
+  '100::1',
+  '2001::1',
+  '2001:db8::1',
+  '2002:a00:1::1',
+  '3fff::1',
+  'fc00::1',
+  'fd00:ec2::254',
+  'fe80::1',
+  'fec0::1',
+  'ff02::1',
+];
+
+const PUBLIC = [
+  '1.1.1.1',
+  '9.255.255.255',
+  '100.63.255.255',
+  '100.128.0.0',
+  '172.15.255.255',
+  '172.32.0.0',
+  '192.167.255.255',
+  '223.255.255.255',
+  '2606:4700:4700::1111',
+  '2a00:1450::1',
+];
+
+/** By the lookup of a destination, as `node:net` asks for it. */
+function find(host: string, { all = true, allowHosts = [] as string[] } = {}) {
+  return new Promise((resolve, reject) => {
+    new Destinations(allowHosts).lookup(host, { all }, (error, found) =>
+      error ? reject(error) : resolve(found),
+    );
+  });
+}
+
+describe('an address outside of the internet is refused', () => {
+  const inUrl = (address: string) => (address.includes(':') ? `[${address}]` : address);
+  const beyond = PRIVATE.filter((address) => !['127.0.0.1', '::1'].includes(address));
+
+  test.each(beyond)('%s in a URL', async (address) => {
+    const log = await logOf(`https://${inUrl(address)}/`);
+    expect(log).toMatchObject({
+      response: expect.stringMatching(/^Not sent: .+ is on a private network\.$/),
+      response_code: 0,
+      response_headers: null,
+      retries: 0,
+      next_retry_at: null,
+    });
+  });
+
+  test.each(PRIVATE)('%s behind a name', async (address) => {
+    leadsTo(address);
+    await expect(find('rebound.example')).rejects.toThrow(
+      'rebound.example is on a private network',
+    );
+    leadsTo('1.1.1.1', address);
+    await expect(find('rebound.example')).rejects.toThrow(
+      'rebound.example is on a private network',
+    );
+  });
+
+  test.each([
+    'https://0x0a.1/',
+    'https://167772161/',
+    'https://012.0.0.1/',
+    'https://10.0.0.1./',
+    'https://①⓪.0.0.1/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://user:password@10.0.0.1/',
+  ])('%s, however it is written', async (url) => {
+    expect((await logOf(url))?.response).toMatch(/is on a private network/);
+  });
+
+  test('a name of this machine is none behind another name', async () => {
+    leadsTo('127.0.0.1');
+    const log = await logOf(`https://rebound.example:${listener.port}/`);
+    expect(log?.response).toBe('Not sent: rebound.example is on a private network.');
+    expect(listener.came).toEqual([]);
+  });
+});
+
+describe('an address of the internet is taken', () => {
+  test.each(PUBLIC)('%s', async (address) => {
+    leadsTo(address);
+    expect(await find('shop.example')).toEqual([
+      { address, family: address.includes(':') ? 6 : 4 },
+    ]);
+    expect(await find('shop.example', { all: false })).toBe(address);
+  });
+});
+
+test('what is connected to is what was checked: a name is asked for once in each attempt', async () => {
+  looked.mockImplementationOnce((_host, _options, done) => {
+    leadsTo('::1');
+    done(null, [{ address: '127.0.0.1', family: 4 }]);
+  });
+  const url = `http://rebound.example:${listener.port}/`;
+  expect((await logOf(url, { allowHosts: ['rebound.example'] }))?.response_code).toBe(200);
+  expect(looked).toHaveBeenCalledTimes(1);
+});
+
+describe('[spec: Events] webhooks are sent to HTTPS URLs', () => {
+  test.each([
+    ['http://shop.example/', 'plain HTTP is for this machine only'],
+    ['http://10.0.0.1/', 'plain HTTP is for this machine only'],
+    ['http://localhost.example/', 'plain HTTP is for this machine only'],
+    ['ftp://127.0.0.1/', 'it is neither HTTPS nor HTTP'],
+    ['file:///etc/passwd', 'it is neither HTTPS nor HTTP'],
+    ['/webhooks', 'it is no URL'],
+  ])('%s is refused', async (url, reason) => {
+    expect((await logOf(url))?.response).toBe(`Not sent: ${reason}.`);
+    expect(looked).not.toHaveBeenCalled();
+  });
+
+  test.each(['localhost', 'LOCALHOST', 'localhost.', 'shop.localhost', '127.0.0.1', '127.1'])(
+    'or, on this machine, to plain HTTP: %s',
+    async (host) => {
+      const log = await logOf(`http://${host}:${listener.port}/webhooks`);
+      expect(log?.response_code).toBe(200);
+      expect(looked).not.toHaveBeenCalled();
+    },
+  );
+
+  test('on this machine, also where only IPv6 is listened to', async () => {
+    const six = await startListener('::1');
+    expect((await logOf(six.url))?.response_code).toBe(200);
+    expect((await logOf(`http://localhost:${six.port}/`))?.response_code).toBe(200);
+    await six.close();
+  });
+});
+
+describe('a host that is allowed', () => {
+  const allowHosts = ['Shop.Internal'];
+
+  test('may be on a private network, and plain HTTP', async () => {
+    leadsTo('127.0.0.1');
+    const log = await logOf(`http://shop.internal:${listener.port}/webhooks`, { allowHosts });
+    expect(log?.response_code).toBe(200);
+    expect(listener.came[0]?.headers.host).toBe(`shop.internal:${listener.port}`);
+  });
+
+  test('allows no other host, and no part of its name', async () => {
+    leadsTo('127.0.0.1');
+    for (const host of ['other.internal', 'a.shop.internal', 'internal']) {
+      const url = `https://${host}:${listener.port}/`;
+      expect((await logOf(url, { allowHosts }))?.response).toMatch(/private network/);
+    }
+  });
+
+  test('may be an address', async () => {
+    const destinations = new Destinations(['10.0.0.1', '[fd00::1]']);
+    expect(destinations.check('http://10.0.0.1:3000/').href).toBe('http://10.0.0.1:3000/');
+    expect(destinations.check('http://[fd00::1]/').href).toBe('http://[fd00::1]/');
+  });
+});
+
+test('a name that leads nowhere is no answer, which is tried again', async () => {
+  looked.mockImplementation((_host, _options, done) =>
+    done(new Error('getaddrinfo ENOTFOUND shop.example'), []),
+  );
+  expect(await logOf('https://shop.example/')).toMatchObject({
+    response: 'No answer: getaddrinfo ENOTFOUND shop.example.',
+    next_retry_at: '2026-11-20T10:00:10.000000+00:00',
+  });
+});
+
+test('HTTPS means that the certificate is checked, on this machine, too', async () => {
+  const log = await logOf(`https://127.0.0.1:${listener.port}/`);
+  expect(log?.response).toMatch(/^No answer: .*(SSL|TLS|wrong version).*/i);
+  expect(listener.came).toEqual([]);
+});
+
+test('a redirect to a private address is not followed', async () => {
+  const other = await startListener();
+  listener.answer({ status: 307, headers: { location: other.url } });
+  expect(await logOf(listener.url)).toMatchObject({ response_code: 307 });
+  expect(other.came).toEqual([]);
+  await other.close();
+});
