@@ -30,14 +30,15 @@ const withoutInspect = {
 } satisfies NonNullable<Options['esbuildPlugins']>[number];
 
 export default {
-  entry: entryPoints,
+  // The command is run and not imported, so it is no subpath.
+  entry: { ...entryPoints, cli: 'src/cli/index.ts' },
   format: ['esm', 'cjs'],
   target: 'es2022',
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
   // Shared code once, so that a class is the same class whichever subpath it came through.
   splitting: true,
-  // What only the sandbox needs is in its own files, so that who imports the library installs nothing more.
-  noExternal: ['hono', '@hono/node-server', 'qs'],
+  // What only the sandbox and the command need is in their own files, so that who imports the library installs nothing more.
+  noExternal: ['commander', 'hono', '@hono/node-server', 'qs'],
   esbuildPlugins: [withoutInspect],
   // Gives CommonJS an import.meta.url, by which the testing subpath finds the saved fixtures.
   shims: true,

@@ -81,6 +81,7 @@ const ORDER = [
   'sandbox/listen',
   'sandbox/sandbox',
   'sandbox/index',
+  'cli/',
 ];
 
 const IMPORT = /^(?:import|export) (?:[^;]*? from )?'([^']+)';/gm;

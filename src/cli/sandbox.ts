@@ -1,0 +1,103 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { createSandbox, type SandboxOptions } from '../sandbox/index.js';
+import type { Printer } from './printer.js';
+
+interface Flags {
+  readonly port: number;
+  readonly db?: string;
+  readonly variant: 'newer' | 'older';
+  readonly webhookSecret?: string;
+  readonly clock: 'real' | 'manual' | 'fast';
+  readonly unknowns?: 'vary';
+  readonly seed?: number;
+}
+
+/** `sandbox`: serves the provider's service on this machine, until it is interrupted. */
+export function addSandbox(program: Command, printer: Printer): void {
+  program
+    .command('sandbox')
+    .summary('run the storefront itself on this machine')
+    .description(
+      'Runs the storefront itself on this machine: its API, a shop to buy in, and its webhooks.',
+    )
+    .option('--port <number>', 'the port; 0 takes any that is free', toNumber, 4010)
+    .option('--db <file>', 'keep everything in this SQLite file (default: in memory)')
+    .addOption(
+      new Option('--variant <name>', 'the shape of products')
+        .choices(['newer', 'older'])
+        .default('newer'),
+    )
+    .option('--webhook-secret <secret>', 'signs the webhooks (default: one for each account)')
+    .addOption(
+      new Option('--clock <mode>', 'how time goes by')
+        .choices(['real', 'manual', 'fast'])
+        .default('real'),
+    )
+    .addOption(
+      new Option(
+        '--unknowns <how>',
+        'pick among what is legal where the specification is silent, by --seed',
+      ).choices(['vary']),
+    )
+    .option('--seed <number>', 'what --unknowns picks by', toNumber)
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx storefront-webhooks sandbox --port 4010 --db shop.db --variant newer',
+    )
+    .action((flags: Flags) => run(flags, printer));
+}
+
+async function run(flags: Flags, printer: Printer): Promise<void> {
+  if (flags.webhookSecret !== undefined) {
+    printer.note(
+      'The secret stands on the command line, where other users of this machine see it.',
+    );
+  }
+  const { url, close } = await serve(flags);
+  const secret = flags.webhookSecret ?? 'whsec_sk_test_demo';
+  printer.data(printer.bold(`The storefront is at ${url}`));
+  printer.data(`  API          ${url}/api/v2/products`);
+  printer.data(
+    `  key          sk_test_demo, or any other sk_test_…: each is an account of its own`,
+  );
+  printer.data(`  secret       ${secret}`);
+  printer.data(`  document     ${url}/openapi.json`);
+  printer.data(`  shop         ${url}/shop/demo`);
+  printer.data('');
+  printer.data('Try:');
+  printer.data(`  curl -H 'Authorization: Bearer sk_test_demo' ${url}/api/v2/products`);
+  await interrupted();
+  await close();
+}
+
+async function serve(flags: Flags) {
+  const { port, db, variant, webhookSecret, clock, unknowns, seed } = flags;
+  const options: SandboxOptions = {
+    variant,
+    clock,
+    ...(db === undefined ? {} : { db }),
+    ...(webhookSecret === undefined ? {} : { webhookSecret }),
+    ...(unknowns === undefined ? {} : { seed: seed ?? 1 }),
+  };
+  const sandbox = createSandbox(options);
+  const { url, close } = await sandbox.listen({ port });
+  return {
+    url,
+    close: async () => {
+      await close();
+      await sandbox.close();
+    },
+  };
+}
+
+/** Resolves when the process is asked to end. */
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}
+
+function toNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It has to be a whole number.');
+}

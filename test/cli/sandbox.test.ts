@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { start } from '../support/start.js';
+
+const CLI = ['--import', 'tsx', 'src/cli/index.ts'];
+
+const run = (args: readonly string[], env = {}) =>
+  spawnSync(process.execPath, [...CLI, ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+
+describe('storefront-webhooks sandbox', () => {
+  test('serves the storefront, says how to open it, and ends at a SIGTERM', async () => {
+    const sandbox = await start(process.execPath, [...CLI, 'sandbox', '--port', '0']);
+    try {
+      const headers = { authorization: 'Bearer sk_test_demo' };
+      const response = await fetch(`${sandbox.origin}/api/v2/products`, { headers });
+      expect([response.status, await response.json()]).toEqual([200, []]);
+      for (const told of ['sk_test_demo', 'whsec_sk_test_demo', '/openapi.json', '/shop/demo'])
+        expect(sandbox.output()).toContain(told);
+      sandbox.terminate();
+      expect(await sandbox.ended).toBe(0);
+    } finally {
+      await sandbox.stop();
+    }
+  });
+
+  test('says in one line that its port is in use, and ends with 1', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const { status, stdout, stderr } = run(['sandbox', '--port', String(port)]);
+    other.close();
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('the port is in use')]);
+  });
+
+  test('warns of a secret on the command line', async () => {
+    const args = ['sandbox', '--port', '0', '--webhook-secret', 'a-secret'];
+    const sandbox = await start(process.execPath, [...CLI, ...args]);
+    expect(sandbox.output()).toContain('stands on the command line');
+    await sandbox.stop();
+  });
+});
+
+describe('a command', () => {
+  test.each([
+    [['sandbox', '--prot', '1'], 'Did you mean --port?'],
+    [['sandbox', '--port', 'x'], 'whole number'],
+    [['sandbox', '--variant', 'newest'], 'Allowed choices are newer, older'],
+    [['sandbx'], 'Did you mean sandbox?'],
+  ])('that is used wrongly says so on stderr, and ends with 2: %j', (args, hint) => {
+    const { status, stdout, stderr } = run(args);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  test('has a help with an example, on stdout', () => {
+    const { status, stdout, stderr } = run(['sandbox', '--help']);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('Example:');
+    expect(run(['--version']).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
