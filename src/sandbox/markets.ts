@@ -1,7 +1,7 @@
 import { Faults } from './faults.js';
 import { Account, type AccountDefaults, KEY_PREFIX } from './state/account.js';
 import type { Journal } from './state/journal.js';
-import type { Market, Outbox, Supplier } from './trade/market.js';
+import type { Market } from './trade/market.js';
 import type { Unknowns } from './unknowns.js';
 
 /** All accounts of a sandbox, and what each of them sells in. */
@@ -17,24 +17,25 @@ export interface Markets extends Iterable<Market> {
 
 interface Parts {
   readonly unknowns: Unknowns;
-  readonly outbox: Outbox;
-  readonly supplier: Supplier;
+  /** Has the webhooks of an account sent, and its goods made. */
+  readonly connect: (place: Omit<Market, 'outbox' | 'supplier'>, everywhere: Faults) => Market;
   readonly journal: Journal | undefined;
   /** What the next new account begins with. */
   readonly defaults: () => AccountDefaults;
 }
 
 /** Opens every account that the journal has something of. */
-export function openMarkets({ unknowns, outbox, supplier, journal, defaults }: Parts): Markets {
+export function openMarkets({ unknowns, connect, journal, defaults }: Parts): Markets {
+  const faults = new Faults();
   const opened = new Map<string, Market>();
   const markets: Markets = {
     unknowns,
-    faults: new Faults(),
+    faults,
     open(key) {
       const found = opened.get(key);
       if (found) return found;
       const account = new Account(key, defaults(), journal);
-      const market = { account, unknowns, faults: new Faults(), outbox, supplier };
+      const market = connect({ account, unknowns, faults: new Faults() }, faults);
       opened.set(key, market);
       return market;
     },

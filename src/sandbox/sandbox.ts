@@ -12,7 +12,7 @@ import { ErrorAnswer } from './service/answers.js';
 import { serviceRoutes } from './service/routes.js';
 import { isKey } from './state/account.js';
 import { openJournal } from './state/journal.js';
-import type { Outbox, Supplier } from './trade/market.js';
+import { openWebhooks, type Webhooks } from './webhooks/webhooks.js';
 
 /** The provider's service on this machine, made by {@link createSandbox}. */
 export interface Sandbox {
@@ -34,10 +34,6 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-// Until webhooks/ stands.
-const outbox: Outbox = { tell() {} };
-const supplier: Supplier = { supply() {} };
-
 /**
  * Makes a sandbox: the provider's service itself, in this process.
  *
@@ -57,10 +53,14 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   if (db !== undefined && !journal) writeLine(NO_SQLITE, 'warn');
   const start = Date.now();
   let ahead = 0;
+  const webhooks: Webhooks[] = [];
   const markets = openMarkets({
     unknowns,
-    outbox,
-    supplier,
+    connect(place, faults) {
+      const opened = openWebhooks(place, { faults });
+      webhooks.push(opened);
+      return opened.market;
+    },
     journal,
     defaults: () => ({ ...defaults, start: start + ahead }),
   });
@@ -97,6 +97,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     faults: markets.faults,
     async close() {
       await Promise.all([...listening].map((served) => served.close()));
+      await Promise.all(webhooks.map((one) => one.close()));
       for (const { account } of markets) account.clock.close();
       journal?.close();
     },
