@@ -54,7 +54,10 @@ async function post(
   return JSON.parse(await response.text());
 }
 
-test('a sandbox that is killed through a hundred orders comes back with each, and no serial is given out twice', async () => {
+// It starts eleven times.
+test('a sandbox that is killed through a hundred orders comes back with each, and no serial is given out twice', {
+  timeout: 300_000,
+}, async () => {
   const serials = Array.from({ length: 100 }, (_, at) => `S-${at}`);
   const begun = await start();
   const { id } = await begun.client.products.create({ ...TUNER, info: serials.join(';') });
