@@ -105,21 +105,21 @@ export const measureGoods: Measuring = async (store, seed, { goods, goodsFaults 
   return {
     cells: [
       row(
-        '16',
+        '17',
         'orders of goods / faults',
         'as planned',
         sizes,
         receivers.faults === plannedFaults,
       ),
       none(
-        '16a',
+        '17a',
         'orders with two different goods',
         counts.filter((n) => n > 1).length,
         given.size,
       ),
-      none('16b', 'orders without their goods', counts.filter((n) => n === 0).length, given.size),
-      none('16c', 'goods made again that were recorded', again, reruns.records),
-      none('16d', 'processes that ended unplanned', receivers.unplannedEnds),
+      none('17b', 'orders without their goods', counts.filter((n) => n === 0).length, given.size),
+      none('17c', 'goods made again that were recorded', again, reruns.records),
+      none('17d', 'processes that ended unplanned', receivers.unplannedEnds),
     ],
     notes: [
       `${answers} answers with goods; made ${Number(made[0]?.n) - given.size} times more than once`,
