@@ -18,6 +18,9 @@ export const entryPoints: Readonly<Record<string, string>> = Object.fromEntries(
   ),
 );
 
+/** What only the sandbox needs is in its own files, so that who imports the library installs nothing more. */
+export const bundled = ['hono', '@hono/node-server', 'qs'];
+
 /**
  * What qs describes values with takes `util` by `require`, which a module has not. As its own package.json says for
  * browsers, it does without.
@@ -36,8 +39,7 @@ export default {
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
   // Shared code once, so that a class is the same class whichever subpath it came through.
   splitting: true,
-  // What only the sandbox needs is in its own files, so that who imports the library installs nothing more.
-  noExternal: ['hono', '@hono/node-server', 'qs'],
+  noExternal: bundled,
   esbuildPlugins: [withoutInspect],
   // Gives CommonJS an import.meta.url, by which the testing subpath finds the saved fixtures.
   shims: true,
