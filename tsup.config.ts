@@ -19,6 +19,12 @@ export const entryPoints: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /**
+ * What only the sandbox and the command need is in their own files, so that who imports the library installs
+ * nothing more.
+ */
+export const bundled = ['commander', 'hono', '@hono/node-server', 'qs'];
+
+/**
  * What qs describes values with takes `util` by `require`, which a module has not. As its own package.json says for
  * browsers, it does without.
  */
@@ -37,8 +43,7 @@ export default {
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
   // Shared code once, so that a class is the same class whichever subpath it came through.
   splitting: true,
-  // What only the sandbox and the command need is in their own files, so that who imports the library installs nothing more.
-  noExternal: ['commander', 'hono', '@hono/node-server', 'qs'],
+  noExternal: bundled,
   esbuildPlugins: [withoutInspect],
   // Gives CommonJS an import.meta.url, by which the testing subpath finds the saved fixtures.
   shims: true,

@@ -1,3 +1,6 @@
+import { writeLine } from '../report/log.js';
+import { describeInFull } from '../report/text.js';
+
 /**
  * How time goes by in a sandbox: as it does outside, only by `advance()`, or as fast as can be, which is straight
  * to the next timer whenever nothing is under way.
@@ -90,7 +93,7 @@ export class Clock {
     const end = this.now() + ms;
     for (let next = this.#take(end); next; next = this.#take(end)) {
       this.#moveTo(next.at);
-      await next.run();
+      await run(next);
     }
     this.#moveTo(end);
   }
@@ -136,13 +139,24 @@ export class Clock {
         this.mode === 'fast' && this.#busy === 0 ? Number.POSITIVE_INFINITY : this.now();
       const next = this.#take(until);
       if (next) {
-        if (this.mode === 'fast') this.#moveTo(next.at);
-        await next.run();
+        this.#moveTo(next.at);
+        const ended = run(next);
+        // As outside, where one that takes long holds up no other.
+        if (this.mode === 'fast') await ended;
       }
     } finally {
       this.#isMoving = false;
       this.#schedule();
     }
+  }
+}
+
+/** Whoever set a timer is not there any more to be told what was thrown. */
+async function run(due: Due): Promise<void> {
+  try {
+    await due.run();
+  } catch (error) {
+    writeLine(`sandbox: ${describeInFull(error)}`);
   }
 }
 

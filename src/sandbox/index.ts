@@ -5,6 +5,7 @@ export type { FaultPlan } from './faults.js';
 export type { Listening } from './listen.js';
 export type { SandboxOptions } from './options.js';
 export { createSandbox, type Sandbox } from './sandbox.js';
+export type { ShownOrder } from './state/kinds.js';
 export type { Purchase } from './trade/buy.js';
 export type { Paying } from './trade/pay.js';
 export { Refusal, type RefusalCode } from './trade/refusal.js';

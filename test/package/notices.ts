@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
+import { bundled } from '../../tsup.config.js';
 import { ROOT } from './folder.js';
 
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), 'utf8'));
@@ -11,6 +12,7 @@ const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), '
  */
 export async function noticesOf(entryPoints: readonly string[]): Promise<string> {
   const { dependencies, peerDependencies } = readJson(ROOT, 'package.json');
+  const installed = Object.keys({ ...dependencies, ...peerDependencies });
   const { metafile } = await esbuild.build({
     entryPoints: [...entryPoints],
     absWorkingDir: ROOT,
@@ -19,7 +21,7 @@ export async function noticesOf(entryPoints: readonly string[]): Promise<string>
     format: 'esm',
     platform: 'node',
     // As tsup decides it; what is below a package goes with it.
-    external: Object.keys({ ...dependencies, ...peerDependencies }),
+    external: installed.filter((name) => !bundled.includes(name)),
     metafile: true,
     write: false,
     logLevel: 'silent',

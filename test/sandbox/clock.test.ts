@@ -49,6 +49,17 @@ describe('a clock that is moved by hand', () => {
     expect(times).toEqual([HOUR, 2 * HOUR, 3 * HOUR]);
   });
 
+  test('goes on where a timer fails', async () => {
+    const clock = open();
+    clock.setTimer(START + HOUR, () => Promise.reject(new Error('no')));
+    let hasRun = false;
+    clock.setTimer(START + HOUR, () => {
+      hasRun = true;
+    });
+    await clock.advance(2 * HOUR);
+    expect(hasRun).toBe(true);
+  });
+
   test('runs nothing that was taken back', async () => {
     const clock = open();
     const timer = clock.setTimer(START + HOUR, () => expect.unreachable());
@@ -101,6 +112,14 @@ describe('a fast clock', () => {
 });
 
 describe('a real clock', () => {
+  test('holds up no timer for another one that takes long, or fails', async () => {
+    const clock = new Clock({ mode: 'real' });
+    clock.setTimer(clock.now(), () => Promise.reject(new Error('no')));
+    clock.setTimer(clock.now(), () => new Promise(() => {}));
+    await new Promise<void>((resolve) => clock.setTimer(clock.now() + 1, resolve));
+    clock.close();
+  });
+
   test('goes as outside, and runs timers when they are due', async () => {
     const clock = new Clock({ mode: 'real' });
     const before = clock.now();

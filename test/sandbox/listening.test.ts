@@ -98,7 +98,7 @@ describe('curl', () => {
   });
 
   test.each([
-    ['text/plain', 'title', 'the body has to be a form, or JSON'],
+    ['text/plain', 'title', 'the body has to be application/x-www-form-urlencoded, or JSON'],
     ['application/json', '{', 'the body has to be an object in JSON'],
     ['application/json', '[]', 'the body has to be an object in JSON'],
   ])('a body of %s that is %s is answered 400', async (type, data, error) => {

@@ -43,14 +43,24 @@ export class ErrorAnswer extends Error {
   }
 }
 
+const texts = new WeakMap<Response, string>();
+
 /** An answer in JSON. */
 export function json(
   status: number,
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return new Response(JSON.stringify(body), {
+  const text = JSON.stringify(body);
+  const response = new Response(text, {
     status,
     headers: { 'content-type': 'application/json', ...headers },
   });
+  texts.set(response, text);
+  return response;
+}
+
+/** The text of an answer in JSON, for a server that need not read it out of a stream again. */
+export function textOf(response: Response): string | undefined {
+  return texts.get(response);
 }

@@ -23,7 +23,7 @@ export function readBody(contentType: string | undefined, body: string): Sent {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase();
   if (type === 'application/json') return { fields: readJson(body), isText: false };
   if (type === '' || type === 'application/x-www-form-urlencoded') return readForm(body);
-  throw invalid('the body has to be a form, or JSON');
+  throw invalid('the body has to be application/x-www-form-urlencoded, or JSON');
 }
 
 /** Reads a form, or the query of a URL. */

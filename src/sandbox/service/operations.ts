@@ -11,8 +11,8 @@ export interface Call {
   readonly id: string;
   /** The body; nothing where there is none. */
   readonly sent: Sent;
-  /** Where the sandbox is reached, such as `http://127.0.0.1:4010`. */
-  readonly origin: string;
+  /** The address that was asked, by which the sandbox can be reached. */
+  readonly url: string;
 }
 
 /** What an endpoint does, by its kind. Where there is no such record, it gives `undefined` or `false`. */

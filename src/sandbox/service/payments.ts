@@ -17,7 +17,7 @@ const newPayment = z.discriminatedUnion('white_label', [
 
 /** Payments of both flows (specification: Payments). */
 export const payments: Service['payments'] = {
-  create({ market, sent, origin }) {
+  create({ market, sent, url: asked }) {
     const terms = check(newPayment, withConfirmations(market, sent));
     const order = createPayment(market, {
       ...terms,
@@ -26,7 +26,7 @@ export const payments: Service['payments'] = {
       webhook_url: terms.webhook_url ?? null,
       ip_address: terms.white_label ? terms.ip_address : undefined,
     });
-    const url = `${origin}/shop/${encodeURIComponent(market.account.name)}/checkout/${order.id}`;
+    const url = `${new URL(asked).origin}/shop/${encodeURIComponent(market.account.name)}/checkout/${order.id}`;
     return terms.white_label ? showWhiteLabel(order, url) : { url };
   },
 

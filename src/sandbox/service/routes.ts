@@ -69,8 +69,8 @@ async function operate(
 ): Promise<Response> {
   const headers = headersOf(market);
   if (row.kind === 'list') {
-    const { search } = new URL(context.req.url);
-    const { page, per_page } = check(listQuery, readForm(search.slice(1)));
+    const [, query = ''] = context.req.url.split('?', 2);
+    const { page, per_page } = check(listQuery, readForm(query));
     const found = operations.list?.(market, page, per_page);
     const total = String(found?.totalPages);
     return json(row.status, found?.items ?? [], { ...headers, 'x-total-pages': total });
@@ -87,11 +87,13 @@ async function operate(
 }
 
 async function readCall({ req }: Context, market: Market, row: Endpoint): Promise<Call> {
-  const takesBody = row.kind === 'create' || row.kind === 'update';
-  const body = takesBody ? await readText(req.raw, LIMITS[market.unknowns.limits]) : '';
-  const sent = readBody(takesBody ? req.header('content-type') : undefined, body);
-  return { market, id: req.param('id') ?? '', sent, origin: new URL(req.url).origin };
+  const call = { market, id: req.param('id') ?? '', url: req.url };
+  if (row.kind !== 'create' && row.kind !== 'update') return { ...call, sent: NOTHING };
+  const body = await readText(req.raw, LIMITS[market.unknowns.limits]);
+  return { ...call, sent: readBody(req.header('content-type'), body) };
 }
+
+const NOTHING = { fields: {}, isText: true };
 
 /** What a deployment says of its versions, which the specification does not show. */
 function headersOf({ unknowns }: Market): Record<string, string> {
