@@ -35,17 +35,38 @@ const withoutInspect = {
   },
 } satisfies NonNullable<Options['esbuildPlugins']>[number];
 
-export default {
-  // The command is run and not imported, so it is no subpath.
-  entry: { ...entryPoints, cli: 'src/cli/index.ts' },
-  format: ['esm', 'cjs'],
+const shared = {
   target: 'es2022',
-  dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
-  // Shared code once, so that a class is the same class whichever subpath it came through.
-  splitting: true,
   noExternal: bundled,
   esbuildPlugins: [withoutInspect],
-  // Gives CommonJS an import.meta.url, by which the testing subpath finds the saved fixtures.
-  shims: true,
-  clean: true,
 } satisfies Options;
+
+export default [
+  {
+    ...shared,
+    entry: { ...entryPoints },
+    format: ['esm', 'cjs'],
+    dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
+    // Shared code once, so that a class is the same class whichever subpath it came through.
+    splitting: true,
+    esbuildOptions(options, { format }) {
+      if (format !== 'cjs') return;
+      // An import.meta.url, by which the testing subpath finds the saved fixtures, and the sandbox libsql. The
+      // option `shims` gives ES modules something as well, and makes each of them load node:path.
+      options.define = { ...options.define, 'import.meta.url': 'importMetaUrl' };
+      options.inject = [...(options.inject ?? []), 'node_modules/tsup/assets/cjs_shims.js'];
+    },
+    clean: true,
+  },
+  {
+    ...shared,
+    // It is run and not imported. What it uses of the package is what the seller's own modules load as well.
+    entry: { cli: 'src/cli/index.ts' },
+    format: 'esm',
+    external: [/^storefront-webhooks(\/|$)/],
+    // For what is CommonJS of what it holds.
+    banner: {
+      js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
+    },
+  },
+] satisfies Options[];

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { UsageError } from '../errors.js';
+import { UsageError } from 'storefront-webhooks';
 import type { Printer } from './printer.js';
 
 /** How a command ends: 0 well, 1 where it has found something, 2 where it was used wrongly. */

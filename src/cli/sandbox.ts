@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { createSandbox, type SandboxOptions } from '../sandbox/index.js';
+import { createSandbox, type SandboxOptions } from 'storefront-webhooks/sandbox';
 import type { Printer } from './printer.js';
 
 interface Flags {

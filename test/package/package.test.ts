@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, type TestContext, test } from 'vitest';
+import { start } from '../support/start.js';
 import { readManifest, subpaths } from './entries.js';
 import { removeFolders, run, USERS } from './folder.js';
 import { compile, isUnreachable, makeProject, pack, toSpecifier } from './packed.js';
@@ -85,6 +86,20 @@ describe('where no framework is installed', { timeout }, () => {
     );
     for (const subpath of others) {
       expect(await printedBy('loaded.cjs', toSpecifier(subpath)), subpath).not.toContain('zod');
+    }
+  });
+
+  test('the command serves the storefront', async () => {
+    const bin = join(bare, 'node_modules/.bin/storefront-webhooks');
+    const sandbox = await start(bin, ['sandbox', '--port', '0'], { cwd: bare });
+    try {
+      const headers = { authorization: 'Bearer sk_test_demo' };
+      const response = await fetch(`${sandbox.origin}/api/v2/orders`, { headers });
+      expect([response.status, await response.text()]).toEqual([200, '[]']);
+      sandbox.terminate();
+      expect(await sandbox.ended).toBe(0);
+    } finally {
+      await sandbox.stop();
     }
   });
 
