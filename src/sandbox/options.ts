@@ -27,6 +27,13 @@ export interface SandboxOptions {
    * createSandbox({ unknowns: { retries: 'steady' } });
    */
   unknowns?: Partial<Unknowns>;
+  /** What the names of the webhooks' headers begin with, with the dash that ends it. Default `X-Service-`. */
+  headerPrefix?: string;
+  /**
+   * Hosts that webhooks may go to though their address is private, also by plain HTTP; without a port, such as
+   * `host.docker.internal`. Default: none beside this machine.
+   */
+  allowHosts?: readonly string[];
   /** Picks at each of these places among what is legal. Without it, the defaults hold. */
   seed?: number;
 }
@@ -38,17 +45,28 @@ export interface SandboxSettings {
   readonly clock: ClockMode;
   readonly webhookSecret: string | undefined;
   readonly gateways: readonly Gateway[] | undefined;
+  readonly headerPrefix: string | undefined;
+  readonly allowHosts: readonly string[] | undefined;
 }
 
 const NAMES = [
-  ...(['variant', 'db', 'clock', 'webhookSecret', 'gateways', 'unknowns', 'seed'] as const),
-] satisfies (keyof SandboxOptions)[];
+  'variant',
+  'db',
+  'clock',
+  'webhookSecret',
+  'gateways',
+  'unknowns',
+  'headerPrefix',
+  'allowHosts',
+  'seed',
+] as const satisfies (keyof SandboxOptions)[];
 
 /** @throws {UsageError} `option_invalid`, with what to change. */
 export function readOptions(options: SandboxOptions): SandboxSettings {
   const unknown = findUnknownOption('createSandbox', options, NAMES);
   if (unknown) throw unknown;
   const { variant, db, clock = 'real', webhookSecret, gateways, unknowns = {}, seed } = options;
+  const { headerPrefix, allowHosts } = options;
   check(
     variant === undefined || variant in UNKNOWNS.variant.choices,
     'variant',
@@ -62,10 +80,32 @@ export function readOptions(options: SandboxOptions): SandboxSettings {
     'gateways',
     'a list of gateways, such as bitcoin',
   );
+  check(
+    headerPrefix === undefined || /^[\w-]*-$/.test(headerPrefix),
+    'headerPrefix',
+    "what the names of headers begin with, such as 'X-Service-'",
+  );
+  check(
+    allowHosts === undefined || allowHosts.every(isHost),
+    'allowHosts',
+    'a list of hosts, without https:// and without a port',
+  );
   check(seed === undefined || Number.isSafeInteger(seed), 'seed', 'a whole number');
   checkUnknowns(unknowns);
   const given = { ...unknowns, ...(variant && { variant }) };
-  return { unknowns: chooseUnknowns(given, seed), db, clock, webhookSecret, gateways };
+  return {
+    unknowns: chooseUnknowns(given, seed),
+    db,
+    clock,
+    webhookSecret,
+    gateways,
+    headerPrefix,
+    allowHosts,
+  };
+}
+
+function isHost(text: string): boolean {
+  return URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text.toLowerCase();
 }
 
 function checkUnknowns(unknowns: object): void {

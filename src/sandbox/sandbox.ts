@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { UsageError } from '../errors.js';
 import { writeLine } from '../report/log.js';
 import { type SandboxAccount, toSandboxAccount } from './control/account.js';
+import { advance } from './control/advance.js';
 import { controlRoutes } from './control/routes.js';
 import type { FaultPlan } from './faults.js';
 import { type Listening, listen } from './listen.js';
@@ -27,9 +28,16 @@ export interface Sandbox {
    */
   account(key: string): SandboxAccount;
   /** The time of all accounts. */
-  readonly clock: { now(): number; advance(ms: number): Promise<void> };
+  readonly clock: {
+    /** Milliseconds since 1970. */
+    now(): number;
+    /** Moves it ahead once nothing is being sent, and does what is due on the way. */
+    advance(ms: number): Promise<void>;
+  };
   /** What goes wrong in all accounts. */
   readonly faults: FaultPlan;
+  /** Resolves when no webhook is being sent. What waits for a time, such as a retry, is not waited for. */
+  idle(): Promise<void>;
   /** Ends it. What was to be sent is sent when the sandbox of the same `db` begins again. */
   close(): Promise<void>;
 }
@@ -48,7 +56,7 @@ export interface Sandbox {
  * });
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { unknowns, db, ...defaults } = readOptions(options);
+  const { unknowns, db, headerPrefix, allowHosts, ...defaults } = readOptions(options);
   const journal = db === undefined ? undefined : openJournal(db);
   if (db !== undefined && !journal) writeLine(NO_SQLITE, 'warn');
   const start = Date.now();
@@ -57,7 +65,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const markets = openMarkets({
     unknowns,
     connect(place, faults) {
-      const opened = openWebhooks(place, { faults });
+      const opened = openWebhooks(place, { headerPrefix, allowHosts, faults });
       webhooks.push(opened);
       return opened.market;
     },
@@ -91,10 +99,13 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       now: () => start + ahead,
       async advance(ms) {
         ahead += ms;
-        await Promise.all([...markets].map(({ account }) => account.clock.advance(ms)));
+        await Promise.all([...markets].map((market) => advance(market, ms)));
       },
     },
     faults: markets.faults,
+    async idle() {
+      await Promise.all([...markets].map(({ outbox }) => outbox.idle()));
+    },
     async close() {
       await Promise.all([...listening].map((served) => served.close()));
       await Promise.all(webhooks.map((one) => one.close()));

@@ -5,6 +5,7 @@ import { ask, rate, write } from '../trade/customers.js';
 import type { Market } from '../trade/market.js';
 import { confirm, type Paying, pay } from '../trade/pay.js';
 import { chargeBack, expire, refund } from '../trade/reverse.js';
+import { advance } from './advance.js';
 
 /** What is set in an account, by the names that `/sandbox/settings` has for it. */
 export type AccountSettings = Pick<Settings, 'gateways' | 'webhook_secret' | 'read_only'>;
@@ -25,7 +26,7 @@ export interface SandboxAccount {
   readonly clock: {
     /** Milliseconds since 1970. */
     now(): number;
-    /** Moves it ahead, and does what is due on the way. */
+    /** Moves it ahead once nothing is being sent, and does what is due on the way. */
     advance(ms: number): Promise<void>;
   };
   /** What goes wrong in it. */
@@ -48,6 +49,8 @@ export interface SandboxAccount {
   write(queryId: string, message: Parameters<typeof write>[2]): Promise<void>;
   /** A customer says something of an order, or something else. Gives the id of the feedback. */
   rate(orderId: string, feedback: Parameters<typeof rate>[2]): Promise<{ readonly id: string }>;
+  /** Resolves when no webhook is being sent. What waits for a time, such as a retry, is not waited for. */
+  idle(): Promise<void>;
   /** Changes settings. */
   set(settings: Partial<AccountSettings>): void;
   /** Empties it: records, faults and settings. Its time stays. */
@@ -56,7 +59,7 @@ export interface SandboxAccount {
 
 /** The account as a program has it. */
 export function toSandboxAccount(market: Market): SandboxAccount {
-  const { account, faults } = market;
+  const { account, faults, outbox } = market;
   const { clock } = account;
   return {
     key: account.key,
@@ -64,7 +67,7 @@ export function toSandboxAccount(market: Market): SandboxAccount {
       const { gateways, webhook_secret, read_only } = account.settings;
       return { gateways, webhook_secret, read_only };
     },
-    clock: { now: () => clock.now(), advance: (ms) => clock.advance(ms) },
+    clock: { now: () => clock.now(), advance: (ms) => advance(market, ms) },
     faults,
     buy: (purchase) => clock.during(() => buy(market, purchase).shown),
     pay: (id, paying) => clock.during(() => pay(market, id, paying).shown),
@@ -75,6 +78,7 @@ export function toSandboxAccount(market: Market): SandboxAccount {
     ask: (question) => clock.during(() => ({ id: ask(market, question).id })),
     write: (id, message) => clock.during(() => void write(market, id, message)),
     rate: (id, feedback) => clock.during(() => ({ id: rate(market, id, feedback).id })),
+    idle: () => outbox.idle(),
     set: (settings) => account.set(settings),
     reset() {
       account.reset();

@@ -13,6 +13,7 @@ import type { Market } from '../trade/market.js';
 import { confirm, pay } from '../trade/pay.js';
 import { chargeBack, expire, refund } from '../trade/reverse.js';
 import { showFeedback, showQuery } from '../trade/showing.js';
+import { advance } from './advance.js';
 import { type ControlOperation, NOTHING, operation } from './operation.js';
 
 const text = z.string().check(z.minLength(1));
@@ -127,7 +128,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     status: 200,
     returned: CLOCK,
     async run(market, { ms }) {
-      await market.account.clock.advance(ms);
+      await advance(market, ms);
       return showClock(market);
     },
   }),

@@ -50,11 +50,16 @@ function readJson(body: string): JsonObject {
 /**
  * What was sent, as a schema has it.
  *
+ * @param findMore - Finds what fails beside the schema.
  * @throws {ErrorAnswer} 400, with an error for each check that failed.
  */
-export function check<Schema extends z.ZodMiniType>(schema: Schema, sent: Sent): z.output<Schema> {
+export function check<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  sent: Sent,
+  findMore: (parameters: JsonObject) => readonly string[] = () => [],
+): z.output<Schema> {
   const parameters = toParameters(schema, sent);
-  const errors = findFaults(schema, parameters);
+  const errors = [...findFaults(schema, parameters), ...findMore(parameters)];
   if (errors.length > 0) throw new ErrorAnswer(400, { errors });
   return schema.parse(parameters);
 }

@@ -9,7 +9,7 @@ import { toText, toUnits } from '../trade/money.js';
 import { showProduct } from '../trade/showing.js';
 import { check, invalid, type Sent } from './form.js';
 import { reading, type Service } from './operations.js';
-import { webhookUrl } from './urls.js';
+import { refusedUrls, webhookUrl } from './urls.js';
 
 const olderOnly = { webhook_url: z.optional(z.nullable(webhookUrl)) };
 const created = { newer: newProduct.newer, older: z.extend(newProduct.older, olderOnly) };
@@ -96,13 +96,17 @@ type KeptFields = {
 };
 type Fields = z.output<typeof changed.newer> | z.output<typeof changed.older>;
 
-function readCreated({ unknowns }: Market, sent: Sent): KeptFields {
-  if (unknowns.variant === 'older') return toKept(check(created.older, hiding(unknowns, sent)));
+function readCreated(market: Market, sent: Sent): KeptFields {
+  const { unknowns } = market;
+  if (unknowns.variant === 'older')
+    return toKept(check(created.older, hiding(unknowns, sent), refusedUrls(market)));
   return toKept(check(unknowns.newerProducts === 'lenient' ? lenient : created.newer, sent));
 }
 
-function readChanged({ unknowns }: Market, sent: Sent): KeptFields {
-  if (unknowns.variant === 'older') return toKept(check(changed.older, hiding(unknowns, sent)));
+function readChanged(market: Market, sent: Sent): KeptFields {
+  const { unknowns } = market;
+  if (unknowns.variant === 'older')
+    return toKept(check(changed.older, hiding(unknowns, sent), refusedUrls(market)));
   return toKept(check(changed.newer, sent));
 }
 

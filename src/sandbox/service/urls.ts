@@ -1,13 +1,17 @@
 import * as z from 'zod/mini';
-import { isLoopback } from '../../address.js';
+import type { JsonObject } from '../../schemas/json.js';
+import type { Market } from '../trade/market.js';
 
-/** Where webhooks may be sent to: HTTPS, or plain HTTP on this machine. */
-export const webhookUrl = z
-  .string()
-  .check(z.refine(isWebhookUrl, 'has to be a URL that begins with https://'));
+/** What the client sends as HTTPS only may be plain HTTP here; which, {@link refusedUrls} finds. */
+export const webhookUrl = z.string();
 
-function isWebhookUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
-}
+/** Finds webhook URLs that are not taken: they have to be HTTPS, or lead to this machine. */
+export const refusedUrls =
+  ({ outbox }: Market) =>
+  (parameters: JsonObject): string[] =>
+    ['url', 'webhook_url']
+      .filter((name) => {
+        const url = parameters[name];
+        return typeof url === 'string' && !outbox.takes(url);
+      })
+      .map((name) => `${name} has to be a URL that begins with https://`);

@@ -5,7 +5,7 @@ import { withChanges } from '../state/records.js';
 import { newId } from '../trade/ids.js';
 import { check } from './form.js';
 import { reading, type Service } from './operations.js';
-import { webhookUrl } from './urls.js';
+import { refusedUrls, webhookUrl } from './urls.js';
 
 const created = z.extend(newWebhookEndpoint, {
   url: webhookUrl,
@@ -20,17 +20,19 @@ export const webhookEndpoints: Service['webhookEndpoints'] = {
     (endpoint) => endpoint,
   ),
 
-  create({ market: { account }, sent }) {
-    const { url, events } = check(created, sent);
+  create({ market, sent }) {
+    const { account } = market;
+    const { url, events } = check(created, sent, refusedUrls(market));
     const now = account.clock.timestamp();
     const dates = { created_at: now, updated_at: now };
     return account.webhookEndpoints.put({ id: newId('whe'), url, enabled: true, events, ...dates });
   },
 
-  update({ market: { account }, id, sent }) {
+  update({ market, id, sent }) {
+    const { account } = market;
     const endpoint = account.webhookEndpoints.get(id);
     if (!endpoint) return undefined;
-    const changes = check(changed, sent);
+    const changes = check(changed, sent, refusedUrls(market));
     const updated_at = account.clock.timestamp();
     return account.webhookEndpoints.put({ ...withChanges(endpoint, changes), updated_at });
   },

@@ -12,7 +12,7 @@ export function complete(market: Market, order: KeptOrder): KeptOrder {
     shown: { status: 100, delivered: goods },
     kept: { held: [], taken: 0 },
   });
-  if (isDynamic) market.supplier.supply(market.account, completed, product);
+  if (isDynamic) market.supplier.supply(completed, product);
   return completed;
 }
 

@@ -23,7 +23,11 @@ export interface Outbox {
    * Called within the transaction of the change: logs that it writes are kept together with the change, or not
    * at all. What it sends, it sends from `account.afterwards()`.
    */
-  tell(account: Account, told: Told): void;
+  tell(told: Told): void;
+  /** Whether webhooks may be sent to a URL, as far as can be told by looking at it. */
+  takes(url: string): boolean;
+  /** Resolves when nothing is being sent. What waits for a time is not waited for. */
+  idle(): Promise<void>;
 }
 
 /** Makes the goods of a dynamic product. */
@@ -32,7 +36,7 @@ export interface Supplier {
    * Called within the transaction in which the order was paid. Calls the product's `dynamic_url` from
    * `account.afterwards()`, and gives what comes back to `deliver()`.
    */
-  supply(account: Account, order: KeptOrder, product: KeptProduct): void;
+  supply(order: KeptOrder, product: KeptProduct): void;
 }
 
 /** Where an account sells: what every step of a trade needs. */

@@ -51,6 +51,13 @@ export class Destinations {
     this.#allowed = new Set(allowHosts.map((host) => host.toLowerCase()));
   }
 
+  /** Whether a URL is HTTPS, or plain HTTP to where that is allowed. */
+  takes(text: string): boolean {
+    if (!URL.canParse(text)) return false;
+    const url = new URL(text);
+    return url.protocol === 'https:' || (url.protocol === 'http:' && this.#isTrusted(url));
+  }
+
   /**
    * Reads a URL that something is to be sent to. Addresses that are found for a name are checked by
    * {@link Destinations.lookup}.
@@ -63,7 +70,7 @@ export class Destinations {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') {
       throw new DestinationRefused('it is neither HTTPS nor HTTP');
     }
-    if (isLoopback(url) || this.#allowed.has(url.hostname)) return url;
+    if (this.#isTrusted(url)) return url;
     if (url.protocol === 'http:') {
       throw new DestinationRefused('plain HTTP is for this machine only');
     }
@@ -71,6 +78,10 @@ export class Destinations {
     const refused = isIP(address) ? findPrivate(url.hostname, [{ address }]) : undefined;
     if (refused) throw refused;
     return url;
+  }
+
+  #isTrusted(url: URL): boolean {
+    return isLoopback(url) || this.#allowed.has(url.hostname);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { Account } from '../state/account.js';
 import type { KeptWebhookLog } from '../state/kinds.js';
 import type { Market } from '../trade/market.js';
 import { attempt, type Result } from './attempt.js';
-import { Destinations } from './destinations.js';
+import type { Destinations } from './destinations.js';
 import { Lanes } from './lanes.js';
 import { dropLog, isOpen, isPending, whyUnwanted } from './logs.js';
 import { toMessage } from './message.js';
@@ -55,11 +55,11 @@ export class Sending {
   readonly #overtaken = new Map<string, Overtaken[]>();
   readonly #stop = new AbortController();
 
-  constructor(market: Market, settings: WebhookSettings) {
+  constructor(market: Market, destinations: Destinations, settings: WebhookSettings) {
     this.#market = market;
     this.#account = market.account;
     this.#settings = settings;
-    this.#destinations = new Destinations(settings.allowHosts);
+    this.#destinations = destinations;
   }
 
   /** Takes up what is to be sent by the logs. */

@@ -1,6 +1,7 @@
 import type { Account } from '../state/account.js';
 import type { KeptWebhookLog } from '../state/kinds.js';
 import type { Market, Told } from '../trade/market.js';
+import { Destinations } from './destinations.js';
 import { DYNAMIC_CALL } from './dynamic-call.js';
 import { openLog } from './logs.js';
 import { Sending, type WebhookSettings } from './sending.js';
@@ -9,8 +10,6 @@ import { Sending, type WebhookSettings } from './sending.js';
 export interface Webhooks {
   /** Where the account sells, with who sends its webhooks and has its goods made. */
   readonly market: Market;
-  /** Resolves when nothing is being sent. What waits for a time is not waited for. */
-  idle(): Promise<void>;
   /** Sends nothing any more. What is due is sent when the account is opened again. */
   close(): Promise<void>;
 }
@@ -28,23 +27,26 @@ export function openWebhooks(
   const market: Market = {
     ...place,
     outbox: {
-      tell(_account, told) {
+      tell(told) {
         for (const to of receiversOf(account, told)) {
           send({ event: told.event, payload: told.payload, ...to });
         }
       },
+      takes: (url) => destinations.takes(url),
+      idle: () => sending.idle(),
     },
     supplier: {
-      supply(_account, { shown }, { dynamic_url }) {
+      supply({ shown }, { dynamic_url }) {
         if (dynamic_url === null) return;
         const payload = { ...shown };
         send({ event: DYNAMIC_CALL, url: dynamic_url, payload, endpoint_id: null });
       },
     },
   };
-  const sending = new Sending(market, settings);
+  const destinations = new Destinations(settings.allowHosts);
+  const sending = new Sending(market, destinations, settings);
   sending.resume();
-  return { market, idle: () => sending.idle(), close: () => sending.close() };
+  return { market, close: () => sending.close() };
 }
 
 /** Whom a change is told: each enabled endpoint that has subscribed, and the URLs of the order's own. */

@@ -57,8 +57,8 @@ export function openStall(unknowns: Partial<Unknowns> = {}): Stall {
     account,
     unknowns: chooseUnknowns(unknowns),
     faults: new Faults(),
-    outbox: { tell: (_, one) => told.push(one) },
-    supplier: { supply: (_, { id }) => supplied.push(id) },
+    outbox: { tell: (one) => told.push(one), takes: () => true, idle: async () => {} },
+    supplier: { supply: ({ id }) => supplied.push(id) },
   };
   let heard = 0;
   return {

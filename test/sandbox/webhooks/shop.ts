@@ -30,12 +30,12 @@ export function openShop({
   const account = new Account('sk_test_shop', defaults, journal);
   const faults = new Faults();
   const place = { account, faults, unknowns: chooseUnknowns(unknowns) };
-  const { market, idle, close } = openWebhooks(place, settings);
+  const { market, close } = openWebhooks(place, settings);
   return {
     account,
     market,
     faults,
-    idle,
+    idle: () => market.outbox.idle(),
 
     async close() {
       await close();

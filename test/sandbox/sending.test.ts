@@ -1,0 +1,88 @@
+import { createReceiver } from 'storefront-webhooks';
+import { createSandbox } from 'storefront-webhooks/sandbox';
+import { describe, expect, test } from 'vitest';
+import { openSeller, TUNER } from './seller.js';
+import { startListener } from './webhooks/listener.js';
+
+describe('a program waits for webhooks', () => {
+  test('until nothing is being sent', async () => {
+    const { sandbox, account, client } = await openSeller({ clock: 'manual' });
+    const listener = await startListener();
+    await client.webhookEndpoints.create({
+      url: `${listener.origin}/a`,
+      events: ['order:created'],
+    });
+    const { id } = await client.products.create(TUNER);
+    await account.buy({ product_id: id });
+    await account.idle();
+    expect(listener.events()).toEqual(['order:created']);
+    await account.buy({ product_id: id });
+    await sandbox.idle();
+    expect(listener.events()).toEqual(['order:created', 'order:created']);
+    await listener.close();
+  });
+
+  test.each([
+    ['of an account', (seller: Awaited<ReturnType<typeof openSeller>>) => seller.account.clock],
+    ['of all accounts', (seller: Awaited<ReturnType<typeof openSeller>>) => seller.sandbox.clock],
+  ])(
+    'and time %s is moved once they were sent, so that what failed is sent again',
+    async (_, clockOf) => {
+      const seller = await openSeller({ clock: 'manual' });
+      const listener = await startListener();
+      listener.answer((_, number) => (number < 3 ? 503 : 200));
+      const endpoint = { url: `${listener.origin}/a`, events: ['order:created'] };
+      await seller.client.webhookEndpoints.create(endpoint);
+      const { id } = await seller.client.products.create(TUNER);
+      await seller.account.buy({ product_id: id });
+      // 10 seconds, and then 20.
+      await clockOf(seller).advance(30_000);
+      const [log] = (await seller.client.webhookLogs.list()).items;
+      expect([listener.came.length, log?.response_code, log?.retries]).toEqual([3, 200, 2]);
+      await listener.close();
+    },
+  );
+});
+
+test('webhooks have the header names of another brand, which its receiver reads', async () => {
+  const { account, client } = await openSeller({ headerPrefix: 'X-Example-', webhookSecret: 'k' });
+  const listener = await startListener();
+  await client.webhookEndpoints.create({ url: `${listener.origin}/a`, events: ['order:created'] });
+  const { id } = await client.products.create(TUNER);
+  await account.buy({ product_id: id });
+  await account.idle();
+  const [came] = listener.came;
+  expect(came?.headerNames).toEqual(
+    expect.arrayContaining(['X-Example-Event', 'X-Example-Webhook']),
+  );
+  const receiver = createReceiver({ secret: 'k', headerPrefix: 'X-Example-' });
+  receiver.on('order:created', () => {});
+  const response = await receiver.receive({
+    method: 'POST',
+    headers: came?.headers ?? {},
+    body: came?.body ?? Buffer.alloc(0),
+  });
+  expect(response.outcome).toBe('handled');
+  await listener.close();
+});
+
+test('a host of a private network is told of webhooks, also by plain HTTP, where that is allowed', async () => {
+  const form = 'url=http%3A%2F%2Fapp.internal%3A3000%2Fwebhooks&events[0]=order:paid';
+  const stranger = await openSeller();
+  expect(await stranger.send('POST', '/api/v2/webhooks/endpoints', form)).toMatchObject({
+    status: 400,
+    body: { errors: ['url has to be a URL that begins with https://'] },
+  });
+  const { send } = await openSeller({ allowHosts: ['app.internal'] });
+  expect((await send('POST', '/api/v2/webhooks/endpoints', form)).status).toBe(201);
+});
+
+test.each([
+  [{ headerPrefix: 'X-Example' }, 'headerPrefix'],
+  [{ headerPrefix: 'X Example-' }, 'headerPrefix'],
+  [{ allowHosts: ['http://app'] }, 'allowHosts'],
+  [{ allowHosts: ['app:3000'] }, 'allowHosts'],
+  [{ allowHost: ['app'] }, 'allowHosts'],
+])('%j is refused, with the option to change', (options, named) => {
+  expect(() => createSandbox(Object(options))).toThrow(named);
+});
