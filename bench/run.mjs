@@ -1,5 +1,6 @@
 import { benchImport } from './import-time.mjs';
 import { benchReceive } from './receive.mjs';
+import { benchSandbox } from './sandbox/index.mjs';
 import { benchSocket } from './socket.mjs';
 import { benchStores } from './stores.mjs';
 import { benchVerify } from './verify.mjs';
@@ -10,5 +11,6 @@ await benchReceive();
 await benchImport();
 await benchSocket();
 await benchStores();
+await benchSandbox();
 // Of the databases' watchers, some hold this process.
 process.exit();

@@ -9,7 +9,7 @@ import { type Listening, listen } from './listen.js';
 import { openMarkets } from './markets.js';
 import { readOptions, type SandboxOptions } from './options.js';
 import { answer } from './service/answering.js';
-import { ErrorAnswer } from './service/answers.js';
+import { ErrorAnswer, toWhole } from './service/answers.js';
 import { serviceRoutes } from './service/routes.js';
 import { isKey } from './state/account.js';
 import { openJournal } from './state/journal.js';
@@ -82,7 +82,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   );
   const listening = new Set<Listening>();
   return {
-    fetch: async (request, init) => app.fetch(new Request(request, init)),
+    fetch: async (request, init) => toWhole(await app.fetch(new Request(request, init))),
     async listen({ port = 0 } = {}) {
       const served = await listen((request) => app.fetch(request), port);
       listening.add(served);

@@ -45,14 +45,14 @@ export class ErrorAnswer extends Error {
 
 const texts = new WeakMap<Response, string>();
 
-/** An answer in JSON. */
+/** An answer in JSON. Its text is apart from it: a body is a stream, which takes longer than all the rest. */
 export function json(
   status: number,
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   const text = JSON.stringify(body);
-  const response = new Response(text, {
+  const response = new Response(null, {
     status,
     headers: { 'content-type': 'application/json', ...headers },
   });
@@ -60,7 +60,13 @@ export function json(
   return response;
 }
 
-/** The text of an answer in JSON, for a server that need not read it out of a stream again. */
+/** An answer with its text in it, as whoever uses no port reads it. */
+export function toWhole(response: Response): Response {
+  const text = texts.get(response);
+  return text === undefined ? response : new Response(text, response);
+}
+
+/** The text of an answer in JSON, for a server. */
 export function textOf(response: Response): string | undefined {
   return texts.get(response);
 }

@@ -1,4 +1,3 @@
-import type { Variant } from '../../api/endpoint.js';
 import type { JsonObject } from '../../schemas/json.js';
 import type { KeptFeedback, KeptProduct, KeptQuery } from '../state/kinds.js';
 import type { Unknowns } from '../unknowns.js';
@@ -8,27 +7,24 @@ import { stockOf } from './stock.js';
 
 const TYPE_CODES = { file: 1, serials: 2, dynamic: 3, service: 4 };
 
-/** What only products of the one or the other variant have. */
-const ONLY: Readonly<Record<Variant, readonly string[]>> = {
-  newer: [
-    'customer_details_required',
-    'warranty',
-    'warranty_duration',
-    'redirect_url',
-    'hide_stock',
-  ],
-  older: ['crypto_confirmations', 'webhook_url'],
-};
-
 /** A product in the shape of a variant (specification: Product). */
 export function showProduct(product: KeptProduct, unknowns: Unknowns): JsonObject {
   const { variant, olderCustom } = unknowns;
-  const left = ONLY[variant === 'newer' ? 'older' : 'newer'];
-  const shown = Object.entries(product).filter(([name]) => !left.includes(name));
   const stock = stockOf(product);
-  if (variant === 'newer') return { ...Object.fromEntries(shown), stock, theme: 'default' };
+  if (variant === 'newer') {
+    const { crypto_confirmations, webhook_url, ...shown } = product;
+    return { ...shown, stock, theme: 'default' };
+  }
+  const {
+    customer_details_required,
+    warranty,
+    warranty_duration,
+    redirect_url,
+    hide_stock,
+    ...shown
+  } = product;
   return {
-    ...Object.fromEntries(shown),
+    ...shown,
     stock,
     product_type: TYPE_CODES[product.product_type],
     custom: olderCustom === 'empty' ? {} : null,
