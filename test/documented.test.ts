@@ -53,7 +53,7 @@ const cell = (text: string) =>
     .replace(/\s+/g, ' ')
     .replaceAll('|', '\\|');
 
-const PUBLIC = ['index', 'goods', 'api', 'testing'].flatMap((name) =>
+const PUBLIC = ['index', 'goods', 'api', 'sandbox', 'testing'].flatMap((name) =>
   exportsOf(join(import.meta.dirname, '..', entryPoints[name] ?? '')),
 );
 
@@ -152,6 +152,10 @@ A method that sends parameters takes:
 
 ${optionsTable('SendOptions')}
 
+## Options of createSandbox()
+
+${optionsTable('SandboxOptions')}
+
 ## Why a request is refused
 
 \`hooks.onRejected\` is told one of these codes, and \`detail\`: what was seen, and what to change.
@@ -175,6 +179,12 @@ ${codesTable('WebhookErrorCode')}
 A method of the client rejects with an \`ApiError\`, which has one of these codes.
 
 ${codesTable('ApiErrorCode')}
+
+## What a customer is refused
+
+In a sandbox, what its customers do rejects with a \`Refusal\`, which has one of these codes.
+
+${codesTable('RefusalCode')}
 `;
   await expect(reference).toMatchFileSnapshot('../docs/reference.md');
 });

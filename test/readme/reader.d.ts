@@ -16,6 +16,7 @@ import type * as api from 'storefront-webhooks/api';
 import type * as expressAdapter from 'storefront-webhooks/express';
 import type * as fastifyAdapter from 'storefront-webhooks/fastify';
 import type * as goods from 'storefront-webhooks/goods';
+import type * as sandboxes from 'storefront-webhooks/sandbox';
 import type * as testing from 'storefront-webhooks/testing';
 import type * as zod from 'zod';
 
@@ -40,6 +41,10 @@ declare global {
 
   const createClient: typeof api.createClient;
   const client: api.Client;
+  const createSandbox: typeof sandboxes.createSandbox;
+  const sandbox: sandboxes.Sandbox;
+  const account: sandboxes.SandboxAccount;
+  const product: api.Product;
   type Issue = core.Issue;
 
   const receiver: core.Receiver;

@@ -19,7 +19,7 @@ export type RefusalCode =
  * A customer, or who plays one, was refused. Answered with 400, or 404 for what is not there.
  *
  * @example
- * await expect(account.buy({ product: id, quantity: 99 })).rejects.toThrow('in stock');
+ * await expect(account.buy({ product_id: product.id, quantity: 99 })).rejects.toThrow('in stock');
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
