@@ -22,7 +22,14 @@ export const entryPoints: Readonly<Record<string, string>> = Object.fromEntries(
  * What only the sandbox and the command need is in their own files, so that who imports the library installs
  * nothing more.
  */
-export const bundled = ['commander', 'hono', '@hono/node-server', 'qs'];
+export const bundled = [
+  'commander',
+  'hono',
+  '@hono/node-server',
+  'picocolors',
+  'qs',
+  'string-width',
+];
 
 /**
  * What qs describes values with takes `util` by `require`, which a module has not. As its own package.json says for

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { VERSION } from '../report/version.js';
-import { report } from './failure.js';
+import { addCompletion } from './completion.js';
+import { type ExitCode, report } from './failure.js';
 import { createPrinter } from './printer.js';
+import { addReplay } from './replay.js';
 import { addSandbox } from './sandbox.js';
-
-const printer = createPrinter(process);
+import { addSend } from './send.js';
+import { addSign } from './sign.js';
+import { addVerify } from './verify.js';
 
 const program = new Command('storefront-webhooks')
   .description('Tools for receiving the webhooks of a digital-goods storefront.')
@@ -18,8 +21,30 @@ const program = new Command('storefront-webhooks')
     writeErr: (text) => process.stderr.write(text),
   });
 
-addSandbox(program, printer);
+let isJson = false;
+const printer = createPrinter(process, () => isJson);
+const end = (code: ExitCode) => {
+  process.exitCode = code;
+};
 
-program.parseAsync().catch((error) => {
-  process.exitCode = report(error, printer);
+addSandbox(program, printer);
+addSend(program, printer, end);
+addReplay(program, printer, end);
+addSign(program, printer);
+addVerify(program, printer, end);
+addCompletion(program, printer);
+
+for (const command of program.commands) {
+  command.option('--json', 'print a line of JSON for each, also in a terminal');
+}
+program.hook('preAction', (_, command) => {
+  isJson = command.opts().json === true;
 });
+
+// Whoever reads the output may have seen enough, as `head` has.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
+program.parseAsync().catch((error) => end(report(error, printer)));

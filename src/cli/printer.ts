@@ -1,28 +1,73 @@
+import picocolors from 'picocolors';
 import { printable } from '../report/text.js';
 
 /** Where a command writes to: what it found on stdout, and everything else on stderr. */
 export interface Printer {
-  /** A line for a person, or the next in a pipe. */
-  data(line: string): void;
+  /** Whether a person reads stdout: a terminal, without `--json`. Everybody else gets a line of JSON for each. */
+  readonly isForPeople: boolean;
+  /** How many columns a line may have: those of the terminal, of which some say 0. */
+  readonly columns: number;
+  /** Colours are for people: in a terminal, unless `NO_COLOR` is set. */
+  readonly paint: Paint;
+  /** Something that was found: lines for people, and a record for programs. */
+  found(record: object, toLines: () => string | readonly string[]): void;
+  /** Bytes or text as they are, such as a script or a signature. */
+  write(text: string): void;
   /** What goes on, what to do next, and what went wrong. */
   note(line: string): void;
-  /** Emphasised, where there are colours. */
-  bold(text: string): string;
+  /** How far it is, in the last line of a terminal; `undefined` takes it away. */
+  progress(line: string | undefined): void;
 }
+
+type Paint = ReturnType<typeof picocolors.createColors>;
 
 /** The streams of a process. */
 export interface Streams {
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
-  readonly stderr: { write(text: string): unknown };
+  readonly stdout: {
+    write(text: string): unknown;
+    readonly isTTY?: boolean;
+    readonly columns?: number;
+  };
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Colours are for people: in a terminal, unless `NO_COLOR` is set. */
-export function createPrinter({ stdout, stderr, env }: Streams): Printer {
+/** Writes to the streams of a process. `isJson` is asked each time, because flags are read late. */
+export function createPrinter({ stdout, stderr, env }: Streams, isJson: () => boolean): Printer {
   const hasColours = stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
+  let shown = false;
+  const clear = () => {
+    if (shown) stderr.write('\r\u001b[K');
+    shown = false;
+  };
   return {
-    data: (line) => void stdout.write(`${line}\n`),
-    note: (line) => void stderr.write(`${printable(line, 4000)}\n`),
-    bold: (text) => (hasColours ? `\u001b[1m${text}\u001b[22m` : text),
+    get isForPeople() {
+      return stdout.isTTY === true && !isJson();
+    },
+    get columns() {
+      return stdout.columns || 80;
+    },
+    get paint() {
+      return picocolors.createColors(hasColours && !isJson());
+    },
+    found(record, toLines) {
+      clear();
+      const lines = this.isForPeople ? [toLines()].flat() : [JSON.stringify(record)];
+      stdout.write(lines.map((line) => `${line}\n`).join(''));
+    },
+    write(text) {
+      clear();
+      stdout.write(text);
+    },
+    note(line) {
+      clear();
+      stderr.write(`${printable(line, 4000)}\n`);
+    },
+    progress(line) {
+      clear();
+      if (line === undefined || stderr.isTTY !== true) return;
+      stderr.write(line);
+      shown = true;
+    },
   };
 }

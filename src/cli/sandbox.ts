@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { createSandbox, type SandboxOptions } from 'storefront-webhooks/sandbox';
+import { toNumber } from './numbers.js';
 import type { Printer } from './printer.js';
 
 interface Flags {
@@ -55,17 +56,23 @@ async function run(flags: Flags, printer: Printer): Promise<void> {
   }
   const { url, close } = await serve(flags);
   const secret = flags.webhookSecret ?? 'whsec_sk_test_demo';
-  printer.data(printer.bold(`The storefront is at ${url}`));
-  printer.data(`  API          ${url}/api/v2/products`);
-  printer.data(
-    `  key          sk_test_demo, or any other sk_test_…: each is an account of its own`,
-  );
-  printer.data(`  secret       ${secret}`);
-  printer.data(`  document     ${url}/openapi.json`);
-  printer.data(`  shop         ${url}/shop/demo`);
-  printer.data('');
-  printer.data('Try:');
-  printer.data(`  curl -H 'Authorization: Bearer sk_test_demo' ${url}/api/v2/products`);
+  const account = { url, key: 'sk_test_demo', secret };
+  const addresses = {
+    api: `${url}/api/v2/products`,
+    shop: `${url}/shop/demo`,
+    document: `${url}/openapi.json`,
+  };
+  printer.found({ ...account, ...addresses }, () => [
+    printer.paint.bold(`The storefront is at ${url}`),
+    `  API          ${addresses.api}`,
+    `  key          ${account.key}, or any other sk_test_…: each is an account of its own`,
+    `  secret       ${secret}`,
+    `  document     ${addresses.document}`,
+    `  shop         ${addresses.shop}`,
+    '',
+    'Try:',
+    `  curl -H 'Authorization: Bearer ${account.key}' ${addresses.api}`,
+  ]);
   await interrupted();
   await close();
 }
@@ -95,9 +102,4 @@ function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
-}
-
-function toNumber(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It has to be a whole number.');
 }

@@ -1,0 +1,58 @@
+import type { DeliveryReport } from './delivery.js';
+
+/** Why an answer is not what it should be, and what to change. */
+export type Explained = Pick<DeliveryReport, 'cause' | 'fix'>;
+
+/** What can be told of an answer by its status alone: what a receiver refuses is not said to its sender in full. */
+export function explain(status: number, error?: string): Explained {
+  if (status === 0) {
+    return {
+      cause: error ?? 'There was no answer.',
+      fix: 'Start the server, or give the address at which it listens.',
+    };
+  }
+  const [cause, fix] = CAUSES[status] ?? [];
+  if (cause !== undefined) return { cause, ...(fix !== undefined && { fix }) };
+  if (status >= 300 && status < 400) {
+    return {
+      cause: 'It leads elsewhere, and no provider follows.',
+      fix: 'Give the address that it leads to, with the same slash at the end and the same host.',
+    };
+  }
+  return { cause: `The answer is ${status}, so a provider sends it again.` };
+}
+
+const CAUSES: Readonly<Record<number, readonly [cause: string, fix?: string]>> = {
+  400: [
+    'The receiver found no signature or no delivery id under the names that it knows.',
+    "Set headerPrefix of the receiver to the provider's brand, or send with --header-prefix.",
+  ],
+  401: [
+    'The signature does not fit: another secret, or a body that was changed before it was verified.',
+    'Start the receiver with the secret that this command signs with. If it is the same: storefront-webhooks doctor --listen',
+  ],
+  404: [
+    'The server has no such path.',
+    'Give the path at which the receiver is mounted, such as /webhooks.',
+  ],
+  405: ['The path does not take POST.', 'Mount the receiver with app.post() or app.use().'],
+  408: ['The body did not arrive in time.'],
+  413: ['The body is larger than the receiver, or what is before it, takes.', 'Raise limit.'],
+  415: [
+    'What is before the receiver does not take this content type.',
+    'Mount the receiver before body parsers.',
+  ],
+  422: [
+    'It is genuine, and its payload or its event cannot be: the answer names the fields.',
+    'If it is what the provider sends, allow it: see the option that stderr of the receiver names.',
+  ],
+  500: [
+    'A handler threw, or the receiver is mounted behind a body parser.',
+    'The server has told what and where on stderr.',
+  ],
+  502: ['What is before the server could not reach it.', 'Look whether the server runs.'],
+  503: [
+    'The receiver cannot take it now: its store is down, or the same delivery is being handled.',
+    'Send it again; if it stays, the server has told why on stderr.',
+  ],
+};

@@ -1,0 +1,90 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { UsageError } from 'storefront-webhooks';
+import { type Fixture, loadFixture, type ReplayOptions } from 'storefront-webhooks/testing';
+import { seeded } from '../sandbox/random.js';
+import type { ExitCode } from './failure.js';
+import { toCount, toNumber } from './numbers.js';
+import type { Printer } from './printer.js';
+import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import { isTaken, type Sending, sendAll } from './sending.js';
+import { quote } from './shell.js';
+import { readSource } from './source.js';
+
+interface Flags extends SecretFlags {
+  readonly shuffle?: number;
+  readonly concurrency: number;
+  readonly duplicate: number;
+  readonly headerPrefix?: string;
+  readonly timeout: number;
+  readonly plainHttp: boolean;
+}
+
+/** `replay`: saved deliveries, each answer compared with what it should be. */
+export function addReplay(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+  const command = program
+    .command('replay <what> <url>')
+    .summary('send saved deliveries, and compare the answers')
+    .description(
+      'Sends saved deliveries in their order: a .hook.json file, a folder of them, or a fixture. Each answer is compared with what its file expects; where it expects nothing, with a 2xx.',
+    )
+    .option('--shuffle <seed>', 'send in another order, the same for each seed', toNumber)
+    .option('--duplicate <times>', 'send each so often', toCount, 1)
+    .option('--concurrency <number>', 'send so many at once', toCount, 1)
+    .option('--header-prefix <text>', 'what the headers begin with (default: X-Service-)')
+    .option('--timeout <ms>', 'how long an answer may take', toCount, 10_000)
+    .option('--plain-http', 'send over plain HTTP to another machine', false);
+  addSecretFlags(command)
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx storefront-webhooks replay test/webhooks http://localhost:3000/webhooks --shuffle 7',
+    )
+    .action(async (what: string, url: string, flags: Flags) =>
+      end((await run(what, url, flags, printer)) ? 0 : 1),
+    );
+}
+
+async function run(what: string, url: string, flags: Flags, printer: Printer): Promise<boolean> {
+  const fixtures = readAll(what);
+  const [secret] = fixtures.some(({ signing }) => signing !== 'keep' && signing !== 'omit')
+    ? readSecrets(flags, printer)
+    : ['none'];
+  const options: ReplayOptions = {
+    secret,
+    timeout: flags.timeout,
+    plainHttp: flags.plainHttp,
+    ...(flags.headerPrefix === undefined ? {} : { headerPrefix: flags.headerPrefix }),
+  };
+  const sendings = fixtures.flatMap((fixture) =>
+    Array<Sending>(flags.duplicate).fill({
+      fixture,
+      options,
+      isGood: (status, asExpected = isTaken(status)) => asExpected,
+      repeat: `npx storefront-webhooks replay ${quote(fixture.file)} ${quote(url)}`,
+    }),
+  );
+  const ordered = flags.shuffle === undefined ? sendings : shuffle(sendings, flags.shuffle);
+  const allGood = await sendAll(url, ordered, flags.concurrency, printer);
+  if (printer.isForPeople && sendings.length > 1) {
+    printer.note(`${sendings.length} sent${allGood ? ', all answered as expected' : ''}.`);
+  }
+  return allGood;
+}
+
+function readAll(what: string): Fixture[] {
+  if (!existsSync(what) || !statSync(what).isDirectory()) return [readSource(what)];
+  const files = readdirSync(what, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.hook.json'))
+    .sort();
+  if (files.length > 0) return files.map((file) => loadFixture(join(what, file)));
+  throw new UsageError('fixture_invalid', `There is no .hook.json file in ${what}.`);
+}
+
+function shuffle<Item>(items: readonly Item[], seed: number): Item[] {
+  const random = seeded(seed);
+  return items
+    .map((item) => ({ item, rank: random() }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ item }) => item);
+}

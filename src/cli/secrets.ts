@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { UsageError } from 'storefront-webhooks';
+import type { Printer } from './printer.js';
+
+/** Where a command takes secrets from. */
+export interface SecretFlags {
+  readonly secret?: readonly string[];
+  readonly secretEnv?: readonly string[];
+  readonly secretFile?: readonly string[];
+}
+
+const FROM = 'WEBHOOK_SECRET';
+
+/** Gives a command the flags that {@link readSecrets} reads. */
+export function addSecretFlags(command: Command): Command {
+  const collect = (one: string, before: readonly string[] = []) => [...before, one];
+  return command
+    .option('--secret-env <name>', `the secret is in this variable (default: ${FROM})`, collect)
+    .option('--secret-file <path>', 'the secret is in this file; - is stdin', collect)
+    .option('--secret <text>', 'the secret itself, which others on this machine see', collect);
+}
+
+/**
+ * The secrets at hand, each as it stands but for the line end of a file.
+ *
+ * @throws {UsageError} Where there is none.
+ */
+export function readSecrets(flags: SecretFlags, printer: Printer): [string, ...string[]] {
+  const { secret = [], secretFile = [] } = flags;
+  const isNamed = [secret, secretFile, flags.secretEnv ?? []].some(({ length }) => length > 0);
+  if (secret.length > 0) {
+    printer.note(
+      'The secret stands on the command line, where other users of this machine see it: use --secret-env or --secret-file.',
+    );
+  }
+  const found = [
+    ...secret,
+    ...(flags.secretEnv ?? (isNamed ? [] : [FROM])).map(fromEnvironment),
+    ...secretFile.map(fromFile),
+  ];
+  const [first, ...others] = found.filter((one) => one !== '');
+  if (first !== undefined) return [first, ...others];
+  throw new UsageError('secret_invalid', 'The secret is empty: fill in where it is read from.');
+}
+
+function fromEnvironment(name: string): string {
+  const secret = process.env[name];
+  if (secret !== undefined) return secret;
+  throw new UsageError(
+    'secret_invalid',
+    `There is no secret: set the environment variable ${name}, or name where it is with --secret-env or --secret-file.`,
+  );
+}
+
+function fromFile(path: string): string {
+  return readFileSync(path === '-' ? 0 : path, 'utf8').replace(/\r?\n$/, '');
+}

@@ -1,0 +1,100 @@
+import type { Command } from 'commander';
+import type { Fixture, ReplayOptions } from 'storefront-webhooks/testing';
+import { change } from './changes.js';
+import type { ExitCode } from './failure.js';
+import { toCount } from './numbers.js';
+import type { Printer } from './printer.js';
+import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import { isTaken, sendAll } from './sending.js';
+import { quote } from './shell.js';
+import { readSource } from './source.js';
+
+interface Flags extends SecretFlags {
+  readonly set: readonly string[];
+  readonly patch?: string;
+  readonly add: boolean;
+  readonly event?: string;
+  readonly id?: string;
+  readonly duplicate: number;
+  readonly concurrency: number;
+  readonly forgeEvent?: string;
+  readonly corrupt: boolean;
+  readonly unsigned: boolean;
+  readonly headerPrefix?: string;
+  readonly timeout: number;
+  readonly plainHttp: boolean;
+}
+
+/** `send`: a signed delivery to a URL. */
+export function addSend(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+  const command = program
+    .command('send <what> <url>')
+    .summary('send a signed delivery to a URL')
+    .description(
+      'Sends a delivery as the provider would. <what> is an event, a fixture such as order:paid/crypto, a .hook.json file, any file with a body, or - for stdin.',
+    )
+    .option('--set <path=value>', 'change the body, such as status=51', collect, [])
+    .option('--patch <json>', 'change the body by a JSON merge patch')
+    .option('--add', 'let --set add what is not there', false)
+    .option('--event <name>', 'the event of a body that does not say it')
+    .option('--id <id>', 'the id of the delivery; fresh makes one up')
+    .option('--duplicate <times>', 'send it so often', toCount, 1)
+    .option('--concurrency <number>', 'send so many at once', toCount, 1)
+    .option('--forge-event <name>', 'name another event in the header, which is not signed')
+    .option('--corrupt', 'change one bit of the body after it was signed', false)
+    .option('--unsigned', 'leave the signature out', false)
+    .option('--header-prefix <text>', 'what the headers begin with (default: X-Service-)')
+    .option('--timeout <ms>', 'how long an answer may take', toCount, 10_000)
+    .option('--plain-http', 'send over plain HTTP to another machine', false);
+  addSecretFlags(command)
+    .addHelpText(
+      'after',
+      '\nWhat is corrupt or unsigned is to be refused: a 2xx to it ends this command with 1.' +
+        '\n\nExample:\n  npx storefront-webhooks send order:paid http://localhost:3000/webhooks --set status=51',
+    )
+    .action(async (what: string, url: string, flags: Flags) =>
+      end((await run(what, url, flags, printer)) ? 0 : 1),
+    );
+}
+
+async function run(what: string, url: string, flags: Flags, printer: Printer): Promise<boolean> {
+  const { set, patch, add, event, forgeEvent, corrupt, unsigned, duplicate } = flags;
+  const saved = readSource(what, event);
+  const { body, told } = change(saved.body, { set, patch, add });
+  for (const line of told) printer.note(line);
+  const fixture: Fixture = {
+    ...saved,
+    body,
+    signing: unsigned ? 'omit' : body === saved.body ? saved.signing : 'resign',
+  };
+  const [secret] = unsigned ? [''] : readSecrets(flags, printer);
+  const options: ReplayOptions = {
+    // With nothing to be signed, any will do.
+    secret: secret || 'none',
+    corrupt,
+    timeout: flags.timeout,
+    plainHttp: flags.plainHttp,
+    ...idOption(flags.id),
+    ...(forgeEvent === undefined ? {} : { event: forgeEvent }),
+    ...(flags.headerPrefix === undefined ? {} : { headerPrefix: flags.headerPrefix }),
+  };
+  const isHostile = corrupt || fixture.signing === 'omit' || fixture.signing === 'corrupt';
+  const isGood = (status: number) => {
+    const isRefused = status >= 400 && status < 500;
+    // A forged event may be one that the body could have.
+    return isHostile ? isRefused : isTaken(status) || (forgeEvent !== undefined && isRefused);
+  };
+  const repeat = `npx storefront-webhooks ${process.argv.slice(2).map(quote).join(' ')}`;
+  const sending = { fixture, options, isGood, repeat };
+  return sendAll(url, Array(duplicate).fill(sending), flags.concurrency, printer);
+}
+
+/** Each sending of one delivery has the same id. */
+function idOption(id: string | undefined): { id?: string } {
+  if (id === undefined) return {};
+  return { id: id === 'fresh' ? `whl_${crypto.randomUUID()}` : id };
+}
+
+function collect(one: string, before: readonly string[]): readonly string[] {
+  return [...before, one];
+}

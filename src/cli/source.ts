@@ -1,0 +1,63 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { UsageError } from 'storefront-webhooks';
+import { type Fixture, loadFixture, shippedFixtures } from 'storefront-webhooks/testing';
+import { isJsonObject } from '../schemas/json.js';
+import { closest } from './suggestion.js';
+
+/** The bytes of a file, or of stdin for `-`. */
+export function readBytes(path: string): Uint8Array {
+  return readFileSync(path === '-' ? 0 : path);
+}
+
+/**
+ * What `<event|fixture|file|->` names: a saved delivery, or a body that becomes one.
+ *
+ * @param event - Of a body, which does not say it.
+ * @throws {UsageError} Where there is nothing of that name.
+ */
+export function readSource(name: string, event?: string): Fixture {
+  if (name.endsWith('.hook.json')) return loadFixture(name);
+  if (name === '-' || existsSync(name)) return toFixture(name, readBytes(name), event);
+  const shipped = shippedFixtures();
+  const found = shipped.find((one) => one === name || one === `${name}/default`);
+  if (found !== undefined) return loadFixture(found);
+  const hint = closest(name, [...shipped.map((one) => one.replace(/\/default$/, ''))]);
+  throw new UsageError(
+    'fixture_invalid',
+    `There is no event, fixture or file ${name}.${hint} Fixtures are named by event and case, such as order:paid or order:paid/crypto.`,
+  );
+}
+
+function toFixture(file: string, body: Uint8Array, event = eventOf(body)): Fixture {
+  if (event === undefined) {
+    throw new UsageError(
+      'option_invalid',
+      'The body does not say which event it is of: add --event order:paid, or whichever it is.',
+    );
+  }
+  return {
+    file,
+    event,
+    description: '',
+    method: 'POST',
+    headers: [
+      ['Content-Type', 'application/json'],
+      ['X-Service-Event', event],
+      ['X-Service-Webhook', `whl_${crypto.randomUUID()}`],
+    ],
+    body,
+    signing: 'resign',
+    redacted: [],
+    expect: undefined,
+  };
+}
+
+/** The event that a body names itself, as some providers have it. */
+function eventOf(body: Uint8Array): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(body));
+    return isJsonObject(parsed) && typeof parsed.event === 'string' ? parsed.event : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import { verifySignature } from 'storefront-webhooks';
+import type { ExitCode } from './failure.js';
+import type { Printer } from './printer.js';
+import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import { quote } from './shell.js';
+import { readBytes } from './source.js';
+
+/** `verify`: whether a signature is the one of a body. */
+export function addVerify(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+  const command = program
+    .command('verify <file> <signature>')
+    .summary('say whether a signature fits a body')
+    .description(
+      'Says whether a signature is the one of a body: of a file, or of stdin for -. Works offline.',
+    );
+  addSecretFlags(command)
+    .addHelpText(
+      'after',
+      '\nWith several secrets, any of them will do. It ends with 1 where none fits.' +
+        '\n\nExample:\n  npx storefront-webhooks verify body.json 3a7b… --secret-env WEBHOOK_SECRET',
+    )
+    .action((file: string, signature: string, flags: SecretFlags) => {
+      const body = readBytes(file);
+      const secrets = readSecrets(flags, printer);
+      const fitting = secrets.findIndex((secret) => verifySignature(body, signature, secret));
+      const valid = fitting >= 0;
+      printer.found({ valid, ...(valid && { secret: fitting + 1 }), bytes: body.length }, () =>
+        valid
+          ? printer.paint.green(
+              `The signature fits these ${body.length} bytes${secrets.length > 1 ? `, by secret ${fitting + 1}` : ''}.`,
+            )
+          : [
+              printer.paint.red(`The signature does not fit these ${body.length} bytes.`),
+              `Why: npx storefront-webhooks doctor ${quote(file)} ${quote(signature)}`,
+            ],
+      );
+      end(valid ? 0 : 1);
+    });
+}
