@@ -105,7 +105,9 @@ export function readOptions(options: SandboxOptions): SandboxSettings {
 }
 
 function isHost(text: string): boolean {
-  return URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text.toLowerCase();
+  return (
+    URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text.toLowerCase()
+  );
 }
 
 function checkUnknowns(unknowns: object): void {
