@@ -6,6 +6,7 @@ import { hold } from './holding.js';
 import type { Market } from './market.js';
 import { toUnits } from './money.js';
 import { openOrder, SOMEBODY } from './orders.js';
+import { findProduct } from './products.js';
 import { Refusal } from './refusal.js';
 
 /** What a customer orders, and how they come. */
@@ -41,10 +42,9 @@ export interface Purchase {
  * @throws {Refusal}
  */
 export function buy(market: Market, purchase: Purchase): KeptOrder {
-  const { account, unknowns } = market;
-  const product = account.products.get(purchase.product_id);
-  // The older variant's private products are only not shown in any listing.
-  if (!product || (product.private && unknowns.variant === 'newer')) {
+  const { account } = market;
+  const product = findProduct(market, purchase.product_id);
+  if (!product) {
     throw new Refusal('not_found', 'There is no such product, or it is private.');
   }
   const { quantity = product.minimum_quantity, vpn = false } = purchase;
@@ -89,9 +89,14 @@ function checkQuantity(product: KeptProduct, quantity: number): void {
   }
 }
 
-function chooseGateway({ account }: Market, product: KeptProduct, wanted?: string): Gateway {
+/** The gateways of a product that are configured in the account. */
+export function usableGateways({ account }: Market, product: KeptProduct): Gateway[] {
   const ofProduct = product.gateways.flatMap((name) => toGateway(name) ?? []);
-  const usable = ofProduct.filter((gateway) => account.settings.gateways.includes(gateway));
+  return ofProduct.filter((gateway) => account.settings.gateways.includes(gateway));
+}
+
+function chooseGateway(market: Market, product: KeptProduct, wanted?: string): Gateway {
+  const usable = usableGateways(market, product);
   const gateway =
     wanted === undefined ? usable[0] : usable.find((one) => one === toGateway(wanted));
   if (gateway) return gateway;

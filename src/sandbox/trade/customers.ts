@@ -66,12 +66,10 @@ export function rate(
   const { account, unknowns } = market;
   const { shown } = findOrder(market, orderId, 'rated', [100]);
   const now = account.clock.timestamp();
-  // An order is said something of once, so its feedback is known by the order's id.
-  const id = `fbk_${orderId.replace(/^ord_/, '')}`;
-  const before = account.feedback.get(id);
+  const before = findFeedback(market, orderId);
   return account.transact(() => {
     const feedback = account.feedback.put({
-      id,
+      id: feedbackId(orderId),
       order_id: orderId,
       product_id: shown.product_id,
       rating,
@@ -84,4 +82,14 @@ export function rate(
     tellRecord(market, event, feedback, showFeedback(feedback, unknowns));
     return feedback;
   });
+}
+
+/** What a customer has said of an order. */
+export function findFeedback({ account }: Market, orderId: string): KeptFeedback | undefined {
+  return account.feedback.get(feedbackId(orderId));
+}
+
+/** An order is said something of once, so its feedback is known by the order's id. */
+function feedbackId(orderId: string): string {
+  return `fbk_${orderId.replace(/^ord_/, '')}`;
 }
