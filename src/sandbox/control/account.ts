@@ -1,4 +1,5 @@
 import type { FaultPlan } from '../faults.js';
+import { seed } from '../seed/seed.js';
 import type { Settings, ShownOrder } from '../state/kinds.js';
 import { buy, type Purchase } from '../trade/buy.js';
 import { ask, rate, write } from '../trade/customers.js';
@@ -48,6 +49,12 @@ export interface SandboxAccount {
   write(queryId: string, message: Parameters<typeof write>[2]): Promise<void>;
   /** A customer says something of an order, or something else. Gives the id of the feedback. */
   rate(orderId: string, feedback: Parameters<typeof rate>[2]): Promise<{ readonly id: string }>;
+  /**
+   * Fills it with a shop that has sold for some days, the same each time. Nobody is told of the past.
+   *
+   * @throws {Refusal} `state_invalid`, where it has any records of a shop.
+   */
+  seed(): Promise<void>;
   /** Changes settings. */
   set(settings: Partial<AccountSettings>): void;
   /** Empties it: records, faults and settings. Its time stays. */
@@ -75,6 +82,7 @@ export function toSandboxAccount(market: Market): SandboxAccount {
     ask: (question) => clock.during(() => ({ id: ask(market, question).id })),
     write: (id, message) => clock.during(() => void write(market, id, message)),
     rate: (id, feedback) => clock.during(() => ({ id: rate(market, id, feedback).id })),
+    seed: () => clock.during(() => seed(market)),
     set: (settings) => account.set(settings),
     reset() {
       account.reset();

@@ -3,6 +3,7 @@ import type { KeptOrder, KeptProduct } from '../state/kinds.js';
 import { refuseBlacklisted } from './blacklist.js';
 import { type Gateway, toGateway } from './gateways.js';
 import { hold } from './holding.js';
+import { newId } from './ids.js';
 import type { Market } from './market.js';
 import { toUnits } from './money.js';
 import { openOrder, SOMEBODY } from './orders.js';
@@ -39,9 +40,10 @@ export interface Purchase {
  * Makes the order of a customer. It is not paid (status 0) and what it is of is kept for it; or it is of high
  * risk (52), and closed.
  *
+ * @param id - Of the order. Default: a new one.
  * @throws {Refusal}
  */
-export function buy(market: Market, purchase: Purchase): KeptOrder {
+export function buy(market: Market, purchase: Purchase, id = newId('ord')): KeptOrder {
   const { account } = market;
   const product = findProduct(market, purchase.product_id);
   if (!product) {
@@ -66,6 +68,7 @@ export function buy(market: Market, purchase: Purchase): KeptOrder {
   const isRisky = customer.risk_level > product.max_risk_level;
   return account.transact(() =>
     openOrder(market, {
+      id,
       ...customer,
       ...(isRisky ? { held: [], taken: 0 } : hold(market, product, quantity)),
       product_id: product.id,

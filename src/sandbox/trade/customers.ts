@@ -6,17 +6,22 @@ import { Refusal } from './refusal.js';
 import { showFeedback, showQuery } from './showing.js';
 import { tellRecord } from './telling.js';
 
-/** A customer asks the seller something: `query:created`. */
+/**
+ * A customer asks the seller something: `query:created`.
+ *
+ * @param id - Of the query. Default: a new one.
+ */
 export function ask(
   market: Market,
   question: { readonly email: string; readonly title: string; readonly message: string },
+  id = newId('qry'),
 ): KeptQuery {
   const { account, unknowns } = market;
   const now = account.clock.timestamp();
   const { email, title, message } = question;
   return account.transact(() => {
     const query = account.queries.put({
-      id: newId('qry'),
+      id,
       email,
       title,
       status: 'open',
