@@ -11,7 +11,7 @@ export function choices(order: KeptOrder): Html {
   const isWaiting = !is_closed && [54, 55].includes(shown.status);
   const isReversible = !is_closed && [53, 54, 55, 100].includes(shown.status);
   return html`${isUnpaid && payment(order)}
-${isWaiting && box('Confirmations', html`<form method="post">${button('confirm', 'Confirm once', true)}</form>`)}
+${isWaiting && box('Confirmations', html`<form method="post"><div class="buttons">${button('confirm', 'Confirm once', true)}</div></form>`)}
 ${
   (isUnpaid || isReversible) &&
   box(

@@ -65,12 +65,12 @@ function list({ account }: Market, products: readonly KeptProduct[]): Html {
   )}</ul>`;
 }
 
-/** How many are left, or only whether there are any, where the seller hides that; nothing where it is not counted. */
-export function stockNote(product: KeptProduct): Html | false {
+/** How many are left, or only whether there are any, where the seller hides that or nobody counts. */
+export function stockNote(product: KeptProduct): Html {
   const stock = stockOf(product);
   if (stock === 0) return html`<span class="bad">Out of stock</span>`;
-  if (product.hide_stock) return html`<span class="muted">In stock</span>`;
-  return stock !== '∞' && html`<span class="muted">${stock} in stock</span>`;
+  const isTold = stock !== '∞' && !product.hide_stock;
+  return html`<span class="muted">${isTold ? `${stock} in stock` : 'In stock'}</span>`;
 }
 
 function howToCreate(key: string, origin: string): Html {

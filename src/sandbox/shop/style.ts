@@ -44,8 +44,7 @@ pre {
 }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .text { white-space: pre-line; max-width: 44rem; }
-.muted, .hint { color: var(--muted); }
-.hint { font-size: .9375rem; margin: 0; }
+.muted { color: var(--muted); }
 .price { font-weight: 650; font-variant-numeric: tabular-nums; }
 .products {
   list-style: none; margin: 0; padding: 0;
@@ -69,8 +68,10 @@ pre {
 .card > h2:first-child { margin-top: 0; }
 .card > :last-child { margin-bottom: 0; }
 .alert { border-color: var(--bad); border-width: 2px; color: var(--bad); font-weight: 600; }
+.columns { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.25rem 2rem; align-items: start; }
+.columns .card:last-child { margin-bottom: 0; }
 @media (min-width: 52rem) {
-  .columns { display: grid; grid-template-columns: minmax(0, 1fr) 24rem; gap: 2rem; align-items: start; }
+  .columns { grid-template-columns: minmax(0, 1fr) 24rem; }
 }
 form { display: grid; gap: 1rem; }
 .field { display: grid; gap: .25rem; }
@@ -85,7 +86,7 @@ input:not([type=checkbox], [type=radio]), select, textarea {
 textarea { min-height: 6rem; resize: vertical; }
 input[type=checkbox], input[type=radio] { accent-color: var(--accent); width: 1.125rem; height: 1.125rem; }
 fieldset { border: 0; margin: 0; padding: 0; min-width: 0; display: grid; gap: 1rem; }
-.rating { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; margin-top: .375rem; }
+.rating { display: flex; flex-wrap: wrap; gap: .5rem .875rem; margin-top: .375rem; }
 .rating label { display: flex; gap: .375rem; align-items: center; font-weight: 400; min-height: 2rem; }
 button {
   min-height: 2.75rem; padding: .5rem 1.125rem; cursor: pointer; font-weight: 600;
@@ -100,7 +101,7 @@ hr { width: 100%; border: 0; border-top: 1px solid var(--line); margin: 1rem 0; 
 details { border-top: 1px solid var(--line); padding-top: .75rem; }
 summary { cursor: pointer; font-weight: 600; min-height: 1.75rem; }
 details > :not(summary) { margin-top: .75rem; }
-dl { display: grid; grid-template-columns: minmax(7rem, auto) minmax(0, 1fr); gap: .375rem 1.25rem; margin: 0; }
+dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .375rem 1rem; margin: 0; }
 dt { color: var(--muted); }
 dd { margin: 0; font-variant-numeric: tabular-nums; }
 .status { font-size: 1.125rem; font-weight: 650; }
