@@ -39,7 +39,7 @@ a { color: var(--accent); text-underline-offset: .15em; }
 img { display: block; max-width: 100%; height: auto; border-radius: .5rem; margin-bottom: 1rem; }
 code, pre { font-family: ui-monospace, monospace; font-size: .9375em; }
 pre {
-  margin: 0; padding: .875rem 1rem; border: 1px solid var(--line); border-radius: .5rem;
+  margin: 0 0 .75rem; padding: .875rem 1rem; border: 1px solid var(--line); border-radius: .5rem;
   background: var(--page); white-space: pre-wrap; overflow-wrap: anywhere;
 }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
