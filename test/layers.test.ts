@@ -75,6 +75,7 @@ const ORDER = [
   'sandbox/markets',
   'sandbox/service/',
   'sandbox/webhooks/',
+  'sandbox/seed/',
   'sandbox/shop/',
   'sandbox/control/',
   'sandbox/options',

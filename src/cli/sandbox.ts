@@ -1,5 +1,10 @@
 import { type Command, Option } from 'commander';
-import { createSandbox, type SandboxOptions } from 'storefront-webhooks/sandbox';
+import {
+  createSandbox,
+  Refusal,
+  type SandboxAccount,
+  type SandboxOptions,
+} from 'storefront-webhooks/sandbox';
 import { toNumber } from './numbers.js';
 import type { Printer } from './printer.js';
 
@@ -11,6 +16,7 @@ interface Flags {
   readonly clock: 'real' | 'manual' | 'fast';
   readonly unknowns?: 'vary';
   readonly seed?: number;
+  readonly seedShop?: true;
 }
 
 /** `sandbox`: serves the provider's service on this machine, until it is interrupted. */
@@ -41,9 +47,10 @@ export function addSandbox(program: Command, printer: Printer): void {
       ).choices(['vary']),
     )
     .option('--seed <number>', 'what --unknowns picks by', toNumber)
+    .option('--seed-shop', 'fill the shop of sk_test_demo with products, orders and customers')
     .addHelpText(
       'after',
-      '\nExample:\n  npx storefront-webhooks sandbox --port 4010 --db shop.db --variant newer',
+      '\nExample:\n  npx storefront-webhooks sandbox --port 4010 --db shop.db --seed-shop',
     )
     .action((flags: Flags) => run(flags, printer));
 }
@@ -54,7 +61,8 @@ async function run(flags: Flags, printer: Printer): Promise<void> {
       'The secret stands on the command line, where other users of this machine see it.',
     );
   }
-  const { url, close } = await serve(flags);
+  const { url, demo, close } = await serve(flags);
+  if (flags.seedShop) await fill(demo, printer);
   const secret = flags.webhookSecret ?? 'whsec_sk_test_demo';
   const account = { url, key: 'sk_test_demo', secret };
   const addresses = {
@@ -90,11 +98,23 @@ async function serve(flags: Flags) {
   const { url, close } = await sandbox.listen({ port });
   return {
     url,
+    // Opened here, so that there is a shop to look at before the first request.
+    demo: sandbox.account('sk_test_demo'),
     close: async () => {
       await close();
       await sandbox.close();
     },
   };
+}
+
+/** Where a file has kept the shop, it is there already. */
+async function fill(account: SandboxAccount, printer: Printer): Promise<void> {
+  try {
+    await account.seed();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    printer.note('The shop of sk_test_demo is there already, and is left as it is.');
+  }
 }
 
 /** Resolves when the process is asked to end. */

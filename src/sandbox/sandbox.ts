@@ -11,6 +11,7 @@ import { readOptions, type SandboxOptions } from './options.js';
 import { answer } from './service/answering.js';
 import { ErrorAnswer, toWhole } from './service/answers.js';
 import { serviceRoutes } from './service/routes.js';
+import { shopRoutes } from './shop/routes.js';
 import { isKey } from './state/account.js';
 import { openJournal } from './state/journal.js';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.js';
@@ -75,6 +76,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const app = new Hono();
   app.route('/', serviceRoutes(markets));
   app.route('/', controlRoutes(markets));
+  app.route('/', shopRoutes(markets));
   app.notFound((context) =>
     answer(context, markets, () => {
       throw new ErrorAnswer(404);

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { start } from '../support/start.js';
 
@@ -11,6 +14,9 @@ const run = (args: readonly string[], env = {}) =>
     encoding: 'utf8',
     env: { ...process.env, ...env },
   });
+
+const textOf = async ({ origin }: { origin: string }) =>
+  (await fetch(`${origin}/shop/demo`)).text();
 
 describe('storefront-webhooks sandbox', () => {
   test('serves the storefront, says how to open it, and ends at a SIGTERM', async () => {
@@ -26,6 +32,36 @@ describe('storefront-webhooks sandbox', () => {
     } finally {
       await sandbox.stop();
     }
+  });
+
+  test('has a shop to look at, which says how to create the first product', async () => {
+    const sandbox = await start(process.execPath, [...CLI, 'sandbox', '--port', '0']);
+    try {
+      const empty = await textOf(sandbox);
+      const [, command = ''] = /<pre>(curl [^<]*)<\/pre>/.exec(empty) ?? [];
+      const shell = spawnSync('sh', ['-c', command.replaceAll('&#39;', "'")], { encoding: 'utf8' });
+      expect(JSON.parse(shell.stdout)).toMatchObject({ title: 'First product', stock: 2 });
+      expect(await textOf(sandbox)).toMatch(/First product[\s\S]*2 in stock/);
+    } finally {
+      await sandbox.stop();
+    }
+  });
+
+  test('fills the shop by --seed-shop, once', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+    const args = ['--port', '0', '--db', join(folder, 'shop.db'), '--seed-shop'];
+    for (const told of ['/shop/demo', 'is there already, and is left as it is']) {
+      const sandbox = await start(process.execPath, [...CLI, 'sandbox', ...args]);
+      try {
+        expect(await textOf(sandbox)).toContain('Halden Reverb');
+        expect(sandbox.output()).toContain(told);
+        sandbox.terminate();
+        expect(await sandbox.ended).toBe(0);
+      } finally {
+        await sandbox.stop();
+      }
+    }
+    rmSync(folder, { recursive: true });
   });
 
   test('says in one line that its port is in use, and ends with 1', async () => {

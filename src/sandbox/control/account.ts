@@ -1,4 +1,5 @@
 import type { FaultPlan } from '../faults.js';
+import { seed } from '../seed/seed.js';
 import type { Settings, ShownOrder } from '../state/kinds.js';
 import { buy, type Purchase } from '../trade/buy.js';
 import { ask, rate, write } from '../trade/customers.js';
@@ -51,6 +52,12 @@ export interface SandboxAccount {
   rate(orderId: string, feedback: Parameters<typeof rate>[2]): Promise<{ readonly id: string }>;
   /** Resolves when no webhook is being sent. What waits for a time, such as a retry, is not waited for. */
   idle(): Promise<void>;
+  /**
+   * Fills it with a shop that has sold for some days, the same each time. Nobody is told of the past.
+   *
+   * @throws {Refusal} `state_invalid`, where it has any records of a shop.
+   */
+  seed(): Promise<void>;
   /** Changes settings. */
   set(settings: Partial<AccountSettings>): void;
   /** Empties it: records, faults and settings. Its time stays. */
@@ -79,6 +86,7 @@ export function toSandboxAccount(market: Market): SandboxAccount {
     write: (id, message) => clock.during(() => void write(market, id, message)),
     rate: (id, feedback) => clock.during(() => ({ id: rate(market, id, feedback).id })),
     idle: () => outbox.idle(),
+    seed: () => clock.during(() => seed(market)),
     set: (settings) => account.set(settings),
     reset() {
       account.reset();

@@ -4,6 +4,7 @@ import { jsonObject } from '../../schemas/json.js';
 import { GATEWAYS } from '../../schemas/product.js';
 import { toTimestamp } from '../clock.js';
 import { faultSchema, findWrong } from '../fault.js';
+import { seed } from '../seed/seed.js';
 import { ErrorAnswer } from '../service/answers.js';
 import { toParameters } from '../service/form.js';
 import type { KeptOrder } from '../state/kinds.js';
@@ -191,6 +192,17 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     run(market, settings) {
       market.account.set(settings);
       return showSettings(market);
+    },
+  }),
+  'sandbox.seed': operation({
+    method: 'POST',
+    path: '/sandbox/seed',
+    summary: 'Fills an empty account with a shop that has sold for some days.',
+    sent: NOTHING,
+    status: 204,
+    async run(market) {
+      await seed(market);
+      return undefined;
     },
   }),
   'sandbox.reset': operation({

@@ -6,6 +6,7 @@ import { withChanges } from '../state/records.js';
 import { newId } from '../trade/ids.js';
 import type { Market } from '../trade/market.js';
 import { toText, toUnits } from '../trade/money.js';
+import { EMPTY_PRODUCT } from '../trade/products.js';
 import { showProduct } from '../trade/showing.js';
 import { check, invalid, type Sent } from './form.js';
 import { reading, type Service } from './operations.js';
@@ -30,7 +31,7 @@ export const products: Service['products'] = {
     const fields = readCreated(market, sent);
     const dates = { created_at: now, updated_at: now };
     const product = account.products.put({
-      ...withChanges(EMPTY, fields),
+      ...withChanges(EMPTY_PRODUCT, fields),
       id: newId('prd'),
       ...dates,
     });
@@ -60,39 +61,8 @@ export const products: Service['products'] = {
   },
 };
 
-/** A product of which nothing was said. */
-const EMPTY: Omit<KeptProduct, 'id' | 'created_at' | 'updated_at'> = {
-  title: '',
-  description: '',
-  price: '0.00',
-  currency: 'USD',
-  product_type: 'service',
-  gateways: [],
-  image: null,
-  info: null,
-  file: null,
-  stock_delimiter: ',',
-  maximum_quantity: null,
-  minimum_quantity: 1,
-  stock_amount: null,
-  dynamic_url: null,
-  custom: [],
-  customer_details_required: false,
-  warranty: null,
-  warranty_duration: null,
-  redirect_url: null,
-  unlisted: false,
-  private: false,
-  hide_stock: false,
-  vpn_block: false,
-  seller_note: null,
-  max_risk_level: 30,
-  crypto_confirmations: 1,
-  webhook_url: null,
-};
-
 type KeptFields = {
-  readonly [Field in keyof typeof EMPTY]?: (typeof EMPTY)[Field] | undefined;
+  readonly [Field in keyof typeof EMPTY_PRODUCT]?: (typeof EMPTY_PRODUCT)[Field] | undefined;
 };
 type Fields = z.output<typeof changed.newer> | z.output<typeof changed.older>;
 

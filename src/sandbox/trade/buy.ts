@@ -3,9 +3,11 @@ import type { KeptOrder, KeptProduct } from '../state/kinds.js';
 import { refuseBlacklisted } from './blacklist.js';
 import { type Gateway, toGateway } from './gateways.js';
 import { hold } from './holding.js';
+import { newId } from './ids.js';
 import type { Market } from './market.js';
 import { toUnits } from './money.js';
 import { openOrder, SOMEBODY } from './orders.js';
+import { findProduct } from './products.js';
 import { Refusal } from './refusal.js';
 
 /** What a customer orders, and how they come. */
@@ -38,13 +40,13 @@ export interface Purchase {
  * Makes the order of a customer. It is not paid (status 0) and what it is of is kept for it; or it is of high
  * risk (52), and closed.
  *
+ * @param id - Of the order. Default: a new one.
  * @throws {Refusal}
  */
-export function buy(market: Market, purchase: Purchase): KeptOrder {
-  const { account, unknowns } = market;
-  const product = account.products.get(purchase.product_id);
-  // The older variant's private products are only not shown in any listing.
-  if (!product || (product.private && unknowns.variant === 'newer')) {
+export function buy(market: Market, purchase: Purchase, id = newId('ord')): KeptOrder {
+  const { account } = market;
+  const product = findProduct(market, purchase.product_id);
+  if (!product) {
     throw new Refusal('not_found', 'There is no such product, or it is private.');
   }
   const { quantity = product.minimum_quantity, vpn = false } = purchase;
@@ -66,6 +68,7 @@ export function buy(market: Market, purchase: Purchase): KeptOrder {
   const isRisky = customer.risk_level > product.max_risk_level;
   return account.transact(() =>
     openOrder(market, {
+      id,
       ...customer,
       ...(isRisky ? { held: [], taken: 0 } : hold(market, product, quantity)),
       product_id: product.id,
@@ -89,9 +92,14 @@ function checkQuantity(product: KeptProduct, quantity: number): void {
   }
 }
 
-function chooseGateway({ account }: Market, product: KeptProduct, wanted?: string): Gateway {
+/** The gateways of a product that are configured in the account. */
+export function usableGateways({ account }: Market, product: KeptProduct): Gateway[] {
   const ofProduct = product.gateways.flatMap((name) => toGateway(name) ?? []);
-  const usable = ofProduct.filter((gateway) => account.settings.gateways.includes(gateway));
+  return ofProduct.filter((gateway) => account.settings.gateways.includes(gateway));
+}
+
+function chooseGateway(market: Market, product: KeptProduct, wanted?: string): Gateway {
+  const usable = usableGateways(market, product);
   const gateway =
     wanted === undefined ? usable[0] : usable.find((one) => one === toGateway(wanted));
   if (gateway) return gateway;

@@ -6,17 +6,22 @@ import { Refusal } from './refusal.js';
 import { showFeedback, showQuery } from './showing.js';
 import { tellRecord } from './telling.js';
 
-/** A customer asks the seller something: `query:created`. */
+/**
+ * A customer asks the seller something: `query:created`.
+ *
+ * @param id - Of the query. Default: a new one.
+ */
 export function ask(
   market: Market,
   question: { readonly email: string; readonly title: string; readonly message: string },
+  id = newId('qry'),
 ): KeptQuery {
   const { account, unknowns } = market;
   const now = account.clock.timestamp();
   const { email, title, message } = question;
   return account.transact(() => {
     const query = account.queries.put({
-      id: newId('qry'),
+      id,
       email,
       title,
       status: 'open',
@@ -66,12 +71,10 @@ export function rate(
   const { account, unknowns } = market;
   const { shown } = findOrder(market, orderId, 'rated', [100]);
   const now = account.clock.timestamp();
-  // An order is said something of once, so its feedback is known by the order's id.
-  const id = `fbk_${orderId.replace(/^ord_/, '')}`;
-  const before = account.feedback.get(id);
+  const before = findFeedback(market, orderId);
   return account.transact(() => {
     const feedback = account.feedback.put({
-      id,
+      id: feedbackId(orderId),
       order_id: orderId,
       product_id: shown.product_id,
       rating,
@@ -84,4 +87,14 @@ export function rate(
     tellRecord(market, event, feedback, showFeedback(feedback, unknowns));
     return feedback;
   });
+}
+
+/** What a customer has said of an order. */
+export function findFeedback({ account }: Market, orderId: string): KeptFeedback | undefined {
+  return account.feedback.get(feedbackId(orderId));
+}
+
+/** An order is said something of once, so its feedback is known by the order's id. */
+function feedbackId(orderId: string): string {
+  return `fbk_${orderId.replace(/^ord_/, '')}`;
 }

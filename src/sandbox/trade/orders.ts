@@ -1,6 +1,5 @@
 import type { KeptOrder, ShownOrder } from '../state/kinds.js';
 import { coinTerms, nameOf, rateOf } from './gateways.js';
-import { newId } from './ids.js';
 import type { Market } from './market.js';
 import { convert, toCents, toText, toUnits } from './money.js';
 import { Refusal } from './refusal.js';
@@ -15,7 +14,7 @@ export type Customer = Pick<
 /** What an order is of, and whose. */
 export interface OrderTerms
   extends Customer,
-    Pick<ShownOrder, 'product_id' | 'product_title' | 'currency' | 'quantity' | 'status'>,
+    Pick<ShownOrder, 'id' | 'product_id' | 'product_title' | 'currency' | 'quantity' | 'status'>,
     Pick<KeptOrder, 'gateway' | 'confirmations_needed' | 'held' | 'taken' | 'is_closed'> {
   /** In `currency`, in hundred-millionths. */
   readonly value: bigint;
@@ -42,9 +41,8 @@ export function openOrder(
   terms: OrderTerms,
   beside: (order: KeptOrder) => void = () => {},
 ): KeptOrder {
-  const { gateway, confirmations_needed, held, taken, is_closed } = terms;
+  const { id, gateway, confirmations_needed, held, taken, is_closed } = terms;
   const { orders, clock } = market.account;
-  const id = newId('ord');
   const now = clock.timestamp();
   const exchangeRate = rateOf(terms.currency);
   const usdValue = toCents(convert(terms.value, toUnits(exchangeRate)));

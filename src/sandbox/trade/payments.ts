@@ -2,6 +2,7 @@ import type { KeptOrder, KeptPayment } from '../state/kinds.js';
 import { PAYMENT_PRODUCT_ID } from '../state/kinds.js';
 import { refuseBlacklisted } from './blacklist.js';
 import { toGateway } from './gateways.js';
+import { newId } from './ids.js';
 import type { Market } from './market.js';
 import { toUnits } from './money.js';
 import { openOrder, SOMEBODY } from './orders.js';
@@ -44,6 +45,7 @@ export function createPayment(market: Market, terms: PaymentTerms): KeptOrder {
     openOrder(
       market,
       {
+        id: newId('ord'),
         ...customer,
         product_id: PAYMENT_PRODUCT_ID,
         product_title: terms.title,

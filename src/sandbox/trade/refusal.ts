@@ -10,7 +10,7 @@ export type RefusalCode =
   | 'out_of_stock'
   /** What was given cannot be, such as a quantity out of the product's bounds. */
   | 'parameter_invalid'
-  /** The order is in a state in which this cannot happen. */
+  /** The order, or the account, is in a state in which this cannot happen. */
   | 'state_invalid'
   /** The customer comes by a VPN, which the product refuses. */
   | 'vpn_blocked';

@@ -1,0 +1,45 @@
+import { html } from 'hono/html';
+import { isKey, KEY_PREFIX } from '../state/account.js';
+import { type Html, show } from './page.js';
+
+/** The first page of a sandbox. */
+export function showStart(origin: string): Promise<Response> {
+  return show({
+    title: 'Sandbox',
+    body: html`<h1>A storefront on this machine</h1>
+<p>Its API is at <code>${origin}/api/v2</code>, described in <a href="/openapi.json">openapi.json</a>.
+Every key that begins with <code>${KEY_PREFIX}</code> opens an account of its own, and every account has a shop.</p>
+<h2>Open an account</h2>
+${howToOpen(origin, 'demo')}
+<p><a href="/shop/demo">The shop of demo</a></p>`,
+  });
+}
+
+/** 404, where nobody has opened an account of this name yet. */
+export function showUnopened(origin: string, name: string): Promise<Response> {
+  return show({
+    title: 'No such shop',
+    status: 404,
+    body: html`<h1>There is no such shop</h1>
+<p>There is a shop for each account, and an account is opened by its first request:</p>
+${howToOpen(origin, /^[\w.-]+$/.test(name) && isKey(KEY_PREFIX + name) ? name : 'demo')}`,
+  });
+}
+
+/** 404, outside of any shop. */
+export function showAbsent(): Promise<Response> {
+  return showError(404, 'There is no such page', 'The address leads nowhere.');
+}
+
+/** What went wrong, on a page. */
+export function showError(status: number, title: string, sentence: string): Promise<Response> {
+  return show({
+    title,
+    status,
+    body: html`<h1>${title}</h1><p>${sentence}</p><p><a href="/">Start</a></p>`,
+  });
+}
+
+function howToOpen(origin: string, name: string): Html {
+  return html`<pre>curl ${origin}/api/v2/products -H 'Authorization: Bearer ${KEY_PREFIX}${name}'</pre>`;
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import { PAYMENT, TUNER } from '../seller.js';
+import { openVisitor } from './visitor.js';
+
+async function openCheckout({ gateway = 'paypal', ...fields }: Record<string, unknown> = {}) {
+  const visitor = await openVisitor();
+  const product = await visitor.client.products.create({ ...TUNER, ...fields });
+  const order = await visitor.account.buy({ product_id: product.id, gateway: String(gateway) });
+  const page = `/shop/alpha/checkout/${order.id}`;
+  return {
+    ...visitor,
+    product,
+    order,
+    page,
+    press: (action: string, fields = {}) => visitor.post(page, { action, ...fields }),
+    html: async () => (await visitor.get(page)).html,
+    buttons: async () => namesOf((await visitor.get(page)).html),
+  };
+}
+
+const namesOf = (html: string) =>
+  Array.from(html.matchAll(/<button[^>]*>([^<]*)</g), ([, name]) => name);
+const REVERSING = ['Refund', 'Charge back'];
+const FEEDBACK = 'Give feedback';
+
+describe('the buttons are those of what can happen now', () => {
+  test('an order that is not paid, paid in part, completed and refunded', async () => {
+    const { buttons, press, html, page } = await openCheckout();
+    expect(await buttons()).toEqual(['Pay', 'Leave pending', 'Pay a part', 'Let it expire']);
+    expect(await press('pay-part', { value: '3.90' })).toMatchObject({
+      status: 303,
+      location: page,
+    });
+    expect(await html()).toMatch(/Partially paid[\s\S]*\(53\)[\s\S]*€3\.90[\s\S]*€6\.00/);
+    expect(await buttons()).toEqual([
+      'Pay',
+      'Leave pending',
+      'Pay a part',
+      ...REVERSING,
+      'Let it expire',
+    ]);
+    await press('pay');
+    expect(await html()).toMatch(/Successful and completed[\s\S]*\(100\)[\s\S]*AAA-1/);
+    expect(await buttons()).toEqual([FEEDBACK, ...REVERSING]);
+    await press('refund');
+    expect(await html()).toMatch(/Refunded[\s\S]*\(56\)/);
+    expect(await buttons()).toEqual([]);
+  });
+
+  test('a wallet that is pending', async () => {
+    const { buttons, press, html } = await openCheckout();
+    await press('pend');
+    expect(await html()).toMatch(/Pending[\s\S]*\(55\)/);
+    expect(await buttons()).toEqual(['Confirm once', ...REVERSING]);
+    await press('confirm');
+    await press('charge-back');
+    expect(await html()).toMatch(/Chargeback\/Reversed[\s\S]*\(51\)/);
+  });
+
+  test('a cryptocurrency, of which too little is sent', async () => {
+    const { buttons, press, html, order } = await openCheckout({ gateway: 'bitcoin' });
+    expect(await html()).toContain(order.crypto_address);
+    expect(await html()).toContain('0.00018150 (Bitcoin)');
+    expect(await buttons()).toEqual(['Pay', 'Send too little', 'Let it expire']);
+    await press('pay-part', { value: '1' });
+    await press('pay');
+    expect(await html()).toMatch(/Awaiting cryptocurrency confirmations[\s\S]*0 of 1/);
+    expect(await buttons()).toEqual(['Confirm once', ...REVERSING]);
+  });
+
+  test('an order that has expired', async () => {
+    const { buttons, press, html } = await openCheckout();
+    await press('expire');
+    expect(await html()).toContain('nobody can pay it any more');
+    expect(await buttons()).toEqual([]);
+  });
+});
+
+test.each([
+  ['refund', {}, 'cannot be refunded'],
+  ['confirm', {}, 'cannot be confirmed'],
+  ['charge-back', {}, 'cannot be charged back'],
+  ['rate', { rating: '5' }, 'cannot be rated'],
+  ['pay-part', { value: 'some' }, 'has to be a number'],
+  ['pay-part', { value: '-1' }, 'has to be above 0'],
+  ['toString', {}, 'There is no such button.'],
+])(
+  '%s %j of an order that is not paid is refused on the page',
+  async (action, fields, sentence) => {
+    const { press, client, order } = await openCheckout();
+    const { status, html } = await press(action, fields);
+    expect([status, html]).toEqual([400, expect.stringContaining(sentence)]);
+    expect(await client.orders.get(order.id)).toMatchObject({ status: 0 });
+  },
+);
+
+test('goods that are an address are a link, and others are text', async () => {
+  const { press, html } = await openCheckout({ info: 'https://files.example/tuner.zip' });
+  await press('pay');
+  expect(await html()).toContain('<a href="https://files.example/tuner.zip">');
+});
+
+test('[spec: Product] redirect_url: a link, once the order is completed', async () => {
+  const { press, html, page } = await openCheckout({ redirect_url: 'https://me.example/thanks' });
+  expect(await html()).not.toContain('Back to the shop');
+  // The customer has not seen the goods yet.
+  expect(await press('pay')).toMatchObject({ location: page });
+  expect(await html()).toContain('<a href="https://me.example/thanks">Back to the shop</a>');
+});
+
+test('feedback is given once, and can be changed', async () => {
+  const { press, html } = await openCheckout();
+  await press('pay');
+  await press('rate', { rating: '4', message: 'Good tuner' });
+  expect(await html()).toMatch(/You gave 4 of 5[\s\S]*Good tuner[\s\S]*Change feedback/);
+  await press('rate', { rating: '5', message: 'Better' });
+  expect(await html()).toMatch(/You gave 5 of 5[\s\S]*Better/);
+  expect((await press('rate', { rating: '6' })).html).toContain('from 1 to 5');
+});
+
+describe('[spec: Payments] the hosted checkout', () => {
+  async function openPayment(fields: object = {}) {
+    const visitor = await openVisitor();
+    const return_url = 'https://me.example/done?order=7';
+    const { url } = await visitor.client.payments.create({ ...PAYMENT, return_url, ...fields });
+    const { pathname } = new URL(url);
+    return { ...visitor, press: (action: string) => visitor.post(pathname, { action }), pathname };
+  }
+
+  test('is where the url of a payment leads, with its title', async () => {
+    const { get, pathname } = await openPayment();
+    expect((await get(pathname)).html).toMatch(/<h1>Lesson<\/h1>[\s\S]*€12\.50/);
+  });
+
+  test('after the payment the customer is redirected to return_url', async () => {
+    const { get, press, pathname } = await openPayment();
+    expect((await get(pathname)).headers.get('content-security-policy')).toContain(
+      "form-action 'self' https://me.example;",
+    );
+    expect(await press('pay')).toMatchObject({ status: 303, location: pathname });
+    expect(await press('confirm')).toMatchObject({
+      status: 303,
+      location: 'https://me.example/done?order=7',
+    });
+    expect((await get(pathname)).html).toContain(
+      '<a href="https://me.example/done?order=7">Back to the shop</a>',
+    );
+  });
+
+  test.each(['javascript:alert(1)', 'data:text/html,x', 'nowhere', 'https://a;script-src'])(
+    'nobody is led to %s',
+    async (return_url) => {
+      const { get, press, pathname } = await openPayment({ return_url, gateway: 'paypal' });
+      expect(await press('pay')).toMatchObject({ location: pathname });
+      const { html, headers } = await get(pathname);
+      expect(html).not.toContain('Back to the shop');
+      expect(headers.get('content-security-policy')).toContain("form-action 'self';");
+    },
+  );
+
+  test('a payment that the seller has deleted is closed', async () => {
+    const { client, get, pathname } = await openPayment();
+    await client.payments.delete(pathname.split('/').at(-1) ?? '');
+    expect((await get(pathname)).html).toContain('nobody can pay it any more');
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { OLDER_TUNER, TUNER } from '../seller.js';
+import { openVisitor } from './visitor.js';
+
+const SHOP = '/shop/alpha';
+
+test('the shop lists products by category with price and stock, and the rest below', async () => {
+  const { client, get } = await openVisitor();
+  const tuner = await client.products.create(TUNER);
+  await client.products.create({ ...TUNER, title: 'Metronome', price: 5, info: '' });
+  await client.categories.create({ title: 'For guitars', product_ids: [tuner.id] });
+  const { status, html } = await get(SHOP);
+  expect(status).toBe(200);
+  const order = [
+    'For guitars',
+    'Pocket tuner',
+    '€9.90',
+    '3 in stock',
+    'More products',
+    'Metronome',
+  ];
+  const places = [...order, '€5.00', 'Out of stock'].map((text) => html.indexOf(text));
+  expect(places).toEqual([...places].sort((one, other) => one - other));
+  expect(places).not.toContain(-1);
+  expect(html).toContain(`href="${SHOP}/product/${tuner.id}"`);
+});
+
+test('[spec: Product] hide_stock: the exact stock is replaced by in stock or out of stock', async () => {
+  const { client, get, post } = await openVisitor();
+  const { id } = await client.products.create({ ...TUNER, hide_stock: true });
+  const page = `${SHOP}/product/${id}`;
+  for (const path of [SHOP, page]) {
+    const { html } = await get(path);
+    expect(html).toContain('In stock');
+    expect(html).not.toMatch(/3 in stock|max="3"/);
+  }
+  const fields = { email: 'a@b.example', country_code: 'US', quantity: '4' };
+  const { html } = await post(page, fields);
+  expect(html).toContain('There are not as many in stock.');
+  expect(html).not.toContain('There are 3');
+  await client.products.update(id, { info: '' });
+  expect((await get(SHOP)).html).toContain('Out of stock');
+});
+
+describe('[spec: Product] unlisted and private', () => {
+  test('an unlisted product is not listed, still reachable by direct link', async () => {
+    const { client, get } = await openVisitor();
+    const { id } = await client.products.create({ ...TUNER, unlisted: true });
+    await client.categories.create({ title: 'For guitars', product_ids: [id] });
+    expect((await get(SHOP)).html).not.toMatch(/Pocket tuner|For guitars/);
+    expect(await get(`${SHOP}/product/${id}`)).toMatchObject({
+      status: 200,
+      html: expect.stringContaining('Pocket tuner'),
+    });
+  });
+
+  test('a private product of the newer variant is neither listed nor accessible', async () => {
+    const { client, get, post } = await openVisitor();
+    const { id } = await client.products.create({ ...TUNER, private: true });
+    expect((await get(SHOP)).html).not.toContain('Pocket tuner');
+    const pages = [await get(`${SHOP}/product/${id}`), await post(`${SHOP}/product/${id}`, {})];
+    for (const { status, html } of pages) {
+      expect(status).toBe(404);
+      expect(html).not.toContain('Pocket tuner');
+    }
+  });
+
+  test('a private product of the older variant is not shown in any listing, and is accessible', async () => {
+    const { client, get } = await openVisitor({ variant: 'older' });
+    const { id } = await client.products.create({ ...OLDER_TUNER, private: true });
+    expect((await get(SHOP)).html).not.toContain('Pocket tuner');
+    expect((await get(`${SHOP}/product/${id}`)).status).toBe(200);
+  });
+});
+
+test('[spec: Category] an unlisted category is found only by direct URL', async () => {
+  const { client, get } = await openVisitor();
+  const [tuner, hidden] = [
+    await client.products.create(TUNER),
+    await client.products.create({ ...TUNER, title: 'Secret', unlisted: true }),
+  ];
+  const { id } = await client.categories.create({
+    title: 'For friends',
+    product_ids: [tuner.id, hidden.id],
+    unlisted: true,
+  });
+  const { html } = await get(SHOP);
+  expect(html).toContain('Pocket tuner');
+  expect(html).not.toContain('For friends');
+  const direct = await get(`${SHOP}/category/${id}`);
+  expect(direct.html).toMatch(/For friends[\s\S]*Pocket tuner/);
+  expect(direct.html).not.toContain('Secret');
+});
+
+test('a shop without products says how to create one, and the shop of no account how to open it', async () => {
+  const { get } = await openVisitor();
+  const empty = await get(SHOP);
+  expect([empty.status, empty.html]).toEqual([
+    200,
+    expect.stringContaining('curl http://localhost/api/v2/products'),
+  ]);
+  expect(empty.html).toContain('Bearer sk_test_alpha');
+  const unknown = await get('/shop/nobody');
+  expect([unknown.status, unknown.html]).toEqual([
+    404,
+    expect.stringContaining('Bearer sk_test_nobody'),
+  ]);
+  const hostile = await get(`/shop/${encodeURIComponent("x'; rm -rf <b>")}`);
+  expect(hostile.html).not.toContain('rm -rf');
+  expect((await get('/')).html).toContain('href="/shop/demo"');
+});
+
+test.each(['/product/none', '/category/none', '/checkout/none', '/contact/none', '/none/none'])(
+  'what is not there is a page that says so: %s',
+  async (path) => {
+    const { get } = await openVisitor();
+    const { status, headers, html } = await get(SHOP + path);
+    expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(html).toMatch(/There is no such|leads nowhere/);
+  },
+);

@@ -1,0 +1,116 @@
+import { request } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { openMarkets } from '../../../src/sandbox/markets.js';
+import { shopRoutes } from '../../../src/sandbox/shop/routes.js';
+import { TUNER } from '../seller.js';
+import { openStall } from '../trade/stall.js';
+import { ORDER, openVisitor } from './visitor.js';
+
+const EVIL = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`;
+
+test('nothing that a seller or a customer has written becomes HTML on any page', async () => {
+  const { client, account, get, post } = await openVisitor();
+  const product = await client.products.create({
+    ...TUNER,
+    title: EVIL,
+    description: EVIL,
+    warranty: EVIL,
+    info: EVIL,
+    redirect_url: 'javascript:alert(1)',
+    custom: [{ type: 'text', name: EVIL, required: true }],
+  });
+  const category = await client.categories.create({ title: EVIL, product_ids: [product.id] });
+  const order = await account.buy({ product_id: product.id, gateway: 'paypal' });
+  await account.pay(order.id);
+  await account.rate(order.id, { rating: 1, message: EVIL });
+  const query = await account.ask({ email: EVIL, title: EVIL, message: EVIL });
+  const pages = [
+    await get('/shop/alpha'),
+    await get(`/shop/alpha/category/${category.id}`),
+    await get(`/shop/alpha/product/${product.id}?${new URLSearchParams({ email: EVIL })}`),
+    await post(`/shop/alpha/product/${product.id}`, {
+      ...ORDER,
+      [`custom[${EVIL}]`]: EVIL,
+      quantity: EVIL,
+    }),
+    await get(`/shop/alpha/checkout/${order.id}`),
+    await get(`/shop/alpha/contact/${query.id}`),
+    await post('/shop/alpha/contact', { email: EVIL, title: EVIL, message: EVIL }),
+    await get(`/shop/${encodeURIComponent(EVIL)}`),
+  ];
+  for (const { html } of pages) {
+    expect(html).not.toMatch(/<script|<img|href="javascript:/i);
+    expect(html).toMatch(/&lt;script&gt;|no such shop/);
+  }
+});
+
+test('an image is shown where it is served by HTTPS', async () => {
+  const { market, offer } = openStall();
+  const shops = openMarkets({
+    unknowns: market.unknowns,
+    connect: () => market,
+    journal: undefined,
+    defaults: () => ({ clock: 'manual', start: 0 }),
+  });
+  shops.open('sk_test_stall');
+  const page = async (url: string) => {
+    const metadata = { size: 1, filename: 'a.png', mime_type: 'image/png' };
+    const { id } = offer({ image: { id: 'f', storage: 's', url, metadata } });
+    return (await shopRoutes(shops).request(`/shop/stall/product/${id}`)).text();
+  };
+  const image = '<img src="https://images.example/a.png?x=%22" alt="Tuner">';
+  expect(await page('https://images.example/a.png?x="')).toContain(image);
+  for (const url of ['http://images.example/a.png', 'javascript:alert(1)', 'a.png']) {
+    expect(await page(url)).not.toContain('<img');
+  }
+});
+
+test.each(['/', '/shop/alpha', '/shop/nobody', '/shop/alpha/contact'])(
+  'the page %s runs no script, is in no frame, and is taken for nothing else',
+  async (path) => {
+    const { get } = await openVisitor();
+    const { headers } = await get(path);
+    const policy = headers.get('content-security-policy');
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src https:;/);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/script-src|unsafe/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('x-frame-options')).toBe('DENY');
+  },
+);
+
+describe('a form that a page elsewhere sends', () => {
+  test.each(['https://evil.example', 'http://localhost:3000', 'null'])(
+    'from %s is refused, without a port as well',
+    async (origin) => {
+      const { post, client } = await openVisitor();
+      const { id } = await client.products.create(TUNER);
+      const path = `/shop/alpha/product/${id}`;
+      expect((await post(path, ORDER, { origin })).status).toBe(403);
+      expect((await client.orders.list()).items).toEqual([]);
+      expect((await post(path, ORDER, { origin: 'http://localhost' })).status).toBe(303);
+    },
+  );
+
+  test('is refused at a port as well', async () => {
+    const { sandbox, client } = await openVisitor();
+    const { url } = await sandbox.listen();
+    const { id } = await client.products.create(TUNER);
+    const status = await new Promise((resolve, reject) =>
+      request(`${url}/shop/alpha/product/${id}`, {
+        method: 'POST',
+        headers: { origin: 'https://evil.example' },
+      })
+        .on('response', (answer) => resolve(answer.resume().statusCode))
+        .on('error', reject)
+        .end(),
+    );
+    expect(status).toBe(403);
+  });
+});
+
+test('a form that is too large is answered with a page', async () => {
+  const { post } = await openVisitor();
+  const { status, html } = await post('/shop/alpha/contact', { message: 'x'.repeat(1_100_000) });
+  expect([status, html]).toEqual([400, expect.stringContaining('at most 1048576 bytes')]);
+});

@@ -1,0 +1,36 @@
+import { openSeller } from '../seller.js';
+
+/** What a page was answered with. */
+export interface Visited {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The HTML. */
+  readonly html: string;
+  /** Where it leads, without the host of the sandbox. */
+  readonly location: string | undefined;
+}
+
+/** A seller, and a customer who reads the HTML of the shop and sends its forms, without a browser. */
+export async function openVisitor(...options: Parameters<typeof openSeller>) {
+  const seller = await openSeller(...options);
+  const request = async (path: string, init?: RequestInit): Promise<Visited> => {
+    const response = await seller.sandbox.fetch(`http://localhost${path}`, init);
+    const { status, headers } = response;
+    const location = headers.get('location') ?? undefined;
+    return { status, headers, html: await response.text(), location };
+  };
+  return {
+    ...seller,
+    get: (path: string) => request(path),
+    post: (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+      request(path, { method: 'POST', headers, body: new URLSearchParams(fields) }),
+  };
+}
+
+/** What a customer fills in. */
+export const ORDER = {
+  email: 'ada@example.com',
+  country_code: 'GB',
+  quantity: '1',
+  gateway: 'paypal',
+};
