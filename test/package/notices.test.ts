@@ -8,7 +8,9 @@ const FILE = join(ROOT, 'THIRD-PARTY-NOTICES.md');
 
 // `npx vitest run test/package/notices.test.ts --update` writes it.
 test('the package names whose code it holds, with their licences', async () => {
-  await expect(await noticesOf([...Object.values(entryPoints), 'src/cli/index.ts'])).toMatchFileSnapshot(FILE);
+  await expect(
+    await noticesOf([...Object.values(entryPoints), 'src/cli/index.ts']),
+  ).toMatchFileSnapshot(FILE);
 });
 
 test('what is imported and no dependency would be named', async () => {
