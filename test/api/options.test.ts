@@ -72,9 +72,12 @@ describe('the address', () => {
     'http://0.0.0.0:8080',
     'http://localhost.example.com',
     'http://127.0.0.1.example.com',
-  ])('%s is refused, because credentials do not go in the clear', (baseUrl) => {
-    expect(create({ baseUrl, auth })).toThrow(/the option baseUrl has to be an https: address/);
-  });
+  ])(
+    '[spec: Authentication] all requests use HTTPS, because credentials do not go in the clear, and not %s',
+    (baseUrl) => {
+      expect(create({ baseUrl, auth })).toThrow(/the option baseUrl has to be an https: address/);
+    },
+  );
 
   test.each([
     'https://shop.example',

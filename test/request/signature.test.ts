@@ -197,7 +197,7 @@ test('a result is not changed by the next one', () => {
   }
 });
 
-test('every secret is tried, so that the time does not tell which one fits', async () => {
+test('[spec: Authentication] constant-time comparison: every secret is tried, so that the time does not tell which one fits', async () => {
   const hmacSha512 = vi.fn(portableSha2.hmacSha512);
   const { sign, verifySignature } = await importWith({ ...portableSha2, hmacSha512 });
   const signature = sign('{}', 'first');

@@ -141,7 +141,7 @@ describe('a real clock', () => {
   });
 });
 
-test('[spec: Conventions] timestamps are ISO 8601 with a UTC offset and fractional seconds', () => {
+test('[spec: Resources and their fields] timestamps are ISO 8601 with a UTC offset and fractional seconds', () => {
   expect(toTimestamp(START + 12, 345)).toBe('2026-01-05T09:00:00.012345+00:00');
 });
 

@@ -1,10 +1,12 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
+import { readFields } from './form-fields.js';
+import { openValidators, type Validators } from './validators.js';
 
 type Answers = (request: Request) => Promise<Response>;
 
 interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: object;
   readonly responses: Readonly<
     Record<string, { readonly $ref?: string; readonly content?: object }>
   >;
@@ -14,52 +16,93 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Checks every answer of a sandbox against the document that it serves itself. */
-export async function checking(answers: Answers): Promise<Answers> {
-  const response = await answers(new Request('http://localhost/openapi.json'));
-  const document = (await response.json()) as Document;
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  addFormats.default(ajv);
-  ajv.addSchema(document, 'document');
-  const compiled = new Map<string, ValidateFunction>();
+/** What a sandbox serves, so that each document is compiled once. */
+const served = new Map<string, { document: Document; validators: Validators }>();
 
-  function validatorOf(at: string): ValidateFunction {
-    const found = compiled.get(at) ?? ajv.compile({ $ref: `document#${at}` });
-    compiled.set(at, found);
-    return found;
+function open(text: string) {
+  const document: Document = JSON.parse(text);
+  const opened = served.get(text) ?? { document, validators: openValidators(document) };
+  served.set(text, opened);
+  return opened;
+}
+
+/** The two ways to a sandbox, of which each answer is checked against the document that it serves itself. */
+export interface Checked {
+  /** For requests that may be wrong. */
+  readonly raw: Answers;
+  /** For a client, whose requests are checked, too. */
+  readonly client: Answers;
+}
+
+/** Checks what goes to a sandbox and what comes from it, by two validators. */
+export async function checking(answers: Answers): Promise<Checked> {
+  const response = await answers(new Request('http://localhost/openapi.json'));
+  const { document, validators } = open(await response.text());
+
+  async function checkRequest(request: Request, { at, operation }: Place): Promise<void> {
+    const { search } = new URL(request.url);
+    for (const [name, value] of Object.entries(readFields(search))) {
+      const index = operation.parameters?.findIndex((one) => one.name === name) ?? -1;
+      expect(index, `${at} has the parameter ${name}`).not.toBe(-1);
+      check(`${at}/parameters/${index}/schema`, value, (sent) => Number(sent));
+    }
+    const text = await request.clone().text();
+    if (!operation.requestBody) {
+      expect(text, `${at} is sent no body`).toBe('');
+      return;
+    }
+    const schema = `${at}/requestBody/content/application~1x-www-form-urlencoded/schema`;
+    check(schema, readFields(text), (fields) => validators.coerce(schema, Object(fields)));
   }
 
-  return async (request) => {
-    const answer = await answers(request);
-    const path = pathOf(document, new URL(request.url).pathname);
-    const method = request.method.toLowerCase();
-    const operation = document.paths[path]?.[method];
-    // What is not in the document is answered 404, or is no endpoint at all.
-    if (!operation) return answer;
+  function check(pointer: string, sent: unknown, read = (value: unknown) => value): void {
+    const value = read(sent);
+    expect(validators.errorsOf(pointer, value), `${pointer}: ${JSON.stringify(value)}`).toEqual([]);
+  }
+
+  async function checkAnswer(answer: Response, { at, operation }: Place): Promise<void> {
     const documented = operation.responses[answer.status];
-    expect(documented, `${method} ${path} answered ${answer.status}`).toBeDefined();
+    expect(documented, `${at} answered ${answer.status}`).toBeDefined();
     const text = await answer.clone().text();
     const { $ref } = documented ?? {};
-    const at = $ref?.slice(1) ?? `/paths/${pointer(path)}/${method}/responses/${answer.status}`;
     if ($ref === undefined && !documented?.content) {
-      expect(text, `${method} ${path} has no body`).toBe('');
-      return answer;
+      expect(text, `${at} has no body`).toBe('');
+      return;
     }
     expect(answer.headers.get('content-type')).toBe('application/json');
-    const validate = validatorOf(`${at}/content/application~1json/schema`);
-    validate(JSON.parse(text));
-    expect(validate.errors ?? [], `${method} ${path}: ${text}`).toEqual([]);
-    return answer;
-  };
+    const pointer = $ref?.slice(1) ?? `${at}/responses/${answer.status}`;
+    check(`${pointer}/content/application~1json/schema`, JSON.parse(text));
+  }
+
+  const checked =
+    (isClient: boolean): Answers =>
+    async (request) => {
+      const place = find(document, request);
+      // What is not in the document is answered 404, or is no endpoint at all.
+      if (!place) return answers(request);
+      const sent = request.clone();
+      const answer = await answers(request);
+      // What a client was told to send may be refused; what is taken has to be documented.
+      if (isClient && answer.ok) await checkRequest(sent, place);
+      await checkAnswer(answer, place);
+      return answer;
+    };
+  return { raw: checked(false), client: checked(true) };
 }
 
-/** The path of the document that a request is for; empty where there is none. */
-function pathOf({ paths }: Document, pathname: string): string {
-  const fits = (path: string) =>
-    new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname);
-  return Object.keys(paths).find(fits) ?? '';
+interface Place {
+  /** Where the operation is in the document. */
+  readonly at: string;
+  readonly operation: Operation;
 }
 
-function pointer(path: string): string {
-  return path.replaceAll('~', '~0').replaceAll('/', '~1');
+function find({ paths }: Document, request: Request): Place | undefined {
+  const { pathname } = new URL(request.url);
+  const method = request.method.toLowerCase();
+  const path = Object.keys(paths).find((path) =>
+    new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  );
+  const operation = path === undefined ? undefined : paths[path]?.[method];
+  if (path === undefined || !operation) return undefined;
+  return { at: `/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}/${method}`, operation };
 }

@@ -47,13 +47,13 @@ export async function sell<V extends Variant = 'newer'>(
   variant?: V,
   key = 'sk_test_alpha',
 ): Promise<Seller<V>> {
-  const fetch = await checking((request) => sandbox.fetch(request));
+  const checked = await checking((request) => sandbox.fetch(request));
   const client = createClient({
     baseUrl: 'http://localhost',
     auth: { accessToken: key },
     ...(variant && { variant }),
     retries: 0,
-    fetch: (url, init) => fetch(new Request(url, init)),
+    fetch: (url, init) => checked.client(new Request(url, init)),
   });
   return {
     sandbox,
@@ -68,7 +68,7 @@ export async function sell<V extends Variant = 'newer'>(
         all.set('content-type', 'application/x-www-form-urlencoded');
       }
       const init = { method, headers: all, ...(form === undefined ? {} : { body: form }) };
-      const response = await fetch(new Request(`http://localhost${path}`, init));
+      const response = await checked.raw(new Request(`http://localhost${path}`, init));
       const text = await response.text();
       const body = text === '' ? undefined : JSON.parse(text);
       return { status: response.status, headers: response.headers, body };

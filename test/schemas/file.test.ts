@@ -57,3 +57,20 @@ describe('the image of a product', () => {
     expect(imageOf(odd)).toEqual({ image: undefined, issues: [{ path, message }] });
   });
 });
+
+test.each([
+  ['id', 'string', 'file_1', 1],
+  ['storage', 'string', 'local', null],
+  ['url', 'string', 'https://files.example/1', {}],
+  ['metadata.size', 'integer', 2048, 1.5],
+  ['metadata.filename', 'string', 'tuner.png', 7],
+  ['metadata.mime_type', 'string', 'image/png', false],
+])('[spec: File object] %s: %s', (path, _, value, other) => {
+  const [name = '', part] = path.split('.');
+  const withField = (field: unknown) =>
+    part
+      ? { ...image, metadata: { ...image.metadata, [part]: field } }
+      : { ...image, [name]: field };
+  expect(imageOf(withField(value))).toEqual({ image: withField(value), issues: [] });
+  expect(imageOf(withField(other)).image).toBeUndefined();
+});

@@ -27,7 +27,7 @@ describe.each(ENDPOINTS)('%s %s', (method, path) => {
 });
 
 test.each(ENDPOINTS.filter(([method]) => method !== 'GET'))(
-  '[spec: Authentication] %s %s: a request that is authenticated but not permitted gets 403',
+  '[spec: Authentication] a request that is authenticated but not permitted gets 403: %s %s',
   async (method, path) => {
     const { account, send } = await openSeller();
     account.set({ read_only: true });

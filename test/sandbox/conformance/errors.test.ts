@@ -27,7 +27,7 @@ describe.each(ENDPOINTS)('%s %s', (method, path, operation) => {
 });
 
 test.each(ENDPOINTS.filter(([, path]) => path.endsWith(':id')))(
-  '[spec: Errors] %s %s, 404: resource not found',
+  '[spec: Errors] 404: resource not found, %s %s',
   async (method, path) => {
     const { send } = await openSeller();
     const form = method === 'PUT' ? '' : undefined;
@@ -77,6 +77,18 @@ test.each(['/api/v2', '/api/v2/coupons', '/api/v1/orders', '/api/v2/orders/1/2',
     });
   },
 );
+
+test('[spec: Errors] errors appear only with HTTP status 400 to 503', async () => {
+  const { sandbox } = await openSeller();
+  const served = await sandbox.fetch('http://localhost/openapi.json');
+  const document = JSON.parse(await served.text());
+  const operations = Object.values(Object(document.paths)).flatMap((methods) =>
+    Object.values(Object(methods)),
+  );
+  const statuses = operations.flatMap((operation) => Object.keys(Object(operation).responses));
+  const errors = new Set(statuses.filter((status) => !status.startsWith('2')));
+  expect([...errors].sort()).toEqual(['400', '401', '403', '404', '406', '429', '500', '503']);
+});
 
 test('[spec: Orders] no other order operations are listed', async () => {
   const { send } = await openSeller();

@@ -3,7 +3,7 @@ import { openSeller, PRODUCT_FORM } from '../seller.js';
 import { LISTS } from './endpoints.js';
 
 test.each(LISTS)(
-  '[spec: Rules for all endpoints] %s %s answers a JSON array, with the page count in X-Total-Pages',
+  '[spec: Rules for all endpoints] lists are JSON arrays, with the page count in X-Total-Pages: %s %s',
   async (method, path) => {
     const { send } = await openSeller();
     const { status, headers, body } = await send(method, path);

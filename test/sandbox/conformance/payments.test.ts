@@ -78,6 +78,12 @@ describe('the white-label flow', () => {
     },
   );
 
+  test('[spec: Payment result] white-label flow: no other fields', async () => {
+    const { send } = await openSeller();
+    const { body } = await send('POST', PATH, WHITE_LABEL);
+    expect(Object.keys(body)).toHaveLength(17);
+  });
+
   test('[spec: Payment result] in this flow product_id is a fixed marker for payments', async () => {
     const { client } = await openSeller();
     const [one, other] = await Promise.all([

@@ -117,6 +117,12 @@ describe('the stock of a product', () => {
     expect(await stockOf({ info: null })).toBe(0);
   });
 
+  test('[spec: Product] older variant: stock of the file type is the number where stock_amount is set', async () => {
+    const { client } = await openSeller({ variant: 'older' });
+    const fields = { product_type: 1, stock_amount: 7 };
+    expect((await client.products.create({ ...OLDER_TUNER, ...fields })).stock).toBe(7);
+  });
+
   test.each([
     [1, 'file', '∞'],
     [2, 'serials', 3],

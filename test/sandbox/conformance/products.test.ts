@@ -109,6 +109,28 @@ describe('what a product is made with', () => {
     },
   );
 
+  test('[spec: Products] older variant, create and update: custom is optional', async () => {
+    const { send } = await openSeller({ variant: 'older' });
+    const custom = 'custom[0][any]=thing';
+    const made = await send('POST', '/api/v2/products', `${OLDER_PRODUCT_FORM}&${custom}`);
+    expect(made).toMatchObject({ status: 201, body: { custom: {} } });
+    expect((await send('PUT', `/api/v2/products/${made.body.id}`, custom)).status).toBe(200);
+  });
+
+  test.each(OLDER_PRODUCT_FORM.replace(/\[\d\]/g, '[0]').split('&'))(
+    '[spec: Products] older variant, update: all are optional, so that %s will do alone',
+    async (field) => {
+      const { send } = await openSeller({ variant: 'older' });
+      const { body: made } = await send('POST', '/api/v2/products', OLDER_PRODUCT_FORM);
+      const { status, body } = await send('PUT', `/api/v2/products/${made.id}`, field);
+      const [name = ''] = field.split(/[=[]/);
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: { ...made, [name]: body[name], stock: body.stock, updated_at: body.updated_at },
+      });
+    },
+  );
+
   test('[spec: Products] newer variant, create example sends these fields', async () => {
     const { send } = await openSeller();
     const { status, body } = await send('POST', '/api/v2/products', PRODUCT_FORM);
@@ -141,6 +163,21 @@ describe('what a product is made with', () => {
       const { client } = await openSeller();
       const custom = [{ type, name: 'size', required: true }];
       expect((await client.products.create({ ...TUNER, custom })).custom).toEqual(custom);
+    },
+  );
+
+  test.each(['name', 'required'])(
+    '[spec: Product] a custom checkout field needs %s',
+    async (name) => {
+      const { send } = await openSeller();
+      const fields = ['type', 'name', 'required'].filter((one) => one !== name);
+      const values = { type: 'text', name: 'size', required: 'true' };
+      const custom = fields.map((one) => `custom[0][${one}]=${Object(values)[one]}`).join('&');
+      const { status, body } = await send('POST', '/api/v2/products', `${PRODUCT_FORM}&${custom}`);
+      expect({ status, errors: body.errors }).toEqual({
+        status: 400,
+        errors: [`custom[0][${name}] is required`],
+      });
     },
   );
 

@@ -97,7 +97,15 @@ test('[spec: Versioning] two shapes of the product resource: the rest is the sam
   expect(shapes[0]).toEqual(shapes[1]);
 });
 
-test('[spec: Conventions] monetary amounts and exchange rates are serialised as decimal strings', async () => {
+test('[spec: Resources and their fields] null means the value is absent: no field is left out', async () => {
+  const { send } = await openSeller();
+  const { body } = await send('POST', '/api/v2/products', PRODUCT_FORM);
+  expect(body).toMatchObject({ image: null, file: null, stock_amount: null, seller_note: null });
+  const entry = await send('POST', '/api/v2/blacklist', FORMS['/api/v2/blacklist']);
+  expect(entry.body).toHaveProperty('note', null);
+});
+
+test('[spec: Resources and their fields] monetary amounts and exchange rates are serialised as decimal strings', async () => {
   const { account, client, send } = await openSeller();
   const { id } = await client.products.create({ ...TUNER, price: 0.1 });
   await account.buy({ product_id: id, quantity: 3 });

@@ -147,6 +147,12 @@ describe('who may buy', () => {
     expect(market.account.products.get(id)?.info).toBe('B,C');
   });
 
+  test('[spec: Order status] 52 high risk', () => {
+    const { market, offer } = openStall();
+    const { id } = buy(market, { product_id: offer().id, risk_level: 31 });
+    expect(market.account.orders.get(id)?.shown).toMatchObject({ status: 52, risk_level: 31 });
+  });
+
   test('[spec: Product] vpn_block: whether VPNs and proxies are blocked at checkout', () => {
     const { market, offer } = openStall();
     const { id } = offer({ vpn_block: true });

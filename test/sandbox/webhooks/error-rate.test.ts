@@ -22,7 +22,7 @@ async function send(times: number, answer = 200) {
 }
 const isEnabled = (id: string) => shop.account.webhookEndpoints.get(id)?.enabled;
 
-describe('[spec: States and transitions] an endpoint with a high error rate is disabled', () => {
+describe('[spec: Webhook endpoint] an endpoint with a high error rate is disabled', () => {
   test('once half of its last 20 webhooks were given up, and no other endpoint is', async () => {
     const failing = shop.subscribe('https://10.0.0.1/');
     const working = shop.subscribe(listener.url);

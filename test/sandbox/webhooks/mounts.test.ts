@@ -1,7 +1,17 @@
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { toNext } from 'storefront-webhooks/next';
+import { toNextPages } from 'storefront-webhooks/next-pages';
+import { toWorker } from 'storefront-webhooks/workers';
 import { expect, test } from 'vitest';
 import { ask } from '../../../src/sandbox/trade/customers.js';
 import { applications } from '../../adapters/applications.js';
-import { makeContract } from '../../adapters/apps/inside/contract.js';
+import {
+  type Application,
+  type Contract,
+  makeContract,
+} from '../../adapters/apps/inside/contract.js';
+import { listen, listenToFetch } from '../../adapters/apps/inside/listen.js';
 import { openShop, SECRET } from './shop.js';
 
 const EVENTS = [
@@ -12,7 +22,32 @@ const EVENTS = [
   'query:created',
 ];
 
-test.each(await applications())(
+/** Handlers of frameworks that are installed with the runtimes, called on Node as the framework calls them. */
+const HANDLERS: [file: string, application: Pick<Application, 'serve'>][] = [
+  ['next', { serve: ({ receiver }) => listenToFetch(toNext(receiver)) }],
+  [
+    'next-pages',
+    { serve: ({ receiver }: Contract) => listen(createServer(toNextPages(receiver))) },
+  ],
+  [
+    'workers',
+    {
+      serve({ receiver }) {
+        const worker = toWorker(receiver);
+        return listenToFetch((request) => worker.fetch(request, {}));
+      },
+    },
+  ],
+];
+const MOUNTS = [...(await applications()), ...HANDLERS];
+
+test('each adapter is mounted', () => {
+  const adapters = readdirSync('adapters').filter((name) => name.endsWith('.ts'));
+  const mounted = MOUNTS.map(([file]) => `${file}.ts`);
+  expect(mounted).toEqual(expect.arrayContaining(adapters));
+});
+
+test.each(MOUNTS)(
   '[spec: Events] the receiver mounted in %s takes each webhook of the sandbox, and refuses it under another secret',
   async (_, { serve }) => {
     const lines: string[] = [];

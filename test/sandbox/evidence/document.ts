@@ -1,0 +1,70 @@
+import { UNKNOWNS } from '../../../src/sandbox/unknowns.js';
+import type { Evidence, Rule } from './rule.js';
+import { RULES } from './rules.js';
+import { type SectionTest, testsOf } from './tests.js';
+
+/** `docs/evidence.md`: what is known of each rule of the specification. */
+export function toDocument(tests: readonly SectionTest[]): string {
+  const rules = Object.values(RULES).flat();
+  const count = (kind: ReturnType<typeof kindOf>) =>
+    rules.filter(([, evidence]) => kindOf(evidence) === kind).length;
+  const sections = Object.entries(RULES).map(([section, rules]) => {
+    const rows = rules.map((rule) => toRow(section, rule, tests));
+    return `## ${section}\n\n| rule | what is known | by |\n|---|---|---|\n${rows.join('\n')}\n`;
+  });
+  return `# Evidence
+
+How far the sandbox is the service of the specification, rule by rule.
+
+- *Stated*: the specification says it, and a test asserts it of the sandbox, or of the client where it is about clients.
+- *Assumed*: the specification does not show it. What the sandbox does is an option of \`unknowns\`, with a default.
+- *Unknown*: nothing is known of it, and no test asserts it. Do not rest on what the sandbox does.
+
+| stated | assumed | unknown |
+|---|---|---|
+| ${count('stated')} | ${count('assumed')} | ${count('unknown')} |
+
+A number in brackets says how many tests have a name that begins so.
+
+${sections.join('\n')}`;
+}
+
+function kindOf(evidence: Evidence): 'stated' | 'assumed' | 'unknown' {
+  if ('unknown' in evidence) return 'unknown';
+  return 'assumed' in evidence ? 'assumed' : 'stated';
+}
+
+function toRow(section: string, [says, evidence]: Rule, tests: readonly SectionTest[]): string {
+  const beginnings = 'tests' in evidence ? evidence.tests : [];
+  const proofs = beginnings.map((beginning) =>
+    toProof(beginning, testsOf(tests, section, beginning)),
+  );
+  return `| ${toCell(says)} | ${toKnown(evidence)} | ${proofs.join('<br>')} |`;
+}
+
+function toKnown(evidence: Evidence): string {
+  if ('unknown' in evidence) return `unknown: ${evidence.unknown}`;
+  if (!('assumed' in evidence)) return 'stated';
+  const [[choice, does]] = Object.entries(UNKNOWNS[evidence.assumed].choices) as [[string, string]];
+  return `assumed: ${code(evidence.assumed)}, default ${code(choice)}: ${toCell(does)}`;
+}
+
+/** The test, or what the names of several begin with, and where it is. */
+function toProof(beginning: string, found: readonly SectionTest[]): string {
+  const [first] = found;
+  const files = [...new Set(found.map(({ file }) => file))].map(code).join(', ');
+  if (found.length === 1 && first) return `${code(first.name)} in ${files}`;
+  const [, of, begins = beginning] = /^\[spec: ([^\]]+)\] (.*)$/.exec(beginning) ?? [];
+  const name = begins === '' ? `all of ${of}` : code(`${begins.trimEnd()} …`);
+  return `${name} (${found.length}) in ${files}`;
+}
+
+function code(text: string): string {
+  const quotes = text.includes('`') ? '``' : '`';
+  return `${quotes}${text.replaceAll('|', '\\|')}${quotes}`;
+}
+
+/** Text of a table, in which what is quoted stays as it is. */
+function toCell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('[', '\\[');
+}
