@@ -17,7 +17,6 @@ const WEEK = 7 * 86_400_000;
  */
 export async function seed(market: Market): Promise<void> {
   const { account } = market;
-  refuseUsed(account);
   const now = account.clock.now();
   // What the account would have, had it been there for a week.
   const past = new Account(account.key, { clock: 'manual', start: now - WEEK });

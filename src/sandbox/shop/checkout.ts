@@ -43,7 +43,9 @@ function page(visit: Visit, order: KeptOrder, refused?: string): Promise<Respons
   const { account } = visit.market;
   const { shown } = order;
   const { words, mood } = describeStatus(order);
-  const back = returnOf(visit) ?? toLink(account.products.get(shown.product_id)?.redirect_url);
+  const product = account.products.get(shown.product_id);
+  const back = returnOf(visit) ?? toLink(product?.redirect_url);
+  const isMade = shown.status === 100 && shown.delivered === null && Boolean(product?.dynamic_url);
   return show({
     title: `Checkout of ${shown.product_title}`,
     account,
@@ -60,6 +62,7 @@ ${noteOn(order)}
 ${terms(order)}
 </section>
 ${shown.delivered !== null && delivered(shown.delivered)}
+${isMade && html`<p class="card">What you have bought is being made for you. Reload this page to see it.</p>`}
 ${back && shown.status === 100 && html`<p><a href="${back.href}">Back to the shop</a></p>`}
 ${shown.status === 100 && feedbackForm(visit.market, order)}
 </div>

@@ -1,7 +1,7 @@
 import type { KeptOrder } from '../state/kinds.js';
 import { complete } from './completing.js';
 import type { Market } from './market.js';
-import { divide, toText, toUnits } from './money.js';
+import { toText, toUnits } from './money.js';
 import { changeOrder, findOrder, type OrderChanges } from './orders.js';
 import { Refusal } from './refusal.js';
 
@@ -22,7 +22,10 @@ export function pay(market: Market, orderId: string, { value, pending }: Paying 
   const order = findOrder(market, orderId, 'paid', [0, 53]);
   const owed = toUnits(order.shown.value) - toUnits(order.received);
   const paid = value === undefined ? owed : toUnits(value);
-  if (paid <= 0n) throw new Refusal('parameter_invalid', 'The value has to be above 0.');
+  // What costs nothing is paid with nothing.
+  if (paid < 0n || (paid === 0n && owed > 0n)) {
+    throw new Refusal('parameter_invalid', 'The value has to be above 0.');
+  }
   const changes = receive(order, paid);
   const isStepwise = market.unknowns.transitions === 'stepwise';
   return market.account.transact(() => {
@@ -40,10 +43,8 @@ export function pay(market: Market, orderId: string, { value, pending }: Paying 
 /** What an order has received in all. */
 function receive({ received, shown }: KeptOrder, paid: bigint): Required<OrderChanges> {
   const total = toUnits(received) + paid;
-  const coins =
-    shown.crypto_value === null
-      ? 0n
-      : (BigInt(shown.crypto_value) * divide(total, toUnits(shown.value))) / toUnits('1');
+  const value = toUnits(shown.value);
+  const coins = value === 0n ? 0n : (BigInt(shown.crypto_value ?? 0) * total) / value;
   return { shown: { crypto_received: Number(coins) }, kept: { received: toText(total) } };
 }
 

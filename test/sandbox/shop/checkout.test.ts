@@ -100,6 +100,13 @@ test('goods that are an address are a link, and others are text', async () => {
   expect(await html()).toContain('<a href="https://files.example/tuner.zip">');
 });
 
+test('a dynamic product says that its goods are on their way', async () => {
+  const made = 'http://127.0.0.1:9/goods';
+  const { press, html } = await openCheckout({ product_type: 'dynamic', dynamic_url: made });
+  await press('pay');
+  expect(await html()).toContain('is being made for you');
+});
+
 test('[spec: Product] redirect_url: a link, once the order is completed', async () => {
   const { press, html, page } = await openCheckout({ redirect_url: 'https://me.example/thanks' });
   expect(await html()).not.toContain('Back to the shop');

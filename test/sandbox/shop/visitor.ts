@@ -1,3 +1,5 @@
+import { type Markets, openMarkets } from '../../../src/sandbox/markets.js';
+import type { Market } from '../../../src/sandbox/trade/market.js';
 import { openSeller } from '../seller.js';
 
 /** What a page was answered with. */
@@ -25,6 +27,19 @@ export async function openVisitor(...options: Parameters<typeof openSeller>) {
     post: (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
       request(path, { method: 'POST', headers, body: new URLSearchParams(fields) }),
   };
+}
+
+/** A sandbox that has one account, which a test has opened by itself. */
+export function marketsOf(market: Market): Markets {
+  const { key } = market.account;
+  const markets = openMarkets({
+    unknowns: market.unknowns,
+    connect: () => market,
+    journal: undefined,
+    defaults: () => ({ clock: 'manual', start: 0 }),
+  });
+  markets.open(key);
+  return markets;
 }
 
 /** What a customer fills in. */

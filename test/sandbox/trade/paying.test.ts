@@ -117,6 +117,20 @@ describe('what cannot be', () => {
     expect(() => pay(market, id, { value })).toThrow('above 0');
   });
 
+  test.each(['paypal', 'bitcoin'])('what costs nothing is paid with nothing, by %s', (gateway) => {
+    const { market, offer } = openStall();
+    const free = offer({ price: '0.00', crypto_confirmations: 0 });
+    const { id } = buy(market, { product_id: free.id, gateway });
+    expect(pay(market, id).shown).toMatchObject({ status: 100, crypto_received: 0 });
+  });
+
+  test('a part of the price is that part of the coins, to the satoshi', () => {
+    const { market, offer } = openStall();
+    const { id } = buy(market, { product_id: offer({ price: '78.00' }).id, gateway: 'bitcoin' });
+    const { shown } = pay(market, id, { value: '6' });
+    expect(shown).toMatchObject({ crypto_value: 130_000, crypto_received: 10_000 });
+  });
+
   test('there is no order of an id that nobody has given', () => {
     const { market } = openStall();
     expect(() => pay(market, 'ord_none')).toThrow('no such order');
