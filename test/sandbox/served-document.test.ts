@@ -2,6 +2,7 @@ import { parse, validate } from '@readme/openapi-parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { createSandbox } from 'storefront-webhooks/sandbox';
 import { describe, expect, test } from 'vitest';
+import { lint } from '../support/openapi-lint.js';
 import { ENDPOINTS } from './conformance/endpoints.js';
 
 const served = async (variant: 'newer' | 'older') => {
@@ -19,6 +20,10 @@ describe.each(['newer', 'older'] as const)(
 
     test('and another one', async () => {
       expect(await validate(await parse(await served(variant)))).toMatchObject({ valid: true });
+    });
+
+    test('is valid by a linter, and none of its advice is left', async () => {
+      expect(await lint(await served(variant))).toEqual([]);
     });
 
     test('has every endpoint of the specification, and what only a sandbox has', async () => {

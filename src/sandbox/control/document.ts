@@ -30,6 +30,7 @@ export function toDocument(unknowns: Unknowns): JsonObject {
 
 function describe(id: string, { path, summary, status, returned, sent, method }: ControlOperation) {
   const hasId = path.includes(':id');
+  const isRead = method === 'GET';
   const schema = parametersToJsonSchema(sent);
   const error = (name: string) => ({ $ref: `#/components/responses/${name}` });
   return {
@@ -37,14 +38,15 @@ function describe(id: string, { path, summary, status, returned, sent, method }:
     summary,
     tags: [TAG],
     parameters: hasId ? [ID] : [],
-    ...(method === 'GET' || method === 'DELETE' ? {} : { requestBody: bodyOf(schema) }),
+    ...(isRead || method === 'DELETE' ? {} : { requestBody: bodyOf(schema) }),
     responses: {
       [status]: returned
         ? { description: 'Done.', content: { 'application/json': { schema: returned } } }
         : { description: 'Done.' },
-      400: error('request_invalid'),
+      ...(isRead ? {} : { 400: error('request_invalid') }),
       401: error('unauthenticated'),
       ...(hasId || returned === ORDER ? { 404: error('not_found') } : {}),
+      406: error('not_acceptable'),
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Markets } from '../markets.js';
 import { answer } from '../service/answering.js';
 import { json } from '../service/answers.js';
 import { readText } from '../service/body.js';
-import { readBody } from '../service/form.js';
+import { readBody, readForm } from '../service/form.js';
 import { toDocument } from './document.js';
 import { controlOperations } from './operations.js';
 
@@ -15,9 +15,12 @@ export function controlRoutes(markets: Markets): Hono {
   for (const { method, path, status, run } of Object.values(controlOperations)) {
     app.on(method, path, (context) =>
       answer(context, markets, async (market) => {
-        const body = method === 'GET' ? '' : await readText(context.req.raw, MAX_BODY);
-        const sent = readBody(context.req.header('content-type'), body);
-        const found = await run(market, context.req.param('id') ?? '', sent);
+        const { req } = context;
+        const sent =
+          method === 'GET'
+            ? readForm('')
+            : readBody(req.header('content-type'), await readText(req.raw, MAX_BODY));
+        const found = await run(market, req.param('id') ?? '', sent);
         return found ? json(status, found) : new Response(null, { status });
       }),
     );

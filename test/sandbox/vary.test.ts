@@ -1,0 +1,92 @@
+import { createServer } from 'node:http';
+import { createReceiver, isPaid } from 'storefront-webhooks';
+import { createClient } from 'storefront-webhooks/api';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { createSandbox, type SandboxAccount } from 'storefront-webhooks/sandbox';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { chooseUnknowns, UNKNOWNS } from '../../src/sandbox/unknowns.js';
+import { listen } from '../adapters/apps/inside/listen.js';
+import { checking } from './document.js';
+import { OLDER_TUNER, TUNER } from './seller.js';
+
+const KEY = 'sk_test_vary';
+const SECRET = 'whsec_vary';
+const SEEDS = Array.from({ length: 100 }, (_, seed) => seed);
+
+/** What the seller's server has delivered, by the order; it fails at the first webhook of each order. */
+async function openShop() {
+  const delivered: string[] = [];
+  const failed = new Set<string>();
+  const receiver = createReceiver({ secret: SECRET }).on(
+    ['order:paid', 'order:updated'],
+    ({ payload: { id } }) => {
+      if (!failed.has(id)) {
+        failed.add(id);
+        throw new Error('The mail server is down.');
+      }
+      delivered.push(id);
+    },
+    { name: 'deliver', when: isPaid, oncePer: (order) => order.id },
+  );
+  const { port, close } = await listen(createServer(toNodeHandler(receiver)));
+  onTestFinished(close);
+  return { url: `http://127.0.0.1:${port}/webhooks`, delivered };
+}
+
+/** An integration that rests on what is stated, and knows which variant it has. */
+async function integrate(seed: number, url: string) {
+  const { variant } = chooseUnknowns({}, seed);
+  const sandbox = createSandbox({ seed, clock: 'fast', webhookSecret: SECRET });
+  try {
+    const { client: fetch } = await checking((request) => sandbox.fetch(request));
+    const auth =
+      variant === 'newer' ? { accessToken: KEY } : { email: 'me@example.com', apiKey: KEY };
+    const client = createClient({
+      baseUrl: 'http://localhost',
+      auth,
+      variant,
+      retries: 0,
+      fetch: (url, init) => fetch(new Request(url, init)),
+    });
+    const account = sandbox.account(KEY);
+    const product = await client.products.create(variant === 'newer' ? TUNER : OLDER_TUNER);
+    await client.webhookEndpoints.create({ url, events: ['order:updated', 'order:paid'] });
+    const { id } = await buy(account, product.id, seed % 2 === 0 ? 'paypal' : 'bitcoin');
+    expect(await client.orders.get(id)).toMatchObject({ status: 100, delivered: 'AAA-1' });
+    await vi.waitFor(async () => {
+      const logs = (await client.webhookLogs.list()).items;
+      expect(logs.map(({ response_code }) => response_code)).toEqual(logs.map(() => 200));
+    });
+    expect((await client.products.get(product.id)).stock).toBe(2);
+    await client.products.delete(product.id);
+    return id;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** A customer buys, and pays whatever it takes. */
+async function buy(account: SandboxAccount, product_id: string, gateway: string) {
+  const order = await account.buy({ product_id, gateway });
+  let { status } = await account.pay(order.id);
+  while (status !== 100) ({ status } = await account.confirm(order.id));
+  return order;
+}
+
+test('what rests on nothing that is not shown works whatever is legal: a hundred seeds', async () => {
+  const { url, delivered } = await openShop();
+  const sold: string[] = [];
+  for (const seed of SEEDS) {
+    sold.push(await integrate(seed, url).catch((error) => expect.fail(`seed ${seed}: ${error}`)));
+  }
+  expect(delivered).toEqual(sold);
+});
+
+test('the seeds pick every choice of every place', () => {
+  const picked = SEEDS.map((seed) => Object.entries(chooseUnknowns({}, seed)));
+  const seen = new Set(picked.flat().map(([place, choice]) => `${place}: ${choice}`));
+  const legal = Object.entries(UNKNOWNS).flatMap(([place, { choices }]) =>
+    Object.keys(choices).map((choice) => `${place}: ${choice}`),
+  );
+  expect([...seen].sort()).toEqual(legal.sort());
+});
