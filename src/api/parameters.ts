@@ -9,13 +9,23 @@ import { CUSTOM_FIELD_TYPES, GATEWAYS, PRODUCT_TYPES } from '../schemas/product.
 /** Checked against what is known, and typed so that a program can name what comes later. */
 type Open<Known> = z.ZodMiniType<Known | (string & {}), Known | (string & {})>;
 
+/** More than anything costs. */
+const MOST_MONEY = 1_000_000_000;
 /** An amount of money: a number, or decimal text as it comes back. */
 export const amount = z.custom<number | string>(
-  (value) => decimal.safeParse(value).success,
-  'has to be a decimal number',
+  (value) => decimal.safeParse(value).success && Math.abs(Number(value)) <= MOST_MONEY,
+  {
+    error: ({ input }) =>
+      decimal.safeParse(input).success
+        ? `has to be at most ${MOST_MONEY}`
+        : 'has to be a decimal number',
+  },
 );
+/** What has to be there has to say something. */
+const text = z.string().check(z.minLength(1));
+const count = z.int().check(z.minimum(1));
 const currency = z.string().check(z.regex(/^[A-Za-z]{3}$/, 'has to be an ISO 4217 code'));
-const httpsUrl = z.string().check(z.regex(/^https:\/\//, 'has to begin with https://'));
+const httpsUrl = z.string().check(z.regex(/^https:/, 'has to begin with https://'));
 const gateway: Open<(typeof GATEWAYS)[number]> = z.enum(GATEWAYS);
 const productType: Open<(typeof PRODUCT_TYPES)[number]> = z.enum(PRODUCT_TYPES);
 const customFieldType: Open<(typeof CUSTOM_FIELD_TYPES)[number]> = z.enum(CUSTOM_FIELD_TYPES);
@@ -27,7 +37,7 @@ export const listQuery = z.object({
 });
 
 const requiredOfProduct = {
-  title: z.string(),
+  title: text,
   description: z.string(),
   price: amount,
   currency,
@@ -37,16 +47,16 @@ const optionalInProduct = {
   unlisted: z.boolean(),
   private: z.boolean(),
   vpn_block: z.boolean(),
-  stock_amount: z.nullable(z.int()),
+  stock_amount: z.nullable(z.int().check(z.minimum(0))),
   dynamic_url: z.nullable(z.string()),
   info: z.nullable(z.string()),
 };
 
 const limitsOfProduct = {
-  maximum_quantity: z.nullable(z.int()),
-  minimum_quantity: z.int(),
-  stock_delimiter: z.string(),
-  max_risk_level: z.int(),
+  maximum_quantity: z.nullable(count),
+  minimum_quantity: count,
+  stock_delimiter: text,
+  max_risk_level: z.int().check(z.minimum(0), z.maximum(100)),
 };
 
 // Apart from the fields, because an update has no defaults: it changes what it sends, and nothing else.
@@ -68,7 +78,7 @@ const newerOptional = {
   custom: z.array(z.object({ type: customFieldType, name: z.string(), required: z.boolean() })),
   customer_details_required: z.boolean(),
   warranty: z.nullable(z.string()),
-  warranty_duration: z.nullable(z.int()),
+  warranty_duration: z.nullable(z.int().check(z.minimum(0))),
   redirect_url: z.nullable(z.string()),
   hide_stock: z.nullable(z.boolean()),
 };
@@ -108,12 +118,12 @@ export const productChanges = {
 };
 
 const category = {
-  title: z.string(),
+  title: text,
   product_ids: z.array(z.string()),
 };
 const blacklistEntry = {
   blacklist_type: z.int().check(z.minimum(1), z.maximum(3)),
-  blocked_data: z.string(),
+  blocked_data: text,
 };
 const webhookEndpoint = {
   url: httpsUrl,
@@ -123,14 +133,17 @@ const webhookEndpoint = {
 /** A new category, blacklist entry or webhook endpoint, and what to change of one. */
 export const newCategory = z.object({ ...category, unlisted: z.optional(z.boolean()) });
 export const categoryChanges = z.partial(newCategory);
-export const newBlacklistEntry = z.object({ ...blacklistEntry, note: z.optional(z.string()) });
+export const newBlacklistEntry = z.object({
+  ...blacklistEntry,
+  note: z.optional(z.nullable(z.string())),
+});
 export const blacklistEntryChanges = z.partial(newBlacklistEntry);
 export const newWebhookEndpoint = z.object(webhookEndpoint);
 export const webhookEndpointChanges = z.partial(newWebhookEndpoint);
 
 const payment = {
-  title: z.string(),
-  email: z.string(),
+  title: text,
+  email: z.string().check(z.regex(/^\s*[^\s@]+@[^\s@]+\s*$/, 'has to be an email address')),
   currency,
   value: amount,
   gateway: z.string(),

@@ -33,6 +33,7 @@ function describe(issue: $ZodIssue): string {
     case 'invalid_type':
       return `has to be ${TYPES[issue.expected] ?? `of type ${issue.expected}`}`;
     case 'too_small':
+      if (issue.origin === 'string') return 'must not be empty';
       return `has to be at least ${issue.minimum}`;
     case 'too_big':
       return `has to be at most ${issue.maximum}`;

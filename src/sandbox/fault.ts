@@ -84,7 +84,9 @@ export function findWrong(given: Readonly<Record<string, unknown>>): string[] {
   return unknown === undefined ? findFaults(schema, given) : [noSuch(unknown, unknown, known)];
 }
 
-function noSuch(what: string, given: string, names: readonly string[]): string {
+/** Says that there is nothing of a name, and what there is. */
+export function noSuch(what: string, given: string, names: readonly string[]): string {
+  if (names.length === 0) return `there is no ${what}`;
   return `there is no ${what}. ${didYouMean(given, names)}There are ${names.join(', ')}`;
 }
 

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { isLoopback } from '../address.js';
@@ -10,7 +16,7 @@ export interface Listening {
   /** Such as `http://127.0.0.1:4010`. */
   readonly url: string;
   readonly port: number;
-  /** Stops serving. Requests that are under way are answered. */
+  /** Stops serving. Requests that are under way are answered, if they are whole within two seconds. */
   close(): Promise<void>;
 }
 
@@ -29,10 +35,14 @@ export async function listen(
     // Whoever imports this keeps their own Request and Response.
     { overrideGlobalObjects: false },
   );
-  const server = createServer((incoming, outgoing) => {
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (isFromHere(incoming.headers)) void listener(incoming, outgoing);
     else send(new ErrorAnswer(403, { message: NOT_FROM_HERE }).toResponse(), outgoing);
-  });
+  };
+  // Without a Host, the answer is the one above, which says why.
+  const server = createServer({ requireHostHeader: false }, answer)
+    .on('checkExpectation', answer)
+    .on('clientError', refuse);
   await once(server.listen(port, '127.0.0.1'), 'listening');
   const address = server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
@@ -42,7 +52,9 @@ export async function listen(
     async close() {
       server.close();
       server.closeIdleConnections();
+      const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
       await once(server, 'close');
+      clearTimeout(late);
     },
   };
 }
@@ -59,6 +71,20 @@ function send(response: Response, outgoing: ServerResponse): boolean {
   outgoing.end(text);
   return true;
 }
+
+/** Answers what is no HTTP, in the shape of every error (specification: Errors). */
+function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable) return;
+  const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const message = isLarge ? 'The headers are too large.' : 'The request is no HTTP.';
+  const text = JSON.stringify({ message, errors: [message] });
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`,
+  );
+}
+
+/** How long a client is waited for that does not come to the end of its request. */
+const GRACE_MS = 2_000;
 
 const NOT_FROM_HERE =
   'The sandbox answers only requests of this machine, to a host on loopback such as localhost.';

@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
 import { UsageError } from '../errors.js';
-import { writeLine } from '../report/log.js';
 import { type SandboxAccount, toSandboxAccount } from './control/account.js';
 import { advance } from './control/advance.js';
 import { controlRoutes } from './control/routes.js';
@@ -59,7 +58,6 @@ export interface Sandbox {
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { unknowns, db, headerPrefix, allowHosts, ...defaults } = readOptions(options);
   const journal = db === undefined ? undefined : openJournal(db);
-  if (db !== undefined && !journal) writeLine(NO_SQLITE, 'warn');
   const start = Date.now();
   let ahead = 0;
   const webhooks: Webhooks[] = [];
@@ -83,9 +81,21 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     }),
   );
   const listening = new Set<Listening>();
+  let isClosed = false;
   return {
-    fetch: async (request, init) => toWhole(await app.fetch(new Request(request, init))),
+    async fetch(request, init) {
+      if (isClosed) return toWhole(CLOSED.toResponse());
+      return toWhole(await app.fetch(new Request(request, init)));
+    },
     async listen({ port = 0 } = {}) {
+      if (isClosed || !(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
+        throw new UsageError(
+          'option_invalid',
+          isClosed
+            ? 'sandbox.listen: the sandbox was closed. Make another one.'
+            : `sandbox.listen: the port has to be a whole number from 0, which takes any that is free, to 65535.`,
+        );
+      }
       const served = await listen((request) => app.fetch(request), port);
       listening.add(served);
       return served;
@@ -98,7 +108,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       );
     },
     clock: {
-      now: () => start + ahead,
+      now: () => (defaults.clock === 'real' ? Date.now() : start) + ahead,
       async advance(ms) {
         ahead += ms;
         await Promise.all([...markets].map((market) => advance(market, ms)));
@@ -109,6 +119,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       await Promise.all([...markets].map(({ outbox }) => outbox.idle()));
     },
     async close() {
+      isClosed = true;
       await Promise.all([...listening].map((served) => served.close()));
       await Promise.all(webhooks.map((one) => one.close()));
       for (const { account } of markets) account.clock.close();
@@ -117,5 +128,4 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   };
 }
 
-const NO_SQLITE =
-  'the sandbox keeps everything in memory only, because there is no SQLite: run it on Node 22.13 or later, or install libsql.';
+const CLOSED = new ErrorAnswer(503, { message: 'The sandbox was closed.' });

@@ -105,7 +105,12 @@ describe('what it says', async () => {
       'gateways',
     ]);
     expect(at(form, 'encoding gateways')).toEqual({ style: 'deepObject', explode: true });
-    expect(at(form, 'schema properties max_risk_level')).toEqual({ type: 'integer', default: 30 });
+    expect(at(form, 'schema properties max_risk_level')).toEqual({
+      type: 'integer',
+      default: 30,
+      minimum: 0,
+      maximum: 100,
+    });
     expect(at(newer, `paths /api/v2/products/{id} put ${body} schema`)).not.toHaveProperty(
       'required',
     );
@@ -124,10 +129,10 @@ describe('what it says', async () => {
     const shapes = [newer, older].map((one) => Object(at(one, `${product} properties`)));
     const [inNewer, inOlder] = shapes;
     expect(inNewer).toMatchObject({
-      product_type: { type: 'string' },
+      product_type: { type: 'string', enum: ['file', 'serials', 'dynamic', 'service'] },
       theme: { type: 'string' },
-      price: { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' },
-      stock: { type: ['string', 'integer'] },
+      price: { type: 'string', pattern: '^-?\\d+([.]\\d+)?$' },
+      stock: { anyOf: [{ type: 'integer', minimum: 0 }, { const: '∞' }] },
       hide_stock: { type: ['boolean', 'null'] },
       created_at: { type: 'string', format: 'date-time' },
       image: { anyOf: [{ properties: { metadata: { type: 'object' } } }, { type: 'null' }] },

@@ -70,6 +70,8 @@ test.each([
     await ask('POST', '/sandbox/faults', 'operation=orders.get&status=503&after=9');
     await ask('DELETE', '/sandbox/faults');
     await ask('PUT', '/sandbox/settings', 'read_only=false');
+    const ofAnother = { authorization: 'Bearer sk_test_seeded' };
+    await ask('POST', '/sandbox/seed', '', ofAnother);
     for (const [method, row, operation] of POSTS_FIRST) {
       const path = row.replace(':id', '{id}');
       const list = path.replace('/{id}', '');

@@ -71,7 +71,7 @@ test('a host of a private network is told of webhooks, also by plain HTTP, where
   const stranger = await openSeller();
   expect(await stranger.send('POST', '/api/v2/webhooks/endpoints', form)).toMatchObject({
     status: 400,
-    body: { errors: ['url has to be a URL that begins with https://'] },
+    body: { errors: [expect.stringContaining('https://')] },
   });
   const { send } = await openSeller({ allowHosts: ['app.internal'] });
   expect((await send('POST', '/api/v2/webhooks/endpoints', form)).status).toBe(201);

@@ -49,6 +49,8 @@ const OPTIONS: z.core.ToJSONSchemaParams = {
   },
 };
 
+const DECIMAL = { type: 'string' as const, pattern: '^-?\\d+([.]\\d+)?$' };
+
 /** Values of each type. A schema that zod cannot show, because it is a function, is asked whether it takes them. */
 const SAMPLES = {
   string: ['text', '1', '∞'],
@@ -57,9 +59,9 @@ const SAMPLES = {
 } as const;
 
 function describe(schema: z.core.$ZodType): z.core.JSONSchema.BaseSchema {
-  if (schema === decimal) return { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' };
+  if (schema === decimal) return DECIMAL;
   if (schema === timestamp) return { type: 'string' };
-  if (schema === amount) return { type: 'number' };
+  if (schema === amount) return { anyOf: [{ type: 'number' }, DECIMAL] };
   const types = (['string', 'integer', 'object'] as const).filter((type) =>
     SAMPLES[type].some((sample) => z.safeParse(schema, sample).success),
   );

@@ -9,7 +9,12 @@ import {
   paymentSchema,
   whiteLabelPaymentSchema,
 } from '../../schemas/payment.js';
-import { newerProductSchema, olderProductSchema } from '../../schemas/product.js';
+import {
+  GATEWAYS,
+  newerProductSchema,
+  olderProductSchema,
+  PRODUCT_TYPES,
+} from '../../schemas/product.js';
 import type { ResourceSchema } from '../../schemas/resource.js';
 import { webhookEndpointSchema } from '../../schemas/webhook-endpoint.js';
 import { webhookLogSchema } from '../../schemas/webhook-log.js';
@@ -30,13 +35,43 @@ const RECORDS: Readonly<Record<string, ResourceSchema<object> | z.ZodMiniObject>
   WhiteLabelPayment: whiteLabelPaymentSchema,
 };
 
+const STOCK: JsonSchema = { anyOf: [{ type: 'integer', minimum: 0 }, { const: '∞' }] };
+
+const STATUS: JsonSchema = { type: 'integer', enum: [0, 51, 52, 53, 54, 55, 56, 100] };
+
+/** Fields of which a receiver takes more than the specification states: what it states. */
+const STATED: Readonly<Record<string, JsonSchema['properties']>> = {
+  NewerProduct: {
+    stock: STOCK,
+    product_type: { type: 'string', enum: [...PRODUCT_TYPES] },
+    gateways: { type: 'array', items: { type: 'string', enum: [...GATEWAYS] } },
+  },
+  OlderProduct: { stock: STOCK, product_type: { type: 'integer', minimum: 1, maximum: 4 } },
+  Order: {
+    status: STATUS,
+    product_id: { type: 'string' },
+    custom: { type: 'object' },
+  },
+  WhiteLabelPayment: { status: STATUS },
+  WebhookLog: { response: { type: 'string' }, response_headers: { type: 'object' } },
+};
+/** What some deliveries hold, and the specification does not list. */
+const UNLISTED = ['payment_gateway', 'payment_request_id'];
+
 const NAMES = new Map<unknown, string>(
   Object.entries(RECORDS).map(([name, schema]) => [schema, name]),
 );
 
 /** The schemas of the records, without what only another variant has. */
 export function recordSchemas(variants: readonly Variant[]): Readonly<Record<string, JsonSchema>> {
-  const { NewerProduct, OlderProduct, ...others } = recordsToJsonSchemas(RECORDS);
+  const converted = Object.entries(recordsToJsonSchemas(RECORDS)).map(([name, schema]) => {
+    const listed = Object.entries({ ...schema.properties, ...STATED[name] }).filter(
+      ([field]) => !UNLISTED.includes(field),
+    );
+    return [name, { ...schema, properties: Object.fromEntries(listed) }];
+  });
+  const { NewerProduct, OlderProduct, ...others }: Record<string, JsonSchema> =
+    Object.fromEntries(converted);
   return {
     ...(variants.includes('newer') ? { NewerProduct } : {}),
     ...(variants.includes('older') ? { OlderProduct } : {}),

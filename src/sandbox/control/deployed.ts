@@ -4,7 +4,7 @@ import type { Unknowns } from '../unknowns.js';
 /** The document of the service, as this deployment is at the places that the specification does not show. */
 export function asDeployed(document: JsonObject, unknowns: Unknowns): JsonObject {
   // A copy, in which webhook URLs on this machine may be plain HTTP.
-  const text = JSON.stringify(document).replaceAll('"^https:\\\\/\\\\/"', '"^https?:\\\\/\\\\/"');
+  const text = JSON.stringify(document).replaceAll('"^https:"', '"^https?:"');
   const deployed: JsonObject = JSON.parse(text);
   if (unknowns.newerProducts === 'lenient' && unknowns.variant === 'newer') {
     const { responses } = find(deployed, 'paths', '/api/v2/products/{id}', 'delete');

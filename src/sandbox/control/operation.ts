@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { JsonObject } from '../../schemas/json.js';
+import { noSuch } from '../fault.js';
 import { check, type Sent } from '../service/form.js';
 import type { Market } from '../trade/market.js';
 
@@ -16,7 +17,7 @@ export interface ControlOperation {
   run(market: Market, id: string, sent: Sent): Promise<object | undefined>;
 }
 
-interface Definition<Schema extends z.ZodMiniType>
+interface Definition<Schema extends z.ZodMiniObject>
   extends Pick<ControlOperation, 'method' | 'path' | 'summary' | 'status' | 'returned'> {
   readonly sent: Schema;
   run(
@@ -30,12 +31,21 @@ interface Definition<Schema extends z.ZodMiniType>
 export const NOTHING = z.object({});
 
 /** An operation that is given what was sent as its schema has it. */
-export function operation<Schema extends z.ZodMiniType>(
+export function operation<Schema extends z.ZodMiniObject>(
   definition: Definition<Schema>,
 ): ControlOperation {
   const { sent: schema, run } = definition;
   return {
     ...definition,
-    run: async (market, id, sent) => run(market, check(schema, sent), id),
+    run: async (market, id, sent) => run(market, check(schema, sent, unknownNames(schema)), id),
   };
+}
+
+/** Finds what a sandbox is asked by a name that it does not know, which would else be left out without a word. */
+function unknownNames({ shape }: z.ZodMiniObject) {
+  const names = Object.keys(shape);
+  return (parameters: JsonObject) =>
+    Object.keys(parameters)
+      .filter((name) => !names.includes(name))
+      .map((name) => noSuch(name, name, names));
 }

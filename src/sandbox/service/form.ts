@@ -15,7 +15,8 @@ export interface Sent {
 const MOST = 100_000;
 
 /**
- * Reads a body: a form whose arrays are `name[index]` (specification: Rules for all endpoints), or JSON.
+ * Reads a body: JSON, or a form whose arrays are `name[index]` (specification: Rules for all endpoints) or a name that
+ * comes again.
  *
  * @throws {ErrorAnswer} 400
  */
@@ -33,8 +34,8 @@ export function readForm(text: string): Sent {
     parameterLimit: MOST,
     depth: 5,
     strictDepth: false,
-    // Of a name that is given twice, the last one counts.
-    duplicates: 'last',
+    // As generated clients send a list: by its name, once for each.
+    duplicates: 'combine',
   });
   return { fields, isText: true };
 }
@@ -59,7 +60,8 @@ export function check<Schema extends z.ZodMiniType>(
   findMore: (parameters: JsonObject) => readonly string[] = () => [],
 ): z.output<Schema> {
   const parameters = toParameters(schema, sent);
-  const errors = [...findFaults(schema, parameters), ...findMore(parameters)];
+  // What both find is one check that failed.
+  const errors = [...new Set([...findFaults(schema, parameters), ...findMore(parameters)])];
   if (errors.length > 0) throw new ErrorAnswer(400, { errors });
   return schema.parse(parameters);
 }
@@ -88,14 +90,16 @@ function fromText(schema: z.core.$ZodType, value: unknown): unknown {
     case 'nullable':
       return value === '' ? null : fromText(def.innerType, value);
     case 'number':
-      return typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
+      return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
     case 'literal':
       return def.values.find((literal) => String(literal) === value) ?? value;
     case 'boolean':
       return typeof value === 'string' ? (BOOLEANS[value] ?? value) : value;
     case 'array':
-      if (!Array.isArray(value)) return value;
-      return value.join() === '' ? [] : value.map((item) => fromText(def.element, item));
+      if (typeof value !== 'string' && !Array.isArray(value)) return value;
+      return [value].flat().join('') === ''
+        ? []
+        : [value].flat().map((item) => fromText(def.element, item));
     case 'object':
       return isJsonObject(value) ? fieldsFromText(def.shape, value) : value;
     case 'union':

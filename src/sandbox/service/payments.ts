@@ -7,7 +7,7 @@ import { toUnits } from '../trade/money.js';
 import { createPayment, deletePayment } from '../trade/payments.js';
 import { check, type Sent } from './form.js';
 import type { Service } from './operations.js';
-import { refusedUrls, webhookUrl } from './urls.js';
+import { webhookUrl, wrongFields } from './wrong-fields.js';
 
 const webhook_url = z.optional(webhookUrl);
 const newPayment = z.discriminatedUnion('white_label', [
@@ -18,7 +18,7 @@ const newPayment = z.discriminatedUnion('white_label', [
 /** Payments of both flows (specification: Payments). */
 export const payments: Service['payments'] = {
   create({ market, sent, url: asked }) {
-    const terms = check(newPayment, withConfirmations(market, sent), refusedUrls(market));
+    const terms = check(newPayment, withConfirmations(market, sent), wrongFields(market));
     const order = createPayment(market, {
       ...terms,
       white_label: terms.white_label === true,

@@ -10,7 +10,7 @@ import { EMPTY_PRODUCT } from '../trade/products.js';
 import { showProduct } from '../trade/showing.js';
 import { check, invalid, type Sent } from './form.js';
 import { reading, type Service } from './operations.js';
-import { refusedUrls, webhookUrl } from './urls.js';
+import { webhookUrl, wrongFields } from './wrong-fields.js';
 
 const olderOnly = { webhook_url: z.optional(z.nullable(webhookUrl)) };
 const created = { newer: newProduct.newer, older: z.extend(newProduct.older, olderOnly) };
@@ -42,7 +42,7 @@ export const products: Service['products'] = {
     const { account, unknowns } = market;
     const product = account.products.get(id);
     if (!product) return undefined;
-    const changes = readChanged(market, sent);
+    const changes = readChanged(market, product, sent);
     const updated_at = account.clock.timestamp();
     const changed = { ...withChanges(product, changes), updated_at };
     return showProduct(account.products.put(changed), unknowns);
@@ -53,7 +53,8 @@ export const products: Service['products'] = {
       for (const category of account.categories) {
         const product_ids = category.product_ids.filter((one) => one !== id);
         if (product_ids.length < category.product_ids.length) {
-          account.categories.put({ ...category, product_ids });
+          const updated_at = account.clock.timestamp();
+          account.categories.put({ ...category, product_ids, updated_at });
         }
       }
       return account.products.delete(id);
@@ -69,15 +70,21 @@ type Fields = z.output<typeof changed.newer> | z.output<typeof changed.older>;
 function readCreated(market: Market, sent: Sent): KeptFields {
   const { unknowns } = market;
   if (unknowns.variant === 'older')
-    return toKept(check(created.older, hiding(unknowns, sent), refusedUrls(market)));
-  return toKept(check(unknowns.newerProducts === 'lenient' ? lenient : created.newer, sent));
+    return toKept(check(created.older, hiding(unknowns, sent), wrongFields(market)));
+  return toKept(
+    check(
+      unknowns.newerProducts === 'lenient' ? lenient : created.newer,
+      sent,
+      wrongFields(market),
+    ),
+  );
 }
 
-function readChanged(market: Market, sent: Sent): KeptFields {
+function readChanged(market: Market, product: KeptProduct, sent: Sent): KeptFields {
   const { unknowns } = market;
   if (unknowns.variant === 'older')
-    return toKept(check(changed.older, hiding(unknowns, sent), refusedUrls(market)));
-  return toKept(check(changed.newer, sent));
+    return toKept(check(changed.older, hiding(unknowns, sent), wrongFields(market, product)));
+  return toKept(check(changed.newer, sent, wrongFields(market, product)));
 }
 
 /** Without a boolean that the deployment does not know by this name. */

@@ -5,7 +5,7 @@ import { withChanges } from '../state/records.js';
 import { newId } from '../trade/ids.js';
 import { check } from './form.js';
 import { reading, type Service } from './operations.js';
-import { refusedUrls, webhookUrl } from './urls.js';
+import { webhookUrl, wrongFields } from './wrong-fields.js';
 
 const created = z.extend(newWebhookEndpoint, {
   url: webhookUrl,
@@ -22,7 +22,7 @@ export const webhookEndpoints: Service['webhookEndpoints'] = {
 
   create({ market, sent }) {
     const { account } = market;
-    const { url, events } = check(created, sent, refusedUrls(market));
+    const { url, events } = check(created, sent, wrongFields(market));
     const now = account.clock.timestamp();
     const dates = { created_at: now, updated_at: now };
     return account.webhookEndpoints.put({ id: newId('whe'), url, enabled: true, events, ...dates });
@@ -32,7 +32,7 @@ export const webhookEndpoints: Service['webhookEndpoints'] = {
     const { account } = market;
     const endpoint = account.webhookEndpoints.get(id);
     if (!endpoint) return undefined;
-    const changes = check(changed, sent, refusedUrls(market));
+    const changes = check(changed, sent, wrongFields(market));
     const updated_at = account.clock.timestamp();
     return account.webhookEndpoints.put({ ...withChanges(endpoint, changes), updated_at });
   },

@@ -33,14 +33,21 @@ export interface Journal {
 const LAYOUT = 1;
 
 /**
- * Opens the journal in a file of SQLite; `undefined` where there is no SQLite.
+ * Opens the journal in a file of SQLite.
  *
- * @throws {UsageError} `option_invalid`, where the file is none of a sandbox, or another one has it open.
+ * @throws {UsageError} `option_invalid`, where there is no SQLite, the file is none of a sandbox, or another one has
+ *   it open.
  */
-export function openJournal(file: string): Journal | undefined {
+export function openJournal(file: string): Journal {
   try {
     const connection = openSqlite(file);
-    if (!connection) return undefined;
+    // Whoever names a file wants to find everything in it: memory in its place would lose it without a word.
+    if (!connection) {
+      throw new UsageError(
+        'option_invalid',
+        `createSandbox: the option db needs SQLite to keep everything in ${file}: run it on Node 22.13 or later, or npm install libsql.`,
+      );
+    }
     connection.exec('PRAGMA journal_mode = WAL');
     // Of a process that is killed nothing is lost by it; only of a machine that loses its power.
     connection.exec('PRAGMA synchronous = NORMAL');
@@ -49,7 +56,7 @@ export function openJournal(file: string): Journal | undefined {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
       'option_invalid',
-      `createSandbox: the file of the option db cannot be used (${describeError(error)}). Another sandbox may have it open: give each its own.`,
+      `createSandbox: the file of the option db cannot be used (${describeError(error)}). Its folder has to exist, the file has to be one of a sandbox, and no other sandbox may have it open.`,
       { cause: error },
     );
   }

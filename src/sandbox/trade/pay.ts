@@ -1,3 +1,4 @@
+import { amount } from '../../api/parameters.js';
 import type { KeptOrder } from '../state/kinds.js';
 import { complete } from './completing.js';
 import type { Market } from './market.js';
@@ -21,6 +22,9 @@ export interface Paying {
 export function pay(market: Market, orderId: string, { value, pending }: Paying = {}): KeptOrder {
   const order = findOrder(market, orderId, 'paid', [0, 53]);
   const owed = toUnits(order.shown.value) - toUnits(order.received);
+  if (value !== undefined && !amount.safeParse(value).success) {
+    throw new Refusal('parameter_invalid', 'The value has to be a decimal number of money.');
+  }
   const paid = value === undefined ? owed : toUnits(value);
   // What costs nothing is paid with nothing.
   if (paid < 0n || (paid === 0n && owed > 0n)) {

@@ -4,7 +4,7 @@ import { refuseBlacklisted } from './blacklist.js';
 import { toGateway } from './gateways.js';
 import { newId } from './ids.js';
 import type { Market } from './market.js';
-import { toUnits } from './money.js';
+import { toCents, toUnits } from './money.js';
 import { openOrder, SOMEBODY } from './orders.js';
 import { Refusal } from './refusal.js';
 
@@ -37,7 +37,7 @@ export function createPayment(market: Market, terms: PaymentTerms): KeptOrder {
     );
   }
   const value = toUnits(terms.value);
-  if (value <= 0n) throw new Refusal('parameter_invalid', 'value has to be above 0');
+  if (toCents(value) <= 0n) throw new Refusal('parameter_invalid', 'value has to be at least 0.01');
   const ip_address = terms.ip_address ?? SOMEBODY.ip_address;
   const customer = { ...SOMEBODY, email: terms.email, ip_address };
   refuseBlacklisted(market, customer);

@@ -53,8 +53,10 @@ export class Destinations {
 
   /** Whether a URL is HTTPS, or plain HTTP to where that is allowed. */
   takes(text: string): boolean {
-    if (!URL.canParse(text)) return false;
+    if (!URL.canParse(text) || /\s/.test(text)) return false;
     const url = new URL(text);
+    // A password would be shown to whoever may read the logs.
+    if (url.username !== '' || url.password !== '') return false;
     return url.protocol === 'https:' || (url.protocol === 'http:' && this.#isTrusted(url));
   }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { writeLine } from '../../report/log.js';
 import { describeError } from '../../report/text.js';
 import type { Timer } from '../clock.js';
@@ -60,6 +61,8 @@ export class Sending {
     this.#account = market.account;
     this.#settings = settings;
     this.#destinations = destinations;
+    // As many as there are URLs.
+    setMaxListeners(0, this.#stop.signal);
   }
 
   /** Takes up what is to be sent by the logs. */

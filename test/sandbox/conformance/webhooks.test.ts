@@ -43,7 +43,7 @@ test.each(['http://shop.example/in', 'ftp://shop.example/in', 'shop.example/in',
     const form = `url=${encodeURIComponent(url)}&events[0]=order%3Apaid`;
     const { status, body } = await send('POST', ENDPOINTS, form);
     expect(status).toBe(400);
-    expect(body.errors).toEqual(['url has to be a URL that begins with https://']);
+    expect(body.errors).toEqual([expect.stringContaining('https://')]);
   },
 );
 

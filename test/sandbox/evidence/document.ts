@@ -52,7 +52,7 @@ function toKnown(evidence: Evidence): string {
 /** The test, or what the names of several begin with, and where it is. */
 function toProof(beginning: string, found: readonly SectionTest[]): string {
   const [first] = found;
-  const files = [...new Set(found.map(({ file }) => file))].map(code).join(', ');
+  const files = [...new Set(found.map(({ file }) => file))].sort().map(code).join(', ');
   if (found.length === 1 && first) return `${code(first.name)} in ${files}`;
   const [, of, begins = beginning] = /^\[spec: ([^\]]+)\] (.*)$/.exec(beginning) ?? [];
   const name = begins === '' ? `all of ${of}` : code(`${begins.trimEnd()} …`);

@@ -94,7 +94,7 @@ describe('a file that cannot be used', () => {
 
   test('is one that another sandbox has open', async () => {
     const first = open();
-    refused(/Another sandbox may have it open/);
+    refused(/no other sandbox may have it open/);
     await first.close();
     await open().close();
   });

@@ -86,7 +86,7 @@ describe('who may not order is told why, and what they typed is kept', () => {
   });
 });
 
-describe('[spec: Custom checkout field]', () => {
+describe('[spec: Product] a checkout field', () => {
   const ALL = [
     field('select', 'Skill'),
     field('number', 'Strings'),

@@ -49,41 +49,43 @@ export const catalogue: Chapter = {
     ['`customer_details_required`: boolean (newer variant)', field('customer_details_required')],
     [
       '`customer_details_required`: require customer name and address at checkout',
-      unknown('where the name and the address are in an order'),
+      field('customer_details_required'),
     ],
-    ['`warranty`: string or null (newer variant)', field('warranty')],
-    ['`warranty`: text sent to the customer', unknown('how it is sent')],
+    ['`warranty`: string or null (newer variant)', by('warranty: ', 'warranty, quantities')],
+    ['`warranty`: text sent to the customer', unknown('how it is sent: the shop shows it')],
     [
       '`warranty_duration`: integer or null, warranty duration in seconds (newer variant)',
       field('warranty_duration'),
     ],
     ['`redirect_url`: string or null (newer variant)', field('redirect_url')],
-    [
-      '`redirect_url`: redirect after successful checkout',
-      unknown('what the page of the checkout does, which is none of the API'),
-    ],
+    ['`redirect_url`: redirect after successful checkout', field('redirect_url')],
     [
       '`unlisted`: boolean, not listed on the storefront, still reachable by direct link',
-      eachVariant('unlisted'),
+      eachVariant('unlisted', 'unlisted and private > an unlisted'),
     ],
     [
       '`private`: boolean, newer variant: neither listed nor accessible. Older variant: not shown in any listing',
-      eachVariant('private', 'private, newer variant: ', 'private, older variant: '),
+      eachVariant(
+        'private',
+        'private, newer variant: ',
+        'private, older variant: ',
+        'unlisted and private > a private',
+      ),
     ],
     ['`hide_stock`: boolean or null (newer variant)', field('hide_stock')],
     [
       '`hide_stock`: when true the exact stock is hidden and replaced by in stock or out of stock',
-      unknown('what the pages of the storefront show, which are none of the API'),
+      field('hide_stock'),
     ],
     [
       '`vpn_block`: boolean, whether VPNs and proxies are blocked at checkout',
-      eachVariant('vpn_block'),
+      eachVariant('vpn_block', 'vpn_block'),
     ],
     ['`seller_note`: string or null, returned in responses', eachVariant('seller_note')],
     ['`theme`: string (newer) or integer (older), returned in responses', eachVariant('theme')],
     [
       '`max_risk_level`: integer, highest customer risk level before an order is blocked. Default 30',
-      eachVariant('max_risk_level'),
+      eachVariant('max_risk_level', 'max_risk_level'),
     ],
     [
       '`crypto_confirmations`: older variant: confirmations required to consider a crypto transaction complete. Default 1',
@@ -118,6 +120,8 @@ export const catalogue: Chapter = {
     [
       '`type`: of a custom checkout field (newer variant): `select`, `number`, `text`, `hidden`, `textarea`, `checkbox`, `country_dropdown`',
       by(
+        'a checkout field > each type',
+        'a checkout field > a ',
         'a custom checkout field may be of the type ',
         'there are no other types, gateways and custom',
       ),
@@ -125,7 +129,7 @@ export const catalogue: Chapter = {
     ['`name`: of a custom checkout field: string', by('a custom checkout field needs name')],
     [
       '`required`: of a custom checkout field: boolean',
-      by('a custom checkout field needs required'),
+      by('a custom checkout field needs required', 'a checkout field > a required'),
     ],
     [
       'Older variant: `custom` is returned as an empty object or null.',
@@ -152,7 +156,7 @@ export const catalogue: Chapter = {
     ['`unlisted`: boolean', field('unlisted')],
     [
       '`unlisted`: when true the category is found only by direct URL',
-      unknown('what the pages of the storefront show, which are none of the API'),
+      by('an unlisted category is found'),
     ],
     ['`image`: file object or null, null when none', field('image')],
     ['`created_at`: timestamp', field('created_at')],

@@ -125,7 +125,13 @@ export const trade: Chapter = {
       '`POST /api/v2/pay`: 201, Payment result',
       by('[spec: Payment result] an object with', '[spec: Payment result] white-label flow'),
     ],
-    ['`DELETE /api/v2/pay/:id`: 204', by('DELETE /api/v2/pay/:id is answered 204')],
+    [
+      '`DELETE /api/v2/pay/:id`: 204',
+      by(
+        'DELETE /api/v2/pay/:id is answered 204',
+        'the hosted checkout > a payment that the seller has deleted',
+      ),
+    ],
     ['`title`: string, required', by('title is required')],
     [
       '`title`: product title shown on the checkout page',
@@ -145,7 +151,11 @@ export const trade: Chapter = {
     ],
     [
       '`white_label`: boolean, optional, when true the order object is returned instead of a URL',
-      by('[spec: Payment result] white-label flow', 'return_url is required only'),
+      by(
+        '[spec: Payment result] white-label flow',
+        'return_url is required only',
+        'the hosted checkout > is where',
+      ),
     ],
     [
       '`ip_address`: string, optional, customer IP, used when white_label is true',
@@ -157,7 +167,7 @@ export const trade: Chapter = {
     ],
     [
       '`return_url`: where the customer is redirected after payment',
-      unknown('what the page of the checkout does, which is none of the API'),
+      by('the hosted checkout > after the payment', 'the hosted checkout > nobody is led'),
     ],
     ['`webhook_url`: string, optional, receives order status webhooks', by('webhook_url receives')],
     [
