@@ -174,7 +174,7 @@ test('[spec: Events] the creation of a payment produces an order', async () => {
 test('a payment of nothing, or of a customer who is blocked, is refused', async () => {
   const { client, send } = await openSeller();
   expect((await send('POST', PATH, HOSTED.replace('12.50', '0'))).body.errors).toEqual([
-    'value has to be above 0',
+    'value has to be at least 0.01',
   ]);
   await client.blacklist.create({ blacklist_type: 1, blocked_data: 'Buyer@example.com' });
   await expect(client.payments.create({ ...PAYMENT, white_label: true })).rejects.toMatchObject({

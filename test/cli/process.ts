@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createReceiver } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { onTestFinished } from 'vitest';
+
+const CLI = ['--import', 'tsx', 'src/cli/index.ts'];
+
+export const SECRET = 'a secret for tests';
+
+interface Settings {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string | Uint8Array;
+}
+
+/** Runs the command to its end, in a pipe. */
+export async function run(args: readonly string[], { env = {}, input = '' }: Settings = {}) {
+  const { WEBHOOK_SECRET: _, NO_COLOR: __, ...inherited } = process.env;
+  return collect(
+    spawn(process.execPath, [...CLI, ...args], { env: { ...inherited, ...env } }),
+    input,
+  );
+}
+
+/** Runs it in a terminal of so many columns, which writes both outputs to one. */
+export async function runInTerminal(columns: number, args: readonly string[], env = {}) {
+  const words = [process.execPath, ...CLI, ...args].map(
+    (word) => `'${word.replaceAll("'", `'\\''`)}'`,
+  );
+  const command = `unset CI NO_COLOR; stty cols ${columns}; exec ${words.join(' ')}`;
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { ...process.env, TERM: 'xterm-256color', ...env },
+  });
+  const { stdout, ...rest } = await collect(child, '');
+  return { ...rest, stdout, lines: stdout.replace(COLOURS, '').trimEnd().split(/\r?\n/) };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal is told.
+const COLOURS = /\u001b\[[\d;]*[mK]/g;
+
+async function collect(child: ReturnType<typeof spawn>, input: string | Uint8Array) {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text) => {
+    stderr += text;
+  });
+  // A command that reads nothing of it may have ended.
+  child.stdin?.on('error', () => {}).end(input);
+  const [status] = await once(child, 'close');
+  return {
+    status,
+    stdout,
+    stderr,
+    /** The lines of JSON. */
+    records: () =>
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+  };
+}
+
+/** A shop whose receiver handles paid orders, for the length of a test. */
+export async function openShop(secret = SECRET) {
+  const delivered: string[] = [];
+  const receiver = createReceiver({ secret, hooks: { onRejected() {}, onError() {} } }).on(
+    'order:paid',
+    ({ payload }) => void delivered.push(payload.id),
+  );
+  const { server, url } = await serve(createServer(toNodeHandler(receiver)));
+  onTestFinished(() => receiver.close({ server }));
+  return { url, delivered };
+}
+
+/** Serves on a free port, for the length of a test. */
+export async function serve(server: Server) {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks` };
+}

@@ -1,0 +1,271 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openShop, run, runInTerminal, SECRET, serve } from './process.js';
+
+const env = { WEBHOOK_SECRET: SECRET };
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cli-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** A server that keeps the bodies that it is sent, and answers with a status. */
+async function startServer(status = 200, headers = {}) {
+  const bodies: string[] = [];
+  const seen: (readonly [event: unknown, id: unknown])[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const piece of request.setEncoding('utf8')) body += piece;
+    bodies.push(body);
+    seen.push([request.headers['x-service-event'], request.headers['x-service-webhook']]);
+    response.writeHead(status, headers).end('{"said":"no"}');
+  });
+  return { ...(await serve(server)), bodies, seen };
+}
+
+describe('storefront-webhooks send', () => {
+  test('sends a signed delivery, and says in a line of JSON what it was answered', async () => {
+    const { url, delivered } = await openShop();
+    const { status, records, stderr } = await run(['send', 'order:paid', url], { env });
+    expect([status, stderr, delivered.length]).toEqual([0, '', 1]);
+    expect(records()).toEqual([
+      {
+        time: expect.stringMatching(/^\d{4}-.*Z$/),
+        event: 'order:paid',
+        id: 'whl_0001',
+        subject: delivered[0],
+        amount: '19.90 EUR',
+        signature: 'valid',
+        status: 200,
+        outcome: 'handled',
+        ms: expect.any(Number),
+        attempt: 1,
+        good: true,
+      },
+    ]);
+  });
+
+  test('changes what it is told to, says so, and keeps all other numbers as they were written', async () => {
+    const { url, bodies } = await startServer();
+    const input = '{"id":"a","value":10.0,"status":100,"custom":{"note":"x"}}';
+    const args = ['--event', 'order:paid', '--set', 'status=51', '--set', 'custom.note=hi'];
+    const { status, stderr } = await run(['send', '-', url, ...args], { env, input });
+    expect([status, bodies]).toEqual([
+      0,
+      ['{"id":"a","value":10.0,"status":51,"custom":{"note":"hi"}}'],
+    ]);
+    expect(stderr).toBe('status: 100 → 51\ncustom.note: "x" → "hi"\n');
+  });
+
+  test('sends the bytes of a file as they are', async () => {
+    const { url, bodies, seen } = await startServer();
+    const file = join(makeFolder(), 'body.json');
+    writeFileSync(file, '{ "event": "order:paid",\r\n "path": "a\\/b" }\n');
+    const { status } = await run(['send', file, url, '--id', 'whl_mine'], { env });
+    expect([status, bodies, seen]).toEqual([
+      0,
+      ['{ "event": "order:paid",\r\n "path": "a\\/b" }\n'],
+      [['order:paid', 'whl_mine']],
+    ]);
+  });
+
+  test('sends it several times, of which one is handled', async () => {
+    const { url, delivered } = await openShop();
+    const args = ['send', 'order:paid', url, '--duplicate', '3'];
+    const { status, records } = await run(args, { env });
+    expect([status, delivered.length]).toEqual([0, 1]);
+    expect(records().map(({ outcome, attempt }) => [outcome, attempt])).toEqual([
+      ['handled', 1],
+      ['duplicate', 2],
+      ['duplicate', 3],
+    ]);
+  });
+
+  test.each([['--corrupt'], ['--unsigned']])(
+    '%s is well where it is refused, and ends with 1 where it is taken',
+    async (flag) => {
+      const shop = await openShop();
+      expect((await run(['send', 'order:paid', shop.url, flag], { env })).status).toBe(0);
+      expect(shop.delivered).toEqual([]);
+      const naive = await startServer(200);
+      expect((await run(['send', 'order:paid', naive.url, flag], { env })).status).toBe(1);
+    },
+  );
+
+  test('names another event in the header', async () => {
+    const { url, delivered } = await openShop();
+    const args = ['send', 'order:updated/not-paid', url, '--forge-event', 'order:paid'];
+    const { status, records } = await run(args, { env });
+    expect([status, delivered]).toEqual([0, []]);
+    expect(records()).toMatchObject([{ event: 'order:paid', status: 422 }]);
+  });
+
+  test.each([
+    [401, 'secret'],
+    [404, 'path'],
+    [301, 'leads elsewhere'],
+    [500, 'handler threw'],
+    [418, '418'],
+  ])('says of a %d why, with the answer and the command that sends it again', async (code, why) => {
+    const { url } = await startServer(code, code === 301 ? { location: '/other' } : {});
+    const { status, records } = await run(['send', 'order:paid', url], { env });
+    expect(status).toBe(1);
+    expect(records()).toMatchObject([
+      {
+        good: false,
+        cause: expect.stringContaining(why),
+        answer: '{"said":"no"}',
+        repeat: `npx storefront-webhooks send order:paid ${url}`,
+      },
+    ]);
+  });
+
+  test('says that nobody answers', async () => {
+    const { status, records } = await run(['send', 'order:paid', 'http://127.0.0.1:1/in'], { env });
+    expect(status).toBe(1);
+    expect(records()).toMatchObject([
+      { status: 0, cause: expect.stringContaining('ECONNREFUSED') },
+    ]);
+  });
+
+  test.each([
+    [['order:payed', 'http://localhost/in'], /Did you mean "order:paid"\?/],
+    [['order:paid', 'http://localhost/in', '--set', 'statu=5'], /no statu .*"status"\?.*--add/],
+    [['order:paid', 'http://localhost/in', '--set', 'status'], /path=value/],
+    [['order:paid', 'http://shop.example/in'], /plain|https/i],
+    [['order:paid', 'nowhere'], /address|URL/],
+    [['order:paid', 'http://localhost/in', '--duplicate', '0'], /1 or more/],
+  ])('that is used wrongly ends with 2: %j', async (args, hint) => {
+    const { status, stdout, stderr } = await run(['send', ...args], { env });
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(hint);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe('a secret', () => {
+  test('that is missing ends with 2, with where to put it', async () => {
+    const { status, stderr } = await run(['sign', '-'], { input: '{}' });
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/WEBHOOK_SECRET.*--secret-env/)]);
+  });
+
+  test('comes from a variable, a file, stdin, or the command line with a warning', async () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'secret'), 'k\n');
+    writeFileSync(join(folder, 'body'), '{}');
+    const body = join(folder, 'body');
+    const [named, filed, piped, told] = await Promise.all([
+      run(['sign', body, '--secret-env', 'MINE'], { env: { MINE: 'k' } }),
+      run(['sign', body, '--secret-file', join(folder, 'secret')]),
+      run(['sign', body, '--secret-file', '-'], { input: 'k\n' }),
+      run(['sign', body, '--secret', 'k']),
+    ]);
+    const signature = named.records()[0].signature;
+    expect(signature).toMatch(/^[0-9a-f]{128}$/);
+    for (const { stdout } of [filed, piped, told])
+      expect(JSON.parse(stdout).signature).toBe(signature);
+    expect([named, filed, piped].map(({ stderr }) => stderr)).toEqual(['', '', '']);
+    expect(told.stderr).toContain('stands on the command line');
+  });
+});
+
+describe('storefront-webhooks verify', () => {
+  test('says which secret a signature fits, or what to ask next', async () => {
+    const body = join(makeFolder(), 'body');
+    writeFileSync(body, '{"a":1}');
+    const [{ signature }] = (await run(['sign', body], { env })).records();
+    const fits = await run(['verify', body, signature, '--secret-env', 'A', '--secret-env', 'B'], {
+      env: { A: 'another', B: SECRET },
+    });
+    expect([fits.status, fits.records()]).toEqual([0, [{ valid: true, secret: 2, bytes: 7 }]]);
+    writeFileSync(body, '{"a": 1}');
+    const wrong = await run(['verify', body, signature], { env });
+    expect([wrong.status, wrong.records()]).toEqual([1, [{ valid: false, bytes: 8 }]]);
+  });
+});
+
+describe('storefront-webhooks replay', () => {
+  test('sends a folder in its order, and compares each answer', async () => {
+    const { url, delivered } = await openShop();
+    const folder = 'fixtures/order-paid';
+    const { status, records } = await run(['replay', folder, url], { env });
+    const answers = records();
+    expect([status, answers.every(({ good }) => good)]).toEqual([0, true]);
+    expect(new Set(delivered).size).toBe(delivered.length);
+    const shuffled = await run(['replay', folder, url, '--shuffle', '7'], { env });
+    const again = await run(['replay', folder, url, '--shuffle', '7'], { env });
+    const order = ({ records }: typeof again) => records().map(({ id }) => id);
+    expect(order(shuffled)).toEqual(order(again));
+    expect(order(shuffled)).not.toEqual(answers.map(({ id }) => id));
+  });
+
+  test('ends with 1 where an answer is not the expected one, and says which', async () => {
+    const { url } = await openShop('another secret');
+    const { status, records } = await run(['replay', 'order:paid', url], { env });
+    expect([status, records()]).toMatchObject([1, [{ status: 401, good: false }]]);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('in a terminal (made by script of Linux)', () => {
+  test.each([80, 200, 0])(
+    'of %d columns, no line is longer, and a failure says why below',
+    async (columns) => {
+      const { url } = await startServer(404);
+      const { status, lines, stdout } = await runInTerminal(
+        columns,
+        ['send', 'order:paid', url],
+        env,
+      );
+      expect(status).toBe(1);
+      expect(stdout).toContain('\u001b[31m');
+      expect(lines[0]).toMatch(/^✗ .*order:paid .*404/);
+      expect(lines[0]?.length).toBeLessThanOrEqual(columns || 80);
+      expect(lines.slice(1).map((line) => line.slice(0, 9))).toEqual([
+        '  why:   ',
+        '  change:',
+        '  answer:',
+        '  again: ',
+      ]);
+    },
+  );
+
+  test('has no colours with NO_COLOR, and JSON with --json', async () => {
+    const { url } = await openShop();
+    const args = ['send', 'order:paid', url];
+    const command = { ...env, NO_COLOR: '1' };
+    const { stdout } = await runInTerminal(80, [...args, '--json'], command);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'handled' });
+  });
+});
+
+describe('completion', () => {
+  test.each(['bash', 'zsh', 'fish'])('for %s names commands and flags', async (shell) => {
+    const { status, stdout } = await run(['completion', shell]);
+    expect(status).toBe(0);
+    for (const word of ['sandbox', 'send', 'verify', '--forge-event', 'order:paid']) {
+      expect(stdout).toContain(word);
+    }
+  });
+
+  test('of bash completes a command', async () => {
+    const { stdout } = await run(['completion', 'bash']);
+    const file = join(makeFolder(), 'completion.bash');
+    writeFileSync(
+      file,
+      `${stdout}\nCOMP_WORDS=(storefront-webhooks sen); COMP_CWORD=1; _storefront_webhooks; echo "\${COMPREPLY[@]}"`,
+    );
+    const { execFileSync } = await import('node:child_process');
+    expect(execFileSync('bash', [file], { encoding: 'utf8' }).trim()).toBe('send');
+  });
+});
+
+test('a reader that has seen enough ends it quietly', async () => {
+  const { execFileSync } = await import('node:child_process');
+  const command = `"${process.execPath}" --import tsx src/cli/index.ts completion bash | head -1; echo "\${PIPESTATUS[0]}"`;
+  const stdout = execFileSync('bash', ['-c', command], { encoding: 'utf8' });
+  expect(stdout.trim().split('\n').at(-1)).toBe('0');
+});
