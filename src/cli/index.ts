@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../report/version.js';
 import { addCompletion } from './completion.js';
+import { addDead } from './dead.js';
 import { type ExitCode, report } from './failure.js';
 import { createPrinter } from './printer.js';
 import { addReplay } from './replay.js';
@@ -32,9 +33,10 @@ addSend(program, printer, end);
 addReplay(program, printer, end);
 addSign(program, printer);
 addVerify(program, printer, end);
+addDead(program, printer, end);
 addCompletion(program, printer);
 
-for (const command of program.commands) {
+for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {
   command.option('--json', 'print a line of JSON for each, also in a terminal');
 }
 program.hook('preAction', (_, command) => {

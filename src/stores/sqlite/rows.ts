@@ -33,8 +33,10 @@ export class Row {
 
   bytes(column: string): Uint8Array {
     const value = this.#value(column);
-    // A copy: some drivers give a view of something larger, and D1 a list of numbers.
-    if (isBytes(value) || Array.isArray(value)) return new Uint8Array(value);
+    // A copy: some drivers give a view of something larger, libsql a buffer, and D1 a list of numbers.
+    if (isBytes(value) || Array.isArray(value) || value instanceof ArrayBuffer) {
+      return new Uint8Array(value);
+    }
     // D1 is given them as base64.
     return fromBase64(this.maybeText(column) ?? this.#misses(column, 'bytes'));
   }

@@ -30,4 +30,9 @@ export const drivers = [
     command: [installed('node20/bin/node')],
     driver: pathToFileURL(installed('better-sqlite3/lib/index.js')).href,
   },
+  {
+    name: 'libsql',
+    command: [installed('node20/bin/node')],
+    driver: import.meta.resolve('libsql'),
+  },
 ] as const;

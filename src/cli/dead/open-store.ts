@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { type IdempotencyStore, UsageError } from 'storefront-webhooks';
+import { postgresStore } from 'storefront-webhooks/postgres';
+import { redisStore } from 'storefront-webhooks/redis';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
+
+/** A store that was opened by its URL. */
+export interface OpenStore {
+  readonly store: IdempotencyStore;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a store by its URL, with the driver of the project that the command is run in.
+ *
+ * @throws {UsageError} Where the URL is of no store, or the project has no driver for it.
+ */
+export async function openStore(url: string): Promise<OpenStore> {
+  if (/^postgres(ql)?:/.test(url)) return openPostgres(url);
+  if (/^rediss?:/.test(url)) return openRedis(url);
+  if (/^\w\w+:\/\//.test(url)) {
+    throw new UsageError(
+      'option_invalid',
+      'A store is named by postgres://…, redis://… or the path of a SQLite file.',
+    );
+  }
+  if (!existsSync(url)) {
+    throw new UsageError('option_invalid', `There is no file ${url}. A store is not made here.`);
+  }
+  return openSqlite(url);
+}
+
+/** The longest that a driver may take, in milliseconds: whoever waits is a person. */
+const TIMEOUT_MS = 10_000;
+
+async function openPostgres(url: string): Promise<OpenStore> {
+  const pg = await load<typeof import('pg')>('pg');
+  if (pg) {
+    const pool = new pg.Pool({
+      connectionString: url,
+      query_timeout: TIMEOUT_MS,
+      connectionTimeoutMillis: TIMEOUT_MS,
+      keepAlive: true,
+    });
+    pool.on('error', () => {});
+    return { store: postgresStore(pool), close: () => pool.end() };
+  }
+  const postgres = await load<typeof import('postgres')>('postgres');
+  if (!postgres) throw noDriver('PostgreSQL', 'pg');
+  const sql = postgres(url, { connect_timeout: TIMEOUT_MS / 1000, max: 2 });
+  return { store: postgresStore(sql), close: () => sql.end() };
+}
+
+async function openRedis(url: string): Promise<OpenStore> {
+  const ioredis = await load<typeof import('ioredis')>('ioredis');
+  if (ioredis) {
+    const client = new ioredis.Redis(url, {
+      maxRetriesPerRequest: 1,
+      connectTimeout: TIMEOUT_MS,
+      socketTimeout: TIMEOUT_MS,
+      retryStrategy: () => null,
+    });
+    client.on('error', () => {});
+    return { store: redisStore(client), close: async () => client.disconnect() };
+  }
+  const redis = await load<typeof import('redis')>('redis');
+  if (!redis) throw noDriver('Redis', 'ioredis');
+  const client = redis.createClient({
+    url,
+    disableOfflineQueue: true,
+    socket: { connectTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS, reconnectStrategy: false },
+  });
+  client.on('error', () => {});
+  await client.connect();
+  return { store: redisStore(client), close: async () => client.destroy() };
+}
+
+async function openSqlite(file: string): Promise<OpenStore> {
+  const builtin = process.getBuiltinModule('node:sqlite') as
+    | typeof import('node:sqlite')
+    | undefined;
+  const Database =
+    builtin?.DatabaseSync ??
+    (await load<typeof import('libsql')>('libsql')) ??
+    (await load<typeof import('better-sqlite3')>('better-sqlite3'));
+  if (!Database) throw noDriver('SQLite', 'libsql', ', or run it on Node 22.13 or later');
+  const database = new Database(file);
+  // The shop may be writing just now.
+  database.exec('PRAGMA busy_timeout = 5000');
+  return { store: sqliteStore(database), close: async () => void database.close() };
+}
+
+/** A package of the project, or of this one's own surroundings; `undefined` where neither has it. */
+async function load<Module>(name: string): Promise<Module | undefined> {
+  for (const from of [join(process.cwd(), 'package.json'), import.meta.url]) {
+    try {
+      const path = createRequire(from).resolve(name);
+      const loaded: object = await import(pathToFileURL(path).href);
+      // CommonJS is its own default.
+      return ('default' in loaded ? loaded.default : loaded) as Module;
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return undefined;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /MODULE_NOT_FOUND/.test(`${error.code}`);
+}
+
+function noDriver(what: string, name: string, otherwise = ''): UsageError {
+  return new UsageError(
+    'option_invalid',
+    `There is no driver of ${what} here: run this in the folder of your shop, npm install ${name}${otherwise}.`,
+  );
+}

@@ -1,0 +1,36 @@
+import { type StoredDelivery, UsageError } from 'storefront-webhooks';
+
+/** Fields of a delivery that a condition can name. */
+const FIELDS = {
+  key: ({ key }) => key,
+  id: ({ id }) => id,
+  event: ({ event }) => event,
+  scope: ({ scope }) => scope,
+  order: ({ orderId = '' }) => orderId,
+  email: ({ email = '' }) => email,
+  error: ({ error = '' }) => error,
+  attempts: ({ attempts }) => String(attempts),
+  interrupted: ({ interrupted }) => String(interrupted),
+} satisfies Record<string, (delivery: StoredDelivery) => string>;
+
+/**
+ * Whether a delivery fits all conditions: `field=value` is exactly it, `field~text` has it in it.
+ *
+ * @throws {UsageError} Where a condition is none.
+ */
+export function toFilter(conditions: readonly string[]): (delivery: StoredDelivery) => boolean {
+  const tests = conditions.map(toTest);
+  return (delivery) => tests.every((test) => test(delivery));
+}
+
+function toTest(condition: string): (delivery: StoredDelivery) => boolean {
+  const [, name, sign, value = ''] = /^(\w+)([=~])(.*)$/s.exec(condition) ?? [];
+  const [, read] = Object.entries(FIELDS).find(([field]) => field === name) ?? [];
+  if (!read) {
+    throw new UsageError(
+      'option_invalid',
+      `--where takes field=value or field~text, and not ${condition}. There are ${Object.keys(FIELDS).join(', ')}.`,
+    );
+  }
+  return (delivery) => (sign === '=' ? read(delivery) === value : read(delivery).includes(value));
+}

@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
+import { sign } from 'storefront-webhooks/testing';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/cli/dead/open-store.js';
+import { paidOrder, SECRET } from '../support/deliver.js';
+import { startPostgres, withPostgres } from '../support/postgres.js';
+import { startRedis, withRedis } from '../support/redis.js';
+import { run, runInTerminal, serve } from './process.js';
+
+const env = { WEBHOOK_SECRET: SECRET };
+
+/** Leaves paid orders in a store that nobody could deliver. */
+async function leaveDead(store: IdempotencyStore, ids: readonly string[]): Promise<void> {
+  const receiver = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
+  receiver.on('order:paid', ({ payload }) => {
+    throw new Error(`no stock for ${payload.id}`);
+  });
+  for (const id of ids) {
+    const body = new TextEncoder().encode(JSON.stringify(paidOrder({ id })));
+    const headers = {
+      'x-service-event': 'order:paid',
+      'x-service-webhook': `whl_${id}`,
+      'x-service-signature': sign(body, SECRET),
+    };
+    const verified = await receiver.verify({ method: 'POST', headers, body });
+    if (verified.outcome === 'rejected') throw new Error(verified.message);
+    await receiver.dispatch(verified, { lastAttempt: true });
+  }
+}
+
+/** A shop over a store, which delivers. */
+async function openShop(store: IdempotencyStore) {
+  const delivered: string[] = [];
+  const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', ({ payload }) => {
+    delivered.push(payload.id);
+  });
+  const { url, server } = await serve(createServer(toNodeHandler(receiver)));
+  onTestFinished(() => receiver.close({ server }));
+  return { url, delivered };
+}
+
+function contract(makeUrl: () => string) {
+  test('lists, counts, shows, puts back and has it run by the shop', async () => {
+    const url = makeUrl();
+    const { store, close } = await openStore(url);
+    await leaveDead(store, ['ord_1', 'ord_2', 'ord_3']);
+    const listed = (await run(['dead', 'list', url])).records();
+    expect(listed.map(({ orderId }) => orderId).sort()).toEqual(['ord_1', 'ord_2', 'ord_3']);
+    expect(JSON.stringify(listed)).not.toContain('buyer@example.com');
+    const some = await run(['dead', 'list', url, '--where', 'error~ord_2']);
+    expect(some.records()).toMatchObject([{ orderId: 'ord_2', event: 'order:paid' }]);
+    expect((await run(['dead', 'count', url])).records()).toEqual([
+      { dead: 3, stalled: 0, failing: 0 },
+    ]);
+    const shown = await run(['dead', 'show', url, 'ord_3']);
+    expect([shown.status, shown.records()]).toMatchObject([
+      0,
+      [{ body: expect.stringContaining('buyer@example.com') }],
+    ]);
+
+    const tried = await run(['dead', 'redrive', url]);
+    expect(tried.records().map(({ action }) => action)).toEqual(Array(3).fill('would be put back'));
+    expect(tried.stderr).toContain('Nothing was done: add --apply.');
+    expect(await store.count({ state: 'dead' })).toBe(3);
+
+    const shop = await openShop(store);
+    const which = ['--where', 'order=ord_2', '--apply', '--to', shop.url];
+    const done = await run(['dead', 'redrive', url, ...which], { env });
+    expect([done.status, shop.delivered]).toEqual([0, ['ord_2']]);
+    expect(done.records()).toMatchObject([{ status: 200, outcome: 'handled' }]);
+    expect(await store.count({ state: 'dead' })).toBe(2);
+
+    const back = await run(['dead', 'redrive', url, '--apply']);
+    expect(back.records().map(({ action }) => action)).toEqual(['put back', 'put back']);
+    expect([await store.count({ state: 'dead' }), shop.delivered]).toEqual([0, ['ord_2']]);
+    await close();
+  });
+}
+
+describe('storefront-webhooks dead, over SQLite', () => {
+  let folder = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'dead-'));
+    new Database(join(folder, 'shop.db')).close();
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  contract(() => join(folder, 'shop.db'));
+
+  test('leaves what is not proven, and says so', async () => {
+    const file = join(folder, 'shop.db');
+    const database = new Database(file);
+    const store = sqliteStore(database);
+    const key = 'f'.repeat(64);
+    const row = { key, scope: '', id: 'whl_1', event: 'order:paid', receivedAt: Date.now() };
+    const body = new TextEncoder().encode('{"id":"ord_1"}');
+    const terms = { owner: 'a', leaseMs: 1000, keepMs: 1e9, maxCrashes: 5 };
+    const claim = await store.claim({ ...row, body, proof: '!forged' }, terms);
+    if (claim.state !== 'acquired') throw new Error('it was not claimed');
+    await store.fail(key, claim.fence, { permanent: true, error: 'not proven' });
+    const { status, records } = await run(['dead', 'redrive', file, '--apply']);
+    expect([status, records()]).toMatchObject([1, [{ action: 'not proven: left' }]]);
+    expect(await store.count({ state: 'dead' })).toBe(1);
+    database.close();
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'fits into a terminal (made by script of Linux)',
+    async () => {
+      const file = join(folder, 'shop.db');
+      const { store, close } = await openStore(file);
+      await leaveDead(store, ['ord_1']);
+      await close();
+      const { lines } = await runInTerminal(80, ['dead', 'list', file]);
+      expect(lines[0]).toMatch(/order:paid .*ord_1 .*no stock/);
+      expect(lines[0]?.length).toBeLessThanOrEqual(80);
+      expect(lines[1]).toBe('1 in all.');
+    },
+  );
+
+  test.each([
+    [['list', 'nowhere.db'], 'no file nowhere.db'],
+    [['list', 'mysql://localhost'], 'postgres://'],
+    [['list', 'test', '--where', 'colour=red'], 'There are key, id, event'],
+    [['list', 'test', '--state', 'deed'], 'Allowed choices are dead'],
+    [['redrive', 'test', '--state', 'failing'], 'tried again as it is'],
+  ])('that is used wrongly ends with 2: %j', async (args, hint) => {
+    const named = args.map((arg) => (arg === 'test' ? join(folder, 'shop.db') : arg));
+    const { status, stderr } = await run(['dead', ...named]);
+    expect(stderr).toContain(hint);
+    expect(status).toBe(2);
+  });
+});
+
+withPostgres('storefront-webhooks dead, over PostgreSQL', () => {
+  let server: Awaited<ReturnType<typeof startPostgres>> | undefined;
+  beforeEach(async () => {
+    server = await startPostgres();
+    const { default: pg } = await import('pg');
+    const { postgresSchema } = await import('storefront-webhooks/postgres');
+    const client = new pg.Client(server.url);
+    await client.connect();
+    await client.query(postgresSchema());
+    await client.end();
+  });
+  afterEach(() => server?.remove());
+  contract(() => server?.url ?? '');
+});
+
+withRedis('storefront-webhooks dead, over Redis', () => {
+  let server: Awaited<ReturnType<typeof startRedis>> | undefined;
+  beforeEach(async () => {
+    server = await startRedis();
+  });
+  afterEach(() => server?.remove());
+  contract(() => server?.url ?? '');
+});
