@@ -1,13 +1,38 @@
+import type { Fixture } from 'storefront-webhooks/testing';
 import type { DeliveryReport } from './delivery.js';
 
 /** Why an answer is not what it should be, and what to change. */
 export type Explained = Pick<DeliveryReport, 'cause' | 'fix'>;
 
+interface Answered {
+  /** 0 where there was no answer. */
+  readonly status: number;
+  readonly outcome: string;
+  readonly event: string;
+  /** Why there was no answer. */
+  readonly error: string;
+  readonly expect: Fixture['expect'];
+}
+
 /** What can be told of an answer by its status alone: what a receiver refuses is not said to its sender in full. */
-export function explain(status: number, error?: string): Explained {
+export function explain({ status, outcome, event, error, expect }: Answered): Explained {
+  if (status >= 200 && status < 300 && expect) {
+    return {
+      cause: `Its file expects ${[expect.status, expect.outcome].filter(Boolean).join(' ')}.`,
+      ...(outcome === 'ignored' && {
+        fix: `Register a handler: receiver.on('${event}', …), or expect that nobody handles it.`,
+      }),
+    };
+  }
+  if (status >= 200 && status < 300) {
+    return {
+      cause: 'It was taken, though it is not genuine: whoever knows the address can do the same.',
+      fix: 'Verify the signature over the raw body, before anything else is done with it.',
+    };
+  }
   if (status === 0) {
     return {
-      cause: error ?? 'There was no answer.',
+      cause: error,
       fix: 'Start the server, or give the address at which it listens.',
     };
   }

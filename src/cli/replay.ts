@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { type Fixture, loadFixture, type ReplayOptions } from 'storefront-webhooks/testing';
@@ -61,7 +61,7 @@ async function run(what: string, url: string, flags: Flags, printer: Printer): P
       fixture,
       options,
       isGood: (status, asExpected = isTaken(status)) => asExpected,
-      repeat: `npx storefront-webhooks replay ${quote(fixture.file)} ${quote(url)}`,
+      repeat: `npx storefront-webhooks replay ${quote(relative(process.cwd(), fixture.file))} ${quote(url)}`,
     }),
   );
   const ordered = flags.shuffle === undefined ? sendings : shuffle(sendings, flags.shuffle);

@@ -41,7 +41,7 @@ export async function sendOne(
   const { answer, asExpected, ...answered } = await send(url, fixture, options);
   const good = isGood(answered.status, asExpected);
   if (good) return { ...about, ...answered, good };
-  const why = explain(answered.status, answer);
+  const why = explain({ ...answered, error: answer, event: about.event, expect: fixture.expect });
   const told = answered.status === 0 ? {} : { answer };
   return { ...about, ...answered, good, ...told, ...why, repeat };
 }

@@ -1,0 +1,117 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openShop, runInTerminal, SECRET, serve } from './process.js';
+
+const env = { WEBHOOK_SECRET: SECRET, NO_COLOR: '1' };
+
+/** What a command prints in a terminal of 80 columns, with what differs each time made the same. */
+async function shown(args: readonly string[], names: Readonly<Record<string, string>>) {
+  const { lines } = await runInTerminal(80, args, env);
+  const same = (text: string) =>
+    Object.entries(names)
+      .reduce((rest, [own, name]) => rest.replaceAll(own, name), text)
+      .replace(/\d+(\.\d+)? ms/g, '9.1 ms')
+      .replace(/\d\d:\d\d:\d\d/g, '12:00:00')
+      .trimEnd();
+  return `\`\`\`console\n$ npx storefront-webhooks ${same(args.join(' '))}\n${lines.map(same).join('\n')}\n\`\`\``;
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'docs/cli.md shows what the commands print (in a terminal made by script of Linux)',
+  { timeout: 120_000 },
+  async () => {
+    const shop = await openShop();
+    const other = await openShop('another secret');
+    const none = await serve(createServer((_, response) => response.writeHead(404).end()));
+    const folder = mkdtempSync(join(tmpdir(), 'cli-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const body = join(folder, 'body.json');
+    writeFileSync(body, '{"id":"ord_1","status":100}');
+    const saved = join(folder, 'test', 'webhooks');
+    for (const name of ['order-created', 'order-paid']) {
+      const file = `${name}/default.hook.json`;
+      cpSync(join('fixtures', file), join(saved, file));
+    }
+    const fresh = await openShop();
+    const names = {
+      [shop.url]: 'http://localhost:3000/webhooks',
+      [other.url]: 'http://localhost:3000/webhooks',
+      [none.url]: 'http://localhost:3000/hooks',
+      [fresh.url]: 'http://localhost:3000/webhooks',
+      [relative(process.cwd(), saved)]: 'test/webhooks',
+      [saved]: 'test/webhooks',
+      [body]: 'body.json',
+      ['f'.repeat(128)]: 'ffff…',
+    };
+    const show = (...args: string[]) => shown(args, names);
+    const guide = `# The command line
+
+\`npx storefront-webhooks <command>\` comes with the package. Each command has a \`--help\` with an example.
+
+In a terminal it prints for people. In a pipe, or with \`--json\`, it prints a line of JSON for each thing that it found, and nothing else on stdout. It ends with 0 where all is well, with 1 where it found something, and with 2 where it was used wrongly.
+
+The secret is read from the variable \`WEBHOOK_SECRET\`, from another one (\`--secret-env\`), or from a file (\`--secret-file\`, \`-\` is stdin). On the command line itself, other users of the machine see it.
+
+## send
+
+A signed delivery to your own server, as the provider sends it:
+
+${await show('send', 'order:paid', shop.url)}
+
+The first word is an event, a fixture such as \`order:paid/crypto\`, a \`.hook.json\` file, any file with a body, or \`-\` for stdin. \`--set status=51\` changes the body, and says what it changed; a field that is not there is refused without \`--add\`. \`--duplicate 3\`, \`--concurrency 3\`, \`--id\` and \`--forge-event\` do what production will.
+
+What is \`--corrupt\` or \`--unsigned\` has to be refused:
+
+${await show('send', 'order:paid', shop.url, '--corrupt')}
+
+Where the answer is not a good one, it says why, what to change, and how to send it again:
+
+${await show('send', 'order:paid', other.url)}
+
+${await show('send', 'order:paid', none.url)}
+
+## replay
+
+Saved deliveries in their order, or shuffled by a seed, each answer compared with what its file expects:
+
+${await show('replay', saved, fresh.url)}
+
+## sign and verify
+
+Offline. The bytes are those of a file, or of stdin:
+
+${await show('sign', body)}
+
+${await show('verify', body, 'f'.repeat(128))}
+
+## sandbox
+
+The provider's whole service, on your machine: [sandbox.md](sandbox.md).
+
+## dead
+
+What a store keeps for a person. The store is named by \`postgres://…\`, \`redis://…\` or a SQLite file, and the driver is the one of the project in this folder:
+
+\`\`\`sh
+npx storefront-webhooks dead count shop.db
+npx storefront-webhooks dead list shop.db --where error~timeout
+npx storefront-webhooks dead show shop.db ord_1
+npx storefront-webhooks dead redrive shop.db --where event=order:paid --to http://localhost:3000/webhooks --apply
+\`\`\`
+
+\`redrive\` does nothing without \`--apply\`, and asks the store again just before it acts. With \`--to\`, it has your shop run each delivery now, under the key that it has: what its handlers have done stays done. Without, they run when they are sent again, or out of the queue.
+
+## completion
+
+\`\`\`sh
+npx storefront-webhooks completion bash >> ~/.bashrc
+npx storefront-webhooks completion zsh > ~/.zfunc/_storefront-webhooks
+npx storefront-webhooks completion fish > ~/.config/fish/completions/storefront-webhooks.fish
+\`\`\`
+`;
+    await expect(guide).toMatchFileSnapshot('../../docs/cli.md');
+  },
+);
