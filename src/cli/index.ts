@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../report/version.js';
 import { addCompletion } from './completion.js';
+import { addDoctor } from './doctor.js';
 import { type ExitCode, report } from './failure.js';
 import { createPrinter } from './printer.js';
 import { addReplay } from './replay.js';
@@ -32,6 +33,7 @@ addSend(program, printer, end);
 addReplay(program, printer, end);
 addSign(program, printer);
 addVerify(program, printer, end);
+addDoctor(program, printer, end);
 addCompletion(program, printer);
 
 for (const command of program.commands) {

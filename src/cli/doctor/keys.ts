@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { NamedSecret } from '../secrets.js';
 import { type Candidate, type CauseCode, step } from './cause.js';
-
-/** A secret, and what a person knows it by: such as the variable that it is in. Its text is never shown. */
-export interface NamedSecret {
-  readonly name: string;
-  readonly secret: string;
-}
 
 /** The keys at hand. */
 export interface Keys {
