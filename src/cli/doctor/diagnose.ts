@@ -36,6 +36,12 @@ export type Diagnosis =
       readonly observations: readonly string[];
     };
 
+/** How much is looked into. */
+export interface Effort {
+  /** The bytes that are hashed, with some for each HMAC. Default: enough for what is likely of 64 KB. */
+  readonly mostHashed?: number;
+}
+
 /**
  * Finds which transformation of a body, of a secret or of how it was signed has exactly the given signature. A cause
  * is named only where the HMAC is the same.
@@ -43,12 +49,16 @@ export type Diagnosis =
  * @example
  * const diagnosis = diagnose({ body, signature }, { secrets: [{ name: 'WEBHOOK_SECRET', secret }], apiKeys: [] });
  */
-export function diagnose(received: Received, keys: Keys): Diagnosis {
+export function diagnose(
+  received: Received,
+  keys: Keys,
+  { mostHashed = Math.max(MOST_HASHED, 30 * received.body.length) }: Effort = {},
+): Diagnosis {
   const { body, signature } = received;
   const observations = observe(received);
   const targets = readSignature(signature);
   // Enough for all that is likely of 64 KB in less than a second, and for something of what is larger.
-  const search = createSearch(targets, Math.max(MOST_HASHED, 30 * body.length));
+  const search = createSearch(targets, mostHashed);
   const found =
     targets.length === 0 ? undefined : look(received, keys, search, targets[0]?.value.time);
   if (found === undefined) return { result: 'unexplained', tried: search.tried, observations };
