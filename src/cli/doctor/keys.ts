@@ -116,7 +116,7 @@ function* misreadings(secret: string, name: string): Generator<Key> {
       `The secret in ${name} ends with a sign that is not part of it.`,
     );
   const [prefix] =
-    /^(?:export\s+)?[A-Za-z][\w.-]*\s*[=:]\s*|^(?:Bearer|Basic)\s+|^[A-Za-z]{2,12}_(?:(?:live|test)_)?/.exec(
+    /^(?:export\s+)?[A-Za-z][\w.-]*\s*[=:](?![=\s]*$)\s*|^(?:Bearer|Basic)\s+|^[A-Za-z]{2,12}_(?:(?:live|test)_)?/.exec(
       trimmed,
     ) ?? [];
   if (prefix !== undefined)

@@ -25,7 +25,10 @@ const FEWEST = 16;
 export function readSignature(given: string): Candidate<Target>[] {
   return [...readings(given)].filter(
     ({ value }, index, all) =>
-      all.findIndex((other) => other.value.bytes.equals(value.bytes)) === index,
+      all.findIndex(
+        ({ value: other }) =>
+          other.bytes.equals(value.bytes) && other.digests[0] === value.digests[0],
+      ) === index,
   );
 }
 
