@@ -125,8 +125,8 @@ async function listen(
   printer: Printer,
 ): Promise<Received | undefined> {
   const { url, received, close } = await listenOnce(port, timeoutMs);
-  printer.note(`Send one delivery to ${url}: it is answered 200, whatever it is.`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close);
+  printer.note(`Send one delivery to ${url}: it is answered 200, whatever it is.`);
   const one = await received;
   if (one === undefined) printer.note('No delivery came.');
   return one;
