@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { VERSION } from '../report/version.js';
 import { addCompletion } from './completion.js';
 import { addDead } from './dead.js';
+import { addDoctor } from './doctor.js';
 import { type ExitCode, report } from './failure.js';
 import { createPrinter } from './printer.js';
 import { addReplay } from './replay.js';
@@ -34,6 +35,7 @@ addReplay(program, printer, end);
 addSign(program, printer);
 addVerify(program, printer, end);
 addDead(program, printer, end);
+addDoctor(program, printer, end);
 addCompletion(program, printer);
 
 for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {

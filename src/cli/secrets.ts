@@ -21,12 +21,27 @@ export function addSecretFlags(command: Command): Command {
     .option('--secret <text>', 'the secret itself, which others on this machine see', collect);
 }
 
+/** A secret, and what a person knows it by: such as the variable that it is in. */
+export interface NamedSecret {
+  readonly name: string;
+  readonly secret: string;
+}
+
 /**
  * The secrets at hand, each as it stands but for the line end of a file.
  *
  * @throws {UsageError} Where there is none.
  */
 export function readSecrets(flags: SecretFlags, printer: Printer): [string, ...string[]] {
+  const [first, ...others] = readNamedSecrets(flags, printer);
+  return [first.secret, ...others.map(({ secret }) => secret)];
+}
+
+/** {@link readSecrets}, with their names. */
+export function readNamedSecrets(
+  flags: SecretFlags,
+  printer: Printer,
+): [NamedSecret, ...NamedSecret[]] {
   const { secret = [], secretFile = [] } = flags;
   const isNamed = [secret, secretFile, flags.secretEnv ?? []].some(({ length }) => length > 0);
   if (secret.length > 0) {
@@ -35,11 +50,14 @@ export function readSecrets(flags: SecretFlags, printer: Printer): [string, ...s
     );
   }
   const found = [
-    ...secret,
-    ...(flags.secretEnv ?? (isNamed ? [] : [FROM])).map(fromEnvironment),
-    ...secretFile.map(fromFile),
+    ...secret.map((one) => ({ name: '--secret', secret: one })),
+    ...(flags.secretEnv ?? (isNamed ? [] : [FROM])).map((name) => ({
+      name,
+      secret: fromEnvironment(name),
+    })),
+    ...secretFile.map((name) => ({ name, secret: fromFile(name) })),
   ];
-  const [first, ...others] = found.filter((one) => one !== '');
+  const [first, ...others] = found.filter((one) => one.secret !== '');
   if (first !== undefined) return [first, ...others];
   throw new UsageError('secret_invalid', 'The secret is empty: fill in where it is read from.');
 }

@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { UsageError } from 'storefront-webhooks';
+import { loadFixture } from 'storefront-webhooks/testing';
+import { diagnose, type Received } from './doctor/diagnose.js';
+import { changeFor, FRAMEWORKS, type Framework, findFramework } from './doctor/frameworks.js';
+import { compareHops } from './doctor/hop.js';
+import type { Keys } from './doctor/keys.js';
+import { toLines } from './doctor/lines.js';
+import { listenOnce, signatureOf } from './doctor/listen.js';
+import type { ExitCode } from './failure.js';
+import { toCount, toNumber } from './numbers.js';
+import type { Printer } from './printer.js';
+import { addSecretFlags, readNamedSecrets, type SecretFlags } from './secrets.js';
+import { readBytes } from './source.js';
+
+interface Flags extends SecretFlags {
+  readonly apiKeyEnv: readonly string[];
+  readonly framework?: Framework;
+  readonly compare?: string;
+  readonly listen?: number | true;
+  readonly timeout: number;
+}
+
+/** `doctor`: which transformation of a body has exactly its signature. */
+export function addDoctor(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+  const collect = (one: string, before: readonly string[]) => [...before, one];
+  const command = program
+    .command('doctor [file] [signature]')
+    .summary('say why a signature does not fit a body')
+    .description(
+      'Says why a signature does not fit a body: which change of the body, of the secret or of how it was signed has exactly this signature. The body is a file as it was received, - for stdin, or a .hook.json recording, which may have the signature in it. Works offline.',
+    )
+    .option(
+      '--api-key-env <name>',
+      'an API key that may have been taken for the secret',
+      collect,
+      [],
+    )
+    .addOption(
+      new Option(
+        '--framework <name>',
+        'what the line to change is for (default: by package.json)',
+      ).choices(FRAMEWORKS),
+    )
+    .option('--compare <file>', 'another recording, nearer to the provider: which hop changed it')
+    .option('--listen [port]', 'take one delivery over HTTP on this machine', toNumber)
+    .option('--timeout <ms>', 'how long --listen waits', toCount, 300_000);
+  addSecretFlags(command)
+    .addHelpText(
+      'after',
+      '\nThe first secret is the one that your receiver has; further ones are tried in its place. It ends with 0 where the signature fits, and with 1 where not. It shows bytes of the body.' +
+        '\n\nExamples:\n  npx storefront-webhooks doctor body.json 3a7b… --secret-env WEBHOOK_SECRET' +
+        '\n  npx storefront-webhooks doctor app.hook.json --compare edge.hook.json' +
+        '\n  npx storefront-webhooks doctor --listen 4000',
+    )
+    .action(async (file: string | undefined, signature: string | undefined, flags: Flags) =>
+      end((await run(file, signature, flags, printer)) ? 0 : 1),
+    );
+}
+
+async function run(
+  file: string | undefined,
+  signature: string | undefined,
+  flags: Flags,
+  printer: Printer,
+): Promise<boolean> {
+  const isListening = flags.listen !== undefined;
+  if (isListening ? file !== undefined : file === undefined)
+    throw wrong('Give a file with the body and its signature, or --listen and neither of them');
+  const keys = readKeys(flags, printer);
+  const received = isListening
+    ? await listen(flags.listen === true ? 0 : (flags.listen ?? 0), flags.timeout, printer)
+    : readReceived(file ?? '', signature);
+  if (received === undefined) return false;
+  const diagnosis = diagnose(received, keys);
+  const hop =
+    flags.compare === undefined
+      ? undefined
+      : compareHops(received, readReceived(flags.compare, received.signature), keys);
+  const framework = flags.framework ?? findFramework(process.cwd());
+  const steps =
+    hop?.changed === 'between' ? hop.steps : 'steps' in diagnosis ? diagnosis.steps : [];
+  const change = steps.length === 0 ? undefined : changeFor(steps, framework);
+  const bytes = received.body.length;
+  if (hop?.difference ?? ('difference' in diagnosis && diagnosis.difference))
+    printer.note(
+      'This shows bytes of the body, which may be those of a customer: do not pass them on.',
+    );
+  const { sent: _, ...told } = { sent: undefined, ...diagnosis };
+  printer.found({ ...told, bytes, framework, ...(change && { change }), ...(hop && { hop }) }, () =>
+    toLines({ diagnosis, change, hop, bytes }, printer),
+  );
+  return diagnosis.result === 'genuine' && (hop === undefined || hop.changed === 'nowhere');
+}
+
+function readKeys(flags: Flags, printer: Printer): Keys {
+  const apiKeys = flags.apiKeyEnv.map((name) => {
+    const secret = process.env[name];
+    if (!secret) throw wrong(`There is no API key in the environment variable ${name}`);
+    return { name, secret };
+  });
+  return { secrets: readNamedSecrets(flags, printer), apiKeys };
+}
+
+/** @param signature - Goes before that of a recording. */
+function readReceived(file: string, signature: string | undefined): Received {
+  if (file !== '-' && !existsSync(file)) throw wrong(`There is no file ${file}`);
+  if (!file.endsWith('.hook.json')) {
+    if (signature === undefined)
+      throw wrong(`Give the signature of ${file} as well: the value of the signature header`);
+    return { body: readBytes(file), signature };
+  }
+  const { body, headers } = loadFixture(file);
+  const recorded = signatureOf(headers);
+  const given = signature ?? recorded;
+  if (given === '')
+    throw wrong(`${file} holds no signature header: give the signature after the file`);
+  return { body, signature: recorded === '' ? given : (signature ?? recorded), headers };
+}
+
+async function listen(
+  port: number,
+  timeoutMs: number,
+  printer: Printer,
+): Promise<Received | undefined> {
+  const { url, received, close } = await listenOnce(port, timeoutMs);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close);
+  printer.note(`Send one delivery to ${url}: it is answered 200, whatever it is.`);
+  const one = await received;
+  if (one === undefined) printer.note('No delivery came.');
+  return one;
+}
+
+function wrong(message: string): UsageError {
+  return new UsageError('option_invalid', `${message}.`);
+}

@@ -1,0 +1,75 @@
+import type { Printer } from '../printer.js';
+import type { Diagnosis } from './diagnose.js';
+import type { Difference, Excerpt } from './difference.js';
+import type { Hop } from './hop.js';
+
+/** What a person is told. */
+export interface Told {
+  readonly diagnosis: Diagnosis;
+  readonly change: string | undefined;
+  readonly hop: Hop | undefined;
+  readonly bytes: number;
+}
+
+export function toLines({ diagnosis, change, hop, bytes }: Told, { paint }: Printer): string[] {
+  const { observations } = diagnosis;
+  const beside = observations.map((line) => `  seen:   ${line}`);
+  const between = hop === undefined ? [] : hopLines(hop);
+  if (diagnosis.result === 'genuine')
+    return [paint.green(`The signature fits these ${bytes} bytes.`), ...beside, ...between];
+  const head = paint.red(`The signature does not fit these ${bytes} bytes.`);
+  if (diagnosis.result === 'unexplained')
+    return [
+      head,
+      `  why:    none of ${diagnosis.tried} transformations of body and secret explains it.`,
+      '          It is signed with a secret that is not here, or the body was changed in another way.',
+      ...beside,
+      ...between,
+    ];
+  return [
+    head,
+    ...diagnosis.steps.map(
+      ({ message }, index) => `  ${index === 0 ? 'why:   ' : '       '} ${message}`,
+    ),
+    '  proof:  with this undone, the HMAC is exactly the given signature.',
+    ...(hop === undefined ? differenceLines(diagnosis.difference) : []),
+    ...(change === undefined ? [] : [`  change: ${change}`]),
+    ...beside,
+    ...between,
+  ];
+}
+
+const WHERE: Readonly<Record<Hop['changed'], string>> = {
+  between: 'it was changed between the two recordings.',
+  before: 'both recordings have the same body: it was changed before them, or it is the secret.',
+  nowhere: 'both recordings have the same body, and it is genuine.',
+  both: 'the other recording is not genuine either, and the two differ.',
+};
+
+function hopLines({ changed, steps, difference }: Hop): string[] {
+  return [
+    `  hop:    ${WHERE[changed]}`,
+    ...steps.map(({ message }) => `          ${message}`),
+    ...differenceLines(difference),
+  ];
+}
+
+function differenceLines(difference: Difference | undefined): string[] {
+  if (difference === undefined) return [];
+  const { at, sent, seen } = difference;
+  return [
+    `  differs from byte ${at} on (${sent.bytes} bytes were sent, ${seen.bytes} are here):`,
+    ...excerptLines('sent', sent),
+    ...excerptLines('here', seen),
+    `          ${' '.repeat(3 * (at - sent.from))}^^`,
+  ];
+}
+
+function excerptLines(name: string, { hex, text }: Excerpt): string[] {
+  return [
+    `    ${name}  ${hex
+      .slice(0, 3 * 16)
+      .trimEnd()
+      .padEnd(48)}  ${text.slice(0, 16)}`,
+  ];
+}

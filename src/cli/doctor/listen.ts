@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Received } from './diagnose.js';
+import type { Headers } from './messages.js';
+
+/** One delivery over HTTP. */
+export interface Listening {
+  readonly url: string;
+  /** `undefined` where none came in time, or it was closed before. */
+  readonly received: Promise<Received | undefined>;
+  close(): void;
+}
+
+const MOST = 10 * 1024 * 1024;
+
+/**
+ * Takes one POST on loopback, and answers it 200 with an empty object, whatever it is: nobody who sends learns
+ * anything.
+ */
+export async function listenOnce(port: number, timeoutMs: number): Promise<Listening> {
+  let settle: (received: Received | undefined) => void = () => {};
+  const received = new Promise<Received | undefined>((resolve) => {
+    settle = resolve;
+  });
+  const server = createServer((request, response) => {
+    void take(request, response).then((one) => {
+      if (one !== undefined) settle(one);
+    });
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  const timer = setTimeout(() => settle(undefined), timeoutMs);
+  const close = () => settle(undefined);
+  void received.then(() => {
+    clearTimeout(timer);
+    server.close();
+    // The answer is on its way.
+    setTimeout(() => server.closeAllConnections(), 500).unref();
+    server.closeIdleConnections();
+  });
+  return { url: `http://127.0.0.1:${bound}/`, received, close };
+}
+
+async function take(
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Received | undefined> {
+  if (request.method !== 'POST') {
+    answer(response, 405);
+    return undefined;
+  }
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of request) {
+      bytes += piece.length;
+      if (bytes > MOST) {
+        answer(response, 413);
+        return undefined;
+      }
+      pieces.push(piece);
+    }
+  } catch {
+    // The sender hung up: what came is told of, with the length that was declared.
+  }
+  answer(response, 200);
+  const headers = headersOf(request.rawHeaders);
+  return { body: Buffer.concat(pieces), signature: signatureOf(headers), headers };
+}
+
+function answer(response: ServerResponse, status: number): void {
+  const head = { 'content-type': 'application/json', 'content-length': 2, connection: 'close' };
+  response.writeHead(status, head).end('{}');
+}
+
+function headersOf(raw: readonly string[]): Headers {
+  return Array.from({ length: raw.length / 2 }, (_, index): [string, string] => [
+    raw[2 * index] ?? '',
+    raw[2 * index + 1] ?? '',
+  ]);
+}
+
+/** The signature header, whatever brand it begins with; all of them, where there are more. */
+export function signatureOf(headers: Headers): string {
+  return headers
+    .filter(([name]) => /(?:^|-)signature$/i.test(name))
+    .map(([, value]) => value)
+    .join(', ');
+}

@@ -1,0 +1,122 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import express from 'express';
+import { describe, expect, test } from 'vitest';
+
+const CLI = ['--import', 'tsx', 'src/cli/index.ts', 'doctor'];
+const env = { ...process.env, WEBHOOK_SECRET: 'the-own-secret' };
+const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+
+const sign = (body: string) => createHmac('sha512', env.WEBHOOK_SECRET).update(body).digest('hex');
+
+const run = (...args: string[]) =>
+  spawnSync(process.execPath, [...CLI, ...args], { encoding: 'utf8', env });
+
+function save(name: string, body: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, body);
+  return file;
+}
+
+const sent = '{"id": "ord_1", "value": 10.0}';
+
+describe('storefront-webhooks doctor', () => {
+  test('ends with 0 where the signature fits', () => {
+    const { status, stdout, stderr } = run(save('good.json', sent), sign(sent));
+    expect([status, JSON.parse(stdout).result, stderr]).toEqual([0, 'genuine', '']);
+  });
+
+  test('names what an Express app has made of a body, with the line to change, and ends with 1', async () => {
+    const app = express().use(express.json());
+    const seen = new Promise<string>((resolve) => {
+      app.post('/', (request, response) => {
+        resolve(JSON.stringify(request.body));
+        response.end();
+      });
+    });
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: sent });
+    const file = save('parsed.json', await seen);
+    server.close();
+    const { status, stdout, stderr } = run(file, sign(sent), '--framework', 'express');
+    const found = JSON.parse(stdout);
+    expect([status, found.result]).toEqual([1, 'explained']);
+    expect(found.steps).toEqual([
+      expect.objectContaining({ code: 'number_rewritten' }),
+      expect.objectContaining({ code: 'reserialized' }),
+    ]);
+    expect(found.change).toContain('above express.json()');
+    expect(found.difference.at).toBe(6);
+    expect(stderr).toContain('bytes of the body');
+    for (const kept of [env.WEBHOOK_SECRET, sign(await seen), sign(sent)])
+      expect(stdout + stderr).not.toContain(kept);
+  });
+
+  test('says how many transformations do not explain it, and ends with 1', () => {
+    const { status, stdout } = run(save('forged.json', '{"value":1}'), sign('another'));
+    const { result, tried } = JSON.parse(stdout);
+    expect([status, result, tried > 500]).toEqual([1, 'unexplained', true]);
+  });
+
+  test('names the hop by two recordings', () => {
+    const recording = (name: string, text: string) =>
+      save(
+        name,
+        JSON.stringify({
+          v: 1,
+          event: 'order:paid',
+          headers: [['X-Service-Signature', sign(sent)]],
+          body: { text },
+          signing: 'keep',
+        }),
+      );
+    const edge = recording('edge.hook.json', sent);
+    const { status, stdout } = run(recording('app.hook.json', `${sent}\n`), '--compare', edge);
+    const { hop } = JSON.parse(stdout);
+    expect([status, hop.changed, hop.steps[0].code]).toEqual([1, 'between', 'line_end_gained']);
+  });
+
+  test.each([[[]], [['no-such-file', 'a']], [['package.json']], [['a', 'b', '--listen']]])(
+    'is used wrongly by %j, and ends with 2',
+    (args) => {
+      const { status, stdout, stderr } = run(...args);
+      expect([status, stdout]).toEqual([2, '']);
+      expect(stderr).not.toMatch(/\n\s+at /);
+    },
+  );
+
+  test('takes one delivery by --listen, and says nothing of it in the answer', async () => {
+    const child = spawn(process.execPath, [...CLI, '--listen', '--timeout', '20000'], { env });
+    let written = '';
+    let told = '';
+    child.stdout.on('data', (piece) => (written += piece));
+    const url = await new Promise<string>((resolve) => {
+      child.stderr.on('data', (piece) => {
+        told += piece;
+        const [found] = /http:\/\/[\d.:]+\//.exec(told) ?? [];
+        if (found !== undefined) resolve(found);
+      });
+    });
+    const headers = { 'X-Brand-Signature': sign(sent) };
+    const response = await fetch(url, { method: 'POST', headers, body: `${sent}\n` });
+    expect([response.status, await response.text()]).toEqual([200, '{}']);
+    const [status] = await once(child, 'close');
+    expect([status, JSON.parse(written).steps[0].code]).toEqual([1, 'line_end_gained']);
+  });
+
+  test('ends by itself where nothing comes, and when it is interrupted', async () => {
+    expect(run('--listen', '--timeout', '50').status).toBe(1);
+    const child = spawn(process.execPath, [...CLI, '--listen'], { env });
+    await once(child.stderr, 'data');
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([1, null]);
+  });
+});

@@ -1,0 +1,255 @@
+import { spawnSync } from 'node:child_process';
+import { createHash, createHmac } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CauseCode } from '../../../src/cli/doctor/cause.js';
+import { diagnose } from '../../../src/cli/doctor/diagnose.js';
+import { compareHops } from '../../../src/cli/doctor/hop.js';
+import recorded from './recorded.json' with { type: 'json' };
+
+const secret = 'AAAA+b/c-secret-of-the-shop=';
+const apiKey = 'sk_live_of-the-shop';
+const keys = (own = secret, others: readonly string[] = []) => ({
+  secrets: [
+    { name: 'OWN', secret: own },
+    ...others.map((one, index) => ({ name: `OTHER_${index}`, secret: one })),
+  ] as const,
+  apiKeys: [{ name: 'API_KEY', secret: apiKey }],
+});
+
+type Bytes = Uint8Array | string;
+
+const hmac = (body: Bytes, key: Bytes = secret, digest = 'sha512') =>
+  createHmac(digest, key).update(body).digest();
+const hex = (body: Bytes, key?: Bytes, digest?: string) => hmac(body, key, digest).toString('hex');
+
+/** What a program writes that gets a body. */
+function pipe(command: string, args: readonly string[], input: Bytes): Buffer {
+  const { stdout, status, stderr } = spawnSync(command, args, { input });
+  if (status !== 0) throw new Error(`${command}: ${stderr}`);
+  return stdout;
+}
+
+const python = (write: string) =>
+  pipe('python3', ['-c', `import json,sys; sys.stdout.buffer.write(${write})`], recorded.body);
+const dumps = (options: string) =>
+  python(`json.dumps(json.loads(sys.stdin.buffer.read())${options}).encode()`);
+
+/** As a parser of JSON and JSON.stringify make it. */
+const parsed = (body: Bytes) => JSON.stringify(JSON.parse(Buffer.from(body).toString()));
+const { body: sent, php, ruby } = recorded;
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+/** What was sent, what came, and what was done to it. */
+const BODIES: Record<string, readonly [sent: Bytes, seen: Bytes, ...codes: CauseCode[]]> = {
+  'Python, parsed': [dumps(''), parsed(dumps('')), 'number_rewritten', 'reserialized'],
+  'Python without ASCII': [dumps(', ensure_ascii=False').toString(), sent, 'reserialized'],
+  'Python, compact': [dumps(', separators=(",", ":")'), sent, 'reserialized'],
+  'Python, indented': [dumps(', indent=2'), sent, 'reserialized'],
+  'Python, indented, with a line end': [
+    `${dumps(', indent=4')}\n`,
+    sent,
+    'reserialized',
+    'line_end_lost',
+  ],
+  'sorted by a hop': [
+    '{"id":"ord_1","email":"a@b.c","currency":"EUR","status":100}',
+    '{"currency":"EUR","email":"a@b.c","id":"ord_1","status":100}',
+    'members_reordered',
+  ],
+  PHP: [php['json_encode 0'], parsed(php['json_encode 0']), 'reserialized'],
+  'PHP without slashes': [php['json_encode 64'], parsed(php['json_encode 0']), 'reserialized'],
+  'PHP with letters': [php['json_encode 256'], parsed(php['json_encode 0']), 'reserialized'],
+  'PHP, indented': [php['json_encode 128'], parsed(php['json_encode 0']), 'reserialized'],
+  'PHP, for HTML': [php['json_encode 15'], parsed(php['json_encode 0']), 'reserialized'],
+  'PHP with .0': [
+    php['json_encode 1024'],
+    parsed(php['json_encode 0']),
+    'number_rewritten',
+    'reserialized',
+  ],
+  'PHP with 17 digits': [
+    php['precision 17'],
+    parsed(php['json_encode 0']),
+    'number_rewritten',
+    'reserialized',
+  ],
+  'PHP, whose arrays are empty': [
+    ruby.generate.replace('10.0', '10'),
+    php['json_encode 320'],
+    'value_rewritten',
+  ],
+  'PHP form': [php.http_build_query, php['precision 17'], 'form_decoded'],
+  'a form around it': [php['precision 17'], php.http_build_query, 'form_encoded'],
+  Ruby: [ruby.generate, parsed(ruby.generate), 'number_rewritten'],
+  'Ruby, indented': [ruby.pretty, ruby.generate, 'reserialized'],
+  'Ruby, script_safe': [ruby.script_safe, ruby.generate, 'reserialized'],
+  'Ruby, printed': [ruby.generate, ruby.inspect, 'reserialized', 'printed'],
+  'Python, printed': [
+    dumps(', ensure_ascii=False'),
+    python('str(json.loads(sys.stdin.buffer.read())).encode()'),
+    'printed',
+  ],
+  'Python bytes, printed': [sent, python('str(sys.stdin.buffer.read()).encode()'), 'printed'],
+  'a line end gained': [sent, `${sent}\n`, 'line_end_gained'],
+  'a line end lost': [`${sent}\n`, sent, 'line_end_lost'],
+  'CRLF gained': [ruby.pretty, ruby.pretty.replaceAll('\n', '\r\n'), 'line_ends_converted'],
+  'CRLF lost': [ruby.pretty.replaceAll('\n', '\r\n'), ruby.pretty, 'line_ends_converted'],
+  'lines joined, as by curl -d': [ruby.pretty, ruby.pretty.replaceAll('\n', ''), 'reserialized'],
+  'a BOM gained': [sent, `\ufeff${sent}`, 'bom_gained'],
+  'a BOM lost': [`\ufeff${sent}`, sent, 'bom_lost'],
+  'taken for Latin-1': [
+    ruby.generate.replaceAll('€', 'E'),
+    latin1(ruby.generate.replaceAll('€', 'E'))
+      .toString('latin1')
+      .replace(/[\s\S]*/, (all) => Buffer.from(all).toString('latin1')),
+    'charset_converted',
+  ],
+  'written in Latin-1': ['{"a":"é"}', latin1('{"a":"é"}'), 'charset_converted'],
+  'written in UTF-16': [sent, Buffer.from(sent, 'utf16le'), 'charset_converted'],
+  'encoded twice': [sent, JSON.stringify(sent), 'encoded_twice'],
+  Base64: [sent, Buffer.from(sent).toString('base64'), 'base64_encoded'],
+  compressed: [sent, gzipSync(sent), 'compressed'],
+  'a Buffer as JSON': [sent, JSON.stringify(Buffer.from(sent)), 'wrapped'],
+  'an event of Lambda': [sent, JSON.stringify({ body: sent, isBase64Encoded: false }), 'wrapped'],
+  chunks: [sent, `${Buffer.byteLength(sent).toString(16)}\r\n${sent}\r\n0\r\n\r\n`, 'framed'],
+  'escaped for HTML': [
+    sent,
+    sent.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;'),
+    'escaped',
+  ],
+  'more behind it': [sent, `${sent}{"more":1}`, 'bytes_gained'],
+  'a long number': [
+    '{"id":1234567890123456789}',
+    parsed('{"id":1234567890123456789}'),
+    'number_rewritten',
+  ],
+  dates: [
+    '{"at":"2026-11-20T10:00:05.000000+00:00"}',
+    '{"at":"2026-11-20T10:00:05Z"}',
+    'date_rewritten',
+  ],
+};
+
+/** A signature of the body, the key at hand, and what was done. */
+const SIGNATURES: Record<string, readonly [signature: string, own: string, ...codes: CauseCode[]]> =
+  {
+    'a line end in the secret': [hex(sent), `${secret}\n`, 'secret_white_space'],
+    'quotes around the secret': [hex(sent), `"${secret}"`, 'secret_quoted'],
+    'a prefix of the secret': [hex(sent), `whsec_${secret}`, 'secret_prefix'],
+    'a secret in Base64': [hex(sent, Buffer.from(secret, 'base64')), secret, 'secret_encoding'],
+    'a prefix before Base64': [
+      hex(sent, Buffer.from('QUJDREVGRw==', 'base64')),
+      'whsec_QUJDREVGRw==',
+      'secret_prefix',
+      'secret_encoding',
+    ],
+    'a secret in a URL': [hex(sent, 'a+b/c'), 'a%2Bb%2Fc', 'secret_encoding'],
+    'the API key': [hex(sent, apiKey), secret, 'api_key'],
+    'no secret': [hex(sent, 'undefined'), secret, 'known_secret'],
+    'SHA-256': [hex(sent, secret, 'sha256'), secret, 'other_digest'],
+    'SHA-1': [hex(sent, secret, 'sha1'), secret, 'other_digest'],
+    'SHA-384': [hex(sent, secret, 'sha384'), secret, 'other_digest'],
+    'a signature in Base64': [hmac(sent).toString('base64'), secret, 'signature_encoding'],
+    'a signature for URLs': [hmac(sent).toString('base64url'), secret, 'signature_encoding'],
+    'a prefix of the signature': [`sha512=${hex(sent)}`, secret, 'signature_prefix'],
+    'a signature cut short': [hex(sent).slice(0, 64), secret, 'signature_cut'],
+    'no key': [createHash('sha512').update(sent).digest('hex'), secret, 'no_hmac'],
+    swapped: [hex(secret, sent), secret, 'swapped'],
+    'Base64 of the body': [hex(Buffer.from(sent).toString('base64')), secret, 'other_message'],
+    'a time before the body': [
+      `t=1763650000,v1=${hex(`1763650000.${sent}`)}`,
+      secret,
+      'other_message',
+      'signature_prefix',
+    ],
+  };
+
+const codesOf = (diagnosis: ReturnType<typeof diagnose>) =>
+  diagnosis.result === 'explained' ? diagnosis.steps.map(({ code }) => code) : [diagnosis.result];
+
+describe('the doctor names', () => {
+  test.each(Object.entries(BODIES))('%s', (_, [signed, seen, ...codes]) => {
+    const found = diagnose({ body: Buffer.from(seen), signature: hex(signed) }, keys());
+    expect(codesOf(found)).toEqual(codes);
+    const undone = found.result === 'explained' ? found.sent : new Uint8Array();
+    expect(Buffer.from(undone).equals(Buffer.from(signed))).toBe(true);
+  });
+
+  test.each(Object.entries(SIGNATURES))('%s', (_, [signature, own, ...codes]) => {
+    expect(codesOf(diagnose({ body: Buffer.from(sent), signature }, keys(own)))).toEqual(codes);
+  });
+
+  test('another of the secrets, and never the secret itself', () => {
+    const signature = hex(sent, 'the-other');
+    const found = diagnose({ body: Buffer.from(sent), signature }, keys(secret, ['the-other']));
+    expect(codesOf(found)).toEqual(['other_secret']);
+    expect(JSON.stringify(found)).toContain('OTHER_0');
+    expect(JSON.stringify(found)).not.toMatch(/the-other|AAAA\+b/);
+  });
+
+  test('what is genuine, in either case', () => {
+    for (const signature of [hex(sent), hex(sent).toUpperCase()])
+      expect(diagnose({ body: Buffer.from(sent), signature }, keys()).result).toBe('genuine');
+  });
+
+  test('where the bytes begin to differ', () => {
+    const found = diagnose({ body: Buffer.from('{"a":1}'), signature: hex('{"a": 1}') }, keys());
+    expect(found).toMatchObject({
+      difference: {
+        at: 5,
+        seen: { hex: '7b 22 61 22 3a 31 7d', text: '{"a":1}' },
+        sent: { hex: '7b 22 61 22 3a 20 31 7d', text: '{"a": 1}' },
+      },
+    });
+  });
+
+  test('the hop that cut a body short, by two recordings', () => {
+    const signature = hex(sent);
+    const earlier = { body: Buffer.from(sent), signature };
+    const here = { body: Buffer.from(sent).subarray(0, 40), signature };
+    expect(compareHops(here, earlier, keys())).toMatchObject({
+      changed: 'between',
+      steps: [{ code: 'cut_short' }],
+      difference: { at: 40 },
+    });
+    expect(compareHops(earlier, earlier, keys()).changed).toBe('nowhere');
+  });
+});
+
+test('nothing is named on 10,000 forged bodies', { timeout: 300_000 }, () => {
+  const forgedBody = fc.oneof(
+    fc.json().map((text) => Buffer.from(text)),
+    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+    fc.string().map((text) => Buffer.from(text)),
+    fc.constant(Buffer.from(sent.replace('19.9', '0.9'))),
+  );
+  const forgedSignature = fc.oneof(
+    fc
+      .uint8Array({ minLength: 64, maxLength: 64 })
+      .map((bytes) => Buffer.from(bytes).toString('hex')),
+    fc
+      .uint8Array({ minLength: 32, maxLength: 32 })
+      .map((bytes) => Buffer.from(bytes).toString('base64')),
+    fc.string(),
+    fc.constant(hex(sent)),
+  );
+  fc.assert(
+    fc.property(forgedBody, forgedSignature, (body, signature) => {
+      // Hashed is a part of what a command hashes: what is likely comes first.
+      const found = diagnose({ body, signature }, keys(), { mostHashed: 500_000 });
+      return found.result === 'unexplained';
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+test('64 KB are looked into in about a second', () => {
+  const orders = Array.from({ length: 420 }, (_, id) => ({ ...JSON.parse(sent), id }));
+  const body = Buffer.from(JSON.stringify(orders)).subarray(0);
+  expect(body.length).toBeGreaterThan(64 * 1024);
+  const began = performance.now();
+  expect(diagnose({ body, signature: hex('forged') }, keys()).result).toBe('unexplained');
+  expect(performance.now() - began).toBeLessThan(5000);
+});
