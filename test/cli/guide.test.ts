@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { sign } from 'storefront-webhooks/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { openShop, runInTerminal, SECRET, serve } from './process.js';
 
@@ -36,6 +37,9 @@ test.skipIf(process.platform !== 'linux')(
       cpSync(join('fixtures', file), join(saved, file));
     }
     const fresh = await openShop();
+    const changed = join(folder, 'received.json');
+    writeFileSync(changed, '{"id":"ord_1","status":100}');
+    const ofSent = sign('{"id": "ord_1", "status": 100}', SECRET);
     const names = {
       [shop.url]: 'http://localhost:3000/webhooks',
       [other.url]: 'http://localhost:3000/webhooks',
@@ -43,6 +47,8 @@ test.skipIf(process.platform !== 'linux')(
       [fresh.url]: 'http://localhost:3000/webhooks',
       [relative(process.cwd(), saved)]: 'test/webhooks',
       [saved]: 'test/webhooks',
+      [changed]: 'received.json',
+      [ofSent]: `${ofSent.slice(0, 4)}…`,
       [body]: 'body.json',
       ['f'.repeat(128)]: 'ffff…',
     };
@@ -86,6 +92,14 @@ Offline. The bytes are those of a file, or of stdin:
 ${await show('sign', body)}
 
 ${await show('verify', body, 'f'.repeat(128))}
+
+## doctor
+
+Why a signature does not fit: which change of this body, or of the secret, has exactly this signature. Here a framework has parsed the body and written it again:
+
+${await show('doctor', changed, ofSent, '--framework', 'express')}
+
+Nothing is named by likeness: a cause is named where the signature is equal. It shows bytes of the body, and never a secret. \`--listen\` takes one delivery over HTTP and says why it fails; \`--compare\` says which hop between two recordings has changed it.
 
 ## sandbox
 
