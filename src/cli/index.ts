@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { VERSION } from '../report/version.js';
+import { addCheck } from './check.js';
 import { addCompletion } from './completion.js';
 import { type ExitCode, report } from './failure.js';
 import { createPrinter } from './printer.js';
@@ -32,6 +33,7 @@ addSend(program, printer, end);
 addReplay(program, printer, end);
 addSign(program, printer);
 addVerify(program, printer, end);
+addCheck(program, printer, end);
 addCompletion(program, printer);
 
 for (const command of program.commands) {

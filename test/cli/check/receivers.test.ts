@@ -1,0 +1,96 @@
+import { loadFixture } from 'storefront-webhooks/testing';
+import { describe, expect, test } from 'vitest';
+import { createOrders } from '../../../src/cli/check/orders.js';
+import { ROWS } from '../../../src/cli/check/rows/index.js';
+import { runRows } from '../../../src/cli/check/run.js';
+import * as endpoints from './endpoints.js';
+
+async function check(make: Parameters<typeof endpoints.serveEndpoint>[0], perOrder = true) {
+  const endpoint = await endpoints.serveEndpoint(make);
+  try {
+    const startedAt = performance.now();
+    const results = await runRows({
+      rows: ROWS,
+      setting: {
+        url: endpoint.url,
+        secret: endpoints.SECRET,
+        headerPrefix: 'X-Service-',
+        orders: createOrders(loadFixture('order:paid')),
+        timeoutMs: 10_000,
+        restart: () => endpoint.restart(),
+      },
+      observer: {
+        perOrder,
+        count: async (id) => (perOrder ? endpoint.count(id) : endpoint.total()),
+      },
+      goodsMs: 3000,
+      limitMs: 60_000,
+      repeat: (row) => `--only ${row}`,
+      progress: () => {},
+    });
+    expect(performance.now() - startedAt).toBeLessThan(60_000);
+    expect(results.filter(({ verdict }) => verdict === 'not tried')).toEqual([]);
+    return results.filter(({ verdict }) => verdict === 'failed');
+  } finally {
+    await endpoint.stop();
+  }
+}
+
+const namesOf = (results: readonly { readonly row: string }[]) => results.map(({ row }) => row);
+
+describe.concurrent('check', () => {
+  test('finds nothing wrong with a receiver', async () => {
+    expect(await check(endpoints.ours)).toEqual([]);
+  });
+
+  test('finds nothing wrong with a receiver whose goods are only counted in all', async () => {
+    expect(await check(endpoints.ours, false)).toEqual([]);
+  });
+
+  test.each([
+    ['in memory', endpoints.inMemory, ['down-and-up']],
+    [
+      'of octokit',
+      endpoints.octokit,
+      [
+        ...['duplicate', 'concurrent', 'fresh-id', 'lost-answer', 'both-events', 'both-at-once'],
+        ...['relabelled', 'refunded', 'content-type', 'oversize', 'endless', 'down-and-up'],
+      ],
+    ],
+    [
+      'without idempotency',
+      endpoints.forgetful,
+      [
+        ...['duplicate', 'concurrent', 'fresh-id', 'lost-answer', 'both-events', 'both-at-once'],
+        ...['relabelled', 'refunded', 'headers-twice', 'endless', 'down-and-up'],
+      ],
+    ],
+    [
+      'that looks first and writes later',
+      endpoints.checkThenAct,
+      ['concurrent', 'both-at-once', 'endless'],
+    ],
+    [
+      'that remembers the delivery',
+      endpoints.byDeliveryId,
+      ['fresh-id', 'both-events', 'both-at-once', 'id-taken', 'endless'],
+    ],
+    ['that answers first', endpoints.answersFirst, ['endless', 'down-after-answer']],
+    ['that believes the event', endpoints.trustsEvent, ['forged-event', 'endless']],
+    [
+      'that verifies nothing',
+      endpoints.unguarded,
+      [
+        ...['tampered', 'unsigned', 'other-secret', 'other-body', 'odd-signature', 'echo'],
+        ...['oversize', 'endless'],
+      ],
+    ],
+    [
+      'that verifies JSON.stringify(body)',
+      endpoints.stringifies,
+      ['escapes', 'numbers', 'spaces', 'endless'],
+    ],
+  ])('names what is wrong with a receiver %s', async (_, make, rows) => {
+    expect(namesOf(await check(make))).toEqual(rows);
+  });
+});
