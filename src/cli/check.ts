@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
+import { nameUrl } from '../testing/http.js';
 import { ask, isNear, readUrl } from './check/address.js';
 import { toJUnit } from './check/junit.js';
 import { createObserver, type Observer } from './check/observer.js';
@@ -60,7 +61,8 @@ export function addCheck(program: Command, printer: Printer, end: (code: ExitCod
       'after',
       `\nRows: ${ROWS.map(({ name }) => name).join(', ')}.` +
         '\n\nIt takes a minute at most, and ends with 1 where a row has failed.' +
-        "\n\nExample:\n  npx storefront-webhooks check http://localhost:3000/webhooks \\\n    --observe 'psql shop -Atc \"SELECT count(*) FROM key WHERE order_id = '\"'{order}'\"'\"'",
+        '\n\nExample:\n  npx storefront-webhooks check http://localhost:3000/webhooks \\' +
+        `\n    --observe "sqlite3 shop.db \\"SELECT count(*) FROM keys WHERE order_id = '{order}'\\""`,
     )
     .action(async (url: string, flags: Flags) =>
       end((await run(readUrl(url), flags, printer)) ? 0 : 1),
@@ -93,7 +95,8 @@ async function run(url: URL, flags: Flags, printer: Printer): Promise<boolean> {
   });
   printer.progress(undefined);
   for (const result of results) printer.found(result, () => resultLines(result, printer));
-  if (flags.junit !== undefined) writeFileSync(flags.junit, toJUnit(results, url.href, startedAt));
+  if (flags.junit !== undefined)
+    writeFileSync(flags.junit, toJUnit(results, nameUrl(url), startedAt));
   const count = (verdict: string) => results.filter((result) => result.verdict === verdict).length;
   const [passed, failed, left] = [count('passed'), count('failed'), count('not tried')];
   const took = ((Date.now() - startedAt.getTime()) / 1000).toFixed(0);

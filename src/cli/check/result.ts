@@ -37,14 +37,17 @@ export function resultLines(result: Result, { paint, columns }: Printer): string
     failed: ['✗', paint.red] as const,
     'not tried': ['–', paint.yellow] as const,
   }[verdict];
-  const isWide = columns >= 120;
+  // The titles get what the others leave.
+  const room = Math.min(60, Math.max(24, columns - (columns < 100 ? 47 : 57)));
   const cells: Cell[] = [
     { text: mark, width: 1, rank: 9, paint: colour },
     { text: row, width: 17, rank: 8, paint: colour },
-    { text: title, width: isWide ? 60 : 32, rank: 5 },
+    { text: title, width: room, rank: 5 },
     { text: summary(answers), width: 12, rank: 7 },
     { text: goods === undefined ? '' : `${goods} goods`, width: 8, rank: 6 },
-    { text: ms === 0 ? '' : `${ms} ms`, width: 8, rank: 1, paint: paint.dim },
+    ...(columns < 100
+      ? []
+      : [{ text: ms === 0 ? '' : `${ms} ms`, width: 8, rank: 1, paint: paint.dim }]),
   ];
   const told = [
     ['why', cause],

@@ -21,8 +21,8 @@ export interface Row {
   readonly when?: 'beside' | 'alone';
   /** Whether it takes `--restart`. */
   readonly needsRestart?: boolean;
-  /** What to change where it fails: with this package, or in general. */
-  readonly change: string;
+  /** What to change where it fails: with this package, or in general. Without it, the answer says so. */
+  readonly change?: string;
   /** Sends it; what is wrong with the answers is told to the trial. */
   run(trial: Trial): Promise<void>;
 }
@@ -31,4 +31,6 @@ export interface Row {
 export interface Complaint {
   readonly cause: string;
   readonly customer: string;
+  /** What the answer alone says of it. */
+  readonly change?: string | undefined;
 }

@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { GoodsCount } from './goods.js';
 import type { Observer } from './observer.js';
@@ -34,14 +34,22 @@ const UNWANTED_MS = 300;
 export async function runRows(run: Run): Promise<Result[]> {
   const { rows } = run;
   const startedAt = performance.now();
-  const signal = AbortSignal.timeout(Math.max(1, run.limitMs - LAST_MS));
+  const stop = new AbortController();
+  const time = AbortSignal.timeout(Math.max(1, run.limitMs - LAST_MS));
+  const signal = AbortSignal.any([time, stop.signal]);
   // Each request that is under way listens.
   setMaxListeners(0, signal);
   const setting: Setting = { ...run.setting, signal, took: [] };
   const tried = new Map<Row, Tried>();
   const each = async (row: Row) => {
     run.progress(tried.size, row.name);
-    if (!signal.aborted) tried.set(row, await tryRow(row, setting, run));
+    if (signal.aborted) return;
+    const found = await tryRow(row, setting, run).catch((error: unknown) => {
+      stop.abort();
+      throw error;
+    });
+    // What was cut short tells nothing.
+    if (!signal.aborted || row === genuine) tried.set(row, found);
   };
 
   const [first, ...others] = rows;
@@ -59,7 +67,9 @@ export async function runRows(run: Run): Promise<Result[]> {
   await inParallel(together, run.observer?.perOrder === false ? 1 : AT_ONCE, each);
   await Promise.all(beside);
   for (const row of possible.filter(({ when }) => when === 'alone')) await each(row);
-  await countAgain([...tried.values()], run, startedAt);
+  const rest = startedAt + run.limitMs - performance.now();
+  const isCountedAgain = countAgain([...tried.values()], run);
+  await Promise.race([isCountedAgain, wait(rest, undefined, { ref: false })]);
 
   return rows.map((row) => {
     const found = tried.get(row);
@@ -88,13 +98,14 @@ async function tryRow(row: Row, setting: Setting, { observer, goodsMs }: Run): P
   const isCounted = observer && row.when !== 'beside';
   const before = isCounted && !observer.perOrder ? await observer.count('') : 0;
   const trial = new Trial(row, setting);
-  await row.run(trial);
+  await Promise.race([row.run(trial), once(setting.signal, 'abort')]);
   const ms = Math.round(performance.now() - startedAt);
   const goods =
     isCounted && trial.orders.length > 0
       ? new GoodsCount(observer, trial.orders, before)
       : undefined;
   // What was not taken brings no goods.
+  if (setting.signal.aborted) return { trial, goods: undefined, ms };
   if (goods && trial.complaints.length === 0) {
     if (!observer?.perOrder) await wait(UNWANTED_MS);
     await goods.settle(goodsMs, setting.signal);
@@ -103,21 +114,15 @@ async function tryRow(row: Row, setting: Setting, { observer, goodsMs }: Run): P
 }
 
 /** Goods that came late show in a last count; where only all are counted, nobody knows whose they are. */
-async function countAgain(
-  tried: readonly Tried[],
-  { observer, limitMs }: Run,
-  startedAt: number,
-): Promise<void> {
+async function countAgain(tried: readonly Tried[], { observer }: Run): Promise<void> {
   if (!observer?.perOrder) return;
   await wait(LATER_MS);
-  await inParallel(tried, AT_ONCE, async ({ goods }) => {
-    if (performance.now() - startedAt < limitMs) await goods?.count();
-  });
+  await inParallel(tried, AT_ONCE, async ({ goods }) => goods?.count());
 }
 
 function toResult(row: Row, tried: Tried, run: Run): Result {
   const { trial, goods, ms } = tried;
-  const { name, title, change, needsCount = false } = row;
+  const { name, title, needsCount = false } = row;
   const told = {
     row: name,
     title,
@@ -128,7 +133,17 @@ function toResult(row: Row, tried: Tried, run: Run): Result {
   const note = trial.notes.length > 0 ? { note: trial.notes.join(' ') } : {};
   const complaint = complaintsOf(tried).at(-1);
   if (complaint) {
-    return { ...told, verdict: 'failed', ...complaint, change, repeat: run.repeat(name), ...note };
+    const { cause, customer } = complaint;
+    const change = row.change ?? complaint.change;
+    return {
+      ...told,
+      verdict: 'failed',
+      cause,
+      customer,
+      ...(change !== undefined && { change }),
+      repeat: run.repeat(name),
+      ...note,
+    };
   }
   if (needsCount && !run.observer) {
     const cause = 'It was answered well. What it has handed out shows only with --observe.';

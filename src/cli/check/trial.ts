@@ -44,6 +44,7 @@ const NOTHING_COMES = 'A customer has paid, and never gets the goods.';
 const SWITCHED_OFF =
   'The provider sends it again and again, and switches an endpoint off that fails too often: then no payment arrives.';
 const ATTEMPTS = 6;
+const RETRY_MS = 8000;
 /** By then, all connections are there. */
 const CONNECTED_MS = 300;
 
@@ -81,8 +82,8 @@ export class Trial {
     return draft('order:paid', this.bodyOf(this.newOrder(goods), changes));
   }
 
-  complain(cause: string, customer: string): void {
-    this.complaints.push({ cause, customer });
+  complain(cause: string, customer: string, change?: string): void {
+    this.complaints.push({ cause, customer, change });
   }
 
   /** Sends a delivery once. */
@@ -117,16 +118,17 @@ export class Trial {
   async take(delivery: Draft, faults?: Faults, first?: Answer): Promise<Answer> {
     let answer = first ?? (await this.send(delivery, faults));
     this.setting.took.push(answer.ms);
+    const end = performance.now() + RETRY_MS;
     for (let attempt = 1; attempt < ATTEMPTS && mayChange(answer); attempt++) {
-      if (this.setting.signal.aborted) break;
+      if (this.setting.signal.aborted || performance.now() > end) break;
       await wait(pauseOf(answer, attempt));
       answer = await this.send(delivery, faults);
     }
     const isPayment = delivery.event === 'order:paid' && !this.#paid.has(delivery.body);
     if (!isTaken(answer.status)) {
-      const { cause = '' } = explain(answer.status, answer.error);
+      const { cause = '', fix } = explain(answer.status, answer.error);
       const told = answer.status === 0 ? cause : `It was answered ${answer.status}. ${cause}`;
-      this.complain(told, isPayment ? NOTHING_COMES : SWITCHED_OFF);
+      this.complain(told, isPayment ? NOTHING_COMES : SWITCHED_OFF, fix);
     } else if (isPayment) this.#paid.add(delivery.body);
     return answer;
   }

@@ -11,7 +11,7 @@ const VERIFY =
 export const forged: readonly Row[] = [
   {
     name: 'tampered',
-    title: 'signed unpaid, and made paid on the way',
+    title: 'unpaid, made paid on the way',
     goods: NEVER,
     change: VERIFY,
     async run(trial) {
@@ -26,7 +26,7 @@ export const forged: readonly Row[] = [
   },
   {
     name: 'unsigned',
-    title: 'a paid order without a signature',
+    title: 'without a signature',
     goods: NEVER,
     change: VERIFY,
     async run(trial) {
@@ -51,7 +51,7 @@ export const forged: readonly Row[] = [
   },
   {
     name: 'other-body',
-    title: 'with the genuine signature of another body',
+    title: 'with the signature of another',
     goods: NEVER,
     change: VERIFY,
     async run(trial) {
@@ -62,7 +62,7 @@ export const forged: readonly Row[] = [
   },
   {
     name: 'odd-signature',
-    title: 'signatures that are too short, too long, or not hexadecimal',
+    title: 'short, long and odd signatures',
     goods: NEVER,
     change:
       'Look at the length before timingSafeEqual, which throws where lengths differ: verifySignature() does.',
@@ -76,14 +76,15 @@ export const forged: readonly Row[] = [
   },
   {
     name: 'echo',
-    title: 'what must not be told in an answer: payload, secret, signature',
+    title: 'what answers must not tell',
     // Whether unpaid orders are handed out, another row asks.
     goods: [0, 2],
     change:
       'Answer with a fixed text, and log the error: an error handler that sends error.message or a stack tells what it holds.',
     async run(trial) {
       const { secret } = trial.setting;
-      const canary = `canary-${crypto.randomUUID()}`;
+      // Short, because a parser's error quotes only some letters of what it could not read.
+      const canary = `leak${crypto.randomUUID().slice(0, 8)}`;
       const email = `${canary}@example.com`;
       const order = trial.newOrder();
       const body = trial.bodyOf(order, { status: 0, email });
@@ -91,14 +92,14 @@ export const forged: readonly Row[] = [
       const cases = [
         { delivery: text(body), faults: { signature: '0'.repeat(128) } },
         { delivery: text(body), faults: {} },
-        { delivery: text(`"${canary}`), faults: {} },
+        { delivery: text(`[${canary}]`), faults: {} },
         { delivery: text(JSON.stringify({ status: canary, email })), faults: {} },
       ];
       for (const { delivery, faults } of cases) {
         const answer = await trial.send(delivery, faults);
         const told = `${JSON.stringify(answer.headers)}${answer.body}`;
         const found = [
-          [canary.slice(0, 20), 'what the buyer wrote'],
+          [canary, 'what the buyer wrote'],
           [secret.length < 8 ? '' : secret, 'the secret'],
           [sign(delivery.body, secret), 'the right signature'],
         ].find(([needle]) => needle && told.includes(needle));

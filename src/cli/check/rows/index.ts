@@ -11,7 +11,6 @@ export const genuine: Row = {
   name: 'paid',
   title: 'a paid order',
   goods: ONCE,
-  change: 'See why with: npx storefront-webhooks send order:paid <url>',
   async run(trial) {
     await trial.take(trial.paid());
   },

@@ -31,7 +31,7 @@ export const repeated: readonly Row[] = [
   },
   {
     name: 'fresh-id',
-    title: 'the same order again, under another delivery id',
+    title: 'the same order under a fresh id',
     goods: ONCE,
     needsCount: true,
     change:
@@ -47,7 +47,7 @@ export const repeated: readonly Row[] = [
   },
   {
     name: 'lost-answer',
-    title: 'the sender hangs up before the answer, and sends again',
+    title: 'its answer lost, so sent again',
     goods: ONCE,
     needsCount: true,
     change:
@@ -62,7 +62,7 @@ export const repeated: readonly Row[] = [
   },
   {
     name: 'both-events',
-    title: 'order:updated (100), then order:paid of one order',
+    title: 'updated to 100, then order:paid',
     goods: ONCE,
     needsCount: true,
     change:
@@ -75,7 +75,7 @@ export const repeated: readonly Row[] = [
   },
   {
     name: 'both-at-once',
-    title: 'order:updated (100) and order:paid of one order at once',
+    title: 'updated to 100 and paid at once',
     goods: ONCE,
     needsCount: true,
     change:
@@ -90,7 +90,7 @@ export const repeated: readonly Row[] = [
   },
   {
     name: 'id-taken',
-    title: 'another order under its delivery id first',
+    title: 'its id used up by another order',
     goods: ONCE,
     needsCount: true,
     change:
@@ -104,7 +104,7 @@ export const repeated: readonly Row[] = [
   },
   {
     name: 'relabelled',
-    title: 'the paid body as order:created under the same id first',
+    title: 'sent as order:created first',
     goods: ONCE,
     needsCount: true,
     change:

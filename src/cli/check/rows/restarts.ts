@@ -9,7 +9,7 @@ const RECORDED_MS = 1000;
 export const restarts: readonly Row[] = [
   {
     name: 'down-after-answer',
-    title: 'the endpoint goes down right after its 2xx',
+    title: 'down right after its 2xx',
     goods: ONCE,
     needsCount: true,
     needsRestart: true,
@@ -24,7 +24,7 @@ export const restarts: readonly Row[] = [
   },
   {
     name: 'down-and-up',
-    title: 'the endpoint goes down and up, and the delivery comes again',
+    title: 'down, up, and sent again',
     goods: ONCE,
     needsCount: true,
     needsRestart: true,

@@ -6,7 +6,7 @@ import { NEVER, ONCE, type Row } from '../row.js';
 export const states: readonly Row[] = [
   {
     name: 'reordered',
-    title: 'awaiting, paid, and order:created last',
+    title: 'awaiting, paid, created last',
     goods: ONCE,
     needsCount: true,
     change:
@@ -20,7 +20,7 @@ export const states: readonly Row[] = [
   },
   {
     name: 'refunded',
-    title: 'paid, refunded (56), and the paid delivery late again',
+    title: 'paid, refunded, then a late copy',
     goods: ONCE,
     needsCount: true,
     change:
@@ -35,7 +35,7 @@ export const states: readonly Row[] = [
   },
   {
     name: 'unpaid',
-    title: 'created, and updated to 51 to 56, never paid',
+    title: 'created and updated, never paid',
     goods: NEVER,
     needsCount: true,
     change:
@@ -50,7 +50,7 @@ export const states: readonly Row[] = [
   },
   {
     name: 'forged-event',
-    title: 'an unpaid order, genuinely signed, sent as order:paid',
+    title: 'unpaid, but sent as order:paid',
     goods: NEVER,
     needsCount: true,
     change:
@@ -65,7 +65,7 @@ export const states: readonly Row[] = [
   },
   {
     name: 'unknown-event',
-    title: 'an event that the provider may add',
+    title: 'an event that nobody knows',
     goods: NEVER,
     change: 'Answer 2xx to what you have no handler for, as the receiver does by itself.',
     async run(trial) {
