@@ -10,11 +10,12 @@ export class GoodsCount {
   /** As it was counted last. */
   total = 0;
   complaint: Complaint | undefined;
+  /** Whether some order was handed more than it may be. */
+  isTooMany = false;
   readonly #observer: Observer;
   readonly #orders: readonly TrialOrder[];
   /** What was there before, where all are counted and not those of an order. */
   readonly #before: number;
-  #isTooMany = false;
 
   constructor(observer: Observer, orders: readonly TrialOrder[], before: number) {
     this.#observer = observer;
@@ -27,30 +28,35 @@ export class GoodsCount {
     const end = performance.now() + waitMs;
     do {
       await this.count();
-      if (this.complaint === undefined || this.#isTooMany) return;
+      if (this.complaint === undefined || this.isTooMany) return;
       await wait(POLL_MS);
     } while (performance.now() < end && !signal.aborted);
   }
 
   /** Counts once. */
   async count(): Promise<void> {
-    this.complaint = undefined;
-    this.#isTooMany = false;
     if (this.#observer.perOrder) {
       const counts = await Promise.all(this.#orders.map(({ id }) => this.#observer.count(id)));
+      this.#forget();
       this.total = counts.reduce((sum, count) => sum + count, 0);
       for (const [index, { goods }] of this.#orders.entries())
         this.#judge(counts[index] ?? 0, goods);
     } else {
       this.total = (await this.#observer.count(this.#orders[0]?.id ?? '')) - this.#before;
+      this.#forget();
       const sum = (at: 0 | 1) => this.#orders.reduce((all, { goods }) => all + goods[at], 0);
       this.#judge(this.total, [sum(0), sum(1)]);
     }
   }
 
+  #forget(): void {
+    this.complaint = undefined;
+    this.isTooMany = false;
+  }
+
   #judge(count: number, [atLeast, atMost]: Goods): void {
     if (count > atMost) {
-      this.#isTooMany = true;
+      this.isTooMany = true;
       this.complaint = atMost === 0 ? unpaid(count) : twice(count, atMost);
     } else if (count < atLeast) {
       this.complaint ??= missing(count, atLeast);
@@ -60,7 +66,7 @@ export class GoodsCount {
 
 function twice(count: number, atMost: number): Complaint {
   return {
-    cause: `${count} goods were handed out where there had to be ${atMost}.`,
+    cause: `Goods were handed out ${times(count)} in place of ${times(atMost)}.`,
     customer:
       atMost === 1
         ? `${spelled(count)} keys were handed out for one payment.`
@@ -70,16 +76,20 @@ function twice(count: number, atMost: number): Complaint {
 
 function unpaid(count: number): Complaint {
   return {
-    cause: `${count} goods were handed out where there had to be none.`,
+    cause: `Goods were handed out ${times(count)} in place of never.`,
     customer: `${spelled(count)} ${count === 1 ? 'key was' : 'keys were'} handed out that nobody has paid: a customer who pays finds the stock empty.`,
   };
 }
 
 function missing(count: number, atLeast: number): Complaint {
   return {
-    cause: `${count === 0 ? 'No' : count} goods were handed out where there had to be ${atLeast}.`,
+    cause: `Goods were handed out ${times(count)} in place of ${times(atLeast)}.`,
     customer: 'A customer has paid, and never gets the goods.',
   };
+}
+
+function times(count: number): string {
+  return ['never', 'once', 'twice'][count] ?? `${count} times`;
 }
 
 function spelled(count: number): string {

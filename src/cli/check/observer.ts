@@ -21,13 +21,20 @@ export function createObserver(what: string): Observer {
     async count(orderId) {
       const text = what.replaceAll(PLACE, orderId);
       const told = await (isUrl ? get(text) : run(text, orderId)).catch((error: unknown) => {
-        throw failed(error instanceof Error ? error.message : 'it failed');
+        throw failed(whyOf(error));
       });
       const count = firstCount(told.replaceAll(orderId, ''));
       if (count === undefined) throw failed('it printed no whole number');
       return count;
     },
   };
+}
+
+/** With its cause, because fetch says no more than that it failed. */
+function whyOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'it failed';
+  const code = error.cause instanceof Error ? Reflect.get(error.cause, 'code') : undefined;
+  return typeof code === 'string' ? `${error.message} (${code})` : error.message;
 }
 
 async function get(url: string): Promise<string> {

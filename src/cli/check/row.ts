@@ -17,7 +17,7 @@ export interface Row {
   readonly goods: Goods;
   /** Whether good answers alone tell nothing, so that the goods have to be counted. */
   readonly needsCount?: boolean;
-  /** `beside`: it hands out nothing, and takes long. `alone`: nothing else may be sent meanwhile, and it comes last. */
+  /** `beside`: it hands out nothing, and takes long. `alone`: it comes last, and nothing else is sent meanwhile, because the endpoint may go down. */
   readonly when?: 'beside' | 'alone';
   /** Whether it takes `--restart`. */
   readonly needsRestart?: boolean;

@@ -57,7 +57,7 @@ export async function runRows(run: Run): Promise<Result[]> {
   let queue: readonly Row[] = rows;
   if (first === genuine) {
     await each(genuine);
-    isRefused = complaintsOf(tried.get(genuine)).length > 0;
+    isRefused = complaintOf(tried.get(genuine)) !== undefined;
     queue = isRefused ? [] : others;
   }
   const possible = queue.filter(({ needsRestart }) => !needsRestart || setting.restart);
@@ -66,7 +66,9 @@ export async function runRows(run: Run): Promise<Result[]> {
   // Where all goods are counted and not those of an order, nothing may come between.
   await inParallel(together, run.observer?.perOrder === false ? 1 : AT_ONCE, each);
   await Promise.all(beside);
-  for (const row of possible.filter(({ when }) => when === 'alone')) await each(row);
+  for (const row of possible.filter(({ when }) => when === 'alone')) {
+    if (!isDown(tried)) await each(row);
+  }
   const rest = startedAt + run.limitMs - performance.now();
   const isCountedAgain = countAgain([...tried.values()], run);
   await Promise.race([isCountedAgain, wait(rest, undefined, { ref: false })]);
@@ -76,6 +78,7 @@ export async function runRows(run: Run): Promise<Result[]> {
     if (found) return toResult(row, found, run);
     if (isRefused)
       return notTried(row, 'A paid order was not handled as it should be: mend that first.');
+    if (isDown(tried)) return notTried(row, 'The endpoint went down before.');
     if (row.needsRestart && !setting.restart) {
       return notTried(
         row,
@@ -84,6 +87,10 @@ export async function runRows(run: Run): Promise<Result[]> {
     }
     return notTried(row, `The time was over: try it alone with ${run.repeat(row.name)}`);
   });
+}
+
+function isDown(tried: ReadonlyMap<Row, Tried>): boolean {
+  return [...tried.values()].some(({ trial }) => trial.isDown);
 }
 
 /** A row that was run. */
@@ -105,7 +112,8 @@ async function tryRow(row: Row, setting: Setting, { observer, goodsMs }: Run): P
       ? new GoodsCount(observer, trial.orders, before)
       : undefined;
   // What was not taken brings no goods.
-  if (setting.signal.aborted) return { trial, goods: undefined, ms };
+  if (trial.answers.includes(0)) await trial.checkAlive();
+  if (setting.signal.aborted || trial.isDown) return { trial, goods: undefined, ms };
   if (goods && trial.complaints.length === 0) {
     if (!observer?.perOrder) await wait(UNWANTED_MS);
     await goods.settle(goodsMs, setting.signal);
@@ -115,7 +123,7 @@ async function tryRow(row: Row, setting: Setting, { observer, goodsMs }: Run): P
 
 /** Goods that came late show in a last count; where only all are counted, nobody knows whose they are. */
 async function countAgain(tried: readonly Tried[], { observer }: Run): Promise<void> {
-  if (!observer?.perOrder) return;
+  if (!observer?.perOrder || tried.some(({ trial }) => trial.isDown)) return;
   await wait(LATER_MS);
   await inParallel(tried, AT_ONCE, async ({ goods }) => goods?.count());
 }
@@ -131,10 +139,10 @@ function toResult(row: Row, tried: Tried, run: Run): Result {
     ms,
   };
   const note = trial.notes.length > 0 ? { note: trial.notes.join(' ') } : {};
-  const complaint = complaintsOf(tried).at(-1);
+  const complaint = complaintOf(tried);
   if (complaint) {
     const { cause, customer } = complaint;
-    const change = row.change ?? complaint.change;
+    const change = (trial.isDown ? undefined : row.change) ?? complaint.change;
     return {
       ...told,
       verdict: 'failed',
@@ -152,10 +160,11 @@ function toResult(row: Row, tried: Tried, run: Run): Result {
   return { ...told, verdict: 'passed', ...note };
 }
 
-/** What the goods show weighs more than what an answer says, and comes last. */
-function complaintsOf(tried: Tried | undefined): readonly Complaint[] {
-  const counted = tried?.goods?.complaint;
-  return [...(tried?.trial.complaints ?? []), ...(counted ? [counted] : [])];
+/** Of all that is wrong, what a customer suffers most of. */
+function complaintOf(tried: Tried | undefined): Complaint | undefined {
+  const { trial, goods } = tried ?? {};
+  if (trial?.isDown) return trial.complaints.at(-1);
+  return goods?.isTooMany ? goods.complaint : (trial?.complaints[0] ?? goods?.complaint);
 }
 
 async function inParallel<Item>(

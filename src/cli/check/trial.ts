@@ -55,6 +55,8 @@ export class Trial {
   readonly complaints: Complaint[] = [];
   /** What is well, and still worth a word. */
   readonly notes: string[] = [];
+  /** Whether the endpoint answers nothing any more. */
+  isDown = false;
   readonly setting: Setting;
   readonly #row: Row;
   /** The bodies that were taken as `order:paid`. */
@@ -149,25 +151,20 @@ export class Trial {
         `It was answered ${answer.status}: what is not genuine makes the endpoint fail.`,
         'Whoever finds the address can make it fail, while customers pay.',
       );
-    } else if (answer.status < 400) {
-      await this.#isAlive(answer);
     }
     return answer;
   }
 
-  /** Complains where the endpoint takes nothing any more. */
-  async isAlive(after: string): Promise<void> {
+  /** Complains where the endpoint answers nothing any more. */
+  async checkAlive(after = 'what this row sends'): Promise<void> {
     const answer = await this.send(draft('order:paid', '{}', newDeliveryId()), { signature: null });
-    if (answer.status > 0) return;
+    if (answer.status > 0 || this.setting.signal.aborted) return;
+    this.isDown = true;
     this.complain(
       `After ${after}, the endpoint answers nothing any more. ${answer.error ?? ''}`.trim(),
-      'Payments that come meanwhile are lost, or late by hours.',
+      'Payments that come while it is down are lost, or late by hours.',
+      'Look at what it says on stderr: an error in an async handler that nobody catches ends a Node process.',
     );
-  }
-
-  /** A connection that was closed is a refusal, as long as the process has not died of it. */
-  async #isAlive({ status }: Answer): Promise<void> {
-    if (status === 0) await this.isAlive('a request that is not genuine');
   }
 }
 

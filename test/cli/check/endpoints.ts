@@ -198,6 +198,25 @@ export const trustsEvent = byHand(async ({ kept, order, event, response }) => {
   response.sendStatus(200);
 });
 
+/** Ends its process of what it cannot parse: an error in an async function that nobody catches. */
+export function goesDown({ hand }: Kept): Handler {
+  let isDown = false;
+  return async (request, response) => {
+    if (isDown) return response.destroy();
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece);
+    const body = Buffer.concat(pieces);
+    if (!fits(body, `${request.headers['x-service-signature']}`)) {
+      return response.writeHead(401).end();
+    }
+    const order = parse(body.toString());
+    isDown = order === undefined;
+    if (order === undefined) return response.destroy();
+    if (order.status === 100) await hand(order.id);
+    return response.end();
+  };
+}
+
 /** Verifies what it has parsed and written anew. */
 export function stringifies(kept: Kept): Handler {
   return express().post(

@@ -79,6 +79,7 @@ export const bytes: readonly Row[] = [
     name: 'headers-twice',
     title: 'event and signature given twice',
     goods: AT_MOST_ONCE,
+    when: 'alone',
     change: 'Refuse with 400 or 401 what comes twice: runtimes join it with a comma, or drop one.',
     async run(trial) {
       for (const twice of [/Event$/, /Signature$/]) {

@@ -52,14 +52,14 @@ export const states: readonly Row[] = [
     name: 'forged-event',
     title: 'unpaid, but sent as order:paid',
     goods: NEVER,
+    when: 'alone',
     needsCount: true,
     change:
       'The event header is not signed: go by the status of the body, as when: isPaid does, and not by the event.',
     async run(trial) {
       const order = trial.newOrder();
       for (const status of [0, 54, 56]) {
-        const answer = await trial.send(draft('order:paid', trial.bodyOf(order, { status })));
-        if (answer.status === 0) await trial.isAlive('a forged event');
+        await trial.send(draft('order:paid', trial.bodyOf(order, { status })));
       }
     },
   },
