@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { VERSION } from '../report/version.js';
+import { addCheck } from './check.js';
 import { addCompletion } from './completion.js';
 import { addDead } from './dead.js';
 import { addDoctor } from './doctor.js';
@@ -36,6 +37,7 @@ addSign(program, printer);
 addVerify(program, printer, end);
 addDead(program, printer, end);
 addDoctor(program, printer, end);
+addCheck(program, printer, end);
 addCompletion(program, printer);
 
 for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {

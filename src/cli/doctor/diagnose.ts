@@ -33,6 +33,8 @@ export type Diagnosis =
       readonly result: 'unexplained';
       /** How many different transformations were tried. */
       readonly tried: number;
+      /** Whether there were more than its size allows to try. */
+      readonly partial: boolean;
       readonly observations: readonly string[];
     };
 
@@ -52,7 +54,7 @@ export interface Effort {
 export function diagnose(
   received: Received,
   keys: Keys,
-  { mostHashed = Math.max(MOST_HASHED, 30 * received.body.length) }: Effort = {},
+  { mostHashed = Math.max(MOST_HASHED, 100 * received.body.length) }: Effort = {},
 ): Diagnosis {
   const { body, signature } = received;
   const observations = observe(received);
@@ -61,7 +63,9 @@ export function diagnose(
   const search = createSearch(targets, mostHashed);
   const found =
     targets.length === 0 ? undefined : look(received, keys, search, targets[0]?.value.time);
-  if (found === undefined) return { result: 'unexplained', tried: search.tried, observations };
+  if (found === undefined) {
+    return { result: 'unexplained', tried: search.tried, partial: search.isSpent, observations };
+  }
   const { steps, message } = found;
   if (steps.length === 0 && isSignature(signature)) return { result: 'genuine', observations };
   const difference = steps.some(({ code }) => NOT_OF_THE_BODY.has(code))

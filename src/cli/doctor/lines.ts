@@ -22,6 +22,11 @@ export function toLines({ diagnosis, change, hop, bytes }: Told, { paint }: Prin
     return [
       head,
       `  why:    none of ${diagnosis.tried} transformations of body and secret explains it.`,
+      ...(diagnosis.partial
+        ? [
+            '          There are more than were tried: the body is large. Try it with a smaller delivery.',
+          ]
+        : []),
       '          It is signed with a secret that is not here, or the body was changed in another way.',
       ...beside,
       ...between,

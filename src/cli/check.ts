@@ -1,0 +1,170 @@
+import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { UsageError } from 'storefront-webhooks';
+import { nameUrl } from '../testing/http.js';
+import { ask, isNear, readUrl } from './check/address.js';
+import { toJUnit } from './check/junit.js';
+import { createObserver, type Observer } from './check/observer.js';
+import { createOrders, type Orders } from './check/orders.js';
+import { createRestart } from './check/restart.js';
+import { resultLines } from './check/result.js';
+import type { Row } from './check/row.js';
+import { ROWS } from './check/rows/index.js';
+import { runRows } from './check/run.js';
+import type { ExitCode } from './failure.js';
+import { toCount } from './numbers.js';
+import type { Printer } from './printer.js';
+import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import { quote } from './shell.js';
+import { readSource } from './source.js';
+import { closest } from './suggestion.js';
+
+interface Flags extends SecretFlags {
+  readonly observe?: string;
+  readonly restart?: string;
+  readonly only: readonly string[];
+  readonly order: string;
+  readonly junit?: string;
+  readonly headerPrefix: string;
+  readonly goodsWithin: number;
+  readonly timeout: number;
+  readonly plainHttp: boolean;
+  readonly yes: boolean;
+}
+
+const LIMIT_MS = 60_000;
+
+/** `check`: all that can happen to an endpoint, and what comes of it. */
+export function addCheck(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+  const command = program
+    .command('check <url>')
+    .summary('try all that can happen to your own endpoint')
+    .description(
+      'Sends an endpoint of yours all that will happen to it, from duplicates to forgeries, and says what a customer would have suffered. It hands out goods for orders that nobody has paid: use one for tests.',
+    )
+    .option('--observe <what>', 'a command or URL that counts the goods of {order}, or $ORDER_ID')
+    .option('--restart <command>', 'ends the endpoint and starts it again')
+    .option('--only <row>', 'try this row alone; may be given several times', collect, [])
+    .option(
+      '--order <what>',
+      'a paid order as your shop has them: a fixture or a file',
+      'order:paid',
+    )
+    .option('--junit <file>', 'write the results as JUnit does')
+    .option('--header-prefix <text>', 'what the headers begin with', 'X-Service-')
+    .option('--goods-within <ms>', 'how long goods may take after the answer', toCount, 5000)
+    .option('--timeout <ms>', 'how long an answer may take', toCount, 10_000)
+    .option('--plain-http', 'send over plain HTTP beyond a private network', false)
+    .option('--yes', 'do not ask before an address beyond a private network', false);
+  addSecretFlags(command)
+    .addHelpText(
+      'after',
+      `\nRows: ${ROWS.map(({ name }) => name).join(', ')}.` +
+        '\n\nIt takes a minute at most, and ends with 1 where a row has failed.' +
+        '\n\nExample:\n  npx storefront-webhooks check http://localhost:3000/webhooks \\' +
+        `\n    --observe "sqlite3 shop.db \\"SELECT count(*) FROM keys WHERE order_id = '{order}'\\""`,
+    )
+    .action(async (url: string, flags: Flags) =>
+      end((await run(readUrl(url), flags, printer)) ? 0 : 1),
+    );
+}
+
+async function run(url: URL, flags: Flags, printer: Printer): Promise<boolean> {
+  const rows = choose(flags.only);
+  const [secret] = readSecrets(flags, printer);
+  const orders = createOrders(readSource(flags.order, 'order:paid'));
+  const observer = flags.observe === undefined ? undefined : createObserver(flags.observe);
+  await permit(url, flags, printer);
+  if (observer) await tryObserver(observer, orders);
+  const startedAt = new Date();
+  const results = await runRows({
+    rows,
+    setting: {
+      url,
+      secret,
+      headerPrefix: flags.headerPrefix,
+      orders,
+      timeoutMs: flags.timeout,
+      restart: flags.restart === undefined ? undefined : createRestart(flags.restart, url),
+    },
+    observer,
+    goodsMs: flags.goodsWithin,
+    limitMs: LIMIT_MS,
+    repeat: (row) => repeat(url, flags, row),
+    progress: (done, row) => printer.progress(`${done} of ${rows.length} rows, now ${row} …`),
+  });
+  printer.progress(undefined);
+  for (const result of results) printer.found(result, () => resultLines(result, printer));
+  if (flags.junit !== undefined)
+    writeFileSync(flags.junit, toJUnit(results, nameUrl(url), startedAt));
+  const count = (verdict: string) => results.filter((result) => result.verdict === verdict).length;
+  const [passed, failed, left] = [count('passed'), count('failed'), count('not tried')];
+  const took = ((Date.now() - startedAt.getTime()) / 1000).toFixed(0);
+  printer.note(`${passed} passed, ${failed} failed, ${left} not tried, in ${took} s.`);
+  if (!observer) printer.note('Goods were not counted: --observe says how many were handed out.');
+  return failed === 0;
+}
+
+function choose(only: readonly string[]): readonly Row[] {
+  const names = ROWS.map(({ name }) => name);
+  for (const one of only) {
+    if (names.includes(one)) continue;
+    throw new UsageError(
+      'option_invalid',
+      `There is no row ${one}.${closest(one, names)} There are ${names.join(', ')}.`,
+    );
+  }
+  return only.length === 0 ? ROWS : ROWS.filter(({ name }) => only.includes(name));
+}
+
+/** What is sent is signed and makes goods be handed out, so it does not leave a private network unasked. */
+async function permit(url: URL, flags: Flags, printer: Printer): Promise<void> {
+  if (await isNear(url)) return;
+  if (url.protocol === 'http:' && !flags.plainHttp) {
+    throw new UsageError(
+      'option_invalid',
+      `Everybody on the way to ${url.host} could read signed orders, and send them again. Use https:, or --plain-http on a network that you trust.`,
+    );
+  }
+  if (flags.yes) return;
+  const question = `${url.host} is not on this machine or a private network. Is it yours, and for tests?`;
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
+    throw new UsageError('option_invalid', `${question} Then add --yes.`);
+  }
+  printer.progress(undefined);
+  if (!(await ask(question))) throw new UsageError('option_invalid', 'Nothing was sent.');
+}
+
+/** Before anything is sent, so that it does not look like a fault of the endpoint. */
+async function tryObserver(observer: Observer, orders: Orders): Promise<void> {
+  const count = await observer.count(orders.newId());
+  if (!observer.perOrder || count === 0) return;
+  throw new UsageError(
+    'option_invalid',
+    `What --observe names counts ${count} goods for an order that was never sent. Let it count those of {order} only, or leave {order} out, and differences are taken.`,
+  );
+}
+
+/** Without a secret that stands on the command line. */
+function repeat(url: URL, flags: Flags, row: string): string {
+  const { observe, restart, order, headerPrefix, secretEnv = [], secretFile = [] } = flags;
+  const option = (name: string, value: string | undefined) =>
+    value === undefined ? [] : [name, quote(value)];
+  return [
+    'npx storefront-webhooks check',
+    quote(url.href),
+    ...option('--only', row),
+    ...option('--observe', observe),
+    ...option('--restart', restart),
+    ...(order === 'order:paid' ? [] : option('--order', order)),
+    ...(headerPrefix === 'X-Service-' ? [] : option('--header-prefix', headerPrefix)),
+    ...secretEnv.flatMap((name) => option('--secret-env', name)),
+    ...secretFile.flatMap((path) => option('--secret-file', path)),
+    ...(flags.plainHttp ? ['--plain-http'] : []),
+    ...(flags.yes ? ['--yes'] : []),
+  ].join(' ');
+}
+
+function collect(one: string, before: readonly string[]): readonly string[] {
+  return [...before, one];
+}

@@ -1,0 +1,56 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { createInterface } from 'node:readline/promises';
+import { UsageError } from 'storefront-webhooks';
+import { isLoopback, parseAddress } from '../../address.js';
+
+const NEAR = new BlockList();
+for (const [network, bits] of [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+] as const) {
+  NEAR.addSubnet(network, bits, 'ipv4');
+}
+for (const [network, bits] of [
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const) {
+  NEAR.addSubnet(network, bits, 'ipv6');
+}
+
+/** @throws {UsageError} Where it is no address that can be sent to. */
+export function readUrl(text: string): URL {
+  const url = parseAddress(text);
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new UsageError(
+    'target_invalid',
+    `${text} is no address. Give a whole one, such as http://localhost:3000/webhooks.`,
+  );
+}
+
+/** Whether an address is of this machine or of a private network: by number, or all that its name leads to. */
+export async function isNear(url: URL): Promise<boolean> {
+  if (isLoopback(url)) return true;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const addresses = isIP(host)
+    ? [host]
+    : (await lookup(host, { all: true }).catch(() => [])).map(({ address }) => address);
+  return (
+    addresses.length > 0 &&
+    addresses.every((address) => NEAR.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'))
+  );
+}
+
+/** Asks in the terminal. */
+export async function ask(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,133 @@
+import { type ClientRequest, request as startRequest } from 'node:http';
+import { request as startTlsRequest } from 'node:https';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** One request as it goes out, and what happens to it on its way. */
+export interface Outgoing {
+  /** In this order and case; a name may stand there twice. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array;
+  /** Sends the body in so many pieces. Default 1. */
+  readonly pieces?: number;
+  /** Milliseconds between two pieces. Default: a turn of the event loop. */
+  readonly pauseMs?: number;
+  /** Keeps the last byte back until this settles. Default: not at all. */
+  readonly release?: Promise<unknown>;
+  /** Says no length beforehand. Default false. */
+  readonly chunked?: boolean;
+  /** Closes the connection when all is sent, and hears no answer. Default false. */
+  readonly hangUp?: boolean;
+  /** Announces more than it sends, and never ends. Default false. */
+  readonly unended?: boolean;
+}
+
+/** What came back. */
+export interface Answer {
+  /** 0 where there was none. */
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+  /** From the end of the request on. */
+  readonly ms: number;
+  /** Why there was none. */
+  readonly error?: string;
+}
+
+const MAX_ANSWER = 1024 * 1024;
+
+/** Sends one request. What goes wrong on the way is an answer, too: one of status 0. */
+export async function sendRequest(
+  url: URL,
+  outgoing: Outgoing,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { headers, body, chunked = false, unended = false } = outgoing;
+  const start = url.protocol === 'https:' ? startTlsRequest : startRequest;
+  const length = unended ? body.length + 1000 : body.length;
+  let sentAt = performance.now();
+  const none = (error: string): Answer => ({
+    status: 0,
+    headers: {},
+    body: '',
+    ms: since(sentAt),
+    error,
+  });
+  if (signal.aborted) return none('The time for the check was over.');
+  return new Promise((resolve) => {
+    const request = start(url, {
+      method: 'POST',
+      agent: false,
+      headers: [
+        ['Host', url.host],
+        ['Connection', 'close'],
+        chunked ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', String(length)],
+        ...headers,
+      ].flat(),
+    });
+    const finish = (answer: Answer) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      resolve(answer);
+      request.destroy();
+    };
+    const abort = () => finish(none('The time for the check was over.'));
+    const timer = setTimeout(
+      () => finish(none(`There was no answer within ${timeoutMs / 1000} s.`)),
+      timeoutMs,
+    );
+    signal.addEventListener('abort', abort, { once: true });
+    request.on('error', (error: NodeJS.ErrnoException) =>
+      finish(none(`There was no answer: ${error.code ?? error.message}.`)),
+    );
+    const closed = () => finish(none('The connection was closed without an answer.'));
+    request.on('close', closed);
+    request.on('response', (response) => {
+      request.off('close', closed);
+      const pieces: Buffer[] = [];
+      let size = 0;
+      response.on('data', (piece: Buffer) => {
+        size += piece.length;
+        if (size <= MAX_ANSWER) pieces.push(piece);
+      });
+      const end = () =>
+        finish({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(pieces).toString('utf8'),
+          ms: since(sentAt),
+        });
+      response.on('end', end).on('error', end).on('close', end);
+    });
+    void write(request, outgoing)
+      .then(() => {
+        sentAt = performance.now();
+        if (outgoing.hangUp) finish(none('The sender hung up, as it was to.'));
+      })
+      .catch(() => {});
+  });
+}
+
+async function write(request: ClientRequest, outgoing: Outgoing): Promise<void> {
+  const { pieces = 1, pauseMs = 0, unended = false, release } = outgoing;
+  const body = release ? outgoing.body.subarray(0, -1) : outgoing.body;
+  const size = Math.max(1, Math.ceil(body.length / pieces));
+  for (let at = 0; at < body.length && !request.destroyed; at += size) {
+    if (at > 0) await wait(pauseMs);
+    request.write(body.subarray(at, at + size));
+  }
+  if (unended) return;
+  if (release) {
+    await release;
+    request.write(outgoing.body.subarray(-1));
+  }
+  await new Promise<void>((resolve) => {
+    // Where the connection is closed before all is sent, too.
+    request.once('close', resolve);
+    request.end(resolve);
+  });
+}
+
+function since(start: number): number {
+  return Math.round(performance.now() - start);
+}

@@ -1,0 +1,119 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { draft, newDeliveryId } from '../orders.js';
+import { ONCE, type Row } from '../row.js';
+
+/** What comes more than once, in whichever way. */
+export const repeated: readonly Row[] = [
+  {
+    name: 'duplicate',
+    title: 'one delivery three times',
+    goods: ONCE,
+    needsCount: true,
+    change:
+      "Give the handler oncePer: (order) => order.id. By hand: a unique key on the order's id, written in the transaction that hands the goods out.",
+    async run(trial) {
+      const delivery = trial.paid();
+      for (let time = 0; time < 3; time++) await trial.take(delivery);
+    },
+  },
+  {
+    name: 'concurrent',
+    title: 'one delivery eight times at once',
+    goods: ONCE,
+    needsCount: true,
+    change:
+      'Give the handler oncePer: (order) => order.id. By hand: claim the order in one statement (INSERT … ON CONFLICT DO NOTHING) before the first await; to look first and write later lets all of them through.',
+    async run(trial) {
+      const delivery = trial.paid();
+      const answers = await trial.sendAtOnce(Array(8).fill(delivery));
+      for (const answer of answers) await trial.take(delivery, {}, answer);
+    },
+  },
+  {
+    name: 'fresh-id',
+    title: 'the same order under a fresh id',
+    goods: ONCE,
+    needsCount: true,
+    change:
+      "The delivery's id is not signed. Give the handler oncePer: (order) => order.id. By hand: remember the order's id, and not the delivery's.",
+    async run(trial) {
+      const delivery = trial.paid();
+      await trial.take(delivery);
+      // Whether it is taken or refused is the seller's choice.
+      const answer = await trial.send({ ...delivery, id: newDeliveryId() });
+      if (answer.status < 500 && answer.status > 0) return;
+      await trial.take({ ...delivery, id: newDeliveryId() }, {}, answer);
+    },
+  },
+  {
+    name: 'lost-answer',
+    title: 'its answer lost, so sent again',
+    goods: ONCE,
+    needsCount: true,
+    change:
+      'Finish what was begun when the sender hangs up, and give the handler oncePer: (order) => order.id, so that the next attempt does not do it again.',
+    async run(trial) {
+      const delivery = trial.paid();
+      await trial.send(delivery, { hangUp: true });
+      // No provider is quicker.
+      await wait(500);
+      await trial.take(delivery);
+    },
+  },
+  {
+    name: 'both-events',
+    title: 'updated to 100, then order:paid',
+    goods: ONCE,
+    needsCount: true,
+    change:
+      "Put both events on one handler: on(['order:paid', 'order:updated'], …, { name, when: isPaid, oncePer: (order) => order.id }).",
+    async run(trial) {
+      const order = trial.newOrder();
+      await trial.take(draft('order:updated', trial.bodyOf(order)));
+      await trial.take(draft('order:paid', trial.bodyOf(order)));
+    },
+  },
+  {
+    name: 'both-at-once',
+    title: 'updated to 100 and paid at once',
+    goods: ONCE,
+    needsCount: true,
+    change:
+      "Put both events on one handler: on(['order:paid', 'order:updated'], …, { name, when: isPaid, oncePer: (order) => order.id }).",
+    async run(trial) {
+      const order = trial.newOrder();
+      const body = trial.bodyOf(order);
+      const both = [draft('order:updated', body), draft('order:paid', body)];
+      const answers = await trial.sendAtOnce(both);
+      await Promise.all(both.map((one, at) => trial.take(one, {}, answers[at])));
+    },
+  },
+  {
+    name: 'id-taken',
+    title: 'its id used up by another order',
+    goods: ONCE,
+    needsCount: true,
+    change:
+      "The delivery's id is not signed, so who has any signed body can use one up. Remember the order's id (oncePer), and not the delivery's.",
+    async run(trial) {
+      const other = trial.paid();
+      await trial.take(other);
+      const delivery = { ...trial.paid(), id: other.id };
+      await trial.take(delivery);
+    },
+  },
+  {
+    name: 'relabelled',
+    title: 'sent as order:created first',
+    goods: ONCE,
+    needsCount: true,
+    change:
+      'The event and the id are not signed. Remember what was done by event and content, or by handler and order (oncePer), and not by the id.',
+    async run(trial) {
+      const delivery = trial.paid();
+      // Whether it is taken or refused is the seller's choice.
+      await trial.send({ ...delivery, event: 'order:created' });
+      await trial.take(delivery);
+    },
+  },
+];

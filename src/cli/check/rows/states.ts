@@ -1,0 +1,81 @@
+import { isTaken } from '../../sending.js';
+import { draft } from '../orders.js';
+import { NEVER, ONCE, type Row } from '../row.js';
+
+/** What an order goes through, in an order that nobody promises. */
+export const states: readonly Row[] = [
+  {
+    name: 'reordered',
+    title: 'awaiting, paid, created last',
+    goods: ONCE,
+    needsCount: true,
+    change:
+      'Do not go by the order in which deliveries arrive: hand out when the status says paid (when: isPaid), once for each order (oncePer).',
+    async run(trial) {
+      const order = trial.newOrder();
+      await trial.take(draft('order:updated', trial.bodyOf(order, { status: 54 })));
+      await trial.take(draft('order:paid', trial.bodyOf(order)));
+      await trial.take(draft('order:created', trial.bodyOf(order, { status: 0 })));
+    },
+  },
+  {
+    name: 'refunded',
+    title: 'paid, refunded, then a late copy',
+    goods: ONCE,
+    needsCount: true,
+    change:
+      'Remember for ever that an order was delivered (oncePer does): a refund must not make a late copy look new.',
+    async run(trial) {
+      const order = trial.newOrder();
+      const paid = draft('order:paid', trial.bodyOf(order));
+      await trial.take(paid);
+      await trial.take(draft('order:updated', trial.bodyOf(order, { status: 56 })));
+      await trial.take(paid);
+    },
+  },
+  {
+    name: 'unpaid',
+    title: 'created and updated, never paid',
+    goods: NEVER,
+    needsCount: true,
+    change:
+      'Hand out only where the status means paid: when: isPaid. By hand: if (order.status !== 100) return.',
+    async run(trial) {
+      const order = trial.newOrder();
+      await trial.take(draft('order:created', trial.bodyOf(order, { status: 0 })));
+      for (const status of [51, 52, 53, 54, 55, 56]) {
+        await trial.take(draft('order:updated', trial.bodyOf(order, { status })));
+      }
+    },
+  },
+  {
+    name: 'forged-event',
+    title: 'unpaid, but sent as order:paid',
+    goods: NEVER,
+    when: 'alone',
+    needsCount: true,
+    change:
+      'The event header is not signed: go by the status of the body, as when: isPaid does, and not by the event.',
+    async run(trial) {
+      const order = trial.newOrder();
+      for (const status of [0, 54, 56]) {
+        await trial.send(draft('order:paid', trial.bodyOf(order, { status })));
+      }
+    },
+  },
+  {
+    name: 'unknown-event',
+    title: 'an event that nobody knows',
+    goods: NEVER,
+    change: 'Answer 2xx to what you have no handler for, as the receiver does by itself.',
+    async run(trial) {
+      const body = JSON.stringify({ id: trial.setting.orders.newId() });
+      const answer = await trial.send(draft('order:archived', body));
+      if (isTaken(answer.status)) return;
+      trial.complain(
+        `It was answered ${answer.status || 'nothing'}: the provider sends it again and again, and counts it as an error.`,
+        'The provider switches an endpoint off that has a high error rate. Then no payment arrives.',
+      );
+    },
+  },
+];

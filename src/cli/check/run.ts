@@ -1,0 +1,180 @@
+import { once, setMaxListeners } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { GoodsCount } from './goods.js';
+import type { Observer } from './observer.js';
+import { notTried, type Result } from './result.js';
+import type { Complaint, Row } from './row.js';
+import { genuine } from './rows/index.js';
+import { type Setting, Trial } from './trial.js';
+
+/** How a run goes. */
+export interface Run {
+  readonly rows: readonly Row[];
+  readonly setting: Omit<Setting, 'signal' | 'took'>;
+  readonly observer: Observer | undefined;
+  /** How long goods may take after the answer. */
+  readonly goodsMs: number;
+  /** How long all of it may take. */
+  readonly limitMs: number;
+  /** The command that runs one row alone. */
+  repeat(row: string): string;
+  /** Told how many rows are done. */
+  progress(done: number, row: string): void;
+}
+
+const AT_ONCE = 6;
+/** Kept for the last count. */
+const LAST_MS = 5000;
+/** Goods that are handed out twice may come a little later. */
+const LATER_MS = 1000;
+/** Goods that must not come are waited for so long. */
+const UNWANTED_MS = 300;
+
+/** Runs rows, and gives what became of each, in their order. */
+export async function runRows(run: Run): Promise<Result[]> {
+  const { rows } = run;
+  const startedAt = performance.now();
+  const stop = new AbortController();
+  const time = AbortSignal.timeout(Math.max(1, run.limitMs - LAST_MS));
+  const signal = AbortSignal.any([time, stop.signal]);
+  // Each request that is under way listens.
+  setMaxListeners(0, signal);
+  const setting: Setting = { ...run.setting, signal, took: [] };
+  const tried = new Map<Row, Tried>();
+  const each = async (row: Row) => {
+    run.progress(tried.size, row.name);
+    if (signal.aborted) return;
+    const found = await tryRow(row, setting, run).catch((error: unknown) => {
+      stop.abort();
+      throw error;
+    });
+    // What was cut short tells nothing.
+    if (!signal.aborted || row === genuine) tried.set(row, found);
+  };
+
+  const [first, ...others] = rows;
+  let isRefused = false;
+  let queue: readonly Row[] = rows;
+  if (first === genuine) {
+    await each(genuine);
+    isRefused = complaintOf(tried.get(genuine)) !== undefined;
+    queue = isRefused ? [] : others;
+  }
+  const possible = queue.filter(({ needsRestart }) => !needsRestart || setting.restart);
+  const beside = possible.filter(({ when }) => when === 'beside').map(each);
+  const together = possible.filter(({ when }) => when === undefined);
+  // Where all goods are counted and not those of an order, nothing may come between.
+  await inParallel(together, run.observer?.perOrder === false ? 1 : AT_ONCE, each);
+  await Promise.all(beside);
+  for (const row of possible.filter(({ when }) => when === 'alone')) {
+    if (!isDown(tried)) await each(row);
+  }
+  const rest = startedAt + run.limitMs - performance.now();
+  const isCountedAgain = countAgain([...tried.values()], run);
+  await Promise.race([isCountedAgain, wait(rest, undefined, { ref: false })]);
+
+  return rows.map((row) => {
+    const found = tried.get(row);
+    if (found) return toResult(row, found, run);
+    if (isRefused)
+      return notTried(row, 'A paid order was not handled as it should be: mend that first.');
+    if (isDown(tried)) return notTried(row, 'The endpoint went down before.');
+    if (row.needsRestart && !setting.restart) {
+      return notTried(
+        row,
+        "It needs --restart '<command>', which ends the endpoint and starts it again.",
+      );
+    }
+    return notTried(row, `The time was over: try it alone with ${run.repeat(row.name)}`);
+  });
+}
+
+function isDown(tried: ReadonlyMap<Row, Tried>): boolean {
+  return [...tried.values()].some(({ trial }) => trial.isDown);
+}
+
+/** A row that was run. */
+interface Tried {
+  readonly trial: Trial;
+  readonly goods: GoodsCount | undefined;
+  readonly ms: number;
+}
+
+async function tryRow(row: Row, setting: Setting, { observer, goodsMs }: Run): Promise<Tried> {
+  const startedAt = performance.now();
+  const isCounted = observer && row.when !== 'beside';
+  const before = isCounted && !observer.perOrder ? await observer.count('') : 0;
+  const trial = new Trial(row, setting);
+  await Promise.race([row.run(trial), once(setting.signal, 'abort')]);
+  const ms = Math.round(performance.now() - startedAt);
+  const goods =
+    isCounted && trial.orders.length > 0
+      ? new GoodsCount(observer, trial.orders, before)
+      : undefined;
+  // What was not taken brings no goods.
+  if (trial.answers.includes(0)) await trial.checkAlive();
+  if (setting.signal.aborted || trial.isDown) return { trial, goods: undefined, ms };
+  if (goods && trial.complaints.length === 0) {
+    if (!observer?.perOrder) await wait(UNWANTED_MS);
+    await goods.settle(goodsMs, setting.signal);
+  } else await goods?.count();
+  return { trial, goods, ms };
+}
+
+/** Goods that came late show in a last count; where only all are counted, nobody knows whose they are. */
+async function countAgain(tried: readonly Tried[], { observer }: Run): Promise<void> {
+  if (!observer?.perOrder || tried.some(({ trial }) => trial.isDown)) return;
+  await wait(LATER_MS);
+  await inParallel(tried, AT_ONCE, async ({ goods }) => goods?.count());
+}
+
+function toResult(row: Row, tried: Tried, run: Run): Result {
+  const { trial, goods, ms } = tried;
+  const { name, title, needsCount = false } = row;
+  const told = {
+    row: name,
+    title,
+    answers: trial.answers,
+    ...(goods && { goods: goods.total }),
+    ms,
+  };
+  const note = trial.notes.length > 0 ? { note: trial.notes.join(' ') } : {};
+  const complaint = complaintOf(tried);
+  if (complaint) {
+    const { cause, customer } = complaint;
+    const change = (trial.isDown ? undefined : row.change) ?? complaint.change;
+    return {
+      ...told,
+      verdict: 'failed',
+      cause,
+      customer,
+      ...(change !== undefined && { change }),
+      repeat: run.repeat(name),
+      ...note,
+    };
+  }
+  if (needsCount && !run.observer) {
+    const cause = 'It was answered well. What it has handed out shows only with --observe.';
+    return { ...told, verdict: 'not tried', cause, ...note };
+  }
+  return { ...told, verdict: 'passed', ...note };
+}
+
+/** Of all that is wrong, what a customer suffers most of. */
+function complaintOf(tried: Tried | undefined): Complaint | undefined {
+  const { trial, goods } = tried ?? {};
+  if (trial?.isDown) return trial.complaints.at(-1);
+  return goods?.isTooMany ? goods.complaint : (trial?.complaints[0] ?? goods?.complaint);
+}
+
+async function inParallel<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  each: (item: Item) => Promise<void>,
+): Promise<void> {
+  const queue = items.values();
+  const worker = async () => {
+    for (const item of queue) await each(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}

@@ -1,0 +1,247 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadFixture } from 'storefront-webhooks/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { firstCount } from '../../../src/cli/check/observer.js';
+import { createOrders } from '../../../src/cli/check/orders.js';
+import { ROWS } from '../../../src/cli/check/rows/index.js';
+import { runRows } from '../../../src/cli/check/run.js';
+import { forgetful, ours, type RunningEndpoint, SECRET, serveEndpoint } from './endpoints.js';
+
+const CLI = ['--import', 'tsx', 'src/cli/index.ts', 'check'];
+const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+let good: RunningEndpoint;
+let bad: RunningEndpoint;
+
+beforeAll(async () => {
+  good = await serveEndpoint(ours);
+  bad = await serveEndpoint(forgetful);
+});
+
+afterAll(async () => {
+  await Promise.all([good.stop(), bad.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+async function run(command: string, args: readonly string[], input = '') {
+  const child = spawn(command, args, {
+    env: { ...process.env, WEBHOOK_SECRET: SECRET, NO_COLOR: '1' },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (piece) => {
+    stdout += piece;
+  });
+  child.stderr.on('data', (piece) => {
+    stderr += piece;
+  });
+  child.stdin.end(input);
+  const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { status, stdout, stderr };
+}
+
+const check = (...args: string[]) => run(process.execPath, [...CLI, ...args]);
+const only = (...rows: string[]) => rows.flatMap((row) => ['--only', row]);
+const observed = ({ url }: RunningEndpoint) => `${url.origin}/goods/{order}`;
+const records = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+describe('storefront-webhooks check', () => {
+  test('says in a pipe which rows failed, what a customer suffers, and how to repeat it', async () => {
+    const args = [bad.url.href, '--observe', observed(bad), ...only('duplicate', 'tampered')];
+    const { status, stdout, stderr } = await check(...args);
+    const [duplicate, tampered] = records(stdout);
+    expect(duplicate).toMatchObject({
+      row: 'duplicate',
+      verdict: 'failed',
+      answers: [200, 200, 200],
+      goods: 3,
+      customer: 'Three keys were handed out for one payment.',
+      change: expect.stringContaining('oncePer'),
+    });
+    expect(tampered).toMatchObject({ row: 'tampered', verdict: 'passed', goods: 0 });
+    expect(stderr).toContain('1 passed, 1 failed, 0 not tried');
+    expect(status).toBe(1);
+
+    const [, , ...repeated] = duplicate.repeat.split(' ');
+    expect(repeated.slice(0, 4)).toEqual(['check', bad.url.href, '--only', 'duplicate']);
+  });
+
+  test('takes a command that counts, with the order in its text or in its environment', async () => {
+    const url = JSON.stringify(`${bad.url.origin}/goods/`);
+    const script = `fetch(${url} + process.env.ORDER_ID).then(async (r) => console.log("counted", await r.text()))`;
+    for (const observe of [
+      `ORDER=$ORDER_ID ${process.execPath} -e '${script}'`,
+      `${process.execPath} -e '${script.replace('process.env.ORDER_ID', '"{order}"')}'`,
+    ]) {
+      const { status, stdout } = await check(
+        bad.url.href,
+        '--observe',
+        observe,
+        ...only('fresh-id'),
+      );
+      expect(records(stdout)).toMatchObject([{ row: 'fresh-id', verdict: 'failed', goods: 2 }]);
+      expect(status).toBe(1);
+    }
+  });
+
+  test('takes differences where all goods are counted', async () => {
+    const args = ['--observe', `${bad.url.origin}/goods`, ...only('duplicate', 'unsigned')];
+    const { stdout } = await check(bad.url.href, ...args);
+    expect(records(stdout)).toMatchObject([
+      { row: 'duplicate', verdict: 'failed', goods: 3 },
+      { row: 'unsigned', verdict: 'passed', goods: 0 },
+    ]);
+  });
+
+  test('does not call well what only the goods could tell', async () => {
+    const { status, stdout, stderr } = await check(bad.url.href, ...only('duplicate', 'unsigned'));
+    expect(records(stdout)).toMatchObject([
+      { row: 'duplicate', verdict: 'not tried', cause: expect.stringContaining('--observe') },
+      { row: 'unsigned', verdict: 'passed' },
+    ]);
+    expect(stderr).toContain('Goods were not counted');
+    expect(status).toBe(0);
+  });
+
+  test('tries nothing more where a paid order is not taken, and says why', async () => {
+    const { status, stdout } = await check(`${good.url.origin}/elsewhere`);
+    const [paid, ...others] = records(stdout);
+    expect(paid).toMatchObject({ row: 'paid', verdict: 'failed', answers: [404] });
+    expect(paid.change).toContain('path');
+    expect(new Set(others.map(({ verdict }) => verdict))).toEqual(new Set(['not tried']));
+    expect(status).toBe(1);
+  });
+
+  test('ends the endpoint and starts it by --restart', async () => {
+    const mark = join(folder, 'restarted');
+    const { status, stdout } = await check(
+      ...[good.url.href, '--observe', observed(good), '--restart', `touch ${mark}`],
+      ...only('down-and-up'),
+    );
+    expect(records(stdout)).toMatchObject([{ row: 'down-and-up', verdict: 'passed', goods: 1 }]);
+    expect([status, existsSync(mark)]).toEqual([0, true]);
+  });
+
+  test('never tells the secret', async () => {
+    const args = [bad.url.href, '--secret', SECRET, '--observe', observed(bad)];
+    const { stdout, stderr } = await check(...args, ...only('duplicate'));
+    expect(records(stdout)).toMatchObject([{ verdict: 'failed' }]);
+    expect(stdout + stderr).not.toContain(SECRET);
+    expect(stderr).toContain('stands on the command line');
+  });
+
+  test.each([
+    [['http://localhost:1/', '--only', 'duplicat'], 'Did you mean "duplicate"?'],
+    [['nowhere'], 'is no address'],
+    [['http://192.0.2.1/webhooks'], '--plain-http'],
+    [['https://192.0.2.1/webhooks'], 'Then add --yes.'],
+    [['http://localhost:1/', '--observe', 'exit 3'], 'it ended with 3'],
+    [['http://localhost:1/', '--observe', 'echo none'], 'it printed no whole number'],
+    [['http://localhost:1/', '--observe', 'echo 7 # {order}'], 'was never sent'],
+    [['http://localhost:1/', '--order', 'query:replied'], 'is no order'],
+  ])('that is used wrongly sends nothing, says so, and ends with 2: %j', async (args, told) => {
+    const { status, stdout, stderr } = await check(...args);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(told);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  test('writes JUnit that XML readers and Jenkins take', async () => {
+    const file = join(folder, 'junit.xml');
+    const rows = only('duplicate', 'unsigned', 'down-and-up');
+    await check(bad.url.href, '--observe', observed(bad), '--junit', file, ...rows);
+    const xml = readFileSync(file, 'utf8');
+    expect(xml).toMatch(
+      /<testsuite name="[^"]*" skipped="1" timestamp="[^"]*" tests="3" failures="1"/,
+    );
+    expect(xml).toContain('message="Three keys were handed out for one payment."');
+    expect(xml).toContain('(order) =&gt; order.id');
+    expect(xml.match(/<testcase /g)).toHaveLength(3);
+  });
+
+  const xmllint = spawnSync('xmllint', ['--version']).status === 0;
+  test.skipIf(!xmllint)('writes JUnit that xmllint takes (skipped: no xmllint here)', () => {
+    const { status, stderr } = spawnSync('xmllint', ['--noout', join(folder, 'junit.xml')]);
+    expect([status, String(stderr)]).toEqual([0, '']);
+  });
+});
+
+const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
+describe.skipIf(!hasScript)('in a terminal (skipped where there is no script command)', () => {
+  const inTerminal = (args: string, columns: number, input = '') => {
+    const command = [process.execPath, ...CLI, args].join(' ');
+    return run('script', ['-qec', `stty cols ${columns} -echo; ${command}`, '/dev/null'], input);
+  };
+
+  test.each([80, 200])('has a line for each row that fits %d columns', async (columns) => {
+    const args = `${bad.url} --observe '${observed(bad)}' ${only('duplicate', 'unsigned', 'down-and-up').join(' ')}`;
+    const { status, stdout } = await inTerminal(args, columns);
+    const lines = stdout.split(/\r?\n/).map((line) => line.slice(line.lastIndexOf('\u001b[K') + 1));
+    const rows = lines
+      .map((line) => line.replace(/^\[K/, ''))
+      .filter((line) => /^[✓✗–] /.test(line));
+    expect(rows.map((line) => line.split(/ {2,}/).slice(0, 2).join(' '))).toEqual([
+      '✗ duplicate',
+      '✓ unsigned',
+      '– down-and-up',
+    ]);
+    for (const line of rows) expect(line.length).toBeLessThanOrEqual(columns);
+    expect(stdout).toContain('customer: Three keys were handed out for one payment.');
+    expect(status).toBe(1);
+  });
+
+  test('asks before it sends to somewhere else, and takes a no', async () => {
+    const { status, stdout } = await inTerminal('https://192.0.2.1/webhooks', 80, 'n\n');
+    expect(stdout).toContain('Is it yours, and for tests? [y/N]');
+    expect(stdout).toContain('Nothing was sent.');
+    expect(status).toBe(2);
+  });
+});
+
+describe('a run', () => {
+  test('ends in time with an endpoint that is slow, and says what it has not tried', async () => {
+    const endpoint = await serveEndpoint(() => (_, response) => {
+      setTimeout(() => response.end(), 1000);
+    });
+    const startedAt = performance.now();
+    const results = await runRows({
+      rows: ROWS,
+      setting: {
+        url: endpoint.url,
+        secret: SECRET,
+        headerPrefix: 'X-Service-',
+        orders: createOrders(loadFixture('order:paid')),
+        timeoutMs: 10_000,
+        restart: undefined,
+      },
+      observer: undefined,
+      goodsMs: 1000,
+      limitMs: 8000,
+      repeat: (row) => `--only ${row}`,
+      progress: () => {},
+    });
+    await endpoint.stop();
+    expect(performance.now() - startedAt).toBeLessThan(8000);
+    expect(results).toHaveLength(ROWS.length);
+    const late = results.filter(({ cause }) => cause?.startsWith('The time was over'));
+    expect(late.length).toBeGreaterThan(5);
+  });
+});
+
+test.each([
+  ['3\n', 3],
+  [' count \n-------\n     2\n(1 row)\n', 2],
+  ['{"id":"ord_12","count":4}', 4],
+  ['[{"count":"5"}]', 5],
+  ['ord_12 has 1 key', 1],
+  ['none', undefined],
+  ['1.5', undefined],
+])('the count in %j is %j', (told, count) => {
+  expect(firstCount(told)).toBe(count);
+});
