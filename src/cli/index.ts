@@ -4,6 +4,7 @@ import { VERSION } from '../report/version.js';
 import { addCompletion } from './completion.js';
 import { type ExitCode, report } from './failure.js';
 import { createPrinter } from './printer.js';
+import { addRecord } from './record.js';
 import { addReplay } from './replay.js';
 import { addSandbox } from './sandbox.js';
 import { addSend } from './send.js';
@@ -30,6 +31,7 @@ const end = (code: ExitCode) => {
 addSandbox(program, printer);
 addSend(program, printer, end);
 addReplay(program, printer, end);
+addRecord(program, printer);
 addSign(program, printer);
 addVerify(program, printer, end);
 addCompletion(program, printer);
