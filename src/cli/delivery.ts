@@ -14,8 +14,8 @@ export interface DeliveryReport {
   readonly subject: string;
   /** Such as `19.90 EUR`, of an order. */
   readonly amount: string;
-  /** How it was signed: `valid`, `none`, `wrong`, or `kept` as it was recorded. */
-  readonly signature: 'valid' | 'none' | 'wrong' | 'kept';
+  /** How it was signed: `valid`, `none`, `wrong`, `kept` as it was recorded, or `unchecked` without a secret. */
+  readonly signature: 'valid' | 'none' | 'wrong' | 'kept' | 'unchecked';
   /** 0 where there was no answer. */
   readonly status: number;
   /** What became of it, as the answer says. */

@@ -7,6 +7,7 @@ import { addDead } from './dead.js';
 import { addDoctor } from './doctor.js';
 import { type ExitCode, report } from './failure.js';
 import { createPrinter } from './printer.js';
+import { addRecord } from './record.js';
 import { addReplay } from './replay.js';
 import { addSandbox } from './sandbox.js';
 import { addSend } from './send.js';
@@ -33,6 +34,7 @@ const end = (code: ExitCode) => {
 addSandbox(program, printer);
 addSend(program, printer, end);
 addReplay(program, printer, end);
+addRecord(program, printer);
 addSign(program, printer);
 addVerify(program, printer, end);
 addDead(program, printer, end);

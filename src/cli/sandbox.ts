@@ -5,6 +5,7 @@ import {
   type SandboxAccount,
   type SandboxOptions,
 } from 'storefront-webhooks/sandbox';
+import { interrupted } from './interrupted.js';
 import { toNumber } from './numbers.js';
 import type { Printer } from './printer.js';
 
@@ -115,11 +116,4 @@ async function fill(account: SandboxAccount, printer: Printer): Promise<void> {
     if (!(error instanceof Refusal)) throw error;
     printer.note('The shop of sk_test_demo is there already, and is left as it is.');
   }
-}
-
-/** Resolves when the process is asked to end. */
-function interrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
 }

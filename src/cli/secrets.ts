@@ -62,6 +62,12 @@ export function readNamedSecrets(
   throw new UsageError('secret_invalid', 'The secret is empty: fill in where it is read from.');
 }
 
+/** {@link readSecrets} where there may be none: those that are named, or in the usual variable. */
+export function readSecretsIfAny(flags: SecretFlags, printer: Printer): readonly string[] {
+  const isNamed = [flags.secret, flags.secretFile, flags.secretEnv].some((named) => named?.length);
+  return isNamed || process.env[FROM] ? readSecrets(flags, printer) : [];
+}
+
 function fromEnvironment(name: string): string {
   const secret = process.env[name];
   if (secret !== undefined) return secret;

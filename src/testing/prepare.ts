@@ -30,12 +30,18 @@ export async function prepare(
   signer: Signer,
   headerPrefix: string,
 ): Promise<OutgoingRequest> {
-  let headers = saved.map(
-    ([name, value]) => [name.replace(/^X-Service-/i, headerPrefix), value] as const,
-  );
+  let headers = saved;
+  if (!/^X-Service-$/i.test(headerPrefix)) {
+    headers = saved.map(([name, value]) => [name.replace(/^X-Service-/i, headerPrefix), value]);
+  }
+  // Where it was, and as it was written there: servers differ in what they make of either.
   const set = (name: string, value?: string) => {
-    headers = headers.filter(([other]) => other.toLowerCase() !== name.toLowerCase());
-    if (value !== undefined) headers.push([name, value]);
+    const isIt = ([other]: readonly [string, string]) => other.toLowerCase() === name.toLowerCase();
+    const at = headers.findIndex(isIt);
+    const [written] = headers[at] ?? [name];
+    const others = headers.filter((header) => !isIt(header));
+    const one = value === undefined ? [] : [[written, value] as const];
+    headers = others.toSpliced(at === -1 ? others.length : at, 0, ...one);
   };
   if (event !== undefined) set(`${headerPrefix}Event`, event);
   if (id !== undefined)

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Fixture } from 'storefront-webhooks/testing';
+
+/** A delivery to be saved. */
+export type Saved = Omit<Fixture, 'file'>;
+
+/** The text of a `.hook.json` file: a header a line, and the body as text where it is UTF-8. */
+export function toFixtureText({ headers, body, ...saved }: Saved): string {
+  const rows = headers.map((header) => `    ${JSON.stringify(header)}`);
+  const checks = {
+    bytes: body.length,
+    sha256: createHash('sha256').update(body).digest('hex'),
+  };
+  const members = {
+    v: 1,
+    event: saved.event,
+    description: saved.description,
+    method: saved.method,
+    headers: rows.length === 0 ? '[]' : `[\n${rows.join(',\n')}\n  ]`,
+    body: JSON.stringify({ ...toText(body), ...checks }, null, 2).replaceAll('\n', '\n  '),
+    signing: saved.signing,
+    redacted: saved.redacted,
+    expect: saved.expect,
+  };
+  const lines = Object.entries(members)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => {
+      const isWritten = name === 'headers' || name === 'body';
+      return `  "${name}": ${isWritten ? value : JSON.stringify(value)}`;
+    });
+  return `{\n${lines.join(',\n')}\n}\n`;
+}
+
+function toText(body: Uint8Array): { text: string } | { base64: string } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
+  } catch {
+    return { base64: Buffer.from(body).toString('base64') };
+  }
+}
+
+/** An event as part of a file's name: whoever sent it has chosen it. */
+export function toFileName(event: string): string {
+  const name = event.toLowerCase().replace(/[^a-z0-9_]+/g, '-');
+  return name.replace(/^-+|-+$/g, '').slice(0, 40) || 'unknown';
+}
+
+/** Gives the numbers of files in a folder, from the highest that there is on. */
+export function numbersIn(folder: string): () => number {
+  mkdirSync(folder, { recursive: true });
+  const taken = readdirSync(folder).map((name) => Number(/^(\d{4,9})-/.exec(name)?.[1] ?? 0));
+  let last = Math.max(0, ...taken);
+  return () => ++last;
+}
+
+/**
+ * Writes a file that is not there yet.
+ *
+ * @param options.isPrivate - Whether only this user may read it. Default false.
+ * @returns Whether it was written: nothing is ever written over.
+ */
+export function writeNew(
+  folder: string,
+  name: string,
+  text: string,
+  { isPrivate = false }: { readonly isPrivate?: boolean } = {},
+): string | undefined {
+  const file = join(folder, name);
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: isPrivate ? 0o600 : 0o644 });
+    return file;
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, 'code') === 'EEXIST') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+/** A text, a number or a member's name in a JSON text, by where it stands. */
+export interface JsonValue<Mark> {
+  readonly kind: 'string' | 'number' | 'name';
+  readonly start: number;
+  readonly end: number;
+  /** What leads to it; of a name, to the object that it is in. `undefined` is the whole. */
+  readonly path: Path<Mark> | undefined;
+}
+
+/** A member or an element. A list from its end, so that what is nested deep costs no more than the rest. */
+export interface Path<Mark> {
+  readonly above: Path<Mark> | undefined;
+  readonly step: string;
+  /** That of the outermost step that has one. */
+  readonly marked: { readonly at: Path<Mark>; readonly mark: Mark } | undefined;
+}
+
+interface Open<Mark> {
+  readonly isArray: boolean;
+  readonly path: Path<Mark> | undefined;
+  index: number;
+  /** The name of the member whose value comes next. */
+  name: string | undefined;
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[{}[\],]/g;
+
+/**
+ * What stands in a JSON text, which has to be valid, and with its duplicate names.
+ *
+ * @param markOf - Gives the mark of a step; what is below it has the same one.
+ */
+export function* jsonValues<Mark>(
+  text: string,
+  markOf: (step: string) => Mark | undefined,
+): Generator<JsonValue<Mark>> {
+  const opened: Open<Mark>[] = [];
+  for (const { 0: token, index: start } of text.matchAll(TOKEN)) {
+    const inside = opened.at(-1);
+    const isText = token.startsWith('"');
+    if (token === '}' || token === ']') {
+      opened.pop();
+    } else if (token === ',') {
+      if (inside) Object.assign(inside, { index: inside.index + 1, name: undefined });
+    } else if (token === '{' || token === '[') {
+      const path = inside && below(inside, markOf);
+      opened.push({ isArray: token === '[', path, index: 0, name: undefined });
+    } else {
+      const end = start + token.length;
+      if (isText && inside?.isArray === false && inside.name === undefined) {
+        inside.name = JSON.parse(token);
+        yield { kind: 'name', start, end, path: inside.path };
+      } else {
+        const path = inside && below(inside, markOf);
+        yield { kind: isText ? 'string' : 'number', start, end, path };
+      }
+    }
+  }
+}
+
+function below<Mark>(
+  { isArray, path: above, index, name = '' }: Open<Mark>,
+  markOf: (step: string) => Mark | undefined,
+): Path<Mark> {
+  const step = isArray ? String(index) : name;
+  if (above?.marked) return { above, step, marked: above.marked };
+  const mark = markOf(step);
+  const path: { -readonly [Key in keyof Path<Mark>]: Path<Mark>[Key] } = {
+    above,
+    step,
+    marked: undefined,
+  };
+  if (mark !== undefined) path.marked = { at: path, mark };
+  return path;
+}
+
+/** A JSON pointer (RFC 6901). */
+export function toPointer(path: Path<unknown> | undefined): string {
+  const steps: string[] = [];
+  for (let at = path; at; at = at.above) steps.push(at.step);
+  return steps
+    .reverse()
+    .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('');
+}

@@ -1,0 +1,76 @@
+import { isIP } from 'node:net';
+import { jsonValues, toPointer } from './json-values.js';
+
+/** A text without its customer. */
+interface Redacted {
+  readonly text: string;
+  /** JSON pointers to what was taken out. */
+  readonly redacted: readonly string[];
+}
+
+/** What stands for a field that is about a customer, or worth money, wherever in a record it is. */
+const STAND_INS: readonly (readonly [field: RegExp, standIn: string])[] = [
+  [/e-?mail/i, 'buyer@example.com'],
+  [/^ip$|ip_?address/i, '192.0.2.1'],
+  [/user_?agent/i, 'Mozilla/5.0'],
+  [/url$|^referr(al|er)$/i, 'https://example.com/redacted'],
+  [/address|street|city|zip|post(al)?_?code|phone|name$|discord|telegram/i, 'redacted'],
+  // Goods, and what opens something.
+  [/^delivered$|^info$|serial|licen[cs]e|secret|token|password|^blocked_data$/i, 'redacted'],
+  // What somebody wrote.
+  [/^custom|message|comment|content|reply|note$|^(title|text|body|subject|question)$/i, 'redacted'],
+];
+
+/** An e-mail or IP address, or a text of JSON, whose fields are not looked at. */
+const TELLS = /[^\s@]@[^\s@]+\.[^\s@]|\b\d{1,3}(\.\d{1,3}){3}\b|([0-9a-f]{1,4}:){4}|^\s*[{["]/i;
+
+/**
+ * Takes the customer out of a JSON text, where it stands: every other character stays as it is.
+ *
+ * @throws {SyntaxError} Where it is no JSON, so that nobody knows what is in it.
+ */
+export function redact(text: string): Redacted {
+  const json = text.replace(/^\uFEFF/, '');
+  JSON.parse(json);
+  const pointers = new Set<string>();
+  const pieces = [text.slice(0, text.length - json.length)];
+  let copied = 0;
+  for (const { kind, start, end, path } of jsonValues(json, standInFor)) {
+    const token = json.slice(start, end);
+    const marked = kind === 'name' ? undefined : path?.marked;
+    const standIn = kind === 'number' ? marked && '0' : standInForText(token, marked?.mark);
+    if (standIn === undefined || standIn === token) continue;
+    pieces.push(json.slice(copied, start), standIn);
+    copied = end;
+    pointers.add(toPointer(marked?.at ?? path));
+  }
+  pieces.push(json.slice(copied));
+  return { text: pieces.join(''), redacted: [...pointers] };
+}
+
+function standInFor(field: string): string | undefined {
+  return STAND_INS.find(([known]) => known.test(field))?.[1];
+}
+
+function standInForText(token: string, standIn: string | undefined): string | undefined {
+  const text: string = JSON.parse(token);
+  // Nothing is told by nothing.
+  if (text === '') return undefined;
+  if (standIn !== undefined) return JSON.stringify(standIn);
+  return TELLS.test(text) || isIP(text) > 0 ? '"redacted"' : undefined;
+}
+
+/** What headers must not be kept of: who sent it, from where, and by which right. */
+const TELLING_HEADERS =
+  /^(proxy-)?authorization$|^cookie$|forwarded|[-_]ip$|token|secret|api-?key/i;
+
+/** Headers without what says who somebody is. The signature goes as well: it is made anew. */
+export function redactHeaders(
+  headers: readonly (readonly [name: string, value: string])[],
+  signatureHeader: string,
+): (readonly [name: string, value: string])[] {
+  return headers.map(([name, value]) => {
+    if (name.toLowerCase() === signatureHeader.toLowerCase()) return [name, ''];
+    return [name, TELLING_HEADERS.test(name) ? 'redacted' : value];
+  });
+}

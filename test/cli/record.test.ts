@@ -1,0 +1,324 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { loadFixture, sign } from 'storefront-webhooks/testing';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { chunk, LAST_CHUNK } from '../support/raw-http.js';
+import { type Started, start } from '../support/start.js';
+
+const CLI = ['--import', 'tsx', 'src/cli/index.ts'];
+const secret = 'the secret of production';
+
+let folder: string;
+const running: { stop(): unknown }[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+});
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const saved = () => readdirSync(folder).sort();
+const read = (file: string) => loadFixture(join(folder, file));
+
+async function serve(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  running.push({ stop: () => server.close() && server.closeAllConnections() });
+  const at = server.address();
+  return `http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}`;
+}
+
+/** A receiver that verifies with the secret of production, or another. */
+function serveReceiver(with_ = secret): Promise<string> {
+  const receiver = createReceiver({
+    secret: with_,
+    store: memoryStore(),
+    hooks: { onRejected() {} },
+  }).on('order:*', () => {});
+  return serve(createServer(toNodeHandler(receiver)));
+}
+
+/** A server that keeps the bytes of each request as they came over the wire, and answers. */
+async function serveBytes(answer: string) {
+  let bytes = '';
+  const { createServer: listen } = await import('node:net');
+  const server = listen((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (piece) => {
+      bytes += piece.toString('latin1');
+      const [head = '', body = ''] = bytes.split(/\r\n\r\n(.*)/s);
+      const length = /content-length: (\d+)/i.exec(head)?.[1];
+      const isWhole =
+        length === undefined ? body.endsWith('0\r\n\r\n') : body.length === Number(length);
+      if (isWhole) socket.end(answer, 'latin1');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  running.push({ stop: () => server.close() });
+  const at = server.address();
+  const port = typeof at === 'object' && at ? at.port : 0;
+  return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, bytes: () => bytes };
+}
+
+async function record(url: string, ...flags: string[]): Promise<Started> {
+  const started = await start(
+    process.execPath,
+    [...CLI, 'record', url, '--out', folder, ...flags],
+    { env: { WEBHOOK_SECRET: secret } },
+  );
+  running.push(started);
+  return started;
+}
+
+/** Sends bytes as they are, and gives what came back. */
+function sendRaw(origin: string, ...pieces: (string | Uint8Array)[]): Promise<string> {
+  const { hostname, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.on('data', (piece) => {
+      answer += piece.toString('latin1');
+    });
+    socket.on('end', () => resolve(answer)).on('error', reject);
+    socket.write(Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
+  });
+}
+
+const order = (fields = '') =>
+  `{"id":"ord_1","email":"jane@shop.test","value":10.0,"url_":"a\\/b"${fields},"ip_address":"203.0.113.9","delivered":"KEY-1","status":100}`;
+
+const deliver = (origin: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
+  fetch(`${origin}/webhooks`, {
+    method: 'POST',
+    body,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Service-Event': 'order:paid',
+      'X-Service-Webhook': 'whl_1',
+      'X-Service-Signature': sign(body, secret),
+      ...headers,
+    },
+  });
+
+/** Its lines, as soon as there are so many: a delivery is told of when its answer has left. */
+const told = (recorder: Started, count: number) =>
+  vi.waitFor(() => expect(lines(recorder.output())).toHaveLength(count), 20_000);
+
+const lines = (output: string) =>
+  output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
+describe('storefront-webhooks record', () => {
+  test('passes on and saves, without the customer; replay sends it to a receiver with another secret', async () => {
+    const recorder = await record(`${await serveReceiver()}/webhooks`);
+    const body = order();
+    expect((await deliver(recorder.origin, body)).status).toBe(200);
+    // The provider sends it again, and a forger tries.
+    expect(await (await deliver(recorder.origin, body)).json()).toMatchObject({
+      outcome: 'duplicate',
+    });
+    const forged = { 'X-Service-Webhook': 'whl_2', 'X-Service-Signature': 'ab'.repeat(64) };
+    expect((await deliver(recorder.origin, body, forged)).status).toBe(401);
+    await told(recorder, 3);
+    recorder.terminate();
+    expect(await recorder.ended).toBe(0);
+    expect(recorder.output()).toContain('3 deliveries saved in ');
+    expect(lines(recorder.output())).toMatchObject([
+      { event: 'order:paid', subject: 'ord_1', signature: 'valid', status: 200, attempt: 1 },
+      { outcome: 'duplicate', signature: 'valid', attempt: 2, good: true },
+      { signature: 'wrong', status: 401, attempt: 1, good: false },
+    ]);
+
+    const clean = body
+      .replace('jane@shop.test', 'buyer@example.com')
+      .replace('203.0.113.9', '192.0.2.1')
+      .replace('KEY-1', 'redacted');
+    expect(saved()).toEqual([1, 2, 3].map((n) => `000${n}-order-paid.hook.json`));
+    for (const file of saved()) {
+      expect(Buffer.from(read(file).body).toString()).toBe(clean);
+      expect(read(file).redacted).toEqual(['/email', '/ip_address', '/delivered']);
+      const text = readFileSync(join(folder, file), 'utf8');
+      for (const told of ['jane', '203.0.113', 'KEY-1', sign(body, secret), secret])
+        expect(text).not.toContain(told);
+    }
+    expect(saved().map((file) => [read(file).signing, read(file).expect?.outcome])).toEqual([
+      ['resign', 'handled'],
+      ['resign', 'duplicate'],
+      ['corrupt', 'rejected'],
+    ]);
+    expect(read('0003-order-paid.hook.json').description).toContain('Not verified');
+
+    const again = await serveReceiver('the secret of a test');
+    // Not at once, because this process answers.
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [...CLI, 'replay', folder, again],
+      { env: { ...process.env, WEBHOOK_SECRET: 'the secret of a test' } },
+    );
+    expect(lines(stdout).map(({ outcome, good }) => [outcome, good])).toEqual([
+      ['handled', true],
+      ['duplicate', true],
+      ['rejected', true],
+    ]);
+  });
+
+  test('passes on the bytes as they came: headers in order, in case and twice; the answer, too', async () => {
+    const answer =
+      'HTTP/1.1 203 Odd Reason\r\nx-LOWER: 1\r\nSet-Cookie: a=1\r\nX-b: \xe9\r\nSet-Cookie: b=2\r\nContent-Length: 3\r\nConnection: close\r\n\r\n\x00\xff!';
+    const target = await serveBytes(answer);
+    const recorder = await record(target.url);
+    const body = order();
+    const headers = [
+      'X-sErViCe-EvEnT: order:paid',
+      'X-Twice: 1',
+      'accept-ENCODING: gzip',
+      'X-Twice: 2, 3',
+      'x-service-signature: ab, cd',
+      'X-Latin: caf\xe9',
+      `content-LENGTH: ${body.length}`,
+    ];
+    const head = (host: string, more: readonly string[]) => [
+      `POST /a//b?c=%2F&d HTTP/1.1`,
+      headers[0],
+      `hOSt: ${host}`,
+      ...headers.slice(1),
+      ...more,
+    ];
+    const came = await sendRaw(
+      recorder.origin,
+      Buffer.from(
+        [...head('shop.test', ['Connection: close, X-Hop', 'X-Hop: 1']), '', body].join('\r\n'),
+        'latin1',
+      ),
+    );
+    expect(target.bytes()).toBe(
+      [...head(target.host, ['Connection: close']), '', body].join('\r\n'),
+    );
+    expect(came.replace('Connection: close\r\n', '')).toBe(
+      answer.replace('Connection: close\r\n', ''),
+    );
+    await told(recorder, 1);
+    const { headers: kept, event } = read('0001-order-paid.hook.json');
+    expect(event).toBe('order:paid');
+    expect(kept.map(([name, value]) => `${name}: ${value}`)).toEqual([
+      ...headers.slice(0, 4),
+      'x-service-signature: ',
+      headers[5],
+    ]);
+  });
+
+  test('passes on and saves a body in chunks, and one that a relay has compressed', async () => {
+    const target = await serveBytes('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
+    const recorder = await record(target.url);
+    const body = Buffer.from(order());
+    await sendRaw(
+      recorder.origin,
+      'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n',
+      ...[chunk(body.subarray(0, 9)), chunk(body.subarray(9)), LAST_CHUNK],
+    );
+    await told(recorder, 1);
+    expect(target.bytes()).toMatch(/Transfer-Encoding: chunked/);
+    expect(target.bytes()).toContain(body.toString());
+    expect(Buffer.from(read('0001-unknown.hook.json').body).toString()).toContain('"value":10.0');
+
+    const packed = await serveBytes('HTTP/1.1 415 No\r\nContent-Length: 0\r\n\r\n');
+    const other = await record(packed.url);
+    const response = await deliver(other.origin, gzipSync(body), { 'Content-Encoding': 'gzip' });
+    expect(response.status).toBe(415);
+    await told(other, 1);
+    expect(packed.bytes()).toContain(gzipSync(body).toString('latin1'));
+    const fixture = read('0002-order-paid.hook.json');
+    const text = gunzipSync(fixture.body).toString();
+    expect(text).toContain('buyer@example.com');
+    expect(fixture.expect).toEqual({ status: 415 });
+  });
+
+  test('keeps what came by --as-is, with its signature and only for this user, and warns of it', async () => {
+    const recorder = await record(await serveReceiver(), '--as-is');
+    const body = new Uint8Array([...Buffer.from(order()), 0xff, 0xfe]);
+    await deliver(recorder.origin, order());
+    await deliver(recorder.origin, body, { 'X-Service-Event': '../../x y' });
+    await told(recorder, 2);
+    expect(recorder.output()).toContain('Do not commit it');
+    expect(saved()).toEqual(['0001-order-paid.hook.json', '0002-x-y.hook.json']);
+    const [text, bytes] = saved().map(read);
+    expect(Buffer.from(text?.body ?? []).toString()).toBe(order());
+    expect([...(bytes?.body ?? [])]).toEqual([...body]);
+    const headers = text?.headers.map(([name, value]) => `${name}: ${value}`.toLowerCase());
+    expect(headers).toContain(`x-service-signature: ${sign(order(), secret)}`);
+    expect(text?.signing).toBe('keep');
+    const again = spawnSync('stat', ['-c', '%a', join(folder, '0001-order-paid.hook.json')]);
+    expect(String(again.stdout).trim()).toBe('600');
+  });
+
+  test('does not save what nobody can take the customer out of, and says so', async () => {
+    const recorder = await record(await serveReceiver());
+    expect((await deliver(recorder.origin, 'email=jane@shop.test')).status).toBe(400);
+    await told(recorder, 1);
+    expect(saved()).toEqual([]);
+    expect(recorder.output()).toContain('With --as-is it is saved');
+  });
+
+  test('writes over nothing, stops saving at --max, and refuses what is over --limit', async () => {
+    writeFileSync(join(folder, '0007-mine.hook.json'), 'mine');
+    const recorder = await record(await serveReceiver(), '--max', '2', '--limit', '500');
+    for (let n = 0; n < 3; n++) expect((await deliver(recorder.origin, order())).status).toBe(200);
+    await told(recorder, 3);
+    expect(saved()).toEqual([
+      '0007-mine.hook.json',
+      '0008-order-paid.hook.json',
+      '0009-order-paid.hook.json',
+    ]);
+    expect(readFileSync(join(folder, '0007-mine.hook.json'), 'utf8')).toBe('mine');
+    expect((await deliver(recorder.origin, order(`,"x":"${'y'.repeat(500)}"`))).status).toBe(413);
+    await vi.waitFor(() => expect(recorder.output()).toContain('raise --limit'), 20_000);
+    expect(recorder.output()).toMatch(/as --max has it[\s\S]*raise --limit/);
+  });
+
+  test('answers 502 while the target is down, saves, and tells why', async () => {
+    const gone = createServer();
+    const url = await serve(gone);
+    await new Promise((resolve) => gone.close(resolve));
+    const recorder = await record(url);
+    expect((await deliver(recorder.origin, order())).status).toBe(502);
+    await told(recorder, 1);
+    expect(lines(recorder.output())).toMatchObject([
+      { status: 0, good: false, cause: expect.stringContaining('ECONNREFUSED') },
+    ]);
+    expect(read('0001-order-paid.hook.json').expect).toBeUndefined();
+  });
+
+  test('without a secret, says that nothing was checked', async () => {
+    const url = await serveReceiver();
+    const recorder = await start(process.execPath, [...CLI, 'record', url, '--out', folder], {
+      env: { WEBHOOK_SECRET: '' },
+    });
+    running.push(recorder);
+    await deliver(recorder.origin, order());
+    await told(recorder, 1);
+    expect(lines(recorder.output())).toMatchObject([{ signature: 'unchecked', good: true }]);
+    expect(read('0001-order-paid.hook.json').description).toContain('no secret was given');
+  });
+
+  test.each([
+    [['record', 'localhost:3000'], 'http://localhost:3000/webhooks'],
+    [['record', 'http://shop.test/webhooks'], '--plain-http'],
+  ])('refuses a target that cannot be one: %j', (args, hint) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...CLI, ...args], {
+      encoding: 'utf8',
+    });
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(hint);
+    expect(existsSync('test/webhooks')).toBe(false);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { redact } from '../../../src/cli/record/redact.js';
+
+const redacted = (text: string) => redact(text).text;
+
+describe('what is redacted of a body', () => {
+  test('is replaced where it stands, and every other byte stays', () => {
+    const body =
+      '{ "id":"ord_1", "value" : 10.0,"email":"jane@shop.test",\r\n"path":"a\\/b","n":9007199254740993,"note\\u0041":1e2,"delivered":null }';
+    expect(redact(body)).toEqual({
+      text: body.replace('jane@shop.test', 'buyer@example.com'),
+      redacted: ['/email'],
+    });
+  });
+
+  test.each([
+    ['ip_address', '"203.0.113.9"', '"192.0.2.1"'],
+    ['user_agent', '"Mozilla/5.0 (X11)"', '"Mozilla/5.0"'],
+    ['delivered', '"KEY-1"', '"redacted"'],
+    ['delivered', '["KEY-1",{"key":"KEY-2"}]', '["redacted",{"key":"redacted"}]'],
+    ['info', '"KEY-1,KEY-2"', '"redacted"'],
+    ['custom', '{"discord":"jane#1","size":42}', '{"discord":"redacted","size":0}'],
+    ['billing_address', '{"line_1":"1 Road","zip":1234}', '{"line_1":"redacted","zip":0}'],
+    ['first_name', '"Jane"', '"redacted"'],
+    ['referral', '"https://x.test/?token=1"', '"https://example.com/redacted"'],
+    ['message', '"I am Jane"', '"redacted"'],
+  ])('%s: %s', (field, value, standIn) => {
+    const body = `{"id":1,"${field}":${value},"status":100}`;
+    expect(redact(body)).toEqual({
+      text: `{"id":1,"${field}":${standIn},"status":100}`,
+      redacted: [`/${field}`],
+    });
+  });
+
+  test('is found wherever it stands: in a wrapped record, in a list, under an escaped or a doubled name', () => {
+    expect(redact('{"event":"order:paid","data":{"email":"a@b.test"}}').redacted).toEqual([
+      '/data/email',
+    ]);
+    expect(redact('[{"a/b~":{"email":"a@b.test"}}]').redacted).toEqual(['/0/a~1b~0/email']);
+    expect(redacted('{"\\u0065mail":"jane"}')).toBe('{"\\u0065mail":"buyer@example.com"}');
+    expect(redacted('{"email":"one","email":"two"}')).not.toMatch(/one|two/);
+  });
+
+  test.each([
+    '{"whatever":"write to jane@shop.test"}',
+    '{"whatever":"jane\\u0040shop.test"}',
+    '{"whatever":"from 203.0.113.9"}',
+    '{"whatever":"2001:db8::1"}',
+    '{"jane@shop.test":1}',
+    '"{\\"name\\":\\"jane\\"}"',
+  ])('is what looks like it, in a field that nobody knows: %s', (body) => {
+    expect(redacted(body)).not.toMatch(/jane|203|db8/);
+    expect(() => JSON.parse(redacted(body))).not.toThrow();
+  });
+
+  test('leaves what is about nobody', () => {
+    const body =
+      '{"id":"ord_1","product_id":"p","product_title":"Tuner 2.0","country_code":"DE","value":"19.90","status":100,"email":"","custom":{},"delivered":null,"created_at":"2026-11-20T10:00:00.000000+00:00"}';
+    expect(redact(body)).toEqual({ text: body, redacted: [] });
+  });
+
+  test('keeps a byte order mark, and takes what is nested deep in its stride', () => {
+    expect(redacted('\uFEFF{"email":"jane"}')).toBe('\uFEFF{"email":"buyer@example.com"}');
+    const deep = `${'['.repeat(200_000)}"a@b.test"${']'.repeat(200_000)}`;
+    expect(redacted(deep)).toBe(deep.replace('a@b.test', 'redacted'));
+    const long = `{"custom":[${'"jane",'.repeat(100_000)}0]}`;
+    expect(redact(long).redacted).toEqual(['/custom']);
+  });
+
+  test('is nothing where it is no JSON', () => {
+    expect(() => redact('email=jane@shop.test')).toThrow(SyntaxError);
+  });
+});
