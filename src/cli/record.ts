@@ -194,10 +194,13 @@ class Recorder {
     const about = { time, event, id, ...subjectOf(body), signature, attempt };
     const report = { ...about, status, outcome, ms, good };
     if (good) return report;
-    const why = explain(
+    const why = explain({
       status,
-      error && `It was answered 502, because the target failed: ${error}.`,
-    );
+      outcome,
+      event,
+      error: error ? `It was answered 502, because the target failed: ${error}.` : 'No answer.',
+      expect: undefined,
+    });
     const repeat = file && `npx storefront-webhooks replay ${quote(file)} ${quote(this.#address)}`;
     return {
       ...report,

@@ -34,8 +34,15 @@ export async function runInTerminal(columns: number, args: readonly string[], en
     env: { ...process.env, TERM: 'xterm-256color', ...env },
   });
   const { stdout, ...rest } = await collect(child, '');
-  return { ...rest, stdout, lines: stdout.replace(COLOURS, '').trimEnd().split(/\r?\n/) };
+  return {
+    ...rest,
+    stdout,
+    lines: stdout.replace(PROGRESS, '').replace(COLOURS, '').trimEnd().split(/\r?\n/),
+  };
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what takes a line away again.
+const PROGRESS = /[^\n]*\r\u001b\[K/g;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal is told.
 const COLOURS = /\u001b\[[\d;]*[mK]/g;
