@@ -73,7 +73,7 @@ export default [
     external: [/^storefront-webhooks(\/|$)/],
     // For what is CommonJS of what it holds.
     banner: {
-      js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
+      js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
     },
   },
 ] satisfies Options[];

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 import { redisStore } from 'storefront-webhooks/redis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { LAYOUT } from '../../../src/stores/layout-version.js';
 import { installed, withRuntimes } from '../../runtimes/installed.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
@@ -55,18 +55,31 @@ withPostgres('in PostgreSQL', () => {
   let server: PostgresServer;
   let admin: pg.Pool;
   let pool: pg.Pool;
+  let databases = 0;
   beforeAll(async () => {
     server = await startPostgres();
-    admin = new pg.Pool({ connectionString: server.url });
-    pool = new pg.Pool({ connectionString: server.url });
   }, 60_000);
-  afterAll(async () => {
-    await Promise.all([admin.end(), pool.end()]);
-    await server.remove();
+  // A database for each, so that what one has begun cannot end in another.
+  beforeEach(async () => {
+    const name = `layouts_${++databases}`;
+    const root = new pg.Client(server.url);
+    await root.connect();
+    await root.query(`CREATE DATABASE ${name}`);
+    await root.end();
+    const connectionString = Object.assign(new URL(server.url), { pathname: name }).href;
+    admin = new pg.Pool({ connectionString });
+    pool = new pg.Pool({ connectionString });
   });
+  afterEach(() => Promise.all([admin.end(), pool.end()]));
+  afterAll(() => server.remove());
+
+  /** The tables of the latest layout but this one, brought up to date. */
+  const open = async () => {
+    await admin.query(dump(layouts('postgres.sql').at(-1) ?? ''));
+    await postgresStore(pool).count({ state: 'dead' });
+  };
 
   test.each(layouts('postgres.sql'))('%s is brought up to date', async (name) => {
-    await admin.query('DROP TABLE IF EXISTS webhook_delivery, webhook_effect');
     await admin.query(dump(name));
     // Two at once, as in a deploy.
     const [store, other] = [postgresStore(pool), postgresStore(admin)];
@@ -81,6 +94,7 @@ withPostgres('in PostgreSQL', () => {
 
   test('what a later version has made is refused, and left as it is', async () => {
     const { layout, beside } = NEWER;
+    await open();
     for (const table of ['webhook_delivery', 'webhook_effect']) {
       await admin.query(
         `COMMENT ON TABLE ${table} IS 'storefront-webhooks, layout ${layout}, beside ${beside}'`,
@@ -101,6 +115,7 @@ withPostgres('in PostgreSQL', () => {
   });
 
   test('what a later version has made that says it can live beside this one is used', async () => {
+    await open();
     await admin.query(
       `COMMENT ON TABLE webhook_delivery IS 'storefront-webhooks, layout ${LAYOUT + 1}, beside ${LAYOUT}'`,
     );
