@@ -65,7 +65,7 @@ export interface CrashReport {
  *       await once('book', () => book(order.id));
  *     }),
  *   'order:paid',
- *   { observe: { mail: async (to: string) => {}, book: async (id: string) => {} } },
+ *   { observe: { mail: async (_to: string) => {}, book: async (_id: string) => {} } },
  * );
  * expect(findings).toEqual([]);
  */
