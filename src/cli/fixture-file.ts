@@ -59,7 +59,7 @@ export function numbersIn(folder: string): () => number {
  * Writes a file that is not there yet.
  *
  * @param options.isPrivate - Whether only this user may read it. Default false.
- * @returns Whether it was written: nothing is ever written over.
+ * @returns Its path; `undefined` where there is a file of that name already, which is left as it is.
  */
 export function writeNew(
   folder: string,

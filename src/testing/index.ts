@@ -1,4 +1,10 @@
 export { sign } from '../request/signature.js';
+export {
+  type CrashFinding,
+  type CrashOptions,
+  type CrashReport,
+  crashPoints,
+} from './crash/crash-points.js';
 export type { Fixture, Signing } from './fixture.js';
 export { loadFixture, shippedFixtures } from './load.js';
 export type { ReplayFaults } from './prepare.js';

@@ -14,7 +14,7 @@ type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unkno
 type FetchHandler = (request: Request) => Response | Promise<Response>;
 
 /** A receiver, or goods. */
-interface ReceiverLike {
+export interface ReceiverLike {
   receive(request: WebhookRequest): Promise<WebhookResponse<string | Uint8Array>>;
   readonly [SIGN]: Signing;
 }

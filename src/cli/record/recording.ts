@@ -100,7 +100,11 @@ const CODINGS: Readonly<
 /** No more of what is compressed than this: it may be made to be endless. */
 const MAX_DECODED = 16 * 1024 * 1024;
 
-function redactBody({ headers, body }: Arrived): Pick<Saved, 'body' | 'redacted'> | undefined {
+/** A body without its customer; `undefined` where nobody can tell what is in it. */
+export function redactBody({
+  headers,
+  body,
+}: Pick<Saved, 'headers' | 'body'>): Pick<Saved, 'body' | 'redacted'> | undefined {
   if (body.length === 0) return { body, redacted: [] };
   const [, coding = ''] = headers.find(([name]) => /^content-encoding$/i.test(name)) ?? [];
   const [decode, encode] = CODINGS[coding.trim().toLowerCase()] ?? [];

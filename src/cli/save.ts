@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { UsageError } from 'storefront-webhooks';
+import { numbersIn, type Saved, toFileName, toFixtureText, writeNew } from './fixture-file.js';
+import type { Printer } from './printer.js';
+import { redactBody } from './record/recording.js';
+import { redactHeaders } from './record/redact.js';
+import { readLog } from './save/log.js';
+import { findReceiver, toTestText } from './save/test-file.js';
+import { quote } from './shell.js';
+import { readBytes, readSource } from './source.js';
+
+interface Flags {
+  readonly out: string;
+  readonly receiver: string;
+  readonly event?: string;
+  readonly asIs: boolean;
+  readonly headerPrefix: string;
+}
+
+/** `save`: makes a test of a delivery. */
+export function addSave(program: Command, printer: Printer): void {
+  program
+    .command('save <file>')
+    .summary('make a vitest test of a delivery')
+    .description(
+      "Writes a fixture and a vitest test beside it, which sends it to your own receiver and expects it to be handled. <file> is a recording (.hook.json), a webhook log as the provider's API gives it, or a body.",
+    )
+    .option('--out <folder>', 'where to write', 'test/webhooks')
+    .option('--receiver <file>', 'the module that exports your receiver', 'src/webhooks.ts')
+    .option('--event <name>', 'the event of a body that does not say it')
+    .option('--as-is', 'keep the customer and the goods', false)
+    .option('--header-prefix <text>', 'what the headers begin with', 'X-Service-')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx storefront-webhooks save test/webhooks/0007-order-paid.hook.json --receiver src/webhooks.ts',
+    )
+    .action((file: string, flags: Flags) => run(file, flags, printer));
+}
+
+function run(file: string, flags: Flags, printer: Printer): void {
+  const receiver = findReceiver(flags.receiver);
+  const saved = toTested(clean(read(file, flags), flags));
+  const { out } = flags;
+  const nextNumber = numbersIn(out);
+  const name = `${String(nextNumber()).padStart(4, '0')}-${toFileName(saved.event)}`;
+  const fixture = write(out, `${name}.hook.json`, toFixtureText(saved), flags.asIs);
+  const test = join(out, `${name}.test.ts`);
+  write(out, `${name}.test.ts`, toTestText(`${name}.hook.json`, test, saved, receiver));
+  const next = `npx vitest run ${quote(test)}`;
+  printer.found({ fixture, test, next }, () => [
+    `${fixture}  the delivery${saved.redacted.length > 0 ? `, without ${saved.redacted.join(', ')}` : ''}`,
+    `${test}  the test`,
+    `Next: ${next}`,
+  ]);
+}
+
+function read(file: string, { event }: Flags): Saved {
+  if (file.endsWith('.hook.json')) return readSource(file);
+  const log = existsSync(file) ? readLog(readBytes(file)) : undefined;
+  return log ?? readSource(file, event);
+}
+
+function clean(saved: Saved, { asIs, headerPrefix }: Flags): Saved {
+  if (asIs) return saved;
+  const cleaned = redactBody(saved);
+  if (!cleaned) {
+    throw new UsageError(
+      'fixture_invalid',
+      'The body is no JSON in UTF-8, so the customer cannot be taken out of it: with --as-is it is saved as it is.',
+    );
+  }
+  return {
+    ...saved,
+    ...cleaned,
+    redacted: [...new Set([...saved.redacted, ...cleaned.redacted])],
+    headers: redactHeaders(saved.headers, `${headerPrefix}Signature`),
+    // A signature that is kept does not fit any more.
+    signing: saved.signing === 'keep' ? 'resign' : saved.signing,
+  };
+}
+
+/** What should become of it: what was not signed well is to be refused, and all else is to be handled. */
+function toTested(saved: Saved): Saved {
+  const isForged = saved.signing === 'omit' || saved.signing === 'corrupt';
+  return {
+    ...saved,
+    expect: isForged ? { status: 401, outcome: 'rejected' } : { status: 200, outcome: 'handled' },
+  };
+}
+
+function write(folder: string, name: string, text: string, isPrivate = false): string {
+  const written = writeNew(folder, name, text, { isPrivate });
+  if (written !== undefined) return written;
+  throw new UsageError(
+    'option_invalid',
+    `${join(folder, name)} is there already, and is left as it is. Name another folder with --out.`,
+  );
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { UsageError } from 'storefront-webhooks';
+import type { Saved } from '../fixture-file.js';
+
+/** What a module of the seller's gives a receiver by. */
+export interface ReceiverExport {
+  readonly module: string;
+  readonly name: string;
+  /** Whether it makes one of a secret. */
+  readonly isFunction: boolean;
+}
+
+const EXPORT =
+  /^export\s+(?:(const|let|var)|(?:async\s+)?function)\s+(\w*receiver\w*)\s*(?::[^=]*)?(=\s*(?:async\s*)?(?:\(|function|\w+\s*=>))?/gim;
+
+/**
+ * Finds what a module exports that has to do with a receiver.
+ *
+ * @throws {UsageError} Where there is no such module, or nothing in it.
+ */
+export function findReceiver(module: string): ReceiverExport {
+  const source = read(module);
+  const [found] = Array.from(source.matchAll(EXPORT), ([, variable, name = '', made]) => ({
+    module,
+    name,
+    isFunction: variable === undefined || made !== undefined,
+  }));
+  if (found) return found;
+  if (/^export\s+default\s/m.test(source)) return { module, name: 'default', isFunction: false };
+  throw new UsageError(
+    'receiver_invalid',
+    `${module} exports no receiver: write export const receiver = createReceiver(…), or export function makeReceiver(secret).`,
+  );
+}
+
+function read(module: string): string {
+  try {
+    return readFileSync(module, 'utf8');
+  } catch {
+    throw new UsageError(
+      'receiver_invalid',
+      `There is no ${module}: name the file that exports your receiver with --receiver.`,
+    );
+  }
+}
+
+/** A vitest test which sends a saved delivery to the seller's own receiver. */
+export function toTestText(
+  fixture: string,
+  file: string,
+  { event, expect }: Saved,
+  from: ReceiverExport,
+): string {
+  const path = relative(dirname(file), resolve(from.module)).replaceAll('\\', '/');
+  const module = (path.startsWith('.') ? path : `./${path}`).replace(/\.(m|c)?ts$/, '.$1js');
+  const { status = 200, outcome } = expect ?? {};
+  const imported = from.name === 'default' ? 'default: receiver' : from.name;
+  const receiver = from.name === 'default' ? 'receiver' : from.name;
+  const title = `${event} of ${fixture} is ${outcome ?? `answered ${status}`}`;
+  return `import { fileURLToPath } from 'node:url';
+import { loadFixture, replay } from 'storefront-webhooks/testing';
+import { expect, test } from 'vitest';
+
+const secret = 'a secret for tests';
+const file = fileURLToPath(new URL(${text(`./${fixture}`)}, import.meta.url));
+
+test(${text(title)}, async () => {
+  process.env.WEBHOOK_SECRET ??= secret;
+  const { ${imported} } = await import(${text(module)});
+  const answer = await replay(${receiver}${from.isFunction ? '(secret)' : ''}, loadFixture(file));
+  // Why it failed is in the answer, or told on stderr with the line.
+  expect(answer.status, answer.body).toBe(${status});
+${outcome === undefined ? '' : `  expect(answer.outcome).toBe(${text(outcome)});\n`}});
+`;
+}
+
+/** As it stands in a module, whoever has chosen it. */
+function text(value: string): string {
+  const json = JSON.stringify(value).replace(
+    /[\u2028\u2029]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16)}`,
+  );
+  return /^"[^'\\]*"$/.test(json) ? `'${json.slice(1, -1)}'` : json;
+}

@@ -1,0 +1,24 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { toFileName, writeNew } from '../../src/cli/fixture-file.js';
+
+test('a file that is there is left as it is', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+  expect(writeNew(folder, 'a.hook.json', 'first')).toBe(join(folder, 'a.hook.json'));
+  expect(writeNew(folder, 'a.hook.json', 'second')).toBeUndefined();
+  expect(readFileSync(join(folder, 'a.hook.json'), 'utf8')).toBe('first');
+  rmSync(folder, { recursive: true });
+});
+
+test.each([
+  ['order:paid', 'order-paid'],
+  ['product:out_of_stock', 'product-out_of_stock'],
+  ['../../etc/passwd', 'etc-passwd'],
+  ['C:\\x\0y', 'c-x-y'],
+  ['…', 'unknown'],
+  ['x'.repeat(300), 'x'.repeat(40)],
+])('an event that its sender calls %j is part of a file name as %s', (event, name) => {
+  expect(toFileName(event)).toBe(name);
+});

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { loadFixture } from 'storefront-webhooks/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const CLI = ['--import', import.meta.resolve('tsx'), resolve('src/cli/index.ts')];
+
+let project: string;
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+  mkdirSync(join(project, 'src'));
+  symlinkSync(resolve('node_modules'), join(project, 'node_modules'));
+  write('package.json', '{ "type": "module" }');
+  write(
+    'vitest.config.ts',
+    `export default { cacheDir: '.cache', resolve: { alias: [
+      { find: 'storefront-webhooks/testing', replacement: ${JSON.stringify(resolve('src/testing/index.ts'))} },
+      { find: 'storefront-webhooks', replacement: ${JSON.stringify(resolve('src/index.ts'))} },
+    ] } };`,
+  );
+  write('src/webhooks.ts', receiver("throw new Error('no stock left');"));
+});
+afterEach(() => rmSync(project, { recursive: true }));
+
+function write(file: string, text: string | Uint8Array) {
+  writeFileSync(join(project, file), text);
+}
+
+const receiver = (body: string) => `import { createReceiver } from 'storefront-webhooks';
+export const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET });
+receiver.on('order:paid', () => {
+  ${body}
+});
+`;
+
+const tsconfig = resolve('tsconfig.json');
+const run = (...args: string[]) =>
+  spawnSync(process.execPath, [...CLI, ...args], {
+    cwd: project,
+    encoding: 'utf8',
+    // Where the command finds the package itself.
+    env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig },
+  });
+
+const runTest = (file: string) => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [resolve('node_modules/vitest/vitest.mjs'), 'run', file],
+    {
+      cwd: project,
+      encoding: 'utf8',
+      env: { ...process.env, NO_COLOR: '1', WEBHOOK_SECRET: undefined },
+    },
+  );
+  return { status, output: stdout + stderr };
+};
+
+const body =
+  '{"id":"ord_1","email":"jane@shop.test","value":10.0,"status":100,"delivered":"KEY-1","ip_address":"203.0.113.9"}';
+const files = () => readdirSync(join(project, 'test/webhooks')).sort();
+
+describe('storefront-webhooks save', () => {
+  test('makes a test that fails with the cause, and passes once it is mended', () => {
+    write('body.json', body);
+    const { status, stdout, stderr } = run('save', 'body.json', '--event', 'order:paid');
+    expect([status, stderr]).toEqual([0, '']);
+    const told = JSON.parse(stdout);
+    expect(told.next).toBe('npx vitest run test/webhooks/0001-order-paid.test.ts');
+    const fixture = loadFixture(join(project, told.fixture));
+    expect(Buffer.from(fixture.body).toString()).toContain('"value":10.0');
+    expect(readFileSync(join(project, told.fixture), 'utf8')).not.toMatch(/jane|KEY-1|203\.0/);
+
+    const failed = runTest(told.test);
+    expect(failed.status).toBe(1);
+    expect(failed.output).toContain('no stock left');
+    expect(failed.output).toMatch(/src\/webhooks\.ts:4/);
+    expect(failed.output).toContain('1 failed');
+
+    write('src/webhooks.ts', receiver(''));
+    expect(runTest(told.test)).toMatchObject({ status: 0 });
+  });
+
+  test('takes a webhook log of the provider, and never writes over what is there', () => {
+    const log = `{"id":"whl_9","url":"https://x.test/hook","event":"order:paid","payload":${body},"response":"no","response_code":500,"retries":3}`;
+    write('log.json', log);
+    for (let n = 0; n < 2; n++) expect(run('save', 'log.json').status).toBe(0);
+    expect(files()).toEqual(
+      ['0001', '0002'].flatMap((n) => [`${n}-order-paid.hook.json`, `${n}-order-paid.test.ts`]),
+    );
+    const {
+      headers,
+      body: bytes,
+      expect: expected,
+    } = loadFixture(join(project, 'test/webhooks/0001-order-paid.hook.json'));
+    expect(headers).toContainEqual(['X-Service-Webhook', 'whl_9']);
+    expect(Buffer.from(bytes).toString()).toBe(
+      body
+        .replace('jane@shop.test', 'buyer@example.com')
+        .replace('KEY-1', 'redacted')
+        .replace('203.0.113.9', '192.0.2.1'),
+    );
+    expect(expected).toEqual({ status: 200, outcome: 'handled' });
+  });
+
+  test('takes a recording, and a function that makes the receiver, in another place', () => {
+    mkdirSync(join(project, 'app'));
+    write(
+      'app/hooks.ts',
+      "import { createReceiver } from 'storefront-webhooks';\nexport const makeReceiver = (secret: string) => createReceiver({ secret }).on('order:*', () => {});\n",
+    );
+    const args = ['--out', 'spec/hooks', '--receiver', 'app/hooks.ts'];
+    const { stdout } = run('save', resolve('fixtures/order-paid/default.hook.json'), ...args);
+    expect(runTest(JSON.parse(stdout).test)).toMatchObject({ status: 0 });
+  });
+
+  test('has an event as text, and in no code, whatever its sender has called it', () => {
+    write('body.json', body);
+    const event = "x'); process.exit(3); ('\u2028../../y";
+    const { stdout } = run('save', 'body.json', '--event', event);
+    const { test: file, fixture } = JSON.parse(stdout);
+    expect(file).toBe('test/webhooks/0001-x-process-exit-3-y.test.ts');
+    expect(loadFixture(join(project, fixture)).event).toBe(event);
+    // It is known to nobody, so it is not handled: that, and nothing else, is what fails.
+    expect(runTest(file).output).toMatch(/expected 'ignored' to be 'handled'|1 failed/);
+  });
+
+  test.each([
+    [['nothing.json'], 'no event, fixture or file nothing.json'],
+    [['body.json', '--event', 'order:paid', '--receiver', 'src/none.ts'], 'with --receiver'],
+    [['body.json', '--event', 'order:paid', '--receiver', 'package.json'], 'exports no receiver'],
+    [['form.txt', '--event', 'order:paid'], '--as-is'],
+    [['body.json'], '--event'],
+  ])('says what is missing, and writes nothing: %j', (args, hint) => {
+    write('body.json', body);
+    write('form.txt', 'email=jane@shop.test');
+    const { status, stdout, stderr } = run('save', ...args);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(hint);
+    expect(readdirSync(project)).not.toContain('test');
+  });
+});

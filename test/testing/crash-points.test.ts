@@ -1,0 +1,228 @@
+import {
+  createReceiver,
+  type IdempotencyStore,
+  type Order,
+  type WebhookEvent,
+} from 'storefront-webhooks';
+import { crashPoints } from 'storefront-webhooks/testing';
+import { describe, expect, test } from 'vitest';
+
+const secret = 'a secret for tests';
+const observe = {
+  mail: async (_to: string) => {},
+  book: async (_id: string) => 'booked',
+  stock: async () => {},
+  key: () => 'AAAA',
+};
+type Shop = typeof observe;
+type Paid = WebhookEvent<'order:paid', Order>;
+
+const quiet = { onError() {}, onRejected() {} };
+const shop =
+  (handler: (event: Paid, shop: Shop) => unknown) => (store: IdempotencyStore, effects: Shop) =>
+    createReceiver({ secret, store, hooks: quiet }).on('order:paid', (event) =>
+      handler(event, effects),
+    );
+const find = (handler: (event: Paid, shop: Shop) => unknown) =>
+  crashPoints(shop(handler), 'order:paid', { observe });
+const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
+
+/** What was found, by the names of the effects that stand at the lines. */
+async function told(handler: (event: Paid, shop: Shop) => unknown) {
+  const { findings } = await find(handler);
+  return findings.map(({ effect, problem, times }) => `${effect} ${problem} ${times}`);
+}
+
+describe('crashPoints', () => {
+  test('finds an effect that is outside of once(), and the lines between which it is missing', async () => {
+    const { findings, points } = await find(async ({ payload, once }, { mail, book }) => {
+      await mail(payload.email);
+      await once('book', () => book(payload.id));
+    });
+    expect(findings).toMatchObject([{ effect: 'mail', problem: 'twice', times: 2 }]);
+    const [finding] = findings;
+    const line = (place = '') =>
+      Number(/^test\/testing\/crash-points\.test\.ts:(\d+):\d+$/.exec(place)?.[1]);
+    expect(line(finding?.before)).toBe(line(finding?.after) + 1);
+    expect(points).toEqual([finding?.after, finding?.before]);
+    expect(finding?.message).toContain(
+      `Give mail a once() of its own, which ends before ${finding?.before}.`,
+    );
+  });
+
+  test('finds nothing where each effect has its once(), in whichever way it is written', async () => {
+    expect(
+      await told(async ({ payload, once }, { mail, book, stock, key }) => {
+        await once('mail', async () => {
+          await mail(payload.email);
+        });
+        await pause();
+        const id = await once('book', async () => {
+          const booked = await book(payload.id);
+          return booked;
+        });
+        await Promise.resolve(id);
+        await once('key', key);
+        await once('stock', stock);
+      }),
+    ).toEqual([]);
+  });
+
+  test('finds nothing where steps run side by side, and nothing for the last effect alone', async () => {
+    const slow = { ...observe, mail: pause };
+    const { findings } = await crashPoints(
+      shop(async ({ payload, once }, { mail, book, stock }) => {
+        await Promise.all([
+          once('mail', () => mail(payload.email)),
+          once('book', () => book(payload.id)),
+        ]);
+        await stock();
+      }),
+      'order:paid',
+      { observe: slow },
+    );
+    expect(findings).toEqual([]);
+  });
+
+  test('leaves nothing behind that goes on', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+    const before = timers();
+    await find(async ({ payload }, { mail, book }) => {
+      await mail(payload.email);
+      await book(payload.id);
+    });
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
+  test('finds the first of two effects in one once()', async () => {
+    expect(
+      await told(({ payload, once }, { mail, book }) =>
+        once('both', async () => {
+          await mail(payload.email);
+          await book(payload.id);
+        }),
+      ),
+    ).toEqual(['mail twice 2']);
+  });
+
+  test('finds an effect before something else that is waited for, which nobody observes', async () => {
+    for (const wait of [pause, async () => {}])
+      expect(
+        await told(async ({ payload }, { mail }) => {
+          await mail(payload.email);
+          await wait();
+        }),
+      ).toEqual(['mail twice 2']);
+    expect(
+      await told(({ payload, once }, { mail }) =>
+        once('mail', async () => {
+          await mail(payload.email);
+          await pause();
+        }),
+      ),
+    ).toEqual(['mail twice 2']);
+  });
+
+  test('finds each of several, also one that gives no promise', async () => {
+    expect(
+      await told(async ({ payload }, { key, mail, book, stock }) => {
+        key();
+        await mail(payload.email);
+        await book(payload.id);
+        await stock();
+      }),
+    ).toEqual(['key twice 2', 'mail twice 2', 'book twice 2']);
+    const { findings } = await crashPoints(
+      (store, { key, note }) =>
+        createReceiver({ secret, store, hooks: quiet }).on('order:paid', () => {
+          key();
+          note();
+        }),
+      'order:paid',
+      { observe: { key: () => 'AAAA', note: () => {} } },
+    );
+    expect(findings).toMatchObject([{ effect: 'key', problem: 'twice' }]);
+  });
+
+  test('finds one that gives no promise, before something else that is waited for', async () => {
+    expect(
+      await told(async (_event, { key }) => {
+        key();
+        await pause();
+      }),
+    ).toEqual(['key twice 2']);
+    expect(
+      await told(async ({ once }, { key }) => {
+        await Promise.all([once('key', key), once('other', async () => {})]);
+        await pause();
+      }),
+    ).toEqual([]);
+  });
+
+  test('finds an effect that nothing waits for', async () => {
+    expect(
+      await told(async ({ payload, once }, { mail, book }) => {
+        await once('book', () => book(payload.id));
+        void mail(payload.email);
+      }),
+    ).toEqual(['mail lost 1']);
+  });
+
+  test('counts an effect that happens several times in a handler', async () => {
+    const twoMails = async ({ payload, once }: Paid, { mail, stock }: Shop) => {
+      await once('first', () => mail(payload.email));
+      await mail('me@shop.test');
+      await once('stock', stock);
+    };
+    expect(await told(twoMails)).toEqual(['mail twice 3']);
+  });
+
+  test('finds a delivery that cannot be handled after a crash', async () => {
+    const seen = new Set<string>();
+    let run = 0;
+    const { findings } = await crashPoints(
+      (store, { stock }: { stock: Shop['stock'] }) => {
+        run += 1;
+        return createReceiver({ secret, store, hooks: quiet }).on('order:paid', async () => {
+          // Each run of its own, and its repetition.
+          const id = `order ${run >> 1}`;
+          if (seen.has(id)) throw new Error('It is there already.');
+          seen.add(id);
+          await stock();
+        });
+      },
+      'order:paid',
+      { observe: { stock: observe.stock } },
+    );
+    expect(findings).toMatchObject([{ problem: 'unfinished', effect: 'stock' }]);
+  });
+
+  test('takes what handlers beside each other do as what it is: their own', async () => {
+    const { findings } = await crashPoints(
+      (store, { mail, book }) =>
+        createReceiver({ secret, store, hooks: quiet })
+          .on('order:paid', () => mail('a'), { name: 'mail' })
+          .on('order:paid', ({ payload }) => book(payload.id), {
+            name: 'book',
+            oncePer: ({ id }) => id,
+          }),
+      'order:paid',
+      { observe },
+    );
+    expect(findings).toEqual([]);
+  });
+
+  test('says what is wrong with how it is used', async () => {
+    const ok = shop(() => {});
+    // @ts-expect-error
+    await expect(crashPoints(ok, 'order:paid', { observe, obseve: {} })).rejects.toThrow('obseve');
+    await expect(crashPoints(ok, 'order:created', { observe })).rejects.toThrow('200 ignored');
+    await expect(
+      crashPoints(() => createReceiver({ secret }), 'order:paid', { observe: {} }),
+    ).rejects.toThrow('observe: {');
+    // @ts-expect-error
+    await expect(crashPoints(() => 1, 'order:paid', { observe })).rejects.toThrow(
+      'returns a receiver',
+    );
+  });
+});
