@@ -129,6 +129,16 @@ npx storefront-webhooks record http://localhost:3000/webhooks --out test/webhook
 
 What is of the customer is taken out, and the delivery is signed anew when it is replayed. \`--as-is\` keeps the bytes and the signature, which can be sent again by whoever has the file.
 
+## save
+
+From a delivery to a failing test of your own, with its fixture:
+
+\`\`\`sh
+npx storefront-webhooks save test/webhooks/0001-order-paid.hook.json --receiver ./src/webhooks.ts
+\`\`\`
+
+It takes a recording, a webhook log as the provider's service gives it, or a body.
+
 ## sandbox
 
 The provider's whole service, on your machine: [sandbox.md](sandbox.md).
