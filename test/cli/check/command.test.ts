@@ -43,7 +43,7 @@ async function run(command: string, args: readonly string[], input = '') {
 }
 
 const check = (...args: string[]) => run(process.execPath, [...CLI, ...args]);
-const only = (...rows: string[]) => rows.flatMap((row) => ['--only', row]);
+const rowsOf = (...rows: string[]) => rows.flatMap((row) => ['--only', row]);
 const observed = ({ url }: RunningEndpoint) => `${url.origin}/goods/{order}`;
 const records = (stdout: string) =>
   stdout
@@ -53,7 +53,7 @@ const records = (stdout: string) =>
 
 describe('storefront-webhooks check', () => {
   test('says in a pipe which rows failed, what a customer suffers, and how to repeat it', async () => {
-    const args = [bad.url.href, '--observe', observed(bad), ...only('duplicate', 'tampered')];
+    const args = [bad.url.href, '--observe', observed(bad), ...rowsOf('duplicate', 'tampered')];
     const { status, stdout, stderr } = await check(...args);
     const [duplicate, tampered] = records(stdout);
     expect(duplicate).toMatchObject({
@@ -83,7 +83,7 @@ describe('storefront-webhooks check', () => {
         bad.url.href,
         '--observe',
         observe,
-        ...only('fresh-id'),
+        ...rowsOf('fresh-id'),
       );
       expect(records(stdout)).toMatchObject([{ row: 'fresh-id', verdict: 'failed', goods: 2 }]);
       expect(status).toBe(1);
@@ -91,7 +91,7 @@ describe('storefront-webhooks check', () => {
   });
 
   test('takes differences where all goods are counted', async () => {
-    const args = ['--observe', `${bad.url.origin}/goods`, ...only('duplicate', 'unsigned')];
+    const args = ['--observe', `${bad.url.origin}/goods`, ...rowsOf('duplicate', 'unsigned')];
     const { stdout } = await check(bad.url.href, ...args);
     expect(records(stdout)).toMatchObject([
       { row: 'duplicate', verdict: 'failed', goods: 3 },
@@ -100,7 +100,10 @@ describe('storefront-webhooks check', () => {
   });
 
   test('does not call well what only the goods could tell', async () => {
-    const { status, stdout, stderr } = await check(bad.url.href, ...only('duplicate', 'unsigned'));
+    const { status, stdout, stderr } = await check(
+      bad.url.href,
+      ...rowsOf('duplicate', 'unsigned'),
+    );
     expect(records(stdout)).toMatchObject([
       { row: 'duplicate', verdict: 'not tried', cause: expect.stringContaining('--observe') },
       { row: 'unsigned', verdict: 'passed' },
@@ -122,7 +125,7 @@ describe('storefront-webhooks check', () => {
     const mark = join(folder, 'restarted');
     const { status, stdout } = await check(
       ...[good.url.href, '--observe', observed(good), '--restart', `touch ${mark}`],
-      ...only('down-and-up'),
+      ...rowsOf('down-and-up'),
     );
     expect(records(stdout)).toMatchObject([{ row: 'down-and-up', verdict: 'passed', goods: 1 }]);
     expect([status, existsSync(mark)]).toEqual([0, true]);
@@ -130,7 +133,7 @@ describe('storefront-webhooks check', () => {
 
   test('never tells the secret', async () => {
     const args = [bad.url.href, '--secret', SECRET, '--observe', observed(bad)];
-    const { stdout, stderr } = await check(...args, ...only('duplicate'));
+    const { stdout, stderr } = await check(...args, ...rowsOf('duplicate'));
     expect(records(stdout)).toMatchObject([{ verdict: 'failed' }]);
     expect(stdout + stderr).not.toContain(SECRET);
     expect(stderr).toContain('stands on the command line');
@@ -154,7 +157,7 @@ describe('storefront-webhooks check', () => {
 
   test('writes JUnit that XML readers and Jenkins take', async () => {
     const file = join(folder, 'junit.xml');
-    const rows = only('duplicate', 'unsigned', 'down-and-up');
+    const rows = rowsOf('duplicate', 'unsigned', 'down-and-up');
     await check(bad.url.href, '--observe', observed(bad), '--junit', file, ...rows);
     const xml = readFileSync(file, 'utf8');
     expect(xml).toMatch(
@@ -180,7 +183,7 @@ describe.skipIf(!hasScript)('in a terminal (skipped where there is no script com
   };
 
   test.each([80, 200])('has a line for each row that fits %d columns', async (columns) => {
-    const args = `${bad.url} --observe '${observed(bad)}' ${only('duplicate', 'unsigned', 'down-and-up').join(' ')}`;
+    const args = `${bad.url} --observe '${observed(bad)}' ${rowsOf('duplicate', 'unsigned', 'down-and-up').join(' ')}`;
     const { status, stdout } = await inTerminal(args, columns);
     const lines = stdout.split(/\r?\n/).map((line) => line.slice(line.lastIndexOf('\u001b[K') + 1));
     const rows = lines
