@@ -1,6 +1,6 @@
 import type { IdempotencyStore } from 'storefront-webhooks';
-import { createGoods, type MakeGoods } from 'storefront-webhooks/goods';
-import { describe, expect, test } from 'vitest';
+import { createGoods, type Goods, type MakeGoods } from 'storefront-webhooks/goods';
+import { afterEach, describe, expect, test } from 'vitest';
 import { forward } from '../../src/stores/forward.js';
 import { call, ORDER, SECRET } from './calls.js';
 
@@ -10,13 +10,22 @@ export function describeGoods(
   make: () => IdempotencyStore | Promise<IdempotencyStore>,
 ) {
   /** A server of its own, which knows what the store knows. */
-  const server = (store: IdempotencyStore, makeGoods: MakeGoods) =>
-    createGoods({ secret: SECRET, store, hooks: { onError() {} } }, makeGoods);
+  const server = (store: IdempotencyStore, makeGoods: MakeGoods) => {
+    const goods = createGoods({ secret: SECRET, store, hooks: { onError() {} } }, makeGoods);
+    opened.push(goods);
+    return goods;
+  };
+  const opened: Goods[] = [];
   const never: MakeGoods = () => {
     throw new Error('They were made before.');
   };
 
   describe(`goods on ${name}`, { timeout: 60_000 }, () => {
+    // Until then they purge the store beside what they do: the next test's deliveries, too.
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((goods) => goods.close()));
+    });
+
     test('are the same bytes for ever, whoever is asked', async () => {
       const store = await make();
       const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
