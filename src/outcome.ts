@@ -107,52 +107,54 @@ export interface WebhookResponse<Body extends string | Uint8Array = string> {
   readonly recorded?: Promise<unknown> | undefined;
 }
 
-type StatusAndBody = Pick<WebhookResponse, 'status' | 'body'>;
-
 const RESPONSES = {
-  handled: statusAndBody(200, 'handled', 'Handled.'),
-  parked: statusAndBody(200, 'parked', 'Kept for a person to look at.'),
-  duplicate: statusAndBody(200, 'duplicate', 'Done before.'),
-  ignored: statusAndBody(200, 'ignored', 'Nobody here handles this delivery.'),
-  queued: statusAndBody(200, 'queued', 'Queued.'),
-  failed: statusAndBody(500, 'failed', 'The webhook could not be handled. Send it again.'),
-  busy: statusAndBody(503, 'busy', 'This delivery is being handled. Ask again later.'),
-  unavailable: statusAndBody(503, 'unavailable', 'Not available now. Send it again later.'),
-} satisfies Record<Dispatched['outcome'], StatusAndBody>;
+  handled: [200, 'Handled.'],
+  parked: [200, 'Kept for a person to look at.'],
+  duplicate: [200, 'Done before.'],
+  ignored: [200, 'Nobody here handles this delivery.'],
+  queued: [200, 'Queued.'],
+  failed: [500, 'The webhook could not be handled. Send it again.'],
+  busy: [503, 'This delivery is being handled. Ask again later.'],
+  unavailable: [503, 'Not available now. Send it again later.'],
+} as const satisfies Record<Dispatched['outcome'], readonly [status: number, message: string]>;
+
+/** The header in which the answer to a delivery carries its receipt. */
+export const RECEIPT_HEADER = 'webhook-receipt';
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
-/** Step 7: the response to a verified delivery, or to a refused one. */
-export function toResponse(result: Result): WebhookResponse {
-  if (result.outcome === 'rejected') return toRefusal(result);
-  const { outcome, ran, retryAfterMs = 1000 } = result;
-  const { status, body } = RESPONSES[outcome];
-  if (status !== 503) return { status, headers: JSON_HEADERS, body, outcome, ran };
-  const retryAfter = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
-  return { status, headers: { ...JSON_HEADERS, 'retry-after': retryAfter }, body, outcome, ran };
+/**
+ * Step 7: the response to a verified delivery, or to a refused one.
+ *
+ * @param receipt - Stands in a header and in the body: proxies drop headers, and logs keep bodies.
+ */
+export function toResponse(result: Result, receipt?: string): WebhookResponse {
+  const { outcome } = result;
+  const [status, message] =
+    outcome === 'rejected' ? [result.status, result.message] : RESPONSES[outcome];
+  const errors = outcome === 'rejected' ? faultsOf(result) : undefined;
+  return {
+    status,
+    headers: {
+      ...JSON_HEADERS,
+      ...(receipt === undefined ? {} : { [RECEIPT_HEADER]: receipt }),
+      ...(status === 405 ? { allow: 'POST' } : {}),
+      ...(status === 503 ? { 'retry-after': toSeconds(result) } : {}),
+    },
+    body: JSON.stringify({ message, outcome, errors, receipt }),
+    outcome,
+    ran: outcome === 'rejected' ? [] : result.ran,
+  };
 }
 
-function toRefusal({ status, message, code, issues }: Rejection): WebhookResponse {
+function faultsOf({ issues }: Rejection): string[] | undefined {
   const fields = new Set(
     issues.map(({ path, foreign }) => (foreign ? '' : path.split('.')[0]) || 'payload'),
   );
-  const errors = Array.from(fields, (field) => `${field} is not as expected`);
-  return {
-    ...statusAndBody(status, 'rejected', message, errors),
-    headers: code === 'method_not_allowed' ? { ...JSON_HEADERS, allow: 'POST' } : JSON_HEADERS,
-    outcome: 'rejected',
-    ran: [],
-  };
+  return fields.size > 0 ? Array.from(fields, (field) => `${field} is not as expected`) : undefined;
 }
 
-function statusAndBody(
-  status: number,
-  outcome: Outcome,
-  message: string,
-  errors: readonly string[] = [],
-): StatusAndBody {
-  return {
-    status,
-    body: JSON.stringify(errors.length > 0 ? { message, outcome, errors } : { message, outcome }),
-  };
+function toSeconds(result: Result): string {
+  const { retryAfterMs = 1000 } = result.outcome === 'rejected' ? {} : result;
+  return String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
 }

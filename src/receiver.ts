@@ -1,5 +1,5 @@
 import type { ReceiverOptions } from './options.js';
-import type { Rejection, Result } from './outcome.js';
+import type { Outcome, Rejection, Result } from './outcome.js';
 import { toResponse, type WebhookResponse } from './outcome.js';
 import { type CloseOptions, Closing } from './process/closing.js';
 import type {
@@ -24,6 +24,7 @@ import { checkDelivery, checkKept, type Opened, Unsealing } from './process/unse
 import { Reporter } from './report/hooks.js';
 import type { Started } from './report/telemetry.js';
 import { type Delivery, type KeptDelivery, toSealed } from './request/delivery.js';
+import { writeReceipt } from './request/receipt.js';
 import type { WebhookRequest } from './request/request.js';
 import { SIGN, type Signing, toSigning } from './request/secret-source.js';
 import { verifyRequest } from './request/verify.js';
@@ -132,22 +133,25 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   async receive(request: WebhookRequest): Promise<WebhookResponse> {
     const startedAt = performance.now();
     let result: Result;
+    let receipt: Receipting | undefined;
     try {
       this.#processing.announce();
       if (request.responseSent) this.#closing.waitFor(request.responseSent);
       // 1 its headers and bytes, 2 their signature, 3 the delivery in them.
       const verified = await verifyRequest(request, this.#settings);
       // 4 a claim on it, 5 its handlers, or a queue, 6 what became of the claim.
-      result =
-        verified.outcome === 'rejected'
-          ? this.#reporter.refused(verified, startedAt)
-          : await this.#accept(verified, startedAt);
+      if (verified.outcome === 'rejected') result = this.#reporter.refused(verified, startedAt);
+      else {
+        const { delivery, secret } = verified;
+        receipt = (outcome) => writeReceipt(delivery, outcome, secret);
+        result = await this.#accept(delivery, startedAt);
+      }
     } catch (error) {
       this.#reporter.unverifiable(error, startedAt);
       result = { outcome: 'failed', ran: [] };
     }
     // 7 the response.
-    return this.#closing.finish(toResponse(result));
+    return this.#closing.finish(toResponse(result, receipt?.(result.outcome)));
   }
 
   /**
@@ -164,9 +168,10 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     request: WebhookRequest,
     { keepInvalid = false }: { readonly keepInvalid?: boolean } = {},
   ): Promise<Delivery | Rejection> {
-    const delivery = await verifyRequest(request, this.#settings);
-    if (delivery.outcome === 'rejected' || keepInvalid) return delivery;
-    return refusalOf(delivery) ?? delivery;
+    const verified = await verifyRequest(request, this.#settings);
+    if (verified.outcome === 'rejected') return verified;
+    const { delivery } = verified;
+    return (keepInvalid ? undefined : refusalOf(delivery)) ?? delivery;
   }
 
   /**
@@ -276,5 +281,8 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     );
   }
 }
+
+/** Writes the receipt of a delivery's answer. */
+type Receipting = (outcome: Outcome) => string;
 
 type ProcessHow = ProcessOptions & Omit<Started, 'action'>;

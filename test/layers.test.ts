@@ -25,6 +25,7 @@ const ORDER = [
   'request/promised',
   'request/canonical-json',
   'request/key',
+  'request/receipt',
   'request/unwrap',
   'process/own-payload',
   'request/proof',

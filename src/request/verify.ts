@@ -11,14 +11,22 @@ import {
   type WebhookRequest,
 } from './request.js';
 import type { SecretSource } from './secret-source.js';
-import { fits } from './signature.js';
+import { fits, type Secret } from './signature.js';
 
 /** A request whose signature holds. */
 export interface SignedRequest {
   readonly headers: WebhookHeaders;
   readonly bytes: Uint8Array;
-  /** Of which shop its secret is. */
+  /** Of which shop its secrets are. */
   readonly scope: string;
+  readonly secrets: readonly Secret[];
+  readonly outcome?: undefined;
+}
+
+/** A delivery whose signature holds, with what signs the receipt of its answer. */
+export interface Verified {
+  readonly delivery: Delivery;
+  readonly secret: Secret;
   readonly outcome?: undefined;
 }
 
@@ -45,21 +53,25 @@ export async function verifySignedRequest(
     const detail = shop ? noneFits(shop.secrets) : NO_SHOP;
     return new Rejection('signature_invalid', { id, event, detail });
   }
-  return { headers, bytes: body.bytes, scope: shop.scope };
+  return { headers, bytes: body.bytes, scope: shop.scope, secrets: shop.secrets };
 }
 
 /** Steps 1 to 3: verifies a request, and reads the delivery in it. */
 export async function verifyRequest(
   request: WebhookRequest,
   settings: Settings,
-): Promise<Delivery | Rejection> {
+): Promise<Verified | Rejection> {
   const signed = await verifySignedRequest(request, settings);
   if (signed.outcome === 'rejected') return signed;
-  const { headers, bytes, scope } = signed;
+  const { headers, bytes, scope, secrets } = signed;
   const { event, id, signature } = headers;
   const proof = writeProof(signature, request, settings.keepsRequest);
   const { url = '' } = request;
   const came = { request: { url, headers: request.headers }, receivedAt: new Date() };
   const envelope = { event, id, scope, proof, source: 'webhook', ...came } as const;
-  return readDelivery(bytes, envelope, settings);
+  const delivery = await readDelivery(bytes, envelope, settings);
+  if (delivery.outcome === 'rejected') return delivery;
+  // A source gives at least one; of several, the first is the one that stays.
+  const [secret = ''] = secrets;
+  return { delivery, secret };
 }

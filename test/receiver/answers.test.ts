@@ -2,6 +2,9 @@ import { createReceiver, memoryStore, type ReceiverOptions } from 'storefront-we
 import { describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
+/** Outcome, seconds, key and code: see receipts.test.ts. */
+const RECEIPT = /^v1\.[a-z]+\.\d{10}\.[\da-f]{64}\.[\da-f]{64}$/;
+
 const quiet = { onRejected() {}, onError() {} };
 
 function receiverWith(options: Partial<ReceiverOptions> = {}) {
@@ -14,8 +17,13 @@ describe('the answer', () => {
     const receiver = receiverWith().on('order:paid', () => {});
     expect(await deliver(receiver, paidOrder())).toEqual({
       status: 200,
-      headers: { 'content-type': 'application/json; charset=utf-8' },
-      body: '{"message":"Handled.","outcome":"handled"}',
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'webhook-receipt': expect.stringMatching(RECEIPT),
+      },
+      body: expect.stringMatching(
+        /^\{"message":"Handled\.","outcome":"handled","receipt":"v1\.handled\.[^"]*"\}$/,
+      ),
       outcome: 'handled',
       ran: ['order:paid'],
     });
@@ -167,6 +175,7 @@ describe('the answer', () => {
       message: 'The payload does not fit its event.',
       outcome: 'rejected',
       errors: ['id is not as expected', 'email is not as expected'],
+      receipt: expect.stringMatching(RECEIPT),
     });
     expect(onRejected).toHaveBeenCalledWith({
       status: 422,
