@@ -12,6 +12,7 @@ import type {
   PayloadMap,
   WebhookEvent,
 } from './process/handler.js';
+import { RECOVER, type Recovering, toRecovering } from './process/logged.js';
 import {
   type MarkOptions,
   Processing,
@@ -259,6 +260,13 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   get [SIGN](): Signing {
     const { headerNames, secretSource } = this.#settings;
     return toSigning(secretSource, headerNames);
+  }
+
+  /** For `storefront-webhooks/recovery`. */
+  get [RECOVER](): Recovering {
+    return toRecovering(this.#settings, this.#processing, (delivery) =>
+      this.#process(delivery, { startedAt: performance.now() }),
+    );
   }
 
   /** Hands a verified delivery to the queue, where there is one; else processes it. */

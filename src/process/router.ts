@@ -157,6 +157,12 @@ export class Router {
     return route ? [route] : [];
   }
 
+  /** Whether there are handlers for an event, and each of them runs once per key of its own. */
+  isOncePer(event: string): boolean {
+    const routes = this.#routes.get(event) ?? [];
+    return routes.length > 0 && routes.every(({ oncePer }) => oncePer);
+  }
+
   /**
    * The handler of a name, which has to run once per key.
    *

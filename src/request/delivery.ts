@@ -31,8 +31,11 @@ export interface SealedDelivery {
   readonly traceparent?: string | undefined;
 }
 
-/** Where a delivery came from. */
-export type DeliverySource = 'webhook' | 'queue';
+/**
+ * Where a delivery came from: `log` is the provider's log, read by recovery over the authenticated API. Such a one
+ * was not verified by a signature.
+ */
+export type DeliverySource = 'webhook' | 'queue' | 'log';
 
 /** A verified delivery, read. */
 export interface Delivery {

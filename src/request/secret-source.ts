@@ -28,9 +28,10 @@ export interface SecretRequest {
   readonly headers: RequestHeaders;
   /**
    * `webhook`: the request is here. `queue`: a worker proves a delivery again, by the request that it came
-   * with. Give secrets that have been replaced lately only then.
+   * with, or recovery reads the provider's log, and knows the address alone. Give secrets that have been
+   * replaced lately only then.
    */
-  readonly source: DeliverySource;
+  readonly source: Exclude<DeliverySource, 'log'>;
 }
 
 /** Finds the secret for a request, by its address or headers. `null`: no such shop, answered 401. */

@@ -1,0 +1,141 @@
+import { parseAddress } from '../address.js';
+import type { Rejection, Result } from '../outcome.js';
+import { toUtf8 } from '../request/bytes.js';
+import { type Delivery, readDelivery } from '../request/delivery.js';
+import { writeProof } from '../request/proof.js';
+import { findReceipt, isGenuine, type Receipt } from '../request/receipt.js';
+import { findUnpaid, type Order } from '../schemas/order.js';
+import type { WebhookLog } from '../schemas/webhook-log.js';
+import type { Settings } from '../settings.js';
+import type { Processing } from './processing.js';
+
+/**
+ * Whose answer an entry of the log has. `own`: of a receiver with this secret, for this delivery. `edited`: of
+ * one, for the delivery of this id while it said something else. `foreign`: anybody's.
+ */
+export type AnsweredBy = 'own' | 'edited' | 'foreign';
+
+/** An entry of the provider's log, as a receiver reads it. */
+export interface LoggedDelivery {
+  /** Its `source` is `'log'`: it is trusted for where it was read, and was never verified. */
+  readonly delivery: Delivery | Rejection;
+  readonly answeredBy: AnsweredBy;
+}
+
+/** What recovery is given of a receiver. */
+export interface Recovering {
+  /** How long the receiver remembers what is done, in milliseconds. */
+  readonly keepMs: number;
+  /** Whether its store survives the process. */
+  readonly durable: boolean;
+  /** Whether the order is in a state that means paid. */
+  isPaid(order: Order): boolean;
+  /** Whether what handles an order that is paid does it once per order, whatever delivery says so. */
+  isOncePerOrder(): boolean;
+  /**
+   * Reads an entry of the log. `undefined`: it went to an address for which the `secret` function knows no shop.
+   * Throws what functions and schemas of the user's throw.
+   */
+  read(entry: WebhookLog): Promise<LoggedDelivery | undefined>;
+  /** Makes the delivery of an order that is paid and was never told of. */
+  readOrder(order: Order, url: string): Promise<Delivery | Rejection | undefined>;
+  /** Steps 4 to 6: the same as for a delivery that came as a webhook, under the same key. */
+  process(delivery: Delivery): Promise<Result>;
+}
+
+/**
+ * By what recovery gets at a receiver: it takes what is not signed, so it is nobody else's to call. In the
+ * global registry, because an application may hold this package twice.
+ */
+export const RECOVER: unique symbol = Symbol.for('storefront-webhooks.recover') as never;
+
+const PAID = 'order:paid';
+
+/** @param process - Has a delivery processed and told of. */
+export function toRecovering(
+  settings: Settings,
+  processing: Processing,
+  process: Recovering['process'],
+): Recovering {
+  const { keepMs, store, keyBy, paidStatuses } = settings;
+  return {
+    keepMs,
+    durable: store.durable,
+    isPaid: ({ status }) => findUnpaid(status, paidStatuses) === undefined,
+    isOncePerOrder: () => typeof keyBy === 'function' || processing.router.isOncePer(PAID),
+    read: (entry) => readLogged(entry, settings),
+    readOrder: (order, url) => readPaidOrder(order, url, settings),
+    process(delivery) {
+      processing.announce();
+      return process(delivery);
+    },
+  };
+}
+
+/** Reads an entry of the provider's log as the receiver would have read the delivery. */
+async function readLogged(
+  entry: WebhookLog,
+  settings: Settings,
+): Promise<LoggedDelivery | undefined> {
+  const { id, event, url = '', payload, created_at } = entry;
+  const told = { id, event, url, payload, at: toDate(created_at) };
+  const found = await readTold(told, settings);
+  if (!found) return undefined;
+  const { delivery, secrets } = found;
+  const receipt = receiptOf(entry);
+  if (!receipt || !isGenuine(receipt, delivery.id ?? id, secrets)) {
+    return { delivery, answeredBy: 'foreign' };
+  }
+  // One that does not fit its event is known by its bytes, which the log does not have.
+  const isKeyed = delivery.outcome === undefined && delivery.kind !== 'invalid';
+  const isEdited = isKeyed && delivery.key !== receipt.key;
+  return { delivery, answeredBy: isEdited ? 'edited' : 'own' };
+}
+
+/** Makes the delivery that would have told of a paid order. What comes of an order is never wrapped. */
+async function readPaidOrder(
+  order: Order,
+  url: string,
+  settings: Settings,
+): Promise<Delivery | Rejection | undefined> {
+  const { id, updated_at } = order;
+  const told = { id: `order:${id}`, event: PAID, url, payload: order, at: toDate(updated_at) };
+  return (await readTold(told, { ...settings, unwrap: false }))?.delivery;
+}
+
+/** What the provider has told, over its API. */
+interface Told {
+  readonly id: string;
+  readonly event: string;
+  readonly url: string;
+  readonly payload: object;
+  readonly at: Date;
+}
+
+async function readTold({ id, event, url, payload, at }: Told, settings: Settings) {
+  const address = parseAddress(url);
+  const path = address ? address.pathname + address.search : '';
+  const request = { url: path, headers: { host: address?.host ?? '' } };
+  // The payload, and not the bytes that were sent: the key does not depend on them.
+  const body = toUtf8(JSON.stringify(payload));
+  const proof = writeProof('', { method: 'POST', ...request, body }, true);
+  const sealed = { key: '', scope: '', id, event, body, receivedAt: at.getTime(), proof };
+  const shop = await settings.secretSource.findAgain(sealed);
+  if (!shop) return undefined;
+  const { scope, secrets } = shop;
+  const envelope = { scope, id, event, receivedAt: at, request, proof: undefined };
+  return { secrets, delivery: await readDelivery(body, { ...envelope, source: 'log' }, settings) };
+}
+
+function toDate(time: string | undefined): Date {
+  const date = new Date(time ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? new Date() : date;
+}
+
+function receiptOf({ response, response_headers }: WebhookLog): Receipt | undefined {
+  for (const text of [response, ...Object.values(response_headers ?? {}).flat()]) {
+    const receipt = typeof text === 'string' ? findReceipt(text) : undefined;
+    if (receipt) return receipt;
+  }
+  return undefined;
+}

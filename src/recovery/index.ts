@@ -1,0 +1,10 @@
+export type { EndpointState } from './endpoint.js';
+export type { LogCounts } from './missed.js';
+export type {
+  RecoverableReceiver,
+  RecoverOptions,
+  RecoverProgress,
+  RecoveryClient,
+} from './options.js';
+export { type Recovered, type RecoveredOutcome, type Recovery, recover } from './recover.js';
+export type { MissedReason, Standing } from './standing.js';

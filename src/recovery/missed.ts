@@ -1,0 +1,165 @@
+import type { Delivery } from '../request/delivery.js';
+import { isJsonObject } from '../schemas/json.js';
+import { toTime } from '../schemas/time.js';
+import type { WebhookLog } from '../schemas/webhook-log.js';
+import { isSameAddress } from './addresses.js';
+import type { RecoverSettings } from './options.js';
+import type { Pace } from './pace.js';
+import { PER_PAGE, pagesOf } from './paging.js';
+import { type MissedReason, type Standing, standingOf } from './standing.js';
+
+/** A delivery that was missed: little enough for a hundred thousand of them. */
+export interface Missed {
+  /** The id of the webhook log; of an order that no log tells of, the order's. */
+  readonly id: string;
+  readonly event: string;
+  readonly reason: MissedReason | 'unlogged';
+  /** What it is about: the id in its payload. */
+  readonly recordId: string | undefined;
+  /** When that changed so, and when it was first told: milliseconds. */
+  readonly changedAt: number;
+  readonly toldAt: number;
+  /** A decimal. */
+  readonly value: string | undefined;
+  readonly currency: string | undefined;
+}
+
+/** How many entries of the log there were, by what they mean; `unreadable`: no entry of the specification. */
+export type LogCounts = Record<Standing | 'unreadable', number>;
+
+/** What the log has. */
+export interface LogFound {
+  readonly missed: Map<string, Missed>;
+  readonly counts: LogCounts;
+  /** The paid orders that the log tells of; absent where nobody asks. */
+  readonly paid?: Set<string>;
+}
+
+/** Pages shift while they are read: the log is read again until nothing new is found, at most so often. */
+const MAX_PASSES = 4;
+
+/**
+ * Reads the provider's log for what was missed. An entry that shifts onto a page that was read before would
+ * not be met, so it is read at least twice. What is fine is counted and forgotten.
+ */
+export async function readLog(
+  settings: RecoverSettings,
+  pace: Pace,
+  rules: { readonly sends: boolean; readonly orders: boolean },
+): Promise<LogFound> {
+  const missed = new Map<string, Missed>();
+  const paid = rules.orders ? new Set<string>() : undefined;
+  for (let pass = 1; ; pass++) {
+    const before = missed.size;
+    const counts = await readOnce(settings, pace, { ...rules, missed, paid });
+    const isSettled = pass > 1 && missed.size === before;
+    if (isSettled || pass === MAX_PASSES) return { missed, counts, ...(paid && { paid }) };
+  }
+}
+
+interface Reading {
+  readonly sends: boolean;
+  readonly missed: Map<string, Missed>;
+  readonly paid: Set<string> | undefined;
+}
+
+async function readOnce(
+  settings: RecoverSettings,
+  pace: Pace,
+  { sends, missed, paid }: Reading,
+): Promise<LogCounts> {
+  const { client, urls, since, signal, onProgress } = settings;
+  const counts = noCounts();
+  const options = {
+    perPage: PER_PAGE,
+    onIssues: (_: unknown, issues: readonly { readonly path: string }[]) => {
+      // Without these there is no entry; other fields that do not fit are undefined.
+      if (issues.some(({ path }) => REQUIRED.includes(path))) counts.unreadable += 1;
+    },
+    ...(signal && { signal }),
+  };
+  const pages = pagesOf((page) =>
+    pace.run(async () => client.webhookLogs.list({ ...options, page })),
+  );
+  let last = Number.POSITIVE_INFINITY;
+  let isNewestFirst = true;
+  for await (const { items, page, totalPages } of pages) {
+    for (const entry of items) {
+      const at = Date.parse(entry.created_at ?? '');
+      isNewestFirst &&= at <= last;
+      last = at;
+      if (at < since || !isSameAddress(entry.url, urls)) continue;
+      const found = await readEntry(entry, settings, sends);
+      if (!found) {
+        counts.unreadable += 1;
+        continue;
+      }
+      counts[found.standing] += 1;
+      if (found.missed) missed.set(entry.id, found.missed);
+      if (paid && entry.event === 'order:paid' && found.recordId) paid.add(found.recordId);
+    }
+    onProgress({ step: 'log', done: page, of: totalPages });
+    // Nothing younger comes, as far as can be seen.
+    if (isNewestFirst && last < since) break;
+  }
+  return counts;
+}
+
+const REQUIRED = ['id', 'event', 'payload', ''];
+
+function noCounts(): LogCounts {
+  const none = { done: 0, edited: 0, waiting: 0, refused: 0, unanswered: 0, foreign: 0 };
+  return { ...none, unreadable: 0 };
+}
+
+/** An entry of the log as it stands, with its delivery. */
+export interface EntryFound {
+  readonly standing: Standing;
+  readonly delivery: Delivery | undefined;
+  readonly recordId: string | undefined;
+  /** Absent where it was not missed. */
+  readonly missed?: Missed;
+}
+
+/** Reads an entry. `undefined`: it cannot be, or is for no shop of the receiver. */
+export async function readEntry(
+  entry: WebhookLog,
+  { receiver, now, pendingAfterMs }: RecoverSettings,
+  sends: boolean,
+): Promise<EntryFound | undefined> {
+  // A function of the user's may throw at one that is odd, which must not keep the others from being found.
+  const logged = await receiver.read(entry).catch(() => undefined);
+  if (!logged) return undefined;
+  const { answeredBy } = logged;
+  const delivery = logged.delivery.outcome === undefined ? logged.delivery : undefined;
+  const standing = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
+  const record = isJsonObject(delivery?.payload) ? delivery.payload : {};
+  const recordId = typeof record.id === 'string' ? record.id : undefined;
+  if (standing === 'done' || standing === 'edited' || standing === 'waiting') {
+    return { standing, delivery, recordId };
+  }
+  const toldAt = timeOr(entry.created_at, 0);
+  const missed = {
+    id: entry.id,
+    event: delivery?.event ?? entry.event,
+    reason: standing,
+    recordId,
+    toldAt,
+    changedAt: timeOr(record.updated_at, toldAt),
+    ...moneyOf(record),
+  };
+  return { standing, delivery, recordId, missed };
+}
+
+/** What an order is worth, as far as it says so. */
+export function moneyOf({ value, currency }: { value?: unknown; currency?: unknown }) {
+  return {
+    value: typeof value === 'string' || typeof value === 'number' ? String(value) : undefined,
+    currency: typeof currency === 'string' ? currency : undefined,
+  };
+}
+
+export function timeOr(time: unknown, otherwise: number): number {
+  const ms = toTime(time);
+  return Number.isNaN(ms) ? otherwise : ms;
+}

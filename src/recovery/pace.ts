@@ -1,0 +1,52 @@
+import { ApiError } from '../api/api-error.js';
+import { pause } from '../api/waiting.js';
+
+/** Which refusals mean: later. Everything else is the same the next time. */
+const LATER = ['rate_limited', 'unavailable', 'timed_out', 'unreachable', 'server_failed'];
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+/** So often in a row, beside the client's own retries: some five minutes. */
+const MAX_TRIES = 10;
+
+/** Keeps requests to the provider's service apart, and waits where it says so. */
+export class Pace {
+  readonly #apartMs: number;
+  readonly #signal: AbortSignal | undefined;
+  #nextAt = 0;
+  /** How many requests there were. */
+  requests = 0;
+
+  constructor(perSecond: number, signal: AbortSignal | undefined) {
+    this.#apartMs = 1_000 / perSecond;
+    this.#signal = signal;
+  }
+
+  /**
+   * Makes a request when its turn has come, and again while the provider cannot answer now.
+   *
+   * @throws {ApiError} What the provider refuses for good, or goes on refusing.
+   */
+  async run<Result>(request: () => Promise<Result>): Promise<Result> {
+    for (let tried = 1; ; tried++) {
+      await this.#turn();
+      try {
+        this.requests += 1;
+        return await request();
+      } catch (error) {
+        this.#signal?.throwIfAborted();
+        const isLater = error instanceof ApiError && LATER.includes(error.code);
+        if (!isLater || tried === MAX_TRIES) throw error;
+        const grown = Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), MAX_PAUSE_MS);
+        await pause(Math.max(grown, error.retryAfterMs ?? 0), this.#signal);
+      }
+    }
+  }
+
+  async #turn(): Promise<void> {
+    this.#signal?.throwIfAborted();
+    const now = performance.now();
+    const at = Math.max(now, this.#nextAt);
+    this.#nextAt = at + this.#apartMs;
+    if (at > now) await pause(at - now, this.#signal);
+  }
+}

@@ -1,0 +1,190 @@
+import { ApiError } from '../api/api-error.js';
+import { pause } from '../api/waiting.js';
+import type { Outcome, Result } from '../outcome.js';
+import type { Delivery } from '../request/delivery.js';
+import { deleteDisabled, type EndpointState, findEndpoint, recreateEndpoint } from './endpoint.js';
+import { type LogCounts, type Missed, readEntry, readLog } from './missed.js';
+import { type RecoverOptions, type RecoverSettings, readRecoverOptions } from './options.js';
+import { findUnlogged } from './orders.js';
+import { Pace } from './pace.js';
+
+/**
+ * What became of a delivery that was missed.
+ *
+ * - What the receiver says: `handled` and `duplicate` (it was done before), `ignored`, `parked`, `rejected`,
+ *   `failed`, `busy`, `unavailable`.
+ * - `listed`: nothing was asked of it, without `apply`. `settled`: asked for again, it was not missed any more.
+ * - `held`: left, because an earlier change of the same record could not be handled. `gone`: the log has it
+ *   no more. `unsafe`: the log does not tell of this order, and a handler of `order:paid` has no `oncePer`.
+ */
+export type RecoveredOutcome =
+  | Exclude<Outcome, 'queued'>
+  | 'listed'
+  | 'settled'
+  | 'held'
+  | 'gone'
+  | 'unsafe';
+
+/** A delivery that was missed, and what became of it. */
+export interface Recovered {
+  /** The id of the webhook log; of an order that no log tells of, the order's. */
+  readonly id: string;
+  readonly event: string;
+  /** Why it counts as missed; `unlogged`: a paid order that the log does not tell of. */
+  readonly reason: Missed['reason'];
+  /** The order, or whatever else it is about; `undefined` where its payload has no id. */
+  readonly recordId: string | undefined;
+  /** When the provider told of it first. */
+  readonly toldAt: Date;
+  readonly outcome: RecoveredOutcome;
+  /** What the order is worth, as far as it says so: a decimal as text. */
+  readonly value: string | undefined;
+  readonly currency: string | undefined;
+}
+
+/** What {@link recover} has found and done. */
+export interface Recovery {
+  readonly applied: boolean;
+  /** How many entries of the log there were, by what they mean; `unreadable` were no entries. */
+  readonly log: LogCounts;
+  readonly endpoint: EndpointState;
+  /** In the order in which they were run. */
+  readonly deliveries: readonly Recovered[];
+  /** Whether nothing is left to be done, by anybody. */
+  readonly complete: boolean;
+  /** How many requests it took. */
+  readonly requests: number;
+}
+
+/**
+ * Brings back what a receiver has missed while it was down. Reads the provider's log, finds what this receiver never
+ * answered with success, and runs it through the same handlers under the same key: what was done is not done
+ * again, and a retry that comes later is a duplicate. Run it as often as you like; killed, it goes on where
+ * the store says it is.
+ *
+ * Without `apply`, it only lists. Oldest first; a change of an order waits for the one before it.
+ * Deliveries have the `source` `'log'`: they are trusted because they came over the authenticated API.
+ *
+ * Rejects with a `UsageError`, `option_invalid`; with an `ApiError` where the provider refuses, or cannot
+ * be asked for some minutes.
+ *
+ * @example
+ * const client = createClient({ baseUrl: 'https://shop.example', auth: { accessToken } });
+ * const { deliveries, complete } = await recover({ receiver, client, url: 'https://me.example/webhooks', apply: true });
+ */
+export async function recover(options: RecoverOptions): Promise<Recovery> {
+  const settings = readRecoverOptions(options);
+  const pace = new Pace(settings.perSecond, settings.signal);
+  const endpoint = await findEndpoint(settings, pace);
+  // First: what is paid from now on is told to the new one. The old one goes last, so that who is killed in
+  // between sees that orders are still to be compared.
+  if (settings.recreateEndpoint) await recreateEndpoint(endpoint, settings, pace);
+  const sends = endpoint.state === 'enabled';
+  const comparesOrders = settings.orders ?? (!sends || endpoint.disabled !== undefined);
+  const found = await readLog(settings, pace, { sends, orders: comparesOrders });
+  const unlogged = found.paid ? await findUnlogged(settings, pace, found.paid) : [];
+  const missed = [...found.missed.values(), ...unlogged].sort(inOrder);
+  const deliveries = await new Running(settings, pace, sends).run(missed);
+  const isComplete =
+    deliveries.every(({ outcome }) => DONE.includes(outcome)) && found.counts.unreadable === 0;
+  if (settings.recreateEndpoint && isComplete) await deleteDisabled(endpoint, settings, pace);
+  const isSent = sends || (settings.recreateEndpoint && endpoint.disabled !== undefined);
+  return {
+    applied: settings.apply,
+    log: found.counts,
+    endpoint: isSent && !sends ? 'recreated' : endpoint.state,
+    deliveries,
+    complete: isComplete && isSent,
+    requests: pace.requests,
+  };
+}
+
+const DONE: readonly RecoveredOutcome[] = ['handled', 'duplicate', 'ignored', 'settled'];
+
+function inOrder(a: Missed, b: Missed): number {
+  return a.changedAt - b.changedAt || a.toldAt - b.toldAt || (a.id < b.id ? -1 : 1);
+}
+
+/** A later change has to wait where one ended so. */
+const NOT_NOW: readonly RecoveredOutcome[] = ['failed', 'busy', 'unavailable', 'held'];
+/** How often what is busy or unavailable is tried, and how many in a row may be unavailable. */
+const MAX_TRIES = 5;
+const MAX_PAUSE_MS = 10_000;
+
+/** Runs what was missed, one after the other. */
+class Running {
+  readonly #settings: RecoverSettings;
+  readonly #pace: Pace;
+  readonly #sends: boolean;
+  readonly #held = new Set<string>();
+  /** The store is down: nothing else is tried. */
+  #isDown = false;
+
+  constructor(settings: RecoverSettings, pace: Pace, sends: boolean) {
+    this.#settings = settings;
+    this.#pace = pace;
+    this.#sends = sends;
+  }
+
+  async run(missed: readonly Missed[]): Promise<Recovered[]> {
+    const { apply, onProgress } = this.#settings;
+    const recovered: Recovered[] = [];
+    for (const one of missed) {
+      const outcome = apply ? await this.#runOne(one) : this.#list(one);
+      if (NOT_NOW.includes(outcome) && one.recordId !== undefined) this.#held.add(one.recordId);
+      const { id, event, reason, recordId, toldAt, value, currency } = one;
+      const about = { id, event, reason, recordId, toldAt: new Date(toldAt), value, currency };
+      recovered.push({ ...about, outcome });
+      onProgress({ step: 'deliveries', done: recovered.length, of: missed.length });
+    }
+    return recovered;
+  }
+
+  #list({ reason }: Missed): RecoveredOutcome {
+    const isUnsafe = reason === 'unlogged' && !this.#settings.receiver.isOncePerOrder();
+    return isUnsafe ? 'unsafe' : 'listed';
+  }
+
+  async #runOne(one: Missed): Promise<RecoveredOutcome> {
+    if (this.#isDown) return 'unavailable';
+    if (one.recordId !== undefined && this.#held.has(one.recordId)) return 'held';
+    // Somebody may have done it since it was read: the provider, by a retry, or another recovery.
+    const now = await this.#findNow(one);
+    return typeof now === 'string' ? now : this.#process(now);
+  }
+
+  async #findNow(one: Missed): Promise<Delivery | RecoveredOutcome> {
+    const { client, signal, receiver, urls } = this.#settings;
+    const options = { onIssues() {}, ...(signal && { signal }) };
+    try {
+      if (one.reason === 'unlogged') {
+        if (!receiver.isOncePerOrder()) return 'unsafe';
+        const order = await this.#pace.run(() => client.orders.get(one.id, options));
+        if (!receiver.isPaid(order)) return 'settled';
+        const delivery = await receiver.readOrder(order, urls[0] ?? '');
+        return delivery?.outcome === undefined && delivery ? delivery : 'rejected';
+      }
+      const entry = await this.#pace.run(() => client.webhookLogs.get(one.id, options));
+      const found = await readEntry(entry, this.#settings, this.#sends);
+      if (found && !found.missed) return 'settled';
+      return found?.delivery ?? 'rejected';
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'not_found') return 'gone';
+      throw error;
+    }
+  }
+
+  async #process(delivery: Delivery): Promise<RecoveredOutcome> {
+    const { receiver, signal } = this.#settings;
+    let result: Result;
+    for (let tried = 1; ; tried++) {
+      result = await receiver.process(delivery);
+      const isLater = result.outcome === 'busy' || result.outcome === 'unavailable';
+      if (!isLater || tried === MAX_TRIES) break;
+      const { retryAfterMs = 500 } = result as { retryAfterMs?: number };
+      await pause(Math.min(Math.max(retryAfterMs, 100 * 2 ** tried), MAX_PAUSE_MS), signal);
+    }
+    this.#isDown = result.outcome === 'unavailable';
+    return result.outcome === 'queued' ? 'handled' : result.outcome;
+  }
+}

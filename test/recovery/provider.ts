@@ -1,0 +1,120 @@
+import { createReceiver, type ReceiverOptions } from 'storefront-webhooks';
+import { type Client, createClient } from 'storefront-webhooks/api';
+import { SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+export const URL = 'https://shop.example/webhooks';
+export const NOW = new Date('2026-11-20T12:00:00Z');
+export const MINUTE = 60_000;
+export const DAY = 24 * 60 * MINUTE;
+
+export function ago(ms: number): string {
+  return new Date(NOW.getTime() - ms).toISOString();
+}
+
+export type Entry = Record<string, unknown> & { readonly id: string };
+
+/** What a provider has, as its API shows it; and what happens at a request. */
+export interface Provided {
+  logs: Entry[];
+  endpoints?: Entry[];
+  orders?: Entry[];
+  /** Before each request: an answer instead of the usual, or nothing. */
+  onRequest?: (path: string, count: number) => Response | undefined;
+  withoutTotal?: boolean;
+}
+
+/** A provider as others may have built it: plain JSON, newest first, pages that shift. */
+export function provider(provided: Provided): Client & { readonly asked: string[] } {
+  const asked: string[] = [];
+  const fetch = async (url: string, init: { method: string; body?: string }) => {
+    const { pathname, searchParams } = new globalThis.URL(url);
+    const path = `${init.method} ${pathname.replace('/api/v2', '')}`;
+    asked.push(path);
+    const instead = provided.onRequest?.(path, asked.length);
+    if (instead) return instead;
+    const { logs, endpoints = [ENDPOINT], orders = [] } = provided;
+    if (init.method === 'POST') {
+      const form = new URLSearchParams(init.body);
+      const events = [...form].filter(([name]) => name.startsWith('events')).map(([, one]) => one);
+      const made = { id: `ep_${asked.length}`, url: form.get('url'), events, enabled: true };
+      provided.endpoints = [made, ...endpoints];
+      return Response.json(made, { status: 201 });
+    }
+    const [, , collection, id] = /^(\w+) \/(.+?)(?:\/((?:whl|ord|ep)_[^/]*))?$/.exec(path) ?? [];
+    const all = { 'webhooks/logs': logs, 'webhooks/endpoints': endpoints, orders }[
+      collection ?? ''
+    ];
+    if (init.method === 'DELETE') {
+      provided.endpoints = endpoints.filter((one) => one.id !== id);
+      return new Response(null, { status: 204 });
+    }
+    if (id !== undefined) {
+      const found = all?.find((one) => one.id === id);
+      return found ? Response.json(found) : Response.json({ message: 'None.' }, { status: 404 });
+    }
+    const size = Number(searchParams.get('per_page') ?? 20);
+    const page = Number(searchParams.get('page') ?? 1);
+    const headers: Record<string, string> = provided.withoutTotal
+      ? {}
+      : { 'X-Total-Pages': String(Math.max(1, Math.ceil((all?.length ?? 0) / size))) };
+    return Response.json(all?.slice((page - 1) * size, page * size) ?? [], { headers });
+  };
+  const client = createClient({
+    baseUrl: 'https://provider.example',
+    auth: { accessToken: 'token' },
+    retries: 0,
+    fetch,
+  });
+  return Object.assign(client, { asked });
+}
+
+export const ENDPOINT = { id: 'ep_1', url: URL, enabled: true, events: ['order:paid'] };
+
+/** An entry of the log: refused for good, an hour ago, unless it is changed. */
+export function entry(number: number, changes: Record<string, unknown> = {}): Entry {
+  const at = ago(60 * MINUTE - number);
+  return {
+    id: `whl_${number}`,
+    url: URL,
+    event: 'order:paid',
+    payload: paid(number),
+    response: 'Bad gateway',
+    response_code: 502,
+    response_headers: { 'content-type': 'text/html' },
+    retries: 5,
+    retry_limit: 5,
+    next_retry_at: null,
+    created_at: at,
+    updated_at: at,
+    ...changes,
+  };
+}
+
+export function paid(number: number, changes: Record<string, unknown> = {}) {
+  const at = ago(60 * MINUTE - number);
+  return {
+    id: `ord_${number}`,
+    status: 100,
+    email: 'buyer@example.com',
+    value: 9.99,
+    currency: 'USD',
+    created_at: at,
+    updated_at: at,
+    ...changes,
+  };
+}
+
+/** A shop that counts what it has delivered. */
+export function openShop(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
+  const delivered: string[] = [];
+  const store = options.store ?? durableStore();
+  const quiet = { onRejected() {}, onError() {} };
+  const receiver = createReceiver<Record<never, never>>({
+    secret: SECRET,
+    hooks: quiet,
+    ...options,
+    store,
+  }).on('order:paid', ({ payload: { id } }) => void delivered.push(id));
+  return { receiver, delivered, store };
+}
