@@ -2,11 +2,13 @@ import { parseAddress } from '../address.js';
 import type { Rejection, Result } from '../outcome.js';
 import { toUtf8 } from '../request/bytes.js';
 import { type Delivery, readDelivery } from '../request/delivery.js';
+import { leaseKey } from '../request/key.js';
 import { writeProof } from '../request/proof.js';
 import { findReceipt, isGenuine, type Receipt } from '../request/receipt.js';
 import { findUnpaid, type Order } from '../schemas/order.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { Settings } from '../settings.js';
+import type { UnfinishedState } from '../stores/store.js';
 import type { Processing } from './processing.js';
 
 /**
@@ -20,6 +22,8 @@ export interface LoggedDelivery {
   /** Its `source` is `'log'`: it is trusted for where it was read, and was never verified. */
   readonly delivery: Delivery | Rejection;
   readonly answeredBy: AnsweredBy;
+  /** The receipt of its answer, where that is the receiver's. */
+  readonly receipt?: Receipt;
 }
 
 /** What recovery is given of a receiver. */
@@ -39,6 +43,13 @@ export interface Recovering {
   read(entry: WebhookLog): Promise<LoggedDelivery | undefined>;
   /** Makes the delivery of an order that is paid and was never told of. */
   readOrder(order: Order, url: string): Promise<Delivery | Rejection | undefined>;
+  /** What the store keeps for a person: the ids of orders, by how their deliveries stand. */
+  unfinished(): Promise<ReadonlyMap<string, UnfinishedState>>;
+  /**
+   * Takes a lease of a name, for who of many processes does something: `false` where another one has it. It ends
+   * by itself.
+   */
+  lease(name: string, leaseMs: number): Promise<boolean>;
   /** Steps 4 to 6: the same as for a delivery that came as a webhook, under the same key. */
   process(delivery: Delivery): Promise<Result>;
 }
@@ -65,6 +76,8 @@ export function toRecovering(
     isOncePerOrder: () => typeof keyBy === 'function' || processing.router.isOncePer(PAID),
     read: (entry) => readLogged(entry, settings),
     readOrder: (order, url) => readPaidOrder(order, url, settings),
+    unfinished: () => findUnfinished(settings),
+    lease: (name, leaseMs) => takeLease(settings, name, leaseMs),
     process(delivery) {
       processing.announce();
       return process(delivery);
@@ -89,7 +102,7 @@ async function readLogged(
   // One that does not fit its event is known by its bytes, which the log does not have.
   const isKeyed = delivery.outcome === undefined && delivery.kind !== 'invalid';
   const isEdited = isKeyed && delivery.key !== receipt.key;
-  return { delivery, answeredBy: isEdited ? 'edited' : 'own' };
+  return { delivery, answeredBy: isEdited ? 'edited' : 'own', receipt };
 }
 
 /** Makes the delivery that would have told of a paid order. What comes of an order is never wrapped. */
@@ -138,4 +151,37 @@ function receiptOf({ response, response_headers }: WebhookLog): Receipt | undefi
     if (receipt) return receipt;
   }
   return undefined;
+}
+
+const PAGE = 100;
+
+async function findUnfinished({ store, scope }: Settings): Promise<Map<string, UnfinishedState>> {
+  const found = new Map<string, UnfinishedState>();
+  for (const state of ['failing', 'stalled', 'dead'] as const) {
+    for (let after: string | undefined; ; ) {
+      const page = await store.list({ state, scope, after, limit: PAGE });
+      for (const { orderId } of page) if (orderId !== undefined) found.set(orderId, state);
+      after = page.at(-1)?.key;
+      if (page.length < PAGE) break;
+    }
+  }
+  return found;
+}
+
+async function takeLease(
+  { store, scope = '' }: Settings,
+  name: string,
+  leaseMs: number,
+): Promise<boolean> {
+  const about = { id: name, event: name, receivedAt: Date.now(), body: undefined };
+  const { state } = await store.claim(
+    { key: leaseKey(scope, name), scope, ...about },
+    {
+      owner: crypto.randomUUID(),
+      leaseMs,
+      keepMs: Number.POSITIVE_INFINITY,
+      maxCrashes: Number.POSITIVE_INFINITY,
+    },
+  );
+  return state === 'acquired';
 }

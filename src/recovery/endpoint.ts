@@ -1,8 +1,8 @@
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.js';
 import { isSameAddress } from './addresses.js';
-import type { RecoverSettings } from './options.js';
 import type { Pace } from './pace.js';
 import { PER_PAGE, pagesOf } from './paging.js';
+import type { SourceSettings } from './source.js';
 
 /**
  * Whether the provider sends to an address: not to a `disabled` endpoint, which its API cannot enable again, nor
@@ -19,7 +19,7 @@ interface Found {
 
 /** Looks for the webhook endpoint of the receiver (specification: Webhook endpoint). */
 export async function findEndpoint(
-  { client, urls, signal }: RecoverSettings,
+  { client, urls, signal }: SourceSettings,
   pace: Pace,
 ): Promise<Found> {
   let isEnabled = false;
@@ -42,7 +42,7 @@ export async function findEndpoint(
 /** Makes an endpoint anew where it is disabled, for the same events. */
 export async function recreateEndpoint(
   { state, disabled }: Found,
-  { client, signal }: RecoverSettings,
+  { client, signal }: SourceSettings,
   pace: Pace,
 ): Promise<void> {
   if (state !== 'disabled' || !disabled) return;
@@ -54,7 +54,7 @@ export async function recreateEndpoint(
 /** Deletes the one that was disabled. */
 export async function deleteDisabled(
   { disabled }: Found,
-  { client, signal }: RecoverSettings,
+  { client, signal }: SourceSettings,
   pace: Pace,
 ): Promise<void> {
   if (!disabled) return;

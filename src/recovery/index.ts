@@ -1,10 +1,11 @@
 export type { EndpointState } from './endpoint.js';
 export type { LogCounts } from './missed.js';
+export type { RecoverOptions } from './options.js';
+export { type Recovered, type RecoveredOutcome, type Recovery, recover } from './recover.js';
 export type {
   RecoverableReceiver,
-  RecoverOptions,
-  RecoverProgress,
   RecoveryClient,
-} from './options.js';
-export { type Recovered, type RecoveredOutcome, type Recovery, recover } from './recover.js';
+  RecoveryProgress,
+  SourceOptions,
+} from './source.js';
 export type { MissedReason, Standing } from './standing.js';

@@ -3,9 +3,9 @@ import { isJsonObject } from '../schemas/json.js';
 import { toTime } from '../schemas/time.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import { isSameAddress } from './addresses.js';
-import type { RecoverSettings } from './options.js';
 import type { Pace } from './pace.js';
 import { PER_PAGE, pagesOf } from './paging.js';
+import type { SourceSettings } from './source.js';
 import { type MissedReason, type Standing, standingOf } from './standing.js';
 
 /** A delivery that was missed: little enough for a hundred thousand of them. */
@@ -43,7 +43,7 @@ const MAX_PASSES = 4;
  * not be met, so it is read at least twice. What is fine is counted and forgotten.
  */
 export async function readLog(
-  settings: RecoverSettings,
+  settings: SourceSettings,
   pace: Pace,
   rules: { readonly sends: boolean; readonly orders: boolean },
 ): Promise<LogFound> {
@@ -64,7 +64,7 @@ interface Reading {
 }
 
 async function readOnce(
-  settings: RecoverSettings,
+  settings: SourceSettings,
   pace: Pace,
   { sends, missed, paid }: Reading,
 ): Promise<LogCounts> {
@@ -124,7 +124,7 @@ export interface EntryFound {
 /** Reads an entry. `undefined`: it cannot be, or is for no shop of the receiver. */
 export async function readEntry(
   entry: WebhookLog,
-  { receiver, now, pendingAfterMs }: RecoverSettings,
+  { receiver, now, pendingAfterMs }: SourceSettings,
   sends: boolean,
 ): Promise<EntryFound | undefined> {
   // A function of the user's may throw at one that is odd, which must not keep the others from being found.

@@ -1,15 +1,15 @@
 import type { Order } from '../schemas/order.js';
 import { type Missed, moneyOf, timeOr } from './missed.js';
-import type { RecoverSettings } from './options.js';
 import type { Pace } from './pace.js';
 import { PER_PAGE, pagesOf } from './paging.js';
+import type { SourceSettings } from './source.js';
 
 /**
  * Reads the orders for those that are paid and of which the log tells nothing, as while the endpoint was
  * disabled.
  */
 export async function findUnlogged(
-  { client, since, signal, onProgress, receiver }: RecoverSettings,
+  { client, since, signal, onProgress, receiver }: SourceSettings,
   pace: Pace,
   logged: ReadonlySet<string>,
 ): Promise<Missed[]> {

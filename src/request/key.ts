@@ -158,3 +158,8 @@ export function effectKey(scope: string, handler: string, key: string): string {
 export function goodsKey(scope: string, key: string): string {
   return sha2.sha256(JSON.stringify(['goods', scope, key]));
 }
+
+/** The key of a lease of a name, which is no delivery and no effect. */
+export function leaseKey(scope: string, name: string): string {
+  return sha2.sha256(JSON.stringify(['lease', scope, name]));
+}
