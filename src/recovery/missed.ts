@@ -1,10 +1,10 @@
 import type { Delivery } from '../request/delivery.js';
+import type { Receipt } from '../request/receipt.js';
 import { isJsonObject } from '../schemas/json.js';
 import { toTime } from '../schemas/time.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
-import { isSameAddress } from './addresses.js';
+import { entriesOf, untilSettled } from './entries.js';
 import type { Pace } from './pace.js';
-import { PER_PAGE, pagesOf } from './paging.js';
 import type { SourceSettings } from './source.js';
 import { type MissedReason, type Standing, standingOf } from './standing.js';
 
@@ -35,77 +35,40 @@ export interface LogFound {
   readonly paid?: Set<string>;
 }
 
-/** Pages shift while they are read: the log is read again until nothing new is found, at most so often. */
-const MAX_PASSES = 4;
-
 /**
- * Reads the provider's log for what was missed. An entry that shifts onto a page that was read before would
- * not be met, so it is read at least twice. What is fine is counted and forgotten.
+ * Reads the provider's log for what was missed. What is fine is counted and forgotten.
+ *
+ * @param rules.orders - Gives the paid orders that the log tells of as well.
  */
 export async function readLog(
   settings: SourceSettings,
   pace: Pace,
-  rules: { readonly sends: boolean; readonly orders: boolean },
+  { sends, orders }: { readonly sends: boolean; readonly orders: boolean },
 ): Promise<LogFound> {
   const missed = new Map<string, Missed>();
-  const paid = rules.orders ? new Set<string>() : undefined;
-  for (let pass = 1; ; pass++) {
-    const before = missed.size;
-    const counts = await readOnce(settings, pace, { ...rules, missed, paid });
-    const isSettled = pass > 1 && missed.size === before;
-    if (isSettled || pass === MAX_PASSES) return { missed, counts, ...(paid && { paid }) };
-  }
-}
-
-interface Reading {
-  readonly sends: boolean;
-  readonly missed: Map<string, Missed>;
-  readonly paid: Set<string> | undefined;
-}
-
-async function readOnce(
-  settings: SourceSettings,
-  pace: Pace,
-  { sends, missed, paid }: Reading,
-): Promise<LogCounts> {
-  const { client, urls, since, signal, onProgress } = settings;
-  const counts = noCounts();
-  const options = {
-    perPage: PER_PAGE,
-    onIssues: (_: unknown, issues: readonly { readonly path: string }[]) => {
-      // Without these there is no entry; other fields that do not fit are undefined.
-      if (issues.some(({ path }) => REQUIRED.includes(path))) counts.unreadable += 1;
-    },
-    ...(signal && { signal }),
-  };
-  const pages = pagesOf((page) =>
-    pace.run(async () => client.webhookLogs.list({ ...options, page })),
-  );
-  let last = Number.POSITIVE_INFINITY;
-  let isNewestFirst = true;
-  for await (const { items, page, totalPages } of pages) {
-    for (const entry of items) {
-      const at = Date.parse(entry.created_at ?? '');
-      isNewestFirst &&= at <= last;
-      last = at;
-      if (at < since || !isSameAddress(entry.url, urls)) continue;
-      const found = await readEntry(entry, settings, sends);
-      if (!found) {
+  const paid = orders ? new Set<string>() : undefined;
+  let counts = noCounts();
+  await untilSettled(
+    () => missed.size,
+    async () => {
+      counts = noCounts();
+      const onUnreadable = () => {
         counts.unreadable += 1;
-        continue;
+      };
+      for await (const entry of entriesOf(settings, pace, onUnreadable)) {
+        const found = await readEntry(entry, settings, sends);
+        if (!found) {
+          onUnreadable();
+          continue;
+        }
+        counts[found.standing] += 1;
+        if (found.missed) missed.set(entry.id, found.missed);
+        if (found.delivery?.event === 'order:paid' && found.recordId) paid?.add(found.recordId);
       }
-      counts[found.standing] += 1;
-      if (found.missed) missed.set(entry.id, found.missed);
-      if (paid && entry.event === 'order:paid' && found.recordId) paid.add(found.recordId);
-    }
-    onProgress({ step: 'log', done: page, of: totalPages });
-    // Nothing younger comes, as far as can be seen.
-    if (isNewestFirst && last < since) break;
-  }
-  return counts;
+    },
+  );
+  return { missed, counts, ...(paid && { paid }) };
 }
-
-const REQUIRED = ['id', 'event', 'payload', ''];
 
 function noCounts(): LogCounts {
   const none = { done: 0, edited: 0, waiting: 0, refused: 0, unanswered: 0, foreign: 0 };
@@ -117,6 +80,8 @@ export interface EntryFound {
   readonly standing: Standing;
   readonly delivery: Delivery | undefined;
   readonly recordId: string | undefined;
+  /** The receipt of its answer, where that is the receiver's. */
+  readonly receipt: Receipt | undefined;
   /** Absent where it was not missed. */
   readonly missed?: Missed;
 }
@@ -130,13 +95,13 @@ export async function readEntry(
   // A function of the user's may throw at one that is odd, which must not keep the others from being found.
   const logged = await receiver.read(entry).catch(() => undefined);
   if (!logged) return undefined;
-  const { answeredBy } = logged;
+  const { answeredBy, receipt } = logged;
   const delivery = logged.delivery.outcome === undefined ? logged.delivery : undefined;
   const standing = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
   const record = isJsonObject(delivery?.payload) ? delivery.payload : {};
   const recordId = typeof record.id === 'string' ? record.id : undefined;
   if (standing === 'done' || standing === 'edited' || standing === 'waiting') {
-    return { standing, delivery, recordId };
+    return { standing, delivery, recordId, receipt };
   }
   const toldAt = timeOr(entry.created_at, 0);
   const missed = {
@@ -148,7 +113,7 @@ export async function readEntry(
     changedAt: timeOr(record.updated_at, toldAt),
     ...moneyOf(record),
   };
-  return { standing, delivery, recordId, missed };
+  return { standing, delivery, recordId, receipt, missed };
 }
 
 /** What an order is worth, as far as it says so. */

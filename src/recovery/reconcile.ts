@@ -1,0 +1,134 @@
+import type { Order, OrderStatus } from '../schemas/order.js';
+import type { UnfinishedState } from '../stores/store.js';
+import { type Evidence, gatherEvidence } from './evidence.js';
+import { moneyOf, timeOr } from './missed.js';
+import { Pace } from './pace.js';
+import { PER_PAGE, pagesOf } from './paging.js';
+import {
+  type ReconcileOptions,
+  type ReconcileSettings,
+  readReconcileOptions,
+} from './reconcile-options.js';
+import type { Standing } from './standing.js';
+
+/**
+ * What does not agree. `not_delivered`: paid, and nothing went out. `delivered_twice`. `not_taken_back`: refunded
+ * or charged back, and still delivered. `not_paid`: delivered, and neither paid nor reversed.
+ */
+export type FindingKind = 'not_delivered' | 'delivered_twice' | 'not_taken_back' | 'not_paid';
+
+/** An order about which the provider and the shop do not agree. */
+export interface Finding {
+  readonly orderId: string;
+  readonly kind: FindingKind;
+  /**
+   * Of what is not delivered, where it is: in the store `dead`, `stalled` or `failing`; else how the delivery
+   * stands in the provider's log, or `unlogged` where it does not tell of it.
+   */
+  readonly because: UnfinishedState | Standing | 'unlogged' | undefined;
+  /** How often it was delivered. */
+  readonly times: number;
+  readonly status: OrderStatus;
+  /** What the order is worth, as far as it says so: a decimal as text. */
+  readonly value: string | undefined;
+  readonly currency: string | undefined;
+  readonly updatedAt: Date | undefined;
+}
+
+/** What `reconcile` has found. */
+export interface Reconciliation {
+  readonly findings: readonly Finding[];
+  /** How many orders were looked at, and of these paid, and delivered. */
+  readonly orders: number;
+  readonly paid: number;
+  readonly delivered: number;
+  /** How many requests it took. */
+  readonly requests: number;
+}
+
+/** See `reconcile`. */
+export async function reconcileOnce(options: ReconcileOptions): Promise<Reconciliation> {
+  const settings = readReconcileOptions(options);
+  const pace = new Pace(settings.perSecond, settings.signal);
+  const evidence = await gatherEvidence(settings, pace);
+  const unfinished = await settings.receiver.unfinished();
+  const findings: Finding[] = [];
+  const counts = { orders: 0, paid: 0, delivered: 0 };
+  const seen = new Set<string>();
+  for await (const orders of ordersOf(settings, pace)) {
+    const fresh = orders.filter(({ id }) => !seen.has(id));
+    for (const { id } of fresh) seen.add(id);
+    const times = await timesDelivered(fresh, settings, evidence);
+    for (const order of fresh) {
+      const { id } = order;
+      const often = times.get(id) ?? 0;
+      counts.orders += 1;
+      counts.paid += settings.receiver.isPaid(order) ? 1 : 0;
+      counts.delivered += often > 0 ? 1 : 0;
+      const because = unfinished.get(id) ?? evidence.get(id)?.standing ?? 'unlogged';
+      findings.push(...judge(order, often, because, evidence.get(id), settings));
+    }
+  }
+  return { findings, ...counts, requests: pace.requests };
+}
+
+async function* ordersOf(
+  { client, since, signal, onProgress }: ReconcileSettings,
+  pace: Pace,
+): AsyncGenerator<Order[], void, undefined> {
+  const options = { perPage: PER_PAGE, onIssues() {}, ...(signal && { signal }) };
+  const pages = pagesOf((page) => pace.run(async () => client.orders.list({ ...options, page })));
+  for await (const { items, page, totalPages } of pages) {
+    yield items.filter(({ updated_at }) => timeOr(updated_at, since) >= since);
+    onProgress({ step: 'orders', done: page, of: totalPages });
+  }
+}
+
+async function timesDelivered(
+  orders: readonly Order[],
+  { delivered }: ReconcileSettings,
+  evidence: ReadonlyMap<string, Evidence>,
+): Promise<ReadonlyMap<string, number>> {
+  const times = new Map<string, number>();
+  const ids = orders.map(({ id }) => id);
+  if (delivered) {
+    const given = ids.length > 0 ? await delivered(ids) : [];
+    for (const id of given) times.set(id, (times.get(id) ?? 0) + 1);
+    return times;
+  }
+  for (const id of ids) {
+    const { handled, wasTaken = false } = evidence.get(id) ?? {};
+    times.set(id, Math.max(handled?.size ?? 0, wasTaken ? 1 : 0));
+  }
+  return times;
+}
+
+function judge(
+  order: Order,
+  times: number,
+  because: Exclude<Finding['because'], undefined>,
+  evidence: Evidence | undefined,
+  { receiver, reversedStatuses, delivered, now, pendingAfterMs }: ReconcileSettings,
+): Finding[] {
+  const { id, status, updated_at } = order;
+  const isPaid = receiver.isPaid(order);
+  const isReversed = reversedStatuses.some((one) => one === status);
+  const updatedAt = timeOr(updated_at, Number.NaN);
+  const isYoung = now - updatedAt < pendingAfterMs;
+  // Without the shop, that goods were taken back is seen by who has handled the news of it.
+  const wasTakenBack = !delivered && evidence?.wasReversed === true;
+  const kinds: FindingKind[] = [];
+  if (isPaid && times === 0 && !isYoung) kinds.push('not_delivered');
+  if (times > 1) kinds.push('delivered_twice');
+  if (isReversed && times > 0 && !isYoung && !wasTakenBack) kinds.push('not_taken_back');
+  if (!isPaid && !isReversed && times > 0) kinds.push('not_paid');
+  return kinds.map((kind) => ({
+    orderId: id,
+    kind,
+    because: kind === 'not_delivered' ? because : undefined,
+    times,
+    status,
+    ...moneyOf(order),
+    updatedAt: Number.isNaN(updatedAt) ? undefined : new Date(updatedAt),
+  }));
+}

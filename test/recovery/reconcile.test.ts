@@ -1,0 +1,204 @@
+import {
+  type DeliveredFunction,
+  type ReconcileOptions,
+  reconcile,
+} from 'storefront-webhooks/recovery';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { deliver } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+import {
+  ago,
+  DAY,
+  type Entry,
+  entry,
+  MINUTE,
+  NOW,
+  openShop,
+  type Provided,
+  paid,
+  provider,
+  URL,
+} from './provider.js';
+
+type Shop = ReturnType<typeof openShop>;
+
+function reconcileWith(
+  provided: Provided,
+  { receiver }: Pick<Shop, 'receiver'>,
+  options: Partial<ReconcileOptions> = {},
+) {
+  const client = provider(provided);
+  const fast = { perSecond: Number.POSITIVE_INFINITY, now: NOW };
+  return reconcile({ receiver, client, url: URL, ...fast, ...options });
+}
+
+async function answered(shop: Shop, one: Entry): Promise<Entry> {
+  const { status, headers, body } = await deliver(shop.receiver, one.payload, {
+    event: `${one.event}`,
+    id: one.id,
+  });
+  return { ...one, response_code: status, response: body, response_headers: { ...headers } };
+}
+
+const having =
+  (...delivered: string[]): DeliveredFunction =>
+  (ids) =>
+    delivered.filter((id) => ids.includes(id));
+
+describe('reconcile', () => {
+  test('finds nothing where all agree', async () => {
+    const provided = { logs: [], orders: [paid(2), paid(1), paid(3, { status: 0 })] };
+    const result = await reconcileWith(provided, openShop(), {
+      delivered: having('ord_1', 'ord_2'),
+    });
+    expect(result).toMatchObject({ findings: [], orders: 3, paid: 2, delivered: 2 });
+  });
+
+  test.each<[string, Record<string, unknown>, string[], string[]]>([
+    ['paid and not delivered', {}, [], ['not_delivered']],
+    ['paid a moment ago, and not delivered yet', { updated_at: ago(MINUTE) }, [], []],
+    ['delivered twice', {}, ['ord_1', 'ord_1'], ['delivered_twice']],
+    ['refunded, and still delivered', { status: 56 }, ['ord_1'], ['not_taken_back']],
+    ['charged back, and still delivered', { status: 51 }, ['ord_1'], ['not_taken_back']],
+    [
+      'charged back, and delivered twice',
+      { status: 51 },
+      ['ord_1', 'ord_1'],
+      ['delivered_twice', 'not_taken_back'],
+    ],
+    ['refunded, and taken back', { status: 56 }, [], []],
+    ['delivered, and not paid', { status: 53 }, ['ord_1'], ['not_paid']],
+    ['not paid', { status: 0 }, [], []],
+    ['of before `since`', { updated_at: ago(8 * DAY) }, [], []],
+  ])('an order %s', async (_, changes, delivered, kinds) => {
+    const provided = { logs: [], orders: [paid(1, changes)] };
+    const { findings } = await reconcileWith(provided, openShop(), {
+      delivered: having(...delivered),
+    });
+    expect(findings.map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  test('says where an order is that was not delivered', async () => {
+    const shop = openShop();
+    const failing = openShop({ store: shop.store });
+    failing.receiver.on('order:created', () => {
+      throw new Error('no');
+    });
+    const failed = await answered(failing, entry(3, { event: 'order:created' }));
+    const logs = [entry(1), entry(2, { response_code: 200, response: 'OK' }), failed];
+    const orders = [paid(1), paid(2), paid(3), paid(4)];
+    const { findings } = await reconcileWith({ logs, orders }, shop, { delivered: having() });
+    expect(findings.map(({ orderId, because }) => [orderId, because])).toEqual([
+      ['ord_1', 'refused'],
+      ['ord_2', 'foreign'],
+      ['ord_3', 'failing'],
+      ['ord_4', 'unlogged'],
+    ]);
+  });
+
+  test('goes by the log where nobody says what was delivered', async () => {
+    const shop = openShop();
+    shop.receiver.on('order:updated', () => {});
+    const twice = entry(5, { payload: paid(2, { updated_at: ago(10 * MINUTE) }) });
+    const refunded = entry(6, { event: 'order:updated', payload: paid(3, { status: 56 }) });
+    const logs = [
+      await answered(shop, entry(1)),
+      await answered(shop, entry(2)),
+      await answered(shop, twice),
+      await answered(shop, entry(3)),
+      await answered(shop, refunded),
+      await answered(shop, entry(4)),
+      entry(7),
+    ];
+    const orders = [1, 2, 3, 4, 7].map((id) =>
+      paid(id, id === 3 || id === 4 ? { status: 56 } : {}),
+    );
+    const { findings } = await reconcileWith({ logs, orders }, shop);
+    expect(findings.map(({ orderId, kind }) => [orderId, kind])).toEqual([
+      ['ord_2', 'delivered_twice'],
+      ['ord_4', 'not_taken_back'],
+      ['ord_7', 'not_delivered'],
+    ]);
+  });
+
+  test('asks for orders that shift onto the next page only once', async () => {
+    const provided: Provided = {
+      logs: [],
+      orders: Array.from({ length: 120 }, (_, at) => paid(at)),
+    };
+    provided.onRequest = (path) => {
+      if (path === 'GET /orders')
+        provided.orders?.unshift(paid(1000 + (provided.orders?.length ?? 0)));
+      return undefined;
+    };
+    const asked: string[] = [];
+    const delivered = (ids: readonly string[]) => {
+      asked.push(...ids);
+      return ids;
+    };
+    const { findings } = await reconcileWith(provided, openShop(), { delivered });
+    expect(findings).toEqual([]);
+    expect(new Set(asked).size).toBe(asked.length);
+  });
+
+  test('refuses options that it does not have', async () => {
+    const options = JSON.parse('{ "deliverd": true }');
+    await expect(reconcileWith({ logs: [] }, openShop(), options)).rejects.toThrow(
+      /no option deliverd.*delivered/,
+    );
+  });
+});
+
+describe('reconcile.every', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  test('is done by one of many processes, again and again, until it is stopped', async () => {
+    const store = durableStore();
+    const orders = [paid(1)];
+    const results: string[] = [];
+    const schedules = ['a', 'b', 'c'].map((name) =>
+      reconcile.every('1s', {
+        receiver: openShop({ store }).receiver,
+        client: provider({ logs: [], orders }),
+        url: URL,
+        perSecond: Number.POSITIVE_INFINITY,
+        since: new Date(0),
+        delivered: having(),
+        onResult: () => void results.push(name),
+      }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 3_600));
+    await Promise.all(schedules.map((one) => one.stop()));
+    expect([2, 3]).toContain(results.length);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    expect([2, 3]).toContain(results.length);
+  });
+
+  test('tells on stderr what does not agree, and what could not be done', async () => {
+    const lines: string[] = [];
+    vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line));
+    const refuse = () => Response.json({ message: 'Who are you?' }, { status: 401 });
+    const open = (provided: Provided) =>
+      reconcile.every('1s', {
+        receiver: openShop().receiver,
+        client: provider(provided),
+        url: URL,
+        perSecond: Number.POSITIVE_INFINITY,
+        since: new Date(0),
+        delivered: having(),
+      });
+    const schedules = [
+      open({ logs: [], orders: [paid(1)] }),
+      open({ logs: [], onRequest: refuse }),
+    ];
+    await vi.waitFor(() => expect(lines.length).toBeGreaterThan(1), { timeout: 5_000 });
+    await Promise.all(schedules.map((one) => one.stop()));
+    expect(lines.join('\n')).toMatch(/do not agree on an order: ord_1 \(not_delivered\)/);
+    expect(lines.join('\n')).toMatch(/could not be done, and is tried again: .*Who are you/);
+  });
+
+  test.each(['15', 'm', '0m', '-1h', '30d'])('refuses %s as an interval', (interval) => {
+    const shop = { receiver: openShop().receiver, client: provider({ logs: [] }), url: URL };
+    expect(() => reconcile.every(interval, shop)).toThrow(/interval has to be a text such as/);
+  });
+});
