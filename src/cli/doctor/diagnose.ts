@@ -1,5 +1,5 @@
 import { isSignature } from '../../request/signature.js';
-import { sentBodies } from './bodies.js';
+import { sentBodies, unlikelyBodies } from './bodies.js';
 import type { Candidate, Step } from './cause.js';
 import { type Difference, findDifference } from './difference.js';
 import { givenKeys, type Keys, misreadKeys, misreadTwice } from './keys.js';
@@ -123,6 +123,7 @@ function look(
       for (const key of misread) yield [key, sent, 'hmac'];
       for (const key of given) yield [key, sent, 'no hmac'];
     }
+    for (const sent of unlikelyBodies(body)) for (const key of given) yield [key, sent, 'hmac'];
   }
 }
 

@@ -111,7 +111,7 @@ const BODIES: Record<string, readonly [sent: Bytes, seen: Bytes, ...codes: Cause
   'encoded twice': [sent, JSON.stringify(sent), 'encoded_twice'],
   Base64: [sent, Buffer.from(sent).toString('base64'), 'base64_encoded'],
   compressed: [sent, gzipSync(sent), 'compressed'],
-  'a Buffer as JSON': [sent, JSON.stringify(Buffer.from(sent)), 'wrapped'],
+  'a Buffer as JSON': [sent, JSON.stringify(Buffer.from(sent)), 'printed'],
   'an event of Lambda': [sent, JSON.stringify({ body: sent, isBase64Encoded: false }), 'wrapped'],
   chunks: [sent, `${Buffer.byteLength(sent).toString(16)}\r\n${sent}\r\n0\r\n\r\n`, 'framed'],
   'escaped for HTML': [
