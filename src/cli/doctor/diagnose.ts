@@ -54,7 +54,7 @@ export interface Effort {
 export function diagnose(
   received: Received,
   keys: Keys,
-  { mostHashed = Math.max(MOST_HASHED, 100 * received.body.length) }: Effort = {},
+  { mostHashed = Math.max(MOST_HASHED, 200 * received.body.length) }: Effort = {},
 ): Diagnosis {
   const { body, signature } = received;
   const observations = observe(received);
@@ -119,11 +119,12 @@ function look(
       for (const message of otherMessages(body, headers, time)) yield [key, message, 'hmac'];
     for (const key of misreadTwice(keys)) yield [key, asGiven, 'hmac'];
     for (const key of misread) yield [key, asGiven, 'no hmac'];
+    for (const sent of unlikelyBodies(body))
+      for (const key of given.slice(0, 1)) yield [key, sent, 'hmac'];
     for (const sent of likely) {
       for (const key of misread) yield [key, sent, 'hmac'];
       for (const key of given) yield [key, sent, 'no hmac'];
     }
-    for (const sent of unlikelyBodies(body)) for (const key of given) yield [key, sent, 'hmac'];
   }
 }
 

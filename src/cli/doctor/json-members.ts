@@ -71,11 +71,12 @@ export function* withNulls(root: Node): Generator<Candidate<Node>> {
   yield* filled(root, new Set(missingIn(root)));
 }
 
-/** The same, with a part of it. */
+/** The same, with a part of it, or with one name where there are many. */
 export function* withSomeNulls(root: Node): Generator<Candidate<Node>> {
   const missing = missingIn(root);
-  if (missing.length <= MAX_MISSING)
-    for (const names of subsetsOf(missing)) yield* filled(root, names);
+  const parts =
+    missing.length > MAX_MISSING ? missing.map((name) => new Set([name])) : subsetsOf(missing);
+  for (const names of parts) yield* filled(root, names);
 }
 
 function missingIn(root: Node): readonly string[] {

@@ -14,18 +14,18 @@ export function* earlierValues(root: Node): Generator<Candidate<Node>> {
 
 /** Two changes, of different kinds: such as members in another order, and numbers that have lost their .0. */
 export function* valuesChangedTwice(root: Node): Generator<Candidate<Node>> {
-  for (const first of likelyValues(root))
-    for (const second of likelyValues(first.value))
-      if (first.steps[0]?.code !== second.steps[0]?.code)
-        yield { value: second.value, steps: [...second.steps, ...first.steps] };
+  for (const [index, kind] of KINDS.entries())
+    for (const last of kind(root))
+      for (const earlier of KINDS.slice(index + 1))
+        for (const { value, steps } of earlier(last.value))
+          yield { value, steps: [...steps, ...last.steps] };
 }
 
 function* likelyValues(root: Node): Generator<Candidate<Node>> {
-  yield* reordered(root);
-  yield* renumbered(root);
-  yield* redated(root);
-  yield* revalued(root);
+  for (const kind of KINDS) yield* kind(root);
 }
+
+const KINDS = [reordered, renumbered, redated, revalued] as const;
 
 function changed(
   value: Node,
@@ -72,7 +72,7 @@ const asJava: Rewrite = (digits) => {
 };
 const asDecimal: Rewrite = (digits) => {
   const [, sign = '', whole = '', fraction = '', exponent = ''] =
-    /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,3})$/.exec(digits) ?? [];
+    /^(-?)(\d+)(?:\.(\d*?)0*)?[eE]([+-]?\d{1,3})$/.exec(digits) ?? [];
   if (exponent === '') return digits;
   const point = whole.length + Number(exponent);
   const all = `${'0'.repeat(Math.max(0, 1 - point))}${whole}${fraction}`.padEnd(point, '0');

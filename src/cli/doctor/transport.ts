@@ -18,7 +18,7 @@ export function* earlierBodies(body: Bytes): Generator<Candidate<Bytes>> {
   yield* decoded(text);
   yield* contentsOf(text);
   yield* encoded(text);
-  const inner = text.slice(Math.max(0, text.search(/[{[]/)));
+  const inner = text.slice(Math.max(0, text.search(/\{\s*["}]|\[\s*[[{"\d\]]/)));
   if (inner !== text)
     yield* one(
       inner.slice(0, endOfJson(inner)),
@@ -115,25 +115,7 @@ function* decoded(text: string): Generator<Candidate<Bytes>> {
       'escaped',
       'Each apostrophe of the body was doubled, as for SQL.',
     );
-  const form = /^[\w.[\]-]*=/.exec(trimmed)?.[0];
-  if (form !== undefined || trimmed.startsWith('%7B')) {
-    for (const part of trimmed.split('&'))
-      yield* one(
-        fromForm(part.slice(part.startsWith('%7B') ? 0 : part.indexOf('=') + 1)),
-        form === undefined ? 'percent_encoded' : 'form_encoded',
-        form === undefined
-          ? 'The body is percent-encoded: it was signed as it was before.'
-          : `The body is a form, and what was signed is its field ${JSON.stringify(part.split('=')[0])}.`,
-      );
-    for (const made of withPluses(fromForm(trimmed.replace(/=(?=&|$)/g, '')) ?? ''))
-      yield* one(made, 'form_encoded', 'The body was taken for a form and encoded as one.');
-  } else if (/%[0-9a-f]{2}/i.test(trimmed)) {
-    yield* one(
-      fromForm(trimmed),
-      'percent_encoded',
-      'The body is percent-encoded: it was signed as it was before.',
-    );
-  }
+  yield* percentDecoded(trimmed);
   // In lines, or with a space between the bytes.
   const joined = trimmed.replace(/\s+/g, '');
   if (joined.length >= 8 && /^[\w+/=-]+$/.test(joined)) {
@@ -157,6 +139,29 @@ function* decoded(text: string): Generator<Candidate<Bytes>> {
     );
   if (text.includes('\0'))
     yield* one(text.replace(/\0+/g, ''), 'bytes_gained', 'Zero bytes have come into the body.');
+}
+
+function* percentDecoded(text: string): Generator<Candidate<Bytes>> {
+  const [, first] = /^([\w.[\]-]*)=/.exec(text) ?? [];
+  if (first === undefined && !/%[0-9a-f]{2}/i.test(text)) return;
+  if (first === undefined)
+    for (const made of [attempt(() => decodeURIComponent(text)), fromForm(text)])
+      yield* one(
+        made,
+        'percent_encoded',
+        'The body is percent-encoded: it was signed as it was before.',
+      );
+  else
+    for (const field of text.split('&')) {
+      const name = JSON.stringify(field.split('=')[0]);
+      yield* one(
+        fromForm(field.slice(field.indexOf('=') + 1)),
+        'form_encoded',
+        `The body is a form, and what was signed is its field ${name}.`,
+      );
+    }
+  for (const made of withPluses(fromForm(text.replace(/=(?=&|$)/g, '')) ?? ''))
+    yield* one(made, 'form_encoded', 'The body was taken for a form and encoded as one.');
 }
 
 /** What something on the way has decoded. */
