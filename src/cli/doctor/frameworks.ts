@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isJsonObject } from '../../schemas/json.js';
 import type { Place, Step } from './cause.js';
+import { parseJson } from './undone.js';
 
 /** By the package that a project depends on: those that stand on another one come first. */
 const PACKAGES = {
@@ -63,17 +64,9 @@ export function findFramework(folder: string): Framework {
   const file = join(folder, 'package.json');
   const parent = dirname(folder);
   if (!existsSync(file)) return parent === folder ? 'node' : findFramework(parent);
-  const project = parse(readFileSync(file, 'utf8'));
+  const project = parseJson(readFileSync(file, 'utf8'));
   const { dependencies, devDependencies } = isJsonObject(project) ? project : {};
   const names = new Set([dependencies, devDependencies].filter(isJsonObject).flatMap(Object.keys));
   const found = Object.entries(PACKAGES).find(([name]) => names.has(name));
   return found?.[1] ?? 'node';
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@ import type { Candidate } from './cause.js';
 import { bytesOfText, CHARSETS, readUtf8, utf16 } from './charsets.js';
 import { endOfJson } from './endings.js';
 import { compression, framing } from './packing.js';
-import { attempt, one, withPluses } from './undone.js';
+import { attempt, one, parseJson, withPluses } from './undone.js';
 import { contentsOf } from './wrappings.js';
 
 type Bytes = Uint8Array;
@@ -204,7 +204,7 @@ function hexOf(character: string): string {
 }
 
 function parseText(text: string): string | undefined {
-  const parsed = attempt((): unknown => JSON.parse(text));
+  const parsed = parseJson(text);
   return typeof parsed === 'string' ? parsed : undefined;
 }
 

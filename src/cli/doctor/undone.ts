@@ -30,3 +30,7 @@ export function withPluses(text: string): readonly string[] {
     text.replaceAll(' ', '+'),
   ];
 }
+
+export function parseJson(text: string): unknown {
+  return attempt((): unknown => JSON.parse(text));
+}

@@ -3,7 +3,7 @@ import { type Candidate, step } from './cause.js';
 import { toBytes } from './charsets.js';
 import { COMPACT, type Style, writeTree } from './json-styles.js';
 import { type Members, type Node, readTree } from './json-tree.js';
-import { withPluses } from './undone.js';
+import { parseJson, withPluses } from './undone.js';
 
 /** What stands inside of a body that was put into something: an envelope, or the text of a value of some language. */
 export function* contentsOf(text: string): Generator<Candidate<Uint8Array>> {
@@ -53,7 +53,7 @@ const OF_RUBY = /"(?:[^"\\]|\\.)*"|\bnil\b|\s*=>\s*/g;
 function* listedBytes(text: string): Generator<Candidate<Uint8Array>> {
   if (!/^\s*(?:\d{1,3},|\[\s*\d{1,3}\s*,|\{\s*"0"\s*:|\{\s*"type"\s*:\s*"Buffer")/.test(text))
     return;
-  const json = parse(/^\s*\d/.test(text) ? `[${text}]` : text);
+  const json = parseJson(/^\s*\d/.test(text) ? `[${text}]` : text);
   const listed = isJsonObject(json) && json.type === 'Buffer' ? json.data : json;
   const bytes: unknown[] = Object.values(
     typeof listed === 'object' && listed !== null ? listed : {},
@@ -142,7 +142,7 @@ function fromPython(text: string): string | undefined {
       .replace(/(\\.)|"/g, (_, escaped) => escaped ?? '\\"');
     return `"${inner}"`;
   });
-  return made === text || parse(made) === undefined ? undefined : made;
+  return made === text || parseJson(made) === undefined ? undefined : made;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
@@ -154,12 +154,4 @@ function fromPythonBytes(text: string): Uint8Array {
       : String.fromCharCode(Number.parseInt(hex, 16)),
   );
   return Buffer.from(latin, 'latin1');
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
