@@ -1,7 +1,7 @@
 import { type Candidate, type Step, step } from './cause.js';
 import { LATIN_1, readUtf8, toBytes } from './charsets.js';
 import { earlierEndings } from './endings.js';
-import { rewrittenBodies } from './json-bodies.js';
+import { bodiesRewrittenTwice, rewrittenBodies } from './json-bodies.js';
 import { earlierBodies } from './transport.js';
 
 type Body = Candidate<Uint8Array>;
@@ -36,6 +36,14 @@ export function* sentBodies(seen: Uint8Array): Generator<Body> {
   const trimmed = LATIN_1.encode(LATIN_1.decode(seen).trim());
   if (trimmed === undefined || trimmed.length === seen.length) return;
   for (const earlier of earlierBodies(trimmed)) yield after(start, earlier);
+}
+
+/** The unlikely ones: of JSON of which two things were changed at once. */
+export function* unlikelyBodies(seen: Uint8Array): Generator<Body> {
+  const text = readUtf8(seen);
+  if (text === undefined) return;
+  for (const { value, steps } of bodiesRewrittenTwice(text.replace(/^\ufeff/, '')))
+    yield { value: toBytes(value), steps };
 }
 
 /** Whether what was undone is known from the body, and was not one of many ways to make it. */

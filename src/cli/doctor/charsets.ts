@@ -32,25 +32,41 @@ export const LATIN_1: Charset = {
   encode: (text) => (/^[\u0000-\u00ff]*$/.test(text) ? Buffer.from(text, 'latin1') : undefined),
 };
 
-/** What TextDecoder calls Latin-1, and every browser takes for it. */
-const windows1252 = new TextDecoder('windows-1252', { ignoreBOM: true });
-const BYTES = new Map(
-  Array.from({ length: 256 }, (_, byte) => [windows1252.decode(Uint8Array.of(byte)), byte]),
-);
+/** One that TextDecoder knows, and that has a byte for each character. */
+function bytewise(name: string, label: string): Charset {
+  const decoder = new TextDecoder(label, { ignoreBOM: true });
+  const decode = (bytes: Uint8Array) => decoder.decode(bytes);
+  const every = Array.from(
+    { length: 256 },
+    (_, byte) => [decode(Uint8Array.of(byte)), byte] as const,
+  );
+  const bytesOf = new Map(every);
+  return {
+    name,
+    decode,
+    encode(text) {
+      const bytes = new Uint8Array(text.length);
+      for (let index = 0; index < text.length; index += 1) {
+        const byte = bytesOf.get(text.charAt(index));
+        if (byte === undefined) return undefined;
+        bytes[index] = byte;
+      }
+      return bytes;
+    },
+  };
+}
 
-export const WINDOWS_1252: Charset = {
-  name: 'Windows-1252',
-  decode: (bytes) => windows1252.decode(bytes),
-  encode(text) {
-    const bytes = new Uint8Array(text.length);
-    for (let index = 0; index < text.length; index += 1) {
-      const byte = BYTES.get(text.charAt(index));
-      if (byte === undefined) return undefined;
-      bytes[index] = byte;
-    }
-    return bytes;
-  },
-};
+/** The likely ones first. */
+export const CHARSETS: readonly Charset[] = [
+  LATIN_1,
+  // What TextDecoder calls Latin-1, and every browser takes for it.
+  bytewise('Windows-1252', 'windows-1252'),
+  bytewise('Latin-9', 'iso-8859-15'),
+  bytewise('Latin-2', 'iso-8859-2'),
+  bytewise('Windows-1250', 'windows-1250'),
+  bytewise('Windows-1251', 'windows-1251'),
+  bytewise('Mac Roman', 'macintosh'),
+];
 
 export const utf16 = {
   /** Text in UTF-16 of either order, where it looks like that. */

@@ -1,5 +1,5 @@
 import { isSignature } from '../../request/signature.js';
-import { sentBodies } from './bodies.js';
+import { sentBodies, unlikelyBodies } from './bodies.js';
 import type { Candidate, Step } from './cause.js';
 import { type Difference, findDifference } from './difference.js';
 import { givenKeys, type Keys, misreadKeys, misreadTwice } from './keys.js';
@@ -54,7 +54,7 @@ export interface Effort {
 export function diagnose(
   received: Received,
   keys: Keys,
-  { mostHashed = Math.max(MOST_HASHED, 100 * received.body.length) }: Effort = {},
+  { mostHashed = Math.max(MOST_HASHED, 200 * received.body.length) }: Effort = {},
 ): Diagnosis {
   const { body, signature } = received;
   const observations = observe(received);
@@ -119,6 +119,8 @@ function look(
       for (const message of otherMessages(body, headers, time)) yield [key, message, 'hmac'];
     for (const key of misreadTwice(keys)) yield [key, asGiven, 'hmac'];
     for (const key of misread) yield [key, asGiven, 'no hmac'];
+    for (const sent of unlikelyBodies(body))
+      for (const key of given.slice(0, 1)) yield [key, sent, 'hmac'];
     for (const sent of likely) {
       for (const key of misread) yield [key, sent, 'hmac'];
       for (const key of given) yield [key, sent, 'no hmac'];

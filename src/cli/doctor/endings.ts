@@ -83,7 +83,7 @@ function trimZeros(text: string): string {
 }
 
 /** Where the first value of JSON ends. */
-function endOfJson(text: string): number {
+export function endOfJson(text: string): number {
   let depth = 0;
   for (const token of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
     if (/^[{[]/.test(token[0])) depth += 1;

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isJsonObject } from '../../schemas/json.js';
 import type { Place, Step } from './cause.js';
+import { parseJson } from './undone.js';
 
 /** By the package that a project depends on: those that stand on another one come first. */
 const PACKAGES = {
@@ -57,20 +59,14 @@ export function changeFor(steps: readonly Step[], framework: Framework): string 
   return last === 'parser' ? MOUNTED[framework] : ELSEWHERE[last];
 }
 
-/** The framework that the project in a folder depends on. */
+/** The framework that the project of a folder depends on: by the nearest package.json. */
 export function findFramework(folder: string): Framework {
-  const file = `${folder}/package.json`;
-  const project: unknown = existsSync(file) ? parse(readFileSync(file, 'utf8')) : undefined;
+  const file = join(folder, 'package.json');
+  const parent = dirname(folder);
+  if (!existsSync(file)) return parent === folder ? 'node' : findFramework(parent);
+  const project = parseJson(readFileSync(file, 'utf8'));
   const { dependencies, devDependencies } = isJsonObject(project) ? project : {};
   const names = new Set([dependencies, devDependencies].filter(isJsonObject).flatMap(Object.keys));
   const found = Object.entries(PACKAGES).find(([name]) => names.has(name));
   return found?.[1] ?? 'node';
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

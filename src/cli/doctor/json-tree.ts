@@ -6,6 +6,8 @@ export type Node =
   | { readonly kind: 'number'; readonly digits: string }
   | { readonly kind: 'literal'; readonly word: string };
 
+export type Members = (Node & { kind: 'object' })['members'];
+
 /** The deepest nesting that is looked into. */
 const MAX_DEPTH = 200;
 
@@ -58,7 +60,7 @@ function unquote(token: string): string {
 }
 
 /** A tree in which some of the values are others. `name` is that of the nearest member around a value. */
-export function mapTree(node: Node, change: (node: Node, name: string) => Node, name = ''): Node {
+function mapTree(node: Node, change: (node: Node, name: string) => Node, name = ''): Node {
   if (node.kind === 'object') {
     const members = node.members.map(([key, value]) => [key, mapTree(value, change, key)] as const);
     return change({ kind: 'object', members }, name);
@@ -76,4 +78,21 @@ export function* valuesOf(node: Node, name = ''): Generator<readonly [value: Nod
   if (node.kind === 'object')
     for (const [key, member] of node.members) yield* valuesOf(member, key);
   if (node.kind === 'array') for (const item of node.items) yield* valuesOf(item, name);
+}
+
+/** {@link mapTree}, which gives the same tree where nothing in it is changed. */
+export function mapped(root: Node, change: (node: Node, name: string) => Node): Node {
+  let isChanged = false;
+  const value = mapTree(root, (node, name) => {
+    const other = change(node, name);
+    isChanged ||= other !== node;
+    return other;
+  });
+  return isChanged ? value : root;
+}
+
+/** All but the empty one. */
+export function* subsetsOf(names: readonly string[]): Generator<ReadonlySet<string>> {
+  for (let bits = 1; bits < 2 ** names.length; bits += 1)
+    yield new Set(names.filter((_, index) => bits & (1 << index)));
 }

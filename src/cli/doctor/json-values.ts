@@ -1,16 +1,31 @@
 import { type Candidate, type CauseCode, step } from './cause.js';
-import { mapTree, type Node, valuesOf } from './json-tree.js';
+import { reordered, reorderedFurther, withNulls, withSomeNulls } from './json-members.js';
+import { mapped, type Node, subsetsOf, valuesOf } from './json-tree.js';
 
 /** What some encoder or parser has made of the values, undone: each as a whole body of JSON. */
 export function* earlierValues(root: Node): Generator<Candidate<Node>> {
-  yield* reordered(root);
-  yield* renumbered(root);
-  yield* redated(root);
-  yield* revalued(root);
+  yield* likelyValues(root);
+  yield* reorderedFurther(root);
+  yield* withSomeNulls(root);
   yield* longNumbers(root);
   yield* numberSubsets(root);
   yield* valueSubsets(root);
 }
+
+/** Two changes, of different kinds: such as members in another order, and numbers that have lost their .0. */
+export function* valuesChangedTwice(root: Node): Generator<Candidate<Node>> {
+  for (const [index, kind] of KINDS.entries())
+    for (const last of kind(root))
+      for (const earlier of KINDS.slice(index + 1))
+        for (const { value, steps } of earlier(last.value))
+          yield { value, steps: [...steps, ...last.steps] };
+}
+
+function* likelyValues(root: Node): Generator<Candidate<Node>> {
+  for (const kind of KINDS) yield* kind(root);
+}
+
+const KINDS = [reordered, renumbered, redated, revalued] as const;
 
 function changed(
   value: Node,
@@ -19,64 +34,6 @@ function changed(
   root: Node,
 ): readonly Candidate<Node>[] {
   return value === root ? [] : [{ value, steps: [step(code, 'parser', message)] }];
-}
-
-/** {@link mapTree}, which gives the same tree where nothing in it is changed. */
-function mapped(root: Node, change: (node: Node, name: string) => Node): Node {
-  let isChanged = false;
-  const value = mapTree(root, (node, name) => {
-    const other = change(node, name);
-    isChanged ||= other !== node;
-    return other;
-  });
-  return isChanged ? value : root;
-}
-
-/** As the specification lists the members of its records. */
-const LISTED = new Map(
-  (
-    'event webhook_type data store id product_id product_title title description stock price email ip_address ' +
-    'country_code user_agent value usd_value exchange_rate currency product_type gateway gateways image info file ' +
-    'stock_delimiter maximum_quantity minimum_quantity stock_amount dynamic_url quantity risk_level status delivered ' +
-    'referral crypto_address crypto_value crypto_received crypto_confirmations crypto_channel coupon_id custom ' +
-    'customer_details_required warranty warranty_duration redirect_url unlisted private hide_stock vpn_block ' +
-    'seller_note theme max_risk_level created_at updated_at'
-  )
-    .split(' ')
-    .map((name, index) => [name, index]),
-);
-
-type Compare = (a: string, b: string) => number;
-
-const byUnits: Compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-const byList: Compare = (a, b) => (LISTED.get(a) ?? 1000) - (LISTED.get(b) ?? 1000);
-
-const ORDERS: readonly (readonly [message: string, Compare])[] = [
-  ['The members of the body were sorted by name, and are in another order now.', byUnits],
-  [
-    'The body was sent with its members as the specification lists them, and they are in another order now, as after sort_keys, a map of Go or a jsonb column.',
-    byList,
-  ],
-  [
-    'The members of the body were in the order of a jsonb column, and are in another one now.',
-    (a, b) => Buffer.byteLength(a) - Buffer.byteLength(b) || byUnits(a, b),
-  ],
-  [
-    'The members of the body were sorted by name in either case, and are in another order now.',
-    (a, b) => byUnits(a.toLowerCase(), b.toLowerCase()),
-  ],
-];
-
-function* reordered(root: Node): Generator<Candidate<Node>> {
-  for (const [message, compare] of ORDERS) {
-    const value = mapped(root, (node) => {
-      if (node.kind !== 'object') return node;
-      const members = [...node.members].sort(([a], [b]) => compare(a, b));
-      const isSame = members.every((member, index) => member === node.members[index]);
-      return isSame ? node : { kind: 'object', members };
-    });
-    yield* changed(value, 'members_reordered', message, root);
-  }
 }
 
 /** Members that hold an amount, which many write with decimals. */
@@ -113,6 +70,15 @@ const asJava: Rewrite = (digits) => {
   const point = head.includes('.') ? head : `${head}.0`;
   return exponent === undefined ? point : `${point}E${Number(exponent)}`;
 };
+const asDecimal: Rewrite = (digits) => {
+  const [, sign = '', whole = '', fraction = '', exponent = ''] =
+    /^(-?)(\d+)(?:\.(\d*?)0*)?[eE]([+-]?\d{1,3})$/.exec(digits) ?? [];
+  if (exponent === '') return digits;
+  const point = whole.length + Number(exponent);
+  const all = `${'0'.repeat(Math.max(0, 1 - point))}${whole}${fraction}`.padEnd(point, '0');
+  const at = Math.max(1, point);
+  return `${sign}${all.slice(0, at)}${at < all.length ? `.${all.slice(at)}` : ''}`;
+};
 const asJs: Rewrite = (digits) => JSON.stringify(Number(digits));
 
 const LOST =
@@ -130,6 +96,7 @@ const REWRITES: readonly (readonly [written: string, Rewrite, only: 'amounts' | 
     'all',
   ],
   ['1e-07 or 1e+16, as Python does', asPython, 'all'],
+  ['0.0000001, without an exponent', asDecimal, 'all'],
   ['1.0E10, as Java does', asJava, 'amounts'],
   ['10.000000, with six decimals for the amounts', toPlaces(6), 'amounts'],
   ['10.0000, with four decimals for the amounts', toPlaces(4), 'amounts'],
@@ -256,6 +223,7 @@ function* revalued(root: Node): Generator<Candidate<Node>> {
     return { kind: 'object', members: node.members.filter(([, one]) => !isNull(one)) };
   });
   yield* rewritten(filled, 'Members that are null were added to the body.');
+  yield* withNulls(root);
   const asText = mapped(root, (node, name) =>
     node.kind === 'number' && AMOUNT.test(name) ? { kind: 'string', text: node.digits } : node,
   );
@@ -266,6 +234,17 @@ function* revalued(root: Node): Generator<Candidate<Node>> {
       : node,
   );
   yield* rewritten(asNumber, 'Amounts of the body were sent as numbers, and have become text.');
+  const asList = mapped(root, (node) => {
+    if (node.kind !== 'object' || !node.members.every(([name], index) => name === String(index)))
+      return node;
+    return node.members.length === 0
+      ? node
+      : { kind: 'array', items: node.members.map(([, item]) => item) };
+  });
+  yield* rewritten(
+    asList,
+    'Lists of the body have become objects with numbers as names, as with JSON_FORCE_OBJECT.',
+  );
 }
 
 function* valueSubsets(root: Node): Generator<Candidate<Node>> {
@@ -285,10 +264,4 @@ function namesOf(root: Node, fits: (node: Node) => boolean): string[] {
   const names = new Set<string>();
   for (const [node, name] of valuesOf(root)) if (fits(node)) names.add(name);
   return [...names];
-}
-
-/** All but the empty one. */
-function* subsetsOf(names: readonly string[]): Generator<ReadonlySet<string>> {
-  for (let bits = 1; bits < 2 ** names.length; bits += 1)
-    yield new Set(names.filter((_, index) => bits & (1 << index)));
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NamedSecret } from '../secrets.js';
 import { type Candidate, type CauseCode, step } from './cause.js';
+import { attempt } from './undone.js';
 
 /** The keys at hand. */
 export interface Keys {
@@ -182,12 +183,4 @@ function* encodings(secret: string, name: string, made: Make): Generator<Key> {
   const wrongCase = `The secret in ${name} is in another case than that of who signs.`;
   yield* made(secret.toLowerCase(), 'secret_case', wrongCase);
   yield* made(secret.toUpperCase(), 'secret_case', wrongCase);
-}
-
-function attempt<Value>(make: () => Value): Value | undefined {
-  try {
-    return make();
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../schemas/json.js';
 import { type Candidate, step } from './cause.js';
 import { readUtf8, toBytes } from './charsets.js';
+import { parseJson } from './undone.js';
 
 /** Headers in the order in which they came. */
 export type Headers = readonly (readonly [name: string, value: string])[];
@@ -75,7 +76,7 @@ function* joined(
 
 /** The parsed body as a form, and parts of it. */
 function* forms(text: string, of: Make): Generator<Message> {
-  const json = parse(text);
+  const json = parseJson(text);
   if (!isJsonObject(json)) return;
   const flat = Object.entries(json).map(([name, value]): [string, string] => [
     name,
@@ -103,12 +104,4 @@ function* forms(text: string, of: Make): Generator<Message> {
   }
   for (const name of ['id', 'data', 'payload'])
     if (typeof json[name] === 'string') yield of(json[name], `the ${name} of the body`);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

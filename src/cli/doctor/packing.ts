@@ -74,7 +74,8 @@ function unchunk(text: string): Bytes | undefined {
   let joined = '';
   for (;;) {
     const [head, digits] = /^([0-9a-f]{1,8})(?:;[^\r\n]*)?\r\n/i.exec(rest) ?? [];
-    if (head === undefined) return undefined;
+    // The last chunk of no bytes may be missing.
+    if (head === undefined) return rest === '' ? LATIN_1.encode(joined) : undefined;
     const size = Number.parseInt(digits ?? '', 16);
     if (size === 0) return LATIN_1.encode(joined);
     joined += rest.slice(head.length, head.length + size);

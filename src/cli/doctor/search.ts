@@ -56,8 +56,7 @@ export function createSearch(targets: readonly Candidate<Target>[], limit: numbe
       for (const digest of digests) {
         // What nobody signs with is compared with the likely only.
         if (RARE.has(digest) && ofKey.length + ofMessage.length > 0) continue;
-        // To begin an HMAC takes as long as to hash some bytes.
-        spent += message.length + 1500;
+        spent += message.length + OF_ONE;
         const ofTarget = compare(digest, createHmac(digest, key).update(message).digest());
         if (ofTarget === undefined) continue;
         const steps = [...ofMessage, ...ofKey, ...ofTarget, ...otherDigest(digest)];
@@ -113,7 +112,7 @@ export function createSearch(targets: readonly Candidate<Target>[], limit: numbe
           ],
         ];
         for (const [make, form] of forms) {
-          spent += message.length + 1500;
+          spent += message.length + OF_ONE;
           const ofTarget = compare(digest, make());
           if (ofTarget === undefined) continue;
           return { steps: [form, ...ofMessage, ...ofKey, ...ofTarget], message, digest };
@@ -123,6 +122,9 @@ export function createSearch(targets: readonly Candidate<Target>[], limit: numbe
     },
   };
 }
+
+/** To make one, and its HMAC, takes as long as to hash some bytes. */
+const OF_ONE = 500;
 
 const RARE = new Set(['sha3-512', 'blake2b512', 'sha3-384', 'sha3-256', 'sha512-256']);
 

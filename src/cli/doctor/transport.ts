@@ -1,7 +1,8 @@
 import type { Candidate } from './cause.js';
-import { bytesOfText, LATIN_1, readUtf8, utf16, WINDOWS_1252 } from './charsets.js';
+import { bytesOfText, CHARSETS, readUtf8, utf16 } from './charsets.js';
+import { endOfJson } from './endings.js';
 import { compression, framing } from './packing.js';
-import { attempt, one } from './undone.js';
+import { attempt, one, parseJson, withPluses } from './undone.js';
 import { contentsOf } from './wrappings.js';
 
 type Bytes = Uint8Array;
@@ -17,6 +18,13 @@ export function* earlierBodies(body: Bytes): Generator<Candidate<Bytes>> {
   yield* decoded(text);
   yield* contentsOf(text);
   yield* encoded(text);
+  const inner = text.slice(Math.max(0, text.search(/\{\s*["}]|\[\s*[[{"\d\]]/)));
+  if (inner !== text)
+    yield* one(
+      inner.slice(0, endOfJson(inner)),
+      'bytes_gained',
+      'Something stands around the JSON of the body that was not sent with it.',
+    );
 }
 
 const BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
@@ -38,12 +46,8 @@ function* charsets(body: Bytes): Generator<Candidate<Bytes>> {
   if (text === undefined) {
     const message = (name: string) =>
       `The body was sent in UTF-8, and something has written it in ${name}.`;
-    yield* one(bytesOfText(LATIN_1.decode(body)), 'charset_converted', message('Latin-1'));
-    yield* one(
-      bytesOfText(WINDOWS_1252.decode(body)),
-      'charset_converted',
-      message('Windows-1252'),
-    );
+    for (const { name, decode } of CHARSETS)
+      yield* one(bytesOfText(decode(body)), 'charset_converted', message(name));
     yield* one(utf16.decode(body), 'charset_converted', message('UTF-16'));
     return;
   }
@@ -60,7 +64,7 @@ function* charsets(body: Bytes): Generator<Candidate<Bytes>> {
     );
   // biome-ignore lint/suspicious/noControlCharactersInRegex: What is not ASCII.
   if (!/[^\u0000-\u007f]/.test(text)) return;
-  for (const charset of [LATIN_1, WINDOWS_1252]) {
+  for (const charset of CHARSETS) {
     const earlier = charset.encode(text);
     const isUtf8 = earlier !== undefined && readUtf8(earlier) !== undefined;
     yield* one(
@@ -99,42 +103,30 @@ function* decoded(text: string): Generator<Candidate<Bytes>> {
       'parser',
     );
   if (trimmed.includes('\\"'))
-    yield* one(
-      parseText(`"${trimmed}"`),
-      'escaped',
-      'The quotes of the body have a backslash each: it was escaped once more.',
-    );
-  const form = /^[\w.[\]-]*=/.exec(trimmed)?.[0];
-  if (form !== undefined || trimmed.startsWith('%7B')) {
-    for (const part of trimmed.split('&'))
+    for (const made of [parseText(`"${trimmed}"`), trimmed.replace(/\\(.)/gs, '$1')])
       yield* one(
-        fromForm(part.slice(part.startsWith('%7B') ? 0 : part.indexOf('=') + 1)),
-        form === undefined ? 'percent_encoded' : 'form_encoded',
-        form === undefined
-          ? 'The body is percent-encoded: it was signed as it was before.'
-          : `The body is a form, and what was signed is its field ${JSON.stringify(part.split('=')[0])}.`,
+        made,
+        'escaped',
+        'The quotes of the body have a backslash each: it was escaped once more, as by addslashes() or WordPress.',
       );
+  if (trimmed.includes("''"))
     yield* one(
-      fromForm(trimmed.replace(/=$/, '')),
-      'form_encoded',
-      'The body was taken for a form and encoded as one.',
+      text.replaceAll("''", "'"),
+      'escaped',
+      'Each apostrophe of the body was doubled, as for SQL.',
     );
-  } else if (/%[0-9a-f]{2}/i.test(trimmed)) {
-    yield* one(
-      fromForm(trimmed),
-      'percent_encoded',
-      'The body is percent-encoded: it was signed as it was before.',
-    );
-  }
-  if (trimmed.length >= 8 && /^[\w+/=-]+$/.test(trimmed)) {
-    if (/^(?:[0-9a-f]{2})+$/i.test(trimmed))
+  yield* percentDecoded(trimmed);
+  // In lines, or with a space between the bytes.
+  const joined = trimmed.replace(/\s+/g, '');
+  if (joined.length >= 8 && /^[\w+/=-]+$/.test(joined)) {
+    if (/^(?:[0-9a-f]{2})+$/i.test(joined))
       yield* one(
-        Buffer.from(trimmed, 'hex'),
+        Buffer.from(joined, 'hex'),
         'hex_encoded',
         'The body is in hexadecimal: it was signed as it was before.',
       );
     yield* one(
-      Buffer.from(trimmed, 'base64'),
+      Buffer.from(joined, 'base64'),
       'base64_encoded',
       'The body is in Base64, as Lambda hands it over where isBase64Encoded is true: it was signed as it was before.',
     );
@@ -147,6 +139,29 @@ function* decoded(text: string): Generator<Candidate<Bytes>> {
     );
   if (text.includes('\0'))
     yield* one(text.replace(/\0+/g, ''), 'bytes_gained', 'Zero bytes have come into the body.');
+}
+
+function* percentDecoded(text: string): Generator<Candidate<Bytes>> {
+  const [, first] = /^([\w.[\]-]*)=/.exec(text) ?? [];
+  if (first === undefined && !/%[0-9a-f]{2}/i.test(text)) return;
+  if (first === undefined)
+    for (const made of [attempt(() => decodeURIComponent(text)), fromForm(text)])
+      yield* one(
+        made,
+        'percent_encoded',
+        'The body is percent-encoded: it was signed as it was before.',
+      );
+  else
+    for (const field of text.split('&')) {
+      const name = JSON.stringify(field.split('=')[0]);
+      yield* one(
+        fromForm(field.slice(field.indexOf('=') + 1)),
+        'form_encoded',
+        `The body is a form, and what was signed is its field ${name}.`,
+      );
+    }
+  for (const made of withPluses(fromForm(text.replace(/=(?=&|$)/g, '')) ?? ''))
+    yield* one(made, 'form_encoded', 'The body was taken for a form and encoded as one.');
 }
 
 /** What something on the way has decoded. */
@@ -168,12 +183,19 @@ function* encoded(text: string): Generator<Candidate<Bytes>> {
     );
     yield* one(`${name}=${value}`, 'form_decoded', message, 'parser');
   }
-  if (text.includes(' '))
+  for (const made of withPluses(text).slice(1))
+    if (made !== text)
+      yield* one(
+        made,
+        'form_decoded',
+        'Plus signs of the body have become spaces: it was taken for a form.',
+        'parser',
+      );
+  if (/[\n\t\r]/.test(text))
     yield* one(
-      text.replaceAll(' ', '+'),
-      'form_decoded',
-      'The plus signs of the body have become spaces: it was taken for a form.',
-      'parser',
+      text.replace(/[\n\t\r]/g, (one) => JSON.stringify(one).slice(1, -1)),
+      'decoded',
+      'The escapes of the body, such as \\n, have become what they mean, as by echo of sh.',
     );
 }
 
@@ -182,7 +204,7 @@ function hexOf(character: string): string {
 }
 
 function parseText(text: string): string | undefined {
-  const parsed = attempt((): unknown => JSON.parse(text));
+  const parsed = parseJson(text);
   return typeof parsed === 'string' ? parsed : undefined;
 }
 

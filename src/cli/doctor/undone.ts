@@ -21,3 +21,16 @@ export function attempt<Value>(make: () => Value): Value | undefined {
     return undefined;
   }
 }
+
+/** Text whose plus signs have become spaces: as it is, with those of times, and with all of them. */
+export function withPluses(text: string): readonly string[] {
+  return [
+    text,
+    text.replace(/(:\d\d(?:\.\d+)?) (?=\d\d:?\d\d)/g, '$1+'),
+    text.replaceAll(' ', '+'),
+  ];
+}
+
+export function parseJson(text: string): unknown {
+  return attempt((): unknown => JSON.parse(text));
+}

@@ -1,0 +1,83 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { diagnose } from '../../../src/cli/doctor/diagnose.js';
+import recorded from './recorded.json' with { type: 'json' };
+
+const { body: sent } = recorded;
+
+const secret = 'AAAA+b/c-secret-of-the-shop=';
+const keys = {
+  secrets: [{ name: 'OWN', secret }],
+  apiKeys: [{ name: 'API_KEY', secret: 'sk_live_of-the-shop' }],
+} as const;
+const hmac = (body: Uint8Array | string) => createHmac('sha512', secret).update(body).digest();
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+
+const anyBody = fc.oneof(
+  fc.json().map((text) => Buffer.from(text)),
+  fc.uint8Array({ maxLength: 200 }).map((some) => Buffer.from(some)),
+  fc.string().map((text) => Buffer.from(text)),
+);
+
+/** A signature that was made up. */
+const madeUp = fc.tuple(
+  anyBody,
+  fc.oneof(
+    bytes(64).map((some) => Buffer.from(some).toString('hex')),
+    bytes(32).map((some) => Buffer.from(some).toString('base64')),
+    fc.string(),
+  ),
+);
+
+/** What was signed, with another price: no encoder does this. */
+const otherPrice = fc
+  .integer({ min: 0, max: 1_000_000 })
+  .filter((cents) => cents !== 1990)
+  .map((cents) => {
+    const body = sent.replace('19.9', (cents / 100).toFixed(2));
+    return [Buffer.from(body), hmac(sent).toString('hex')] as const;
+  });
+
+/** The signature of the body, or of what an encoder has made of it, of which a bit is not right. */
+const bitOff = fc
+  .tuple(
+    anyBody,
+    fc.constantFrom('', '\n', ' '),
+    fc.constantFrom(16, 20, 32, 48, 64),
+    fc.nat(7),
+    fc.constantFrom<BufferEncoding>('hex', 'base64'),
+  )
+  .map(([body, end, length, bit, encoding]) => {
+    const signature = hmac(Buffer.concat([body, Buffer.from(end)])).subarray(0, length);
+    signature.writeUInt8(signature.readUInt8(length - 1) ^ (1 << bit), length - 1);
+    return [body, signature.toString(encoding)] as const;
+  });
+
+const nothingIsNamed = (mostHashed?: number) =>
+  fc.property(fc.oneof(madeUp, otherPrice, bitOff), ([body, signature]) => {
+    const effort = mostHashed === undefined ? {} : { mostHashed };
+    return diagnose({ body, signature }, keys, effort).result === 'unexplained';
+  });
+
+test('nothing is named on 10,000 forged bodies', { timeout: 300_000 }, () => {
+  // Hashed is a part of what a command hashes: what is likely comes first.
+  fc.assert(nothingIsNamed(200_000), { numRuns: 10_000 });
+});
+
+test('nothing is named on 50 forged bodies that are looked into fully', {
+  timeout: 300_000,
+}, () => {
+  fc.assert(nothingIsNamed(), { numRuns: 50 });
+});
+
+test('64 KB are looked into in about a second', () => {
+  const orders = Array.from({ length: 420 }, (_, id) => ({ ...JSON.parse(sent), id }));
+  const body = Buffer.from(JSON.stringify(orders));
+  expect(body.length).toBeGreaterThan(64 * 1024);
+  const began = performance.now();
+  const signature = hmac('forged').toString('hex');
+  expect(diagnose({ body, signature }, keys).result).toBe('unexplained');
+  expect(performance.now() - began).toBeLessThan(5000);
+});
