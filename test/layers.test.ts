@@ -52,6 +52,7 @@ const ORDER = [
   'process/choosing',
   'process/effect',
   'process/mark-done',
+  'process/newest',
   'process/run-handlers',
   'process/processing',
   'process/unsealing',

@@ -158,3 +158,8 @@ export function effectKey(scope: string, handler: string, key: string): string {
 export function goodsKey(scope: string, key: string): string {
   return sha2.sha256(JSON.stringify(['goods', scope, key]));
 }
+
+/** The key under which one handler remembers the newest state of a record that it has seen. */
+export function newestKey(scope: string, handler: string, record: string): string {
+  return sha2.sha256(JSON.stringify(['newest', scope, handler, record]));
+}
