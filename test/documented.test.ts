@@ -116,6 +116,10 @@ For a handler with effects of its own, which also needs a name:
 
 ${optionsTable('EffectOptions', ['name', 'formerly', 'when', 'skipOlder'])}
 
+## Options of confirmOrders()
+
+${optionsTable('ConfirmOptions')}
+
 ## Options of close()
 
 ${optionsTable('CloseOptions')}
