@@ -105,6 +105,8 @@ describe('an order that was forged with the secret is not delivered', () => {
     ['email', 'thief@example.com'],
     ['value', '0.01'],
     ['value', '9.900001'],
+    // Beyond what a double can tell apart.
+    ['value', '9.9000000000000000000001'],
     ['currency', 'USD'],
     ['quantity', 100],
   ])('by its %s, %j', async (field, forged) => {
@@ -209,10 +211,15 @@ describe('while the storefront', () => {
     listener.answer('hang');
     const refusing = openReceiver(listener.origin);
     const accepting = openReceiver(listener.origin, { whenDown: 'accept' });
+    // Of a client whose fetch heeds no signal.
+    const get = () => new Promise<never>(() => {});
+    const deaf = confirmOrders({ orders: { get } }, { whenDown: 'accept' });
+    const waiting = openReceiver(listener.origin, {}, { confirm: deaf });
     const startedAt = performance.now();
-    const replies = [refusing, accepting].map(({ receiver }) => deliver(receiver, paid));
+    const replies = [refusing, accepting, waiting].map(({ receiver }) => deliver(receiver, paid));
     expect(await Promise.all(replies)).toMatchObject([
       { status: 503, outcome: 'unavailable' },
+      { status: 200, outcome: 'handled' },
       { status: 200, outcome: 'handled' },
     ]);
     expect(performance.now() - startedAt).toBeLessThan(6_500);
@@ -231,6 +238,15 @@ describe('what was asked for a moment ago', () => {
     expect(await counted()).toEqual({ agreed: 1, kept: 8 });
   });
 
+  test('nor is it twice at once where nothing is kept', async () => {
+    const { url, paid } = await openStorefront();
+    const { receiver, asked } = openReceiver(url, { keep: 0 });
+    await Promise.all(['a', 'b', 'c'].map((id) => deliver(receiver, paid, { id })));
+    expect(asked).toHaveBeenCalledOnce();
+    await deliver(receiver, paid, { id: 'later' });
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
   test('is asked for again once `keep` is over', async () => {
     const { url, account, paid } = await openStorefront();
     const { receiver, asked } = openReceiver(url, { keep: 50 });
@@ -247,7 +263,8 @@ describe('what was asked for a moment ago', () => {
     const bought = await buy();
     await deliver(receiver, bought, { event: 'order:created' });
     const paid = await pay(bought.id);
-    expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
+    const replies = ['a', 'b', 'c'].map((id) => deliver(receiver, paid, { id }));
+    for (const reply of await Promise.all(replies)) expect(reply.outcome).toBe('handled');
     expect(refused).toEqual([]);
     expect(asked).toHaveBeenCalledTimes(2);
   });
