@@ -70,6 +70,8 @@ export class UsageError extends TypeError {
 export type WebhookErrorCode =
   /** `close()` has ended before what was running had. */
   | 'closed_early'
+  /** What `confirm` asks did not answer. The delivery comes again, unless `whenDown` has it accepted. */
+  | 'confirmation_unavailable'
   /** A delivery is larger than the queue or its messages can hold. */
   | 'delivery_too_large'
   /** Told to a queue, so that it tries again: the delivery is not done yet. Of `markDone()`: its handler is running. */

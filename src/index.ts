@@ -9,6 +9,7 @@ export {
   type Result,
 } from './outcome.js';
 export type { CloseOptions } from './process/closing.js';
+export type { Confirm, Confirmation, ConfirmationResult, StatedOrder } from './process/confirm.js';
 export type { HandOff, HandOffOptions } from './process/hand-off.js';
 export type {
   EffectOptions,

@@ -1,3 +1,4 @@
+import type { Confirm } from './process/confirm.js';
 import type { HandOff } from './process/hand-off.js';
 import type { Hooks } from './report/hooks.js';
 import type { Telemetry } from './report/telemetry.js';
@@ -52,6 +53,15 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas> {
    *   event.startsWith('order:') ? `${id}:${status}` : undefined;
    */
   keyBy?: KeyBy;
+  /**
+   * Looks an order up before its handlers run, which then run only where it agrees: `confirmOrders(client)` of
+   * `storefront-webhooks/api`. Asked of events that begin with `order:` and whose payload has a text for its `id`.
+   * What disagrees is treated as what does not fit its event. Default: the signature is believed.
+   *
+   * @example
+   * createReceiver({ secret, store, confirm: confirmOrders(client) });
+   */
+  confirm?: Confirm;
   /** How long a delivery is remembered, in days. Default 30, at least 7. */
   keepDays?: number;
   /** Order states that mean paid, and that `order:paid` may have: at least one. Default `[100]`, completed. */

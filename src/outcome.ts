@@ -6,7 +6,8 @@ import type { Issue } from './schemas/issue.js';
  * - `handled`: its handlers are done. `parked`: kept by `onInvalid`, or durably as a dead letter.
  * - `duplicate`: it was done before. `ignored`: no handler is for it. `queued`: durably handed to a queue.
  * - `rejected`: the sender's mistake. `failed`: a handler threw or ran out of time.
- * - `busy`: being processed elsewhere. `unavailable`: the store is down, or the receiver is closing.
+ * - `busy`: being processed elsewhere. `unavailable`: the store, or what `confirm` asks, is down, or the
+ *   receiver is closing.
  */
 export type Outcome = (typeof OUTCOMES)[number];
 

@@ -1,6 +1,7 @@
 import { type CommonSettings, hookHint, readCommon } from './common-settings.js';
 import { OptionChecks } from './option-checks.js';
 import type { ReceiverOptions } from './options.js';
+import type { Confirm } from './process/confirm.js';
 import type { HandOff } from './process/hand-off.js';
 import type { KeyBy } from './request/key.js';
 import { type RetiredSecret, type SecretSource, toSecretSource } from './request/secret-source.js';
@@ -15,6 +16,7 @@ export interface Settings extends CommonSettings {
   /** The scope of all deliveries, where it is one. */
   readonly scope: string | undefined;
   readonly queue: HandOff | undefined;
+  readonly confirm: Confirm | undefined;
   readonly keyBy: KeyBy;
   readonly keepMs: number;
   readonly maxAgeMs: number;
@@ -33,6 +35,7 @@ const NAMES = [
   'store',
   'queue',
   'scope',
+  'confirm',
   'keyBy',
   'keepDays',
   'paidStatuses',
@@ -61,7 +64,7 @@ export function readOptions(options: ReceiverOptions): Settings {
   );
   checks.checkNames(Object.keys(options), NAMES, { hint: hookHint });
   const { keyBy = 'delivery', keepDays = 30, scope = '', unwrap = false } = options;
-  const { events = {}, queue, retiredSecrets = [] } = options;
+  const { events = {}, queue, confirm, retiredSecrets = [] } = options;
   checkRetired(retiredSecrets);
   checks.check(
     retiredSecrets.length === 0 || typeof options.secret !== 'function',
@@ -90,6 +93,11 @@ export function readOptions(options: ReceiverOptions): Settings {
     'queue',
     'a durable queue, { durable: true, enqueue }, such as bullmqQueue(…): what is only in memory dies with it',
   );
+  checks.check(
+    confirm === undefined || typeof confirm === 'function',
+    'confirm',
+    'what confirmOrders(client) gives, or a function of your own',
+  );
   checkEvents(events);
   const maxAge = options.maxAge ?? Number.POSITIVE_INFINITY;
   return {
@@ -101,6 +109,7 @@ export function readOptions(options: ReceiverOptions): Settings {
     ]),
     scope: typeof options.secret === 'function' ? undefined : scope,
     queue,
+    confirm,
     keyBy,
     keepMs: keepDays * DAY_MS,
     maxAgeMs: checks.positive('maxAge', maxAge, Number.POSITIVE_INFINITY),

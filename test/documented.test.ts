@@ -114,7 +114,11 @@ ${optionsTable('HandlerOptions')}
 
 For a handler with effects of its own, which also needs a name:
 
-${optionsTable('EffectOptions', ['name', 'formerly', 'when'])}
+${optionsTable('EffectOptions', ['name', 'formerly', 'when', 'skipOlder'])}
+
+## Options of confirmOrders()
+
+${optionsTable('ConfirmOptions')}
 
 ## Options of close()
 

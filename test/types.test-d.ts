@@ -157,6 +157,15 @@ export function ownEventsAreTyped() {
   createReceiver({ secret, events: { 'query:replied': { parse: () => ({}) } } });
 }
 
+export function skipOlderIsForMirrors() {
+  receiver.on('order:*', () => {}, { skipOlder: true });
+  receiver.on(['order:paid', 'query:*'], () => {}, { name: 'mirror', skipOlder: true });
+  // @ts-expect-error not both
+  receiver.on('order:paid', () => {}, { name: 'a', skipOlder: true, oncePer: () => 'key' });
+  // @ts-expect-error yes or no
+  receiver.on('order:*', () => {}, { skipOlder: 'yes' });
+}
+
 export function oncePerIsForExactEvents() {
   // @ts-expect-error It has no name.
   receiver.on('order:paid', () => {}, { oncePer: (payload: Order) => payload.id });

@@ -4,6 +4,12 @@ import type { Json } from '../schemas/json.js';
 import type { WebhookEvent } from './handler.js';
 import type { Lease } from './lease.js';
 
+/** What a handler needs of the lease that it runs on. */
+export type HandlerLease = Pick<
+  Lease,
+  'key' | 'steps' | 'signal' | 'hasEnded' | 'check' | 'completeStep'
+>;
+
 /** What one handler is given of one delivery, under the lease that it runs on. */
 export class HandlerEvent implements WebhookEvent<string, unknown> {
   readonly id: string;
@@ -16,7 +22,7 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   readonly attempt: number;
   readonly receivedAt: Date;
   readonly source: Delivery['source'];
-  readonly #lease: Lease;
+  readonly #lease: HandlerLease;
   readonly #body: Uint8Array;
   readonly #received: Delivery['request'];
   #request: UnsignedRequest | undefined;
@@ -32,7 +38,7 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
     payload: unknown,
     attempt: number,
     handler: string,
-    lease: Lease,
+    lease: HandlerLease,
   ) {
     this.id = delivery.id;
     this.event = delivery.event;
@@ -81,7 +87,7 @@ export function stepName(handler: string, step?: string): string {
 }
 
 /** Makes the `once` of one handler: each step's result is kept under the lease and given again on a retry. */
-export function createOnce(handler: string, lease: Lease): Once {
+export function createOnce(handler: string, lease: HandlerLease): Once {
   const running = new Map<string, Promise<Json>>();
 
   return async <Result>(step: string, run: () => Result | Promise<Result>): Promise<Result> => {

@@ -120,6 +120,18 @@ export interface HandlerOptions<Payload = unknown> {
    * receiver.on('order:updated', dispute, { when: (order) => order.status === 51 });
    */
   when?: (payload: Payload, info: WhenInfo) => boolean;
+  /**
+   * For a handler that mirrors state: it is not run for a state of a record that is older than one it has
+   * finished, by the `id` and the `updated_at` of the payload. States of one record run one at a time; of one moment,
+   * each is run. A delivery that is left out so is done: it is answered 200 `duplicate` where nothing else ran. A
+   * payload without an `id`, as text, or a readable `updated_at` is run as it comes. Does not go with
+   * `oncePer`, and needs a `name` where there are several patterns. Without it, each delivery is run, in
+   * whatever order they come.
+   *
+   * @example
+   * receiver.on('order:*', ({ payload: order }) => saveOrder(order), { name: 'mirror', skipOlder: true });
+   */
+  skipOlder?: boolean;
 }
 
 /** How a handler is remembered that runs once per key of its own. */
@@ -140,4 +152,6 @@ export interface EffectOptions<Payload> extends HandlerOptions<Payload> {
    * });
    */
   oncePer: (payload: Payload) => string;
+  /** What is done once has no newer state. Without it, as with `false`. */
+  skipOlder?: false;
 }

@@ -4,10 +4,13 @@ import { harmless } from '../report/harmless.js';
 import type { Reporter } from '../report/hooks.js';
 import { describeError, findUnknownOption } from '../report/text.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
+import { invalidKey } from '../request/key.js';
 import { toTitle } from '../request/request.js';
+import type { Issue } from '../schemas/issue.js';
 import type { Settings } from '../settings.js';
 import { warnOfMemory } from '../stores/platform.js';
 import { chooseRoutes } from './choosing.js';
+import { Confirming } from './confirming.js';
 import { type HandOff, handOff } from './hand-off.js';
 import { Idempotency } from './idempotency.js';
 import { InFlight } from './in-flight.js';
@@ -37,12 +40,16 @@ interface OnceOptions {
   readonly payload?: unknown;
 }
 
+/** What became of a delivery, or in what its order disagrees with it. */
+type Processed = Dispatched & { readonly disagreements?: readonly Issue[] };
+
 /** Steps 4 to 6: what becomes of a verified delivery. */
 export class Processing {
   readonly router: Router;
   readonly #settings: Settings;
   readonly #idempotency: Idempotency;
-  readonly #inFlight: InFlight;
+  readonly #inFlight: InFlight<Processed>;
+  readonly #confirming: Confirming;
   readonly #reporter: Reporter;
   #isAnnounced = false;
 
@@ -52,6 +59,7 @@ export class Processing {
     this.#reporter = reporter;
     this.router = new Router(schemas.keys());
     this.#inFlight = new InFlight(timeoutMs);
+    this.#confirming = new Confirming(settings, (error, delivery) => this.onError(error, delivery));
     this.#idempotency = new Idempotency(store, { ...TIMING, timeoutMs }, (error, subject) =>
       reporter.error(error, subject ?? {}),
     );
@@ -91,7 +99,7 @@ export class Processing {
     delivery: Delivery,
     lastAttempt: boolean,
   ): Promise<Result> {
-    const { key, payload } = delivery;
+    const { key } = delivery;
     if (routes.length === 0) {
       const refused = refusalOf(delivery);
       if (!refused) return { outcome: 'ignored', ran: [], key };
@@ -100,13 +108,32 @@ export class Processing {
       return result.outcome === 'failed' ? refused : result;
     }
     if (this.#settings.isDefaultStore) warnOfMemory();
-    const result = await this.#inFlight.join(key, () =>
-      this.doOnce(seal(delivery), { lastAttempt, payload }, (lease) =>
-        this.#run(routes, delivery, lease),
-      ),
+    const result: Processed = await this.#inFlight.join(key, () =>
+      this.#runOnce(routes, delivery, lastAttempt),
     );
+    const { disagreements: issues } = result;
+    // Under a key of its own: it may come again once its order agrees with it.
+    if (issues) return this.process(toInvalid(delivery, issues), { lastAttempt });
     const isKept = delivery.kind === 'invalid' && result.outcome === 'handled';
     return isKept ? { ...result, outcome: 'parked' } : result;
+  }
+
+  /** Runs the handlers under a lease, where the order agrees. It is asked for then, so that a duplicate asks nothing. */
+  async #runOnce(
+    routes: readonly Route[],
+    delivery: Delivery,
+    lastAttempt: boolean,
+  ): Promise<Processed> {
+    const { payload } = delivery;
+    let disagreements: readonly Issue[] | undefined;
+    const result = await this.doOnce(seal(delivery), { lastAttempt, payload }, async (lease) => {
+      const isLeft = routes.some(({ step }) => !Object.hasOwn(lease.steps, step));
+      const permission = isLeft ? await this.#confirming.ask(delivery) : undefined;
+      if (permission?.state === 'disagreed') disagreements = permission.issues;
+      if (permission && permission.state !== 'run') return { state: 'unavailable', ran: [] };
+      return this.#run(routes, delivery, lease);
+    });
+    return disagreements ? { ...result, disagreements } : result;
   }
 
   /** What no handler can be run for is kept by the store for a person, where it can; else it has failed. */
@@ -211,6 +238,11 @@ export class Processing {
 }
 
 type Named = Pick<Delivery, 'id' | 'event' | 'scope'> & { readonly payload?: unknown };
+
+/** A genuine delivery, and in what it contradicts its order. */
+function toInvalid(delivery: Delivery, issues: readonly Issue[]): Delivery {
+  return { ...delivery, kind: 'invalid', key: invalidKey(delivery, delivery.rawBody), issues };
+}
 
 /** What nobody can handle, and is for a person to look at. */
 export function failedWork(error: string): Work {

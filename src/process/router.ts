@@ -24,6 +24,7 @@ export interface Route {
   readonly handler: AnyHandler;
   readonly when?: AnyWhen | undefined;
   readonly oncePer?: AnyKey | undefined;
+  readonly skipOlder?: boolean | undefined;
 }
 
 /** The options of a handler as the router takes them. */
@@ -32,6 +33,7 @@ export interface RouteOptions {
   readonly formerly?: string | undefined;
   readonly when?: AnyWhen | undefined;
   readonly oncePer?: AnyKey | undefined;
+  readonly skipOlder?: boolean | undefined;
 }
 
 const OPTIONS: readonly string[] = [
@@ -39,6 +41,7 @@ const OPTIONS: readonly string[] = [
   'formerly',
   'when',
   'oncePer',
+  'skipOlder',
 ] satisfies (keyof RouteOptions)[];
 const ONLY_ONE = 'There can be only one: let it do both.';
 const NAME_IT =
@@ -76,7 +79,7 @@ export class Router {
   on(
     patterns: readonly string[],
     handler: AnyHandler,
-    { name, formerly, when, oncePer }: RouteOptions,
+    { name, formerly, when, oncePer, skipOlder }: RouteOptions,
   ): void {
     if (patterns.length === 0) {
       throw new UsageError('handler_invalid', '.on() was given no event: name at least one.');
@@ -123,12 +126,13 @@ export class Router {
           `formerly: '${pattern}', or all that it has done is done once more.`,
       );
     }
+    if (skipOlder !== undefined) checkSkipOlder(skipOlder, { name, oncePer, patterns });
     for (const taken of name === undefined ? new Set(patterns) : new Set([name, formerly ?? name]))
       this.#take(taken, handler, NAME_IT);
     for (const [event, routes] of this.#routes) {
       const pattern = patterns.find((candidate) => covers(candidate, event));
       if (pattern !== undefined)
-        routes.push(toRoute(name ?? pattern, handler, { formerly, when, oncePer }));
+        routes.push(toRoute(name ?? pattern, handler, { formerly, when, oncePer, skipOlder }));
     }
   }
 
@@ -215,10 +219,36 @@ function covers(pattern: string, event: string): boolean {
   return pattern.endsWith(':*') && event.startsWith(pattern.slice(0, -1));
 }
 
+function checkSkipOlder(
+  skipOlder: unknown,
+  {
+    name,
+    oncePer,
+    patterns,
+  }: Pick<RouteOptions, 'name' | 'oncePer'> & { patterns: readonly string[] },
+): void {
+  if (typeof skipOlder !== 'boolean') {
+    throw new UsageError('handler_invalid', 'skipOlder has to be true or false.');
+  }
+  if (skipOlder && oncePer) {
+    throw new UsageError(
+      'handler_invalid',
+      'skipOlder does not go with oncePer: what is done once per key is not run for a newer state. Take one away.',
+    );
+  }
+  if (skipOlder && name === undefined && patterns.length > 1) {
+    throw new UsageError(
+      'handler_invalid',
+      'skipOlder with several patterns needs a name, under which is remembered what it has seen: ' +
+        ".on(…, handler, { name: 'mirror', skipOlder: true }).",
+    );
+  }
+}
+
 function toRoute(
   name: string,
   handler: AnyHandler,
-  { formerly: storedName = name, when, oncePer }: RouteOptions = {},
+  { formerly: storedName = name, when, oncePer, skipOlder }: RouteOptions = {},
 ): Route {
-  return { name, storedName, step: stepName(storedName), handler, when, oncePer };
+  return { name, storedName, step: stepName(storedName), handler, when, oncePer, skipOlder };
 }

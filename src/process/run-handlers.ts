@@ -1,11 +1,12 @@
-import type { WebhookError } from '../errors.js';
+import { WebhookError } from '../errors.js';
 import { type Telemetry, watched } from '../report/telemetry.js';
 import { describeError } from '../report/text.js';
 import { type Delivery, seal } from '../request/delivery.js';
 import { keyOfEffect, toClaimable } from './effect.js';
-import { HandlerEvent } from './handler-event.js';
+import { HandlerEvent, type HandlerLease } from './handler-event.js';
 import type { Idempotency } from './idempotency.js';
 import type { Lease, Work } from './lease.js';
+import { isOlder, type RecordState, stateOf, UPDATED_AT, underBoth } from './newest.js';
 import { ownPayload } from './own-payload.js';
 import type { AnyKey, Route } from './router.js';
 
@@ -43,6 +44,8 @@ interface Prepared {
   readonly payload: unknown;
   /** The key of its effect, or why `oncePer` gave none. */
   readonly effect: { readonly key: string } | { readonly error: unknown } | undefined;
+  /** Of which state it must not have finished a newer one. */
+  readonly state: RecordState | undefined;
 }
 
 function prepare(route: Route, index: number, { delivery }: Run): Prepared {
@@ -50,6 +53,7 @@ function prepare(route: Route, index: number, { delivery }: Run): Prepared {
     route,
     payload: index === 0 ? delivery.payload : ownPayload(delivery.payload),
     effect: route.oncePer && toEffect(route, route.oncePer, delivery),
+    state: route.skipOlder ? stateOf(route, delivery) : undefined,
   };
 }
 
@@ -63,12 +67,17 @@ async function runAndRecord(prepared: Prepared, run: Run): Promise<Work> {
 }
 
 function runRoute(prepared: Prepared, run: Run): Promise<Work> | Work {
-  const { route, effect } = prepared;
+  const { route, effect, state } = prepared;
+  if (state) return runUnlessOlder(prepared, state, run);
   if (!effect) return runHandler(prepared, run.lease, run);
   return 'key' in effect ? runEffect(prepared, effect.key, run) : fail(effect.error, route, run);
 }
 
-async function runHandler({ route, payload }: Prepared, lease: Lease, run: Run): Promise<Work> {
+async function runHandler(
+  { route, payload }: Prepared,
+  lease: HandlerLease,
+  run: Run,
+): Promise<Work> {
   // It may have: the handler before it may have held this process up for so long.
   if (lease.hasEnded()) return BUSY;
   const isHeld = run.lease.begin();
@@ -96,16 +105,54 @@ function fail(error: unknown, { name }: Route, { onError }: Run): Work {
 }
 
 /** An effect has a key, a lease and an end of its own, because other deliveries may ask for it, too. */
-async function runEffect(prepared: Prepared, key: string, run: Run): Promise<Work> {
-  const { name } = prepared.route;
-  const effect = toClaimable(key, seal(run.delivery));
+function runEffect(prepared: Prepared, key: string, run: Run): Promise<Work> {
+  return runUnderKey(key, prepared, run, (lease) => runHandler(prepared, lease, run));
+}
+
+/** The newest state is a step that is never completed: each delivery to come looks at it. */
+async function runUnlessOlder(prepared: Prepared, state: RecordState, run: Run): Promise<Work> {
+  const work = await runUnderKey(state.key, prepared, run, async (lease) => {
+    if (isOlder(state, lease)) return { state: 'kept', ran: [] };
+    const done = await runHandler(prepared, underBoth(run.lease, lease), run);
+    return done.state === 'done' ? recordNewest(state, done, lease, prepared.route, run) : done;
+  });
+  return work.state === 'kept' ? { state: 'done', ran: work.ran } : work;
+}
+
+/** Unlike a plain handler, it is not done before that is recorded: an older state would be run after it. */
+async function recordNewest(
+  { updatedAt }: RecordState,
+  { ran }: Work,
+  lease: Lease,
+  { name }: Route,
+  run: Run,
+): Promise<Work> {
+  try {
+    await lease.recordStep(UPDATED_AT, updatedAt);
+    return { state: 'kept', ran };
+  } catch (cause) {
+    if (lease.hasEnded()) return BUSY;
+    const message = 'The store could not take which state the handler has finished.';
+    run.onError(new WebhookError('store_unavailable', message, { cause }), name);
+    return UNAVAILABLE;
+  }
+}
+
+/** Has a handler work under a key of its own, beside that of the delivery. */
+async function runUnderKey(
+  key: string,
+  { route: { name } }: Prepared,
+  run: Run,
+  work: (lease: Lease) => Promise<Work>,
+): Promise<Work> {
+  const subject = toClaimable(key, seal(run.delivery));
   let running = Promise.resolve(UNAVAILABLE);
   // Where its lease ends early, so does the delivery's, and is told there.
   const onError = (error: WebhookError) =>
     error.code === 'store_unavailable' && run.onError(error, name);
   const terms = { keepMs: Number.POSITIVE_INFINITY, onError };
-  const { outcome } = await run.idempotency.doOnce(effect, terms, (lease) => {
-    running = runHandler(prepared, lease, run);
+  const { outcome } = await run.idempotency.doOnce(subject, terms, (lease) => {
+    running = work(lease);
     return running;
   });
   switch (outcome) {

@@ -1,4 +1,5 @@
 import type { Rejection, Result } from '../outcome.js';
+import type { ConfirmationResult } from '../process/confirm.js';
 import type { Delivery } from '../request/delivery.js';
 import { harmless } from './harmless.js';
 
@@ -40,6 +41,8 @@ export interface Telemetry {
   rejected(rejection: Rejection, startedAt: number): void;
   /** A request could not even be verified: the receiver is set up wrong, and it was answered 500. */
   failed(error: unknown, startedAt: number): void;
+  /** `confirm` has looked an order up; `kept`: it agreed with what was looked up a moment ago. */
+  confirmed?(result: ConfirmationResult): void;
   /** The W3C trace context of what runs now, which travels with a delivery through a queue. */
   traceparent(): string | undefined;
 }

@@ -26,3 +26,17 @@ function toPlain(text: string): string | undefined {
   if (point >= digits.length) return sign + digits + '0'.repeat(point - digits.length);
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
+
+const ZEROS = /^(-?)0*(\d+?)(?:\.(\d*?)0*)?$/;
+
+/** Whether two amounts are the same, however they are written: `10` and `10.00` are. */
+export function isSameAmount(one: unknown, other: unknown): boolean {
+  const [first, second] = [toShortest(one), toShortest(other)];
+  return first !== undefined && first === second;
+}
+
+function toShortest(amount: unknown): string | undefined {
+  const text = typeof amount === 'number' ? String(amount) : amount;
+  const plain = typeof text === 'string' ? toPlain(text) : undefined;
+  return plain?.replace(ZEROS, (_, sign, whole, fraction = '') => `${sign}${whole}.${fraction}`);
+}

@@ -11,6 +11,26 @@ export function toTime(value: unknown): number {
   return typeof value === 'string' ? Date.parse(toIso(value)) : Number.NaN;
 }
 
+/** A fraction of a second, in milliseconds and what is finer. */
+const FRACTION = /(?<=:\d\d\.)(\d{3})(\d+)/;
+
+/**
+ * A time as text that sorts as times do: in UTC, and with the digits beyond the milliseconds, which a `Date` loses
+ * (specification: Resources, Conventions). `undefined` for what is no time.
+ */
+export function toSortable(value: unknown): string | undefined {
+  const [, , finer = ''] = (typeof value === 'string' && FRACTION.exec(value)) || [];
+  const time = new Date(
+    value instanceof Date
+      ? value
+      : toTime(typeof value === 'string' ? value.replace(FRACTION, '$1') : value),
+  );
+  const year = time.getUTCFullYear();
+  // Other years are written with a sign and more digits, which sort otherwise.
+  if (!(year >= 0 && year <= 9999)) return undefined;
+  return time.toISOString().slice(0, -1) + finer.slice(0, 12).replace(/0+$/, '');
+}
+
 function toIso(text: string): string {
   const [match, date, time, zone = ''] = WITH_BLANKS.exec(text) ?? [];
   if (match === undefined) return text;

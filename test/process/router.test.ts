@@ -340,7 +340,7 @@ describe('a mistake in a registration', () => {
 
   test.each([
     [{ onceper: (order: { id: string }) => order.id }, '"onceper". Did you mean "oncePer"?'],
-    [{ retries: 1 }, 'no option "retries". There are { name, formerly, when, oncePer }'],
+    [{ retries: 1 }, 'no option "retries". There are { name, formerly, when, oncePer, skipOlder }'],
     [() => 'a', 'no function as options'],
     [null, 'no null as options'],
     [{ name: '' }, 'has to be a text, not empty'],

@@ -3,6 +3,7 @@ import type { IdempotencyStore } from 'storefront-webhooks';
 import { type StoreSuite, testStore } from 'storefront-webhooks/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { describeGoods } from '../goods/on-store.js';
+import { describeSkipOlder } from '../receiver/skip-older-on-store.js';
 import { answersOf, histories } from './histories.js';
 import { LONG_AGO_MS, ModelStore } from './model.js';
 
@@ -22,6 +23,7 @@ export function describeStore(
 ) {
   testStore(name, { open: make, ...options }, { describe, test });
   describeGoods(name, make);
+  describeSkipOlder(name, make);
 
   describe(`the ${name} store`, () => {
     test('does what the model of the state machine does, whatever is asked of it', {

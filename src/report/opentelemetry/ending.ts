@@ -11,7 +11,8 @@ export interface Ending {
 
 const MESSAGES = {
   failed: 'A handler threw or ran out of time.',
-  unavailable: 'The store or the queue could not be used, or the receiver is closing.',
+  unavailable:
+    'The store, the queue or what confirms orders could not be used, or the receiver is closing.',
 } as const satisfies Partial<Record<Outcome, string>>;
 
 export function endingOf(result: Result): Ending {

@@ -1,7 +1,8 @@
 import type { Attributes, Context, Counter, Histogram, Meter } from '@opentelemetry/api';
+import type { ConfirmationResult } from '../../process/confirm.js';
 import type { IdempotencyStore } from '../../stores/store.js';
 import * as conventions from './conventions.js';
-import { DELIVERIES, HANDLER_DURATION } from './names.js';
+import { CONFIRMATION, CONFIRMATIONS, DELIVERIES, HANDLER_DURATION } from './names.js';
 import { observeStore } from './store-gauge.js';
 
 const { CLIENT_OPERATION_DURATION, DURATION_BOUNDARIES, PROCESS_DURATION } = conventions;
@@ -9,12 +10,17 @@ const { CLIENT_OPERATION_DURATION, DURATION_BOUNDARIES, PROCESS_DURATION } = con
 /** The metrics of one meter. */
 export class Instruments {
   readonly #deliveries: Counter;
+  readonly #confirmations: Counter;
   readonly #durations: Readonly<Record<'process' | 'send' | 'handler', Histogram>>;
 
   constructor(meter: Meter, store: IdempotencyStore | undefined) {
     this.#deliveries = meter.createCounter(DELIVERIES, {
       unit: '{delivery}',
       description: 'Requests and jobs that came to an end, by their outcome.',
+    });
+    this.#confirmations = meter.createCounter(CONFIRMATIONS, {
+      unit: '{confirmation}',
+      description: 'Orders that were to be confirmed before their handlers ran, by what was found.',
     });
     const histogram = (name: string, description: string, boundaries = DURATION_BOUNDARIES) =>
       meter.createHistogram(name, {
@@ -40,6 +46,10 @@ export class Instruments {
 
   count(attributes: Attributes, within?: Context): void {
     this.#deliveries.add(1, attributes, within);
+  }
+
+  confirmed(result: ConfirmationResult): void {
+    this.#confirmations.add(1, { [CONFIRMATION]: result });
   }
 
   took(

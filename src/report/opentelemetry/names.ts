@@ -8,8 +8,10 @@ export const SCOPE = 'storefront_webhooks.scope';
 export const SOURCE = 'storefront_webhooks.source';
 export const ATTEMPT = 'storefront_webhooks.attempt';
 export const HANDLER = 'storefront_webhooks.handler';
+export const CONFIRMATION = 'storefront_webhooks.confirmation';
 export const STATE = 'storefront_webhooks.state';
 
 export const DELIVERIES = 'storefront_webhooks.deliveries';
+export const CONFIRMATIONS = 'storefront_webhooks.confirmations';
 export const HANDLER_DURATION = 'storefront_webhooks.handler.duration';
 export const STORE_DELIVERIES = 'storefront_webhooks.store.deliveries';

@@ -12,6 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Rejection, Result } from '../../outcome.js';
+import type { ConfirmationResult } from '../../process/confirm.js';
 import type { IdempotencyStore } from '../../stores/store.js';
 import type { Telemetry, TracedDelivery, TracedHandler } from '../telemetry.js';
 import { countedAs, endOf, eventOf, type Known, startOf, tookAs } from './attributes.js';
@@ -107,6 +108,10 @@ export class Watching implements Telemetry {
   failed(error: unknown): void {
     const ending = failedWith(this.#errors.of(error));
     this.#meter().count(countedAs({ kind: 'unknown', event: OTHER }, ending));
+  }
+
+  confirmed(result: ConfirmationResult): void {
+    this.#meter().confirmed(result);
   }
 
   traceparent(): string | undefined {

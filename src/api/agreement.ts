@@ -1,0 +1,40 @@
+import type { StatedOrder } from '../process/confirm.js';
+import { isSameAmount } from '../schemas/decimal.js';
+import type { Issue } from '../schemas/issue.js';
+import { describeStatus, type Order } from '../schemas/order.js';
+import { toSortable } from '../schemas/time.js';
+
+const SAME = ['id', 'product_id', 'email', 'currency', 'quantity'] as const;
+
+export const NO_SUCH_ORDER: readonly Issue[] = [{ path: 'id', message: 'is that of no order' }];
+
+/**
+ * Where an order that a delivery states and the order itself differ: names of fields, and no values. What either
+ * of them does not have is not compared.
+ */
+export function findDisagreements(
+  { payload, paidStatuses }: StatedOrder,
+  order: Order,
+): readonly Issue[] {
+  const differs = (field: string, isSame: (one: unknown, other: unknown) => boolean) => {
+    const [one, other] = [
+      payload[field],
+      new Map<string, unknown>(Object.entries(order)).get(field),
+    ];
+    return one !== undefined && other !== undefined && !isSame(one, other);
+  };
+  const issues: Issue[] = [
+    ...SAME.filter((field) => differs(field, Object.is)),
+    ...(differs('value', isSameAmount) ? ['value'] : []),
+  ].map((path) => ({ path, message: 'is not that of the order' }));
+  const isPaidNow = paidStatuses.some((paid) => paid === order.status);
+  // Whichever event says so: its name is not signed.
+  if (paidStatuses.some((paid) => paid === payload.status)) {
+    const message = `is paid, and that of the order is ${describeStatus(order.status)}`;
+    return isPaidNow ? issues : [...issues, { path: 'status', message }];
+  }
+  const [stated = '', known] = [toSortable(payload.updated_at), toSortable(order.updated_at)];
+  return known !== undefined && known < stated
+    ? [...issues, { path: 'updated_at', message: 'is later than that of the order' }]
+    : issues;
+}

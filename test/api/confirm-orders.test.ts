@@ -1,0 +1,310 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import {
+  createReceiver,
+  type IdempotencyStore,
+  memoryStore,
+  type ReceiverOptions,
+  type RejectionInfo,
+} from 'storefront-webhooks';
+import { type ConfirmOptions, confirmOrders, createClient } from 'storefront-webhooks/api';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { openTelemetry } from 'storefront-webhooks/opentelemetry';
+import { createSandbox } from 'storefront-webhooks/sandbox';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { collecting } from '../opentelemetry/collected.js';
+import { TUNER } from '../sandbox/seller.js';
+import { startListener } from '../sandbox/webhooks/listener.js';
+import { deliver, SECRET } from '../support/deliver.js';
+
+const KEY = 'sk_test_confirm';
+
+/** A storefront that is served, with an order in it that was paid, and what has asked for that. */
+async function openStorefront() {
+  const sandbox = createSandbox({ webhookSecret: SECRET });
+  const { url } = await sandbox.listen();
+  onTestFinished(() => sandbox.close());
+  const account = sandbox.account(KEY);
+  const client = createClient({ baseUrl: url, auth: { accessToken: KEY }, retries: 0 });
+  const product = await client.products.create(TUNER);
+  const buy = async () => {
+    const { id } = await account.buy({ product_id: product.id, gateway: 'paypal' });
+    return client.orders.get(id);
+  };
+  const pay = async (id: string) => {
+    await account.pay(id);
+    return client.orders.get(id);
+  };
+  return { url, account, client, buy, pay, paid: await pay((await buy()).id) };
+}
+
+/** A receiver that confirms by the storefront there, with what it did and told. */
+function openReceiver(
+  baseUrl: string,
+  options: ConfirmOptions = {},
+  { store = memoryStore(), ...more }: Partial<Omit<ReceiverOptions, 'events'>> = {},
+) {
+  const asked = vi.fn((url: string, init: Parameters<typeof fetch>[1]) => fetch(url, init));
+  const auth = { accessToken: KEY };
+  const client = createClient({ baseUrl, auth, retries: 0, fetch: asked });
+  const collected = collecting();
+  const told: unknown[] = [];
+  const refused: RejectionInfo[] = [];
+  const ship = vi.fn();
+  const receiver = createReceiver({
+    secret: SECRET,
+    store: store as IdempotencyStore,
+    confirm: confirmOrders(client, options),
+    telemetry: openTelemetry(collected),
+    hooks: { onError: (error) => told.push(error), onRejected: (info) => refused.push(info) },
+    ...more,
+  }).on('order:*', ship);
+  onTestFinished(() => receiver.close());
+  const counted = async () => {
+    const points = await collected.points('storefront_webhooks.confirmations');
+    return Object.fromEntries(
+      points.map((point) => {
+        const { value, 'storefront_webhooks.confirmation': result } = { ...NO_RESULT, ...point };
+        return [result, value];
+      }),
+    );
+  };
+  return { receiver, ship, asked, told, refused, counted };
+}
+
+const NO_RESULT = { 'storefront_webhooks.confirmation': '' };
+
+test('what the storefront sends of a sale is confirmed by it, over HTTP', async () => {
+  const { url, account, client, buy, pay } = await openStorefront();
+  const { receiver, ship, asked, refused } = openReceiver(url);
+  const server = createServer(toNodeHandler(receiver));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (typeof address !== 'object' || !address) throw new Error('it does not listen');
+  await client.webhookEndpoints.create({
+    url: `http://127.0.0.1:${address.port}/webhooks`,
+    events: ['order:created', 'order:paid', 'order:updated'],
+  });
+  const { id } = await buy();
+  await pay(id);
+  await account.idle();
+  await account.refund(id);
+  await account.idle();
+  expect(refused).toEqual([]);
+  const ran = ship.mock.calls.map(([{ event, payload }]) => `${event} ${payload.status}`);
+  expect(ran).toEqual(expect.arrayContaining(['order:paid 100', 'order:updated 56']));
+  expect(asked.mock.calls.length).toBeLessThanOrEqual(ran.length);
+});
+
+describe('an order that was forged with the secret is not delivered', () => {
+  test.each([
+    ['id', 'ord_forged'],
+    ['id', '..'],
+    ['product_id', 'prd_dear'],
+    ['email', 'thief@example.com'],
+    ['value', '0.01'],
+    ['value', '9.900001'],
+    // Beyond what a double can tell apart.
+    ['value', '9.9000000000000000000001'],
+    ['currency', 'USD'],
+    ['quantity', 100],
+  ])('by its %s, %j', async (field, forged) => {
+    const { url, paid } = await openStorefront();
+    const { receiver, ship, refused, told, counted } = openReceiver(url);
+    const reply = await deliver(receiver, { ...paid, [field]: forged });
+    expect(reply).toMatchObject({ status: 422, outcome: 'rejected' });
+    expect(JSON.parse(reply.body).errors).toEqual([`${field} is not as expected`]);
+    expect(refused).toMatchObject([{ code: 'payload_invalid', verified: true }]);
+    expect(refused[0]?.issues.map(({ path }) => path)).toEqual([field]);
+    for (const shown of [JSON.stringify(refused[0]?.issues), reply.body])
+      expect(shown).not.toContain(`${forged}`);
+    expect(ship).not.toHaveBeenCalled();
+    expect(told).toEqual([]);
+    expect(await counted()).toEqual({ disagreed: 1 });
+    // It has used nothing up.
+    expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
+  });
+
+  test('and one that states less than the order has is', async () => {
+    const { url, paid } = await openStorefront();
+    const { receiver } = openReceiver(url);
+    const { id, status, email } = paid;
+    expect(await deliver(receiver, { id, status, email })).toMatchObject({ outcome: 'handled' });
+  });
+
+  test('but an amount may be written in another way', async () => {
+    const { url, paid } = await openStorefront();
+    const { receiver } = openReceiver(url);
+    const value = `0${paid.value}000`;
+    expect(await deliver(receiver, { ...paid, value })).toMatchObject({ outcome: 'handled' });
+  });
+});
+
+describe('the state of the order', () => {
+  test.each(['order:paid', 'order:updated'])('is paid still, or %s is refused', async (event) => {
+    const { url, account, paid } = await openStorefront();
+    await account.refund(paid.id);
+    const { receiver, ship, refused } = openReceiver(url);
+    expect(await deliver(receiver, paid, { event })).toMatchObject({ status: 422 });
+    expect(refused[0]?.issues).toEqual([
+      { path: 'status', message: 'is paid, and that of the order is 56 (refunded)' },
+    ]);
+    expect(ship).not.toHaveBeenCalled();
+  });
+
+  test('is one of paidStatuses', async () => {
+    const { url, account, paid } = await openStorefront();
+    await account.refund(paid.id);
+    const { receiver } = openReceiver(url, {}, { paidStatuses: [100, 56] });
+    expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
+  });
+
+  test('may be newer than an update, and not older', async () => {
+    const { url, buy, pay } = await openStorefront();
+    const { receiver, refused } = openReceiver(url);
+    const bought = await buy();
+    await pay(bought.id);
+    const event = 'order:updated';
+    expect(await deliver(receiver, bought, { event })).toMatchObject({ outcome: 'handled' });
+    const ahead = { ...bought, updated_at: '2999-01-01T00:00:00Z' };
+    expect(await deliver(receiver, ahead, { event })).toMatchObject({ status: 422 });
+    expect(refused[0]?.issues).toMatchObject([{ path: 'updated_at' }]);
+  });
+});
+
+describe('while the storefront', () => {
+  test.each([503, 500, 429, 401, 403] as const)(
+    'answers %s, the answer is 503; later, it is handled',
+    async (status) => {
+      const { url, account, paid } = await openStorefront();
+      const { receiver, ship, told, counted } = openReceiver(url);
+      account.faults.add({ operation: 'orders.get', status });
+      expect(await deliver(receiver, paid)).toMatchObject({ status: 503, outcome: 'unavailable' });
+      expect(ship).not.toHaveBeenCalled();
+      expect(told).toMatchObject([{ code: 'confirmation_unavailable', cause: { status } }]);
+      expect(`${told[0]}`).not.toContain(paid.email);
+      expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
+      expect(ship.mock.calls[0]?.[0]).toMatchObject({ attempt: 1 });
+      expect(await counted()).toEqual({ unavailable: 1, agreed: 1 });
+    },
+  );
+
+  test('is down, what is to be accepted is handled, and told once a minute', async () => {
+    const { paid } = await openStorefront();
+    const listener = await startListener();
+    await listener.close();
+    const { receiver, ship, told, counted } = openReceiver(listener.origin, { whenDown: 'accept' });
+    for (const id of ['one', 'two', 'three'])
+      expect(await deliver(receiver, paid, { id })).toMatchObject({ outcome: 'handled' });
+    expect(ship).toHaveBeenCalledTimes(3);
+    expect(told).toMatchObject([
+      { code: 'confirmation_unavailable', cause: { code: 'unreachable' } },
+    ]);
+    expect(await counted()).toEqual({ unavailable: 3 });
+  });
+
+  test('hangs, nobody waits for longer than 5 s', { timeout: 20_000 }, async () => {
+    const { paid } = await openStorefront();
+    const listener = await startListener();
+    onTestFinished(() => listener.close());
+    listener.answer('hang');
+    const refusing = openReceiver(listener.origin);
+    const accepting = openReceiver(listener.origin, { whenDown: 'accept' });
+    // Of a client whose fetch heeds no signal.
+    const get = () => new Promise<never>(() => {});
+    const deaf = confirmOrders({ orders: { get } }, { whenDown: 'accept' });
+    const waiting = openReceiver(listener.origin, {}, { confirm: deaf });
+    const startedAt = performance.now();
+    const replies = [refusing, accepting, waiting].map(({ receiver }) => deliver(receiver, paid));
+    expect(await Promise.all(replies)).toMatchObject([
+      { status: 503, outcome: 'unavailable' },
+      { status: 200, outcome: 'handled' },
+      { status: 200, outcome: 'handled' },
+    ]);
+    expect(performance.now() - startedAt).toBeLessThan(6_500);
+  });
+});
+
+describe('what was asked for a moment ago', () => {
+  test('is not asked for again, nor is it twice at once', async () => {
+    const { url, paid } = await openStorefront();
+    const { receiver, asked, counted } = openReceiver(url);
+    const ids = Array.from({ length: 8 }, (_, at) => `whl_${at}`);
+    const replies = await Promise.all(ids.map((id) => deliver(receiver, paid, { id })));
+    expect(new Set(replies.map(({ outcome }) => outcome))).toEqual(new Set(['handled']));
+    await deliver(receiver, paid, { id: 'later' });
+    expect(asked).toHaveBeenCalledOnce();
+    expect(await counted()).toEqual({ agreed: 1, kept: 8 });
+  });
+
+  test('nor is it twice at once where nothing is kept', async () => {
+    const { url, paid } = await openStorefront();
+    const { receiver, asked } = openReceiver(url, { keep: 0 });
+    await Promise.all(['a', 'b', 'c'].map((id) => deliver(receiver, paid, { id })));
+    expect(asked).toHaveBeenCalledOnce();
+    await deliver(receiver, paid, { id: 'later' });
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
+  test('is asked for again once `keep` is over', async () => {
+    const { url, account, paid } = await openStorefront();
+    const { receiver, asked } = openReceiver(url, { keep: 50 });
+    await deliver(receiver, paid);
+    await account.refund(paid.id);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(await deliver(receiver, paid, { id: 'fresh' })).toMatchObject({ status: 422 });
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
+  test('and where it is older than the delivery, so that a payment is not refused', async () => {
+    const { url, buy, pay } = await openStorefront();
+    const { receiver, asked, refused } = openReceiver(url);
+    const bought = await buy();
+    await deliver(receiver, bought, { event: 'order:created' });
+    const paid = await pay(bought.id);
+    const replies = ['a', 'b', 'c'].map((id) => deliver(receiver, paid, { id }));
+    for (const reply of await Promise.all(replies)) expect(reply.outcome).toBe('handled');
+    expect(refused).toEqual([]);
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
+  test('and where it failed', async () => {
+    const { url, account, paid } = await openStorefront();
+    const { receiver, asked } = openReceiver(url);
+    account.faults.add({ operation: 'orders.get', status: 503 });
+    const first = await Promise.all(['a', 'b'].map((id) => deliver(receiver, paid, { id })));
+    expect(first.map(({ status }) => status)).toEqual([503, 503]);
+    expect(asked).toHaveBeenCalledOnce();
+    expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
+  });
+
+  test('is not more than 1,000 orders', async () => {
+    const get = vi.fn(async (id: string) => ({ ...order, id }));
+    const { paid: order } = await openStorefront();
+    const confirm = confirmOrders({ orders: { get } }, { keep: 60_000 });
+    const ask = (number: number) => {
+      const payload = { ...order, id: `ord_${number}` };
+      return confirm({ payload, event: 'order:paid', scope: '', paidStatuses: [100] });
+    };
+    for (let number = 0; number <= 1_000; number++) await ask(number);
+    expect(await ask(1_000)).toMatchObject({ kept: true });
+    expect(await ask(1)).toMatchObject({ kept: true });
+    expect(await ask(0)).toMatchObject({ kept: false });
+    expect(get).toHaveBeenCalledTimes(1_002);
+  });
+});
+
+test.each<[string, unknown, object]>([
+  ['client', undefined, {}],
+  ['client', { orders: {} }, {}],
+  ['keep', undefined, { keep: -1 }],
+  ['keep', undefined, { keep: 3_600_000 }],
+  ['whenDown', undefined, { whenDown: 'maybe' }],
+  ['whendown', undefined, { whendown: 'accept' }],
+])('a %s that cannot be is refused', (name, client, options) => {
+  const given = name === 'client' ? client : { orders: { get() {} } };
+  expect(() => confirmOrders(given as never, options)).toThrow(
+    expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining(name) }),
+  );
+});

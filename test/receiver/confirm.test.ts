@@ -1,0 +1,234 @@
+import {
+  type Confirm,
+  type Confirmation,
+  createReceiver,
+  memoryStore,
+  type ReceiverOptions,
+  runJob,
+  type SealedDelivery,
+  toJob,
+  type WebhookEvent,
+} from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+
+const AGREED: Confirmation = { state: 'agreed', kept: false };
+const DISAGREED: Confirmation = {
+  state: 'disagreed',
+  issues: [{ path: 'value', message: 'is not that of the order' }],
+};
+const DOWN: Confirmation = { state: 'unavailable', cause: new Error('down'), accepts: false };
+
+/** A shop that delivers what is confirmed, with what it told. */
+function shop(found: Confirmation, options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
+  const confirm = vi.fn<Confirm>(async () => found);
+  const ship = vi.fn();
+  const onError = vi.fn();
+  const hooks = { onError, onRejected() {} };
+  const receiver = createReceiver({ secret: SECRET, confirm, hooks, ...options });
+  return { confirm, ship, onError, receiver: receiver.on('order:paid', ship) };
+}
+
+describe('nobody is asked', () => {
+  test('about what no handler is for, is no order, or does not fit its event', async () => {
+    const { confirm, receiver } = shop(DISAGREED);
+    receiver.on('query:*', () => {}).onInvalid(() => {});
+    const outcomes = [
+      await deliver(receiver, paidOrder(), { event: 'order:created' }),
+      await deliver(receiver, { id: 'qry_1' }, { event: 'query:created' }),
+      await deliver(receiver, paidOrder({ status: 0 })),
+    ].map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['ignored', 'handled', 'parked']);
+    expect(confirm).not.toHaveBeenCalled();
+  });
+
+  test('about what is done, or was not signed', async () => {
+    const { confirm, receiver } = shop(AGREED);
+    await deliver(receiver, paidOrder());
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+    await deliver(receiver, paidOrder(), { secret: 'another secret', id: 'forged' });
+    expect(confirm).toHaveBeenCalledOnce();
+  });
+
+  test('where the delivery is handed to a queue, but by its worker', async () => {
+    const jobs: unknown[] = [];
+    const enqueue = async (delivery: SealedDelivery) => {
+      jobs.push(toJob(delivery));
+      return { id: delivery.id };
+    };
+    const { confirm, receiver } = shop(AGREED, { queue: { durable: true, enqueue } });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'queued' });
+    expect(confirm).not.toHaveBeenCalled();
+    expect(await runJob(receiver, jobs[0], { isLast: false })).toMatchObject({ state: 'done' });
+    expect(confirm).toHaveBeenCalledOnce();
+  });
+});
+
+test('what is asked is the order as its handlers get it, of any event that begins with order:', async () => {
+  const { confirm, receiver } = shop(AGREED, { scope: 'shop', paidStatuses: [100, 54] });
+  receiver.onUnknown(() => {});
+  await deliver(receiver, paidOrder());
+  await deliver(receiver, { id: 'ord_2' }, { event: 'order:shipped' });
+  expect(confirm.mock.calls).toMatchObject([
+    [
+      {
+        event: 'order:paid',
+        scope: 'shop',
+        paidStatuses: [100, 54],
+        payload: { id: 'ord_1', status: 100, email: 'buyer@example.com' },
+      },
+    ],
+    [{ event: 'order:shipped', payload: { id: 'ord_2' } }],
+  ]);
+});
+
+describe('a delivery that contradicts its order', () => {
+  test('is refused, and uses nothing up', async () => {
+    const store = durableStore();
+    const { confirm, receiver, ship } = shop(DISAGREED, { store });
+    const reply = await deliver(receiver, paidOrder());
+    expect(reply).toMatchObject({ status: 422, outcome: 'rejected' });
+    expect(JSON.parse(reply.body).errors).toEqual(['value is not as expected']);
+    for (const state of ['dead', 'stalled', 'failing'] as const)
+      expect(await store.count({ state })).toBe(0);
+    confirm.mockResolvedValue(AGREED);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(ship.mock.calls[0]?.[0]).toMatchObject({ attempt: 1 });
+  });
+
+  test('is refused to each of its copies that come at once', async () => {
+    const { confirm, receiver } = shop(DISAGREED);
+    const copies = [1, 2, 3].map(() => deliver(receiver, paidOrder()));
+    expect(await Promise.all(copies)).toMatchObject([
+      { status: 422 },
+      { status: 422 },
+      { status: 422 },
+    ]);
+    expect(confirm).toHaveBeenCalledOnce();
+  });
+
+  test('is given to onInvalid, and later to its handlers where its order agrees by then', async () => {
+    const onInvalid = vi.fn((_: WebhookEvent<string, unknown>) => {});
+    const { confirm, receiver, ship } = shop(DISAGREED);
+    receiver.onInvalid(onInvalid);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200, outcome: 'parked' });
+    expect(onInvalid.mock.calls[0]?.[0]).toMatchObject({
+      event: 'order:paid',
+      issues: [{ path: 'value' }],
+      payload: { id: 'ord_1' },
+    });
+    expect(ship).not.toHaveBeenCalled();
+    confirm.mockResolvedValue(AGREED);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(onInvalid).toHaveBeenCalledOnce();
+  });
+
+  test('is parked by the worker of a queue, at once, and can be redriven', async () => {
+    const store = durableStore();
+    const jobs: unknown[] = [];
+    const enqueue = async (delivery: SealedDelivery) => {
+      jobs.push(toJob(delivery));
+      return { id: delivery.id };
+    };
+    await deliver(shop(AGREED, { store, queue: { durable: true, enqueue } }).receiver, paidOrder());
+    const { confirm, receiver, ship } = shop(DISAGREED, { store });
+    const parked = { state: 'done', outcome: 'parked' };
+    expect(await runJob(receiver, jobs[0], { isLast: false })).toMatchObject(parked);
+    const listed = await store.list({ state: 'dead' });
+    expect(listed).toMatchObject([{ orderId: 'ord_1' }]);
+    const [dead] = listed;
+    if (!dead) throw new Error('nothing is dead');
+    expect(await receiver.redrive(dead)).toMatchObject({ outcome: 'parked' });
+    confirm.mockResolvedValue(AGREED);
+    expect(await receiver.redrive(dead)).toMatchObject({ outcome: 'handled' });
+    expect(ship).toHaveBeenCalledOnce();
+  });
+});
+
+describe('where nobody answers', () => {
+  test('the answer is 503, it is told, and the delivery comes again', async () => {
+    const store = durableStore();
+    const { confirm, receiver, ship, onError } = shop(DOWN, { store });
+    for (let attempt = 0; attempt < 8; attempt++)
+      expect(await deliver(receiver, paidOrder())).toMatchObject({
+        status: 503,
+        outcome: 'unavailable',
+      });
+    expect(onError).toHaveBeenCalledTimes(8);
+    expect(onError.mock.calls[0]).toMatchObject([
+      { code: 'confirmation_unavailable', cause: { message: 'down' } },
+      { id: 'whl_1', event: 'order:paid' },
+    ]);
+    confirm.mockResolvedValue(AGREED);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(ship).toHaveBeenCalledOnce();
+  });
+
+  test('a job of a queue waits, also in its last attempt', async () => {
+    const { receiver } = shop(DOWN, { store: durableStore() });
+    const delivery = await receiver.verify(await captured(paidOrder()));
+    if (delivery.outcome === 'rejected') throw new Error('it was refused');
+    const result = await receiver.dispatch(delivery, { lastAttempt: true });
+    expect(result).toMatchObject({ outcome: 'unavailable' });
+  });
+
+  test.each<[string, Confirm]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no'))],
+    // Plain JavaScript may give anything.
+    ['gives nothing', async () => undefined as never],
+    ['gives what is none', async () => ({ state: 'fine' }) as never],
+  ])('or what confirms %s, nothing runs', async (_, confirm) => {
+    const { receiver, ship, onError } = shop(AGREED, { confirm });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 503 });
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'confirmation_unavailable' });
+    expect(ship).not.toHaveBeenCalled();
+  });
+
+  test('what is accepted all the same runs', async () => {
+    const { receiver, ship, onError } = shop({ ...DOWN, accepts: true });
+    for (const id of ['one', 'two']) await deliver(receiver, paidOrder(), { id });
+    expect(ship).toHaveBeenCalledTimes(2);
+    expect(onError).toHaveBeenCalledOnce();
+  });
+});
+
+test('nobody is asked again where all handlers had finished, and only the record was missing', async () => {
+  const store = memoryStore();
+  const { confirm, receiver } = shop(AGREED, { store });
+  receiver.on('order:*', () => {
+    throw new Error('no');
+  });
+  await deliver(receiver, paidOrder());
+  const { receiver: without, confirm: asked } = shop(AGREED, { store });
+  expect(await deliver(without, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+  expect(confirm).toHaveBeenCalledOnce();
+  expect(asked).not.toHaveBeenCalled();
+});
+
+test('confirm that is no function is refused', () => {
+  // Plain JavaScript may give anything.
+  expect(() => createReceiver({ secret: SECRET, confirm: {} as never })).toThrow(
+    expect.objectContaining({
+      code: 'option_invalid',
+      message: expect.stringContaining('confirmOrders'),
+    }),
+  );
+});
+
+/** A signed request, as it comes to a receiver. */
+async function captured(payload: unknown) {
+  const receive = vi.fn(async (_: Parameters<Parameters<typeof deliver>[0]['receive']>[0]) => ({
+    ...{ status: 200, headers: {}, body: '', outcome: 'handled' as const, ran: [] },
+  }));
+  await deliver({ receive }, payload);
+  const [[request] = []] = receive.mock.calls;
+  if (!request) throw new Error('nothing was sent');
+  return request;
+}

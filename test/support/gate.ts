@@ -1,0 +1,8 @@
+/** A promise that is resolved from outside. */
+export function gate<Value = void>() {
+  let open: (value: Value) => void = () => {};
+  const opened = new Promise<Value>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
