@@ -162,6 +162,7 @@ export function goodsKey(scope: string, key: string): string {
 /** The key of a lease of a name, which is no delivery and no effect. */
 export function leaseKey(scope: string, name: string): string {
   return sha2.sha256(JSON.stringify(['lease', scope, name]));
+}
 
 /** The key under which one handler remembers the newest state of a record that it has seen. */
 export function newestKey(scope: string, handler: string, record: string): string {
