@@ -47,7 +47,8 @@ const PROGRESS = /[^\n]*\r\u001b\[K/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal is told.
 const COLOURS = /\u001b\[[\d;]*[mK]/g;
 
-async function collect(child: ReturnType<typeof spawn>, input: string | Uint8Array) {
+/** What it has written when it has ended. */
+export async function collect(child: ReturnType<typeof spawn>, input: string | Uint8Array) {
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (text) => {
