@@ -76,11 +76,13 @@ async function run(address: string, flags: Flags, printer: Printer): Promise<voi
     `Send to ${origin}${target.pathname}: it is passed on to ${target.origin}, and saved in ${flags.out}. Ctrl+C ends it.`,
   );
   await interrupted();
+  // The next note takes the terminal's own ^C away.
+  printer.progress('');
   await close(server);
   const { saved } = recorder;
   printer.note(`${saved} ${saved === 1 ? 'delivery' : 'deliveries'} saved in ${flags.out}.`);
   if (saved > 0) {
-    printer.note(`Again: npx storefront-webhooks replay ${quote(flags.out)} ${quote(address)}`);
+    printer.note('Again:', `npx storefront-webhooks replay ${quote(flags.out)} ${quote(address)}`);
   }
 }
 
@@ -149,7 +151,7 @@ class Recorder {
     const report = { ...this.#report(arrived, answered, named, file), ...(file && { file }) };
     this.#printer.found(report, () => [
       deliveryLine(report, this.#printer),
-      ...failureLines(report),
+      ...failureLines(report, this.#printer),
     ]);
   }
 
