@@ -47,7 +47,7 @@ export function addRecord(program: Command, printer: Printer): void {
   addSecretFlags(command)
     .addHelpText(
       'after',
-      '\nWhat is about a customer, and the goods, are replaced in what is saved; replay signs it anew. With a secret, each signature is verified.' +
+      '\nWhat is about a customer, the goods, and what is in fields that nobody knows are replaced in what is saved; replay signs it anew. With a secret, each signature is verified.' +
         '\n\nExample:\n  npx storefront-webhooks record http://localhost:3000/webhooks --port 4020',
     )
     .action((url: string, flags: Flags) => run(url, flags, printer));

@@ -126,7 +126,7 @@ A proxy before your server, which passes each delivery on unchanged and saves it
 npx storefront-webhooks record http://localhost:3000/webhooks --out test/webhooks
 \`\`\`
 
-What is of the customer is taken out, and the delivery is signed anew when it is replayed. \`--as-is\` keeps the bytes and the signature, which can be sent again by whoever has the file.
+What is of the customer is taken out, with the goods and with every text and number in a field that the specification does not name; the delivery is signed anew when it is replayed. \`--as-is\` keeps the bytes and the signature, which can be sent again by whoever has the file.
 
 ## save
 

@@ -93,7 +93,7 @@ function sendRaw(origin: string, ...pieces: (string | Uint8Array)[]): Promise<st
 }
 
 const order = (fields = '') =>
-  `{"id":"ord_1","email":"jane@shop.test","value":10.0,"url_":"a\\/b"${fields},"ip_address":"203.0.113.9","delivered":"KEY-1","status":100}`;
+  `{"id":"ord_1","email":"jane@shop.test","value":10.0,"gateway":"a\\/b"${fields},"ip_address":"203.0.113.9","delivered":"KEY-1","status":100}`;
 
 const deliver = (origin: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
   fetch(`${origin}/webhooks`, {
