@@ -25,7 +25,9 @@ export function toLine(cells: readonly Cell[], columns: number): string {
     const isLast = index === kept.length - 1;
     const room = isLast ? Math.max(1, columns - (total() - width)) : width;
     const shown = cut(printable(text, 1000), room);
-    return paint(isLast ? shown : shown + ' '.repeat(Math.max(0, width - stringWidth(shown))));
+    const cell = isLast ? shown : shown + ' '.repeat(Math.max(0, width - stringWidth(shown)));
+    // Colours around nothing would keep the spaces before it.
+    return shown === '' ? cell : paint(cell);
   });
   return parts.join('  ').trimEnd();
 }

@@ -118,7 +118,7 @@ async function show(store: IdempotencyStore, wanted: string, printer: Printer): 
       return true;
     }
   }
-  printer.note('The store has no such delivery: npx storefront-webhooks dead list shows them.');
+  printer.note('The store has no such delivery: dead list shows those that it has.');
   return false;
 }
 
@@ -149,10 +149,12 @@ async function redrive(
   const wanted: StoredDelivery[] = [];
   for await (const delivery of deliveriesIn(store, toScope(flags))) {
     if (fits(delivery)) wanted.push(delivery);
+    printer.progress(`${wanted.length} found …`);
     if (wanted.length === flags.max) break;
   }
   let allGood = true;
-  for (const listed of wanted) {
+  for (const [index, listed] of wanted.entries()) {
+    printer.progress(`${index} of ${wanted.length} done …`);
     // Somebody else may have done it since it was listed.
     const delivery = await findNow(store, listed);
     if (!delivery) continue;
@@ -172,6 +174,7 @@ async function redrive(
     }
     allGood = (await send(delivery, flags.to, secret, flags, printer)) && allGood;
   }
+  printer.progress(undefined);
   if (wanted.length === 0) printer.note(`None is ${flags.state}.`);
   else if (!flags.apply) printer.note('Nothing was done: add --apply.');
   else if (flags.to === undefined) {
@@ -206,7 +209,10 @@ async function send(
   const options = { secret, ...(headerPrefix === undefined ? {} : { headerPrefix }) };
   const repeat = `npx storefront-webhooks dead show <store> ${key}`;
   const report = await sendOne(to, { fixture, options, isGood: isTaken, repeat }, 1);
-  printer.found({ key, ...report }, () => [deliveryLine(report, printer), ...failureLines(report)]);
+  printer.found({ key, ...report }, () => [
+    deliveryLine(report, printer),
+    ...failureLines(report, printer),
+  ]);
   return report.good;
 }
 
@@ -230,7 +236,7 @@ function line(delivery: StoredDelivery, { columns, paint }: Printer, action = ''
       { text: orderId, width: 16, rank: 7 },
       { text: `${attempts}×`, width: 4, rank: 3, paint: paint.dim },
       { text: key.slice(0, 12), width: 12, rank: 4, paint: paint.dim },
-      { text: error, width: 40, rank: 5, paint: paint.red },
+      { text: error, width: action === '' ? 40 : 20, rank: 5, paint: paint.red },
     ].filter(({ width }) => width > 0),
     columns,
   );

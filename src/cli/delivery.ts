@@ -2,6 +2,7 @@ import type { Fixture, ReplayResult } from 'storefront-webhooks/testing';
 import { printable } from '../report/text.js';
 import { isJsonObject } from '../schemas/json.js';
 import { toLine } from './columns.js';
+import { commandLines, textLines } from './lines.js';
 import type { Printer } from './printer.js';
 
 /** One sending of a delivery, as commands tell of it. */
@@ -88,11 +89,14 @@ export function deliveryLine(report: DeliveryReport, { paint, columns }: Printer
 }
 
 /** What people are told below the line of a delivery that was not answered as it should be. */
-export function failureLines({ cause, fix, answer, repeat }: DeliveryReport): string[] {
+export function failureLines(
+  { cause, fix, answer, repeat }: DeliveryReport,
+  { columns }: Printer,
+): string[] {
   return [
-    ...(cause === undefined ? [] : [`  why:    ${cause}`]),
-    ...(fix === undefined ? [] : [`  change: ${fix}`]),
-    ...(answer ? [`  answer: ${answer}`] : []),
-    ...(repeat === undefined ? [] : [`  again:  ${repeat}`]),
+    ...(cause === undefined ? [] : textLines('  why:    ', cause, columns)),
+    ...(fix === undefined ? [] : textLines('  change: ', fix, columns)),
+    ...(answer ? textLines('  answer: ', answer, columns) : []),
+    ...(repeat === undefined ? [] : commandLines('  again:  ', repeat, columns)),
   ];
 }

@@ -1,5 +1,7 @@
 import picocolors from 'picocolors';
 import { printable } from '../report/text.js';
+import { cut } from './columns.js';
+import { commandLines, textLines } from './lines.js';
 
 /** Where a command writes to: what it found on stdout, and everything else on stderr. */
 export interface Printer {
@@ -13,8 +15,8 @@ export interface Printer {
   found(record: object, toLines: () => string | readonly string[]): void;
   /** Bytes or text as they are, such as a script or a signature. */
   write(text: string): void;
-  /** What goes on, what to do next, and what went wrong. */
-  note(line: string): void;
+  /** What goes on, what to do next, and what went wrong; with the command to go on with. */
+  note(text: string, command?: string): void;
   /** How far it is, in the last line of a terminal; `undefined` takes it away. */
   progress(line: string | undefined): void;
 }
@@ -28,7 +30,7 @@ export interface Streams {
     readonly isTTY?: boolean;
     readonly columns?: number;
   };
-  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
+  readonly stderr: Streams['stdout'];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -59,14 +61,22 @@ export function createPrinter({ stdout, stderr, env }: Streams, isJson: () => bo
       clear();
       stdout.write(text);
     },
-    note(line) {
+    note(text, command) {
       clear();
-      stderr.write(`${printable(line, 4000)}\n`);
+      const shown = printable(text, 4000);
+      // What reads a log breaks its lines by itself.
+      const room = stderr.isTTY === true ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
+      const lines =
+        command === undefined
+          ? textLines('', shown, room)
+          : commandLines(`${shown} `, printable(command, 4000), room);
+      stderr.write(lines.map((line) => `${line}\n`).join(''));
     },
     progress(line) {
       clear();
       if (line === undefined || stderr.isTTY !== true) return;
-      stderr.write(line);
+      // A line that is wrapped could not be taken away.
+      stderr.write(cut(line, (stderr.columns || 80) - 1));
       shown = true;
     },
   };

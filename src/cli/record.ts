@@ -47,7 +47,7 @@ export function addRecord(program: Command, printer: Printer): void {
   addSecretFlags(command)
     .addHelpText(
       'after',
-      '\nWhat is about a customer, and the goods, are replaced in what is saved; replay signs it anew. With a secret, each signature is verified.' +
+      '\nWhat is about a customer, the goods, and what is in fields that nobody knows are replaced in what is saved; replay signs it anew. With a secret, each signature is verified.' +
         '\n\nExample:\n  npx storefront-webhooks record http://localhost:3000/webhooks --port 4020',
     )
     .action((url: string, flags: Flags) => run(url, flags, printer));
@@ -76,11 +76,13 @@ async function run(address: string, flags: Flags, printer: Printer): Promise<voi
     `Send to ${origin}${target.pathname}: it is passed on to ${target.origin}, and saved in ${flags.out}. Ctrl+C ends it.`,
   );
   await interrupted();
+  // The next note takes the terminal's own ^C away.
+  printer.progress('');
   await close(server);
   const { saved } = recorder;
   printer.note(`${saved} ${saved === 1 ? 'delivery' : 'deliveries'} saved in ${flags.out}.`);
   if (saved > 0) {
-    printer.note(`Again: npx storefront-webhooks replay ${quote(flags.out)} ${quote(address)}`);
+    printer.note('Again:', `npx storefront-webhooks replay ${quote(flags.out)} ${quote(address)}`);
   }
 }
 
@@ -149,7 +151,7 @@ class Recorder {
     const report = { ...this.#report(arrived, answered, named, file), ...(file && { file }) };
     this.#printer.found(report, () => [
       deliveryLine(report, this.#printer),
-      ...failureLines(report),
+      ...failureLines(report, this.#printer),
     ]);
   }
 

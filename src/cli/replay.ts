@@ -5,20 +5,22 @@ import { UsageError } from 'storefront-webhooks';
 import { type Fixture, loadFixture, type ReplayOptions } from 'storefront-webhooks/testing';
 import { seeded } from '../sandbox/random.js';
 import type { ExitCode } from './failure.js';
-import { toCount, toNumber } from './numbers.js';
+import { toNumber } from './numbers.js';
 import type { Printer } from './printer.js';
 import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
-import { isTaken, type Sending, sendAll } from './sending.js';
+import {
+  addSendingFlags,
+  isTaken,
+  type Sending,
+  type SendingFlags,
+  sendAll,
+  toReplayOptions,
+} from './sending.js';
 import { quote } from './shell.js';
 import { readSource } from './source.js';
 
-interface Flags extends SecretFlags {
+interface Flags extends SendingFlags, SecretFlags {
   readonly shuffle?: number;
-  readonly concurrency: number;
-  readonly duplicate: number;
-  readonly headerPrefix?: string;
-  readonly timeout: number;
-  readonly plainHttp: boolean;
 }
 
 /** `replay`: saved deliveries, each answer compared with what it should be. */
@@ -29,13 +31,8 @@ export function addReplay(program: Command, printer: Printer, end: (code: ExitCo
     .description(
       'Sends saved deliveries in their order: a .hook.json file, a folder of them, or a fixture. Each answer is compared with what its file expects; where it expects nothing, with a 2xx.',
     )
-    .option('--shuffle <seed>', 'send in another order, the same for each seed', toNumber)
-    .option('--duplicate <times>', 'send each so often', toCount, 1)
-    .option('--concurrency <number>', 'send so many at once', toCount, 1)
-    .option('--header-prefix <text>', 'what the headers begin with (default: X-Service-)')
-    .option('--timeout <ms>', 'how long an answer may take', toCount, 10_000)
-    .option('--plain-http', 'send over plain HTTP to another machine', false);
-  addSecretFlags(command)
+    .option('--shuffle <seed>', 'send in another order, the same for each seed', toNumber);
+  addSecretFlags(addSendingFlags(command))
     .addHelpText(
       'after',
       '\nExample:\n  npx storefront-webhooks replay test/webhooks http://localhost:3000/webhooks --shuffle 7',
@@ -50,12 +47,7 @@ async function run(what: string, url: string, flags: Flags, printer: Printer): P
   const [secret] = fixtures.some(({ signing }) => signing !== 'keep' && signing !== 'omit')
     ? readSecrets(flags, printer)
     : ['none'];
-  const options: ReplayOptions = {
-    secret,
-    timeout: flags.timeout,
-    plainHttp: flags.plainHttp,
-    ...(flags.headerPrefix === undefined ? {} : { headerPrefix: flags.headerPrefix }),
-  };
+  const options: ReplayOptions = { secret, ...toReplayOptions(flags) };
   const sendings = fixtures.flatMap((fixture) =>
     Array<Sending>(flags.duplicate).fill({
       fixture,
@@ -65,11 +57,7 @@ async function run(what: string, url: string, flags: Flags, printer: Printer): P
     }),
   );
   const ordered = flags.shuffle === undefined ? sendings : shuffle(sendings, flags.shuffle);
-  const allGood = await sendAll(url, ordered, flags.concurrency, printer);
-  if (printer.isForPeople && sendings.length > 1) {
-    printer.note(`${sendings.length} sent${allGood ? ', all answered as expected' : ''}.`);
-  }
-  return allGood;
+  return sendAll(url, ordered, flags.concurrency, printer);
 }
 
 function readAll(what: string): Fixture[] {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { numbersIn, type Saved, toFileName, toFixtureText, writeNew } from './fixture-file.js';
+import { commandLines, textLines } from './lines.js';
 import type { Printer } from './printer.js';
 import { redactBody } from './record/recording.js';
 import { redactHeaders } from './record/redact.js';
@@ -49,10 +50,14 @@ function run(file: string, flags: Flags, printer: Printer): void {
   const test = join(out, `${name}.test.ts`);
   write(out, `${name}.test.ts`, toTestText(`${name}.hook.json`, test, saved, receiver));
   const next = `npx vitest run ${quote(test)}`;
+  const { columns } = printer;
   printer.found({ fixture, test, next }, () => [
-    `${fixture}  the delivery${saved.redacted.length > 0 ? `, without ${saved.redacted.join(', ')}` : ''}`,
-    `${test}  the test`,
-    `Next: ${next}`,
+    ...textLines('delivery: ', fixture, columns),
+    ...(saved.redacted.length === 0
+      ? []
+      : textLines('without:  ', saved.redacted.join(', '), columns)),
+    ...textLines('test:     ', test, columns),
+    ...commandLines('next:     ', next, columns),
   ]);
 }
 

@@ -2,27 +2,27 @@ import type { Command } from 'commander';
 import type { Fixture, ReplayOptions } from 'storefront-webhooks/testing';
 import { change } from './changes.js';
 import type { ExitCode } from './failure.js';
-import { toCount } from './numbers.js';
 import type { Printer } from './printer.js';
 import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
-import { isTaken, sendAll } from './sending.js';
+import {
+  addSendingFlags,
+  isTaken,
+  type SendingFlags,
+  sendAll,
+  toReplayOptions,
+} from './sending.js';
 import { quote } from './shell.js';
 import { readSource } from './source.js';
 
-interface Flags extends SecretFlags {
+interface Flags extends SendingFlags, SecretFlags {
   readonly set: readonly string[];
   readonly patch?: string;
   readonly add: boolean;
   readonly event?: string;
   readonly id?: string;
-  readonly duplicate: number;
-  readonly concurrency: number;
   readonly forgeEvent?: string;
   readonly corrupt: boolean;
   readonly unsigned: boolean;
-  readonly headerPrefix?: string;
-  readonly timeout: number;
-  readonly plainHttp: boolean;
 }
 
 /** `send`: a signed delivery to a URL. */
@@ -38,15 +38,10 @@ export function addSend(program: Command, printer: Printer, end: (code: ExitCode
     .option('--add', 'let --set add what is not there', false)
     .option('--event <name>', 'the event of a body that does not say it')
     .option('--id <id>', 'the id of the delivery; fresh makes one up')
-    .option('--duplicate <times>', 'send it so often', toCount, 1)
-    .option('--concurrency <number>', 'send so many at once', toCount, 1)
     .option('--forge-event <name>', 'name another event in the header, which is not signed')
     .option('--corrupt', 'change one bit of the body after it was signed', false)
-    .option('--unsigned', 'leave the signature out', false)
-    .option('--header-prefix <text>', 'what the headers begin with (default: X-Service-)')
-    .option('--timeout <ms>', 'how long an answer may take', toCount, 10_000)
-    .option('--plain-http', 'send over plain HTTP to another machine', false);
-  addSecretFlags(command)
+    .option('--unsigned', 'leave the signature out', false);
+  addSecretFlags(addSendingFlags(command))
     .addHelpText(
       'after',
       '\nWhat is corrupt or unsigned is to be refused: a 2xx to it ends this command with 1.' +
@@ -72,11 +67,9 @@ async function run(what: string, url: string, flags: Flags, printer: Printer): P
     // With nothing to be signed, any will do.
     secret: secret || 'none',
     corrupt,
-    timeout: flags.timeout,
-    plainHttp: flags.plainHttp,
+    ...toReplayOptions(flags),
     ...idOption(flags.id),
     ...(forgeEvent === undefined ? {} : { event: forgeEvent }),
-    ...(flags.headerPrefix === undefined ? {} : { headerPrefix: flags.headerPrefix }),
   };
   const isHostile = corrupt || fixture.signing === 'omit' || fixture.signing === 'corrupt';
   const isGood = (status: number) => {

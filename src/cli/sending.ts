@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { UsageError, WebhookError } from 'storefront-webhooks';
 import { type Fixture, type ReplayOptions, replay } from 'storefront-webhooks/testing';
 import { explain } from './causes.js';
@@ -9,7 +10,32 @@ import {
   idOf,
   subjectOf,
 } from './delivery.js';
+import { toCount } from './numbers.js';
 import type { Printer } from './printer.js';
+
+/** How deliveries are sent. */
+export interface SendingFlags {
+  readonly duplicate: number;
+  readonly concurrency: number;
+  readonly headerPrefix?: string;
+  readonly timeout: number;
+  readonly plainHttp: boolean;
+}
+
+/** Gives a command the flags of {@link SendingFlags}. */
+export function addSendingFlags(command: Command): Command {
+  return command
+    .option('--duplicate <times>', 'send each so often', toCount, 1)
+    .option('--concurrency <number>', 'send so many at once', toCount, 1)
+    .option('--header-prefix <text>', 'what the headers begin with (default: X-Service-)')
+    .option('--timeout <ms>', 'how long an answer may take', toCount, 10_000)
+    .option('--plain-http', 'send over plain HTTP to another machine', false);
+}
+
+/** What the flags say of each sending. */
+export function toReplayOptions({ timeout, plainHttp, headerPrefix }: SendingFlags) {
+  return { timeout, plainHttp, ...(headerPrefix === undefined ? {} : { headerPrefix }) };
+}
 
 /** A delivery to be sent, and when its answer is a good one. */
 export interface Sending {
@@ -74,19 +100,34 @@ export async function sendAll(
   concurrency: number,
   printer: Printer,
 ): Promise<boolean> {
-  let allGood = true;
   const attempts = new Map<string, number>();
   const queue = sendings.values();
+  let sent = 0;
+  let bad = 0;
+  const tellProgress = () => {
+    if (sendings.length > 1) printer.progress(`${sent} of ${sendings.length} sent …`);
+  };
   const worker = async () => {
     for (const sending of queue) {
       const id = sending.options.id ?? idOf(sending.fixture);
       const attempt = (attempts.get(id) ?? 0) + 1;
       attempts.set(id, attempt);
       const report = await sendOne(url, sending, attempt);
-      allGood &&= report.good;
-      printer.found(report, () => [deliveryLine(report, printer), ...failureLines(report)]);
+      sent += 1;
+      if (!report.good) bad += 1;
+      printer.found(report, () => [
+        deliveryLine(report, printer),
+        ...failureLines(report, printer),
+      ]);
+      tellProgress();
     }
   };
+  tellProgress();
   await Promise.all(Array.from({ length: concurrency }, worker));
-  return allGood;
+  printer.progress(undefined);
+  if (printer.isForPeople && sent > 1) {
+    const answered = bad === 0 ? 'all answered as expected' : `${bad} not answered as expected`;
+    printer.note(`${sent} sent, ${answered}.`);
+  }
+  return bad === 0;
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { verifySignature } from 'storefront-webhooks';
 import type { ExitCode } from './failure.js';
+import { commandLines } from './lines.js';
 import type { Printer } from './printer.js';
 import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
 import { quote } from './shell.js';
@@ -32,7 +33,11 @@ export function addVerify(program: Command, printer: Printer, end: (code: ExitCo
             )
           : [
               printer.paint.red(`The signature does not fit these ${body.length} bytes.`),
-              `Why: npx storefront-webhooks doctor ${quote(file)} ${quote(signature)}`,
+              ...commandLines(
+                'Why: ',
+                `npx storefront-webhooks doctor ${quote(file)} ${quote(signature)}`,
+                printer.columns,
+              ),
             ],
       );
       end(valid ? 0 : 1);

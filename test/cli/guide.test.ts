@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { sign } from 'storefront-webhooks/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { openShop, runInTerminal, SECRET, serve } from './process.js';
@@ -9,8 +9,12 @@ import { openShop, runInTerminal, SECRET, serve } from './process.js';
 const env = { WEBHOOK_SECRET: SECRET, NO_COLOR: '1' };
 
 /** What a command prints in a terminal of 80 columns, with what differs each time made the same. */
-async function shown(args: readonly string[], names: Readonly<Record<string, string>>) {
-  const { lines } = await runInTerminal(80, args, env);
+async function shown(
+  cwd: string,
+  args: readonly string[],
+  names: Readonly<Record<string, string>>,
+) {
+  const { lines } = await runInTerminal(80, args, { env, cwd });
   const same = (text: string) =>
     Object.entries(names)
       .reduce((rest, [own, name]) => rest.replaceAll(own, name), text)
@@ -29,20 +33,17 @@ test.skipIf(process.platform !== 'linux')(
     const none = await serve(createServer((_, response) => response.writeHead(404).end()));
     const folder = mkdtempSync(join(tmpdir(), 'cli-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const body = join(folder, 'body.json');
-    writeFileSync(body, '{"id":"ord_1","status":100}');
-    const saved = join(folder, 'test', 'webhooks');
+    for (const file of ['body.json', 'received.json'])
+      writeFileSync(join(folder, file), '{"id":"ord_1","status":100}');
     for (const name of ['order-created', 'order-paid']) {
       const file = `${name}/default.hook.json`;
-      cpSync(join('fixtures', file), join(saved, file));
+      cpSync(join('fixtures', file), join(folder, 'test/webhooks', file));
     }
     const fresh = await openShop();
     // It verifies nothing.
     const forgetful = await serve(
       createServer((request, response) => request.resume().on('end', () => response.end('{}'))),
     );
-    const changed = join(folder, 'received.json');
-    writeFileSync(changed, '{"id":"ord_1","status":100}');
     const ofSent = sign('{"id": "ord_1", "status": 100}', SECRET);
     const names = {
       [shop.url]: 'http://localhost:3000/webhooks',
@@ -50,14 +51,10 @@ test.skipIf(process.platform !== 'linux')(
       [none.url]: 'http://localhost:3000/hooks',
       [forgetful.url]: 'http://localhost:3000/webhooks',
       [fresh.url]: 'http://localhost:3000/webhooks',
-      [relative(process.cwd(), saved)]: 'test/webhooks',
-      [saved]: 'test/webhooks',
-      [changed]: 'received.json',
       [ofSent]: `${ofSent.slice(0, 4)}…`,
-      [body]: 'body.json',
       ['f'.repeat(128)]: 'ffff…',
     };
-    const show = (...args: string[]) => shown(args, names);
+    const show = (...args: string[]) => shown(folder, args, names);
     const guide = `# The command line
 
 \`npx storefront-webhooks <command>\` comes with the package. Each command has a \`--help\` with an example.
@@ -65,6 +62,8 @@ test.skipIf(process.platform !== 'linux')(
 In a terminal it prints for people. In a pipe, or with \`--json\`, it prints a line of JSON for each thing that it found, and nothing else on stdout. It ends with 0 where all is well, with 1 where it found something, and with 2 where it was used wrongly.
 
 The secret is read from the variable \`WEBHOOK_SECRET\`, from another one (\`--secret-env\`), or from a file (\`--secret-file\`, \`-\` is stdin). On the command line itself, other users of the machine see it.
+
+There is no configuration file: the secret is the one thing that every command would repeat, and it has its variable. What else you repeat belongs into a script of your \`package.json\`.
 
 ## send
 
@@ -88,21 +87,21 @@ ${await show('send', 'order:paid', none.url)}
 
 Saved deliveries in their order, or shuffled by a seed, each answer compared with what its file expects:
 
-${await show('replay', saved, fresh.url)}
+${await show('replay', 'test/webhooks', fresh.url)}
 
 ## sign and verify
 
 Offline. The bytes are those of a file, or of stdin:
 
-${await show('sign', body)}
+${await show('sign', 'body.json')}
 
-${await show('verify', body, 'f'.repeat(128))}
+${await show('verify', 'body.json', 'f'.repeat(128))}
 
 ## doctor
 
 Why a signature does not fit: which change of this body, or of the secret, has exactly this signature. Here a framework has parsed the body and written it again:
 
-${await show('doctor', changed, ofSent, '--framework', 'express')}
+${await show('doctor', 'received.json', ofSent, '--framework', 'express')}
 
 Nothing is named by likeness: a cause is named where the signature is equal. It shows bytes of the body, and never a secret. \`--listen\` takes one delivery over HTTP and says why it fails; \`--compare\` says which hop between two recordings has changed it.
 
@@ -127,7 +126,7 @@ A proxy before your server, which passes each delivery on unchanged and saves it
 npx storefront-webhooks record http://localhost:3000/webhooks --out test/webhooks
 \`\`\`
 
-What is of the customer is taken out, and the delivery is signed anew when it is replayed. \`--as-is\` keeps the bytes and the signature, which can be sent again by whoever has the file.
+What is of the customer is taken out, with the goods and with every text and number in a field that the specification does not name; the delivery is signed anew when it is replayed. \`--as-is\` keeps the bytes and the signature, which can be sent again by whoever has the file.
 
 ## save
 

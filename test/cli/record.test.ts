@@ -47,7 +47,7 @@ function serveReceiver(with_ = secret): Promise<string> {
 }
 
 /** A server that keeps the bytes of each request as they came over the wire, and answers. */
-async function serveBytes(answer: string) {
+async function serveBytes(answer: string, end = /0\r\n\r\n$/) {
   let bytes = '';
   const { createServer: listen } = await import('node:net');
   const server = listen((socket) => {
@@ -56,8 +56,7 @@ async function serveBytes(answer: string) {
       bytes += piece.toString('latin1');
       const [head = '', body = ''] = bytes.split(/\r\n\r\n(.*)/s);
       const length = /content-length: (\d+)/i.exec(head)?.[1];
-      const isWhole =
-        length === undefined ? body.endsWith('0\r\n\r\n') : body.length === Number(length);
+      const isWhole = length === undefined ? end.test(body) : body.length === Number(length);
       if (isWhole) socket.end(answer, 'latin1');
     });
   });
@@ -93,7 +92,7 @@ function sendRaw(origin: string, ...pieces: (string | Uint8Array)[]): Promise<st
 }
 
 const order = (fields = '') =>
-  `{"id":"ord_1","email":"jane@shop.test","value":10.0,"url_":"a\\/b"${fields},"ip_address":"203.0.113.9","delivered":"KEY-1","status":100}`;
+  `{"id":"ord_1","email":"jane@shop.test","value":10.0,"gateway":"a\\/b"${fields},"ip_address":"203.0.113.9","delivered":"KEY-1","status":100}`;
 
 const deliver = (origin: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
   fetch(`${origin}/webhooks`, {
@@ -241,6 +240,23 @@ describe('storefront-webhooks record', () => {
     const text = gunzipSync(fixture.body).toString();
     expect(text).toContain('buyer@example.com');
     expect(fixture.expect).toEqual({ status: 415 });
+  });
+
+  test('passes on what comes after the chunks, there and back', async () => {
+    const answer =
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\nX-Sum: Back\r\n\r\n';
+    const target = await serveBytes(answer, /X-SUM: there\r\n\r\n$/);
+    const recorder = await record(target.url);
+    const came = await sendRaw(
+      recorder.origin,
+      'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTrailer: X-SUM\r\nConnection: close\r\n\r\n',
+      chunk(Buffer.from(order())),
+      '0\r\nX-SUM: there\r\n\r\n',
+    );
+    expect(target.bytes()).toMatch(/\r\nTrailer: X-SUM\r\n[\s\S]*\r\n0\r\nX-SUM: there\r\n\r\n$/);
+    expect(came).toMatch(/\r\nTrailer: X-Sum\r\n[\s\S]*\r\n0\r\nX-Sum: Back\r\n\r\n$/);
+    await told(recorder, 1);
+    expect(read('0001-unknown.hook.json').headers).toEqual([]);
   });
 
   test('keeps what came by --as-is, with its signature and only for this user, and warns of it', async () => {

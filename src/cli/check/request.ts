@@ -11,8 +11,8 @@ export interface Outgoing {
   readonly pieces?: number;
   /** Milliseconds between two pieces. Default: a turn of the event loop. */
   readonly pauseMs?: number;
-  /** Keeps the last byte back until this settles. Default: not at all. */
-  readonly release?: Promise<unknown>;
+  /** Called when all but the last byte has left, which is kept back until this settles. Default: not at all. */
+  readonly hold?: () => Promise<unknown>;
   /** Says no length beforehand. Default false. */
   readonly chunked?: boolean;
   /** Closes the connection when all is sent, and hears no answer. Default false. */
@@ -109,16 +109,18 @@ export async function sendRequest(
 }
 
 async function write(request: ClientRequest, outgoing: Outgoing): Promise<void> {
-  const { pieces = 1, pauseMs = 0, unended = false, release } = outgoing;
-  const body = release ? outgoing.body.subarray(0, -1) : outgoing.body;
+  const { pieces = 1, pauseMs = 0, unended = false, hold } = outgoing;
+  const body = hold ? outgoing.body.subarray(0, -1) : outgoing.body;
   const size = Math.max(1, Math.ceil(body.length / pieces));
+  let left = Promise.resolve();
   for (let at = 0; at < body.length && !request.destroyed; at += size) {
     if (at > 0) await wait(pauseMs);
-    request.write(body.subarray(at, at + size));
+    left = new Promise((resolve) => request.write(body.subarray(at, at + size), () => resolve()));
   }
   if (unended) return;
-  if (release) {
-    await release;
+  if (hold) {
+    await left;
+    await hold();
     request.write(outgoing.body.subarray(-1));
   }
   await new Promise<void>((resolve) => {

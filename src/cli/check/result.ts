@@ -1,4 +1,5 @@
 import { type Cell, toLine } from '../columns.js';
+import { commandLines, textLines } from '../lines.js';
 import type { Printer } from '../printer.js';
 import type { Row } from './row.js';
 
@@ -53,12 +54,12 @@ export function resultLines(result: Result, { paint, columns }: Printer): string
     ['why', cause],
     ['customer', customer],
     ['change', change],
-    ['again', repeat],
     ['note', note],
-  ].flatMap(([name = '', text]) =>
-    text === undefined ? [] : [`    ${`${name}:`.padEnd(10)}${text}`],
+  ].flatMap(([name, text]) =>
+    text === undefined ? [] : textLines(`    ${`${name}:`.padEnd(10)}`, text, columns),
   );
-  return [toLine(cells, columns), ...told];
+  const again = repeat === undefined ? [] : commandLines('    again:    ', repeat, columns);
+  return [toLine(cells, columns), ...told, ...again];
 }
 
 /** Such as `200 ×3, 503`. */

@@ -45,8 +45,8 @@ const SWITCHED_OFF =
   'The provider sends it again and again, and switches an endpoint off that fails too often: then no payment arrives.';
 const ATTEMPTS = 6;
 const RETRY_MS = 8000;
-/** By then, all connections are there. */
-const CONNECTED_MS = 300;
+/** So long is waited for a connection that does not come about. */
+const CONNECT_MS = 5000;
 
 /** One row as it is being run: sends, and keeps what was wrong. */
 export class Trial {
@@ -143,8 +143,15 @@ export class Trial {
 
   /** Sends deliveries so that the last byte of each leaves at the same moment. */
   sendAtOnce(deliveries: readonly Draft[]): Promise<Answer[]> {
-    const release = wait(CONNECTED_MS);
-    return Promise.all(deliveries.map((delivery) => this.send(delivery, { release })));
+    let missing = deliveries.length;
+    const late = new AbortController();
+    const all = wait(CONNECT_MS, undefined, { signal: late.signal }).catch(() => {});
+    const hold = () => {
+      missing -= 1;
+      if (missing === 0) late.abort();
+      return all;
+    };
+    return Promise.all(deliveries.map((delivery) => this.send(delivery, { hold })));
   }
 
   /** Sends what is not genuine, and complains where it is not refused. */

@@ -1,3 +1,4 @@
+import { textLines } from '../lines.js';
 import type { Printer } from '../printer.js';
 import type { Diagnosis } from './diagnose.js';
 import type { Difference, Excerpt } from './difference.js';
@@ -11,34 +12,35 @@ export interface Told {
   readonly bytes: number;
 }
 
-export function toLines({ diagnosis, change, hop, bytes }: Told, { paint }: Printer): string[] {
+export function toLines(
+  { diagnosis, change, hop, bytes }: Told,
+  { paint, columns }: Printer,
+): string[] {
   const { observations } = diagnosis;
-  const beside = observations.map((line) => `  seen:   ${line}`);
-  const between = hop === undefined ? [] : hopLines(hop);
+  const beside = observations.flatMap((line) => textLines('  seen:   ', line, columns));
+  const between = hop === undefined ? [] : hopLines(hop, columns);
   if (diagnosis.result === 'genuine')
     return [paint.green(`The signature fits these ${bytes} bytes.`), ...beside, ...between];
   const head = paint.red(`The signature does not fit these ${bytes} bytes.`);
   if (diagnosis.result === 'unexplained')
     return [
       head,
-      `  why:    none of ${diagnosis.tried} transformations of body and secret explains it.`,
-      ...(diagnosis.partial
-        ? [
-            '          There are more than were tried: the body is large. Try it with a smaller delivery.',
-          ]
-        : []),
-      '          It is signed with a secret that is not here, or the body was changed in another way.',
+      ...textLines(
+        '  why:    ',
+        `none of ${diagnosis.tried} transformations of body and secret explains it. ${diagnosis.partial ? 'There are more than were tried: the body is large. Try it with a smaller delivery. ' : ''}It is signed with a secret that is not here, or the body was changed in another way.`,
+        columns,
+      ),
       ...beside,
       ...between,
     ];
   return [
     head,
-    ...diagnosis.steps.map(
-      ({ message }, index) => `  ${index === 0 ? 'why:   ' : '       '} ${message}`,
+    ...diagnosis.steps.flatMap(({ message }, index) =>
+      textLines(`  ${index === 0 ? 'why:   ' : '       '} `, message, columns),
     ),
     '  proof:  with this undone, the HMAC is exactly the given signature.',
     ...(hop === undefined ? differenceLines(diagnosis.difference) : []),
-    ...(change === undefined ? [] : [`  change: ${change}`]),
+    ...(change === undefined ? [] : textLines('  change: ', change, columns)),
     ...beside,
     ...between,
   ];
@@ -51,10 +53,10 @@ const WHERE: Readonly<Record<Hop['changed'], string>> = {
   both: 'the other recording is not genuine either, and the two differ.',
 };
 
-function hopLines({ changed, steps, difference }: Hop): string[] {
+function hopLines({ changed, steps, difference }: Hop, columns: number): string[] {
   return [
-    `  hop:    ${WHERE[changed]}`,
-    ...steps.map(({ message }) => `          ${message}`),
+    ...textLines('  hop:    ', WHERE[changed], columns),
+    ...steps.flatMap(({ message }) => textLines('          ', message, columns)),
     ...differenceLines(difference),
   ];
 }

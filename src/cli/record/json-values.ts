@@ -11,6 +11,8 @@ export interface JsonValue<Mark> {
 export interface Path<Mark> {
   readonly above: Path<Mark> | undefined;
   readonly step: string;
+  /** The innermost step that is the name of a member. */
+  readonly member: Path<Mark> | undefined;
   /** That of the outermost step that has one. */
   readonly marked: { readonly at: Path<Mark>; readonly mark: Mark } | undefined;
 }
@@ -63,13 +65,14 @@ function below<Mark>(
   markOf: (step: string) => Mark | undefined,
 ): Path<Mark> {
   const step = isArray ? String(index) : name;
-  if (above?.marked) return { above, step, marked: above.marked };
-  const mark = markOf(step);
   const path: { -readonly [Key in keyof Path<Mark>]: Path<Mark>[Key] } = {
     above,
     step,
-    marked: undefined,
+    member: above?.member,
+    marked: above?.marked,
   };
+  if (!isArray) path.member = path;
+  const mark = path.marked ? undefined : markOf(step);
   if (mark !== undefined) path.marked = { at: path, mark };
   return path;
 }

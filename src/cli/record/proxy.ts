@@ -16,6 +16,8 @@ export interface Arrived {
   readonly path: string;
   readonly headers: Headers;
   readonly body: Uint8Array;
+  /** What came after the body, in chunks only. */
+  readonly trailers: [name: string, value: string][];
 }
 
 /** What the target answered. */
@@ -46,7 +48,7 @@ export interface ProxyOptions {
 const KEPT_BYTES = 64 * 1024;
 
 /** What belongs to one connection and not to the delivery (RFC 9110, section 7.6.1). */
-const HOP = /^(connection|keep-alive|proxy-connection|te|trailer|upgrade|expect)$/i;
+const HOP = /^(connection|keep-alive|proxy-connection|te|upgrade|expect)$/i;
 
 /** A server that passes on what it is sent, unchanged, and the answer back. */
 export function createProxy(options: ProxyOptions): Server {
@@ -63,7 +65,8 @@ async function pass(incoming: IncomingMessage, outgoing: ServerResponse, options
     return refuse(outgoing, 413, 'The body is larger than --limit.');
   }
   const { method = 'POST', url: path = '/' } = incoming;
-  const arrived = { time, method, path, headers: inPairs(incoming.rawHeaders), body };
+  const headers = inPairs(incoming.rawHeaders);
+  const arrived = { time, method, path, headers, body, trailers: inPairs(incoming.rawTrailers) };
   const answer = options.onArrived(arrived);
   const startedAt = performance.now();
   const told = await forward(arrived, outgoing, options).catch((error: NodeJS.ErrnoException) => ({
@@ -97,7 +100,7 @@ function refuse(outgoing: ServerResponse, status: number, message: string): void
 }
 
 function forward(
-  { method, path, headers, body }: Arrived,
+  { method, path, headers, body, trailers }: Arrived,
   outgoing: ServerResponse,
   { target, timeout }: ProxyOptions,
 ): Promise<Omit<Answered, 'ms'>> {
@@ -131,10 +134,12 @@ function forward(
       response.pipe(outgoing, { end: false });
       response.on('end', () => {
         resolve({ status, body: Buffer.concat(kept).toString('utf8') });
+        outgoing.addTrailers(inPairs(response.rawTrailers));
         outgoing.end();
       });
       response.on('error', brokeOff).on('close', brokeOff);
     });
+    request.addTrailers(trailers);
     request.end(body);
   });
 }
@@ -152,16 +157,21 @@ function endToEnd(headers: Headers): Headers {
   const named = headers
     .filter(([name]) => /^connection$/i.test(name))
     .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/));
-  return headers.filter(([name]) => !HOP.test(name) && !named.includes(name.toLowerCase()));
+  const isInChunks = headers.some(([name]) => /^transfer-encoding$/i.test(name));
+  return headers.filter(([name]) => {
+    // Without chunks there is no place for one, and Node does not send what announces it.
+    if (/^trailer$/i.test(name)) return isInChunks;
+    return !HOP.test(name) && !named.includes(name.toLowerCase());
+  });
 }
 
 /** Those of the delivery itself, to be sent again on another connection with a body of another length. */
 export function toSavedHeaders(headers: Headers): Headers {
   return endToEnd(headers).filter(
-    ([name]) => !/^(host|content-length|transfer-encoding)$/i.test(name),
+    ([name]) => !/^(host|content-length|transfer-encoding|trailer)$/i.test(name),
   );
 }
 
-function inPairs(raw: readonly string[]): (readonly [name: string, value: string])[] {
-  return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as const] : []));
+function inPairs(raw: readonly string[]): [name: string, value: string][] {
+  return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : []));
 }

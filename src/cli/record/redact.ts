@@ -1,5 +1,9 @@
 import { isIP } from 'node:net';
-import { jsonValues, toPointer } from './json-values.js';
+import { orderSchema } from '../../schemas/order.js';
+import { whiteLabelPaymentSchema } from '../../schemas/payment.js';
+import { newerProductSchema, olderProductSchema } from '../../schemas/product.js';
+import { FIELDS } from '../../schemas/resource.js';
+import { jsonValues, type Path, toPointer } from './json-values.js';
 
 /** A text without its customer. */
 interface Redacted {
@@ -21,6 +25,15 @@ const STAND_INS: readonly (readonly [field: RegExp, standIn: string])[] = [
   [/^custom|message|comment|content|reply|note$|^(title|text|body|subject|question)$/i, 'redacted'],
 ];
 
+/** What is about nobody: fields that the specification names, and those that only say which record, and when. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...[orderSchema, newerProductSchema, olderProductSchema, whiteLabelPaymentSchema].flatMap(
+    ({ [FIELDS]: fields }) => Object.keys({ ...fields?.required, ...fields?.rest }),
+  ),
+  ...['event', 'type', 'score', 'storage', 'size', 'mime_type'],
+]);
+const KNOWN_KIND = /_(id|at)$/;
+
 /** An e-mail or IP address, or a text of JSON, whose fields are not looked at. */
 const TELLS = /[^\s@]@[^\s@]+\.[^\s@]|\b\d{1,3}(\.\d{1,3}){3}\b|([0-9a-f]{1,4}:){4}|^\s*[{["]/i;
 
@@ -37,12 +50,12 @@ export function redact(text: string): Redacted {
   let copied = 0;
   for (const { kind, start, end, path } of jsonValues(json, standInFor)) {
     const token = json.slice(start, end);
-    const marked = kind === 'name' ? undefined : path?.marked;
-    const standIn = kind === 'number' ? marked && '0' : standInForText(token, marked?.mark);
+    const hidden = kind === 'name' ? undefined : (path?.marked ?? unknownIn(path));
+    const standIn = kind === 'number' ? hidden && '0' : standInForText(token, hidden?.mark);
     if (standIn === undefined || standIn === token) continue;
     pieces.push(json.slice(copied, start), standIn);
     copied = end;
-    pointers.add(toPointer(marked?.at ?? path));
+    pointers.add(toPointer(hidden?.at ?? path));
   }
   pieces.push(json.slice(copied));
   return { text: pieces.join(''), redacted: [...pointers] };
@@ -50,6 +63,13 @@ export function redact(text: string): Redacted {
 
 function standInFor(field: string): string | undefined {
   return STAND_INS.find(([known]) => known.test(field))?.[1];
+}
+
+/** A field that nobody here knows may be anything: a newer version of the provider may put a customer there. */
+function unknownIn(path: Path<string> | undefined): Path<string>['marked'] {
+  const at = path?.member;
+  if (at === undefined || KNOWN.has(at.step) || KNOWN_KIND.test(at.step)) return undefined;
+  return { at, mark: 'redacted' };
 }
 
 function standInForText(token: string, standIn: string | undefined): string | undefined {

@@ -9,7 +9,11 @@ import { type Effects, type Gate, Life } from './life.js';
 
 /** What {@link crashPoints} watches. */
 export interface CrashOptions<Observed extends Effects> {
-  /** What the handlers do in the world, by names of your choice: functions, or doubles of them. */
+  /**
+   * What the handlers do in the world, by names of your choice: functions, or doubles of them. They are called for
+   * each point anew and are not reset: a double with a stock needs enough for two deliveries at each point, and
+   * what it answers must not depend on what it was asked before.
+   */
   observe: Observed;
   /** Milliseconds that a delivery may take. Default 10,000. */
   timeout?: number;
@@ -49,6 +53,9 @@ export interface CrashReport {
  * The points are before each observed effect, and where a handler waits for something else before the store has
  * heard of the effect. That a process dies in the very moment between an effect and its record, no `once()` can
  * help: see `postgresLedger` for that.
+ *
+ * For what else a handler waits is seen on Node. Bun and Deno do not tell: there, the points are before each
+ * observed effect, so observe all that counts.
  *
  * @param makeReceiver - Makes a receiver with this store, whose handlers call these effects. It is called twice for
  *   each point.

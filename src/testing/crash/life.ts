@@ -196,6 +196,8 @@ export class Life {
           if (claim.state === 'acquired') this.#claims.set(args[0].key, claim.fence);
           return claim;
         },
+        // Where timers cannot be seen, the lease is ended by this; else it is renewed no more.
+        renew: async (...args) => !this.#isDead && kept.renew(...args),
         completeStep: (...args) =>
           this.#isDead ? never() : unless(this.#waitsAt, () => kept.completeStep(...args)),
         complete: (...args) => {

@@ -1,6 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { draft, newDeliveryId } from '../orders.js';
+import { type Draft, draft, newDeliveryId } from '../orders.js';
 import { ONCE, type Row } from '../row.js';
+import type { Trial } from '../trial.js';
+
+const ONE_HANDLER =
+  "Put both events on one handler: on(['order:paid', 'order:updated'], …, { name, when: isPaid, oncePer: (order) => order.id }).";
 
 /** What comes more than once, in whichever way. */
 export const repeated: readonly Row[] = [
@@ -24,9 +28,7 @@ export const repeated: readonly Row[] = [
     change:
       'Give the handler oncePer: (order) => order.id. By hand: claim the order in one statement (INSERT … ON CONFLICT DO NOTHING) before the first await; to look first and write later lets all of them through.',
     async run(trial) {
-      const delivery = trial.paid();
-      const answers = await trial.sendAtOnce(Array(8).fill(delivery));
-      for (const answer of answers) await trial.take(delivery, {}, answer);
+      await takeAtOnce(trial, Array(8).fill(trial.paid()));
     },
   },
   {
@@ -65,8 +67,7 @@ export const repeated: readonly Row[] = [
     title: 'updated to 100, then order:paid',
     goods: ONCE,
     needsCount: true,
-    change:
-      "Put both events on one handler: on(['order:paid', 'order:updated'], …, { name, when: isPaid, oncePer: (order) => order.id }).",
+    change: ONE_HANDLER,
     async run(trial) {
       const order = trial.newOrder();
       await trial.take(draft('order:updated', trial.bodyOf(order)));
@@ -78,14 +79,11 @@ export const repeated: readonly Row[] = [
     title: 'updated to 100 and paid at once',
     goods: ONCE,
     needsCount: true,
-    change:
-      "Put both events on one handler: on(['order:paid', 'order:updated'], …, { name, when: isPaid, oncePer: (order) => order.id }).",
+    change: ONE_HANDLER,
     async run(trial) {
       const order = trial.newOrder();
       const body = trial.bodyOf(order);
-      const both = [draft('order:updated', body), draft('order:paid', body)];
-      const answers = await trial.sendAtOnce(both);
-      await Promise.all(both.map((one, at) => trial.take(one, {}, answers[at])));
+      await takeAtOnce(trial, [draft('order:updated', body), draft('order:paid', body)]);
     },
   },
   {
@@ -117,3 +115,9 @@ export const repeated: readonly Row[] = [
     },
   },
 ];
+
+/** Sends deliveries at the same moment, and each again until it is taken. */
+async function takeAtOnce(trial: Trial, deliveries: readonly Draft[]): Promise<void> {
+  const answers = await trial.sendAtOnce(deliveries);
+  await Promise.all(deliveries.map((one, at) => trial.take(one, {}, answers[at])));
+}
