@@ -12,7 +12,7 @@ import type {
   PayloadMap,
   WebhookEvent,
 } from './process/handler.js';
-import { RECOVER, type Recovering, toRecovering } from './process/logged.js';
+import { INSIDE, type Inside } from './process/inside.js';
 import {
   type MarkOptions,
   Processing,
@@ -263,10 +263,12 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   /** For `storefront-webhooks/recovery`. */
-  get [RECOVER](): Recovering {
-    return toRecovering(this.#settings, this.#processing, (delivery) =>
-      this.#process(delivery, { startedAt: performance.now() }),
-    );
+  get [INSIDE](): Inside {
+    return {
+      settings: this.#settings,
+      processing: this.#processing,
+      process: (delivery) => this.#process(delivery, { startedAt: performance.now() }),
+    };
   }
 
   /** Hands a verified delivery to the queue, where there is one; else processes it. */

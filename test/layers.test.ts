@@ -60,7 +60,7 @@ const ORDER = [
   'process/processing',
   'process/unsealing',
   'process/closing',
-  'process/logged',
+  'process/inside',
   'receiver',
   'goods/',
   'receiver-source',

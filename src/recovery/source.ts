@@ -1,14 +1,15 @@
 import { parseAddress } from '../address.js';
 import type { Client } from '../api/client.js';
 import type { OptionChecks } from '../option-checks.js';
-import { RECOVER, type Recovering } from '../process/logged.js';
+import { INSIDE, type Inside } from '../process/inside.js';
+import { type Recovering, toRecovering } from './logged.js';
 
 /** The part of a client of the provider's service that recovery needs. */
 export type RecoveryClient = Pick<Client, 'webhookLogs' | 'webhookEndpoints' | 'orders'>;
 
 /** A receiver, as `createReceiver` makes it, with its handlers. */
 export interface RecoverableReceiver {
-  readonly [RECOVER]: Recovering;
+  readonly [INSIDE]: Inside;
 }
 
 /** What {@link recover} and {@link reconcile} take. Times are milliseconds, where a name says no unit. */
@@ -85,7 +86,7 @@ export function readSourceOptions(
   checks.check(isGiven, 'receiver', 'given, with client and url');
   checks.checkNames(Object.keys(options), names);
   const { receiver, client, onProgress = () => {}, signal, now = new Date() } = options;
-  const isReceiver = typeof receiver === 'object' && receiver !== null && RECOVER in receiver;
+  const isReceiver = typeof receiver === 'object' && receiver !== null && INSIDE in receiver;
   checks.check(isReceiver, 'receiver', 'what createReceiver() gives, with its handlers');
   checks.check(
     typeof client?.webhookLogs?.list === 'function',
@@ -95,7 +96,7 @@ export function readSourceOptions(
   checks.check(isDate(now), 'now', 'a Date');
   checks.check(typeof onProgress === 'function', 'onProgress', 'a function');
   return {
-    receiver: receiver[RECOVER],
+    receiver: toRecovering(receiver[INSIDE]),
     client,
     urls: readUrls(options.url, checks),
     since: readSince(options.since, now.getTime(), checks),

@@ -1,5 +1,5 @@
-import type { AnsweredBy } from '../process/logged.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
+import type { AnsweredBy } from './logged.js';
 
 /**
  * Why a delivery counts as missed: `refused` by an answer that was no 2xx, with no retry ahead; `unanswered`;

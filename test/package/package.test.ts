@@ -80,9 +80,9 @@ describe('where no framework is installed', { timeout }, () => {
     });
   });
 
-  test('only the receiver, goods, the client, the sandbox and what tests them load the schema library', async () => {
+  test('only the receiver, goods, the client, recovery, the sandbox and what tests them load the schema library', async () => {
     const others = Object.keys(subpaths).filter(
-      (subpath) => !/^\.(\/(api|testing|goods|sandbox))?$/.test(subpath),
+      (subpath) => !/^\.(\/(api|testing|goods|recovery|sandbox))?$/.test(subpath),
     );
     for (const subpath of others) {
       expect(await printedBy('loaded.cjs', toSpecifier(subpath)), subpath).not.toContain('zod');

@@ -1,5 +1,6 @@
 import { parseAddress } from '../address.js';
 import type { Rejection, Result } from '../outcome.js';
+import type { Inside } from '../process/inside.js';
 import { toUtf8 } from '../request/bytes.js';
 import { type Delivery, readDelivery } from '../request/delivery.js';
 import { leaseKey } from '../request/key.js';
@@ -9,7 +10,6 @@ import { findUnpaid, type Order } from '../schemas/order.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { Settings } from '../settings.js';
 import type { UnfinishedState } from '../stores/store.js';
-import type { Processing } from './processing.js';
 
 /**
  * Whose answer an entry of the log has. `own`: of a receiver with this secret, for this delivery. `edited`: of
@@ -54,20 +54,9 @@ export interface Recovering {
   process(delivery: Delivery): Promise<Result>;
 }
 
-/**
- * By what recovery gets at a receiver: it takes what is not signed, so it is nobody else's to call. In the
- * global registry, because an application may hold this package twice.
- */
-export const RECOVER: unique symbol = Symbol.for('storefront-webhooks.recover') as never;
-
 const PAID = 'order:paid';
 
-/** @param process - Has a delivery processed and told of. */
-export function toRecovering(
-  settings: Settings,
-  processing: Processing,
-  process: Recovering['process'],
-): Recovering {
+export function toRecovering({ settings, processing, process }: Inside): Recovering {
   const { keepMs, store, keyBy, paidStatuses } = settings;
   return {
     keepMs,
