@@ -1,5 +1,6 @@
 import { benchImport } from './import-time.mjs';
 import { benchReceive } from './receive.mjs';
+import { benchRecovery } from './recovery/index.mjs';
 import { benchSandbox } from './sandbox/index.mjs';
 import { benchSocket } from './socket.mjs';
 import { benchStores } from './stores.mjs';
@@ -12,5 +13,6 @@ await benchImport();
 await benchSocket();
 await benchStores();
 await benchSandbox();
+await benchRecovery();
 // Of the databases' watchers, some hold this process.
 process.exit();

@@ -1,9 +1,18 @@
 import { parseAddress } from '../address.js';
 
-/** Whether an address is one of these, whatever its query. */
-export function isSameAddress(address: string | undefined, urls: readonly string[]): boolean {
-  const wanted = withoutQuery(address ?? '');
-  return wanted !== undefined && urls.some((url) => withoutQuery(url) === wanted);
+/** Tells whether an address is one of these, whatever its query. Most are the one before. */
+export function addressTest(urls: readonly string[]): (address: string | undefined) => boolean {
+  const wanted = new Set(urls.map(withoutQuery));
+  let last: string | undefined;
+  let isOne = false;
+  return (address = '') => {
+    if (address !== last) {
+      const place = withoutQuery(address);
+      isOne = place !== undefined && wanted.has(place);
+      last = address;
+    }
+    return isOne;
+  };
 }
 
 function withoutQuery(address: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.js';
-import { isSameAddress } from './addresses.js';
+import { addressTest } from './addresses.js';
 import type { Pace } from './pace.js';
 import { PER_PAGE, pagesOf } from './paging.js';
 import type { SourceSettings } from './source.js';
@@ -22,6 +22,7 @@ export async function findEndpoint(
   { client, urls, signal }: SourceSettings,
   pace: Pace,
 ): Promise<Found> {
+  const isOurs = addressTest(urls);
   let isEnabled = false;
   let disabled: WebhookEndpoint | undefined;
   const options = { perPage: PER_PAGE, onIssues() {}, ...(signal && { signal }) };
@@ -30,7 +31,7 @@ export async function findEndpoint(
   );
   for await (const { items } of pages) {
     for (const endpoint of items) {
-      if (!isSameAddress(endpoint.url, urls)) continue;
+      if (!isOurs(endpoint.url)) continue;
       if (endpoint.enabled === false) disabled = endpoint;
       else isEnabled = true;
     }

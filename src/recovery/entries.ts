@@ -1,5 +1,5 @@
 import type { WebhookLog } from '../schemas/webhook-log.js';
-import { isSameAddress } from './addresses.js';
+import { addressTest } from './addresses.js';
 import type { Pace } from './pace.js';
 import { PER_PAGE, pagesOf } from './paging.js';
 import type { SourceSettings } from './source.js';
@@ -26,6 +26,7 @@ export async function* entriesOf(
   const pages = pagesOf((page) =>
     pace.run(async () => client.webhookLogs.list({ ...options, page })),
   );
+  const isOurs = addressTest(urls);
   let last = Number.POSITIVE_INFINITY;
   let isNewestFirst = true;
   for await (const { items, page, totalPages } of pages) {
@@ -33,7 +34,7 @@ export async function* entriesOf(
       const at = Date.parse(entry.created_at ?? '');
       isNewestFirst &&= at <= last;
       last = at;
-      if (!(at < since) && isSameAddress(entry.url, urls)) yield entry;
+      if (!(at < since) && isOurs(entry.url)) yield entry;
     }
     onProgress({ step: 'log', done: page, of: totalPages });
     // Nothing younger comes, as far as can be seen.

@@ -1,4 +1,3 @@
-import { isJsonObject } from '../schemas/json.js';
 import { entriesOf, untilSettled } from './entries.js';
 import { readEntry } from './missed.js';
 import type { Pace } from './pace.js';
@@ -28,17 +27,16 @@ export async function gatherEvidence(
     async () => {
       for await (const entry of entriesOf(settings, pace, () => {})) {
         const read = await readEntry(entry, settings, true);
-        if (read?.recordId === undefined || !read.delivery?.event.startsWith('order:')) continue;
-        const { standing, delivery, recordId, receipt } = read;
+        if (read?.recordId === undefined || !read.event.startsWith('order:')) continue;
+        const { standing, event, record, recordId, receipt } = read;
         const evidence = found.get(recordId) ?? noEvidence();
         found.set(recordId, evidence);
-        if (delivery.event === 'order:paid') {
+        if (event === 'order:paid') {
           if (receipt?.outcome === 'handled') evidence.handled.add(receipt.key);
           evidence.wasTaken ||= receipt?.outcome === 'duplicate' || receipt?.outcome === 'queued';
           evidence.standing = standing;
         }
-        const status = isJsonObject(delivery.payload) ? delivery.payload.status : undefined;
-        const isReversed = settings.reversedStatuses.some((one) => one === status);
+        const isReversed = settings.reversedStatuses.some((one) => one === record.status);
         evidence.wasReversed ||= isReversed && receipt?.outcome === 'handled';
       }
     },

@@ -3,9 +3,10 @@ import type { Rejection, Result } from '../outcome.js';
 import type { Inside } from '../process/inside.js';
 import { toUtf8 } from '../request/bytes.js';
 import { type Delivery, readDelivery } from '../request/delivery.js';
-import { leaseKey } from '../request/key.js';
+import { contentId, contentOf, deliveryKey, leaseKey } from '../request/key.js';
 import { writeProof } from '../request/proof.js';
 import { findReceipt, isGenuine, type Receipt } from '../request/receipt.js';
+import { unwrapBody } from '../request/unwrap.js';
 import { findUnpaid, type Order } from '../schemas/order.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { Settings } from '../settings.js';
@@ -19,9 +20,15 @@ export type AnsweredBy = 'own' | 'edited' | 'foreign';
 
 /** An entry of the provider's log, as a receiver reads it. */
 export interface LoggedDelivery {
-  /** Its `source` is `'log'`: it is trusted for where it was read, and was never verified. */
-  readonly delivery: Delivery | Rejection;
+  readonly event: string;
+  /** What the payload holds, as it was sent. */
+  readonly record: unknown;
   readonly answeredBy: AnsweredBy;
+  /**
+   * Reads it whole, as the receiver would have: few are. Its `source` is `'log'`: it is trusted for where it was
+   * read, and was never verified.
+   */
+  delivery(): Promise<Delivery | Rejection>;
   /** The receipt of its answer, where that is the receiver's. */
   readonly receipt?: Receipt;
 }
@@ -74,25 +81,35 @@ export function toRecovering({ settings, processing, process }: Inside): Recover
   };
 }
 
-/** Reads an entry of the provider's log as the receiver would have read the delivery. */
+/** Reads an entry of the provider's log. Most are fine, so no more of them is read than tells that. */
 async function readLogged(
   entry: WebhookLog,
   settings: Settings,
 ): Promise<LoggedDelivery | undefined> {
   const { id, event, url = '', payload, created_at } = entry;
   const told = { id, event, url, payload, at: toDate(created_at) };
-  const found = await readTold(told, settings);
-  if (!found) return undefined;
-  const { delivery, secrets } = found;
+  const shop = await findShop(told, settings);
+  if (!shop) return undefined;
+  const parts = unwrapBody(payload, settings.unwrap, told, settings.limit);
+  const delivery = () => readTold(told, shop, settings);
+  const about = { event: parts.event ?? event, record: parts.record, delivery };
+  const content = contentOf(parts.record, NO_BYTES);
+  const known = { scope: shop.scope, id: parts.id ?? contentId(content), event: about.event };
   const receipt = receiptOf(entry);
-  if (!receipt || !isGenuine(receipt, delivery.id ?? id, secrets)) {
-    return { delivery, answeredBy: 'foreign' };
+  if (!receipt || !isGenuine(receipt, known.id, shop.secrets)) {
+    return { ...about, answeredBy: 'foreign' };
   }
-  // One that does not fit its event is known by its bytes, which the log does not have.
-  const isKeyed = delivery.outcome === undefined && delivery.kind !== 'invalid';
-  const isEdited = isKeyed && delivery.key !== receipt.key;
-  return { delivery, answeredBy: isEdited ? 'edited' : 'own', receipt };
+  const key = deliveryKey(settings.keyBy, { ...known, content }, parts.record);
+  const isOwn = key === receipt.key || isKnownByBytes(await delivery());
+  return { ...about, answeredBy: isOwn ? 'own' : 'edited', receipt };
 }
+
+/** One that does not fit its event is known by its bytes, which the log does not have. */
+function isKnownByBytes(delivery: Delivery | Rejection): boolean {
+  return delivery.outcome === 'rejected' || delivery.kind === 'invalid';
+}
+
+const NO_BYTES = new Uint8Array();
 
 /** Makes the delivery that would have told of a paid order. What comes of an order is never wrapped. */
 async function readPaidOrder(
@@ -102,7 +119,8 @@ async function readPaidOrder(
 ): Promise<Delivery | Rejection | undefined> {
   const { id, updated_at } = order;
   const told = { id: `order:${id}`, event: PAID, url, payload: order, at: toDate(updated_at) };
-  return (await readTold(told, { ...settings, unwrap: false }))?.delivery;
+  const shop = await findShop(told, settings);
+  return shop ? readTold(told, shop, { ...settings, unwrap: false }) : undefined;
 }
 
 /** What the provider has told, over its API. */
@@ -114,19 +132,30 @@ interface Told {
   readonly at: Date;
 }
 
-async function readTold({ id, event, url, payload, at }: Told, settings: Settings) {
+/** The shop of an address, with its secrets and those that it has retired. */
+async function findShop({ id, event, url, at }: Told, { secretSource }: Settings) {
+  const proof = secretSource.asksRequest
+    ? writeProof('', { method: 'POST', ...requestTo(url), body: NO_BYTES }, true)
+    : '';
+  const about = { key: '', scope: '', id, event, body: NO_BYTES, receivedAt: at.getTime() };
+  return secretSource.findAgain({ ...about, proof });
+}
+
+function requestTo(url: string) {
   const address = parseAddress(url);
   const path = address ? address.pathname + address.search : '';
-  const request = { url: path, headers: { host: address?.host ?? '' } };
+  return { url: path, headers: { host: address?.host ?? '' } };
+}
+
+async function readTold(
+  { id, event, url, payload, at }: Told,
+  { scope }: { readonly scope: string },
+  settings: Settings,
+): Promise<Delivery | Rejection> {
   // The payload, and not the bytes that were sent: the key does not depend on them.
   const body = toUtf8(JSON.stringify(payload));
-  const proof = writeProof('', { method: 'POST', ...request, body }, true);
-  const sealed = { key: '', scope: '', id, event, body, receivedAt: at.getTime(), proof };
-  const shop = await settings.secretSource.findAgain(sealed);
-  if (!shop) return undefined;
-  const { scope, secrets } = shop;
-  const envelope = { scope, id, event, receivedAt: at, request, proof: undefined };
-  return { secrets, delivery: await readDelivery(body, { ...envelope, source: 'log' }, settings) };
+  const envelope = { scope, id, event, receivedAt: at, request: requestTo(url), proof: undefined };
+  return readDelivery(body, { ...envelope, source: 'log' }, settings);
 }
 
 function toDate(time: string | undefined): Date {

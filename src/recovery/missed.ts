@@ -1,6 +1,7 @@
+import type { Rejection } from '../outcome.js';
 import type { Delivery } from '../request/delivery.js';
 import type { Receipt } from '../request/receipt.js';
-import { isJsonObject } from '../schemas/json.js';
+import { isJsonObject, type JsonObject } from '../schemas/json.js';
 import { toTime } from '../schemas/time.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import { entriesOf, untilSettled } from './entries.js';
@@ -63,7 +64,7 @@ export async function readLog(
         }
         counts[found.standing] += 1;
         if (found.missed) missed.set(entry.id, found.missed);
-        if (found.delivery?.event === 'order:paid' && found.recordId) paid?.add(found.recordId);
+        if (found.event === 'order:paid' && found.recordId) paid?.add(found.recordId);
       }
     },
   );
@@ -75,15 +76,18 @@ function noCounts(): LogCounts {
   return { ...none, unreadable: 0 };
 }
 
-/** An entry of the log as it stands, with its delivery. */
+/** An entry of the log as it stands. */
 export interface EntryFound {
   readonly standing: Standing;
-  readonly delivery: Delivery | undefined;
+  readonly event: string;
+  /** What the payload holds, as it was sent. */
+  readonly record: JsonObject;
   readonly recordId: string | undefined;
   /** The receipt of its answer, where that is the receiver's. */
   readonly receipt: Receipt | undefined;
   /** Absent where it was not missed. */
   readonly missed?: Missed;
+  delivery(): Promise<Delivery | Rejection>;
 }
 
 /** Reads an entry. `undefined`: it cannot be, or is for no shop of the receiver. */
@@ -95,25 +99,16 @@ export async function readEntry(
   // A function of the user's may throw at one that is odd, which must not keep the others from being found.
   const logged = await receiver.read(entry).catch(() => undefined);
   if (!logged) return undefined;
-  const { answeredBy, receipt } = logged;
-  const delivery = logged.delivery.outcome === undefined ? logged.delivery : undefined;
+  const { answeredBy, receipt, event, delivery } = logged;
   const standing = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
-  const record = isJsonObject(delivery?.payload) ? delivery.payload : {};
+  const record = isJsonObject(logged.record) ? logged.record : {};
   const recordId = typeof record.id === 'string' ? record.id : undefined;
-  if (standing === 'done' || standing === 'edited' || standing === 'waiting') {
-    return { standing, delivery, recordId, receipt };
-  }
+  const found = { standing, event, record, recordId, receipt, delivery };
+  if (standing === 'done' || standing === 'edited' || standing === 'waiting') return found;
   const toldAt = timeOr(entry.created_at, 0);
-  const missed = {
-    id: entry.id,
-    event: delivery?.event ?? entry.event,
-    reason: standing,
-    recordId,
-    toldAt,
-    changedAt: timeOr(record.updated_at, toldAt),
-    ...moneyOf(record),
-  };
-  return { standing, delivery, recordId, receipt, missed };
+  const changedAt = timeOr(record.updated_at, toldAt);
+  const about = { id: entry.id, event, reason: standing, recordId, toldAt, changedAt };
+  return { ...found, missed: { ...about, ...moneyOf(record) } };
 }
 
 /** What an order is worth, as far as it says so. */

@@ -167,7 +167,8 @@ class Running {
       const entry = await this.#pace.run(() => client.webhookLogs.get(one.id, options));
       const found = await readEntry(entry, this.#settings, this.#sends);
       if (found && !found.missed) return 'settled';
-      return found?.delivery ?? 'rejected';
+      const delivery = await found?.delivery();
+      return delivery?.outcome === undefined && delivery ? delivery : 'rejected';
     } catch (error) {
       if (error instanceof ApiError && error.code === 'not_found') return 'gone';
       throw error;

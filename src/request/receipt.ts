@@ -63,8 +63,20 @@ export function isGenuine(
 /** A key of its own: what signs receipts must sign nothing that the provider could have sent. */
 const PURPOSE = toUtf8('storefront-webhooks receipt');
 
+/** The keys of the secrets that were used last: there are a few, and a log has many receipts. */
+const receiptKeys = new Map<Secret, Uint8Array>();
+const MAX_KEYS = 16;
+
+function receiptKeyOf(secret: Secret): Uint8Array {
+  const known = receiptKeys.get(secret);
+  if (known) return known;
+  if (receiptKeys.size >= MAX_KEYS) receiptKeys.clear();
+  const made = sha2.hmacSha512(secret, PURPOSE);
+  receiptKeys.set(secret, made);
+  return made;
+}
+
 function codeOf(stated: string, id: string, secret: Secret): Uint8Array {
-  const receiptKey = sha2.hmacSha512(secret, PURPOSE);
   const about = toUtf8(JSON.stringify([stated, headerText(id)]));
-  return sha2.hmacSha512(receiptKey, about).subarray(0, 32);
+  return sha2.hmacSha512(receiptKeyOf(secret), about).subarray(0, 32);
 }
