@@ -6,5 +6,6 @@ export type {
   RecoverProgress,
   RecoveryClient,
 } from './options.js';
-export { type Recovered, type RecoveredOutcome, type Recovery, recover } from './recover.js';
+export { type Recovery, recover } from './recover.js';
+export type { Recovered, RecoveredOutcome } from './recovered.js';
 export type { MissedReason, Standing } from './standing.js';

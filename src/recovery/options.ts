@@ -3,6 +3,7 @@ import type { Client } from '../api/client.js';
 import { UsageError } from '../errors.js';
 import { OptionChecks } from '../option-checks.js';
 import { RECOVER, type Recovering } from '../process/logged.js';
+import type { Recovered } from './recovered.js';
 
 /** The part of a client of the provider's service that recovery needs. */
 export type RecoveryClient = Pick<Client, 'webhookLogs' | 'webhookEndpoints' | 'orders'>;
@@ -63,6 +64,8 @@ export interface RecoverProgress {
   readonly done: number;
   /** Pages, or deliveries; `undefined` where the provider does not say how many there are. */
   readonly of: number | undefined;
+  /** In `deliveries`, what became of the one that was run last, or would have been. */
+  readonly delivery?: Recovered;
 }
 
 /** The options, checked and complete. */
