@@ -16,12 +16,15 @@ interface Settings {
 }
 
 /** Runs the command to its end, in a pipe. */
-export async function run(args: readonly string[], { env = {}, input = '' }: Settings = {}) {
+export async function run(args: readonly string[], settings: Settings = {}) {
+  return begin(args, settings).ended;
+}
+
+/** Runs the command in a pipe, and gives its process, to be ended earlier. */
+export function begin(args: readonly string[], { env = {}, input = '' }: Settings = {}) {
   const { WEBHOOK_SECRET: _, NO_COLOR: __, ...inherited } = process.env;
-  return collect(
-    spawn(process.execPath, [...CLI, ...args], { env: { ...inherited, ...env } }),
-    input,
-  );
+  const child = spawn(process.execPath, [...CLI, ...args], { env: { ...inherited, ...env } });
+  return { child, ended: collect(child, input) };
 }
 
 /** Runs it in a terminal of so many columns, which writes both outputs to one. */
