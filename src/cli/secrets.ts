@@ -55,7 +55,7 @@ export function readNamedSecrets(
       name,
       secret: fromEnvironment(name),
     })),
-    ...secretFile.map((name) => ({ name, secret: fromFile(name) })),
+    ...secretFile.map((name) => ({ name, secret: readSecretFile(name) })),
   ];
   const [first, ...others] = found.filter((one) => one.secret !== '');
   if (first !== undefined) return [first, ...others];
@@ -77,6 +77,7 @@ function fromEnvironment(name: string): string {
   );
 }
 
-function fromFile(path: string): string {
+/** A secret in a file, but for the line end; `-` is stdin. */
+export function readSecretFile(path: string): string {
   return readFileSync(path === '-' ? 0 : path, 'utf8').replace(/\r?\n$/, '');
 }

@@ -3,7 +3,8 @@ export type { LogCounts } from './missed.js';
 export type { RecoverOptions } from './options.js';
 export type { Finding, FindingKind, Reconciliation } from './reconcile.js';
 export type { DeliveredFunction, ReconcileOptions } from './reconcile-options.js';
-export { type Recovered, type RecoveredOutcome, type Recovery, recover } from './recover.js';
+export { type Recovery, recover } from './recover.js';
+export type { Recovered, RecoveredOutcome } from './recovered.js';
 export { reconcile, type Schedule, type ScheduleOptions } from './schedule.js';
 export type {
   RecoverableReceiver,

@@ -1,46 +1,13 @@
 import { ApiError } from '../api/api-error.js';
 import { pause } from '../api/waiting.js';
-import type { Outcome, Result } from '../outcome.js';
+import type { Result } from '../outcome.js';
 import type { Delivery } from '../request/delivery.js';
 import { deleteDisabled, type EndpointState, findEndpoint, recreateEndpoint } from './endpoint.js';
 import { type LogCounts, type Missed, readEntry, readLog } from './missed.js';
 import { type RecoverOptions, type RecoverSettings, readRecoverOptions } from './options.js';
 import { findUnlogged } from './orders.js';
 import { Pace } from './pace.js';
-
-/**
- * What became of a delivery that was missed.
- *
- * - What the receiver says: `handled` and `duplicate` (it was done before), `ignored`, `parked`, `rejected`,
- *   `failed`, `busy`, `unavailable`.
- * - `listed`: nothing was asked of it, without `apply`. `settled`: asked for again, it was not missed any more.
- * - `held`: left, because an earlier change of the same record could not be handled. `gone`: the log has it
- *   no more. `unsafe`: the log does not tell of this order, and a handler of `order:paid` has no `oncePer`.
- */
-export type RecoveredOutcome =
-  | Exclude<Outcome, 'queued'>
-  | 'listed'
-  | 'settled'
-  | 'held'
-  | 'gone'
-  | 'unsafe';
-
-/** A delivery that was missed, and what became of it. */
-export interface Recovered {
-  /** The id of the webhook log; of an order that no log tells of, the order's. */
-  readonly id: string;
-  readonly event: string;
-  /** Why it counts as missed; `unlogged`: a paid order that the log does not tell of. */
-  readonly reason: Missed['reason'];
-  /** The order, or whatever else it is about; `undefined` where its payload has no id. */
-  readonly recordId: string | undefined;
-  /** When the provider told of it first. */
-  readonly toldAt: Date;
-  readonly outcome: RecoveredOutcome;
-  /** What the order is worth, as far as it says so: a decimal as text. */
-  readonly value: string | undefined;
-  readonly currency: string | undefined;
-}
+import type { Recovered, RecoveredOutcome } from './recovered.js';
 
 /** What {@link recover} has found and done. */
 export interface Recovery {
@@ -134,8 +101,9 @@ class Running {
       if (NOT_NOW.includes(outcome) && one.recordId !== undefined) this.#held.add(one.recordId);
       const { id, event, reason, recordId, toldAt, value, currency } = one;
       const about = { id, event, reason, recordId, toldAt: new Date(toldAt), value, currency };
-      recovered.push({ ...about, outcome });
-      onProgress({ step: 'deliveries', done: recovered.length, of: missed.length });
+      const delivery = { ...about, outcome };
+      recovered.push(delivery);
+      onProgress({ step: 'deliveries', done: recovered.length, of: missed.length, delivery });
     }
     return recovered;
   }

@@ -3,6 +3,7 @@ import type { Client } from '../api/client.js';
 import type { OptionChecks } from '../option-checks.js';
 import { INSIDE, type Inside } from '../process/inside.js';
 import { type Recovering, toRecovering } from './logged.js';
+import type { Recovered } from './recovered.js';
 
 /** The part of a client of the provider's service that recovery needs. */
 export type RecoveryClient = Pick<Client, 'webhookLogs' | 'webhookEndpoints' | 'orders'>;
@@ -47,6 +48,8 @@ export interface RecoveryProgress {
   readonly done: number;
   /** Pages, or deliveries; `undefined` where the provider does not say how many there are. */
   readonly of: number | undefined;
+  /** In `deliveries`, what became of the one that was run last, or would have been. */
+  readonly delivery?: Recovered;
 }
 
 /** The options of both, checked and complete. */

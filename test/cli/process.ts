@@ -19,9 +19,14 @@ interface Settings {
 }
 
 /** Runs the command to its end, in a pipe. */
-export async function run(args: readonly string[], { env = {}, input = '' }: Settings = {}) {
+export async function run(args: readonly string[], settings: Settings = {}) {
+  return begin(args, settings).ended;
+}
+
+/** Runs the command in a pipe, and gives its process, to be ended earlier. */
+export function begin(args: readonly string[], { env = {}, input = '' }: Settings = {}) {
   const child = spawn(process.execPath, [...CLI, ...args], { env: environment(env) });
-  return collect(child, input);
+  return { child, ended: collect(child, input) };
 }
 
 /** Without what whoever runs the tests has set. */

@@ -236,6 +236,18 @@ describe('what was missed', () => {
     expect(shop.delivered).toEqual([]);
   });
 
+  test('is told as it happens, one after the other', async () => {
+    const told: unknown[] = [];
+    const onProgress: RecoverOptions['onProgress'] = ({ step, done, of, delivery }) => {
+      if (step === 'deliveries') told.push([done, of, delivery?.id, delivery?.outcome]);
+    };
+    await recoverFrom({ logs: [entry(2), entry(1)] }, openShop(), { onProgress });
+    expect(told).toEqual([
+      [1, 2, 'whl_1', 'handled'],
+      [2, 2, 'whl_2', 'handled'],
+    ]);
+  });
+
   test('that does not fit its event is told, and kept by onInvalid', async () => {
     const logs = [entry(1, { payload: paid(1, { status: 0 }) })];
     const shop = openShop();

@@ -1,0 +1,57 @@
+import type { RecoveredOutcome, Recovery } from 'storefront-webhooks/recovery';
+
+/** What is left, and what to do about it. */
+export function adviceOn(
+  { deliveries, endpoint, log, applied, complete }: Recovery,
+  urls: readonly string[],
+): string[] {
+  const counts = new Map<RecoveredOutcome, number>();
+  for (const { outcome } of deliveries) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return [
+    ...ENDPOINT[endpoint](urls.join(' or '), complete),
+    ...Object.entries(LEFT).flatMap(([outcome, toText]) => {
+      const count = counts.get(outcome as RecoveredOutcome) ?? 0;
+      return count === 0 ? [] : `${count} ${outcome}: ${toText}`;
+    }),
+    ...(log.unreadable > 0
+      ? [
+          `${log.unreadable} unreadable: no entry of a log, or for no shop of this receiver. Look in the dashboard.`,
+        ]
+      : []),
+    ...(log.edited > 0
+      ? [`${log.edited} edited in the log since they were handled: left as they are.`]
+      : []),
+    ...(deliveries.length === 0 ? ['Nothing was missed.'] : []),
+    ...(counts.has('listed') && !applied ? ['Nothing was done: add --apply.'] : []),
+    ...(complete && applied && deliveries.length > 0 ? ['Nothing is left.'] : []),
+  ];
+}
+
+const ENDPOINT: Readonly<
+  Record<Recovery['endpoint'], (url: string, complete: boolean) => readonly string[]>
+> = {
+  enabled: () => [],
+  disabled: (url) => [
+    `THE WEBHOOK ENDPOINT IS DISABLED: the provider sends nothing to ${url}, and no call of its API enables it again. Add --apply --recreate-endpoint, which makes it anew.`,
+  ],
+  missing: (url) => [
+    `THERE IS NO WEBHOOK ENDPOINT for ${url}: the provider sends nothing there. Create it in the dashboard, or correct --url.`,
+  ],
+  recreated: (url, complete) => [
+    `The webhook endpoint for ${url} was disabled and is made anew.${complete ? '' : ' The old one is deleted by the run that leaves nothing.'}`,
+  ],
+};
+
+/** In the order in which a person should read them. */
+const LEFT: Partial<Readonly<Record<RecoveredOutcome, string>>> = {
+  failed: 'a handler threw. stderr says why; mend it, and run this again.',
+  held: 'an earlier change of the same order has failed. They run once that one is done.',
+  parked:
+    'kept for a person. npx storefront-webhooks dead list <store> shows them, or your onInvalid has them.',
+  rejected: 'what the log has does not fit its event. stderr names the fields.',
+  unsafe:
+    "paid, and the log does not tell of them, so a webhook that comes later would deliver twice. Give the handler a name of its own per order: .on('order:paid', deliver, { name: 'deliver', oncePer: (order) => order.id }), and run this again.",
+  busy: 'being handled elsewhere. Run this again.',
+  unavailable: 'the store could not be reached. stderr says why; run this again.',
+  gone: 'the provider has them no more. Look for the orders in the dashboard.',
+};

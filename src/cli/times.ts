@@ -1,0 +1,32 @@
+import { InvalidArgumentError } from 'commander';
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 60 * 60_000,
+  d: 24 * 60 * 60_000,
+};
+
+/** How long, such as `90s`, `5m`, `12h` or `7d`: milliseconds. */
+export function toDuration(text: string): number {
+  const duration = readDuration(text);
+  if (duration !== undefined) return duration;
+  throw new InvalidArgumentError('It has to be a time such as 90s, 5m, 12h or 7d.');
+}
+
+/** Since when: so long ago, or a date such as `2026-11-20` or `2026-11-20T08:00:00Z`. */
+export function toSince(text: string): number | Date {
+  const ago = readDuration(text);
+  if (ago !== undefined) return ago;
+  const date = new Date(text);
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(date.getTime())) return date;
+  throw new InvalidArgumentError(
+    'It has to be a time ago such as 12h or 7d, or a date such as 2026-11-20 or 2026-11-20T08:00:00Z.',
+  );
+}
+
+function readDuration(text: string): number | undefined {
+  const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const unitMs = UNITS[unit];
+  return number === undefined || unitMs === undefined ? undefined : Number(number) * unitMs;
+}

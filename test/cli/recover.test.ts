@@ -1,0 +1,188 @@
+import { on } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { begin, run, runInTerminal } from './process.js';
+import { openOutage } from './recover/outage.js';
+
+const timeout = 120_000;
+
+const outcomesOf = ({ records }: Awaited<ReturnType<typeof run>>) =>
+  records().flatMap(({ outcome }) => outcome ?? []);
+
+async function hasSaid(stream: Readable, wanted: string): Promise<void> {
+  for await (const [text] of on(stream, 'data')) if (`${text}`.includes(wanted)) return;
+}
+
+describe('storefront-webhooks recover', { timeout }, () => {
+  test('lists, brings back, and finds all of it done the next time', async () => {
+    const { args, env, sell, delivered } = await openOutage();
+    const ids = await sell(3);
+
+    const listed = await run(args, { env });
+    expect([listed.status, outcomesOf(listed)]).toEqual([1, ['listed', 'listed', 'listed']]);
+    expect(listed.records().at(-1)).toMatchObject({ complete: false, applied: false, missed: 3 });
+    expect(listed.stderr).toContain('Nothing was done: add --apply.');
+    expect(delivered()).toEqual([]);
+
+    const failing = { ...env, SHOP_BROKEN: ids[1] ?? '' };
+    const some = await run([...args, '--apply'], { env: failing });
+    expect([some.status, outcomesOf(some)]).toEqual([1, ['handled', 'failed', 'handled']]);
+    expect(some.stderr).toMatch(/no keys left[\s\S]*1 failed: a handler threw/);
+
+    const all = await run([...args, '--apply'], { env });
+    expect([all.status, outcomesOf(all)]).toEqual([0, ['duplicate', 'handled', 'duplicate']]);
+    expect(all.records().at(-1)).toMatchObject({
+      complete: true,
+      endpoint: 'enabled',
+      missed: 3,
+      doneNow: 1,
+      doneBefore: 2,
+      currencies: [{ currency: 'EUR', orders: 3, value: '29.70' }],
+    });
+    expect(all.stderr).toContain('Nothing is left.');
+    const again = await run([...args, '--apply'], { env });
+    expect([again.status, outcomesOf(again)]).toEqual([0, Array(3).fill('duplicate')]);
+    expect(delivered().sort()).toEqual(ids.sort());
+  });
+
+  test('tells the answer of a maintenance page from one of the shop', async () => {
+    const page = { status: 200, answer: '<h1>Back soon</h1>' };
+    const { args, env, sell, delivered } = await openOutage(page);
+    const ids = await sell(1);
+    const { status, records } = await run([...args, '--apply'], { env });
+    expect(status).toBe(0);
+    expect(records()[0]).toMatchObject({ recordId: ids[0], reason: 'foreign', outcome: 'handled' });
+    expect(delivered()).toEqual(ids);
+  });
+
+  test('says that nothing was missed, with a receiver that a function makes', async () => {
+    const { args, env } = await openOutage();
+    const made = ['--receiver', 'test/cli/recover/make-receiver.ts', '--since', '2h', '--orders'];
+    const { status, records, stderr } = await run([...args, ...made], { env });
+    expect([status, records()]).toMatchObject([0, [{ complete: true, missed: 0 }]]);
+    expect(stderr).toContain('Nothing was missed.');
+  });
+
+  test.each([
+    ['in the middle of a handler', 'stderr', 2],
+    ['between two deliveries', 'stdout', 1],
+  ] as const)('killed %s and run again, each order is delivered once', async (_, stream, at) => {
+    const { args, env, sell, delivered } = await openOutage();
+    const ids = await sell(4);
+    const { child, ended } = begin([...args, '--apply'], { env: { ...env, SHOP_MS: '200' } });
+    await hasSaid(child[stream], `${ids[at]}`);
+    child.kill('SIGKILL');
+    expect((await ended).status).toBe(null);
+    const doneFirst = delivered();
+    expect(doneFirst).toEqual(ids.slice(0, 2));
+
+    const { status, records } = await run([...args, '--apply'], { env });
+    expect([status, records().at(-1)]).toMatchObject([0, { complete: true, missed: 4 }]);
+    expect(delivered()).toEqual(ids);
+  });
+
+  test('interrupted, it ends after the delivery that is running, and goes on the next time', async () => {
+    const { args, env, sell, delivered } = await openOutage();
+    const ids = await sell(3);
+    const { child, ended } = begin([...args, '--apply'], { env: { ...env, SHOP_MS: '300' } });
+    await hasSaid(child.stderr, `${ids[1]}`);
+    child.kill('SIGINT');
+    const { status, stderr, records } = await ended;
+    expect([status, records().at(-1)]).toMatchObject([1, { complete: false, doneNow: 2 }]);
+    expect(stderr).toContain('Run it again: it goes on where it was.');
+    expect(delivered()).toEqual(ids.slice(0, 2));
+    expect((await run([...args, '--apply'], { env })).status).toBe(0);
+    expect(delivered()).toEqual(ids);
+  });
+
+  test('a disabled endpoint is told loudly, with its orders, and made anew on request', async () => {
+    const { args, env, url, client, sell, delivered } = await openOutage();
+    const told = await sell(20);
+    const [untold] = await sell(1);
+    const fast = [...args, '--per-second', '1000'];
+    const listed = await run(fast, { env });
+    expect(listed.records().at(-1)).toMatchObject({ endpoint: 'disabled', missed: 21 });
+    expect(listed.stderr).toContain(
+      `THE WEBHOOK ENDPOINT IS DISABLED: the provider sends nothing to ${url}`,
+    );
+    expect(listed.stderr).toMatch(/1 unsafe: .*oncePer: \(order\) => order\.id/);
+    const applied = await run([...fast, '--apply', '--recreate-endpoint'], { env });
+    expect([applied.status, applied.records().at(-1)]).toMatchObject([
+      1,
+      { endpoint: 'recreated', missed: 21, doneNow: 20 },
+    ]);
+    const left = applied.records().filter(({ outcome }) => outcome === 'unsafe');
+    expect(left).toMatchObject([{ recordId: untold, reason: 'unlogged' }]);
+    const { items } = await client.webhookEndpoints.list();
+    expect(items.filter(({ enabled }) => enabled)).toMatchObject([{ url }]);
+    expect(delivered()).toEqual(told);
+  });
+
+  test.skipIf(process.platform !== 'linux').each([0, 80, 200])(
+    'fits into a terminal of %i columns (made by script of Linux)',
+    async (columns) => {
+      const { args, env, sell } = await openOutage();
+      const [id = ''] = await sell(1);
+      const { lines } = await runInTerminal(columns, args, env);
+      expect(lines.every(({ length }) => length <= (columns || 80))).toBe(true);
+      expect(lines[0]).toMatch(/^\d\d-\d\d \d\d:\d\d {2}order:paid .*9\.90 EUR .*refused +listed/);
+      expect(lines.slice(1)).toEqual([
+        '',
+        'order                     missed  done now  done before  money',
+        expect.stringMatching(`^${id} +1 +0 +0 +9.90 EUR$`),
+        expect.stringMatching(/^1 in all +1 +0 +0 +9.90 EUR$/),
+        'Nothing was done: add --apply.',
+      ]);
+    },
+  );
+
+  test.each([
+    ['from stdin', ['--token-file', '-'], 'NONE'],
+    ['from another variable', ['--token-env', 'MY_TOKEN'], 'MY_TOKEN'],
+    ['of an e-mail address', ['--email', 'a@example.com'], 'API_KEY'],
+  ])('takes credentials %s', async (_, flags, name) => {
+    const { args, env } = await openOutage();
+    const given = { ...env, ACCESS_TOKEN: '', [name]: env.ACCESS_TOKEN };
+    const input = `${env.ACCESS_TOKEN}\n`;
+    const { status, records } = await run([...args, ...flags], { env: given, input });
+    expect([status, records()]).toMatchObject([0, [{ endpoint: 'enabled' }]]);
+  });
+});
+
+describe('storefront-webhooks recover, used wrongly', { timeout }, () => {
+  test.each([
+    ['no file', ['--receiver', 'nowhere.ts'], {}, 'There is no file nowhere.ts'],
+    [
+      'a module without a receiver',
+      ['--receiver', 'test/cli/process.ts'],
+      {},
+      'exports no receiver. Add to it: export const receiver = createReceiver(',
+    ],
+    ['a token that is refused', [], { ACCESS_TOKEN: 'wrong' }, 'refuses the credentials (401)'],
+    ['no token', [], { ACCESS_TOKEN: '' }, 'set the environment variable ACCESS_TOKEN'],
+    ['no API key', ['--email', 'a@example.com'], {}, 'set the environment variable API_KEY'],
+    ['a past that is forgotten', ['--since', '40d'], {}, 'at most 30 days ago'],
+    ['a time that is none', ['--since', 'yesterday'], {}, 'a time ago such as 12h or 7d'],
+    ['a duration that is none', ['--pending-after', '5'], {}, 'a time such as 90s, 5m'],
+    ['a new endpoint without --apply', ['--recreate-endpoint'], {}, '{ apply: true }'],
+  ])('ends with 2: %s', async (_, flags, changed, hint) => {
+    const { args, env } = await openOutage();
+    const { status, stdout, stderr } = await run([...args, ...flags], {
+      env: { ...env, ...changed },
+    });
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect([status, stdout]).toEqual([2, '']);
+  });
+
+  test('a module that this Node does not read is named with what reads it', async () => {
+    const { args, env, folder } = await openOutage();
+    const file = join(folder, 'receiver.wasp');
+    writeFileSync(file, '');
+    const { status, stderr } = await run([...args, '--receiver', file], { env });
+    expect(stderr).toContain("NODE_OPTIONS='--import tsx' npx storefront-webhooks recover");
+    expect(status).toBe(2);
+  });
+});
