@@ -114,7 +114,8 @@ function judge(
   const isPaid = receiver.isPaid(order);
   const isReversed = reversedStatuses.some((one) => one === status);
   const updatedAt = timeOr(updated_at, Number.NaN);
-  const isYoung = now - updatedAt < pendingAfterMs;
+  // Either way: the clock of the provider may be ahead.
+  const isYoung = Math.abs(now - updatedAt) < pendingAfterMs;
   // Without the shop, that goods were taken back is seen by who has handled the news of it.
   const wasTakenBack = !delivered && evidence?.wasReversed === true;
   const kinds: FindingKind[] = [];

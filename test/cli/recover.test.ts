@@ -125,7 +125,7 @@ describe('storefront-webhooks recover', { timeout }, () => {
     async (columns) => {
       const { args, env, sell } = await openOutage();
       const [id = ''] = await sell(1);
-      const { lines } = await runInTerminal(columns, args, env);
+      const { lines } = await runInTerminal(columns, args, { env });
       expect(lines.every(({ length }) => length <= (columns || 80))).toBe(true);
       expect(lines[0]).toMatch(/^\d\d-\d\d \d\d:\d\d {2}order:paid .*9\.90 EUR .*refused +listed/);
       expect(lines.slice(1)).toEqual([

@@ -1,10 +1,11 @@
+import { createReceiver } from 'storefront-webhooks';
 import {
   type DeliveredFunction,
   type ReconcileOptions,
   reconcile,
 } from 'storefront-webhooks/recovery';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { deliver } from '../support/deliver.js';
+import { deliver, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import {
   ago,
@@ -32,7 +33,7 @@ function reconcileWith(
   return reconcile({ receiver, client, url: URL, ...fast, ...options });
 }
 
-async function answered(shop: Shop, one: Entry): Promise<Entry> {
+async function answered(shop: Pick<Shop, 'receiver'>, one: Entry): Promise<Entry> {
   const { status, headers, body } = await deliver(shop.receiver, one.payload, {
     event: `${one.event}`,
     id: one.id,
@@ -57,6 +58,7 @@ describe('reconcile', () => {
   test.each<[string, Record<string, unknown>, string[], string[]]>([
     ['paid and not delivered', {}, [], ['not_delivered']],
     ['paid a moment ago, and not delivered yet', { updated_at: ago(MINUTE) }, [], []],
+    ['paid just now by a clock that is ahead', { updated_at: ago(-MINUTE) }, [], []],
     ['delivered twice', {}, ['ord_1', 'ord_1'], ['delivered_twice']],
     ['refunded, and still delivered', { status: 56 }, ['ord_1'], ['not_taken_back']],
     ['charged back, and still delivered', { status: 51 }, ['ord_1'], ['not_taken_back']],
@@ -119,6 +121,20 @@ describe('reconcile', () => {
       ['ord_4', 'not_taken_back'],
       ['ord_7', 'not_delivered'],
     ]);
+  });
+
+  test('takes what was a duplicate under another key for one that is delivered once', async () => {
+    const shop = openShop();
+    const oncePer = ({ id }: { id: string }) => id;
+    const receiver = createReceiver({ secret: SECRET, store: durableStore() }).on(
+      'order:paid',
+      ({ payload: { id } }) => void shop.delivered.push(id),
+      { name: 'deliver', oncePer },
+    );
+    const again = entry(2, { payload: paid(1, { updated_at: ago(10 * MINUTE) }) });
+    const logs = [await answered({ receiver }, again), await answered({ receiver }, entry(1))];
+    const { findings, delivered } = await reconcileWith({ logs, orders: [paid(1)] }, { receiver });
+    expect([findings, delivered, shop.delivered]).toEqual([[], 1, ['ord_1']]);
   });
 
   test('asks for orders that shift onto the next page only once', async () => {

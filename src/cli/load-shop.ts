@@ -2,20 +2,26 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { UsageError } from 'storefront-webhooks';
-import type { RecoverableReceiver } from 'storefront-webhooks/recovery';
-import { INSIDE } from '../../process/inside.js';
-import { quote } from '../shell.js';
+import type { DeliveredFunction, RecoverableReceiver } from 'storefront-webhooks/recovery';
+import { INSIDE } from '../process/inside.js';
+import { quote } from './shell.js';
 
 /** A receiver of a shop, with its handlers. */
-export type ShopReceiver = RecoverableReceiver & { close(): Promise<void> };
+type ShopReceiver = RecoverableReceiver & { close(): Promise<void> };
+
+/** What the file of a shop exports. */
+export interface LoadedShop {
+  readonly receiver: ShopReceiver;
+  readonly delivered: DeliveredFunction | undefined;
+}
 
 /**
  * Imports the receiver that a module of the shop exports: as `receiver` or as its default, or a function that
- * makes it.
+ * makes it; and `delivered`, where it says what was.
  *
  * @throws {UsageError} Where there is no such module, or it exports none.
  */
-export async function loadReceiver(path: string): Promise<ShopReceiver> {
+export async function loadShop(path: string): Promise<LoadedShop> {
   const file = resolve(path);
   if (!existsSync(file)) {
     throw new UsageError(
@@ -23,9 +29,10 @@ export async function loadReceiver(path: string): Promise<ShopReceiver> {
       `There is no file ${path}. --receiver takes the file of your shop that exports its receiver.`,
     );
   }
-  const exported = findExport(await importFile(file, path));
+  const module = await importFile(file, path);
+  const exported = findExport(module);
   const receiver: unknown = typeof exported === 'function' ? await exported() : exported;
-  if (isReceiver(receiver)) return receiver;
+  if (isReceiver(receiver)) return { receiver, delivered: findDelivered(module) };
   const found = exported === undefined ? 'exports no receiver' : 'exports something else';
   throw new UsageError(
     'option_invalid',
@@ -56,6 +63,13 @@ function findExport(module: object): unknown {
   if (receiver !== undefined) return receiver;
   const isBag = typeof main === 'object' && main !== null && !(INSIDE in main);
   return isBag ? findExport(main) : main;
+}
+
+function findDelivered(module: object): DeliveredFunction | undefined {
+  const { delivered, default: main } = module as Readonly<Record<string, unknown>>;
+  if (typeof delivered === 'function') return delivered as DeliveredFunction;
+  const isBag = typeof main === 'object' && main !== null && !(INSIDE in main);
+  return isBag ? findDelivered(main) : undefined;
 }
 
 function isReceiver(value: unknown): value is ShopReceiver {

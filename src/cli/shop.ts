@@ -1,0 +1,124 @@
+import { Console } from 'node:console';
+import { Writable } from 'node:stream';
+import type { Command } from 'commander';
+import { UsageError } from 'storefront-webhooks';
+import { ApiError, createClient } from 'storefront-webhooks/api';
+import type {
+  DeliveredFunction,
+  RecoveryProgress,
+  SourceOptions,
+} from 'storefront-webhooks/recovery';
+import { addCredentialFlags, type CredentialFlags, readCredentials } from './credentials.js';
+import { interrupted } from './interrupted.js';
+import { loadShop } from './load-shop.js';
+import { toCount } from './numbers.js';
+import type { Printer } from './printer.js';
+import { toDuration, toSince } from './times.js';
+
+/** Which shop, at which provider. */
+export interface ShopFlags extends CredentialFlags {
+  readonly receiver: string;
+  readonly url: readonly string[];
+  readonly api: string;
+  readonly since: number | Date;
+  readonly pendingAfter: number;
+  readonly perSecond: number;
+}
+
+/** Gives a command the flags that {@link withShop} takes. */
+export function addShopFlags(command: Command): Command {
+  command
+    .requiredOption('--receiver <file>', 'the file of your shop that exports its receiver')
+    .requiredOption(
+      '--url <address>',
+      'the address that the provider sends to; more than once for several',
+      (one: string, before: readonly string[] = []) => [...before, one],
+    )
+    .requiredOption('--api <address>', "where the provider's API is, without /api/v2");
+  return addCredentialFlags(command)
+    .option('--since <time>', 'how far back: 12h, 7d, or a date', toSince, toSince('7d'))
+    .option(
+      '--pending-after <time>',
+      'how long an answer may be late',
+      toDuration,
+      toDuration('5m'),
+    )
+    .option('--per-second <number>', 'the most requests a second to the API', toCount, 5);
+}
+
+/** What the file of a shop has to be: the end of a help text. */
+export const EXPORTS = `The file exports the receiver with its handlers, on its durable store: as receiver, as the
+default, or a function that makes it. Importing it must not start a server. Keep that in
+another file, which imports this one. TypeScript: NODE_OPTIONS='--import tsx'.`;
+
+/** A shop, with what its file exports. */
+export type Shop = Omit<SourceOptions, 'now' | 'onProgress'> & {
+  readonly delivered: DeliveredFunction | undefined;
+};
+
+const STOPPED = new Error('stopped');
+
+/** How long what the shop has left open, such as a pool, may keep this process. */
+const EXIT_MS = 1_000;
+
+/**
+ * Does something with a shop, and leaves it well.
+ *
+ * @returns What the work gives; `false` where somebody stopped it.
+ */
+export async function withShop(
+  flags: ShopFlags,
+  printer: Printer,
+  work: (shop: Shop) => Promise<boolean>,
+): Promise<boolean> {
+  const client = createClient({ baseUrl: flags.api, auth: readCredentials(flags) });
+  globalThis.console = toConsole(printer);
+  const { receiver, delivered } = await loadShop(flags.receiver);
+  const stopped = new AbortController();
+  void interrupted().then(() => {
+    printer.note('Stopping. Once more, and it ends at once.');
+    stopped.abort(STOPPED);
+  });
+  const { url, since, pendingAfter, perSecond } = flags;
+  const { signal } = stopped;
+  try {
+    return await work({ receiver, client, url, since, pendingAfter, perSecond, signal, delivered });
+  } catch (error) {
+    if (error !== STOPPED) throw toUsageError(error);
+    printer.note('Stopped. Run it again: it goes on where it was.');
+    return false;
+  } finally {
+    printer.progress(undefined);
+    await receiver.close();
+    setTimeout(() => process.exit(), EXIT_MS).unref();
+  }
+}
+
+const STEPS = { log: 'log, page', orders: 'orders, page', deliveries: 'delivery' } as const;
+
+export function progressLine({ step, done, of }: RecoveryProgress): string {
+  return `${STEPS[step]} ${done}${of === undefined ? '' : ` of ${of}`} …`;
+}
+
+/** What handlers log goes to stderr, so that it does not come between lines of JSON. */
+function toConsole(printer: Printer): Console {
+  const stderr = new Writable({
+    write(text, _, done) {
+      printer.progress(undefined);
+      process.stderr.write(text);
+      done();
+    },
+  });
+  return new Console(stderr);
+}
+
+/** Credentials that the provider refuses are a mistake of whoever has given them. */
+function toUsageError(error: unknown): unknown {
+  const isRefused =
+    error instanceof ApiError && (error.code === 'unauthenticated' || error.code === 'forbidden');
+  if (!isRefused) return error;
+  return new UsageError(
+    'option_invalid',
+    `The provider's API refuses the credentials (${error.status}): ${error.message} Look at the token, and whether it is of this account.`,
+  );
+}

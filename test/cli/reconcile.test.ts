@@ -1,0 +1,86 @@
+import Database from 'libsql';
+import { describe, expect, test } from 'vitest';
+import { run, runInTerminal } from './process.js';
+import { openOutage } from './recover/outage.js';
+
+const timeout = 120_000;
+
+/** A shop that has missed three orders, and a fourth that it has delivered twice. */
+async function openShop() {
+  const { args, env, sell } = await openOutage();
+  const ids = await sell(4);
+  const [, , , ...rest] = args;
+  const receiver = ['--receiver', 'test/cli/recover/counted.ts'];
+  const reconcile = ['reconcile', ...receiver, ...rest, '--pending-after', '1s'];
+  // Its table is made when it is loaded first.
+  await run([...reconcile, '--since', '1h'], { env });
+  const database = new Database(env.SHOP_DATABASE);
+  for (let time = 0; time < 2; time++) {
+    database.prepare('INSERT INTO delivered VALUES (?)').run(ids[3]);
+  }
+  database.close();
+  return { ids, reconcile, recover: args, env };
+}
+
+describe('storefront-webhooks reconcile', { timeout }, () => {
+  test('tells what does not agree, until what was missed is brought back', async () => {
+    const { ids, reconcile, recover, env } = await openShop();
+    const first = await run(reconcile, { env });
+    expect(first.status).toBe(1);
+    expect(
+      first
+        .records()
+        .map(({ orderId, kind, because, times }) => ({ orderId, kind, because, times })),
+    ).toEqual([
+      { orderId: ids[3], kind: 'delivered_twice', because: undefined, times: 2 },
+      ...[2, 1, 0].map((at) => ({
+        orderId: ids[at],
+        kind: 'not_delivered',
+        because: 'refused',
+        times: 0,
+      })),
+    ]);
+    expect(first.stderr).toMatch(/4 orders, 4 paid, 1 delivered\.\n3 paid, not delivered\./);
+
+    await run([...recover, '--apply'], { env });
+    const { status, stderr, records } = await run(reconcile, { env });
+    expect([status, records().map(({ kind, times }) => [kind, times])]).toEqual([
+      1,
+      [['delivered_twice', 3]],
+    ]);
+    expect(stderr).toContain('4 orders, 4 paid, 4 delivered.');
+  });
+
+  test('prints a table for a spreadsheet', async () => {
+    const { ids, reconcile, env } = await openShop();
+    const { stdout } = await run([...reconcile, '--csv'], { env });
+    const [head, twice, ...rest] = stdout.split('\r\n');
+    expect(head).toBe('orderId,kind,because,times,status,value,currency,updatedAt');
+    expect(twice).toMatch(
+      new RegExp(`^${ids[3]},delivered_twice,,2,100,9\\.90,EUR,\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$`),
+    );
+    expect(rest).toHaveLength(4);
+  });
+
+  test('goes by the log where the shop does not say what it has delivered, and says so', async () => {
+    const { args, env, sell } = await openOutage();
+    await sell(2);
+    const [, ...rest] = args;
+    const { status, records, stderr } = await run(['reconcile', ...rest, '--pending-after', '1s'], {
+      env,
+    });
+    expect([status, records().at(-1)?.kind]).toEqual([1, 'not_delivered']);
+    expect(stderr).toContain('Export delivered(orderIds)');
+  });
+
+  test.skipIf(process.platform !== 'linux').each([0, 80, 200])(
+    'fits into a terminal of %i columns (made by script of Linux)',
+    async (columns) => {
+      const { reconcile, env } = await openShop();
+      const { lines } = await runInTerminal(columns, reconcile, { env });
+      expect(lines.every(({ length }) => length <= (columns || 80))).toBe(true);
+      expect(lines[0]).toMatch(/^\d\d-\d\d +ord_\w+ +9\.90 EUR +delivered twice +2×$/);
+      expect(lines[1]).toMatch(/paid, not delivered +refused$/);
+    },
+  );
+});
