@@ -53,7 +53,7 @@ const cell = (text: string) =>
     .replace(/\s+/g, ' ')
     .replaceAll('|', '\\|');
 
-const PUBLIC = ['index', 'goods', 'api', 'sandbox', 'testing'].flatMap((name) =>
+const PUBLIC = ['index', 'goods', 'api', 'recovery', 'sandbox', 'testing'].flatMap((name) =>
   exportsOf(join(import.meta.dirname, '..', entryPoints[name] ?? '')),
 );
 
@@ -155,6 +155,10 @@ ${optionsTable('ListOptions')}
 A method that sends parameters takes:
 
 ${optionsTable('SendOptions')}
+
+## Options of recover()
+
+${optionsTable('RecoverOptions')}
 
 ## Options of createSandbox()
 

@@ -1,10 +1,11 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sign } from 'storefront-webhooks/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { openShop, runInTerminal, SECRET, serve } from './process.js';
+import { openOutage } from './recover/outage.js';
 
 const env = { WEBHOOK_SECRET: SECRET, NO_COLOR: '1' };
 
@@ -13,13 +14,17 @@ async function shown(
   cwd: string,
   args: readonly string[],
   names: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>> = {},
 ) {
-  const { lines } = await runInTerminal(80, args, { env, cwd });
+  const { lines } = await runInTerminal(80, args, { env: { ...env, ...more }, cwd });
   const same = (text: string) =>
     Object.entries(names)
       .reduce((rest, [own, name]) => rest.replaceAll(own, name), text)
       .replace(/\d+(\.\d+)? ms/g, '9.1 ms')
       .replace(/\d\d:\d\d:\d\d/g, '12:00:00')
+      .replace(/^\d\d-\d\d \d\d:\d\d/, '11-20 12:00')
+      .replace(/v1(\.\w+){4}/, 'v1…')
+      .replace(/version \d+\.\d+\.\d+/, 'version 0.1.0')
       .trimEnd();
   return `\`\`\`console\n$ npx storefront-webhooks ${same(args.join(' '))}\n${lines.map(same).join('\n')}\n\`\`\``;
 }
@@ -55,6 +60,24 @@ test.skipIf(process.platform !== 'linux')(
       ['f'.repeat(128)]: 'ffff…',
     };
     const show = (...args: string[]) => shown(folder, args, names);
+    const outage = await openOutage();
+    const missed = await outage.sell(2);
+    const outageNames = {
+      'test/cli/recover/receiver.ts': 'dist/receiver.js',
+      [outage.url]: 'https://shop.example/webhooks',
+      [outage.api]: 'https://storefront.example',
+      ...Object.fromEntries(
+        missed.flatMap((id, at) => {
+          const same = `ord_${at + 1}7d1e0a2b9c3f4e5a6b7`;
+          // Its beginning, where it is cut.
+          return [id, id.slice(0, 14)].map((part) => [part, same.slice(0, part.length)]);
+        }),
+      ),
+    };
+    const recovery = [
+      await shown(process.cwd(), outage.args, outageNames, outage.env),
+      await shown(process.cwd(), [...outage.args, '--apply'], outageNames, outage.env),
+    ] as const;
     const guide = `# The command line
 
 \`npx storefront-webhooks <command>\` comes with the package. Each command has a \`--help\` with an example.
@@ -155,6 +178,16 @@ npx storefront-webhooks dead redrive shop.db --where event=order:paid --to http:
 
 \`redrive\` does nothing without \`--apply\`, and asks the store again just before it acts. With \`--to\`, it has your shop run each delivery now, under the key that it has: what its handlers have done stays done. Without, they run when they are sent again, or out of the queue.
 
+## recover
+
+What your receiver never answered, out of the provider's log, through your own handlers: [recovery.md](recovery.md). Without \`--apply\` it only lists:
+
+${recovery[0]}
+
+${recovery[1]}
+
+\`--receiver\` is the file that exports your receiver; importing it must not start a server. The API's access token is in the variable \`ACCESS_TOKEN\`, in another one (\`--token-env\`), or in a file (\`--token-file\`); for \`--email\` with an API key, it is in \`API_KEY\` (\`--api-key-env\`). In a pipe, the last line of JSON is the summary: it has \`complete\`.
+
 ## completion
 
 \`\`\`sh
@@ -164,5 +197,6 @@ npx storefront-webhooks completion fish > ~/.config/fish/completions/storefront-
 \`\`\`
 `;
     await expect(guide).toMatchFileSnapshot('../../docs/cli.md');
+    for (const block of recovery) expect(readFileSync('docs/recovery.md', 'utf8')).toContain(block);
   },
 );

@@ -45,6 +45,7 @@ export async function openOutage({ status = 503, answer = 'Bad gateway' } = {}) 
   return {
     client,
     folder,
+    api,
     url,
     env,
     args: ['recover', '--receiver', RECEIVER, '--url', url, '--api', api],
