@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { openStore } from './dead/open-store.js';
+import { drawDrill, sentence, toPage } from './drill/page.js';
+import { type Drill, playDrill } from './drill/story.js';
+import type { ExitCode } from './failure.js';
+import { toCount, toNumber } from './numbers.js';
+import type { Printer } from './printer.js';
+
+interface Flags {
+  readonly store?: string;
+  readonly orders: number;
+  readonly seed: number;
+  readonly html?: string;
+  readonly svg?: string;
+}
+
+/** `drill`: three days of a shop in which everything goes wrong, and what has come of it. */
+export function addDrill(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+  program
+    .command('drill')
+    .summary('play three days in which everything goes wrong, and count the goods')
+    .description(
+      'Plays three days of a shop on this machine, against the sandbox on its own clock: a maintenance page, lost answers, an outage, a disabled endpoint. Then brings back what was missed, and counts what each customer got.',
+    )
+    .option('--orders <number>', 'how many are paid', toCount, 412)
+    .option('--seed <number>', 'when they are paid', toNumber, 1)
+    .option(
+      '--store <url>',
+      'postgres://…, redis://… or a SQLite file, empty (default: a SQLite file that is deleted)',
+    )
+    .option('--html <file>', 'write a page that shows it over time')
+    .option('--svg <file>', 'write the drawing alone')
+    .addHelpText('after', '\nExample:\n  npx storefront-webhooks drill --html drill.html')
+    .action(async (flags: Flags) => end((await run(flags, printer)) ? 0 : 1));
+}
+
+/** Gives whether each order was delivered once. */
+async function run(flags: Flags, printer: Printer): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'drill-'));
+  try {
+    const file = join(folder, 'drill.db');
+    if (flags.store === undefined) writeFileSync(file, '');
+    const { store, close } = await openStore(flags.store ?? file);
+    try {
+      const { orders, seed } = flags;
+      return conclude(
+        await playDrill({ store, orders, seed, tell: teller(printer) }),
+        flags,
+        printer,
+      );
+    } finally {
+      await close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function teller(printer: Printer) {
+  const { paint } = printer;
+  return (hour: number, what: string, { paid, delivered }: { paid: number; delivered: number }) => {
+    const missing = paid - delivered;
+    printer.found({ hour, what, paid, delivered, missing }, () => {
+      const time = `day ${Math.floor(hour / 24) + 1}, ${String(Math.floor(hour % 24)).padStart(2, '0')} h`;
+      const gap = missing === 0 ? paint.green('none missing') : paint.red(`${missing} missing`);
+      return `${time}  ${what.padEnd(35)} ${String(paid).padStart(4)} paid, ${gap}`;
+    });
+  };
+}
+
+function conclude(drill: Drill, { html, svg }: Flags, printer: Printer): boolean {
+  if (html !== undefined) writeFileSync(html, toPage(drill));
+  if (svg !== undefined) writeFileSync(svg, drawDrill(drill));
+  const { paid, once, missing, twice, reconciliation } = drill;
+  const findings = reconciliation.findings.length;
+  printer.found({ paid, once, missing, twice, findings }, () => ['', sentence(drill)]);
+  for (const file of [html, svg]) if (file !== undefined) printer.note(`Written: ${file}`);
+  return missing === 0 && twice === 0 && findings === 0;
+}

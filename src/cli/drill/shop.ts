@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+
+/** What is found at the address of a shop: its receiver, a page that answers 200 to everything, or nothing. */
+export type Answering = 'receiver' | 'maintenance' | 'nobody';
+
+/** Opens a shop that counts what it delivers. Nobody is at its address at first. */
+export async function openShop(secret: string, store: IdempotencyStore) {
+  const delivered = new Map<string, number>();
+  const receiver = createReceiver({ secret, store, hooks: { onError() {}, onRejected() {} } }).on(
+    'order:paid',
+    ({ payload: { id } }) => {
+      delivered.set(id, (delivered.get(id) ?? 0) + 1);
+    },
+    { name: 'deliver', oncePer: ({ id }) => id },
+  );
+  const webhooks = toNodeHandler(receiver);
+  const port = await findPort();
+  let server: Server | undefined;
+  const answer = async (as: Answering) => {
+    const closed = server && once(server, 'close');
+    server?.close().closeAllConnections();
+    await closed;
+    server = undefined;
+    if (as === 'nobody') return;
+    const listener: RequestListener = as === 'receiver' ? webhooks : maintenance;
+    server = createServer(listener).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  return {
+    receiver,
+    url: `http://127.0.0.1:${port}/webhooks`,
+    delivered,
+    answer,
+    async close() {
+      await answer('nobody');
+      await receiver.close();
+    },
+  };
+}
+
+const maintenance: RequestListener = (_, response) =>
+  void response.end('<h1>We will be back soon.</h1>');
+
+/** One that the system finds, and that is nobody's while the shop is down. */
+async function findPort(): Promise<number> {
+  const finder = createServer().listen(0, '127.0.0.1');
+  await once(finder, 'listening');
+  const { port } = finder.address() as AddressInfo;
+  finder.close();
+  await once(finder, 'close');
+  return port;
+}

@@ -1,0 +1,38 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { run, runInTerminal } from './process.js';
+
+const env = { NO_COLOR: '1' };
+
+describe('storefront-webhooks drill', { timeout: 60_000 }, () => {
+  test('plays three days, and writes a page that needs nothing from elsewhere', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'drill-test-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const html = join(folder, 'drill.html');
+    const { status, records } = await run(['drill', '--orders', '260', '--html', html], { env });
+    expect(status).toBe(0);
+    expect(records().at(-1)).toEqual({ paid: 260, once: 260, missing: 0, twice: 0, findings: 0 });
+    const acts = records().map(({ what }) => what);
+    expect(acts).toContain('the provider disables the endpoint');
+    const page = readFileSync(html, 'utf8');
+    expect(page).toContain('<strong>260 paid, 260 delivered once, 0 missing, 0 twice</strong>');
+    expect(page.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|<script|src=/);
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'says in a terminal how it stands (made by script of Linux)',
+    async () => {
+      const { lines } = await runInTerminal(80, ['drill', '--orders', '260'], {
+        env,
+        redirect: '2>/dev/null',
+      });
+      expect(lines.every(({ length }) => length <= 80)).toBe(true);
+      expect(lines[0]).toBe(
+        'day 1, 00 h  the shop opens                         0 paid, none missing',
+      );
+      expect(lines.at(-1)).toBe('260 paid, 260 delivered once, 0 missing, 0 twice');
+    },
+  );
+});

@@ -1,0 +1,122 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import Database from 'libsql';
+import pg from 'pg';
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { postgresStore } from 'storefront-webhooks/postgres';
+import { type RecoverOptions, recover } from 'storefront-webhooks/recovery';
+import { redisStore } from 'storefront-webhooks/redis';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
+import { afterEach, describe, expect, test } from 'vitest';
+import { drawDrill } from '../../src/cli/drill/page.js';
+import { playDrill } from '../../src/cli/drill/story.js';
+import { startPostgres, withPostgres } from '../support/postgres.js';
+import { startRedis, withRedis } from '../support/redis.js';
+
+const timeout = 120_000;
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+function openSqlite(): IdempotencyStore {
+  const folder = mkdtempSync(join(tmpdir(), 'drill-'));
+  const database = new Database(join(folder, 'drill.db'));
+  ends.push(() => {
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+  return sqliteStore(database);
+}
+
+/** Recovers, and is killed at one request after the other; each time it begins again. */
+function killedAgainAndAgain() {
+  const kills: number[] = [];
+  const recoverBy = async (options: RecoverOptions) => {
+    for (let killAt = 1; ; killAt++) {
+      const killed = new AbortController();
+      let count = 0;
+      const client = counting(options.client, () => {
+        count += 1;
+        if (count >= killAt) {
+          killed.abort(new Error('killed'));
+          throw new Error('killed');
+        }
+      });
+      try {
+        return await recover({ ...options, client, signal: killed.signal });
+      } catch (error) {
+        if (!killed.signal.aborted) throw error;
+        kills.push(killAt);
+      }
+    }
+  };
+  return { kills, recoverBy };
+}
+
+/** A client that tells of each call before it is made. */
+function counting(client: RecoverOptions['client'], tell: () => void): RecoverOptions['client'] {
+  const groups = Object.entries(client).map(([name, group]) => [
+    name,
+    new Proxy(group, {
+      get: (target, method) => {
+        const call: unknown = Reflect.get(target, method);
+        if (typeof call !== 'function') return call;
+        return (...args: unknown[]) => {
+          tell();
+          return Reflect.apply(call, target, args);
+        };
+      },
+    }),
+  ]);
+  return Object.fromEntries(groups);
+}
+
+function expectAllOnce(drill: Awaited<ReturnType<typeof playDrill>>, orders: number): void {
+  expect(drill).toMatchObject({ paid: orders, once: orders, missing: 0, twice: 0 });
+  expect(drill.reconciliation.findings).toEqual([]);
+  expect(drill.recovery).toMatchObject({ endpoint: 'recreated', complete: true });
+  const reasons = new Set(drill.recovery.deliveries.map(({ reason }) => reason));
+  expect([...reasons].sort()).toEqual(['foreign', 'unanswered', 'unlogged']);
+  expect(drill.missingBefore).toBeGreaterThan(orders / 4);
+}
+
+describe('the drill', { timeout }, () => {
+  test('on SQLite delivers each order once, and is drawn in docs/drill.svg', async () => {
+    const drill = await playDrill({ store: openSqlite(), orders: 412, seed: 1 });
+    expectAllOnce(drill, 412);
+    // To be written anew: UPDATE_DRILL=1.
+    if (process.env.UPDATE_DRILL) writeFileSync('docs/drill.svg', drawDrill(drill));
+    expect(drawDrill(drill)).toBe(readFileSync('docs/drill.svg', 'utf8'));
+  });
+
+  withPostgres('on PostgreSQL', () => {
+    test('delivers each order once', async () => {
+      const server = await startPostgres();
+      ends.push(() => server.remove());
+      const pool = new pg.Pool({ connectionString: server.url });
+      ends.push(() => pool.end());
+      expectAllOnce(await playDrill({ store: postgresStore(pool), orders: 300, seed: 2 }), 300);
+    });
+  });
+
+  withRedis('on Redis', () => {
+    test('delivers each order once', async () => {
+      const server = await startRedis();
+      ends.push(() => server.remove());
+      const client = new Redis(server.url);
+      ends.push(() => client.disconnect());
+      expectAllOnce(await playDrill({ store: redisStore(client), orders: 300, seed: 3 }), 300);
+    });
+  });
+
+  test('delivers each order once where its recovery is killed at every request', async () => {
+    const { kills, recoverBy } = killedAgainAndAgain();
+    const drill = await playDrill({ store: openSqlite(), orders: 240, seed: 4, recoverBy });
+    expect(drill).toMatchObject({ paid: 240, once: 240, missing: 0, twice: 0 });
+    expect(drill.reconciliation.findings).toEqual([]);
+    expect(kills.length).toBeGreaterThan(100);
+  });
+});
