@@ -3,7 +3,7 @@ import { type Finding, type Reconciliation, reconcile } from 'storefront-webhook
 import { toLine } from './columns.js';
 import type { ExitCode } from './failure.js';
 import type { Printer } from './printer.js';
-import { addShopFlags, EXPORTS, progressLine, type ShopFlags, withShop } from './shop.js';
+import { addShopFlags, EXPORTS, type ShopFlags, showProgress, withShop } from './shop.js';
 
 interface Flags extends ShopFlags {
   readonly csv: boolean;
@@ -45,7 +45,7 @@ function run(flags: Flags, printer: Printer): Promise<boolean> {
     const result = await reconcile({
       ...shop,
       ...(delivered && { delivered }),
-      onProgress: (progress) => printer.progress(progressLine(progress)),
+      onProgress: (progress) => showProgress(progress, printer),
     });
     printer.progress(undefined);
     if (flags.csv) printer.write(toCsv(result.findings));

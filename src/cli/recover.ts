@@ -5,7 +5,7 @@ import type { Printer } from './printer.js';
 import { adviceOn } from './recover/advice.js';
 import { deliveryLine, tableLines } from './recover/lines.js';
 import { addCounts, totalByCurrency, totalByOrder } from './recover/totals.js';
-import { addShopFlags, EXPORTS, progressLine, type ShopFlags, withShop } from './shop.js';
+import { addShopFlags, EXPORTS, type ShopFlags, showProgress, withShop } from './shop.js';
 
 interface Flags extends ShopFlags {
   readonly orders?: true;
@@ -58,7 +58,7 @@ function run(flags: Flags, printer: Printer): Promise<boolean> {
             deliveries.push(delivery);
             printer.found(delivery, () => deliveryLine(delivery, printer));
           }
-          printer.progress(progressLine(progress));
+          showProgress(progress, printer);
         },
       });
       conclude(recovery, printer);

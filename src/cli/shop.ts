@@ -81,6 +81,7 @@ export async function withShop(
   });
   const { url, since, pendingAfter, perSecond } = flags;
   const { signal } = stopped;
+  printer.progress('asking the provider …');
   try {
     return await work({ receiver, client, url, since, pendingAfter, perSecond, signal, delivered });
   } catch (error) {
@@ -96,8 +97,13 @@ export async function withShop(
 
 const STEPS = { log: 'log, page', orders: 'orders, page', deliveries: 'delivery' } as const;
 
-export function progressLine({ step, done, of }: RecoveryProgress): string {
-  return `${STEPS[step]} ${done}${of === undefined ? '' : ` of ${of}`} …`;
+/** Shows how far it is; that the provider is waited for is told in a pipe, too. */
+export function showProgress({ step, done, of }: RecoveryProgress, printer: Printer): void {
+  if (step !== 'waiting') {
+    printer.progress(`${STEPS[step]} ${done}${of === undefined ? '' : ` of ${of}`} …`);
+  } else if (done === 1) {
+    printer.note('The provider cannot answer now. It is asked again, for some minutes …');
+  }
 }
 
 /** What handlers log goes to stderr, so that it does not come between lines of JSON. */

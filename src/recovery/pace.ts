@@ -1,5 +1,6 @@
 import { ApiError } from '../api/api-error.js';
 import { pause } from '../api/waiting.js';
+import type { SourceSettings } from './source.js';
 
 /** Which refusals mean: later. Everything else is the same the next time. */
 const LATER = ['rate_limited', 'unavailable', 'timed_out', 'unreachable', 'server_failed'];
@@ -12,13 +13,15 @@ const MAX_TRIES = 10;
 export class Pace {
   readonly #apartMs: number;
   readonly #signal: AbortSignal | undefined;
+  readonly #onProgress: SourceSettings['onProgress'];
   #nextAt = 0;
   /** How many requests there were. */
   requests = 0;
 
-  constructor(perSecond: number, signal: AbortSignal | undefined) {
+  constructor({ perSecond, signal, onProgress }: SourceSettings) {
     this.#apartMs = 1_000 / perSecond;
     this.#signal = signal;
+    this.#onProgress = onProgress;
   }
 
   /**
@@ -36,6 +39,7 @@ export class Pace {
         this.#signal?.throwIfAborted();
         const isLater = error instanceof ApiError && LATER.includes(error.code);
         if (!isLater || tried === MAX_TRIES) throw error;
+        this.#onProgress({ step: 'waiting', done: tried, of: MAX_TRIES });
         const grown = Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), MAX_PAUSE_MS);
         await pause(Math.max(grown, error.retryAfterMs ?? 0), this.#signal);
       }

@@ -49,7 +49,7 @@ export interface Reconciliation {
 /** See `reconcile`. */
 export async function reconcileOnce(options: ReconcileOptions): Promise<Reconciliation> {
   const settings = readReconcileOptions(options);
-  const pace = new Pace(settings.perSecond, settings.signal);
+  const pace = new Pace(settings);
   const evidence = await gatherEvidence(settings, pace);
   const unfinished = await settings.receiver.unfinished();
   const findings: Finding[] = [];

@@ -41,7 +41,7 @@ export interface Recovery {
  */
 export async function recover(options: RecoverOptions): Promise<Recovery> {
   const settings = readRecoverOptions(options);
-  const pace = new Pace(settings.perSecond, settings.signal);
+  const pace = new Pace(settings);
   const endpoint = await findEndpoint(settings, pace);
   // First: what is paid from now on is told to the new one. The old one goes last, so that who is killed in
   // between sees that orders are still to be compared.

@@ -43,10 +43,13 @@ export interface SourceOptions {
 
 /** How far it is. */
 export interface RecoveryProgress {
-  /** `log`: reads it. `orders`: compares them. `deliveries`: runs what was missed. */
-  readonly step: 'log' | 'orders' | 'deliveries';
+  /**
+   * `log`: reads it. `orders`: compares them. `deliveries`: runs what was missed. `waiting`: the provider cannot
+   * answer now, and is asked again.
+   */
+  readonly step: 'log' | 'orders' | 'deliveries' | 'waiting';
   readonly done: number;
-  /** Pages, or deliveries; `undefined` where the provider does not say how many there are. */
+  /** Pages, deliveries or tries; `undefined` where the provider does not say how many there are. */
   readonly of: number | undefined;
   /** In `deliveries`, what became of the one that was run last, or would have been. */
   readonly delivery?: Recovered;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { createReceiver } from 'storefront-webhooks';
-import { type RecoverOptions, recover } from 'storefront-webhooks/recovery';
+import { type RecoverOptions, type RecoveryProgress, recover } from 'storefront-webhooks/recovery';
 import { describe, expect, test } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
@@ -407,8 +407,10 @@ describe('the provider', () => {
       return Response.json({ message: 'Later.' }, { status, headers: { 'Retry-After': '2' } });
     };
     const shop = openShop();
-    await recoverFrom(provided, shop, { client });
-    expect(shop.delivered).toEqual(['ord_1']);
+    const steps: string[] = [];
+    const onProgress = ({ step }: RecoveryProgress) => void steps.push(step);
+    await recoverFrom(provided, shop, { client, onProgress });
+    expect([shop.delivered, steps.includes('waiting')]).toEqual([['ord_1'], true]);
     expect(performance.now() - (refusedAt[0] ?? 0)).toBeGreaterThan(1_990);
   });
 

@@ -59,6 +59,7 @@ import {
   postgresSchema,
   postgresStore,
 } from 'storefront-webhooks/postgres';
+import { type Recovered, recover } from 'storefront-webhooks/recovery';
 import { type RedisClient, redisStore } from 'storefront-webhooks/redis';
 import {
   type SqliteDatabase,
@@ -176,6 +177,13 @@ export async function called(older: Client<'older'>) {
 
 export function isOurs(error: unknown): error is UsageError {
   return error instanceof UsageError && error.code === 'secret_invalid';
+}
+
+export async function recovered(client: Client, older: Client<'older'>): Promise<Recovered[]> {
+  const url = 'https://shop.example/webhooks';
+  const { deliveries } = await recover({ receiver, client, url, since: new Date(0) });
+  const again = await recover({ receiver, client: older, url, apply: true });
+  return [...deliveries, ...again.deliveries].filter(({ outcome }) => outcome === 'failed');
 }
 
 export default toWorker((env: Env) => createReceiver({ secret: env.SECRET }));
