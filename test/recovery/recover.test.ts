@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { createReceiver } from 'storefront-webhooks';
+import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
 import { type RecoverOptions, type RecoveryProgress, recover } from 'storefront-webhooks/recovery';
 import { describe, expect, test } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
@@ -187,6 +187,32 @@ describe('what was missed', () => {
     const logs = [entry(2), entry(3, { ...later, created_at: ago(2 * DAY) }), entry(1)];
     await recoverFrom({ logs }, { receiver });
     expect(ran).toEqual(['order:paid ord_1', 'order:paid ord_2', 'order:updated ord_1']);
+  });
+
+  test('costs a store what a webhook costs it, and one call where it was done before', async () => {
+    const calls: string[] = [];
+    const counted = (
+      store: IdempotencyStore,
+      ...names: ('claim' | 'completeStep' | 'complete')[]
+    ) =>
+      Object.fromEntries(
+        names.map((name) => [
+          name,
+          (...args: unknown[]) => {
+            calls.push(name);
+            return Reflect.apply(store[name], store, args);
+          },
+        ]),
+      );
+    const store = durableStore((inner) => counted(inner, 'claim', 'completeStep', 'complete'));
+    const shop = openShop({ store });
+    const logs = [entry(1), entry(2)];
+    await deliver(shop.receiver, paid(3), { id: 'whl_3' });
+    const ofWebhook = calls.splice(0);
+    await recoverFrom({ logs }, shop);
+    expect(calls.splice(0)).toEqual([...ofWebhook, ...ofWebhook]);
+    await recoverFrom({ logs }, shop);
+    expect(calls).toEqual(['claim', 'claim']);
   });
 
   test('waits where an earlier change of its order has failed, and other orders do not', async () => {
