@@ -54,7 +54,7 @@ function run(flags: Flags, printer: Printer): Promise<boolean> {
     conclude(result, printer);
     if (!delivered) {
       printer.note(
-        'Went by the log. Export delivered(orderIds) beside the receiver, and your own table is asked.',
+        'Went by the log, which does not know what recovery has brought back. Export delivered(orderIds) beside the receiver, and your own table is asked.',
       );
     }
     return result.findings.length === 0;

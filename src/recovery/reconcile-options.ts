@@ -24,7 +24,7 @@ export type DeliveredFunction = (
 export interface ReconcileOptions extends SourceOptions {
   /**
    * Asks the shop what it has delivered, fifty orders at a time. Default: the provider's log, which knows what
-   * the receiver has answered, and nothing of what a handler has really done.
+   * the receiver has answered, and nothing of what a handler has really done or recovery has brought back.
    */
   delivered?: DeliveredFunction;
   /** Order states in which goods are to be taken back. Default `[51, 56]`, charged back and refunded. */

@@ -23,6 +23,7 @@ async function shown(
       .replace(/\d+(\.\d+)? ms/g, '9.1 ms')
       .replace(/\d\d:\d\d:\d\d/g, '12:00:00')
       .replace(/^\d\d-\d\d \d\d:\d\d/, '11-20 12:00')
+      .replace(/^\d\d-\d\d(?= {2}ord)/, '11-20')
       .replace(/v1(\.\w+){4}/, 'v1…')
       .replace(/version \d+\.\d+\.\d+/, 'version 0.1.0')
       .trimEnd();
@@ -74,10 +75,14 @@ test.skipIf(process.platform !== 'linux')(
         }),
       ),
     };
+    // They were paid just now.
+    const reconcile = ['reconcile', ...outage.args.slice(1), '--pending-after', '1s'];
+    const compared = await shown(process.cwd(), reconcile, outageNames, outage.env);
     const recovery = [
       await shown(process.cwd(), outage.args, outageNames, outage.env),
       await shown(process.cwd(), [...outage.args, '--apply'], outageNames, outage.env),
     ] as const;
+    const drill = await shown(process.cwd(), ['drill'], {});
     const guide = `# The command line
 
 \`npx storefront-webhooks <command>\` comes with the package. Each command has a \`--help\` with an example.
@@ -188,6 +193,20 @@ ${recovery[1]}
 
 \`--receiver\` is the file that exports your receiver; importing it must not start a server. The API's access token is in the variable \`ACCESS_TOKEN\`, in another one (\`--token-env\`), or in a file (\`--token-file\`); for \`--email\` with an API key, it is in \`API_KEY\` (\`--api-key-env\`). In a pipe, the last line of JSON is the summary: it has \`complete\`.
 
+## reconcile
+
+Where the provider's orders and what your shop has delivered do not agree, with the flags of \`recover\`: [recovery.md](recovery.md#reconcile). \`--csv\` is for a spreadsheet.
+
+${compared}
+
+## drill
+
+Three days of a shop in which everything goes wrong, on a real store, and a count of the goods:
+
+${drill}
+
+\`--html\` and \`--svg\` draw it; \`--store\` takes your PostgreSQL, Redis or SQLite.
+
 ## completion
 
 \`\`\`sh
@@ -197,6 +216,7 @@ npx storefront-webhooks completion fish > ~/.config/fish/completions/storefront-
 \`\`\`
 `;
     await expect(guide).toMatchFileSnapshot('../../docs/cli.md');
-    for (const block of recovery) expect(readFileSync('docs/recovery.md', 'utf8')).toContain(block);
+    const ofRecovery = readFileSync('docs/recovery.md', 'utf8');
+    for (const block of [...recovery, drill]) expect(ofRecovery).toContain(block);
   },
 );
