@@ -48,7 +48,20 @@ const THEIRS = new Set([
 
 export function seen({ status, headers, body }: RawAnswer): Seen {
   const ours = Object.entries(headers).filter(([name]) => !THEIRS.has(name));
-  return { status, headers: Object.fromEntries(ours), body };
+  const receipt = headers['webhook-receipt'] ?? '';
+  // Only where both say the same.
+  if (!RECEIPT.test(receipt) || !body.includes(`"${receipt}"`)) {
+    return { status, headers: Object.fromEntries(ours), body };
+  }
+  const shown = ours.map(([name, value]) => [name, withoutCode(value)]);
+  return { status, headers: Object.fromEntries(shown), body: withoutCode(body) };
+}
+
+const RECEIPT = /v1\.[a-z]+\.\d{10}\.[\da-f]{64}\.[\da-f]{64}/;
+
+/** A text with its receipt made the same for all. */
+export function withoutCode(text: string): string {
+  return text.replace(RECEIPT, 'v1');
 }
 
 export function answered(
@@ -64,14 +77,27 @@ export function answered(
   };
 }
 
+/** The answer to a delivery. */
+export function receipted(...about: Parameters<typeof answered>): Seen {
+  const { status, headers, body } = answered(...about);
+  return {
+    status,
+    headers: { ...headers, 'webhook-receipt': 'v1' },
+    body: JSON.stringify({ ...JSON.parse(body), receipt: 'v1' }),
+  };
+}
+
 const notPost = answered(405, 'rejected', 'Send webhooks with POST.');
-const down = answered(503, 'unavailable', 'Not available now. Send it again later.');
+const down = receipted(503, 'unavailable', 'Not available now. Send it again later.');
 
 export const NOT_POST = { ...notPost, headers: { ...notPost.headers, allow: 'POST' } };
 export const DOWN = { ...down, headers: { ...down.headers, 'retry-after': '1' } };
-export const HANDLED = answered(200, 'handled', 'Handled.');
-export const DUPLICATE = answered(200, 'duplicate', 'Done before.');
-export const FAILED = answered(500, 'failed', 'The webhook could not be handled. Send it again.');
+export const HANDLED = receipted(200, 'handled', 'Handled.');
+export const DUPLICATE = receipted(200, 'duplicate', 'Done before.');
+const failed = [500, 'failed', 'The webhook could not be handled. Send it again.'] as const;
+export const FAILED = receipted(...failed);
+/** Before there was a delivery. */
+export const FAILED_EARLY = answered(...failed);
 
 const paid = Buffer.from(loadFixture('order:paid').body).toString();
 
@@ -157,11 +183,13 @@ export const REFUSED: readonly (readonly [name: string, request: Refused, expect
   [
     'an order without an id',
     signed(Buffer.from('{"status":100,"email":"buyer@example.com"}')),
-    answered(422, 'rejected', 'The payload does not fit its event.', ['id is not as expected']),
+    receipted(422, 'rejected', 'The payload does not fit its event.', ['id is not as expected']),
   ],
   [
     'an order that is not paid, as paid',
     signed(Buffer.from('{"id":"ord_1","status":0,"email":"buyer@example.com"}')),
-    answered(422, 'rejected', 'The payload does not fit its event.', ['status is not as expected']),
+    receipted(422, 'rejected', 'The payload does not fit its event.', [
+      'status is not as expected',
+    ]),
   ],
 ];

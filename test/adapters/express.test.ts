@@ -40,7 +40,8 @@ describe.each([
     app.post('/webhooks', toExpress(receiver));
     const response = await post(app, '/webhooks');
     expect(response.status).toBe(200);
-    expect(response.body).toEqual({ message: 'Handled.', outcome: 'handled' });
+    const receipt = response.headers['webhook-receipt'];
+    expect(response.body).toEqual({ message: 'Handled.', outcome: 'handled', receipt });
     expect(response.headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(response.text.length),

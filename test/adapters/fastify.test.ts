@@ -3,7 +3,7 @@ import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toFastify } from 'storefront-webhooks/fastify';
 import { expect, test } from 'vitest';
 import { SECRET } from './apps/inside/contract.js';
-import { HANDLED, orderOf, webhook } from './corpus.js';
+import { HANDLED, orderOf, webhook, withoutCode } from './corpus.js';
 
 const payload = orderOf(1_000);
 const signed = Object.fromEntries(webhook(payload, 'whl_1'));
@@ -23,7 +23,7 @@ test('answers inject() at once, as Fastify’s users test their routes', async (
     headers: signed,
     payload,
   });
-  expect(response).toMatchObject({ statusCode: 200, body: HANDLED.body });
+  expect([response.statusCode, withoutCode(response.body)]).toEqual([200, HANDLED.body]);
   // And not closed, as after a body that was refused before it came.
   expect(response.headers.connection).toBe('keep-alive');
 });
@@ -33,7 +33,7 @@ test.each(['', ';;;', 'json', 'application/', 'application/json, application/jso
   async (type) => {
     const headers = { ...signed, 'Content-Type': type };
     const response = await setUp().inject({ method: 'POST', url: '/webhooks', headers, payload });
-    expect(response).toMatchObject({ statusCode: 200, body: HANDLED.body });
+    expect([response.statusCode, withoutCode(response.body)]).toEqual([200, HANDLED.body]);
   },
 );
 
@@ -53,7 +53,7 @@ test('has the application’s hooks see its answers', async () => {
   const app = setUp();
   const seen: unknown[] = [];
   app.addHook('onSend', async (_request, reply, body) => {
-    seen.push([reply.statusCode, body]);
+    seen.push([reply.statusCode, withoutCode(`${body}`)]);
     return body;
   });
   await app.inject({ method: 'POST', url: '/webhooks', headers: signed, payload });
