@@ -148,9 +148,9 @@ class Running {
     let result: Result;
     for (let tried = 1; ; tried++) {
       result = await receiver.process(delivery);
-      const isLater = result.outcome === 'busy' || result.outcome === 'unavailable';
-      if (!isLater || tried === MAX_TRIES) break;
-      const { retryAfterMs = 500 } = result as { retryAfterMs?: number };
+      if (result.outcome !== 'busy' && result.outcome !== 'unavailable') break;
+      if (tried === MAX_TRIES) break;
+      const { retryAfterMs = 500 } = result;
       await pause(Math.min(Math.max(retryAfterMs, 100 * 2 ** tried), MAX_PAUSE_MS), signal);
     }
     this.#isDown = result.outcome === 'unavailable';
