@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { createClient } from 'storefront-webhooks/api';
 import {
   createSandbox,
   Refusal,
@@ -18,6 +19,7 @@ interface Flags {
   readonly unknowns?: 'vary';
   readonly seed?: number;
   readonly seedShop?: true;
+  readonly endpoint?: string;
 }
 
 /** `sandbox`: serves the provider's service on this machine, until it is interrupted. */
@@ -49,9 +51,10 @@ export function addSandbox(program: Command, printer: Printer): void {
     )
     .option('--seed <number>', 'what --unknowns picks by', toNumber)
     .option('--seed-shop', 'fill the shop of sk_test_demo with products, orders and customers')
+    .option('--endpoint <url>', 'send the webhooks of sk_test_demo there: orders that are paid')
     .addHelpText(
       'after',
-      '\nExample:\n  npx storefront-webhooks sandbox --port 4010 --db shop.db --seed-shop',
+      '\nExample:\n  npx storefront-webhooks sandbox --seed-shop --endpoint http://localhost:3000/webhooks',
     )
     .action((flags: Flags) => run(flags, printer));
 }
@@ -64,6 +67,7 @@ async function run(flags: Flags, printer: Printer): Promise<void> {
   }
   const { url, demo, close } = await serve(flags);
   if (flags.seedShop) await fill(demo, printer);
+  if (flags.endpoint !== undefined) await register(url, flags.endpoint);
   const secret = flags.webhookSecret ?? 'whsec_sk_test_demo';
   const account = { url, key: 'sk_test_demo', secret };
   const addresses = {
@@ -71,17 +75,22 @@ async function run(flags: Flags, printer: Printer): Promise<void> {
     shop: `${url}/shop/demo`,
     document: `${url}/openapi.json`,
   };
-  printer.found({ ...account, ...addresses }, () => [
-    printer.paint.bold(`The storefront is at ${url}`),
-    `  API          ${addresses.api}`,
-    `  key          ${account.key}, or any other sk_test_…: each is an account of its own`,
-    `  secret       ${secret}`,
-    `  document     ${addresses.document}`,
-    `  shop         ${addresses.shop}`,
-    '',
-    'Try:',
-    `  curl -H 'Authorization: Bearer ${account.key}' ${addresses.api}`,
-  ]);
+  const { endpoint } = flags;
+  printer.found(
+    { ...account, ...addresses, ...(endpoint === undefined ? {} : { endpoint }) },
+    () => [
+      printer.paint.bold(`The storefront is at ${url}`),
+      `  API          ${addresses.api}`,
+      `  key          ${account.key}, or any other sk_test_…: each is an account of its own`,
+      `  secret       ${secret}`,
+      `  document     ${addresses.document}`,
+      `  shop         ${addresses.shop}`,
+      ...(endpoint === undefined ? [] : [`  webhooks to  ${endpoint}`]),
+      '',
+      'Try:',
+      `  curl -H 'Authorization: Bearer ${account.key}' ${addresses.api}`,
+    ],
+  );
   await interrupted();
   await close();
 }
@@ -106,6 +115,13 @@ async function serve(flags: Flags) {
       await sandbox.close();
     },
   };
+}
+
+/** Where a file has kept the account, the endpoint may be there already. */
+async function register(baseUrl: string, url: string): Promise<void> {
+  const { webhookEndpoints } = createClient({ baseUrl, auth: { accessToken: 'sk_test_demo' } });
+  for await (const endpoint of webhookEndpoints.list()) if (endpoint.url === url) return;
+  await webhookEndpoints.create({ url, events: ['order:paid', 'order:updated'] });
 }
 
 /** Where a file has kept the shop, it is there already. */

@@ -1,10 +1,15 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { createReceiver, isPaid } from 'storefront-webhooks';
+import { createClient } from 'storefront-webhooks/api';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { describe, expect, test, vi } from 'vitest';
+import * as z from 'zod';
 import { start } from '../support/start.js';
 
 const CLI = ['--import', 'tsx', 'src/cli/index.ts'];
@@ -14,6 +19,30 @@ const run = (args: readonly string[], env = {}) =>
     encoding: 'utf8',
     env: { ...process.env, ...env },
   });
+
+/** A customer buys and pays. */
+async function buy(origin: string): Promise<void> {
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: 'Bearer sk_test_demo', 'content-type': 'application/json' };
+    const response = await fetch(origin + path, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    return z.object({ id: z.string() }).parse(await response.json());
+  };
+  const product = await post('/api/v2/products', {
+    title: 'First product',
+    description: 'The first.',
+    product_type: 'serials',
+    price: '9.90',
+    currency: 'EUR',
+    gateways: ['paypal'],
+    info: 'AAAA-1111,BBBB-2222,CCCC-3333',
+  });
+  const order = await post('/sandbox/orders', { product_id: product.id });
+  await post(`/sandbox/orders/${order.id}/pay`, {});
+}
 
 const textOf = async ({ origin }: { origin: string }) =>
   (await fetch(`${origin}/shop/demo`)).text();
@@ -44,6 +73,43 @@ describe('storefront-webhooks sandbox', () => {
       expect(await textOf(sandbox)).toMatch(/First product[\s\S]*2 in stock/);
     } finally {
       await sandbox.stop();
+    }
+  });
+
+  test('sends the webhooks of its account to --endpoint, which is kept once', async () => {
+    const outcomes: string[] = [];
+    const receiver = createReceiver({
+      secret: 'whsec_sk_test_demo',
+      hooks: { onOutcome: ({ outcome, event }) => outcomes.push(`${event} ${outcome}`) },
+    }).on(['order:paid', 'order:updated'], () => {}, { name: 'deliver', when: isPaid });
+    const shop = createServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
+    await once(shop, 'listening');
+    const { port } = shop.address() as AddressInfo;
+    const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+    const endpoint = `http://127.0.0.1:${port}/webhooks`;
+    const args = ['--port', '0', '--db', join(folder, 'shop.db'), '--endpoint', endpoint];
+    const auth = { accessToken: 'sk_test_demo' };
+    try {
+      for (const _ of [1, 2]) {
+        const sandbox = await start(process.execPath, [...CLI, 'sandbox', ...args]);
+        try {
+          expect(sandbox.output()).toContain(endpoint);
+          const client = createClient({ baseUrl: sandbox.origin, auth });
+          expect(await client.webhookEndpoints.list()).toMatchObject({
+            items: [{ url: endpoint }],
+          });
+          await buy(sandbox.origin);
+          await vi.waitFor(() => expect(outcomes).toContain('order:paid handled'), 10_000);
+          outcomes.length = 0;
+          sandbox.terminate();
+          expect(await sandbox.ended).toBe(0);
+        } finally {
+          await sandbox.stop();
+        }
+      }
+    } finally {
+      shop.close();
+      rmSync(folder, { recursive: true });
     }
   });
 
