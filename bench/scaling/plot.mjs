@@ -1,5 +1,5 @@
 /**
- * Draws docs/plots/*.svg, and writes the tables of docs/scaling.md, from docs/plots/costs.json and
+ * Draws docs/plots/*.svg, and writes the tables of docs/scaling.md and its like, from docs/plots/costs.json and
  * docs/plots/metrics.json, which it only reads. The same input gives the same bytes.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -26,8 +26,10 @@ for (const [name, chart] of Object.entries(charts)) {
   writeFileSync(new URL(`plots/${name}.svg`, docs), await toSvg(chart));
 }
 
-const page = new URL('scaling.md', docs);
-writeFileSync(page, fill(readFileSync(page, 'utf8'), tables(measured, allStorms)));
+const pages = ['scaling.md', 'performance.md', 'outage.md'].map((page) => new URL(page, docs));
+const texts = pages.map((page) => readFileSync(page, 'utf8'));
+const filled = fill(texts, tables(measured, allStorms));
+for (const [at, page] of pages.entries()) writeFileSync(page, filled[at]);
 
 function readJson(path) {
   return JSON.parse(readFileSync(new URL(path, docs), 'utf8'));

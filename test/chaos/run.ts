@@ -1,5 +1,5 @@
 /**
- * Measures what docs/reliability.md promises: `npm run chaos`, or `npm run chaos -- --short`.
+ * Measures what docs/chaos.md says: `npm run chaos`, or `npm run chaos -- --short`.
  *
  * On each durable store, against real servers that it starts itself:
  *

@@ -185,25 +185,17 @@ npx storefront-webhooks dead redrive shop.db --where event=order:paid --to http:
 
 ## recover
 
-What your receiver never answered, out of the provider's log, through your own handlers: [recovery.md](recovery.md). Without \`--apply\` it only lists:
-
-${recovery[0]}
-
-${recovery[1]}
+What your receiver never answered, out of the provider's log, through your own handlers: [recovery.md](recovery.md). Without \`--apply\` it only lists.
 
 \`--receiver\` is the file that exports your receiver; importing it must not start a server. The API's access token is in the variable \`ACCESS_TOKEN\`, in another one (\`--token-env\`), or in a file (\`--token-file\`); for \`--email\` with an API key, it is in \`API_KEY\` (\`--api-key-env\`). In a pipe, the last line of JSON is the summary: it has \`complete\`.
 
 ## reconcile
 
-Where the provider's orders and what your shop has delivered do not agree, with the flags of \`recover\`: [recovery.md](recovery.md#reconcile). \`--csv\` is for a spreadsheet.
-
-${compared}
+Where the provider's orders and what your shop has delivered do not agree, with the flags of \`recover\`: [reconcile.md](reconcile.md). \`--csv\` is for a spreadsheet.
 
 ## drill
 
-Three days of a shop in which everything goes wrong, on a real store, and a count of the goods:
-
-${drill}
+Three days of a shop in which everything goes wrong, on a real store, and a count of the goods: [recovery.md](recovery.md#the-drill).
 
 \`--html\` and \`--svg\` draw it; \`--store\` takes your PostgreSQL, Redis or SQLite.
 
@@ -218,5 +210,6 @@ npx storefront-webhooks completion fish > ~/.config/fish/completions/storefront-
     await expect(guide).toMatchFileSnapshot('../../docs/cli.md');
     const ofRecovery = readFileSync('docs/recovery.md', 'utf8');
     for (const block of [...recovery, drill]) expect(ofRecovery).toContain(block);
+    expect(readFileSync('docs/reconcile.md', 'utf8')).toContain(compared);
   },
 );

@@ -5,9 +5,6 @@ import { type SectionTest, testsOf } from './tests.js';
 
 /** `docs/evidence.md`: what is known of each rule of the specification. */
 export function toDocument(tests: readonly SectionTest[]): string {
-  const rules = Object.values(RULES).flat();
-  const count = (kind: ReturnType<typeof kindOf>) =>
-    rules.filter(([, evidence]) => kindOf(evidence) === kind).length;
   const sections = Object.entries(RULES).map(([section, rules]) => {
     const rows = rules.map((rule) => toRow(section, rule, tests));
     return `## ${section}\n\n| rule | what is known | by |\n|---|---|---|\n${rows.join('\n')}\n`;
@@ -27,6 +24,20 @@ How far the sandbox is the service of the specification, rule by rule.
 A number in brackets says how many tests have a name that begins so.
 
 ${sections.join('\n')}`;
+}
+
+/** What README.md says of it, between its markers. */
+export function inShort(): string {
+  return `| | |
+|---|---|
+| Proven | [${count('stated')} rules](docs/evidence.md) of the provider's specification, each by tests that name it. [No order lost, none twice](docs/chaos.md), while processes are killed. |
+| Assumed | ${count('assumed')} things that it does not show: options of the sandbox. |
+| Not promised | ${count('unknown')} things of which nothing is known. That a handler which a crash interrupts runs once [without a ledger](docs/once.md#exactly-once-with-a-ledger). That a body is new: [its signature has no time](docs/security.md). |`;
+}
+
+function count(kind: ReturnType<typeof kindOf>): number {
+  const rules = Object.values(RULES).flat();
+  return rules.filter(([, evidence]) => kindOf(evidence) === kind).length;
 }
 
 function kindOf(evidence: Evidence): 'stated' | 'assumed' | 'unknown' {

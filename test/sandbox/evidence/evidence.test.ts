@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { UNKNOWNS } from '../../../src/sandbox/unknowns.js';
-import { toDocument } from './document.js';
+import { inShort, toDocument } from './document.js';
 import { RULES } from './rules.js';
 import { readSpecification } from './specification.js';
 import { collectTests, testsOf } from './tests.js';
@@ -13,6 +13,14 @@ const rules = Object.entries(RULES).flatMap(([section, rules]) =>
 
 test('docs/evidence.md has each rule, and what is known of it', async () => {
   await expect(toDocument(tests)).toMatchFileSnapshot('../../../docs/evidence.md');
+});
+
+test('README.md says how many are proven, assumed and not known', async () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const markers = /(<!-- known -->\n).*?(?=<!-- \/known -->)/s;
+  expect(readme).toMatch(markers);
+  const filled = readme.replace(markers, (_, begin) => `${begin}${inShort()}\n`);
+  await expect(filled).toMatchFileSnapshot('../../../README.md');
 });
 
 test('every test that a rule names is there', () => {

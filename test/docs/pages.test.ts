@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { anchors, blocks, PAGES, type Page, prose } from './pages.js';
+
+const byPath = new Map(PAGES.map((page) => [page.path, page]));
+const docs = PAGES.filter(({ path }) => path === 'README.md' || path.startsWith('docs/'));
+const lines = ({ text }: Page) => text.trimEnd().split('\n').length;
+
+/** Where the links of a page lead within the repository. */
+function links(page: Page): { target: string; anchor: string | undefined }[] {
+  return Array.from(prose(page).matchAll(/\]\((?!https:\/\/)([^)\s]*)\)/g), ([, link = '']) => {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? page.path : normalize(join(dirname(page.path), path));
+    return { target: target.replace(/\/$/, ''), anchor };
+  });
+}
+
+describe('the pages', () => {
+  test('README.md is one page: at most 180 lines and 1,100 words', () => {
+    const text = readFileSync('README.md', 'utf8');
+    expect(text.split('\n').length).toBeLessThanOrEqual(180);
+    expect(text.split(/\s+/).length).toBeLessThanOrEqual(1_100);
+  });
+
+  test('no page that is written by hand is longer than 200 lines', () => {
+    const long = docs.filter((page) => !page.isGenerated && lines(page) > 200);
+    expect(long.map((page) => `${page.path}: ${lines(page)}`)).toEqual([]);
+  });
+
+  test('no link is dead, and no anchor', () => {
+    const dead = PAGES.flatMap((page) =>
+      links(page)
+        .filter(({ target, anchor }) => {
+          if (!existsSync(target)) return true;
+          const of = byPath.get(target);
+          return anchor !== undefined && !(of && anchors(of).includes(anchor));
+        })
+        .map(({ target, anchor = '' }) => `${page.path}: ${target}#${anchor}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  test('no link leads to what the package does not hold', () => {
+    const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const held = [...files, 'README.md', 'LICENSE', 'package.json'];
+    const outside = docs
+      .flatMap((page) => links(page).map(({ target }) => `${page.path}: ${target}`))
+      .filter((link) => !held.some((path) => link.split(': ')[1]?.startsWith(path)));
+    expect(outside).toEqual([]);
+  });
+
+  test('each is reached from README.md', () => {
+    const reached = new Set(['README.md']);
+    for (const path of reached) {
+      const page = byPath.get(path);
+      for (const { target } of page ? links(page) : []) {
+        if (byPath.has(target)) reached.add(target);
+        else if (existsSync(target) && statSync(target).isDirectory())
+          for (const { path } of docs) if (path.startsWith(`${target}/`)) reached.add(path);
+      }
+    }
+    expect(docs.filter(({ path }) => !reached.has(path)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('what the pages name', () => {
+  test('of scripts is in package.json', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    // Examples may be projects of their own.
+    const ours = PAGES.filter(({ path }) => !path.startsWith('examples/'));
+    const named = ours.flatMap(({ path, text }) =>
+      Array.from(text.matchAll(/\bnpm run (?!-)([\w-]+)/g), ([, script = '']) => [path, script]),
+    );
+    expect(named.filter(([, script = '']) => !(script in scripts))).toEqual([]);
+  });
+
+  test('of commands and their options, the command line has', { timeout: 60_000 }, () => {
+    const help = new Map<string, string>();
+    const helpOf = (command: string) => {
+      const args = ['--import', 'tsx', 'src/cli/index.ts', ...command.split(' '), '--help'];
+      const text = help.get(command) ?? execFileSync(process.execPath, args, { encoding: 'utf8' });
+      help.set(command, text);
+      return text;
+    };
+    const unknown = PAGES.flatMap((page) =>
+      Array.from(
+        page.text
+          .replaceAll('\\\n', ' ')
+          .matchAll(/npx storefront-webhooks ((?:dead )?[a-z]+)([^\n`]*)/g),
+        ([, command = '', rest = '']) =>
+          Array.from(rest.matchAll(/(?<= )--[a-z-]+/g), ([flag]) => flag)
+            .filter((flag) => !new RegExp(`${flag}\\b`).test(helpOf(command)))
+            .map((flag) => `${page.path}: ${command} ${flag}`),
+      ).flat(),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test('of what is imported, the package exports', () => {
+    const exported = new Set<string>();
+    let from = '';
+    for (const line of readFileSync('test/package/surface.txt', 'utf8').split('\n')) {
+      if (line.startsWith(' ')) exported.add(`${line.trim()} from ${from}`);
+      else from = line.replace(/^\./, 'storefront-webhooks');
+    }
+    const named = docs.flatMap((page) =>
+      Array.from(
+        prose(page).matchAll(/`(\w+)(?:\([^`]*\))?` from `(storefront-webhooks[\w/-]*)`/g),
+        ([, name = '', subpath = '']) => `${name} from ${subpath}`,
+      ),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((name) => !exported.has(name))).toEqual([]);
+  });
+
+  test('of blocks, each has a language that a test reads or that says what it is', () => {
+    const languages = ['ts', 'sh', 'console', 'json', 'jsonc', 'js', 'sql', ''];
+    const found = docs.flatMap((page) =>
+      Array.from(page.text.matchAll(/^```([^\n]*)\n.*?^```$/gms), ([, name = '']) => name),
+    );
+    expect(found.filter((name) => !languages.includes(name))).toEqual([]);
+    expect(
+      docs.flatMap((page) => blocks(page, 'json')).map((code) => JSON.parse(code)),
+    ).not.toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A page that users read, by its path in the repository. */
+export interface Page {
+  readonly path: string;
+  readonly text: string;
+  /** Written by a command, so that it is as long as what it lists. */
+  readonly isGenerated: boolean;
+}
+
+const GENERATED = /^docs\/(api\/|evidence|options|errors)/;
+
+export const PAGES: readonly Page[] = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'examples/README.md',
+  ...readdirSync('docs', { encoding: 'utf8', recursive: true })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+].map((path) => ({
+  path,
+  text: readFileSync(path, 'utf8'),
+  isGenerated: GENERATED.test(path),
+}));
+
+/** The code of a page's blocks in a language. */
+export function blocks({ text }: Page, language: string): string[] {
+  const fence = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms');
+  return Array.from(text.matchAll(fence), ([, code = '']) => code);
+}
+
+/** What a page says outside of its blocks of code. */
+export function prose({ text }: Page): string {
+  return text.replace(/^```.*?^```$/gms, '');
+}
+
+/** The names that a link to the page may end in, made as a forge makes them. */
+export function anchors(page: Page): string[] {
+  const named = Array.from(page.text.matchAll(/<a (?:id|name)="([^"]+)"/g), ([, id = '']) => id);
+  const headings = Array.from(prose(page).matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replace(/[^\p{L}\p{N}\- _]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return [...headings, ...named];
+}
