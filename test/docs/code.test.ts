@@ -35,7 +35,7 @@ function compile(examples: readonly string[]): string[][] {
   );
 }
 
-describe('every example in the README and the docs', () => {
+describe('every example of the pages', () => {
   test('compiles, and a mistake would be noticed', { timeout: 60_000 }, () => {
     const examples = everything.flatMap((page: Page) => blocks(page, 'ts'));
     expect(examples.length).toBeGreaterThan(50);

@@ -1,4 +1,4 @@
-/** What the README's examples take for granted: what they have imported before, and the reader's own program. */
+/** What the examples of the pages take for granted: what they have imported before, and the reader's own program. */
 import type { Server } from 'node:http';
 import type {
   D1Database,

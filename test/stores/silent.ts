@@ -20,7 +20,7 @@ export interface SilentClient {
   ports(): readonly number[];
   /** @param ports - Of the proxies, one for each server. */
   open(ports: readonly number[]): Promise<Silenced>;
-  /** Whether it has the limits that the README gives it, and comes back out of a black hole, too. */
+  /** Whether it has the limits that docs/stores.md gives it, and comes back out of a black hole, too. */
   readonly isLimited: boolean;
   /** Whether it may use another connection for each call, so that silent ones are none of its concern. */
   readonly opensAnew?: boolean;

@@ -1,4 +1,4 @@
-/** As the README has it: a connection that says nothing any more is given up. Without, it is waited for. */
+/** As docs/stores.md has it: a connection that says nothing any more is given up. Without, it is waited for. */
 const hasLimits = process.env.CHAOS_CLIENTS !== 'plain';
 const SILENT_MS = 5_000;
 

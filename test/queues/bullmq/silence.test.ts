@@ -7,7 +7,7 @@ import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.j
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
 import { enqueue, newDelivery } from '../deliveries.js';
 
-/** As the README has them. */
+/** As docs/stores.md has them. */
 const QUEUE = { maxRetriesPerRequest: 1, socketTimeout: 5_000 };
 // Longer than BullMQ waits for a job, which is 10 s at most.
 const WORKER = { maxRetriesPerRequest: null, socketTimeout: 12_000 };

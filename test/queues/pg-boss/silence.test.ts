@@ -6,7 +6,7 @@ import { startFaultyProxy } from '../../support/faulty-proxy.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { enqueue, newDelivery } from '../deliveries.js';
 
-// As in the README, but sooner: query_timeout is 10 s there.
+// As in docs/queues.md, but sooner: query_timeout is 10 s there.
 const limits = { query_timeout: 4_000, connectionTimeoutMillis: 5_000, keepAlive: true, max: 4 };
 
 withPostgres('connections of pg-boss that fall silent', () => {

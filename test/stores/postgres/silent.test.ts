@@ -66,7 +66,7 @@ withPostgres('on connections to PostgreSQL that carry nothing', () => {
   });
 });
 
-/** As in the README. */
+/** As in docs/stores.md. */
 function socket({ host: [host], port: [port] }: { host: string[]; port: number[] }) {
   const connection = connect(port ?? 5432, host);
   const end = () => connection.destroy();
