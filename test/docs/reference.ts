@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { entryPoints } from '../../tsup.config.js';
+
+/** Of docs/api: a page for each subpath, and what it says, out of the doc comments. */
+export function makeReference(): ReadonlyMap<string, string> {
+  // Below the repository, so that its packages are found.
+  mkdirSync('node_modules/.cache', { recursive: true });
+  const folder = mkdtempSync('node_modules/.cache/reference-');
+  try {
+    for (const [name, source] of Object.entries(entryPoints)) {
+      writeFileSync(join(folder, `${name}.ts`), `export * from '${resolve(source)}';\n`);
+    }
+    const write = (file: string, json: object) =>
+      writeFileSync(join(folder, file), JSON.stringify(json));
+    write('tsconfig.json', {
+      extends: resolve('tsconfig.json'),
+      compilerOptions: { allowImportingTsExtensions: true },
+      include: ['*.ts'],
+      exclude: [],
+    });
+    write('typedoc.json', {
+      entryPoints: Object.keys(entryPoints).map((name) => `./${name}.ts`),
+      tsconfig: './tsconfig.json',
+      // npm run types checks them.
+      skipErrorChecking: true,
+      plugin: ['typedoc-plugin-markdown'],
+      out: './pages',
+      name: 'Reference',
+      readme: 'none',
+      router: 'module',
+      modulesFileName: 'README',
+      entryFileName: 'README',
+      pageTitleTemplates: { module: 'storefront-webhooks/{name}' },
+      disableSources: true,
+      excludePrivate: true,
+      excludeExternals: true,
+      hideBreadcrumbs: true,
+      hidePageHeader: true,
+      useCodeBlocks: true,
+      parametersFormat: 'table',
+      interfacePropertiesFormat: 'table',
+      classPropertiesFormat: 'table',
+      typeAliasPropertiesFormat: 'table',
+      logLevel: 'Error',
+    });
+    const typedoc = ['node_modules/typedoc/bin/typedoc', '--options', join(folder, 'typedoc.json')];
+    execFileSync(process.execPath, typedoc, { stdio: 'inherit' });
+    const pages = join(folder, 'pages');
+    return new Map(
+      readdirSync(pages).map((file) => {
+        const text = readFileSync(join(pages, file), 'utf8').replace(
+          'storefront-webhooks/index',
+          'storefront-webhooks',
+        );
+        return [file, `${text.trimEnd()}\n`];
+      }),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
