@@ -38,12 +38,16 @@ export function prose({ text }: Page): string {
 /** The names that a link to the page may end in, made as a forge makes them. */
 export function anchors(page: Page): string[] {
   const named = Array.from(page.text.matchAll(/<a (?:id|name)="([^"]+)"/g), ([, id = '']) => id);
-  const headings = Array.from(prose(page).matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
-    heading
+  const counts = new Map<string, number>();
+  const headings = Array.from(prose(page).matchAll(/^#+ (.*)$/gm), ([, heading = '']) => {
+    const anchor = heading
       .toLowerCase()
       .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
       .replace(/[^\p{L}\p{N}\- _]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+      .replaceAll(' ', '-');
+    const before = counts.get(anchor) ?? 0;
+    counts.set(anchor, before + 1);
+    return before === 0 ? anchor : `${anchor}-${before}`;
+  });
   return [...headings, ...named];
 }
