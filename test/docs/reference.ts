@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { entryPoints } from '../../tsup.config.js';
+import { anchors } from './pages.js';
 
 /** Of docs/api: a page for each subpath, and what it says, out of the doc comments. */
 export function makeReference(): ReadonlyMap<string, string> {
@@ -54,7 +55,12 @@ export function makeReference(): ReadonlyMap<string, string> {
           'storefront-webhooks/index',
           'storefront-webhooks',
         );
-        return [file, `${text.trimEnd()}\n`];
+        const there = anchors({ path: file, text, isGenerated: true });
+        // It numbers what is shown once, where the sources have it twice.
+        const linked = text.replace(/\(#([\w-]+)-\d+\)/g, (link, anchor) =>
+          there.includes(link.slice(2, -1)) ? link : `(#${anchor})`,
+        );
+        return [file, `${linked.trimEnd()}\n`];
       }),
     );
   } finally {
