@@ -4,13 +4,16 @@ import { join, resolve } from 'node:path';
 import { entryPoints } from '../../tsup.config.js';
 import { anchors } from './pages.js';
 
+const { index = '', ...others } = entryPoints;
+const modules = { 'storefront-webhooks': index, ...others };
+
 /** Of docs/api: a page for each subpath, and what it says, out of the doc comments. */
 export function makeReference(): ReadonlyMap<string, string> {
   // Below the repository, so that its packages are found.
   mkdirSync('node_modules/.cache', { recursive: true });
   const folder = mkdtempSync('node_modules/.cache/reference-');
   try {
-    for (const [name, source] of Object.entries(entryPoints)) {
+    for (const [name, source] of Object.entries(modules)) {
       writeFileSync(join(folder, `${name}.ts`), `export * from '${resolve(source)}';\n`);
     }
     const write = (file: string, json: object) =>
@@ -22,7 +25,7 @@ export function makeReference(): ReadonlyMap<string, string> {
       exclude: [],
     });
     write('typedoc.json', {
-      entryPoints: Object.keys(entryPoints).map((name) => `./${name}.ts`),
+      entryPoints: Object.keys(modules).map((name) => `./${name}.ts`),
       tsconfig: './tsconfig.json',
       // npm run types checks them.
       skipErrorChecking: true,
@@ -52,8 +55,8 @@ export function makeReference(): ReadonlyMap<string, string> {
     return new Map(
       readdirSync(pages).map((file) => {
         const text = readFileSync(join(pages, file), 'utf8').replace(
-          'storefront-webhooks/index',
-          'storefront-webhooks',
+          '# storefront-webhooks/storefront-webhooks',
+          '# storefront-webhooks',
         );
         const there = anchors({ path: file, text, isGenerated: true });
         // It numbers what is shown once, where the sources have it twice.
@@ -66,4 +69,11 @@ export function makeReference(): ReadonlyMap<string, string> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+// As a script.
+if (process.argv[1] === import.meta.filename) {
+  rmSync('docs/api', { recursive: true, force: true });
+  mkdirSync('docs/api');
+  for (const [file, text] of makeReference()) writeFileSync(join('docs/api', file), text);
 }
