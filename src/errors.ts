@@ -60,7 +60,7 @@ export class UsageError extends TypeError {
   override readonly name = 'UsageError';
   readonly code: UsageErrorCode;
 
-  constructor(code: UsageErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: UsageErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super(message, options);
     this.code = code;
   }
@@ -116,7 +116,7 @@ export class WebhookError extends Error {
   override readonly name = 'WebhookError';
   readonly code: WebhookErrorCode;
 
-  constructor(code: WebhookErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: WebhookErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super(message, options);
     this.code = code;
   }

@@ -24,6 +24,12 @@ export const PAGES: readonly Page[] = [
   isGenerated: GENERATED.test(path),
 }));
 
+export function pageAt(path: string): Page {
+  const page = PAGES.find((each) => each.path === path);
+  if (!page) throw new Error(`There is no page ${path}.`);
+  return page;
+}
+
 /** The code of a page's blocks in a language. */
 export function blocks({ text }: Page, language: string): string[] {
   const fence = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms');

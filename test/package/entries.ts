@@ -23,10 +23,14 @@ export function readManifest(): { readonly text: string; readonly expected: stri
       require: { types: `./dist/${name}.d.cts`, default: `./dist/${name}.cjs` },
     },
   ]);
+  // TypeScript with the resolution of Node 10, which `module: commonjs` has until 5.9, reads no exports.
+  const typed = Object.values(subpaths).filter((name) => name !== 'index');
+  const typesVersions = Object.fromEntries(typed.map((name) => [name, [`./dist/${name}.d.cts`]]));
   const peers = Object.keys(manifest.peerDependencies);
   const expected = {
     ...manifest,
     exports: { ...Object.fromEntries(exported), './package.json': './package.json' },
+    typesVersions: { '*': typesVersions },
     peerDependenciesMeta: Object.fromEntries(peers.map((peer) => [peer, { optional: true }])),
   };
   return { text, expected: `${JSON.stringify(expected, null, 2)}\n` };

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'vitest';
+import { freePort } from './free-port.js';
 
 /** A PostgreSQL server of its own, with an empty database. */
 export interface PostgresServer {
@@ -50,7 +50,7 @@ export async function startPostgres(
   const initdb = ['-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--no-locale', '-N'];
   await finish(run('initdb', initdb, { cwd: folder, ...user }));
 
-  const port = await freePort();
+  const port = await freePort(HOST);
   const args = ['-D', data, '-h', HOST, '-p', `${port}`, '-k', folder];
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
   let child: Run | undefined;
@@ -157,14 +157,4 @@ function notRoot(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('It has no port.');
-  return address.port;
 }
