@@ -1,44 +1,24 @@
 import * as fc from 'fast-check';
 import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
-import { type RecoverOptions, type RecoveryProgress, recover } from 'storefront-webhooks/recovery';
+import type { RecoverOptions, RecoveryProgress } from 'storefront-webhooks/recovery';
 import { describe, expect, test } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import {
   ago,
+  answered,
   DAY,
   ENDPOINT,
   type Entry,
   entry,
   MINUTE,
-  NOW,
   openShop,
   type Provided,
   paid,
   provider,
+  recoverFrom,
   URL,
 } from './provider.js';
-
-type Shop = ReturnType<typeof openShop>;
-
-function recoverFrom(
-  provided: Provided,
-  { receiver }: Pick<Shop, 'receiver'>,
-  options: Partial<RecoverOptions> = {},
-) {
-  const client = options.client ?? provider(provided);
-  const fast = { perSecond: Number.POSITIVE_INFINITY, now: NOW, apply: true };
-  return recover({ receiver, client, url: URL, ...fast, ...options });
-}
-
-/** The entry that the provider writes of what a receiver has answered. */
-async function answered(shop: Pick<Shop, 'receiver'>, one: Entry): Promise<Entry> {
-  const { status, headers, body } = await deliver(shop.receiver, one.payload, {
-    event: `${one.event}`,
-    id: one.id,
-  });
-  return { ...one, response_code: status, response: body, response_headers: { ...headers } };
-}
 
 describe('what counts as missed', () => {
   test.each<[string, Partial<Record<string, unknown>>, string | undefined]>([
@@ -75,6 +55,26 @@ describe('what counts as missed', () => {
       { response_code: 200, response: null, response_headers: null },
       'foreign',
     ],
+    ['answered 103', { response_code: 103 }, 'refused'],
+    ['of no answer, not even a 0', { response_code: undefined }, 'unanswered'],
+    [
+      'a 0 that is young, of the last retry',
+      { response_code: 0, updated_at: ago(MINUTE) },
+      undefined,
+    ],
+    [
+      'a 0 that was made just now, and not changed',
+      { response_code: 0, retries: 0, updated_at: null, created_at: ago(MINUTE) },
+      undefined,
+    ],
+    ['refused a moment ago, with no retry left', { updated_at: ago(MINUTE) }, 'refused'],
+    [
+      'refused a moment ago, with a retry that has no time yet',
+      { retries: 2, updated_at: ago(MINUTE) },
+      undefined,
+    ],
+    ['the same path of another shop', { url: 'https://other.example/webhooks' }, undefined],
+    ['an address that is none', { url: 'webhooks' }, undefined],
     ['another address', { url: 'https://shop.example/other' }, undefined],
     ['the address with a query', { url: `${URL}/?shop=1` }, 'refused'],
     ['before `since`', { created_at: ago(8 * DAY) }, undefined],
