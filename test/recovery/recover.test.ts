@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
-import type { RecoverOptions, RecoveryProgress } from 'storefront-webhooks/recovery';
+import { type RecoverOptions, type RecoveryProgress, recover } from 'storefront-webhooks/recovery';
 import { describe, expect, test } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
@@ -12,6 +12,7 @@ import {
   type Entry,
   entry,
   MINUTE,
+  NOW,
   openShop,
   type Provided,
   paid,
@@ -255,6 +256,12 @@ describe('what was missed', () => {
     expect(shop.delivered).toEqual([]);
   });
 
+  test('may be given more time than five minutes', async () => {
+    const logs = [entry(1, { response_code: 0, retries: 0 })];
+    const { log } = await recoverFrom({ logs }, openShop(), { pendingAfter: 2 * 60 * MINUTE });
+    expect(log).toMatchObject({ waiting: 1, unanswered: 0 });
+  });
+
   test('is only listed without apply', async () => {
     const shop = openShop();
     const { deliveries, applied } = await recoverFrom({ logs: [entry(1)] }, shop, { apply: false });
@@ -423,6 +430,15 @@ describe('the provider', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(((requests - 1) * 1000) / 20 - 5);
   });
 
+  test('is asked five times a second where nobody says how often', async () => {
+    const { receiver } = openShop();
+    const client = provider({ logs: [] });
+    const startedAt = performance.now();
+    const { requests } = await recover({ receiver, client, url: URL, now: NOW });
+    expect(requests).toBe(3);
+    expect(performance.now() - startedAt).toBeGreaterThan(2 * 200 - 5);
+  });
+
   test.each([429, 503])('is waited for where it answers %i', async (status) => {
     const provided: Provided = { logs: [entry(1)] };
     const client = provider(provided);
@@ -551,6 +567,8 @@ describe('the options', () => {
     ['a past that is forgotten', { since: 31 * DAY }, /at most 30 days ago.*reconcile/],
     ['a future', { since: new Date('2100-01-01') }, /since has to be in the past/],
     ['a new endpoint of a dry run', { recreateEndpoint: true, apply: false }, /\{ apply: true \}/],
+    ['a flag that is none', { apply: JSON.parse('"yes"') }, /apply has to be true or false/],
+    ['a time that is none', { now: new Date(Number.NaN) }, /now has to be a Date/],
     ['a rate of none', { perSecond: 0 }, /perSecond has to be a number above 0/],
   ])('refuse %s', async (_, options, message) => {
     const recovery = recoverFrom({ logs: [] }, openShop(), options as Partial<RecoverOptions>);

@@ -80,6 +80,21 @@ describe('a schedule', () => {
     expect(errors).toEqual([]);
   });
 
+  test('is had by one process for an interval, whenever the others have begun', async () => {
+    const { receiver } = openShop();
+    const began: number[] = [];
+    const onResult = () => void began.push(performance.now());
+    const provided: Provided = { logs: [] };
+    const first = begin(provided, { receiver, onResult });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const second = begin(provided, { receiver, onResult });
+    await new Promise((resolve) => setTimeout(resolve, 2_900));
+    await Promise.all([first.schedule.stop(), second.schedule.stop()]);
+    const gaps = began.slice(1).map((at, after) => at - (began[after] ?? 0));
+    expect(gaps.length).toBeGreaterThan(0);
+    expect(gaps.filter((gap) => gap < 800)).toEqual([]);
+  });
+
   test('does one after the other, however long one takes', async () => {
     let running = 0;
     let most = 0;
