@@ -127,6 +127,17 @@ describe('the pages of the log', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
+  test('are read four times at most, though each reading finds something', async () => {
+    const provided: Provided = { logs: [] };
+    const client = provider(provided);
+    provided.onRequest = (path, count) => {
+      if (path === 'GET /webhooks/logs') provided.logs.unshift(entry(count));
+      return undefined;
+    };
+    const { deliveries } = await recoverFrom(provided, openShop(), { client, apply: false });
+    expect(deliveries).toHaveLength(4);
+  });
+
   test('end at the first empty one where nobody says how many there are', async () => {
     const provided: Provided = {
       logs: Array.from({ length: 60 }, (_, at) => entry(at)),
@@ -205,6 +216,22 @@ describe('the order in which deliveries are run', () => {
     const { deliveries, complete } = await recoverFrom({ logs }, openShop({ store }));
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['busy', 'handled', 'held', 'held']);
     expect(complete).toBe(false);
+  });
+
+  test('is left at once where the signal fires while a delivery is handled elsewhere', async () => {
+    const aborted = new AbortController();
+    const store = durableStore(() => ({
+      async claim() {
+        aborted.abort(new Error('enough'));
+        return { state: 'busy', retryAfterMs: 60_000 };
+      },
+    }));
+    const { signal } = aborted;
+    const startedAt = performance.now();
+    const recovery = recoverFrom({ logs: [entry(1)] }, openShop({ store }), { signal });
+    await expect(recovery).rejects.toThrow('enough');
+    // The receiver waits for three seconds by itself.
+    expect(performance.now() - startedAt).toBeLessThan(6_000);
   });
 
   test('waits a little for what is being handled elsewhere', async () => {

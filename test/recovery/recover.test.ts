@@ -415,9 +415,11 @@ describe('the log', () => {
       { id: 'whl_2' },
       entry(3, { payload: 'text' }),
       entry(4, { retries: 'many' }),
+      entry(5, { event: 7 }),
+      JSON.parse('null'),
     ];
     const { log, deliveries, complete } = await recoverFrom({ logs }, openShop());
-    expect([log.unreadable, deliveries.length, complete]).toEqual([2, 2, false]);
+    expect([log.unreadable, deliveries.length, complete]).toEqual([4, 2, false]);
   });
 });
 
