@@ -95,6 +95,7 @@ describe('where an order is that was not delivered', () => {
       ['ord_1200', 'not_delivered', 'dead'],
       ['ord_3000', 'not_delivered', 'unlogged'],
     ]);
+    expect(asked).toHaveLength(1 + 2 + 2);
     expect(new Set(asked.map(({ scope }) => scope))).toEqual(new Set(['a']));
   });
 });

@@ -235,10 +235,11 @@ describe('the order in which deliveries are run', () => {
   });
 
   test('waits a little for what is being handled elsewhere', async () => {
-    let asked = 0;
+    // Longer than a receiver waits by itself.
+    const until = performance.now() + 3_500;
     const store = durableStore(({ claim }) => ({
       claim: async (delivery, terms) =>
-        asked++ === 0 ? { state: 'busy', retryAfterMs: 1 } : claim(delivery, terms),
+        performance.now() < until ? { state: 'busy', retryAfterMs: 100 } : claim(delivery, terms),
     }));
     const shop = openShop({ store });
     expect(await recoverFrom({ logs: [entry(1)] }, shop)).toMatchObject({ complete: true });
