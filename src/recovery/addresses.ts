@@ -7,8 +7,7 @@ export function addressTest(urls: readonly string[]): (address: string | undefin
   let isOne = false;
   return (address = '') => {
     if (address !== last) {
-      const place = withoutQuery(address);
-      isOne = place !== undefined && wanted.has(place);
+      isOne = wanted.has(withoutQuery(address));
       last = address;
     }
     return isOne;

@@ -9,7 +9,7 @@ import type { SourceSettings } from './source.js';
  * disabled.
  */
 export async function findUnlogged(
-  { client, since, signal, onProgress, receiver }: SourceSettings,
+  { client, since, now, signal, onProgress, receiver }: SourceSettings,
   pace: Pace,
   logged: ReadonlySet<string>,
 ): Promise<Missed[]> {
@@ -18,7 +18,7 @@ export async function findUnlogged(
   const pages = pagesOf((page) => pace.run(async () => client.orders.list({ ...options, page })));
   for await (const { items, page, totalPages } of pages) {
     for (const order of items) {
-      const at = timeOr(order.updated_at, Number.POSITIVE_INFINITY);
+      const at = timeOr(order.updated_at, timeOr(order.created_at, now));
       if (at < since || logged.has(order.id) || !receiver.isPaid(order)) continue;
       unlogged.set(order.id, toMissed(order, at));
     }

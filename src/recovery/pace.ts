@@ -36,7 +36,6 @@ export class Pace {
         this.requests += 1;
         return await request();
       } catch (error) {
-        this.#signal?.throwIfAborted();
         const isLater = error instanceof ApiError && LATER.includes(error.code);
         if (!isLater || tried === MAX_TRIES) throw error;
         this.#onProgress({ step: 'waiting', done: tried, of: MAX_TRIES });

@@ -72,8 +72,8 @@ function inOrder(a: Missed, b: Missed): number {
   return a.changedAt - b.changedAt || a.toldAt - b.toldAt || (a.id < b.id ? -1 : 1);
 }
 
-/** A later change has to wait where one ended so. */
-const NOT_NOW: readonly RecoveredOutcome[] = ['failed', 'busy', 'unavailable', 'held'];
+/** A later change has to wait where one ended so. Where the store is down, all do. */
+const NOT_NOW: readonly RecoveredOutcome[] = ['failed', 'busy'];
 /** How often what is busy or unavailable is tried, and how many in a row may be unavailable. */
 const MAX_TRIES = 5;
 const MAX_PAUSE_MS = 10_000;

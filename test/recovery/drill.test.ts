@@ -56,6 +56,18 @@ function killedAgainAndAgain() {
   return { kills, recoverBy };
 }
 
+/** Recovers from a log whose payloads are edited just before it acts: each has another key than its webhook had. */
+function underOtherKeys({ client, ...options }: RecoverOptions) {
+  const get: typeof client.webhookLogs.get = async (...args) => {
+    const entry = await client.webhookLogs.get(...args);
+    return { ...entry, payload: { ...entry.payload, updated_at: '2027-01-01T00:00:00Z' } };
+  };
+  return recover({
+    ...options,
+    client: { ...client, webhookLogs: { ...client.webhookLogs, get } },
+  });
+}
+
 /** A client that tells of each call before it is made. */
 function counting(client: RecoverOptions['client'], tell: () => void): RecoverOptions['client'] {
   const groups = Object.entries(client).map(([name, group]) => [
@@ -81,6 +93,9 @@ function expectAllOnce(drill: Awaited<ReturnType<typeof playDrill>>, orders: num
   const reasons = new Set(drill.recovery.deliveries.map(({ reason }) => reason));
   expect([...reasons].sort()).toEqual(['foreign', 'unanswered', 'unlogged']);
   expect(drill.missingBefore).toBeGreaterThan(orders / 4);
+  // Those whose answers were lost, with the answers to all their retries.
+  const done = drill.recovery.deliveries.filter(({ outcome }) => outcome === 'duplicate');
+  expect(done.length).toBeGreaterThan(2);
 }
 
 describe('the drill', { timeout }, () => {
@@ -118,5 +133,13 @@ describe('the drill', { timeout }, () => {
     expect(drill).toMatchObject({ paid: 240, once: 240, missing: 0, twice: 0 });
     expect(drill.reconciliation.findings).toEqual([]);
     expect(kills.length).toBeGreaterThan(100);
+  });
+
+  test('sees what is done twice, also where the goods went out once', async () => {
+    const recoverBy = underOtherKeys;
+    const drill = await playDrill({ store: openSqlite(), orders: 240, seed: 5, recoverBy });
+    expect(drill.twice).toBeGreaterThan(2);
+    expect(drill).toMatchObject({ paid: 240, once: 240 - drill.twice, missing: 0 });
+    expect(drill.reconciliation.findings).toEqual([]);
   });
 });

@@ -3,26 +3,42 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Database from 'libsql';
-import { createReceiver } from 'storefront-webhooks';
+import { build } from 'esbuild';
 import { createClient } from 'storefront-webhooks/api';
 import { reconcile, recover } from 'storefront-webhooks/recovery';
 import { createSandbox } from 'storefront-webhooks/sandbox';
-import { sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seeded } from '../../src/sandbox/random.js';
+import { startPostgres, withPostgres } from '../support/postgres.js';
+import { startRedis, withRedis } from '../support/redis.js';
+import { openMortalShop } from './mortal-shop.js';
 
-const ORDERS = 24;
+const ORDERS = 20;
 const HANDLER_MS = 60;
 const DAY = 24 * 60 * 60_000;
 
+// Where what it imports is found.
+const folder = mkdtempSync(join('node_modules', '.killed-'));
+const server = join(folder, 'shop-server.mjs');
+// A bundle: it is started often.
+beforeAll(() =>
+  build({
+    entryPoints: ['test/recovery/shop-server.ts'],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['@noble/hashes', 'ioredis', 'libsql', 'pg', 'raw-body', 'zod'],
+    outfile: server,
+  }),
+);
+afterAll(() => rmSync(folder, { recursive: true }));
+
 /** A shop in a process of its own, which can be killed at any moment. */
 async function startShop(env: Record<string, string>): Promise<ChildProcess> {
-  const shop = spawn(process.execPath, ['--import', 'tsx', 'test/recovery/shop-server.ts'], {
+  const shop = spawn(process.execPath, [server], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -40,89 +56,107 @@ async function findPort(): Promise<number> {
   return port;
 }
 
-test.each([1, 2])(
-  'a shop killed while it delivers has in the end delivered each order once (seed %i)',
-  async (seed) => {
-    const random = seeded(seed);
-    const folder = mkdtempSync(join(tmpdir(), 'killed-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const sandbox = createSandbox({ clock: 'manual' });
-    onTestFinished(() => sandbox.close());
-    const account = sandbox.account('sk_test_killed');
-    const client = createClient({
-      baseUrl: 'http://localhost',
-      auth: { accessToken: account.key },
-      fetch: sandbox.fetch,
-    });
-    const port = await findPort();
-    const url = `http://127.0.0.1:${port}/webhooks`;
-    await client.webhookEndpoints.create({ url, events: ['order:paid'] });
-    const product = await client.products.create({
-      title: 'Licence',
-      description: 'A key.',
-      product_type: 'service',
-      price: '9.90',
-      currency: 'EUR',
-      gateways: ['paypal'],
-    });
-    const file = join(folder, 'shop.db');
-    const secret = account.settings.webhook_secret;
-    const env = {
-      PORT: String(port),
-      SHOP_DATABASE: file,
-      SHOP_SECRET: secret,
-      SHOP_MS: String(HANDLER_MS),
-    };
+type Ends = (end: () => Promise<void> | void) => void;
 
-    let shop = await startShop(env);
-    onTestFinished(() => void shop.kill('SIGKILL'));
-    let kills = 0;
-    for (let sold = 0; sold < ORDERS; sold++) {
-      const { id } = await account.buy({ product_id: product.id, gateway: 'paypal' });
-      const paying = account.pay(id);
-      if (random() < 0.25) {
-        // Before it has come, in its handler, or once it is done.
-        await sleep(random() * 2 * HANDLER_MS);
-        shop.kill('SIGKILL');
-        await once(shop, 'exit');
-        kills += 1;
-        await paying;
-        await account.idle();
-        shop = await startShop(env);
-      } else {
-        await paying;
-        await account.idle();
-      }
+/** Sells, kills the shop now and then while it may be delivering, and recovers. */
+async function sellAndKill(place: string, seed: number, onTestFinished: Ends) {
+  const random = seeded(seed);
+  const sandbox = createSandbox({ clock: 'manual' });
+  onTestFinished(() => sandbox.close());
+  const account = sandbox.account('sk_test_killed');
+  const client = createClient({
+    baseUrl: 'http://localhost',
+    auth: { accessToken: account.key },
+    fetch: sandbox.fetch,
+  });
+  const port = await findPort();
+  const url = `http://127.0.0.1:${port}/webhooks`;
+  await client.webhookEndpoints.create({ url, events: ['order:paid'] });
+  const product = await client.products.create({
+    title: 'Licence',
+    description: 'A key.',
+    product_type: 'service',
+    price: '9.90',
+    currency: 'EUR',
+    gateways: ['paypal'],
+  });
+  const secret = account.settings.webhook_secret;
+  const env = {
+    PORT: String(port),
+    SHOP_PLACE: place,
+    SHOP_SECRET: secret,
+    SHOP_MS: String(HANDLER_MS),
+  };
+
+  let shop = await startShop(env);
+  onTestFinished(() => void shop.kill('SIGKILL'));
+  let kills = 0;
+  for (let sold = 0; sold < ORDERS; sold++) {
+    const { id } = await account.buy({ product_id: product.id, gateway: 'paypal' });
+    const paying = account.pay(id);
+    if (random() < 0.25) {
+      // Before it has come, in its handler, or once it is done.
+      await sleep(random() * 2 * HANDLER_MS);
+      shop.kill('SIGKILL');
+      await once(shop, 'exit');
+      kills += 1;
+      await paying;
+      await account.idle();
+      shop = await startShop(env);
+    } else {
+      await paying;
+      await account.idle();
     }
-    shop.kill('SIGKILL');
-    expect(kills).toBeGreaterThan(2);
+  }
+  shop.kill('SIGKILL');
+  expect(kills).toBeGreaterThan(2);
 
-    const database = new Database(file);
-    onTestFinished(() => void database.close());
-    const ledger = sqliteLedger();
-    const receiver = createReceiver({ secret, store: sqliteStore(database) }).on(
-      'order:paid',
-      (event) =>
-        ledger.transaction(database, event, (tx) => {
-          tx.prepare('INSERT INTO delivered VALUES (?)').run(event.payload.id);
-        }),
-      { name: 'deliver' },
+  const { receiver, delivered, close } = await openMortalShop(place, secret, 0);
+  onTestFinished(close);
+  const now = new Date(account.clock.now() + DAY);
+  const shared = { receiver, client, url, now, perSecond: Number.POSITIVE_INFINITY };
+  // What was interrupted is its process's until the lease lapses.
+  const recovery = await recover({ ...shared, apply: true });
+  expect(recovery.complete).toBe(true);
+  expect(recovery.deliveries.length).toBeGreaterThan(0);
+  const { findings } = await reconcile({ ...shared, delivered });
+  return { delivered: await delivered(), findings, kills };
+}
+
+async function expectEachOnce(place: string, seed: number, onTestFinished: Ends): Promise<void> {
+  const { delivered, findings } = await sellAndKill(place, seed, onTestFinished);
+  expect(new Set(delivered).size).toBe(ORDERS);
+  expect(delivered).toHaveLength(ORDERS);
+  expect(findings).toEqual([]);
+}
+
+describe('a shop killed while it delivers', { timeout: 120_000, concurrent: true }, () => {
+  test('has in the end delivered each order once on SQLite', async ({ onTestFinished }) => {
+    await expectEachOnce(join(folder, 'shop.db'), 1, onTestFinished);
+  });
+
+  withPostgres('on PostgreSQL', () => {
+    test.for([2, 3])(
+      'has in the end delivered each order once (seed %i)',
+      async (seed, { onTestFinished }) => {
+        const server = await startPostgres();
+        onTestFinished(() => server.remove());
+        await expectEachOnce(server.url, seed, onTestFinished);
+      },
     );
-    const delivered = () =>
-      database
-        .prepare('SELECT order_id FROM delivered')
-        .all()
-        .map((row) => (row as { order_id: string }).order_id);
-    const now = new Date(account.clock.now() + DAY);
-    const shared = { receiver, client, url, now, perSecond: Number.POSITIVE_INFINITY };
-    // What was interrupted is its process's until the lease lapses.
-    const recovery = await recover({ ...shared, apply: true });
-    expect(recovery.complete).toBe(true);
-    expect(recovery.deliveries.length).toBeGreaterThan(0);
-    expect(new Set(delivered()).size).toBe(ORDERS);
-    expect(delivered()).toHaveLength(ORDERS);
-    const { findings } = await reconcile({ ...shared, delivered });
-    expect(findings).toEqual([]);
-  },
-  120_000,
-);
+  });
+
+  withRedis('on Redis', () => {
+    test.for([4, 5])(
+      'has in the end delivered each order, and twice at most what was interrupted (seed %i)',
+      async (seed, { onTestFinished }) => {
+        const server = await startRedis();
+        onTestFinished(() => server.remove());
+        const { delivered, findings, kills } = await sellAndKill(server.url, seed, onTestFinished);
+        expect(new Set(delivered).size).toBe(ORDERS);
+        expect(delivered.length).toBeLessThanOrEqual(ORDERS + kills);
+        expect(findings).toHaveLength(delivered.length - ORDERS);
+      },
+    );
+  });
+});

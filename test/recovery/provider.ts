@@ -1,6 +1,7 @@
 import { createReceiver, type ReceiverOptions } from 'storefront-webhooks';
 import { type Client, createClient } from 'storefront-webhooks/api';
-import { SECRET } from '../support/deliver.js';
+import { type RecoverOptions, recover } from 'storefront-webhooks/recovery';
+import { deliver, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 
 export const URL = 'https://shop.example/webhooks';
@@ -117,4 +118,26 @@ export function openShop(options: Partial<Omit<ReceiverOptions, 'events'>> = {})
     store,
   }).on('order:paid', ({ payload: { id } }) => void delivered.push(id));
   return { receiver, delivered, store };
+}
+
+type Shop = ReturnType<typeof openShop>;
+
+/** Recovers from a provider: at once, and for good. */
+export function recoverFrom(
+  provided: Provided,
+  { receiver }: Pick<Shop, 'receiver'>,
+  options: Partial<RecoverOptions> = {},
+) {
+  const client = options.client ?? provider(provided);
+  const fast = { perSecond: Number.POSITIVE_INFINITY, now: NOW, apply: true };
+  return recover({ receiver, client, url: URL, ...fast, ...options });
+}
+
+/** The entry that the provider writes of what a receiver has answered. */
+export async function answered(shop: Pick<Shop, 'receiver'>, one: Entry): Promise<Entry> {
+  const { status, headers, body } = await deliver(shop.receiver, one.payload, {
+    event: `${one.event}`,
+    id: one.id,
+  });
+  return { ...one, response_code: status, response: body, response_headers: { ...headers } };
 }

@@ -6,6 +6,7 @@ import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import {
   ago,
+  answered,
   DAY,
   ENDPOINT,
   type Entry,
@@ -16,29 +17,9 @@ import {
   type Provided,
   paid,
   provider,
+  recoverFrom,
   URL,
 } from './provider.js';
-
-type Shop = ReturnType<typeof openShop>;
-
-function recoverFrom(
-  provided: Provided,
-  { receiver }: Pick<Shop, 'receiver'>,
-  options: Partial<RecoverOptions> = {},
-) {
-  const client = options.client ?? provider(provided);
-  const fast = { perSecond: Number.POSITIVE_INFINITY, now: NOW, apply: true };
-  return recover({ receiver, client, url: URL, ...fast, ...options });
-}
-
-/** The entry that the provider writes of what a receiver has answered. */
-async function answered(shop: Pick<Shop, 'receiver'>, one: Entry): Promise<Entry> {
-  const { status, headers, body } = await deliver(shop.receiver, one.payload, {
-    event: `${one.event}`,
-    id: one.id,
-  });
-  return { ...one, response_code: status, response: body, response_headers: { ...headers } };
-}
 
 describe('what counts as missed', () => {
   test.each<[string, Partial<Record<string, unknown>>, string | undefined]>([
@@ -75,6 +56,26 @@ describe('what counts as missed', () => {
       { response_code: 200, response: null, response_headers: null },
       'foreign',
     ],
+    ['answered 103', { response_code: 103 }, 'refused'],
+    ['of no answer, not even a 0', { response_code: undefined }, 'unanswered'],
+    [
+      'a 0 that is young, of the last retry',
+      { response_code: 0, updated_at: ago(MINUTE) },
+      undefined,
+    ],
+    [
+      'a 0 that was made just now, and not changed',
+      { response_code: 0, retries: 0, updated_at: null, created_at: ago(MINUTE) },
+      undefined,
+    ],
+    ['refused a moment ago, with no retry left', { updated_at: ago(MINUTE) }, 'refused'],
+    [
+      'refused a moment ago, with a retry that has no time yet',
+      { retries: 2, updated_at: ago(MINUTE) },
+      undefined,
+    ],
+    ['the same path of another shop', { url: 'https://other.example/webhooks' }, undefined],
+    ['an address that is none', { url: 'webhooks' }, undefined],
     ['another address', { url: 'https://shop.example/other' }, undefined],
     ['the address with a query', { url: `${URL}/?shop=1` }, 'refused'],
     ['before `since`', { created_at: ago(8 * DAY) }, undefined],
@@ -255,6 +256,12 @@ describe('what was missed', () => {
     expect(shop.delivered).toEqual([]);
   });
 
+  test('may be given more time than five minutes', async () => {
+    const logs = [entry(1, { response_code: 0, retries: 0 })];
+    const { log } = await recoverFrom({ logs }, openShop(), { pendingAfter: 2 * 60 * MINUTE });
+    expect(log).toMatchObject({ waiting: 1, unanswered: 0 });
+  });
+
   test('is only listed without apply', async () => {
     const shop = openShop();
     const { deliveries, applied } = await recoverFrom({ logs: [entry(1)] }, shop, { apply: false });
@@ -408,9 +415,11 @@ describe('the log', () => {
       { id: 'whl_2' },
       entry(3, { payload: 'text' }),
       entry(4, { retries: 'many' }),
+      entry(5, { event: 7 }),
+      JSON.parse('null'),
     ];
     const { log, deliveries, complete } = await recoverFrom({ logs }, openShop());
-    expect([log.unreadable, deliveries.length, complete]).toEqual([2, 2, false]);
+    expect([log.unreadable, deliveries.length, complete]).toEqual([4, 2, false]);
   });
 });
 
@@ -421,6 +430,15 @@ describe('the provider', () => {
     const { requests } = await recoverFrom({ logs: [] }, openShop(), { client, perSecond: 20 });
     expect(requests).toBe(client.asked.length);
     expect(performance.now() - startedAt).toBeGreaterThan(((requests - 1) * 1000) / 20 - 5);
+  });
+
+  test('is asked five times a second where nobody says how often', async () => {
+    const { receiver } = openShop();
+    const client = provider({ logs: [] });
+    const startedAt = performance.now();
+    const { requests } = await recover({ receiver, client, url: URL, now: NOW });
+    expect(requests).toBe(3);
+    expect(performance.now() - startedAt).toBeGreaterThan(2 * 200 - 5);
   });
 
   test.each([429, 503])('is waited for where it answers %i', async (status) => {
@@ -551,6 +569,8 @@ describe('the options', () => {
     ['a past that is forgotten', { since: 31 * DAY }, /at most 30 days ago.*reconcile/],
     ['a future', { since: new Date('2100-01-01') }, /since has to be in the past/],
     ['a new endpoint of a dry run', { recreateEndpoint: true, apply: false }, /\{ apply: true \}/],
+    ['a flag that is none', { apply: JSON.parse('"yes"') }, /apply has to be true or false/],
+    ['a time that is none', { now: new Date(Number.NaN) }, /now has to be a Date/],
     ['a rate of none', { perSecond: 0 }, /perSecond has to be a number above 0/],
   ])('refuse %s', async (_, options, message) => {
     const recovery = recoverFrom({ logs: [] }, openShop(), options as Partial<RecoverOptions>);

@@ -1,7 +1,9 @@
-// A shop's own process, to be killed: the receiver of a file, served on a port.
+// A shop's own process, to be killed.
 import { createServer } from 'node:http';
 import { toNodeHandler } from 'storefront-webhooks/node';
-import { receiver } from '../cli/recover/receiver.js';
+import { openMortalShop } from './mortal-shop.js';
 
+const { PORT, SHOP_PLACE = '', SHOP_SECRET = '', SHOP_MS } = process.env;
+const { receiver } = await openMortalShop(SHOP_PLACE, SHOP_SECRET, Number(SHOP_MS));
 const server = createServer(toNodeHandler(receiver));
-server.listen(Number(process.env.PORT), '127.0.0.1', () => console.log('listening'));
+server.listen(Number(PORT), '127.0.0.1', () => console.log('listening'));

@@ -1,3 +1,4 @@
+import type { RecoveredOutcome } from 'storefront-webhooks/recovery';
 import { ACTS, type Drill, HOURS } from './story.js';
 
 const WIDTH = 720;
@@ -51,12 +52,16 @@ export function toPage(drill: Drill): string {
   const { recovery, missingBefore } = drill;
   const reasons = new Map<string, number>();
   for (const { reason } of recovery.deliveries) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-  const done = recovery.deliveries.filter(({ outcome }) => outcome === 'handled').length;
+  const ended = (...outcomes: readonly RecoveredOutcome[]) =>
+    recovery.deliveries.filter(({ outcome }) => outcomes.includes(outcome)).length;
+  const done = ended('handled');
+  const doneBefore = ended('duplicate', 'settled');
   const rows = [
     ['missing when it began', missingBefore],
-    ...[...reasons].sort().map(([reason, count]) => [`in the log: ${reason}`, count] as const),
+    ...[...reasons].sort().map(([reason, count]) => [`reason: ${reason}`, count] as const),
     ['done now', done],
-    ['done before', recovery.deliveries.length - done],
+    ['done before', doneBefore],
+    ['left', recovery.deliveries.length - done - doneBefore],
     ['the endpoint', recovery.endpoint],
     ['what does not agree at the end', drill.reconciliation.findings.length],
   ] as const;
@@ -69,7 +74,9 @@ export function toPage(drill: Drill): string {
 <style>
 :root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
-svg{width:100%;height:auto}
+h1,h2{line-height:1.2}
+figure{margin:0;overflow-x:auto}
+svg{display:block;width:100%;min-width:40rem;height:auto}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.3rem .5rem;border-bottom:1px solid #8884;font-weight:normal}
 td{text-align:right;font-variant-numeric:tabular-nums}
@@ -77,13 +84,16 @@ strong{font-size:1.25rem}
 </style>
 </head>
 <body>
+<main>
 <h1>Three days of a shop</h1>
 <p><strong>${sentence(drill)}</strong></p>
-${drawDrill(drill)}
+<figure tabindex="0" aria-label="Paid and delivered over three days">
+${drawDrill(drill)}</figure>
 <h2>What recovery found</h2>
 <table>
 ${rows.map(([name, value]) => `<tr><th scope="row">${name}</th><td>${value}</td></tr>`).join('\n')}
 </table>
+</main>
 </body>
 </html>
 `;

@@ -7,16 +7,20 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 /** What is found at the address of a shop: its receiver, a page that answers 200 to everything, or nothing. */
 export type Answering = 'receiver' | 'maintenance' | 'nobody';
 
-/** Opens a shop that counts what it delivers. Nobody is at its address at first. */
+/** Opens a shop that counts what it does for each order. Nobody is at its address at first. */
 export async function openShop(secret: string, store: IdempotencyStore) {
   const delivered = new Map<string, number>();
-  const receiver = createReceiver({ secret, store, hooks: { onError() {}, onRejected() {} } }).on(
-    'order:paid',
-    ({ payload: { id } }) => {
-      delivered.set(id, (delivered.get(id) ?? 0) + 1);
-    },
-    { name: 'deliver', oncePer: ({ id }) => id },
-  );
+  const mailed = new Map<string, number>();
+  const receiver = createReceiver({ secret, store, hooks: { onError() {}, onRejected() {} } })
+    .on('order:paid', ({ payload: { id } }) => count(delivered, id), {
+      name: 'deliver',
+      oncePer: ({ id }) => id,
+    })
+    // Once per delivery, as without oncePer. But without it, recovery would leave what no log tells of.
+    .on('order:paid', ({ payload: { id } }) => count(mailed, id), {
+      name: 'mail',
+      oncePer: () => crypto.randomUUID(),
+    });
   const webhooks = toNodeHandler(receiver);
   const port = await findPort();
   let server: Server | undefined;
@@ -34,12 +38,18 @@ export async function openShop(secret: string, store: IdempotencyStore) {
     receiver,
     url: `http://127.0.0.1:${port}/webhooks`,
     delivered,
+    /** How often the handlers of an order have run, whatever `deliver` has done before. */
+    mailed,
     answer,
     async close() {
       await answer('nobody');
       await receiver.close();
     },
   };
+}
+
+function count(times: Map<string, number>, id: string): void {
+  times.set(id, (times.get(id) ?? 0) + 1);
 }
 
 const maintenance: RequestListener = (_, response) =>

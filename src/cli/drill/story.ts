@@ -20,14 +20,14 @@ export interface Act {
   readonly from: number;
   readonly to: number;
   readonly answering: Answering;
-  /** The answers to so many deliveries are lost on their way. */
+  /** The answers to so many attempts are lost on their way: with those to its retries, that to a delivery for good. */
   readonly losesAnswers?: number;
 }
 
 /** Three days of a shop. What is between the acts is a normal day. */
 export const ACTS: readonly Act[] = [
   { name: 'a maintenance page answers 200', from: 10, to: 15, answering: 'maintenance' },
-  { name: 'answers are lost', from: 20, to: 24, answering: 'receiver', losesAnswers: 15 },
+  { name: 'answers are lost', from: 20, to: 24, answering: 'receiver', losesAnswers: 80 },
   { name: 'the server is down', from: 30, to: 38, answering: 'nobody' },
 ];
 /** Until then nobody has noticed that the endpoint was disabled. */
@@ -53,6 +53,7 @@ export interface Drill {
   readonly paid: number;
   readonly once: number;
   readonly missing: number;
+  /** Orders of which the goods went out more than once, or the mail. */
   readonly twice: number;
 }
 
@@ -127,6 +128,7 @@ export async function playDrill(options: DrillOptions): Promise<Drill> {
         tell(hour, name, standAt(hour));
       },
       async end(hour: number) {
+        account.faults.clear();
         await shop.answer('receiver');
         tell(hour, 'the server answers again', standAt(hour));
       },
@@ -164,7 +166,10 @@ export async function playDrill(options: DrillOptions): Promise<Drill> {
     }
     await goTo(HOURS);
     tell(HOURS, 'three days are over', standAt(HOURS));
-    const counts = paid.map((id) => shop.delivered.get(id) ?? 0);
+    const counts = paid.map((id) => {
+      const times = shop.delivered.get(id) ?? 0;
+      return times === 0 ? 0 : Math.max(times, shop.mailed.get(id) ?? 0);
+    });
     const reconciliation = await reconcile({
       receiver: shop.receiver,
       client,

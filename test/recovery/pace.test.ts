@@ -1,0 +1,65 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { entry, openShop, type Provided, provider, recoverFrom } from './provider.js';
+
+afterEach(() => void vi.useRealTimers());
+
+test.each([
+  ['that cannot be reached', () => Promise.reject(new TypeError('fetch failed'))],
+  ['that fails', () => Response.json({ message: 'Oh.' }, { status: 500 })],
+])('a provider %s is asked again', async (_, refuse) => {
+  const provided: Provided = { logs: [entry(1)] };
+  const client = provider(provided);
+  let refusals = 0;
+  provided.onRequest = (path) => {
+    if (!path.endsWith('whl_1') || refusals > 0) return undefined;
+    refusals += 1;
+    return refuse() as Response;
+  };
+  const shop = openShop();
+  await recoverFrom(provided, shop, { client });
+  expect(shop.delivered).toEqual(['ord_1']);
+});
+
+test('a provider that goes on refusing is asked ten times, ever more slowly, and then given up', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const askedAt: number[] = [];
+  const onRequest = () => {
+    askedAt.push(performance.now());
+    return Response.json({ message: 'Later.' }, { status: 503 });
+  };
+  const startedAt = performance.now();
+  const recovery = recoverFrom({ logs: [], onRequest }, openShop());
+  const ended = expect(recovery).rejects.toMatchObject({ code: 'unavailable' });
+  await vi.advanceTimersByTimeAsync(10 * 60_000);
+  await ended;
+  const seconds = askedAt.map((at) => Math.round((at - startedAt) / 1_000));
+  expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
+});
+
+test('a signal that fires while a request is under way ends it with its own reason', async () => {
+  for (const status of [401, 503]) {
+    const aborted = new AbortController();
+    const onRequest = () => {
+      aborted.abort(new Error('enough'));
+      return Response.json({ message: 'No.' }, { status, headers: { 'Retry-After': '50' } });
+    };
+    const { signal } = aborted;
+    const recovery = recoverFrom({ logs: [], onRequest }, openShop(), { signal });
+    await expect(recovery).rejects.toThrow('enough');
+  }
+}, 5_000);
+
+test('a signal that has fired asks for nothing, and one that fires ends the wait for a turn', async () => {
+  const client = provider({ logs: [] });
+  const fired = AbortSignal.abort(new Error('before'));
+  await expect(recoverFrom({ logs: [] }, openShop(), { client, signal: fired })).rejects.toThrow(
+    'before',
+  );
+  expect(client.asked).toEqual([]);
+  const waiting = new AbortController();
+  setTimeout(() => waiting.abort(new Error('meanwhile')), 50);
+  const { signal } = waiting;
+  await expect(
+    recoverFrom({ logs: [] }, openShop(), { client, signal, perSecond: 0.02 }),
+  ).rejects.toThrow('meanwhile');
+}, 5_000);

@@ -1,0 +1,275 @@
+import { createReceiver } from 'storefront-webhooks';
+import { describe, expect, test } from 'vitest';
+import { deliver, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+import {
+  ago,
+  answered,
+  DAY,
+  entry,
+  MINUTE,
+  openShop,
+  type Provided,
+  paid,
+  provider,
+  recoverFrom,
+  URL,
+} from './provider.js';
+
+describe('an entry of the log', () => {
+  test('that the receiver has failed at is missed, though its answer has a receipt', async () => {
+    const store = durableStore();
+    const broken = createReceiver({ secret: SECRET, store, hooks: { onError() {} } }).on(
+      'order:paid',
+      () => Promise.reject(new Error('no keys left')),
+    );
+    const failed = await answered({ receiver: broken }, entry(1));
+    expect([failed.response_code, failed.response]).toEqual([500, expect.stringContaining('v1.')]);
+    const shop = openShop({ store });
+    await recoverFrom({ logs: [failed] }, shop);
+    expect(shop.delivered).toEqual(['ord_1']);
+  });
+
+  test('of an address of the receiver is found among those of others', async () => {
+    const other = { url: 'https://other.example/webhooks' };
+    const logs = [entry(1), entry(2, other), entry(3), entry(4, other)];
+    const shop = openShop();
+    await recoverFrom({ logs }, shop);
+    expect(shop.delivered).toEqual(['ord_1', 'ord_3']);
+  });
+
+  test('that does not fit its event is done where it was kept, though the log spells it otherwise', async () => {
+    const kept: unknown[] = [];
+    const store = durableStore();
+    const receiver = createReceiver({ secret: SECRET, store }).onInvalid(({ id }) => {
+      kept.push(id);
+    });
+    const payload = { status: 'odd' };
+    const sent = await deliver(receiver, '{ "status":  "odd", "status": "odd" }');
+    const answer = {
+      response_code: sent.status,
+      response: sent.body,
+      response_headers: { ...sent.headers },
+    };
+    const logs = [entry(1, { payload, ...answer })];
+    expect((await recoverFrom({ logs }, { receiver })).log).toMatchObject({ done: 1, edited: 0 });
+    const without = openShop({ store });
+    expect((await recoverFrom({ logs }, without)).log).toMatchObject({ done: 1, edited: 0 });
+    expect(kept).toEqual(['whl_1']);
+  });
+
+  test('over which a function of the shop throws keeps no other from being found', async () => {
+    const delivered: string[] = [];
+    const receiver = createReceiver({
+      secret({ url = '' }) {
+        if (url.includes('odd')) throw new Error('no such shop');
+        return { secret: SECRET, scope: 'a' };
+      },
+      store: durableStore(),
+    }).on('order:paid', ({ payload: { id } }) => void delivered.push(id));
+    const logs = [entry(1, { url: `${URL}?odd` }), entry(2)];
+    const { log, complete } = await recoverFrom({ logs }, { receiver });
+    expect([log.unreadable, complete, delivered]).toEqual([1, false, ['ord_2']]);
+  });
+
+  test('is of the event that its signed body names', async () => {
+    const shop = openShop({ unwrap: ({ event, data }) => ({ event, payload: data }) });
+    const logs = [
+      entry(1, { event: 'order:updated', payload: { event: 'order:paid', data: paid(1) } }),
+    ];
+    const { deliveries } = await recoverFrom({ logs }, shop);
+    expect(deliveries).toMatchObject([{ event: 'order:paid', outcome: 'handled' }]);
+    const done = await answered(shop, logs[0] ?? entry(1));
+    expect((await recoverFrom({ logs: [done] }, shop)).log.done).toBe(1);
+  });
+
+  test('is of the shop that its host names', async () => {
+    const scopes: string[] = [];
+    const receiver = createReceiver({
+      secret: ({ headers }) => {
+        const host = new Headers(headers as Record<string, string>).get('host') ?? '';
+        return host === 'b.example' ? { secret: SECRET, scope: 'b' } : null;
+      },
+      store: durableStore(),
+    }).on('order:paid', ({ scope }) => void scopes.push(scope));
+    const url = ['https://a.example/webhooks', 'https://b.example/webhooks'];
+    const logs = url.map((one, at) => entry(at, { url: one }));
+    const { log } = await recoverFrom({ logs }, { receiver }, { url });
+    expect([scopes, log.unreadable]).toEqual([['b'], 1]);
+  });
+
+  test('says when it was told first, not when it was last tried', async () => {
+    const logs = [entry(1, { created_at: ago(DAY) })];
+    const { deliveries } = await recoverFrom({ logs }, openShop());
+    expect(deliveries[0]?.toldAt).toEqual(new Date(ago(DAY)));
+  });
+});
+
+describe('the pages of the log', () => {
+  test('may be in any order', async () => {
+    const logs = Array.from({ length: 120 }, (_, at) =>
+      entry(at, at < 60 ? { created_at: ago(8 * DAY - at) } : {}),
+    );
+    const shop = openShop();
+    await recoverFrom({ logs }, shop);
+    expect(shop.delivered).toHaveLength(60);
+  });
+
+  test('are read again at once where only the second reading finds something', async () => {
+    const provided: Provided = { logs: [] };
+    const client = provider(provided);
+    provided.onRequest = (path, count) => {
+      if (path === 'GET /webhooks/logs' && count === 3) provided.logs = [entry(1)];
+      return undefined;
+    };
+    const shop = openShop();
+    await recoverFrom(provided, shop, { client });
+    expect(shop.delivered).toEqual(['ord_1']);
+  });
+
+  test('are read four times at most, though each reading finds something', async () => {
+    const provided: Provided = { logs: [] };
+    const client = provider(provided);
+    provided.onRequest = (path, count) => {
+      if (path === 'GET /webhooks/logs') provided.logs.unshift(entry(count));
+      return undefined;
+    };
+    const { deliveries } = await recoverFrom(provided, openShop(), { client, apply: false });
+    expect(deliveries).toHaveLength(4);
+  });
+
+  test('end at the first empty one where nobody says how many there are', async () => {
+    const provided: Provided = {
+      logs: Array.from({ length: 60 }, (_, at) => entry(at)),
+      withoutTotal: true,
+    };
+    const client = provider(provided);
+    await recoverFrom(provided, openShop(), { client, apply: false });
+    expect(client.asked.filter((path) => path === 'GET /webhooks/logs')).toHaveLength(2 * 3);
+  });
+
+  test('may fail where nobody needs them any more', async () => {
+    const old = { created_at: ago(8 * DAY) };
+    const logs = Array.from({ length: 120 }, (_, at) => entry(200 - at, at > 40 ? old : {}));
+    const provided: Provided = { logs };
+    const client = provider(provided);
+    let lists = 0;
+    provided.onRequest = (path) => {
+      if (path !== 'GET /webhooks/logs') return undefined;
+      lists += 1;
+      return lists % 2 === 0 ? Response.json({ message: 'No.' }, { status: 401 }) : undefined;
+    };
+    const { deliveries } = await recoverFrom(provided, openShop(), { client, apply: false });
+    expect(deliveries).toHaveLength(41);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+
+  test('are told as they are read', async () => {
+    const told: unknown[] = [];
+    const logs = Array.from({ length: 60 }, (_, at) => entry(at));
+    await recoverFrom({ logs }, openShop(), {
+      apply: false,
+      onProgress: ({ step, done, of }) => void (step === 'log' && told.push([done, of])),
+    });
+    expect(told).toEqual([
+      [1, 2],
+      [2, 2],
+      [1, 2],
+      [2, 2],
+    ]);
+  });
+});
+
+describe('the order in which deliveries are run', () => {
+  test('is that of when they were told where a payload has no time, and else that of ids', async () => {
+    const timeless = (number: number) => paid(number, { updated_at: undefined });
+    const at = { created_at: ago(MINUTE) };
+    const logs = [
+      entry(4, { payload: timeless(4), ...at }),
+      entry(3, { payload: timeless(3), ...at }),
+      entry(1, { payload: timeless(1) }),
+      entry(2),
+    ];
+    const shop = openShop();
+    await recoverFrom({ logs }, shop);
+    expect(shop.delivered).toEqual(['ord_1', 'ord_2', 'ord_3', 'ord_4']);
+  });
+
+  test('is that of the log where two changes have the same time', async () => {
+    const changes = { payload: paid(1) };
+    const logs = [
+      entry(1, { ...changes, created_at: ago(MINUTE), event: 'order:updated' }),
+      entry(2, { ...changes, created_at: ago(2 * MINUTE) }),
+    ];
+    const { deliveries } = await recoverFrom({ logs }, openShop(), { apply: false });
+    expect(deliveries.map(({ id }) => id)).toEqual(['whl_2', 'whl_1']);
+  });
+
+  test('keeps a change from overtaking one that is being handled elsewhere', async () => {
+    const store = durableStore(({ claim }) => ({
+      claim: async (delivery, terms) =>
+        delivery.id === 'whl_1' ? { state: 'busy', retryAfterMs: 1 } : claim(delivery, terms),
+    }));
+    const later = (number: number) =>
+      entry(number, { payload: paid(1, { updated_at: ago(MINUTE - number) }) });
+    const logs = [later(4), later(3), entry(2), entry(1)];
+    const { deliveries, complete } = await recoverFrom({ logs }, openShop({ store }));
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['busy', 'handled', 'held', 'held']);
+    expect(complete).toBe(false);
+  });
+
+  test('is left at once where the signal fires while a delivery is handled elsewhere', async () => {
+    const aborted = new AbortController();
+    const store = durableStore(() => ({
+      async claim() {
+        aborted.abort(new Error('enough'));
+        return { state: 'busy', retryAfterMs: 60_000 };
+      },
+    }));
+    const { signal } = aborted;
+    const startedAt = performance.now();
+    const recovery = recoverFrom({ logs: [entry(1)] }, openShop({ store }), { signal });
+    await expect(recovery).rejects.toThrow('enough');
+    // The receiver waits for three seconds by itself.
+    expect(performance.now() - startedAt).toBeLessThan(6_000);
+  });
+
+  test('waits a little for what is being handled elsewhere', async () => {
+    // Longer than a receiver waits by itself.
+    const until = performance.now() + 3_500;
+    const store = durableStore(({ claim }) => ({
+      claim: async (delivery, terms) =>
+        performance.now() < until ? { state: 'busy', retryAfterMs: 100 } : claim(delivery, terms),
+    }));
+    const shop = openShop({ store });
+    expect(await recoverFrom({ logs: [entry(1)] }, shop)).toMatchObject({ complete: true });
+    expect(shop.delivered).toEqual(['ord_1']);
+  });
+});
+
+describe('recovery is complete', () => {
+  test('where nobody handles what was missed', async () => {
+    const logs = [entry(1, { event: 'order:updated' })];
+    const recovery = await recoverFrom({ logs }, openShop({ hooks: { onOutcome() {} } }));
+    expect(recovery).toMatchObject({ deliveries: [{ outcome: 'ignored' }], complete: true });
+  });
+
+  test('only where nothing waits for a person, and nothing is gone', async () => {
+    const receiver = createReceiver({ secret: SECRET, store: durableStore() }).onInvalid(() => {});
+    const odd = entry(1, { payload: paid(1, { status: 0 }) });
+    expect(await recoverFrom({ logs: [odd] }, { receiver })).toMatchObject({
+      deliveries: [{ outcome: 'parked' }],
+      complete: false,
+    });
+    const provided: Provided = { logs: [entry(1)] };
+    provided.onRequest = (path) => {
+      if (path.endsWith('whl_1')) provided.logs = [];
+      return undefined;
+    };
+    const client = provider(provided);
+    expect(await recoverFrom(provided, openShop(), { client })).toMatchObject({
+      deliveries: [{ outcome: 'gone' }],
+      complete: false,
+    });
+  });
+});

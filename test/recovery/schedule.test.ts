@@ -1,0 +1,192 @@
+import { reconcile, type ScheduleOptions } from 'storefront-webhooks/recovery';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { durableStore } from '../support/durable.js';
+import { openShop, type Provided, paid, provider, URL } from './provider.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+function begin(provided: Provided, options: Partial<ScheduleOptions> = {}, interval = '1s') {
+  const client = provider(provided);
+  const schedule = reconcile.every(interval, {
+    receiver: openShop().receiver,
+    client,
+    url: URL,
+    perSecond: Number.POSITIVE_INFINITY,
+    since: new Date(0),
+    delivered: () => [],
+    ...options,
+  });
+  return { client, schedule };
+}
+
+function linesOnStderr(): string[] {
+  const lines: string[] = [];
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line));
+  return lines;
+}
+
+/** A provider that cannot answer now. */
+const later = () =>
+  Response.json({ message: 'Later.' }, { status: 503, headers: { 'Retry-After': '50' } });
+
+describe('a schedule', () => {
+  test('that is stopped ends what is running at once, and tells no error', async () => {
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => void errors.push(error);
+    const { client, schedule } = begin({ logs: [], onRequest: later }, { onError });
+    await vi.waitFor(() => expect(client.asked).toHaveLength(1), { timeout: 5_000 });
+    const stoppedAt = performance.now();
+    await schedule.stop();
+    expect(performance.now() - stoppedAt).toBeLessThan(5_000);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(errors).toEqual([]);
+  });
+
+  test('that is stopped waits for who is being told', async () => {
+    const steps: string[] = [];
+    const { schedule } = begin(
+      { logs: [], orders: [] },
+      {
+        async onResult() {
+          steps.push('begun');
+          await new Promise((resolve) => setTimeout(resolve, 200));
+          steps.push('told');
+        },
+      },
+    );
+    await vi.waitFor(() => expect(steps).toEqual(['begun']), { timeout: 5_000 });
+    await schedule.stop();
+    expect(steps).toEqual(['begun', 'told']);
+  });
+
+  test('ends what is running where its own signal fires', async () => {
+    const own = new AbortController();
+    const errors: unknown[] = [];
+    const { client, schedule } = begin(
+      { logs: [], onRequest: later },
+      { signal: own.signal, onError: (error) => void errors.push(error) },
+    );
+    await vi.waitFor(() => expect(client.asked).toHaveLength(1), { timeout: 5_000 });
+    const abortedAt = performance.now();
+    own.abort(new Error('enough'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Nothing is running any more that stop() would have to end.
+    vi.spyOn(AbortController.prototype, 'abort').mockImplementation(() => {});
+    await schedule.stop();
+    expect(performance.now() - abortedAt).toBeLessThan(5_000);
+    expect(errors).toEqual([]);
+  });
+
+  test('is had by one process for an interval, whenever the others have begun', async () => {
+    const { receiver } = openShop();
+    const began: number[] = [];
+    const onResult = () => void began.push(performance.now());
+    const provided: Provided = { logs: [] };
+    const first = begin(provided, { receiver, onResult });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const second = begin(provided, { receiver, onResult });
+    await new Promise((resolve) => setTimeout(resolve, 2_900));
+    await Promise.all([first.schedule.stop(), second.schedule.stop()]);
+    const gaps = began.slice(1).map((at, after) => at - (began[after] ?? 0));
+    expect(gaps.length).toBeGreaterThan(0);
+    expect(gaps.filter((gap) => gap < 800)).toEqual([]);
+  });
+
+  test('does one after the other, however long one takes', async () => {
+    let running = 0;
+    let most = 0;
+    const { schedule } = begin(
+      { logs: [] },
+      {
+        async onResult() {
+          running += 1;
+          most = Math.max(most, running);
+          await new Promise((resolve) => setTimeout(resolve, 2_500));
+          running -= 1;
+        },
+      },
+    );
+    await new Promise((resolve) => setTimeout(resolve, 3_300));
+    await schedule.stop();
+    expect(most).toBe(1);
+  });
+
+  test('keeps no process alive', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+    const before = timers();
+    const { schedule } = begin({ logs: [] }, {}, '1h');
+    expect(timers()).toBe(before);
+    await schedule.stop();
+  });
+
+  test.each([
+    ['1s', 1_000],
+    ['2m', 120_000],
+    ['1h', 3_600_000],
+  ])('of %s begins after %i ms', async (interval, ms) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    let claims = 0;
+    const store = durableStore(({ claim }) => ({
+      claim(...args) {
+        claims += 1;
+        return claim(...args);
+      },
+    }));
+    const { schedule } = begin({ logs: [] }, { receiver: openShop({ store }).receiver }, interval);
+    vi.advanceTimersByTime(ms - 1);
+    expect(claims).toBe(0);
+    vi.advanceTimersByTime(1);
+    await vi.waitFor(() => expect(claims).toBe(1));
+    await schedule.stop();
+  });
+
+  test('says nothing where all agree', async () => {
+    const lines = linesOnStderr();
+    const provided: Provided = { logs: [], orders: [paid(1)] };
+    const { client, schedule } = begin(provided, { delivered: (ids) => ids });
+    await vi.waitFor(() => expect(client.asked).toContain('GET /orders'), { timeout: 5_000 });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await schedule.stop();
+    expect(lines).toEqual([]);
+  });
+
+  test('names ten of many orders', async () => {
+    const lines = linesOnStderr();
+    const orders = Array.from({ length: 12 }, (_, at) => paid(at));
+    const { schedule } = begin({ logs: [], orders });
+    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
+    await schedule.stop();
+    expect(lines[0]).toMatch(/do not agree on 12 orders: .*ord_9 \(not_delivered\), …\./);
+    expect(lines[0]).not.toContain('ord_10');
+  });
+
+  test('tells on stderr where onError throws, and goes on', async () => {
+    const lines = linesOnStderr();
+    const onError = () => {
+      throw new Error('no pager');
+    };
+    const onResult = () => {
+      throw new Error('no page');
+    };
+    const { schedule } = begin({ logs: [] }, { onResult, onError });
+    await vi.waitFor(() => expect(lines.length).toBeGreaterThan(1), { timeout: 5_000 });
+    await schedule.stop();
+    expect(lines[0]).toMatch(/tried again: .*no pager/);
+  });
+
+  test.each<[string, object]>([
+    ['now', { now: new Date() }],
+    ['onResults', { onResults() {} }],
+  ])('refuses %s, which it does not have, before it begins', (name, options) => {
+    expect(() => begin({ logs: [] }, options)).toThrow(
+      new RegExp(`reconcile\\.every.*no option ${name}`),
+    );
+  });
+
+  test('refuses an interval that no timer can wait for', () => {
+    expect(() => begin({ logs: [] }, {}, '600h')).toThrow(/interval has to be a text such as/);
+  });
+});
