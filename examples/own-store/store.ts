@@ -135,6 +135,10 @@ export function recordStore(records: Records, durable: boolean): IdempotencyStor
     },
     count: async (filter) =>
       (await verbs.list({ scope: undefined, ...filter, after: '', limit: 10_000 })).length,
+    isDone: async (key) => {
+      const entry = await records.get(key);
+      return entry?.state === 'done' && entry.keepUntil > Date.now();
+    },
   };
   return withContract(verbs);
 }

@@ -2,7 +2,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { UsageError } from 'storefront-webhooks';
-import type { DeliveredFunction, RecoverableReceiver } from 'storefront-webhooks/recovery';
+import type {
+  DeliveredFunction,
+  ReadableLedger,
+  RecoverableReceiver,
+} from 'storefront-webhooks/recovery';
 import { INSIDE } from '../process/inside.js';
 import { quote } from './shell.js';
 
@@ -13,11 +17,12 @@ type ShopReceiver = RecoverableReceiver & { close(): Promise<void> };
 export interface LoadedShop {
   readonly receiver: ShopReceiver;
   readonly delivered: DeliveredFunction | undefined;
+  readonly ledger: ReadableLedger | undefined;
 }
 
 /**
  * Imports the receiver that a module of the shop exports: as `receiver` or as its default, or a function that
- * makes it; and `delivered`, where it says what was.
+ * makes it; and `delivered` or `ledger`, which say what was done.
  *
  * @throws {UsageError} Where there is no such module, or it exports none.
  */
@@ -32,7 +37,14 @@ export async function loadShop(path: string): Promise<LoadedShop> {
   const module = await importFile(file, path);
   const exported = findExport(module);
   const receiver: unknown = typeof exported === 'function' ? await exported() : exported;
-  if (isReceiver(receiver)) return { receiver, delivered: findDelivered(module) };
+  if (isReceiver(receiver)) {
+    const { delivered, ledger } = bagOf(module);
+    return {
+      receiver,
+      delivered: isDelivered(delivered) ? delivered : undefined,
+      ledger: isLedger(ledger) ? ledger : undefined,
+    };
+  }
   const found = exported === undefined ? 'exports no receiver' : 'exports something else';
   throw new UsageError(
     'option_invalid',
@@ -57,19 +69,25 @@ function isUnknownExtension(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION';
 }
 
-/** In CommonJS, the default has what is exported. */
 function findExport(module: object): unknown {
-  const { receiver, default: main } = module as Readonly<Record<string, unknown>>;
-  if (receiver !== undefined) return receiver;
-  const isBag = typeof main === 'object' && main !== null && !(INSIDE in main);
-  return isBag ? findExport(main) : main;
+  const { receiver, default: main } = bagOf(module);
+  return receiver ?? main;
 }
 
-function findDelivered(module: object): DeliveredFunction | undefined {
-  const { delivered, default: main } = module as Readonly<Record<string, unknown>>;
-  if (typeof delivered === 'function') return delivered as DeliveredFunction;
+/** What is exported, by its names: in CommonJS, the default has it. */
+function bagOf(module: object): Readonly<Record<string, unknown>> {
+  const names = module as Readonly<Record<string, unknown>>;
+  const { receiver, default: main } = names;
   const isBag = typeof main === 'object' && main !== null && !(INSIDE in main);
-  return isBag ? findDelivered(main) : undefined;
+  return receiver === undefined && isBag ? bagOf(main) : names;
+}
+
+function isDelivered(value: unknown): value is DeliveredFunction {
+  return typeof value === 'function';
+}
+
+function isLedger(value: unknown): value is ReadableLedger {
+  return typeof value === 'object' && value !== null && 'entered' in value;
 }
 
 function isReceiver(value: unknown): value is ShopReceiver {

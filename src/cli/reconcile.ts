@@ -27,7 +27,8 @@ export function addReconcile(
       'after',
       `
 ${EXPORTS}
-Where it also exports delivered(orderIds), that says what went out; else the log does.
+Where it also exports ledger or delivered(orderIds), that says what went out; else the log
+and the store do.
 
 It ends with 0 where all agree, and with 1 where something does not. For cron:
   */15 * * * * cd /srv/shop && npx storefront-webhooks reconcile …
@@ -41,10 +42,11 @@ Example:
 
 /** Gives whether all agree. */
 function run(flags: Flags, printer: Printer): Promise<boolean> {
-  return withShop(flags, printer, async ({ delivered, ...shop }) => {
+  return withShop(flags, printer, async (shop, { delivered, ledger }) => {
     const result = await reconcile({
       ...shop,
       ...(delivered && { delivered }),
+      ...(ledger && { ledger }),
       onProgress: (progress) => showProgress(progress, printer),
     });
     printer.progress(undefined);
@@ -52,9 +54,9 @@ function run(flags: Flags, printer: Printer): Promise<boolean> {
     else
       for (const finding of result.findings) printer.found(finding, () => line(finding, printer));
     conclude(result, printer);
-    if (!delivered) {
+    if (!delivered && !ledger) {
       printer.note(
-        'Went by the log, which does not know what recovery has brought back. Export delivered(orderIds) beside the receiver, and your own table is asked.',
+        'Went by the log and the store, which do not know what a handler has really done. Export your ledger, or delivered(orderIds), beside the receiver, and it is asked.',
       );
     }
     return result.findings.length === 0;

@@ -46,14 +46,16 @@ Example:
 /** Gives whether nothing is left. */
 function run(flags: Flags, printer: Printer): Promise<boolean> {
   const { apply, orders, recreateEndpoint } = flags;
-  return withShop(flags, printer, async ({ delivered: _, ...shop }) => {
+  return withShop(flags, printer, async (shop) => {
     const deliveries: Recovered[] = [];
+    let missed = 0;
     try {
       const recovery = await recover({
         ...{ ...shop, apply, recreateEndpoint },
         ...(orders && { orders }),
         onProgress(progress) {
-          const { delivery } = progress;
+          const { delivery, step, of = 0 } = progress;
+          if (step === 'deliveries') missed = of;
           if (delivery) {
             deliveries.push(delivery);
             printer.found(delivery, () => deliveryLine(delivery, printer));
@@ -65,7 +67,12 @@ function run(flags: Flags, printer: Printer): Promise<boolean> {
       for (const line of adviceOn(recovery, flags.url)) printer.note(line);
       return recovery.complete;
     } catch (error) {
-      if (deliveries.length > 0) conclude({ complete: false, applied: apply, deliveries }, printer);
+      const untried = missed - deliveries.length;
+      if (deliveries.length > 0)
+        conclude({ complete: false, applied: apply, deliveries, untried }, printer);
+      if (untried > 0) {
+        printer.note(`${untried} of ${missed} ${untried === 1 ? 'was' : 'were'} not tried.`);
+      }
       throw error;
     }
   });
@@ -73,7 +80,12 @@ function run(flags: Flags, printer: Printer): Promise<boolean> {
 
 /** The table for people; for programs the last line, which has `complete`. */
 function conclude(
-  { complete, applied, deliveries, ...rest }: Partial<Recovery> & Pick<Recovery, 'deliveries'>,
+  {
+    complete,
+    applied,
+    deliveries,
+    ...rest
+  }: Partial<Recovery> & Pick<Recovery, 'deliveries'> & { readonly untried?: number },
   printer: Printer,
 ): void {
   const orders = totalByOrder(deliveries);

@@ -3,14 +3,10 @@ import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { ApiError, createClient } from 'storefront-webhooks/api';
-import type {
-  DeliveredFunction,
-  RecoveryProgress,
-  SourceOptions,
-} from 'storefront-webhooks/recovery';
+import type { RecoveryProgress, SourceOptions } from 'storefront-webhooks/recovery';
 import { addCredentialFlags, type CredentialFlags, readCredentials } from './credentials.js';
 import { interrupted } from './interrupted.js';
-import { loadShop } from './load-shop.js';
+import { type LoadedShop, loadShop } from './load-shop.js';
 import { toCount } from './numbers.js';
 import type { Printer } from './printer.js';
 import { toDuration, toSince } from './times.js';
@@ -51,10 +47,8 @@ export const EXPORTS = `The file exports the receiver with its handlers, on its 
 default, or a function that makes it. Importing it must not start a server. Keep that in
 another file, which imports this one. TypeScript: NODE_OPTIONS='--import tsx'.`;
 
-/** A shop, with what its file exports. */
-export type Shop = Omit<SourceOptions, 'now' | 'onProgress'> & {
-  readonly delivered: DeliveredFunction | undefined;
-};
+/** A shop, as recovery takes it. */
+export type Shop = Omit<SourceOptions, 'now' | 'onProgress'>;
 
 const STOPPED = new Error('stopped');
 
@@ -69,11 +63,12 @@ const EXIT_MS = 1_000;
 export async function withShop(
   flags: ShopFlags,
   printer: Printer,
-  work: (shop: Shop) => Promise<boolean>,
+  work: (shop: Shop, exported: LoadedShop) => Promise<boolean>,
 ): Promise<boolean> {
   const client = createClient({ baseUrl: flags.api, auth: readCredentials(flags) });
   globalThis.console = toConsole(printer);
-  const { receiver, delivered } = await loadShop(flags.receiver);
+  const loaded = await loadShop(flags.receiver);
+  const { receiver } = loaded;
   const stopped = new AbortController();
   void interrupted().then(() => {
     printer.note('Stopping. Once more, and it ends at once.');
@@ -83,7 +78,8 @@ export async function withShop(
   const { signal } = stopped;
   printer.progress('asking the provider …');
   try {
-    return await work({ receiver, client, url, since, pendingAfter, perSecond, signal, delivered });
+    const shop = { receiver, client, url, since, pendingAfter, perSecond, signal };
+    return await work(shop, loaded);
   } catch (error) {
     if (error !== STOPPED) throw toUsageError(error);
     printer.note('Stopped. Run it again: it goes on where it was.');

@@ -2,7 +2,7 @@ export type { EndpointState } from './endpoint.js';
 export type { LogCounts } from './missed.js';
 export type { RecoverOptions } from './options.js';
 export type { Finding, FindingKind, Reconciliation } from './reconcile.js';
-export type { DeliveredFunction, ReconcileOptions } from './reconcile-options.js';
+export type { DeliveredFunction, ReadableLedger, ReconcileOptions } from './reconcile-options.js';
 export { type Recovery, recover } from './recover.js';
 export type { Recovered, RecoveredOutcome } from './recovered.js';
 export { reconcile, type Schedule, type ScheduleOptions } from './schedule.js';

@@ -1,6 +1,9 @@
 import { parseAddress } from '../address.js';
 import type { Rejection, Result } from '../outcome.js';
+import { chooseRoutes } from '../process/choosing.js';
+import { keyOfEffect } from '../process/effect.js';
 import type { Inside } from '../process/inside.js';
+import type { Router } from '../process/router.js';
 import { toUtf8 } from '../request/bytes.js';
 import { type Delivery, readDelivery } from '../request/delivery.js';
 import { contentId, contentOf, deliveryKey, leaseKey } from '../request/key.js';
@@ -10,6 +13,7 @@ import { unwrapBody } from '../request/unwrap.js';
 import { findUnpaid, type Order } from '../schemas/order.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { Settings } from '../settings.js';
+import type { Effect } from '../stores/ledger.js';
 import type { UnfinishedState } from '../stores/store.js';
 
 /**
@@ -50,6 +54,14 @@ export interface Recovering {
   read(entry: WebhookLog): Promise<LoggedDelivery | undefined>;
   /** Makes the delivery of an order that is paid and was never told of. */
   readOrder(order: Order, url: string): Promise<Delivery | Rejection | undefined>;
+  /**
+   * What each handler does for a delivery, under the key that its event has: that of the delivery or, with
+   * `oncePer`, one of its own. Without those that have nothing to do for it. Throws what functions of the user's
+   * throw.
+   */
+  effectsOf(delivery: Delivery): readonly Effect[];
+  /** Which of these keys the store says are done: none, where it cannot say. */
+  findDone(keys: readonly string[]): Promise<readonly string[]>;
   /** What the store keeps for a person: the ids of orders, by how their deliveries stand. */
   unfinished(): Promise<ReadonlyMap<string, UnfinishedState>>;
   /**
@@ -72,6 +84,8 @@ export function toRecovering({ settings, processing, process }: Inside): Recover
     isOncePerOrder: () => typeof keyBy === 'function' || processing.router.isOncePer(PAID),
     read: (entry) => readLogged(entry, settings),
     readOrder: (order, url) => readPaidOrder(order, url, settings),
+    effectsOf: (delivery) => effectsOf(processing.router, delivery, paidStatuses),
+    findDone: (keys) => findDone(settings, keys),
     unfinished: () => findUnfinished(settings),
     lease: (name, leaseMs) => takeLease(settings, name, leaseMs),
     process(delivery) {
@@ -169,6 +183,25 @@ function receiptOf({ response, response_headers }: WebhookLog): Receipt | undefi
     if (receipt) return receipt;
   }
   return undefined;
+}
+
+function effectsOf(
+  router: Router,
+  delivery: Delivery,
+  paidStatuses: Settings['paidStatuses'],
+): Effect[] {
+  const chosen = chooseRoutes(router.routesFor(delivery), delivery, paidStatuses);
+  if (chosen.failure) throw chosen.failure.error;
+  const { scope, key, payload } = delivery;
+  return chosen.routes.map((route) => ({
+    handler: route.storedName,
+    key: route.oncePer ? keyOfEffect(route, scope, route.oncePer(payload)) : key,
+  }));
+}
+
+async function findDone({ store }: Settings, keys: readonly string[]): Promise<string[]> {
+  const asked = keys.map(async (key) => ((await store.isDone?.(key)) ? [key] : []));
+  return (await Promise.all(asked)).flat();
 }
 
 const PAGE = 100;

@@ -25,8 +25,15 @@ export interface Missed {
   readonly currency: string | undefined;
 }
 
-/** How many entries of the log there were, by what they mean; `unreadable`: no entry of the specification. */
-export type LogCounts = Record<Standing | 'unreadable', number>;
+/**
+ * What an entry is that says nothing to this receiver. `unreadable`: no entry of the specification, or a function of
+ * the receiver's, such as `unwrap` or `keyBy`, has thrown at it. `unknownShop`: its address is of none for which the
+ * `secret` function gives a secret.
+ */
+type Unusable = 'unreadable' | 'unknownShop';
+
+/** How many entries of the log there were, by what they mean. */
+export type LogCounts = Record<Standing | Unusable, number>;
 
 /** What the log has. */
 export interface LogFound {
@@ -58,8 +65,8 @@ export async function readLog(
       };
       for await (const entry of entriesOf(settings, pace, onUnreadable)) {
         const found = await readEntry(entry, settings, sends);
-        if (!found) {
-          onUnreadable();
+        if (typeof found === 'string') {
+          counts[found] += 1;
           continue;
         }
         counts[found.standing] += 1;
@@ -73,7 +80,7 @@ export async function readLog(
 
 function noCounts(): LogCounts {
   const none = { done: 0, edited: 0, waiting: 0, refused: 0, unanswered: 0, foreign: 0 };
-  return { ...none, unreadable: 0 };
+  return { ...none, unreadable: 0, unknownShop: 0 };
 }
 
 /** An entry of the log as it stands. */
@@ -90,15 +97,16 @@ export interface EntryFound {
   delivery(): Promise<Delivery | Rejection>;
 }
 
-/** Reads an entry. `undefined`: it cannot be, or is for no shop of the receiver. */
+/** Reads an entry. */
 export async function readEntry(
   entry: WebhookLog,
   { receiver, now, pendingAfterMs }: SourceSettings,
   sends: boolean,
-): Promise<EntryFound | undefined> {
+): Promise<EntryFound | Unusable> {
   // A function of the user's may throw at one that is odd, which must not keep the others from being found.
-  const logged = await receiver.read(entry).catch(() => undefined);
-  if (!logged) return undefined;
+  const logged = await receiver.read(entry).catch(() => 'unreadable' as const);
+  if (logged === 'unreadable') return logged;
+  if (!logged) return 'unknownShop';
   const { answeredBy, receipt, event, delivery } = logged;
   const standing = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
   const record = isJsonObject(logged.record) ? logged.record : {};

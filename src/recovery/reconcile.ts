@@ -1,6 +1,7 @@
 import type { Order, OrderStatus } from '../schemas/order.js';
 import type { UnfinishedState } from '../stores/store.js';
-import { type Evidence, gatherEvidence } from './evidence.js';
+import { type Delivered, findDelivered } from './delivered.js';
+import { gatherEvidence } from './evidence.js';
 import { moneyOf, timeOr } from './missed.js';
 import { Pace } from './pace.js';
 import { PER_PAGE, pagesOf } from './paging.js';
@@ -58,15 +59,15 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   for await (const orders of ordersOf(settings, pace)) {
     const fresh = orders.filter(({ id }) => !seen.has(id));
     for (const { id } of fresh) seen.add(id);
-    const times = await timesDelivered(fresh, settings, evidence);
+    const delivered = await findDelivered(fresh, evidence, settings);
     for (const order of fresh) {
       const { id } = order;
-      const often = times.get(id) ?? 0;
+      const its = delivered.get(id) ?? NOT_DELIVERED;
       counts.orders += 1;
       counts.paid += settings.receiver.isPaid(order) ? 1 : 0;
-      counts.delivered += often > 0 ? 1 : 0;
+      counts.delivered += its.times > 0 ? 1 : 0;
       const because = unfinished.get(id) ?? evidence.get(id)?.standing ?? 'unlogged';
-      findings.push(...judge(order, often, because, evidence.get(id), settings));
+      findings.push(...judge(order, its, because, settings));
     }
   }
   return { findings, ...counts, requests: pace.requests };
@@ -84,31 +85,13 @@ async function* ordersOf(
   }
 }
 
-async function timesDelivered(
-  orders: readonly Order[],
-  { delivered }: ReconcileSettings,
-  evidence: ReadonlyMap<string, Evidence>,
-): Promise<ReadonlyMap<string, number>> {
-  const times = new Map<string, number>();
-  const ids = orders.map(({ id }) => id);
-  if (delivered) {
-    const given = ids.length > 0 ? await delivered(ids) : [];
-    for (const id of given) times.set(id, (times.get(id) ?? 0) + 1);
-    return times;
-  }
-  for (const id of ids) {
-    const { handled, wasTaken = false } = evidence.get(id) ?? {};
-    times.set(id, Math.max(handled?.size ?? 0, wasTaken ? 1 : 0));
-  }
-  return times;
-}
+const NOT_DELIVERED: Delivered = { times: 0, wasTakenBack: false };
 
 function judge(
   order: Order,
-  times: number,
+  { times, wasTakenBack }: Delivered,
   because: Exclude<Finding['because'], undefined>,
-  evidence: Evidence | undefined,
-  { receiver, reversedStatuses, delivered, now, pendingAfterMs }: ReconcileSettings,
+  { receiver, reversedStatuses, now, pendingAfterMs }: ReconcileSettings,
 ): Finding[] {
   const { id, status, updated_at } = order;
   const isPaid = receiver.isPaid(order);
@@ -116,8 +99,6 @@ function judge(
   const updatedAt = timeOr(updated_at, Number.NaN);
   // Either way: the clock of the provider may be ahead.
   const isYoung = Math.abs(now - updatedAt) < pendingAfterMs;
-  // Without the shop, that goods were taken back is seen by who has handled the news of it.
-  const wasTakenBack = !delivered && evidence?.wasReversed === true;
   const kinds: FindingKind[] = [];
   if (isPaid && times === 0 && !isYoung) kinds.push('not_delivered');
   if (times > 1) kinds.push('delivered_twice');

@@ -12,7 +12,7 @@ import type { Recovered, RecoveredOutcome } from './recovered.js';
 /** What {@link recover} has found and done. */
 export interface Recovery {
   readonly applied: boolean;
-  /** How many entries of the log there were, by what they mean; `unreadable` were no entries. */
+  /** How many entries of the log there were, by what they mean. */
   readonly log: LogCounts;
   readonly endpoint: EndpointState;
   /** In the order in which they were run. */
@@ -53,7 +53,8 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   const missed = [...found.missed.values(), ...unlogged].sort(inOrder);
   const deliveries = await new Running(settings, pace, sends).run(missed);
   const isComplete =
-    deliveries.every(({ outcome }) => DONE.includes(outcome)) && found.counts.unreadable === 0;
+    deliveries.every(({ outcome }) => DONE.includes(outcome)) &&
+    found.counts.unreadable + found.counts.unknownShop === 0;
   if (settings.recreateEndpoint && isComplete) await deleteDisabled(endpoint, settings, pace);
   const isSent = sends || (settings.recreateEndpoint && endpoint.disabled !== undefined);
   return {
@@ -96,6 +97,8 @@ class Running {
   async run(missed: readonly Missed[]): Promise<Recovered[]> {
     const { apply, onProgress } = this.#settings;
     const recovered: Recovered[] = [];
+    // What is stopped before the first has that many left.
+    onProgress({ step: 'deliveries', done: 0, of: missed.length });
     for (const one of missed) {
       const outcome = apply ? await this.#runOne(one) : this.#list(one);
       if (NOT_NOW.includes(outcome) && one.recordId !== undefined) this.#held.add(one.recordId);
@@ -134,9 +137,10 @@ class Running {
       }
       const entry = await this.#pace.run(() => client.webhookLogs.get(one.id, options));
       const found = await readEntry(entry, this.#settings, this.#sends);
-      if (found && !found.missed) return 'settled';
-      const delivery = await found?.delivery();
-      return delivery?.outcome === undefined && delivery ? delivery : 'rejected';
+      if (typeof found === 'string') return 'rejected';
+      if (!found.missed) return 'settled';
+      const delivery = await found.delivery();
+      return delivery.outcome === undefined ? delivery : 'rejected';
     } catch (error) {
       if (error instanceof ApiError && error.code === 'not_found') return 'gone';
       throw error;

@@ -51,7 +51,7 @@ export interface RecoveryProgress {
   readonly done: number;
   /** Pages, deliveries or tries; `undefined` where the provider does not say how many there are. */
   readonly of: number | undefined;
-  /** In `deliveries`, what became of the one that was run last, or would have been. */
+  /** In `deliveries`, what became of the one that was run last, or would have been. Absent before the first. */
   readonly delivery?: Recovered;
 }
 

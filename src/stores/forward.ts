@@ -27,6 +27,7 @@ export function forward(
   changes: Partial<IdempotencyStore> = {},
   around: Around = (call) => call(),
 ): IdempotencyStore {
+  const isDone = store.isDone?.bind(store);
   return {
     durable: store.durable,
     description: store.description,
@@ -41,6 +42,7 @@ export function forward(
     purge: (...args) => around(() => store.purge(...args), null),
     list: (...args) => around(() => store.list(...args), null),
     count: (...args) => around(() => store.count(...args), null),
+    ...(isDone && { isDone: (...args) => around(() => isDone(...args), args[0]) }),
     ...changes,
   };
 }

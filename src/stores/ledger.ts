@@ -23,6 +23,17 @@ export interface EffectLedger<Tx, Answer extends boolean | Promise<boolean>> {
   once(tx: Tx, effect: Effect): Answer;
 }
 
+/** @throws {UsageError} `key_invalid` */
+export function checkKeys(keys: readonly string[]): readonly string[] {
+  if (Array.isArray(keys) && keys.every((key) => typeof key === 'string' && KEY.test(key))) {
+    return keys.map((key) => key.toLowerCase());
+  }
+  throw new UsageError(
+    'key_invalid',
+    'A ledger is asked for a list of keys: each is 64 hexadecimal digits, as an event has it.',
+  );
+}
+
 const KEY = /^[\da-f]{64}$/i;
 
 /** @throws {UsageError} `key_invalid` */

@@ -186,6 +186,10 @@ class MemoryStore implements StoreVerbs {
     return true;
   }
 
+  async isDone(key: string): Promise<boolean> {
+    return this.#remembered(key, clock())?.state === 'done';
+  }
+
   async purge(limit: number): Promise<number> {
     const now = clock();
     const old = this.#entries

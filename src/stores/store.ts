@@ -170,4 +170,9 @@ export interface IdempotencyStore {
   list(filter: ListFilter): Promise<readonly StoredDelivery[]>;
   /** How many {@link list} would give without a limit, {@link COUNT_LIMIT} at most. For a gauge. */
   count(filter: CountFilter): Promise<number>;
+  /**
+   * Whether a key is done, and remembered as such: what a claim of it would say, without one. Changes nothing.
+   * Without it, `reconcile` does not see what was done but not answered, such as what recovery has brought back.
+   */
+  isDone?(key: string): Promise<boolean>;
 }

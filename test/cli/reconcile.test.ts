@@ -70,7 +70,20 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
       env,
     });
     expect([status, records().at(-1)?.kind]).toEqual([1, 'not_delivered']);
-    expect(stderr).toContain('Export delivered(orderIds)');
+    expect(stderr).toContain('Export your ledger, or delivered(orderIds)');
+  });
+
+  test('asks the ledger that is exported beside the receiver', async () => {
+    const { args, env, sell } = await openOutage();
+    const ids = await sell(2);
+    await run([...args, '--apply'], { env: { ...env, SHOP_BROKEN: `${ids[0]}` } });
+    const [, , , ...rest] = args;
+    const receiver = ['--receiver', 'test/cli/recover/entered.ts'];
+    const reconcile = ['reconcile', ...receiver, ...rest, '--pending-after', '1s'];
+    const { status, records, stderr } = await run(reconcile, { env });
+    const found = records().map(({ orderId, kind, because }) => [orderId, kind, because]);
+    expect([status, found]).toEqual([1, [[ids[0], 'not_delivered', 'failing']]]);
+    expect(stderr).not.toContain('Went by');
   });
 
   test.skipIf(process.platform !== 'linux').each([0, 80, 200])(

@@ -12,6 +12,7 @@ import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
 import { drawDrill } from '../../src/cli/drill/page.js';
 import { playDrill } from '../../src/cli/drill/story.js';
+import { withWorker } from '../stores/workerd/served.js';
 import { startPostgres, withPostgres } from '../support/postgres.js';
 import { startRedis, withRedis } from '../support/redis.js';
 
@@ -124,6 +125,13 @@ describe('the drill', { timeout }, () => {
       const client = new Redis(server.url);
       ends.push(() => client.disconnect());
       expectAllOnce(await playDrill({ store: redisStore(client), orders: 300, seed: 3 }), 300);
+    });
+  });
+
+  withWorker('on Cloudflare', (worker) => {
+    test.each(['d1', 'durable-object'] as const)('delivers each order once: %s', async (store) => {
+      const opened = worker().store({ store });
+      expectAllOnce(await playDrill({ store: opened, orders: 200, seed: 5 }), 200);
     });
   });
 

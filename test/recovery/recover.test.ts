@@ -276,6 +276,7 @@ describe('what was missed', () => {
     };
     await recoverFrom({ logs: [entry(2), entry(1)] }, openShop(), { onProgress });
     expect(told).toEqual([
+      [0, 2, undefined, undefined],
       [1, 2, 'whl_1', 'handled'],
       [2, 2, 'whl_2', 'handled'],
     ]);
@@ -315,8 +316,8 @@ describe('what was missed', () => {
       store: durableStore(),
     }).on('order:paid', ({ scope }) => void scopes.push(scope));
     const logs = [entry(1, { url: `${URL}?shop=b` }), entry(2)];
-    const { log } = await recoverFrom({ logs }, { receiver });
-    expect([scopes, log.unreadable]).toEqual([['b'], 1]);
+    const { log, complete } = await recoverFrom({ logs }, { receiver });
+    expect([scopes, log.unknownShop, log.unreadable, complete]).toEqual([['b'], 1, 0, false]);
   });
 
   test('is left while the store is down, after one that was tried for a while', async () => {

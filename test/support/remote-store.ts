@@ -20,8 +20,8 @@ export class Remote {
 
   /** The verbs of its store, and what else it can be asked for; `where` goes with each call. */
   verbs<More extends string>(more: readonly More[], where: object = {}) {
-    type Verb = (typeof VERBS)[number] | More;
-    const asking = [...VERBS, ...more].map((verb) => [
+    type Verb = (typeof VERBS)[number] | 'isDone' | More;
+    const asking = [...VERBS, 'isDone' as const, ...more].map((verb) => [
       verb,
       (...args: unknown[]) => this.ask(verb, args, where),
     ]);

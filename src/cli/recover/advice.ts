@@ -15,7 +15,12 @@ export function adviceOn(
     }),
     ...(log.unreadable > 0
       ? [
-          `${log.unreadable} unreadable: no entry of a log, or for no shop of this receiver. Look in the dashboard.`,
+          `${log.unreadable} unreadable: no entry of a log, or your receiver's unwrap, keyBy or secret function threw at it. Look in the dashboard.`,
+        ]
+      : []),
+    ...(log.unknownShop > 0
+      ? [
+          `${log.unknownShop} for no shop of this receiver: its secret function gives no secret for their address. Name the shop there, or leave its address out of --url.`,
         ]
       : []),
     ...(log.edited > 0

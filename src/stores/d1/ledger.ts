@@ -1,5 +1,6 @@
-import { checkEffect, type Effect } from '../ledger.js';
-import { NOW } from '../sqlite/statements.js';
+import { checkEffect, checkKeys, type Effect } from '../ledger.js';
+import { Row } from '../sqlite/rows.js';
+import { FIND_EFFECTS, NOW } from '../sqlite/statements.js';
 import { checkD1, type D1Client, type D1Statement, withTables } from './database.js';
 
 /** Effects that have been done, in the D1 database in which they are done. */
@@ -11,6 +12,11 @@ export interface D1Ledger {
    * @param effect - The handler's event.
    */
   batch(effect: Effect, statements: readonly D1Statement[]): Promise<boolean>;
+  /**
+   * Gives those of these keys under which an effect is entered, each once, for `reconcile`. Rejects with a
+   * `UsageError`, `key_invalid`, or with the errors of D1.
+   */
+  entered(keys: readonly string[]): Promise<string[]>;
 }
 
 // There is no ON CONFLICT: the error of a second entry is what undoes the whole batch.
@@ -49,6 +55,11 @@ export function d1Ledger(database: D1Client): D1Ledger {
         if ((await bound(FIND).all()).results.length > 0) return false;
         throw error;
       }
+    },
+    async entered(keys) {
+      const statement = database.prepare(FIND_EFFECTS).bind(JSON.stringify(checkKeys(keys)));
+      const { results } = await withTables(database, () => statement.all());
+      return results.map((row) => new Row(row).text('key'));
     },
   };
 }

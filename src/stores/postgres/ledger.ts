@@ -1,12 +1,12 @@
 import { UsageError } from '../../errors.js';
-import { checkEffect, type Effect, type EffectLedger } from '../ledger.js';
+import { checkEffect, checkKeys, type Effect, type EffectLedger } from '../ledger.js';
 import { warnOfLimits } from '../limits.js';
 import { type PostgresClient, type Query, toQuery } from './client.js';
 import { storable } from './encoding.js';
 import { limitsOf } from './limits.js';
 import { retrying } from './retrying.js';
 import { isUndefined, LOOK_FOR_EFFECTS, makeTables } from './schema.js';
-import { ENTER_EFFECT, FIND_MARK, MARK_TRANSACTION } from './statements.js';
+import { ENTER_EFFECT, FIND_EFFECTS, FIND_MARK, MARK_TRANSACTION } from './statements.js';
 import { type TransactionSource, toBegin } from './transaction.js';
 
 /** Effects that have been done, in the PostgreSQL database in which they are done. */
@@ -39,6 +39,14 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
     effect: Effect,
     work: (tx: Tx) => PromiseLike<unknown>,
   ): Promise<boolean>;
+  /**
+   * Gives those of these keys under which an effect is entered, each once, for `reconcile`. Through the client that
+   * the ledger was made with.
+   *
+   * @throws {UsageError} As a rejection: `key_invalid`. Otherwise it rejects with `schema_missing`, or with the
+   *   errors of the client.
+   */
+  entered(keys: readonly string[]): Promise<string[]>;
 }
 
 /**
@@ -69,9 +77,11 @@ export function postgresLedger(client: PostgresClient): PostgresLedger {
 }
 
 class Ledger implements PostgresLedger {
+  readonly #query: Query;
   #isReady = false;
 
   constructor(query: Query) {
+    this.#query = query;
     // Whoever comes before it is made, or after that has failed, makes it himself.
     makeTables(query, LOOK_FOR_EFFECTS).catch(() => {});
   }
@@ -112,6 +122,13 @@ class Ledger implements PostgresLedger {
       await checkInside(toQuery(tx));
     });
     return isNew;
+  }
+
+  async entered(keys: readonly string[]): Promise<string[]> {
+    const asked = checkKeys(keys);
+    await makeTables(this.#query, LOOK_FOR_EFFECTS);
+    const rows = await this.#query(FIND_EFFECTS, [JSON.stringify(asked)]);
+    return rows.map((row) => row.text('key'));
   }
 }
 

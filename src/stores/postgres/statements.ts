@@ -152,6 +152,11 @@ WHERE key = decode($1::text, 'hex') AND (state = 'dead' OR
   (state IN ('leased', 'retry') AND not_before < ${stalledBefore('clock_timestamp()')}))
 RETURNING 'yes' AS redriven`;
 
+/** $1 key */
+export const IS_DONE = `
+SELECT 'yes' AS done FROM webhook_delivery
+WHERE key = decode($1::text, 'hex') AND state = 'done' AND purge_at > clock_timestamp()`;
+
 // In parentheses it is looked at once per statement; elsewhere it would keep an index from being used.
 const NOW = '(SELECT clock_timestamp())';
 
@@ -210,6 +215,11 @@ SELECT set_config('storefront_webhooks.effect', $1::text, true) AS mark`;
 /** Empty where the transaction has ended. */
 export const FIND_MARK = `
 SELECT coalesce(current_setting('storefront_webhooks.effect', true), '') AS mark`;
+
+/** $1 keys, as JSON. Those under which there is an effect. */
+export const FIND_EFFECTS = `
+SELECT DISTINCT encode(key, 'hex') AS key FROM webhook_effect
+WHERE key IN (SELECT decode(asked, 'hex') FROM json_array_elements_text($1::text::json) AS asked)`;
 
 /** $1 key, $2 handler, $3 the mark of the transaction. Enters nothing where that is not there. */
 export const ENTER_EFFECT = `

@@ -147,6 +147,10 @@ class PostgresStore implements StoreVerbs {
     return (await this.#run(sql.REDRIVE, [key])).length > 0;
   }
 
+  async isDone(key: string): Promise<boolean> {
+    return (await this.#run(sql.IS_DONE, [key])).length > 0;
+  }
+
   async purge(limit: number): Promise<number> {
     const [row] = await this.#run(sql.PURGE, [`${limit}`, ABANDONED]);
     return row?.number('number') ?? 0;

@@ -17,6 +17,9 @@ if redis.call('HEXISTS', delivery, 'b') == 1 then redis.call('ZADD', open, int(n
 return '=true'
 `);
 
+/** KEYS: the delivery and its indexes. */
+export const IS_DONE = deliveryScript(`return read('s') == 'done' and '=true' or '=false'`);
+
 /** KEYS: the delivery and its indexes. Says whether it was forgotten, or ended as abandoned. */
 export const PURGE = deliveryScript(`
 local state, not_before, purge_at = read('s', 'n', 'p')

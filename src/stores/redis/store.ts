@@ -13,7 +13,7 @@ import {
   type LeaseTerms,
   type StoredDelivery,
 } from '../store.js';
-import { PURGE, REDRIVE } from './care-scripts.js';
+import { IS_DONE, PURGE, REDRIVE } from './care-scripts.js';
 import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
 import { COUNT, COUNT_READ, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-scripts.js';
 import { integer } from './layout.js';
@@ -136,6 +136,11 @@ class RedisStore implements StoreVerbs {
   async redrive(key: string): Promise<boolean> {
     await this.#checked();
     return (await this.#run(REDRIVE, key)) === 'true';
+  }
+
+  async isDone(key: string): Promise<boolean> {
+    await this.#checked();
+    return (await this.#run(IS_DONE, key)) === 'true';
   }
 
   async purge(limit: number): Promise<number> {

@@ -1,10 +1,11 @@
 import { UsageError } from '../../errors.js';
-import { checkEffect, type Effect, type EffectLedger } from '../ledger.js';
+import { checkEffect, checkKeys, type Effect, type EffectLedger } from '../ledger.js';
 import { connectionOf } from './connection.js';
 import { prepare, type SqliteDatabase } from './database.js';
 import { checkDatabase } from './opening.js';
+import { Row } from './rows.js';
 import { EFFECT } from './schema.js';
-import { NOW } from './statements.js';
+import { FIND_EFFECTS, NOW } from './statements.js';
 
 const ENTER = `INSERT INTO webhook_effect (key, handler, at) VALUES (?, ?, ${NOW})
 ON CONFLICT DO NOTHING RETURNING 1`;
@@ -39,6 +40,14 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
     effect: Effect,
     work: (tx: Database) => void,
   ): Promise<boolean>;
+  /**
+   * Gives those of these keys under which an effect is entered, each once, for `reconcile`.
+   *
+   * @param database - In which the effects are done.
+   * @throws {UsageError} As a rejection: `client_invalid` or `key_invalid`. Otherwise it rejects with the errors of
+   *   SQLite.
+   */
+  entered(database: SqliteDatabase, keys: readonly string[]): Promise<string[]>;
 }
 
 /**
@@ -81,6 +90,13 @@ export function sqliteLedger(): SqliteLedger {
         result.then(undefined, () => {});
         throw awaiting();
       });
+    },
+    async entered(database, keys) {
+      checkDatabase(database, 'ledger.entered');
+      const asked = JSON.stringify(checkKeys(keys));
+      database.exec(EFFECT);
+      const rows = prepare(database, FIND_EFFECTS).all(asked);
+      return rows.map((row) => new Row(row).text('key'));
     },
   };
 }

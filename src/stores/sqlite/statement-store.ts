@@ -85,6 +85,10 @@ export class StatementStore implements StoreVerbs {
     return this.#touches('redrive', [key], key);
   }
 
+  isDone(key: string): Promise<boolean> {
+    return this.#touches('isDone', [key], key);
+  }
+
   async purge(limit: number): Promise<number> {
     const abandoned = (await this.#run('abandon', [limit])).length;
     if (abandoned >= limit) return abandoned;

@@ -3,6 +3,10 @@ import { ABANDONED, INTERRUPTED, KEEP_DEAD_MS, STALLED_MS } from '../store.js';
 /** The database's clock, in milliseconds since 1970. */
 export const NOW = `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`;
 
+/** keys, as JSON: those under which a ledger has an effect */
+export const FIND_EFFECTS = `SELECT DISTINCT key FROM webhook_effect
+WHERE key IN (SELECT value FROM json_each(?))`;
+
 const NEXT_FENCE = `max(fence + 1, ${NOW})`;
 const STALLED = `state IN ('leased', 'retry') AND not_before < ${NOW} - ${STALLED_MS}`;
 const FAILING = `state IN ('leased', 'retry') AND not_before >= ${NOW} - ${STALLED_MS}
@@ -54,6 +58,10 @@ export const STATEMENTS = {
   redrive: `UPDATE webhook_delivery
   SET state = 'retry', attempts = 0, failures = 0, error = NULL, not_before = ${NOW}, fence = ${NEXT_FENCE}
   WHERE key = ? AND (state = 'dead' OR ${STALLED}) RETURNING 1`,
+
+  /** key */
+  isDone: `SELECT 1 FROM webhook_delivery
+  WHERE key = ? AND state = 'done' AND ifnull(purge_at > ${NOW}, 1)`,
 
   // The fence stays, which says when it was last tried: of what is dead, nobody holds a lease.
   /** limit */

@@ -45,6 +45,35 @@ export function defineKeeping(test: StoreTest): void {
     assert.equal(stalled?.error, undefined);
   });
 
+  test('says what is done, for as long as it is remembered, and changes nothing', async ({
+    store,
+    delivery,
+    acquire,
+  }) => {
+    // Stores that cannot say it are asked nothing.
+    if (!store.isDone) return;
+    const [old, dead, effect] = [newDelivery(), newDelivery(), newDelivery()];
+    assert.equal(await store.isDone(delivery.key), false);
+    const { fence, attempt } = await acquire({ leaseMs: KEEP_MS });
+    assert.deepEqual([attempt, await store.isDone(delivery.key)], [1, false]);
+    await store.complete(delivery.key, fence, KEEP_MS);
+    assert.equal(await store.isDone(delivery.key), true);
+
+    const forEver = { ...effect, body: undefined };
+    const { fence: first } = await acquire({ leaseMs: KEEP_MS, keepMs: Infinity }, forEver);
+    await store.release(effect.key, first);
+    assert.equal(await store.isDone(effect.key), false);
+    const { fence: second } = await acquire({ keepMs: Infinity }, forEver);
+    await store.complete(effect.key, second, Infinity);
+    assert.equal(await store.isDone(effect.key), true);
+
+    await store.complete(old.key, (await acquire({ keepMs: 0 }, old)).fence, 0);
+    assert.equal(await store.isDone(old.key), false);
+    const held = await acquire({}, dead);
+    await store.fail(dead.key, held.fence, { ...RETRY, permanent: true });
+    assert.equal(await store.isDone(dead.key), false);
+  });
+
   test('keeps what is dead for a person, also where its time would have come', async ({
     store,
     delivery,

@@ -1,9 +1,7 @@
 // The receiver of a shop that also says what it has delivered, out of its own table.
-import Database from 'libsql';
+import { database } from './receiver.js';
 
 export { receiver } from './receiver.js';
-
-const database = new Database(process.env.SHOP_DATABASE ?? '');
 
 export function delivered(ids: readonly string[]): string[] {
   const rows = database.prepare('SELECT order_id FROM delivered').all();

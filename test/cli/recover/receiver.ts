@@ -6,7 +6,7 @@ import { sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
 
 const { SHOP_DATABASE = '', SHOP_SECRET = '', SHOP_BROKEN = '', SHOP_MS } = process.env;
 
-const database = new Database(SHOP_DATABASE);
+export const database = new Database(SHOP_DATABASE);
 database.exec('PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 5000');
 database.exec('CREATE TABLE IF NOT EXISTS delivered (order_id TEXT)');
 const ledger = sqliteLedger();

@@ -72,6 +72,17 @@ export function describeD1(worker: () => Served) {
     };
     const stock = async (store: ServedStore) => (await store.sql('SELECT n FROM stock'))[0]?.n;
 
+    test('gives the keys under which an effect is entered, each once', async () => {
+      const { store, effect } = await shop();
+      await store.once(effect, [SELL]);
+      await store.once({ ...effect, handler: 'other' }, [SELL]);
+      const asked = [effect.key, newDelivery().key];
+      expect(await store.entered(asked)).toEqual([effect.key]);
+      await expect(store.entered(['ord_1'])).rejects.toMatchObject({ code: 'key_invalid' });
+      await store.sql('DROP TABLE webhook_effect');
+      expect(await store.entered(asked)).toEqual([]);
+    });
+
     test('does an effect once, for each key and handler', async () => {
       const { store, effect } = await shop();
       expect(await store.once(effect, [SELL])).toBe(true);

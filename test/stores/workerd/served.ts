@@ -39,6 +39,7 @@ export interface ServedStore extends IdempotencyStore {
   /** Of D1. */
   sql(query: string): Promise<Row[]>;
   once(effect: Effect, statements: readonly Sql[]): Promise<boolean>;
+  entered(keys: readonly string[]): Promise<string[]>;
   /** Of Durable Objects. */
   objectSql(shard: number, query: string): Promise<Row[]>;
   alarm(shard: number): Promise<number | null>;
@@ -124,6 +125,7 @@ const MORE = [
   'refusal',
   'sql',
   'once',
+  'entered',
   'objectSql',
   'alarm',
   'storePurge',

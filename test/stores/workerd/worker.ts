@@ -107,6 +107,7 @@ function verbsOf(env: Env, which: Which): RemoteVerbs {
       // What it purges with a completion would be missing from what its `purge` counts.
       ...bound(withContract(new D1Store(env.DB, Number.POSITIVE_INFINITY))),
       sql: async (query: string) => (await sql(query)).results,
+      entered: (keys: readonly string[]) => d1Ledger(env.DB).entered(keys),
       once: (effect: Effect, statements: readonly Sql[]) =>
         d1Ledger(env.DB).batch(
           effect,

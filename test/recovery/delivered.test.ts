@@ -1,0 +1,277 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import pg from 'pg';
+import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
+import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
+import {
+  type ReconcileOptions,
+  type RecoverableReceiver,
+  reconcile,
+  recover,
+} from 'storefront-webhooks/recovery';
+import { sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
+import { afterEach, describe, expect, test } from 'vitest';
+import { deliver, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+import { startPostgres, withPostgres } from '../support/postgres.js';
+import {
+  ago,
+  type Entry,
+  entry,
+  MINUTE,
+  NOW,
+  type Provided,
+  paid,
+  provider,
+  URL,
+} from './provider.js';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+function openSqlite() {
+  const folder = mkdtempSync(join(tmpdir(), 'reconcile-'));
+  const database = new Database(join(folder, 'shop.db'));
+  ends.push(() => {
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+  return database;
+}
+
+async function openPostgres() {
+  const server = await startPostgres();
+  ends.push(() => server.remove());
+  const pool = new pg.Pool({ connectionString: server.url });
+  ends.push(() => pool.end());
+  return pool;
+}
+
+const hooks = { onRejected() {}, onError() {} };
+const fast = { url: URL, now: NOW, perSecond: Number.POSITIVE_INFINITY };
+const perOrder = { name: 'deliver', oncePer: ({ id }: { id: string }) => id };
+
+function open(store: IdempotencyStore) {
+  return createReceiver({ secret: SECRET, store, hooks });
+}
+
+async function findings(
+  provided: Provided,
+  receiver: RecoverableReceiver,
+  options: Partial<ReconcileOptions> = {},
+) {
+  const found = await reconcile({ receiver, client: provider(provided), ...fast, ...options });
+  return found.findings.map(({ orderId, kind }) => `${orderId} ${kind}`);
+}
+
+function bringBack(provided: Provided, receiver: RecoverableReceiver) {
+  return recover({ receiver, client: provider(provided), ...fast, apply: true });
+}
+
+async function answered(receiver: Parameters<typeof deliver>[0], one: Entry): Promise<Entry> {
+  const { id, event, payload } = one;
+  const { status, headers, body } = await deliver(receiver, payload, { event: `${event}`, id });
+  return { ...one, response_code: status, response: body, response_headers: { ...headers } };
+}
+
+function stores(define: (openStore: () => Promise<IdempotencyStore>) => void) {
+  describe('on SQLite', () => define(async () => sqliteStore(openSqlite())));
+  withPostgres('on PostgreSQL', () => define(async () => postgresStore(await openPostgres())));
+}
+
+describe('reconcile asks the store', { timeout: 60_000 }, () => {
+  stores((openStore) => {
+    test('and sees what recovery has brought back as delivered', async () => {
+      const receiver = open(await openStore()).on('order:paid', () => {});
+      const provided = { logs: [entry(2), entry(1)], orders: [paid(2), paid(1)] };
+      expect(await findings(provided, receiver)).toHaveLength(2);
+      await bringBack(provided, receiver);
+      expect(await findings(provided, receiver)).toEqual([]);
+    });
+
+    test('and sees an order that no log tells of, once recovery has done its effect', async () => {
+      const receiver = open(await openStore()).on('order:paid', () => {}, perOrder);
+      const endpoint = { id: 'ep_1', url: URL, enabled: false, events: ['order:paid'] };
+      const provided = { logs: [], orders: [paid(1)], endpoints: [endpoint] };
+      expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
+      await bringBack(provided, receiver);
+      expect(await findings(provided, receiver)).toEqual([]);
+    });
+
+    test('and changes nothing: what it asked about is still delivered once', async () => {
+      const delivered: string[] = [];
+      const receiver = open(await openStore()).on(
+        'order:paid',
+        ({ payload: { id }, attempt }) => void delivered.push(`${id} ${attempt}`),
+        perOrder,
+      );
+      const provided = { logs: [entry(1)], orders: [paid(1)] };
+      for (let times = 0; times < 3; times++) await findings(provided, receiver);
+      await bringBack(provided, receiver);
+      await bringBack(provided, receiver);
+      expect(delivered).toEqual(['ord_1 1']);
+    });
+  });
+
+  test('and sees what was dead and redriven as delivered', async () => {
+    const store = sqliteStore(openSqlite());
+    let works = false;
+    const receiver = open(store).on('order:paid', () => {
+      if (!works) throw new Error('no');
+    });
+    const provided = { logs: [await answered(receiver, entry(1))], orders: [paid(1)] };
+    const [failing] = await store.list({ state: 'failing' });
+    if (!failing) throw new Error('It has not failed.');
+    const terms = { owner: 'a person', leaseMs: MINUTE, keepMs: MINUTE, maxCrashes: 9 };
+    const claim = await store.claim({ ...failing, receivedAt: NOW.getTime() }, terms);
+    if (claim.state !== 'acquired') throw new Error(`It is ${claim.state}.`);
+    await store.fail(failing.key, claim.fence, { permanent: true, error: 'no' });
+    expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
+    works = true;
+    await receiver.redrive(failing);
+    expect(await findings(provided, receiver)).toEqual([]);
+  });
+
+  test.each([
+    ['delivered twice, where a handler has run under both keys', {}, ['ord_1 delivered_twice']],
+    ['delivered once, where it has run once per order', perOrder, []],
+  ])(
+    'and finds what was handled, and brought back under another key: %s',
+    async (_, options, kinds) => {
+      const receiver = open(sqliteStore(openSqlite())).on('order:paid', () => {}, options);
+      const again = entry(2, { payload: paid(1, { updated_at: ago(10 * MINUTE) }) });
+      const provided = { logs: [again, await answered(receiver, entry(1))], orders: [paid(1)] };
+      await bringBack(provided, receiver);
+      expect(await findings(provided, receiver)).toEqual(kinds);
+    },
+  );
+
+  test('and finds an order of which one of two handlers is left', async () => {
+    const receiver = open(sqliteStore(openSqlite()))
+      .on('order:paid', () => {}, perOrder)
+      .on(
+        'order:paid',
+        () => {
+          throw new Error('no');
+        },
+        { name: 'mail', oncePer: ({ id }) => id },
+      );
+    const provided = { logs: [entry(1)], orders: [paid(1)] };
+    await bringBack(provided, receiver);
+    expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
+  });
+
+  test('and takes what onInvalid keeps for no delivery', async () => {
+    const receiver = open(sqliteStore(openSqlite()))
+      .on('order:paid', () => {})
+      .onInvalid(() => {});
+    const odd = entry(1, { payload: { ...paid(1), status: 0 } });
+    const provided = { logs: [odd], orders: [paid(1)] };
+    const { deliveries } = await bringBack(provided, receiver);
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['parked']);
+    expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
+  });
+
+  test('and sees a refund as taken back once recovery has brought the news of it', async () => {
+    const receiver = open(sqliteStore(openSqlite()))
+      .on('order:paid', () => {})
+      .on('order:updated', () => {});
+    const refund = entry(2, { event: 'order:updated', payload: paid(1, { status: 56 }) });
+    const provided = {
+      logs: [refund, await answered(receiver, entry(1))],
+      orders: [paid(1, { status: 56 })],
+    };
+    expect(await findings(provided, receiver)).toEqual(['ord_1 not_taken_back']);
+    await bringBack(provided, receiver);
+    expect(await findings(provided, receiver)).toEqual([]);
+  });
+
+  test('unless it is one that cannot say: then the log counts', async () => {
+    const { isDone: _, ...store } = durableStore();
+    const receiver = open(store).on('order:paid', () => {});
+    const provided = {
+      logs: [entry(2), await answered(receiver, entry(1))],
+      orders: [paid(1), paid(2)],
+    };
+    await bringBack(provided, receiver);
+    expect(await findings(provided, receiver)).toEqual(['ord_2 not_delivered']);
+  });
+});
+
+describe('reconcile asks the ledger', { timeout: 60_000 }, () => {
+  /** Three orders were answered as handled; the goods of the second never went out. */
+  async function sell(
+    store: IdempotencyStore,
+    enter: (event: { key: string; handler: string }) => Promise<boolean>,
+    options: object,
+  ) {
+    const receiver = open(store).on(
+      'order:paid',
+      async (event) => {
+        if (event.payload.id !== 'ord_2') await enter(event);
+      },
+      options,
+    );
+    const logs = [entry(3)];
+    for (const number of [2, 1]) logs.push(await answered(receiver, entry(number)));
+    const provided = { logs, orders: [paid(1), paid(2), paid(3), paid(4, { status: 56 })] };
+    await bringBack(provided, receiver);
+    return { receiver, provided };
+  }
+
+  const named: [string, object][] = [
+    ['under the key of the delivery', {}],
+    ['under the key of the order', perOrder],
+  ];
+
+  test.each(named)('in SQLite, %s, and believes it more than the log', async (_, options) => {
+    const database = openSqlite();
+    const sqlite = sqliteLedger();
+    const enter = (event: { key: string; handler: string }) =>
+      sqlite.transaction(database, event, () => {});
+    const { receiver, provided } = await sell(sqliteStore(database), enter, options);
+    expect(await findings(provided, receiver)).toEqual([]);
+    const ledger = { entered: (keys: readonly string[]) => sqlite.entered(database, keys) };
+    expect(await findings(provided, receiver, { ledger })).toEqual(['ord_2 not_delivered']);
+  });
+
+  withPostgres('in PostgreSQL', () => {
+    test.each(named)('%s, and believes it more than the log', async (_, options) => {
+      const pool = await openPostgres();
+      const ledger = postgresLedger(pool);
+      const enter = (event: { key: string; handler: string }) =>
+        ledger.transaction(pool, event, async () => {});
+      const { receiver, provided } = await sell(postgresStore(pool), enter, options);
+      expect(await findings(provided, receiver)).toEqual([]);
+      expect(await findings(provided, receiver, { ledger })).toEqual(['ord_2 not_delivered']);
+    });
+  });
+
+  test('which has an order twice that was done under two keys', async () => {
+    const database = openSqlite();
+    const sqlite = sqliteLedger();
+    const receiver = open(sqliteStore(database)).on('order:paid', (event) =>
+      sqlite.transaction(database, event, () => {}),
+    );
+    const again = entry(2, { payload: paid(1, { updated_at: ago(10 * MINUTE) }) });
+    const logs = [await answered(receiver, again), await answered(receiver, entry(1))];
+    const ledger = { entered: (keys: readonly string[]) => sqlite.entered(database, keys) };
+    const provided = { logs, orders: [paid(1)] };
+    expect(await findings(provided, receiver, { ledger })).toEqual(['ord_1 delivered_twice']);
+  });
+
+  test('or what the shop says, and not both', async () => {
+    const ledger = { entered: async () => [] };
+    const receiver = open(durableStore());
+    const both = { ledger, delivered: () => [] };
+    await expect(findings({ logs: [] }, receiver, both)).rejects.toThrow(
+      /ledger has to be left out/,
+    );
+    const none = JSON.parse('{ "ledger": {} }');
+    await expect(findings({ logs: [] }, receiver, none)).rejects.toThrow(/postgresLedger\(pool\)/);
+  });
+});
