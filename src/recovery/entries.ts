@@ -28,17 +28,18 @@ export async function* entriesOf(
   );
   const isOurs = addressTest(urls);
   let last = Number.POSITIVE_INFINITY;
-  let isNewestFirst = true;
+  let [falls, rises] = [false, false];
   for await (const { items, page, totalPages } of pages) {
     for (const entry of items) {
       const at = Date.parse(entry.created_at ?? '');
-      isNewestFirst &&= at <= last;
+      falls ||= at < last && last !== Number.POSITIVE_INFINITY;
+      rises ||= !(at <= last);
       last = at;
       if (!(at < since) && isOurs(entry.url)) yield entry;
     }
     onProgress({ step: 'log', done: page, of: totalPages });
-    // Nothing younger comes, as far as can be seen.
-    if (isNewestFirst && last < since) return;
+    // The newest are first, as far as can be seen: nothing younger comes.
+    if (falls && !rises && last < since) return;
   }
 }
 

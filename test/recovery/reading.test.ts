@@ -95,7 +95,7 @@ describe('an entry of the log', () => {
     const url = ['https://a.example/webhooks', 'https://b.example/webhooks'];
     const logs = url.map((one, at) => entry(at, { url: one }));
     const { log } = await recoverFrom({ logs }, { receiver }, { url });
-    expect([scopes, log.unreadable]).toEqual([['b'], 1]);
+    expect([scopes, log.unknownShop, log.unreadable]).toEqual([['b'], 1, 0]);
   });
 
   test('says when it was told first, not when it was last tried', async () => {
@@ -113,6 +113,16 @@ describe('the pages of the log', () => {
     const shop = openShop();
     await recoverFrom({ logs }, shop);
     expect(shop.delivered).toHaveLength(60);
+  });
+
+  test('may begin with a whole page of one moment, long ago', async () => {
+    const long = ago(8 * DAY);
+    const logs = Array.from({ length: 60 }, (_, at) =>
+      entry(at, at < 55 ? { created_at: long } : {}),
+    );
+    const shop = openShop();
+    await recoverFrom({ logs }, shop);
+    expect(shop.delivered).toHaveLength(5);
   });
 
   test('are read again at once where only the second reading finds something', async () => {
