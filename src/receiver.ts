@@ -5,10 +5,11 @@ import { type CloseOptions, Closing } from './process/closing.js';
 import type {
   EffectOptions,
   EventOf,
+  Family,
   Handler,
   HandlerOptions,
   NamesOf,
-  Pattern,
+  OptionsOf,
   PayloadMap,
   WebhookEvent,
 } from './process/handler.js';
@@ -75,15 +76,11 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * @example
    * receiver.on('order:*', ({ event, payload }) => log(event, payload.id));
    */
-  on<const Event extends keyof P & string>(
-    events: Event | readonly Event[],
-    handler: Handler<EventOf<P, Event>>,
-    options?: EffectOptions<P[Event]> | HandlerOptions<P[Event]>,
-  ): this;
-  on<const OnePattern extends Pattern<P>>(
-    patterns: OnePattern | readonly OnePattern[],
-    handler: Handler<EventOf<P, NamesOf<P, OnePattern>>>,
-    options?: HandlerOptions<P[NamesOf<P, OnePattern>]>,
+  // Spelt out, and once, so that the compiler answers a misspelt name by the names that there are.
+  on<const Pattern extends (keyof P & string) | Family<keyof P & string> | '*'>(
+    patterns: Pattern | readonly Pattern[],
+    handler: Handler<EventOf<P, NamesOf<P, Pattern>>>,
+    options?: OptionsOf<P, Pattern>,
   ): this;
   on(
     patterns: string | readonly string[],

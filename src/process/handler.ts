@@ -14,12 +14,6 @@ export type Family<Name extends string> = Name extends `${infer Prefix}:${string
   ? `${Prefix}:*`
   : never;
 
-/** What `.on` takes: a name, a family, or `'*'` for every known event. */
-export type Pattern<Payloads extends PayloadMap> =
-  | NameOf<Payloads>
-  | Family<NameOf<Payloads>>
-  | '*';
-
 /** The names that a pattern covers. */
 export type NamesOf<Payloads extends PayloadMap, P> = P extends '*'
   ? NameOf<Payloads>
@@ -155,3 +149,17 @@ export interface EffectOptions<Payload> extends HandlerOptions<Payload> {
   /** What is done once has no newer state. Without it, as with `false`. */
   skipOlder?: false;
 }
+
+/** With what covers more events than it names, no key of an effect can be made. */
+export interface FamilyOptions<Payload> extends HandlerOptions<Payload> {
+  /** Not for a family: use {@link EffectOptions} with exact names. Without it, as it has to be. */
+  oncePer?: (payload: Payload) => FamilyHasNoKey;
+}
+
+type FamilyHasNoKey =
+  "oncePer takes exact event names, and no family, which a new event would join by itself: list them, as ['order:paid', 'order:updated']";
+
+/** The options of a handler for a pattern, or for several. */
+export type OptionsOf<Payloads extends PayloadMap, Pattern> = [Pattern] extends [NameOf<Payloads>]
+  ? EffectOptions<Payloads[Pattern]> | HandlerOptions<Payloads[Pattern]>
+  : FamilyOptions<Payloads[NamesOf<Payloads, Pattern>]>;

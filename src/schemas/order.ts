@@ -4,7 +4,7 @@ import { decimal } from './decimal.js';
 import type { Issue } from './issue.js';
 import { anyJson } from './json.js';
 import { openCode } from './open.js';
-import { resource } from './resource.js';
+import { type ResourceSchema, resource } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
 import { timestamp } from './time.js';
 
@@ -99,11 +99,15 @@ export const orderDetails = {
   updated_at: timestamp,
 };
 
-/** An order (specification: Order), the payload of every `order:*` event. */
-export const orderSchema = resource({ ...orderIdentity, ...orderState }, orderDetails);
+const order = resource({ ...orderIdentity, ...orderState }, orderDetails);
+type Read = InferOutput<typeof order>;
 
 /** An order, as {@link orderSchema} reads it: the payload of the `order:` events. */
-export type Order = InferOutput<typeof orderSchema>;
+// Written out, so that editors and the compiler call it by its name, and do not spell out its fields.
+export type Order = { [Field in keyof Read]: Read[Field] };
+
+/** An order (specification: Order), the payload of every `order:*` event. */
+export const orderSchema: ResourceSchema<Order> = order;
 
 /**
  * Whether an order is in a state that means paid (specification: Order status). As `when` of a handler, it goes

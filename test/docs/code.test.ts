@@ -1,39 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { loadFixture, shippedFixtures } from 'storefront-webhooks/testing';
-import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 
+import { compile } from '../support/compile.js';
 import { blocks, PAGES, type Page } from './pages.js';
 
 const everything = PAGES.filter(({ isGenerated }) => !isGenerated);
 const ofPage = (path: string, language: string) =>
   everything.filter((page) => page.path === path).flatMap((page) => blocks(page, language));
-
-/** Compiles each example as a module of this repository, and gives the complaints about each. */
-function compile(examples: readonly string[]): string[][] {
-  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
-  const parsed = ts.parseJsonConfigFileContent(config, ts.sys, resolve('.'));
-  const options = { ...parsed.options, noUnusedLocals: false };
-  const files = new Map(
-    examples.map((code, index) => [resolve(`example-${index}.ts`), `${code}\nexport {};`]),
-  );
-  const host = ts.createCompilerHost(options);
-  const { fileExists, readFile } = host;
-  host.fileExists = (file) => files.has(file) || fileExists(file);
-  host.readFile = (file) => files.get(file) ?? readFile(file);
-  const program = ts.createProgram(
-    [...files.keys(), resolve('test/docs/reader.d.ts'), resolve('test/examples/globals.d.ts')],
-    options,
-    host,
-  );
-  return Array.from(files.keys(), (file) =>
-    ts
-      .getPreEmitDiagnostics(program, program.getSourceFile(file))
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
-  );
-}
 
 describe('every example of the pages', () => {
   test('compiles, and a mistake would be noticed', { timeout: 60_000 }, () => {
@@ -43,7 +19,10 @@ describe('every example of the pages', () => {
       "receiver.on('order:piad', () => {});",
       "receiver.on('order:paid', ({ payload }) => log(payload.emial));",
     ];
-    const complaints = compile([...examples, ...mistakes]);
+    const complaints = compile(
+      [...examples, ...mistakes],
+      ['test/docs/reader.d.ts', 'test/examples/globals.d.ts'],
+    );
     const [first = [], second = []] = complaints.splice(examples.length);
     expect(complaints).toEqual(examples.map(() => []));
     expect(first).toHaveLength(1);

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { compile } from './support/compile.js';
+
+/** What an editor shows at each line, in a program that has a receiver. */
+const mistakes = {
+  "receiver.on('order:payed', () => {});": [
+    `Argument of type '"order:payed"' is not assignable to parameter of type '"`,
+    '"order:created"',
+    '"order:paid"',
+    '"order:updated"',
+  ],
+  "receiver.on(['order:paid', 'query:repied'], () => {});": [`Did you mean '"query:replied"'?`],
+  "receiver.on('order:paid', ({ payload }) => payload.orderId);": [
+    "Property 'orderId' does not exist on type 'Order'.",
+  ],
+  "receiver.on('order:*', deliver, { name: 'deliver', oncePer: (order) => order.id });": [
+    `Type '(order: Order) => string' is not assignable to type '(payload: Order) => "oncePer takes exact event names, and no family, which a new event would join by itself: list them, as ['order:paid', 'order:updated']"'.`,
+  ],
+  "receiver.on(['order:paid', '*'], deliver, { name: 'deliver', oncePer: (order) => order.id });": [
+    'oncePer takes exact event names, and no family',
+  ],
+  "receiver.on('order:paid', deliver, { name: 'deliver', oncePer: (order) => order.product_id });":
+    ["Type 'string | null | undefined' is not assignable to type 'string'."],
+  "receiver.on('order:paid', deliver, { oncePer: (order) => order.id });": [
+    "Property 'name' is missing in type '{ oncePer: (order: Order) => string; }' but required in type 'EffectOptions<Order>'.",
+  ],
+  "receiver.on('order:paid', deliver, { nmae: 'deliver' });": ["'nmae' does not exist in type"],
+  "createReceiver({ secret: 's', header: 'X-Brand-' });": [
+    "Object literal may only specify known properties, and 'header' does not exist in type 'ReceiverOptions",
+  ],
+  "createReceiver({ secret: 's', headerPrefx: 'X-Brand-' });": [
+    "Did you mean to write 'headerPrefix'?",
+  ],
+  "createReceiver({ secret: 's', store: new Map() });": [
+    "Type 'Map<any, any>' is missing the following properties from type 'IdempotencyStore'",
+  ],
+  "sqliteStore('webhooks.db');": [
+    "Argument of type 'string' is not assignable to parameter of type 'SqliteDatabase'.",
+  ],
+  "express().post('/webhooks', receiver);": ["Argument of type 'Receiver<"],
+};
+
+describe('the compiler says of a mistake what it is', { timeout: 60_000 }, () => {
+  const program = (line: string) => `
+import express from 'express';
+import { createReceiver } from 'storefront-webhooks';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
+const receiver = createReceiver({ secret: 's' });
+const deliver = () => {};
+${line}
+void [express, sqliteStore, receiver, deliver];`;
+  const right =
+    "receiver.on(['order:paid', 'order:updated'], deliver, { name: 'deliver', oncePer: (order) => order.id });";
+  const complaints = compile([right, ...Object.keys(mistakes)].map(program));
+
+  test('and nothing of what is none', () => expect(complaints[0]).toEqual([]));
+
+  test.each(Object.entries(mistakes).map(([line, said], at) => ({ line, said, at })))(
+    '$line',
+    ({ said, at }) => {
+      const [first = '', ...others] = complaints[at + 1] ?? [];
+      expect(others).toEqual([]);
+      for (const part of said) expect(first).toContain(part);
+      // What the types are made of is not what they mean.
+      expect(first).not.toMatch(/Flat<|Pattern<|No overload matches this call.\s*Overload 1 of 2/);
+    },
+  );
+});

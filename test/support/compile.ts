@@ -1,0 +1,33 @@
+import { resolve } from 'node:path';
+import ts from 'typescript';
+
+/**
+ * Compiles each example as a module of this repository, and gives the compiler's complaints about each.
+ *
+ * @param declarations - Files that say what the examples take for granted.
+ */
+export function compile(
+  examples: readonly string[],
+  declarations: readonly string[] = [],
+): string[][] {
+  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
+  const parsed = ts.parseJsonConfigFileContent(config, ts.sys, resolve('.'));
+  const options = { ...parsed.options, noUnusedLocals: false };
+  const files = new Map(
+    examples.map((code, index) => [resolve(`example-${index}.ts`), `${code}\nexport {};`]),
+  );
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile } = host;
+  host.fileExists = (file) => files.has(file) || fileExists(file);
+  host.readFile = (file) => files.get(file) ?? readFile(file);
+  const program = ts.createProgram(
+    [...files.keys(), ...declarations.map((file) => resolve(file))],
+    options,
+    host,
+  );
+  return Array.from(files.keys(), (file) =>
+    ts
+      .getPreEmitDiagnostics(program, program.getSourceFile(file))
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
+  );
+}
