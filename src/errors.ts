@@ -1,3 +1,5 @@
+import { explained } from './explained.js';
+
 /** Codes of {@link UsageError}: stable, to be matched on. */
 export type UsageErrorCode =
   /**
@@ -127,7 +129,7 @@ export class UsageError extends TypeError {
   readonly code: UsageErrorCode;
 
   constructor(code: UsageErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(explained(message, `errors.md#${code}`), options);
     this.code = code;
   }
 }
@@ -228,7 +230,7 @@ export class WebhookError extends Error {
   readonly code: WebhookErrorCode;
 
   constructor(code: WebhookErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(explained(message, `errors.md#${code}`), options);
     this.code = code;
   }
 }

@@ -1,3 +1,5 @@
+import { explained } from '../explained.js';
+
 /** Codes of {@link ApiError}: stable, to be matched on. */
 export type ApiErrorCode =
   /** 403: the account may not do this. To do: use credentials of an account that may. */
@@ -85,7 +87,7 @@ export class ApiError extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ApiErrorCode, message: string, about: About) {
-    super(message);
+    super(explained(message, `errors.md#api-${code}`));
     this.code = code;
     this.operation = about.operation;
     this.status = about.status;
