@@ -24,15 +24,50 @@ export const OUTCOMES = [
 ] as const;
 
 const REJECTIONS = {
+  /**
+   * The request was no POST. To do: nothing, where somebody looked at the address with a browser. Else look
+   * what changes the method on its way, such as a redirect.
+   */
   method_not_allowed: [405, 'Send webhooks with POST.'],
+  /**
+   * The signature is missing, or is not the one of these bytes. To do: look it up in docs/debug.md: stderr
+   * and `detail` name the cause.
+   */
   signature_invalid: [401, 'The signature is missing or wrong.'],
+  /** `verify.allow` of `createGoods` has said no. To do: if the call was genuine, change `verify.allow`. */
   call_refused: [403, 'This call is not allowed.'],
+  /**
+   * No header names the event, or two do. To do: set `headerPrefix` as the provider's headers begin; with
+   * bodies that name their event, set `unwrap`.
+   */
   event_header_invalid: [400, 'The event header is missing, or was given more than once.'],
+  /**
+   * The body came with a `Content-Encoding`, such as gzip. To do: have what is before the receiver pass
+   * bodies on as they came: docs/debug.md#encoding.
+   */
   encoding_unsupported: [415, 'Send the body without a content encoding.'],
+  /**
+   * The body is larger than `limit`, or than what is before the receiver takes. To do: raise `limit`, if the
+   * provider sends as much.
+   */
   body_too_large: [413, 'The body is larger than this receiver accepts.'],
+  /**
+   * The body did not arrive within `bodyTimeout`. To do: nothing, where it happens now and then: it comes
+   * again. Else look what holds bodies up on their way.
+   */
   body_late: [408, 'The body did not arrive in time.'],
+  /** The connection ended before the body did. To do: nothing, it comes again. */
   body_incomplete: [400, 'The body could not be read whole.'],
+  /**
+   * The body is not JSON in UTF-8. To do: where the signature held, ask the provider. Else nothing: it was
+   * none of theirs.
+   */
   body_not_json: [400, 'The body is not JSON in UTF-8.'],
+  /**
+   * The signature held, and the payload does not fit its event: a field is missing or of another type, or the
+   * state of the order contradicts the event. To do: look at the fields that stderr names. Where the provider
+   * means it so, give the event a schema in `events`, or keep it by `onInvalid`.
+   */
   payload_invalid: [422, 'The payload does not fit its event.'],
 } as const;
 

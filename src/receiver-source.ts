@@ -72,7 +72,10 @@ export function makeOnce<Env, Made>(
       // Whoever else has waited for it finds it told and forgotten.
       if (making.get(key) === awaited) {
         making.delete(key);
-        tell('receiver', `the receiver could not be made: ${describeError(error)}`);
+        tell(
+          'operate.md#receiver-failed',
+          `the receiver could not be made: ${describeError(error)}`,
+        );
       }
     }
     return made.get(key);

@@ -50,8 +50,11 @@ test.each(ENTRIES)('every option of $subpath says what it is without', ({ file }
 const cell = (text: string) =>
   text
     .replace(/\{@link (?:\w+\.)?(\w+) ?\}/g, '`$1`')
+    .replace(/^ +\* /gm, '')
     .replace(/\s+/g, ' ')
-    .replaceAll('|', '\\|');
+    .replace(/\bdocs\/([\w-]+\.md)(#[\w-]+)?/g, '[$1]($1$2)')
+    .replaceAll('|', '\\|')
+    .trim();
 
 const PUBLIC = ['index', 'goods', 'api', 'recovery', 'sandbox', 'testing'].flatMap((name) =>
   exportsOf(join(import.meta.dirname, '..', entryPoints[name] ?? '')),
@@ -63,28 +66,69 @@ function declarationOf(name: string): ts.Declaration {
   return declaration;
 }
 
+const MAX_TYPE = 70;
+
+/** A type as it is written in the code, or what kind of one it is where that is long. */
+function typeOf(option: ts.Symbol): string {
+  const declaration = option.valueDeclaration;
+  if (!declaration) throw new Error(`${option.name} is declared nowhere`);
+  const isMethod = ts.isMethodSignature(declaration);
+  const written =
+    !isMethod && ts.isPropertySignature(declaration) ? (declaration.type?.getText() ?? '') : '';
+  const isFunction = isMethod || /^\(.*\) =>/s.test(written);
+  const text = isFunction
+    ? 'function'
+    : written.replace(/\s+/g, ' ').replace(/^\| |(?<=\w) \| undefined$/g, '');
+  if (text === '' || text.length > MAX_TYPE)
+    throw new Error(`the type of ${option.name} is too long for a table: ${text}`);
+  return `\`${text.replaceAll('|', '\\|')}\``;
+}
+
+/** What an option is without: the sentence of its comment that says so. */
+const DEFAULT = /(?:^| )(?:Default:? (.*?)|(Without it, .*?))\.(?= [A-Z`]|$)/s;
+
+function optionRow(option: ts.Symbol): string {
+  const comment = commentOf(option).replace(/\s+/g, ' ');
+  const isOptional = (option.flags & ts.SymbolFlags.Optional) !== 0;
+  const [sentence = '', value, without] = DEFAULT.exec(comment) ?? [];
+  const fallback = isOptional ? (value ?? without ?? '') : 'required';
+  const rest = isOptional ? comment.replace(sentence, '') : comment;
+  const columns = [`\`${option.name}\``, typeOf(option), cell(fallback), cell(rest)];
+  return `| ${columns.join(' | ')} |`;
+}
+
 function optionsTable(type: string, left: readonly string[] = []): string {
   const options = checker
     .getTypeAtLocation(declarationOf(type))
     .getProperties()
     .filter(({ name }) => !left.includes(name));
-  const rows = options.map((option) => {
-    const isOptional = (option.flags & ts.SymbolFlags.Optional) !== 0;
-    return `| \`${option.name}\`${isOptional ? '' : ', required'} | ${cell(commentOf(option))} |`;
-  });
-  return ['| option | what it is |', '|---|---|', ...rows].join('\n');
+  return [
+    '| option | type | default | what it is |',
+    '|---|---|---|---|',
+    ...options.map(optionRow),
+  ].join('\n');
 }
 
-function codesTable(name: string): string {
+const TO_DO = ' To do: ';
+
+/** The rows of a table of codes, each with an anchor; its comment says when it comes, and what to do. */
+function codeRow(anchor: string, code: string, comment: string, more: string[] = []): string {
+  const [when, toDo = ''] = cell(comment).split(TO_DO);
+  expect(toDo, `${code} says what to do`).not.toBe('');
+  const last = `${toDo.charAt(0).toUpperCase()}${toDo.slice(1)}`;
+  return `| ${[`<a id="${anchor}"></a>\`${code}\``, ...more, when, last].join(' | ')} |`;
+}
+
+function codesTable(name: string, prefix = ''): string {
   const declaration = declarationOf(name);
   const source = declaration.getSourceFile().text;
   const body = source.slice(declaration.getStart(), declaration.getEnd());
   const rows = Array.from(
-    body.matchAll(/\/\*\* (.*?) \*\/\s*\| '(\w+)'/gs),
-    ([, comment = '', code]) => `| \`${code}\` | ${cell(comment)} |`,
+    body.matchAll(/\/\*\*((?:(?!\*\/).)*)\*\/\s*\| '(\w+)'/gs),
+    ([, comment = '', code = '']) => codeRow(`${prefix}${code}`, code, comment),
   );
   expect(rows).toHaveLength(body.split("| '").length - 1);
-  return ['| code | when it comes |', '|---|---|', ...rows].join('\n');
+  return ['| code | when it comes | what to do |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** Why requests are refused: the table that they are answered from. */
@@ -92,17 +136,19 @@ function rejectionsTable(): string {
   const { text } = declarationOf('RejectionCode').getSourceFile();
   const [, table = ''] = /const REJECTIONS = \{(.*?)\} as const/s.exec(text) ?? [];
   const rows = Array.from(
-    table.matchAll(/(\w+): \[(\d+), '(.*?)'\]/g),
-    ([, code, status, message]) => `| \`${code}\` | ${status} | ${message} |`,
+    table.matchAll(/\/\*\*((?:(?!\*\/).)*)\*\/\s*(\w+): \[(\d+), '(.*?)'\]/gs),
+    ([, comment = '', code = '', status = '']) => codeRow(code, code, comment, [status]),
   );
-  expect(rows).toHaveLength(table.trim().split('\n').length);
-  return ['| code | status | what its sender is told |', '|---|---|---|', ...rows].join('\n');
+  expect(rows).toHaveLength(table.match(/^ {2}\w+: \[/gm)?.length ?? 0);
+  return ['| code | status | when it comes | what to do |', '|---|---|---|---|', ...rows].join(
+    '\n',
+  );
 }
 
-test('docs/reference.md has every option and every code, as the doc comments say', async () => {
-  const reference = `# Reference
+test('docs/options.md has every option with its type and its default, as the doc comments say', async () => {
+  const page = `# Options
 
-What each option means, and when each error comes. Where a name says no unit, times are milliseconds and sizes are bytes.
+What each option means. Where a name says no unit, times are milliseconds and sizes are bytes. An option of another name is refused with a \`UsageError\`.
 
 ## Options of createReceiver()
 
@@ -163,10 +209,18 @@ ${optionsTable('RecoverOptions')}
 ## Options of createSandbox()
 
 ${optionsTable('SandboxOptions')}
+`;
+  await expect(page).toMatchFileSnapshot('../docs/options.md');
+});
+
+test('docs/errors.md has every code, when it comes and what to do, as the doc comments say', async () => {
+  const page = `# Errors
+
+Each message ends in the place that explains it, such as \`See docs/errors.md#secret_invalid\`. A code stays as it is: match on it, and not on the message.
 
 ## Why a request is refused
 
-\`hooks.onRejected\` is told one of these codes, and \`detail\`: what was seen, and what to change.
+\`hooks.onRejected\` is told one of these codes, and \`detail\`: what was seen, and what to change. It is on stderr without that hook. Its sender is told the status, and no more than it has to know: [answers.md](answers.md).
 
 ${rejectionsTable()}
 
@@ -186,13 +240,13 @@ ${codesTable('WebhookErrorCode')}
 
 A method of the client rejects with an \`ApiError\`, which has one of these codes.
 
-${codesTable('ApiErrorCode')}
+${codesTable('ApiErrorCode', 'api-')}
 
 ## What a customer is refused
 
 In a sandbox, what its customers do rejects with a \`Refusal\`, which has one of these codes.
 
-${codesTable('RefusalCode')}
+${codesTable('RefusalCode', 'refusal-')}
 `;
-  await expect(reference).toMatchFileSnapshot('../docs/reference.md');
+  await expect(page).toMatchFileSnapshot('../docs/errors.md');
 });

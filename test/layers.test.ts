@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
  */
 const ORDER = [
   'schemas/standard-schema',
+  'explained',
   'errors',
   'report/version',
   'report/harmless',

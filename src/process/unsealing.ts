@@ -1,4 +1,5 @@
 import { UsageError, WebhookError } from '../errors.js';
+import { explained } from '../explained.js';
 import { type Dispatched, Rejection, type Result } from '../outcome.js';
 import { describeError } from '../report/text.js';
 import {
@@ -160,7 +161,8 @@ export class Unsealing {
     );
     // Nobody keeps it, where the store cannot: so the queue has to.
     if (dispatched.outcome !== 'failed') return dispatched;
-    return new Rejection('signature_invalid', { id, event, detail: reason });
+    const detail = explained(reason, 'errors.md#delivery_unproven');
+    return new Rejection('signature_invalid', { id, event, detail });
   }
 }
 

@@ -1,6 +1,8 @@
 import { UsageError, WebhookError } from '../errors.js';
+import { unexplained } from '../explained.js';
 import type { Outcome, Result } from '../outcome.js';
 import { quoted } from '../report/log.js';
+import { isOurs } from '../report/text.js';
 import type { SealedDelivery } from '../request/delivery.js';
 import { pause } from '../timing.js';
 import { jobInvalid, readJob } from './job.js';
@@ -62,8 +64,7 @@ export async function runJob(
     return await runDelivery(receiver, delivery, options);
   } catch (error) {
     // A new one: an error of somebody else's may carry anything, such as the payload.
-    const isOurs = error instanceof WebhookError || error instanceof UsageError;
-    const why = isOurs ? error.message : 'it could not be read';
+    const why = isOurs(error) ? unexplained(error.message) : 'it could not be read';
     return { state: 'retry', error: unfinished(delivery, why) };
   }
 }

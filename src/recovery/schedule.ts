@@ -81,11 +81,15 @@ function tell({ findings }: Reconciliation): void {
     `reconcile: the provider and the shop do not agree on ${findings.length === 1 ? 'an order' : `${findings.length} orders`}: ${ids.join(', ')}` +
       `${findings.length > ids.length ? ', …' : ''}. recover() brings back what was missed; ` +
       'npx storefront-webhooks dead list shows what waits for a person.',
+    'operate.md#reconciled',
   );
 }
 
 function tellError(error: unknown): void {
-  writeLine(`reconcile could not be done, and is tried again: ${describeError(error)}`);
+  writeLine(
+    `reconcile could not be done, and is tried again: ${describeError(error)}`,
+    'operate.md#reconcile-failed',
+  );
 }
 
 /**

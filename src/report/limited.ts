@@ -1,3 +1,4 @@
+import type { Page } from '../explained.js';
 import { harmless } from './harmless.js';
 import { writeLine } from './log.js';
 
@@ -79,12 +80,13 @@ export class Limited {
 }
 
 /** Tells of a kind of trouble on stderr. */
-export type Tell = (kind: string, text: string) => void;
+export type Tell = (page: Page, text: string) => void;
 
 /** Tells ten of each kind a minute, of what anybody may cause, or a queue may be full of. */
 export function teller(): Tell {
   const limited = new Limited();
   const more = (count: number) =>
     count === 1 ? '' : `within a minute, ${count} more; the latest: `;
-  return (kind, text) => limited.tell(kind, (count) => writeLine(`${more(count)}${text}`), 10);
+  return (page, text) =>
+    limited.tell(page, (count) => writeLine(`${more(count)}${text}`, page), 10);
 }

@@ -1,10 +1,11 @@
-import { UsageError, WebhookError } from '../errors.js';
+import { WebhookError } from '../errors.js';
+import type { Page } from '../explained.js';
 import type { Dispatched, Rejection } from '../outcome.js';
 import type { Delivery } from '../request/delivery.js';
 import { isJsonObject } from '../schemas/json.js';
 import { Limited } from './limited.js';
 import { quoted, writeLine } from './log.js';
-import { describeError, describeInFull } from './text.js';
+import { describeError, describeInFull, isOurs } from './text.js';
 import { VERSION } from './version.js';
 
 /** What an error is about, as far as it is known. */
@@ -44,11 +45,12 @@ export class Lines {
   /** Somebody else's request, or a genuine delivery that nobody here could take. */
   refused(rejection: Rejection, payload: unknown): void {
     const { code, status, verified, detail = '' } = rejection;
+    const page = pageOf(rejection);
     const tell = (text: (count: number) => string) => {
       const level = verified ? 'error' : 'warn';
       // What is quoted is a sender's to choose, and makes no topic.
       const topic = `${code} ${verified} ${detail.replace(/`.*?`|'.*?'/g, '')}`;
-      this.#limited.tell(topic, (count) => writeLine(text(count), level));
+      this.#limited.tell(topic, (count) => writeLine(text(count), page, level));
     };
     if (verified) {
       const { id = '(none)', event = '' } = rejection;
@@ -68,14 +70,15 @@ export class Lines {
     const isStore = STORE_CODES.has(code);
     const topic = isStore ? 'store' : handler === undefined ? `error ${code}` : `in ${handler}`;
     const where = handler === undefined ? '' : ` in the handler ${quoted(handler)}`;
-    const isOurs = error instanceof WebhookError || error instanceof UsageError;
-    const what = isOurs ? describeError(error) : describeInFull(error);
+    const what = isOurs(error) ? describeError(error) : describeInFull(error);
     const about = failure.id === undefined && isStore ? 'the store' : nameOf(failure);
+    const thrown = handler === undefined ? 'operate.md#error' : 'operate.md#handler-failed';
+    const page = isOurs(error) ? (`errors.md#${error.code}` as const) : thrown;
     const text = (count: number) =>
       count === 1
         ? `error${where} for ${about}: ${what}`
         : `${count} more errors${where} within a minute, the latest for ${about}: ${what}`;
-    this.#limited.tell(topic, (count) => writeLine(text(count)), isStore ? 1 : AT_ONCE);
+    this.#limited.tell(topic, (count) => writeLine(text(count), page), isStore ? 1 : AT_ONCE);
   }
 
   hookFailed(error: unknown): void {
@@ -83,7 +86,8 @@ export class Lines {
       count === 1 ? 'a hook' : `within a minute, ${count} more hooks`;
     this.#limited.tell(
       'hook',
-      (count) => writeLine(`${more(count)} threw: ${describeError(error)}`),
+      (count) =>
+        writeLine(`${more(count)} threw: ${describeError(error)}`, 'operate.md#hook-failed'),
       AT_ONCE,
     );
   }
@@ -97,7 +101,7 @@ export class Lines {
       `${count === 1 ? '' : `${count} more deliveries are parked, the latest `}${nameOf(delivery)} ` +
       "is parked: it is kept in the store and not run any more. Look at it with store.list({ state: 'dead', " +
       'limit: 100 }), and have it run again with receiver.redrive().';
-    this.#limited.tell('parked', (count) => writeLine(text(count)), AT_ONCE);
+    this.#limited.tell('parked', (count) => writeLine(text(count), 'operate.md#parked'), AT_ONCE);
   }
 
   /** What a receiver is, once it is used: so that nobody has to guess whether it listens at all. */
@@ -110,7 +114,7 @@ export class Lines {
       `store: ${store ?? 'of your own'}${handedOff}.`;
     if (announced.has(line) || announced.size >= MAX_ANNOUNCED) return;
     announced.add(line);
-    writeLine(line, 'warn');
+    writeLine(line, undefined, 'warn');
   }
 
   /** Tells of every delivery, for `debug`. */
@@ -121,13 +125,16 @@ export class Lines {
     const left = skipped.length === 0 ? '' : `, skipped: ${skipped.join(', ')}`;
     writeLine(
       `${nameOf(delivery)}: ${outcome} in ${durationMs.toFixed(1)} ms${tried}${done}${left}`,
+      undefined,
       'warn',
     );
   }
 
-  tracedRefusal({ status, code, id, event, detail }: Rejection): void {
+  tracedRefusal(rejection: Rejection): void {
+    const { status, code, id, event, detail } = rejection;
+    const page = pageOf(rejection);
     const about = id === undefined && event === undefined ? 'a request' : nameOf({ id, event });
-    writeLine(`${about}: rejected with ${status} ${code}. ${detail ?? ''}`.trimEnd(), 'warn');
+    writeLine(`${about}: rejected with ${status} ${code}. ${detail ?? ''}`.trimEnd(), page, 'warn');
   }
 
   /** Tells what has been counted and not told yet. */
@@ -141,7 +148,11 @@ export class Lines {
     if (kind !== 'known' && this.#madeUp > MAX_UNHANDLED) return;
     if (kind !== 'known') this.#madeUp += 1;
     if (this.#madeUp > MAX_UNHANDLED && kind !== 'known') {
-      writeLine('more events than these have no handler: unknown ones are not told of.', 'warn');
+      writeLine(
+        'more events than these have no handler: unknown ones are not told of.',
+        'operate.md#unhandled',
+        'warn',
+      );
       return;
     }
     this.#unhandled.add(event);
@@ -153,6 +164,7 @@ export class Lines {
           "'*' and families such as 'order:*' cover the known events only.";
     writeLine(
       `nobody handles the event ${name}: it is answered 200 and does not come again. To handle it: ${mend}`,
+      'operate.md#unhandled',
       'warn',
     );
   }
@@ -176,6 +188,11 @@ function nameOf({ id, event, attempt, payload }: Failure): string {
       : '';
   const tried = attempt === undefined ? '' : `, attempt ${attempt}`;
   return `delivery ${quoted(id ?? '(none)')} (${quoted(event ?? '')}${order}${tried})`;
+}
+
+/** Why a signature does not hold is told with its page. */
+function pageOf({ code }: Rejection): Page | undefined {
+  return code === 'signature_invalid' ? undefined : `errors.md#${code}`;
 }
 
 function refusedGenuine(latest: string, status: number, count: number): string {

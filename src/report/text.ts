@@ -1,4 +1,5 @@
 import { UsageError, WebhookError } from '../errors.js';
+import { unexplained } from '../explained.js';
 
 // Controls, line ends, invisible and bidirectional marks, lone surrogates: what forges or hides a log line.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
@@ -44,16 +45,27 @@ function isFrame(line: string): boolean {
   return /^\s+at /.test(line) && !/node:internal|\/storefront-webhooks\/dist\//.test(line);
 }
 
-/** One line about anything that was thrown, even a frozen object whose `message` throws. */
+/**
+ * One line about anything that was thrown, even a frozen object whose `message` throws. Without the page
+ * that explains it, which is named at the end of the line.
+ */
 export function describeError(error: unknown): string {
   try {
     const cause =
       error instanceof WebhookError && error.cause ? ` (${describeError(error.cause)})` : '';
-    const text = error instanceof Error ? `${error.name}: ${error.message}${cause}` : textOf(error);
+    const text =
+      error instanceof Error
+        ? `${error.name}: ${unexplained(error.message)}${cause}`
+        : textOf(error);
     return printable(text, 2000);
   } catch {
     return 'something that cannot be shown was thrown';
   }
+}
+
+/** Whether its message can be shown: it has nothing of a payload. */
+export function isOurs(error: unknown): error is UsageError | WebhookError {
+  return error instanceof UsageError || error instanceof WebhookError;
 }
 
 function textOf(thrown: unknown): string {

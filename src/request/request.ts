@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.js';
+import { explained } from '../explained.js';
 import { Rejection, type RejectionCode } from '../outcome.js';
 import { isBytes, nameType } from './bytes.js';
 import { isSignature } from './signature.js';
@@ -144,14 +145,21 @@ function whyUnsigned(
 ): string {
   const expected = `\`${toTitle(headerNames.signature)}\``;
   if (signature) {
-    return `${expected} is not 128 hexadecimal digits, so it is no HMAC-SHA512.`;
+    return explained(
+      `${expected} is not 128 hexadecimal digits, so it is no HMAC-SHA512.`,
+      'debug.md#not-hex',
+    );
   }
   const prefix = headerEntries(headers)
     .map(([name]) => /^(x-[a-z0-9-]{1,40}-)signature$/.exec(name)?.[1])
     .find((found) => found !== undefined && found !== headerNames.prefix);
-  if (prefix === undefined) return `There was no ${expected}.`;
+  if (prefix === undefined)
+    return explained(`There was no ${expected}.`, 'debug.md#missing-header');
   const brand = toTitle(prefix);
-  return `There was no ${expected}, but \`${brand}Signature\`: set headerPrefix: '${brand}'.`;
+  return explained(
+    `There was no ${expected}, but \`${brand}Signature\`: set headerPrefix: '${brand}'.`,
+    'debug.md#wrong-prefix',
+  );
 }
 
 /** As headers are written: Node and Fetch give their names in lower case. */

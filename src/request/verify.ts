@@ -1,3 +1,4 @@
+import { explained } from '../explained.js';
 import { Rejection } from '../outcome.js';
 import type { Settings } from '../settings.js';
 import { type Delivery, readDelivery } from './delivery.js';
@@ -50,7 +51,9 @@ export async function verifySignedRequest(
   const { event, id, signature } = headers;
   const shop = await rules.secretSource.find(request);
   if (!shop || !fits(body.bytes, signature, shop.secrets)) {
-    const detail = shop ? noneFits(shop.secrets) : NO_SHOP;
+    const detail = shop
+      ? explained(noneFits(shop.secrets), 'debug.md#none-fits')
+      : explained(NO_SHOP, 'debug.md#no-shop');
     return new Rejection('signature_invalid', { id, event, detail });
   }
   return { headers, bytes: body.bytes, scope: shop.scope, secrets: shop.secrets };

@@ -156,7 +156,7 @@ async function run(due: Due): Promise<void> {
   try {
     await due.run();
   } catch (error) {
-    writeLine(`sandbox: ${describeInFull(error)}`);
+    writeLine(`sandbox: ${describeInFull(error)}`, 'operate.md#sandbox');
   }
 }
 

@@ -19,7 +19,7 @@ export function warnOfLimits(what: string, limits: Limits | undefined): void {
     `no ${limits.missing.join(', no ')}. Make it so: ${limits.line}`;
   if (told.has(text)) return;
   told.add(text);
-  writeLine(text, 'warn');
+  writeLine(text, 'operate.md#no-time-limit', 'warn');
 }
 
 /** What a store says of a client that has fallen silent. */

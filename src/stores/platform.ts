@@ -45,5 +45,6 @@ export function warnOfMemory(): void {
   writeLine(
     `${problem}, so one can be handled twice. Pass ${STORES[where]} as \`store\`, ` +
       'or memoryStore() to say that this is meant.',
+    'operate.md#memory-store',
   );
 }

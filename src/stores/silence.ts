@@ -17,7 +17,7 @@ export function listening({ description = 'the store', whenSilent = '' }: Idempo
     if (inARow < IN_A_ROW || performance.now() - toldAt < MINUTE_MS) return;
     toldAt = performance.now();
     const what = `${description} has not answered ${inARow} calls in a row: its connection may be dead.`;
-    writeLine(`${what} ${whenSilent}`.trimEnd());
+    writeLine(`${what} ${whenSilent}`.trimEnd(), 'operate.md#store-silent');
   };
 }
 

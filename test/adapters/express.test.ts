@@ -178,7 +178,7 @@ describe.each([
       outcome: 'failed',
     });
     expect(write).toHaveBeenCalledExactlyOnceWith(
-      'storefront-webhooks: the receiver could not be made: Error: no\\u{a}secret',
+      'storefront-webhooks: the receiver could not be made: Error: no\\u{a}secret. See docs/operate.md#receiver-failed',
     );
     write.mockRestore();
     expect((await post(app, '/webhooks')).status).toBe(200);

@@ -61,14 +61,17 @@ test.each<[number, ApiErrorCode]>([
     errors: [],
     retryAfterMs: undefined,
   });
-  expect(error.message).toBe('What the provider says.');
+  expect(error.message).toBe(`What the provider says. See docs/errors.md#api-${code}`);
 });
 
 test('a failed validation lists each check', async () => {
   const errors = ['title is required', 'price has to be a decimal number'];
   provider.answers(json(400, { message: 'Validation failed.', errors }));
   const error = await errorOf(client.products.update('prd_1', {}));
-  expect(error).toMatchObject({ message: 'Validation failed.', errors });
+  expect(error).toMatchObject({
+    message: 'Validation failed. See docs/errors.md#api-request_invalid',
+    errors,
+  });
 });
 
 test.each([
@@ -81,7 +84,7 @@ test.each([
   expect(await errorOf(client.products.get('prd_1'))).toMatchObject({
     code: 'server_failed',
     status: 502,
-    message: 'status 502',
+    message: 'status 502. See docs/errors.md#api-server_failed',
     errors: [],
   });
 });
@@ -174,7 +177,11 @@ describe('an answer that does not fit', () => {
   ])('rejects, where it is %s', async (_, reply, message) => {
     provider.answers(reply);
     const error = await errorOf(client.products.get('prd_1'));
-    expect(error).toMatchObject({ code: 'response_invalid', status: 200, message });
+    expect(error).toMatchObject({
+      code: 'response_invalid',
+      status: 200,
+      message: `${message} See docs/errors.md#api-response_invalid`,
+    });
   });
 
   test('in a field that it can do without is read, and told of', async () => {

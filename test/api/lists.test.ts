@@ -131,7 +131,7 @@ describe('a record that does not fit', () => {
     await expect(blacklist.list()).rejects.toMatchObject({
       code: 'response_invalid',
       message:
-        'The answer to blacklist.list has a record that does not fit, number 3 (blocked_data: expected string). Go on without it by { onIssues }.',
+        'The answer to blacklist.list has a record that does not fit, number 3 (blocked_data: expected string). Go on without it by { onIssues }. See docs/errors.md#api-response_invalid',
     });
     await expect(collect(blacklist.list())).rejects.toMatchObject({ code: 'response_invalid' });
   });
@@ -168,6 +168,6 @@ test.each([{}, null, 'text', { message: 'no list' }])('%j is no list', async (bo
   provider.answers(json(200, body));
   await expect(orders.list()).rejects.toMatchObject({
     code: 'response_invalid',
-    message: 'The answer to orders.list is no list.',
+    message: 'The answer to orders.list is no list. See docs/errors.md#api-response_invalid',
   });
 });

@@ -143,7 +143,7 @@ describe('a page', () => {
     await expect(client.orders.list(options as object)).rejects.toMatchObject({
       name: 'UsageError',
       code: 'option_invalid',
-      message: `orders.list: ${fault}.`,
+      message: `orders.list: ${fault}. See docs/errors.md#option_invalid`,
     });
     expect(provider.received).toEqual([]);
   });
@@ -182,7 +182,8 @@ describe('a parameter that the specification does not name', () => {
       code: 'parameter_invalid',
       message:
         'categories.update: there is no parameter product_id. Did you mean "product_ids"? ' +
-        'What the specification does not name is sent by { extra: { product_id: … } } as the last argument.',
+        'What the specification does not name is sent by { extra: { product_id: … } } as the last argument. ' +
+        'See docs/errors.md#parameter_invalid',
     });
     expect(provider.received).toEqual([]);
   });

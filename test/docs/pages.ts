@@ -8,7 +8,7 @@ export interface Page {
   readonly isGenerated: boolean;
 }
 
-const GENERATED = /^docs\/(api\/|evidence|options|errors)/;
+const GENERATED = /^docs\/(api\/|evidence)/;
 
 export const PAGES: readonly Page[] = [
   'README.md',

@@ -52,9 +52,9 @@ test('an order that is refused is told, with what to look at', async () => {
   await call(goods, { status: 100 });
   expect(told()).toEqual([
     'storefront-webhooks: refused delivery "ord_1" ("goods") with 422: The payload does not fit its event. ' +
-      'Look at: status is 56 (refunded), and paidStatuses are [100].',
+      'Look at: status is 56 (refunded), and paidStatuses are [100]. See docs/errors.md#payload_invalid',
     'storefront-webhooks: refused delivery "(none)" ("goods") with 422: The payload does not fit its event. ' +
-      'Look at: id is missing: `verify.order` takes an order out of a body that holds more.',
+      'Look at: id is missing: `verify.order` takes an order out of a body that holds more. See docs/errors.md#payload_invalid',
   ]);
 });
 
@@ -65,7 +65,8 @@ test('a call that is refused is told, with what to change', async () => {
   await call(unsigned);
   expect(told()).toEqual([
     expect.stringContaining('refused a delivery for the signature (401). The secret does not fit.'),
-    'storefront-webhooks: refused a request with 403: This call is not allowed. `verify.allow` has refused it.',
+    'storefront-webhooks: refused a request with 403: This call is not allowed. `verify.allow` has refused it. ' +
+      'See docs/errors.md#call_refused',
   ]);
 });
 

@@ -105,7 +105,7 @@ describe('a job that was run', () => {
         state: 'wait',
         retryAfterMs,
         error: expect.objectContaining({
-          message: `The delivery "whl_1" is not done yet: ${outcome}.`,
+          message: `The delivery "whl_1" is not done yet: ${outcome}. See docs/errors.md#delivery_unfinished`,
         }),
       });
     },
@@ -135,7 +135,10 @@ describe('a job that was run', () => {
     const result = await runJob({ dispatch }, await queued(), attempt);
     expect(result).toMatchObject({
       state: 'retry',
-      error: { message: 'The delivery "whl_1" is not done yet: it could not be read.' },
+      error: {
+        message:
+          'The delivery "whl_1" is not done yet: it could not be read. See docs/errors.md#delivery_unfinished',
+      },
     });
   });
 

@@ -78,7 +78,9 @@ describe('hooks', () => {
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
     expect(await deliver(receiver, '{')).toMatchObject({ status: 400 });
     await vi.waitUntil(() => write.mock.calls.length >= 3);
-    expect(write).toHaveBeenCalledWith('storefront-webhooks: a hook threw: Error: no');
+    expect(write).toHaveBeenCalledWith(
+      'storefront-webhooks: a hook threw: Error: no. See docs/operate.md#hook-failed',
+    );
     write.mockRestore();
   });
 });

@@ -1,6 +1,7 @@
 import { createReceiver, memoryStore, type ReceiverOptions } from 'storefront-webhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { version } from '../../package.json' with { type: 'json' };
+import { missing, placeOf } from '../support/anchors.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 
@@ -16,6 +17,9 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+  // But what `debug` adds of each delivery, which is no trouble.
+  const troubles = told().filter((line) => !/ in \d+\.\d ms/.test(line));
+  expect(missing(troubles.map((line) => placeOf(line) ?? line))).toEqual([]);
 });
 
 /** All but the line of its first use, which is said once in a process. */
@@ -32,32 +36,48 @@ function holdTime() {
 describe('a refusal is told on stderr', () => {
   const unsigned = { 'x-service-signature': '' };
 
-  test.each<[string, object, Parameters<typeof deliver>[2], string]>([
-    ['a wrong secret', {}, { secret: 'another secret' }, 'The secret does not fit.'],
+  test.each<[string, object, Parameters<typeof deliver>[2], string, string]>([
+    ['a wrong secret', {}, { secret: 'another secret' }, 'The secret does not fit.', 'none-fits'],
     [
       'several secrets, none of which fits',
       { secret: [SECRET, 'a second one'] },
       { secret: 'another secret' },
       'None of the 2 secrets fits.',
+      'none-fits',
     ],
-    ['no signature', {}, { headers: unsigned }, 'There was no `X-Service-Signature`.'],
+    [
+      'no signature',
+      {},
+      { headers: unsigned },
+      'There was no `X-Service-Signature`.',
+      'missing-header',
+    ],
     [
       'the headers of another brand',
       {},
       { headers: { ...unsigned, 'x-brand-signature': 'f'.repeat(128) } },
       "There was no `X-Service-Signature`, but `X-Brand-Signature`: set headerPrefix: 'X-Brand-'.",
+      'wrong-prefix',
     ],
     [
       'a signature of another kind',
       {},
       { headers: { 'x-service-signature': `sha256=${'f'.repeat(64)}` } },
       '`X-Service-Signature` is not 128 hexadecimal digits',
+      'not-hex',
     ],
-    ['no such shop', { secret: () => null }, {}, 'The secret function knows no shop for it.'],
-  ])('with the cause: %s', async (_, options, sent, cause) => {
+    [
+      'no such shop',
+      { secret: () => null },
+      {},
+      'The secret function knows no shop for it.',
+      'no-shop',
+    ],
+  ])('with the cause: %s', async (_, options, sent, cause, anchor) => {
     expect(await deliver(shop(options), paidOrder(), sent)).toMatchObject({ status: 401 });
     expect(told()).toHaveLength(1);
     expect(told()[0]).toContain(`refused a delivery for the signature (401). ${cause}`);
+    expect(placeOf(told()[0])).toBe(`debug.md#${anchor}`);
     // Names of headers, and nothing of what they say.
     expect(told()[0]).not.toMatch(/[0-9a-f]{32}/);
   });
@@ -111,7 +131,8 @@ describe('a refusal is told on stderr', () => {
     for (let sent = 0; sent < 1000; sent++) await deliver(receiver, paidOrder({ status: 56 }));
     expect(told()).toEqual([
       'storefront-webhooks: refused delivery "whl_1" ("order:paid", order "ord_1") with 422: The payload ' +
-        'does not fit its event. Look at: status is 56 (refunded), and paidStatuses are [100].',
+        'does not fit its event. Look at: status is 56 (refunded), and paidStatuses are [100]. ' +
+        'See docs/errors.md#payload_invalid',
     ]);
     vi.advanceTimersByTime(MINUTE_MS + 1);
     expect(told()[1]).toContain(
@@ -148,7 +169,9 @@ describe('an error is told on stderr', () => {
       `order "ord_1", attempt ${attempt}): RangeError: out of\\u{a}keys, at `;
     expect(told().map((line, index) => line.startsWith(begin(index + 1)))).toEqual([true, true]);
     expect(told()[0]).toMatch(/stderr\.test\.ts:\d+:\d+/);
-    expect(told()[0]).toMatch(/; caused by Error: connect ECONNREFUSED, at .*; caused by a text$/);
+    expect(told()[0]).toMatch(
+      /; caused by Error: connect ECONNREFUSED, at .*; caused by a text\. See docs\/operate\.md#handler-failed$/,
+    );
   });
 
   test.each([
@@ -157,7 +180,7 @@ describe('an error is told on stderr', () => {
   ])('with %s in quotes that it cannot end', async (_, id, order) => {
     await fail('no', paidOrder({ id: order }), id);
     expect(told()[0]).toMatch(
-      /^storefront-webhooks: error in the handler "order:paid" for delivery "(\\.|[^"\\])*" \("order:paid", order "(\\.|[^"\\])*", attempt 1\): no$/,
+      /^storefront-webhooks: error in the handler "order:paid" for delivery "(\\.|[^"\\])*" \("order:paid", order "(\\.|[^"\\])*", attempt 1\): no\. See docs\/operate\.md#handler-failed$/,
     );
   });
 
@@ -184,10 +207,10 @@ describe('an error is told on stderr', () => {
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     await fail(new AggregateError([refused, 'a text'], 'All were rejected.'));
     expect(told()[0]).toMatch(
-      /AggregateError: All were rejected, at .*; caused by Error: connect \(ECONNREFUSED\), at .*; caused by a text$/,
+      /AggregateError: All were rejected, at .*; caused by Error: connect \(ECONNREFUSED\), at .*; caused by a text\. See docs/,
     );
     await fail({ code: 5, email: 'buyer@example.com' });
-    expect(told()[1]).toMatch(/: an object that is no error: { code, email }$/);
+    expect(told()[1]).toMatch(/: an object that is no error: { code, email }\. See docs/);
   });
 
   test('with the order and the attempt where the time is up', async () => {
@@ -268,7 +291,7 @@ describe('what may be missed is told on stderr', () => {
     for (const id of ['1', '2']) await deliver(receiver, paidOrder(), { id });
     expect(told()).toEqual([
       'storefront-webhooks: nobody handles the event "order:paid": it is answered 200 and does not come ' +
-        'again. To handle it: .on("order:paid", handler).',
+        'again. To handle it: .on("order:paid", handler). See docs/operate.md#unhandled',
     ]);
   });
 

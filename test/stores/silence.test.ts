@@ -36,7 +36,8 @@ async function ask(store: IdempotencyStore, times: number): Promise<void> {
 }
 
 const LINE =
-  'storefront-webhooks: Redis has not answered 3 calls in a row: its connection may be dead. Set a limit.';
+  'storefront-webhooks: Redis has not answered 3 calls in a row: its connection may be dead. Set a limit. ' +
+  'See docs/operate.md#store-silent';
 const late = new Error('Query read timeout');
 
 describe('a store that does not answer in time', () => {

@@ -16,6 +16,7 @@ export async function warnWithoutLimits(queue: BullmqQueue): Promise<void> {
     `the connection of the queue ${quoted(queue.name ?? '')} has no socketTimeout. Where it falls silent, every ` +
       'delivery is answered 503 until this process is started again: new Queue(name, { connection: { ' +
       'socketTimeout: 5000, … } }).',
+    'operate.md#no-time-limit',
     'warn',
   );
 }

@@ -76,7 +76,7 @@ export function cloudflareWorker<Env>(
     const isDead = names.dead.includes(queue);
     if (!isDead && !names.live.includes(queue)) {
       tell(
-        'queue',
+        'operate.md#queue-unknown',
         `this Worker consumes the queue "${queue}", which cloudflareWorker() has not been told of: ` +
           'name it as its `queue` or its `deadLetterQueue`. Nothing of it is processed until then.',
       );
@@ -124,7 +124,7 @@ async function settle(
     if (offloaded !== undefined && isDone) await clearBody(offloaded, bodies, tell);
   } catch (error) {
     tell(
-      'message',
+      'operate.md#message-failed',
       `message ${quoted(message.id)} could not be processed: ${describeError(error)}`,
     );
     retry(message, isDead ? 'dead' : 'retry');
@@ -179,13 +179,16 @@ async function clearBody(name: string, bodies: LargeBodies | undefined, tell: Te
   try {
     if (bodies) await withTimeout(bodies.clear(name), 'What keeps large bodies');
   } catch (error) {
-    tell('body', `the body ${quoted(name)} could not be deleted: ${describeError(error)}`);
+    tell(
+      'operate.md#body-kept',
+      `the body ${quoted(name)} could not be deleted: ${describeError(error)}`,
+    );
   }
 }
 
 function warnOfDead(tell: Tell, { id, event }: { id: string; event: string }): void {
   tell(
-    'dead',
+    'operate.md#not-parked',
     `delivery ${quoted(id)} (${quoted(event)}) came out of the dead-letter queue, failed ` +
       'again, and could not be parked: give the receiver a durable store before the queue drops it.',
   );

@@ -24,6 +24,7 @@ export function guardEnds(boss: Boss): (job: BossJob) => void {
     writeLine(
       'this version of pg-boss ends the process when PostgreSQL restarts while a job ends. Use pg-boss 11 ' +
         'or later, or start the process again when it has ended: no delivery is lost.',
+      'operate.md#pg-boss-10',
       'warn',
     );
     return () => {};

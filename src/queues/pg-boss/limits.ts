@@ -16,6 +16,7 @@ export function warnWithoutLimits(boss: Boss): void {
     'the connections of pg-boss have no query_timeout. Where they fall silent, every delivery is answered 503 ' +
       'until this process is started again: new PgBoss({ connectionString, query_timeout: 10000, … }), which ' +
       'it hands on to pg.',
+    'operate.md#no-time-limit',
     'warn',
   );
 }

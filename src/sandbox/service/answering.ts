@@ -30,6 +30,6 @@ function toErrorAnswer(error: unknown): ErrorAnswer {
       ? new ErrorAnswer(404, { message: error.message })
       : new ErrorAnswer(400, { errors: [error.message] });
   }
-  writeLine(`sandbox: ${describeInFull(error)}`);
+  writeLine(`sandbox: ${describeInFull(error)}`, 'operate.md#sandbox');
   return new ErrorAnswer(500);
 }

@@ -34,7 +34,7 @@ export function shopRoutes(markets: Markets): Hono {
     if (error instanceof ErrorAnswer) {
       return showError(error.status, error.message, (error.errors ?? []).join(' '));
     }
-    writeLine(`sandbox: ${describeInFull(error)}`);
+    writeLine(`sandbox: ${describeInFull(error)}`, 'operate.md#sandbox');
     return showError(500, 'Something went wrong', 'The sandbox has said what on stderr.');
   });
   return app;

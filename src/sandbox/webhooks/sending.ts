@@ -177,5 +177,6 @@ function dueAt({ next_retry_at }: KeptWebhookLog): number {
 function complain(error: unknown): void {
   writeLine(
     `What became of a webhook could not be kept, so it is sent again after a restart: ${describeError(error)}`,
+    'operate.md#sandbox',
   );
 }

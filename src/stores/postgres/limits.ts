@@ -3,7 +3,7 @@ import { type Limits, optionOf } from '../limits.js';
 const PG = 'new pg.Pool({ query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true }).';
 const POSTGRES_JS =
   'postgres(url, { connect_timeout: 5, max_pipeline: 1, fetch_types: false, idle_timeout: 2, socket }), ' +
-  'where `socket` makes connections that end when they are silent: the README has it, beside the stores.';
+  'where `socket` makes connections that end when they are silent: docs/stores.md has it.';
 
 /** What is used of a pool or a client of `pg`. */
 export interface Pg {

@@ -81,5 +81,6 @@ function tell(unreadable: ReadonlySet<string>): void {
   writeLine(
     `${unreadable.size} of the Redis keys of deliveries cannot be read, and what is in them is not ` +
       `listed. Something else has written into them. Look at the first, ${first}, and mend or delete it.`,
+    'operate.md#redis-unreadable',
   );
 }

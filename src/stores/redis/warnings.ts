@@ -13,12 +13,14 @@ export async function warnOfServer(calls: ScriptCalls): Promise<void> {
     writeLine(
       `Redis may evict deliveries (its maxmemory-policy is ${policy}), and then one can be handled ` +
         'twice. Set maxmemory-policy noeviction.',
+      'operate.md#redis-evicts',
     );
   }
   if (setting('aof_enabled') === '0') {
     writeLine(
       'Redis keeps no append-only file, so when it restarts, it forgets deliveries: they can be ' +
         'handled twice, and what waits for a person is lost. Set appendonly yes.',
+      'operate.md#redis-forgets',
     );
   }
 }

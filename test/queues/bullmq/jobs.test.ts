@@ -49,7 +49,8 @@ withRedis('over Redis', () => {
       await vi.waitUntil(async () => (await bull.getFailedCount()) === 1, soon);
       expect(await bull.getJob(id)).toMatchObject({
         attemptsMade: 2,
-        failedReason: 'The delivery "whl_\\u{202e}\\u{a}" is not done yet: failed.',
+        failedReason:
+          'The delivery "whl_\\u{202e}\\u{a}" is not done yet: failed. See docs/errors.md#delivery_unfinished',
       });
     });
 

@@ -59,7 +59,9 @@ withRedis('what another hand has written into Redis', () => {
     expect(await listed()).toEqual([third]);
     expect(await listed(1)).toEqual([third]);
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^storefront-webhooks: 2 of the Redis keys .* mend or delete it\.$/);
+    expect(lines[0]).toMatch(
+      /^storefront-webhooks: 2 of the Redis keys .* mend or delete it\. See docs\/operate\.md#redis-unreadable$/,
+    );
     expect(lines[0]).toContain(`wh:{00}:${first}`);
   });
 

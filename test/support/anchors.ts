@@ -1,0 +1,27 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The anchors that a page has: those that it names, and those of its headings. */
+function anchorsOf(page: string): string[] {
+  const file = join('docs', page);
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const named = Array.from(text.matchAll(/<a id="([^"]+)">/g), ([, id = '']) => id);
+  const headings = Array.from(text.matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return [...named, ...headings];
+}
+
+/** Which of some places, such as `errors.md#secret_invalid`, are not there. */
+export function missing(places: readonly string[]): string[] {
+  return places.filter((place) => {
+    const [page = '', anchor = ''] = place.split('#');
+    return !anchorsOf(page).includes(anchor);
+  });
+}
+
+/** Where a message says that it is explained. */
+export const placeOf = (message = '') => / See docs\/([\w-]+\.md#[\w-]+)$/.exec(message)?.[1];
