@@ -3,8 +3,8 @@ import * as esbuild from 'esbuild';
 
 /** What a Worker may take, gzipped: what it takes, rounded up, so that nothing large slips in. */
 export const BUDGETS = [
-  { name: 'with the receiver in it', without: [], bytes: 40_860 },
-  { name: 'without the schema library', without: ['zod'], bytes: 34_300 },
+  { name: 'with the receiver in it', without: [], bytes: 40_900 },
+  { name: 'without the schema library', without: ['zod'], bytes: 34_340 },
 ] as const;
 
 const ENTRY = `
