@@ -115,7 +115,8 @@ export type UsageErrorCode =
 
 /**
  * A mistake in the program that uses this package, never in what a sender sent.
- * The message says what to change. It is a `TypeError` with a stable `code`.
+ * The message says what to change, and ends in the place in docs/ that explains it. It is a `TypeError` with a
+ * stable `code`.
  *
  * @example
  * try {

@@ -63,8 +63,8 @@ interface About {
 
 /**
  * The provider has refused a call, or could not be asked (specification: Errors). The message is the
- * provider's where there is one. Holds no credentials, and nothing of what was sent unless the provider
- * repeats it.
+ * provider's where there is one, and ends in the place in docs/ that explains the code. Holds no credentials, and
+ * nothing of what was sent unless the provider repeats it.
  *
  * @example
  * try {
