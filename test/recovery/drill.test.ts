@@ -87,13 +87,22 @@ function counting(client: RecoverOptions['client'], tell: () => void): RecoverOp
   return Object.fromEntries(groups);
 }
 
-function expectAllOnce(drill: Awaited<ReturnType<typeof playDrill>>, orders: number): void {
+type Drill = Awaited<ReturnType<typeof playDrill>>;
+
+function expectEachOnce(drill: Drill, orders: number): void {
   expect(drill).toMatchObject({ paid: orders, once: orders, missing: 0, twice: 0 });
   expect(drill.reconciliation.findings).toEqual([]);
-  expect(drill.recovery).toMatchObject({ endpoint: 'recreated', complete: true });
+  expect(drill.recovery.complete).toBe(true);
+  expect(drill.missingBefore).toBeGreaterThan(0);
+}
+
+/** Of so many orders that all of it happens, also that the endpoint is disabled. */
+function expectAllOnce(drill: Drill, orders: number): void {
+  expectEachOnce(drill, orders);
+  expect(drill.recovery.endpoint).toBe('recreated');
+  expect(drill.missingBefore).toBeGreaterThan(orders / 4);
   const reasons = new Set(drill.recovery.deliveries.map(({ reason }) => reason));
   expect([...reasons].sort()).toEqual(['foreign', 'unanswered', 'unlogged']);
-  expect(drill.missingBefore).toBeGreaterThan(orders / 4);
   // Those whose answers were lost, with the answers to all their retries.
   const done = drill.recovery.deliveries.filter(({ outcome }) => outcome === 'duplicate');
   expect(done.length).toBeGreaterThan(2);
@@ -131,7 +140,8 @@ describe('the drill', { timeout }, () => {
   withWorker('on Cloudflare', (worker) => {
     test.each(['d1', 'durable-object'] as const)('delivers each order once: %s', async (store) => {
       const opened = worker().store({ store });
-      expectAllOnce(await playDrill({ store: opened, orders: 200, seed: 5 }), 200);
+      // Few, because each call of the store is a request to another process, one after the other.
+      expectEachOnce(await playDrill({ store: opened, orders: 60, seed: 5 }), 60);
     });
   });
 
