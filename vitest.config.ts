@@ -18,9 +18,9 @@ export default defineConfig({
     maxWorkers: 2 * availableParallelism(),
     // What the library says on stderr has tests of its own, and would hide what a test says.
     onConsoleLog: (log) => !log.startsWith('storefront-webhooks: '),
-    // For a machine that stalls; no test waits so long for anything.
-    testTimeout: 60_000,
+    // For a machine that stalls, or does something else beside; no test waits so long for anything.
+    testTimeout: 180_000,
     // Some start several servers, beside others that do.
-    hookTimeout: 120_000,
+    hookTimeout: 180_000,
   },
 });

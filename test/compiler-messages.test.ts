@@ -40,7 +40,7 @@ const mistakes = {
   "express().post('/webhooks', receiver);": ["Argument of type 'Receiver<"],
 };
 
-describe('the compiler says of a mistake what it is', { timeout: 60_000 }, () => {
+describe('the compiler says of a mistake what it is', () => {
   const program = (line: string) => `
 import express from 'express';
 import { createReceiver } from 'storefront-webhooks';

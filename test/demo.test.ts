@@ -6,7 +6,6 @@ import { shippedFixtures } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { installed, withRuntimes } from './runtimes/installed.js';
 
-const timeout = 60_000;
 const ALL = shippedFixtures().length;
 const ESCAPE = '\u001b';
 
@@ -53,7 +52,7 @@ const SOLD = '3 orders paid, 3 keys made, 3 mails sent.';
 const rowsOf = (lines: readonly string[]) =>
   lines.filter((line) => /^[✓✗]/.test(line)).map((line) => line.replace(/ +/g, ' '));
 
-describe('the demo', { timeout }, () => {
+describe('the demo', () => {
   test('sells, counts the saved deliveries, and ends by itself', async () => {
     const { code, lines, stdout } = await demo();
     expect(code).toBe(0);
@@ -162,7 +161,7 @@ describe('the demo', { timeout }, () => {
 });
 
 // That is made by script, which takes other flags elsewhere.
-describe.skipIf(process.platform !== 'linux')('the demo in a terminal', { timeout }, () => {
+describe.skipIf(process.platform !== 'linux')('the demo in a terminal', () => {
   const COLOUR = new RegExp(`${ESCAPE}\\[\\d+m`, 'g');
   const plain = (lines: readonly string[]) => lines.map((line) => line.replace(COLOUR, ''));
 
@@ -192,7 +191,7 @@ describe.skipIf(process.platform !== 'linux')('the demo in a terminal', { timeou
 });
 
 withRuntimes('the demo on Node 24', () => {
-  test('remembers in SQLite', { timeout }, async () => {
+  test('remembers in SQLite', async () => {
     const node = installed('node24/bin/node');
     const { code, lines, stderr } = await run(node, ['--import', 'tsx', 'examples/demo.ts']);
     expect({ code, stderr: stderr.match(/^ +at .*/m) }).toEqual({ code: 0, stderr: null });

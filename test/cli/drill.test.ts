@@ -19,7 +19,7 @@ async function writePage(orders: number) {
   return { ...played, html };
 }
 
-describe('storefront-webhooks drill', { timeout: 60_000 }, () => {
+describe('storefront-webhooks drill', () => {
   test('plays three days, and writes a page that needs nothing from elsewhere', async () => {
     const { status, records, html } = await writePage(260);
     expect(status).toBe(0);

@@ -12,7 +12,7 @@ const ofPage = (path: string, language: string) =>
   everything.filter((page) => page.path === path).flatMap((page) => blocks(page, language));
 
 describe('every example of the pages', () => {
-  test('compiles, and a mistake would be noticed', { timeout: 60_000 }, () => {
+  test('compiles, and a mistake would be noticed', () => {
     const examples = everything.flatMap((page: Page) => blocks(page, 'ts'));
     expect(examples.length).toBeGreaterThan(50);
     const mistakes = [

@@ -76,7 +76,7 @@ describe('what the pages name', () => {
     expect(named.filter(([, script = '']) => !(script in scripts))).toEqual([]);
   });
 
-  test('of commands and their options, the command line has', { timeout: 60_000 }, () => {
+  test('of commands and their options, the command line has', () => {
     const help = new Map<string, string>();
     const helpOf = (command: string) => {
       const args = ['--import', 'tsx', 'src/cli/index.ts', ...command.split(' '), '--help'];

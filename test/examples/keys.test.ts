@@ -50,5 +50,5 @@ withPostgres('the shop of licence keys', () => {
     expect(refused).toMatchObject({ status: 422, outcome: 'rejected' });
     shop.terminate();
     expect(await shop.ended).toBe(0);
-  }, 60_000);
+  });
 });

@@ -44,9 +44,7 @@ async function isHealthy(origin: string): Promise<void> {
 }
 
 describe('types', () => {
-  test('of the Nest examples, with the decorators that Nest needs', {
-    timeout: 60_000,
-  }, async () => {
+  test('of the Nest examples, with the decorators that Nest needs', async () => {
     await promisify(execFile)('node_modules/.bin/tsc', ['-p', 'examples/nest']);
   });
 });

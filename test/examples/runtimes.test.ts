@@ -45,7 +45,7 @@ withRuntimes('the examples in Bun, Deno and workerd', () => {
     } finally {
       await shop.stop();
     }
-  }, 60_000);
+  });
 
   exampleShop('workers', async () => {
     const folder = `${project.folder}/workers`;

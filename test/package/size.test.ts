@@ -6,7 +6,7 @@ afterAll(removeFolders);
 
 // `npm run size` shows what it consists of.
 for (const { name, bytes, without } of BUDGETS) {
-  test(`a Worker ${name} does not grow`, { timeout: 60_000 }, async () => {
+  test(`a Worker ${name} does not grow`, async () => {
     const { gzipped } = await bundle(await build({ types: false }), { without });
     expect(gzipped).toBeLessThanOrEqual(bytes);
   });

@@ -83,7 +83,7 @@ function stores(define: (openStore: () => Promise<IdempotencyStore>) => void) {
   withPostgres('on PostgreSQL', () => define(async () => postgresStore(await openPostgres())));
 }
 
-describe('reconcile asks the store', { timeout: 60_000 }, () => {
+describe('reconcile asks the store', () => {
   stores((openStore) => {
     test('and sees what recovery has brought back as delivered', async () => {
       const receiver = open(await openStore()).on('order:paid', () => {});
@@ -202,7 +202,7 @@ describe('reconcile asks the store', { timeout: 60_000 }, () => {
   });
 });
 
-describe('reconcile asks the ledger', { timeout: 60_000 }, () => {
+describe('reconcile asks the ledger', () => {
   /** Three orders were answered as handled; the goods of the second never went out. */
   async function sell(
     store: IdempotencyStore,

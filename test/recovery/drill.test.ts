@@ -16,7 +16,7 @@ import { withWorker } from '../stores/workerd/served.js';
 import { startPostgres, withPostgres } from '../support/postgres.js';
 import { startRedis, withRedis } from '../support/redis.js';
 
-const timeout = 120_000;
+const timeout = 300_000;
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();

@@ -334,7 +334,7 @@ describe('what was missed', () => {
     expect(complete).toBe(false);
     expect(new Set(deliveries.map(({ outcome }) => outcome))).toEqual(new Set(['unavailable']));
     expect(claims).toBeLessThan(20);
-  }, 60_000);
+  });
 });
 
 describe('the log', () => {

@@ -22,7 +22,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop();
-  }, 60_000);
+  });
   afterAll(() => shop?.stop());
   beforeEach(async () => {
     await shop.faults({});
@@ -210,7 +210,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
       expect(await shop.deliver('/r2', order('hung'), 'hung')).toBe('200 queued');
     }, WAIT);
     expect(ordersOf(await settledOf(1))).toEqual(['hung']);
-  }, 40_000);
+  });
 
   test('a sender that is told nothing, or something bad, after it was stored sends it again: once', async () => {
     await shop.faults({ on: ['send rejects once it has sent'] });
@@ -225,7 +225,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     await shop.deliver('/r2', order('interrupted'), 'o');
     // Its lease lapses first.
     expect(ordersOf(await settledOf(1))).toEqual(['interrupted', 'interrupted']);
-  }, 40_000);
+  });
 
   test('an invocation that ends once it is complete, before the acknowledgement: it is done', async () => {
     await shop.faults({ on: ['the invocation ends once it is complete'] });

@@ -7,7 +7,7 @@ withRuntimes('on the broker of workerd', () => {
   let relay: Relay;
   beforeAll(async () => {
     relay = await openRelay();
-  }, 60_000);
+  });
   afterAll(() => relay?.stop());
 
   const lacks = {

@@ -10,7 +10,7 @@ withPostgres('over PostgreSQL', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
-  }, 60_000);
+  });
   afterAll(async () => {
     await stopBosses();
     await server.remove();

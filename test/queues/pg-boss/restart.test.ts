@@ -20,7 +20,7 @@ withPostgres('when PostgreSQL restarts under a worker', () => {
     pool = new pg.Pool({ connectionString: server.url });
     pool.on('error', () => {});
     await pool.query('CREATE TABLE written (queue text, what text)');
-  }, 60_000);
+  });
   afterAll(async () => {
     await stopBosses();
     await pool.end();

@@ -13,7 +13,7 @@ withPostgres('connections of pg-boss that fall silent', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
-  }, 60_000);
+  });
   afterAll(() => server.remove());
 
   test.each([10, 12] as const)(

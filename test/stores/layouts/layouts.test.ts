@@ -58,7 +58,7 @@ withPostgres('in PostgreSQL', () => {
   let databases = 0;
   beforeAll(async () => {
     server = await startPostgres();
-  }, 60_000);
+  });
   // A database for each, so that what one has begun cannot end in another.
   beforeEach(async () => {
     const name = `layouts_${++databases}`;

@@ -14,7 +14,7 @@ withRedis('on a cluster of three', () => {
   beforeAll(async () => {
     servers = await startCluster();
     admins = servers.map(({ url }) => new Redis(url));
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const admin of admins) admin.disconnect();
     await Promise.all(servers.map((server) => server.remove()));
