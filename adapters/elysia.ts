@@ -9,7 +9,9 @@ import { respond } from './shared/web-response.js';
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
- * app.post('/webhooks', toElysia(receiver), { parse: 'none' });
+ * import { Elysia } from 'elysia';
+ *
+ * const app = new Elysia().post('/webhooks', toElysia(receiver), { parse: 'none' });
  */
 export function toElysia(
   receiver: ReceiverSource,

@@ -11,6 +11,9 @@ import { toNodeResponse } from './shared/node-response.js';
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
+ * import Fastify from 'fastify';
+ *
+ * const app = Fastify();
  * app.register(toFastify(receiver), { prefix: '/webhooks' });
  */
 export function toFastify(receiver: ReceiverSource): FastifyPluginCallback {

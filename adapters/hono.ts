@@ -10,7 +10,16 @@ import { respond } from './shared/web-response.js';
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
+ * import { Hono } from 'hono';
+ *
+ * const app = new Hono();
  * app.post('/webhooks', toHono(receiver));
+ *
+ * @example
+ * // On Workers: made from its bindings.
+ * import { Hono } from 'hono';
+ *
+ * const app = new Hono<{ Bindings: Env }>();
  * app.post('/webhooks', toHono((env: Env) => createReceiver({ secret: env.WEBHOOK_SECRET })));
  */
 export function toHono<Env extends object = object>(

@@ -10,7 +10,11 @@ import { toNodeResponse } from './shared/node-response.js';
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
- * router.post('/webhooks', toKoa(receiver));
+ * import Router from '@koa/router';
+ * import Koa from 'koa';
+ *
+ * const router = new Router().post('/webhooks', toKoa(receiver));
+ * const app = new Koa().use(router.routes());
  */
 export function toKoa(receiver: ReceiverSource): Middleware {
   const receive = toReceive(receiver);

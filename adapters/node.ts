@@ -13,7 +13,9 @@ export type { NodeRequest, NodeResponse };
  * @throws {UsageError} `receiver_invalid` where it is given neither.
  *
  * @example
- * createServer(toNodeHandler(receiver)).listen(3000);
+ * import { createServer } from 'node:http';
+ *
+ * const server = createServer(toNodeHandler(receiver)).listen(3000);
  */
 export function toNodeHandler(
   receiver: ReceiverSource,

@@ -222,8 +222,10 @@ export type WebhookErrorCode =
  * `storefront-webhooks/testing`, a delivery that was replayed got no whole response.
  *
  * @example
- * const hooks = {
- *   onError: (error) => error instanceof WebhookError && metrics.increment(error.code),
+ * const hooks: Hooks = {
+ *   onError: (error) => {
+ *     if (error instanceof WebhookError) log(error.code);
+ *   },
  * };
  */
 export class WebhookError extends Error {

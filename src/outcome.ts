@@ -74,7 +74,14 @@ const REJECTIONS = {
 /** Why a request was refused: stable, to be matched on. */
 export type RejectionCode = keyof typeof REJECTIONS;
 
-/** Why a delivery was refused: the sender's mistake, so an answer and not an error. */
+/**
+ * Why a delivery was refused: the sender's mistake, so an answer and not an error.
+ *
+ * @example
+ * const hooks: Hooks = {
+ *   onRejected: ({ code, detail }) => log(code, detail),
+ * };
+ */
 export class Rejection {
   readonly outcome = 'rejected';
   readonly status: number;

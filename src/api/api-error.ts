@@ -67,12 +67,10 @@ interface About {
  * nothing of what was sent unless the provider repeats it.
  *
  * @example
- * try {
- *   await client.products.get(id);
- * } catch (error) {
+ * const product = await client.products.get('prd_1').catch((error: unknown) => {
  *   if (error instanceof ApiError && error.code === 'not_found') return undefined;
  *   throw error;
- * }
+ * });
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

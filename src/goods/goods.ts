@@ -20,7 +20,7 @@ import { type GoodsSettings, readGoodsOptions } from './settings.js';
  * @throws {UsageError} `secret_invalid`, `option_invalid` or `handler_invalid`, with what to change.
  *
  * @example
- * const goods = createGoods({ secret: process.env.WEBHOOK_SECRET, store }, async (order) => takeKey(order.id));
+ * const goods = createGoods({ secret: process.env.WEBHOOK_SECRET, store }, (order) => makeKey(order.id));
  * app.post('/goods', toExpress(goods));
  */
 export function createGoods(options: GoodsOptions, make: MakeGoods): Goods {
@@ -74,6 +74,7 @@ export class Goods {
    * recorded. Then makes nothing more: calls are answered 503. Never rejects.
    *
    * @example
+   * const goods = createGoods({ secret, store }, makeGoods);
    * process.once('SIGTERM', async () => {
    *   await goods.close({ server });
    *   process.exit();

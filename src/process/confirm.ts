@@ -33,7 +33,12 @@ export type Confirmation =
  * `confirmOrders()` of `storefront-webhooks/api`; where a `secret` function serves several shops, by one for each.
  *
  * @example
- * const confirm: Confirm = (order) => confirmOrders(clientOf(order.scope))(order);
+ * const confirms = new Map<string, Confirm>([['eu', confirmOrders(client)]]);
+ * const confirm: Confirm = async (order) => {
+ *   const confirmOf = confirms.get(order.scope);
+ *   if (!confirmOf) throw new Error(`no client for ${order.scope}`);
+ *   return confirmOf(order);
+ * };
  */
 export type Confirm = (order: StatedOrder) => Promise<Confirmation>;
 

@@ -139,7 +139,7 @@ export interface EffectOptions<Payload> extends HandlerOptions<Payload> {
    * store need two `scope`s. A durable store remembers it for ever.
    *
    * @example
-   * receiver.on(['order:paid', 'order:updated'], deliver, {
+   * receiver.on(['order:paid', 'order:updated'], ({ payload }) => deliver(payload), {
    *   name: 'deliver',
    *   when: isPaid,
    *   oncePer: (order) => order.id,

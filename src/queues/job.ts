@@ -53,7 +53,10 @@ export function toJob({ body, proof, traceparent, ...delivery }: SealedDelivery)
  * @throws {WebhookError} `job_invalid` where it is not what {@link toJob} made, or a newer version did.
  *
  * @example
- * const { id, event } = fromJob(job.data);
+ * jobs.process((job) => {
+ *   const { id, event } = fromJob(job);
+ *   log(id, event);
+ * });
  */
 export function fromJob(job: unknown): SealedDelivery {
   const delivery = readJob(job);

@@ -40,9 +40,11 @@ export type JobResult =
  * @throws {UsageError} `receiver_invalid` or `option_invalid`, and for nothing else.
  *
  * @example
- * const result = await runJob(receiver, job.data, { isLast: job.attempt === job.maxAttempts });
- * if (result.state === 'wait') return job.delay(result.retryAfterMs);
- * if (result.state === 'retry') throw result.error;
+ * jobs.process(async (job, { isLast }) => {
+ *   const result = await runJob(receiver, job, { isLast });
+ *   if (result.state === 'wait') return jobs.later(job, result.retryAfterMs);
+ *   if (result.state === 'retry') throw result.error;
+ * });
  */
 export async function runJob(
   receiver: Dispatching,

@@ -25,7 +25,11 @@ export type DeliveredFunction = (
  * `sqliteLedger()` is told where it is entered.
  *
  * @example
- * const ledger: ReadableLedger = { entered: (keys) => sqlite.entered(database, keys) };
+ * import Database from 'libsql';
+ *
+ * const database = new Database('shop.db');
+ * const sqlite = sqliteLedger();
+ * const ledger: ReadableLedger = { entered: async (keys) => sqlite.entered(database, keys) };
  */
 export interface ReadableLedger {
   /** Gives those of these keys under which an effect is entered: each is 64 hexadecimal digits. */

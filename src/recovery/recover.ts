@@ -36,7 +36,8 @@ export interface Recovery {
  * be asked for some minutes.
  *
  * @example
- * const client = createClient({ baseUrl: 'https://shop.example', auth: { accessToken } });
+ * const auth = { accessToken: process.env.ACCESS_TOKEN };
+ * const client = createClient({ baseUrl: 'https://shop.example', auth });
  * const { deliveries, complete } = await recover({ receiver, client, url: 'https://me.example/webhooks', apply: true });
  */
 export async function recover(options: RecoverOptions): Promise<Recovery> {

@@ -101,7 +101,7 @@ function tellError(error: unknown): void {
  * be asked for some minutes; and with what `delivered` throws.
  *
  * @example
- * const { findings } = await reconcile({ receiver, client, url: 'https://me.example/webhooks', delivered });
+ * const { findings } = await reconcile({ receiver, client, url: 'https://me.example/webhooks' });
  * for (const { kind, orderId } of findings) console.error(kind, orderId);
  */
 export const reconcile: {

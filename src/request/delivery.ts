@@ -168,7 +168,14 @@ async function judge(record: unknown, schema: StandardSchema | undefined): Promi
     : { kind: 'invalid', payload: record, issues };
 }
 
-/** A verified delivery as a store or a queue can keep it, for a hand-off of your own. */
+/**
+ * A verified delivery as a store or a queue can keep it, for a hand-off of your own.
+ *
+ * @example
+ * async function keep(delivery: Delivery) {
+ *   await jobs.add(delivery.key, toJob(seal(delivery)));
+ * }
+ */
 export function seal({
   key,
   scope,

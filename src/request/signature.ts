@@ -28,8 +28,10 @@ export function isSignature(value: string | null | undefined): value is string {
  * @throws {UsageError} `body_not_bytes` for a parsed body, `secret_invalid` for an empty secret.
  *
  * @example
- * if (!verifySignature(rawBody, request.headers.get('x-service-signature'), secret)) {
- *   return new Response(null, { status: 401 });
+ * export async function POST(request: Request) {
+ *   const rawBody = new Uint8Array(await request.arrayBuffer());
+ *   const isGenuine = verifySignature(rawBody, request.headers.get('x-service-signature'), secret);
+ *   return new Response(null, { status: isGenuine ? 200 : 401 });
  * }
  */
 export function verifySignature(
@@ -55,6 +57,9 @@ export function fits(body: Uint8Array, signature: string, secrets: readonly Secr
  * Signs a body as the provider does: HMAC-SHA512 in lower-case hexadecimal. For tests.
  *
  * @throws {UsageError} `body_not_bytes` for anything but bytes or text, `secret_invalid` for an empty secret.
+ *
+ * @example
+ * const headers = { 'X-Service-Signature': sign(rawBody, secret) };
  */
 export function sign(rawBody: Uint8Array | string, secret: Secret): string {
   const body = toBytes(rawBody, 'sign');

@@ -4,7 +4,13 @@ import { resource } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
 import { timestamp } from './time.js';
 
-/** A blocked email (1), IP address (2) or country code (3) (specification: Blacklist entry). */
+/**
+ * A blocked email (1), IP address (2) or country code (3) (specification: Blacklist entry).
+ *
+ * @example
+ * const reading = blacklistEntrySchema.read(JSON.parse(text));
+ * if ('value' in reading) log(reading.value, reading.issues);
+ */
 export const blacklistEntrySchema = resource(
   {
     id: z.string(),

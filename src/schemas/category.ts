@@ -4,7 +4,13 @@ import { resource } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
 import { timestamp } from './time.js';
 
-/** A group of products (specification: Category). */
+/**
+ * A group of products (specification: Category).
+ *
+ * @example
+ * const reading = categorySchema.read(JSON.parse(text));
+ * if ('value' in reading) log(reading.value, reading.issues);
+ */
 export const categorySchema = resource(
   { id: z.string(), title: z.string() },
   {

@@ -8,7 +8,12 @@ import type { InferOutput, StandardSchema } from './standard-schema.js';
  */
 const undocumented: StandardSchema<unknown, JsonObject> = jsonObject;
 
-/** The events of the specification, each with the schema of its payload. */
+/**
+ * The events of the specification, each with the schema of its payload.
+ *
+ * @example
+ * const events = Object.keys(eventSchemas);
+ */
 export const eventSchemas = {
   'feedback:created': undocumented,
   'feedback:updated': undocumented,

@@ -1,6 +1,11 @@
 import * as z from 'zod/mini';
 
-/** A stored file (specification: File object). Used by product image, product file, category image. */
+/**
+ * A stored file (specification: File object). Used by product image, product file, category image.
+ *
+ * @example
+ * const file = fileSchema.safeParse(JSON.parse(text));
+ */
 export const fileSchema = z.looseObject({
   id: z.string(),
   storage: z.string(),

@@ -33,6 +33,9 @@ const labels: ReadonlyMap<string, string> = new Map(Object.entries(LABELS));
 /**
  * The state in words: `54` is `'awaiting cryptocurrency confirmations'`, an unknown `60` is `'status 60'`, and
  * a word is itself.
+ *
+ * @example
+ * receiver.on('order:updated', ({ payload }) => log(payload.id, orderStatusLabel(payload.status)));
  */
 export function orderStatusLabel(status: OrderStatus): string {
   if (typeof status === 'string') return status;
@@ -106,7 +109,13 @@ type Read = InferOutput<typeof order>;
 // Written out, so that editors and the compiler call it by its name, and do not spell out its fields.
 export type Order = { [Field in keyof Read]: Read[Field] };
 
-/** An order (specification: Order), the payload of every `order:*` event. */
+/**
+ * An order (specification: Order), the payload of every `order:*` event.
+ *
+ * @example
+ * const reading = orderSchema.read(JSON.parse('{"id":"ord_7","status":100,"email":"buyer@example.com"}'));
+ * if ('value' in reading) log(reading.value.email, reading.issues);
+ */
 export const orderSchema: ResourceSchema<Order> = order;
 
 /**
@@ -116,7 +125,7 @@ export const orderSchema: ResourceSchema<Order> = order;
  * @param options.paidStatuses - The states that mean paid. Default: `[100]`, completed.
  *
  * @example
- * receiver.on(['order:paid', 'order:updated'], deliver, {
+ * receiver.on(['order:paid', 'order:updated'], ({ payload }) => deliver(payload), {
  *   name: 'deliver',
  *   when: isPaid,
  *   oncePer: (order) => order.id,

@@ -6,10 +6,22 @@ import { type ResourceSchema, resource, variants } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
 import { timestamp } from './time.js';
 
-/** A payment in the integrated flow: where to send the customer (specification: Payment result). */
+/**
+ * A payment in the integrated flow: where to send the customer (specification: Payment result).
+ *
+ * @example
+ * const reading = hostedPaymentSchema.read(JSON.parse(text));
+ * if ('value' in reading) log(reading.value, reading.issues);
+ */
 export const hostedPaymentSchema = resource({ url: z.string() }, {});
 
-/** A payment in the white-label flow: an order-shaped record (specification: Payment result). */
+/**
+ * A payment in the white-label flow: an order-shaped record (specification: Payment result).
+ *
+ * @example
+ * const reading = whiteLabelPaymentSchema.read(JSON.parse(text));
+ * if ('value' in reading) log(reading.value, reading.issues);
+ */
 export const whiteLabelPaymentSchema = resource(
   { id: z.string(), status: orderStatus, email: z.string() },
   {
@@ -37,7 +49,13 @@ export type WhiteLabelPayment = InferOutput<typeof whiteLabelPaymentSchema>;
 /** A payment of either flow: a white-label one has an `id`. */
 export type Payment = HostedPayment | WhiteLabelPayment;
 
-/** A payment of either flow; a white-label one has an `id`. */
+/**
+ * A payment of either flow; a white-label one has an `id`.
+ *
+ * @example
+ * const reading = paymentSchema.read(JSON.parse(text));
+ * if ('value' in reading) log(reading.value, reading.issues);
+ */
 export const paymentSchema: ResourceSchema<Payment> = variants<Payment>((value) =>
   isJsonObject(value) && 'id' in value ? whiteLabelPaymentSchema : hostedPaymentSchema,
 );

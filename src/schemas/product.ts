@@ -74,7 +74,13 @@ const inBothVariants = {
   updated_at: timestamp,
 };
 
-/** A product whose `product_type` is text (specification: Product, newer variant). */
+/**
+ * A product whose `product_type` is text (specification: Product, newer variant).
+ *
+ * @example
+ * const reading = newerProductSchema.read(JSON.parse(text));
+ * if ('value' in reading) log(reading.value, reading.issues);
+ */
 export const newerProductSchema = resource(
   {
     id: z.string(),
@@ -93,7 +99,13 @@ export const newerProductSchema = resource(
   },
 );
 
-/** A product whose `product_type` is an integer: 1 file, 2 serials, 3 dynamic, 4 service (older variant). */
+/**
+ * A product whose `product_type` is an integer: 1 file, 2 serials, 3 dynamic, 4 service (older variant).
+ *
+ * @example
+ * const reading = olderProductSchema.read(JSON.parse(text));
+ * if ('value' in reading) log(reading.value, reading.issues);
+ */
 export const olderProductSchema = resource(
   {
     id: z.string(),
@@ -117,14 +129,27 @@ export type OlderProduct = InferOutput<typeof olderProductSchema>;
 /** A product of either variant: {@link isOlderProduct} tells them apart. */
 export type Product = NewerProduct | OlderProduct;
 
-/** A product of either variant, told apart by the type of `product_type`. */
+/**
+ * A product of either variant, told apart by the type of `product_type`.
+ *
+ * @example
+ * const reading = productSchema.read(JSON.parse(text));
+ * if ('value' in reading) log(reading.value, reading.issues);
+ */
 export const productSchema: ResourceSchema<Product> = variants<Product>((value) =>
   isJsonObject(value) && typeof value.product_type === 'number'
     ? olderProductSchema
     : newerProductSchema,
 );
 
-/** Narrows a product to the older variant, whose `product_type` is an integer. */
+/**
+ * Narrows a product to the older variant, whose `product_type` is an integer.
+ *
+ * @example
+ * for await (const product of client.products.list()) {
+ *   if (isOlderProduct(product)) log(product.id);
+ * }
+ */
 export function isOlderProduct(product: Product): product is OlderProduct {
   return typeof product.product_type === 'number';
 }

@@ -3,7 +3,13 @@ import { resource } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
 import { timestamp } from './time.js';
 
-/** An address that the provider sends webhooks to (specification: Webhook endpoint). */
+/**
+ * An address that the provider sends webhooks to (specification: Webhook endpoint).
+ *
+ * @example
+ * const reading = webhookEndpointSchema.read(JSON.parse(text));
+ * if ('value' in reading) log(reading.value, reading.issues);
+ */
 export const webhookEndpointSchema = resource(
   { id: z.string(), url: z.string() },
   {

@@ -4,7 +4,13 @@ import { resource } from './resource.js';
 import type { InferOutput } from './standard-schema.js';
 import { timestamp } from './time.js';
 
-/** The provider's record of one webhook it sent (specification: Webhook log). */
+/**
+ * The provider's record of one webhook it sent (specification: Webhook log).
+ *
+ * @example
+ * const reading = webhookLogSchema.read(JSON.parse(text));
+ * if ('value' in reading) log(reading.value, reading.issues);
+ */
 export const webhookLogSchema = resource(
   { id: z.string(), event: z.string(), payload: jsonObject },
   {

@@ -35,7 +35,8 @@ export interface StoreVerbs extends Omit<IdempotencyStore, 'list'> {
  * Its verbs reject with a {@link UsageError}: `key_invalid`, or `option_invalid` for a state that there is not.
  *
  * @example
- * const mysqlStore = (pool: Pool) => withContract({ durable: true, description: 'MySQL', claim, … });
+ * const toMysqlStore = (verbs: Omit<StoreVerbs, 'durable' | 'description'>) =>
+ *   withContract({ ...verbs, durable: true, description: 'MySQL' });
  */
 export function withContract(store: StoreVerbs): IdempotencyStore {
   const changes: Partial<IdempotencyStore> = {

@@ -24,7 +24,10 @@ export interface StoredRow {
  * is read out of its body.
  *
  * @example
- * list: async ({ state, limit }) => (await select(state, limit)).map((row) => toStored(row, state)),
+ * const list: StoreVerbs['list'] = async ({ state, limit }) => {
+ *   const { rows } = await pool.query('SELECT * FROM deliveries WHERE state = $1 LIMIT $2', [state, limit]);
+ *   return rows.map((row) => toStored(row, state));
+ * };
  */
 export function toStored(row: StoredRow, state: UnfinishedState): StoredDelivery {
   const { key, scope, id, event, body, proof, receivedAt, attempts, error, fence, notBefore } = row;

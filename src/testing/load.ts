@@ -30,7 +30,12 @@ export function loadFixture(name: string): Fixture {
   return load(name.endsWith(SUFFIX) ? resolve(name) : shippedFile(name), []);
 }
 
-/** The names of the fixtures that ship with this package, in alphabetical order. */
+/**
+ * The names of the fixtures that ship with this package, in alphabetical order.
+ *
+ * @example
+ * const paid = shippedFixtures().filter((name) => name.startsWith('order:paid/'));
+ */
 export function shippedFixtures(): string[] {
   return readdirSync(SHIPPED, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

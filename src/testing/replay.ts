@@ -79,7 +79,9 @@ export interface ReplayResult {
  * const { outcome } = await replay(receiver, 'order:paid');
  *
  * @example
- * const results = await replay(app, [first, second], { secret, duplicate: 3, shuffle: true, concurrency: 8 });
+ * const results = await replay(app, ['order:paid', './paid-in-june.hook.json'], {
+ *   ...{ secret, duplicate: 3, shuffle: true, concurrency: 8 },
+ * });
  */
 export async function replay(
   target: ReplayTarget,

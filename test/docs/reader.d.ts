@@ -62,6 +62,7 @@ declare global {
   function openQueue(attempts: number): Promise<testing.TestedQueue>;
   function openDown(): Promise<Pick<testing.TestedQueue, 'queue' | 'close'>>;
   const secret: string;
+  const text: string;
   const seal: typeof core.seal;
   const databaseUrl: string;
   function isDelivered(orderId: string | undefined): Promise<boolean>;

@@ -24,7 +24,9 @@ const TERMS: JobTerms = {
  * @throws {UsageError} `client_invalid`
  *
  * @example
- * const connection = { url: process.env.REDIS_URL, socketTimeout: 5_000, maxRetriesPerRequest: 1 };
+ * import { Queue } from 'bullmq';
+ *
+ * const connection = { url: process.env.REDIS_URL ?? 'redis://127.0.0.1', socketTimeout: 5_000, maxRetriesPerRequest: 1 };
  * const queue = bullmqQueue(new Queue('webhooks', { connection }));
  * const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, queue });
  */

@@ -13,6 +13,9 @@ const MAX_PAUSE_MS = 60_000;
  * the clock of this process is off by more than a second, it holds pauses of up to a minute itself.
  *
  * @example
+ * import { Worker } from 'bullmq';
+ *
+ * const connection = { url: process.env.REDIS_URL ?? 'redis://127.0.0.1', maxRetriesPerRequest: null };
  * const worker = new Worker('webhooks', bullmqWorker(receiver), { connection, concurrency: 10 });
  */
 export function bullmqWorker(

@@ -30,11 +30,12 @@ export interface CloudflareQueueOptions {
  * @throws {UsageError} `client_invalid`, with the line of wrangler.jsonc to look at.
  *
  * @example
- * const receiver = createReceiver({
- *   secret: env.WEBHOOK_SECRET,
- *   store: d1Store(env.DB),
- *   queue: cloudflareQueue(env.WEBHOOKS, { large: env.BODIES }),
- * });
+ * const makeReceiver = (env: Env) =>
+ *   createReceiver({
+ *     secret: env.WEBHOOK_SECRET,
+ *     store: d1Store(env.DB),
+ *     queue: cloudflareQueue(env.WEBHOOKS, { large: env.BODIES }),
+ *   });
  */
 export function cloudflareQueue(
   queue: QueueBinding,

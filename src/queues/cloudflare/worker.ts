@@ -49,6 +49,9 @@ interface Worker {
  * @throws {UsageError} `receiver_invalid` or `option_invalid`, with what to change.
  *
  * @example
+ * const makeReceiver = (env: Env) =>
+ *   createReceiver({ secret: env.WEBHOOK_SECRET, queue: cloudflareQueue(env.WEBHOOKS) });
+ *
  * export default {
  *   fetch: toWorker(makeReceiver).fetch,
  *   queue: cloudflareWorker(makeReceiver, {

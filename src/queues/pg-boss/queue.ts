@@ -19,8 +19,10 @@ import { type BossTransaction, toOptions } from './transaction.js';
  * @throws {UsageError} `client_invalid`
  *
  * @example
+ * import { PgBoss } from 'pg-boss';
+ *
  * const limits = { query_timeout: 10_000, connectionTimeoutMillis: 5_000, keepAlive: true };
- * const boss = await new PgBoss({ connectionString: process.env.DATABASE_URL, ...limits }).start();
+ * const boss = await new PgBoss({ host: '127.0.0.1', ...limits }).start();
  * const queue = pgBossQueue(boss);
  * const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, queue });
  */

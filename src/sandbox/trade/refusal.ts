@@ -36,6 +36,8 @@ export type RefusalCode =
  * A customer, or who plays one, was refused. Answered with 400, or 404 for what is not there.
  *
  * @example
+ * import { expect } from 'vitest';
+ *
  * await expect(account.buy({ product_id: product.id, quantity: 99 })).rejects.toThrow('in stock');
  */
 export class Refusal extends Error {

@@ -36,6 +36,11 @@ export function d1Store(database: D1Client): IdempotencyStore {
 /**
  * The tables of {@link d1Store} and {@link d1Ledger}, for a file of `wrangler d1 migrations`. It may be
  * applied again. Both make what is missing without it.
+ *
+ * @example
+ * import { writeFileSync } from 'node:fs';
+ *
+ * writeFileSync('migrations/0001_webhooks.sql', d1Schema());
  */
 export function d1Schema(): string {
   return sqliteSchema();

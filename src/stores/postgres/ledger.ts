@@ -28,6 +28,7 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
    *   statement has failed and the work did not let its error through.
    *
    * @example
+   * const ledger = postgresLedger(pool);
    * receiver.on('order:paid', async (event) => {
    *   await ledger.transaction(pool, event, async (tx) => {
    *     await tx.query('UPDATE stock SET pieces = pieces - 1 WHERE product = $1', [event.payload.product_id]);
@@ -63,10 +64,13 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
  *   key of an event, with `schema_missing`, or with the errors of the client.
  *
  * @example
+ * import postgres from 'postgres';
+ *
+ * const sql = postgres();
  * const ledger = postgresLedger(sql);
  * receiver.on('order:paid', async (event) => {
  *   await ledger.transaction(sql, event, async (tx) => {
- *     await tx`UPDATE stock SET pieces = pieces - 1 WHERE product = ${event.payload.product_id}`;
+ *     await tx`UPDATE stock SET pieces = pieces - 1 WHERE product = ${event.payload.product_id ?? null}`;
  *   });
  * });
  */

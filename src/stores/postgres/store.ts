@@ -76,6 +76,8 @@ interface Completion {
  *   errors of the client, and with `schema_missing` where the tables cannot be created.
  *
  * @example
+ * import pg from 'pg';
+ *
  * const pool = new pg.Pool({ query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true });
  * // Without it, a connection that the server closes ends the process.
  * pool.on('error', console.error);

@@ -49,7 +49,9 @@ const LAYOUT_KEY = 'wh:{00}:layout';
  * @param client - A connected client of ioredis, node-redis or `@upstash/redis`. It stays yours to close.
  * @throws {UsageError} `client_invalid` where it is none of these.
  * @example
- * const client = new Redis(url, {
+ * import { Redis } from 'ioredis';
+ *
+ * const client = new Redis('redis://127.0.0.1:6379', {
  *   maxRetriesPerRequest: 1,
  *   connectTimeout: 5000,
  *   socketTimeout: 5000,

@@ -29,6 +29,10 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
    *   where the work returns a promise: all is undone but what it does after its first `await`.
    *
    * @example
+   * import Database from 'libsql';
+   *
+   * const database = new Database('shop.db');
+   * const ledger = sqliteLedger();
    * receiver.on('order:paid', async (event) => {
    *   await ledger.transaction(database, event, (tx) => {
    *     tx.prepare('UPDATE stock SET pieces = pieces - 1 WHERE product = ?').run(event.payload.product_id);
@@ -60,10 +64,15 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
  * `key_invalid` where it is not given the key of an event.
  *
  * @example
+ * import Database from 'libsql';
+ *
+ * const database = new Database('shop.db');
  * const ledger = sqliteLedger();
  *
  * receiver.on('order:paid', async (event) => {
- *   await ledger.transaction(database, event, (tx) => sell(tx, event.payload));
+ *   await ledger.transaction(database, event, (tx) => {
+ *     tx.prepare('UPDATE stock SET pieces = pieces - 1 WHERE product = ?').run(event.payload.product_id);
+ *   });
  * });
  */
 export function sqliteLedger(): SqliteLedger {

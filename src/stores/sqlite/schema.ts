@@ -91,6 +91,11 @@ export function isThereByNow(error: unknown): boolean {
  * The tables of {@link sqliteStore} and {@link sqliteLedger}, for those who run migrations themselves.
  * It may be run again. Both make what is missing without it; also the columns that a table of an earlier
  * version lacks.
+ *
+ * @example
+ * import Database from 'libsql';
+ *
+ * new Database('shop.db').exec(sqliteSchema());
  */
 export function sqliteSchema(): string {
   return `${TABLES.join('\n')}\n`;

@@ -65,6 +65,8 @@ export interface CrashReport {
  * @throws {WebhookError} `timed_out`
  *
  * @example
+ * import { expect } from 'vitest';
+ *
  * const { findings } = await crashPoints(
  *   (store, { mail, book }) =>
  *     createReceiver({ secret, store }).on('order:paid', async ({ payload: order, once }) => {

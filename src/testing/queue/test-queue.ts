@@ -76,7 +76,7 @@ export type Opened = TestedQueue & { readonly store: IdempotencyStore };
  * @example
  * import { describe, test } from 'node:test';
  *
- * testQueue('jobs', { open: ({ attempts }) => openJobs(attempts), lacks: { crash: 'it is hosted' } }, { describe, test });
+ * testQueue('jobs', { open: ({ attempts }) => openQueue(attempts), lacks: { crash: 'it is hosted' } }, { describe, test });
  */
 export function testQueue(name: string, suite: QueueSuite, { describe, test }: TestRunner): void {
   const defining: Defining = {
