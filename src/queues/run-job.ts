@@ -51,9 +51,7 @@ export async function runJob(
   job: unknown,
   options: { readonly isLast: boolean },
 ): Promise<JobResult> {
-  if (typeof receiver?.dispatch !== 'function') {
-    throw new UsageError('receiver_invalid', 'A worker takes a receiver: createReceiver({ … }).');
-  }
+  checkDispatching(receiver);
   if (typeof options?.isLast !== 'boolean') {
     throw new UsageError(
       'option_invalid',
@@ -131,4 +129,10 @@ export async function afterActive<Found extends { readonly state: string }>(
     if (found?.state !== 'active' || performance.now() > giveUpAt) return found;
     await pause(100);
   }
+}
+
+/** Where a worker is made, and not at its first job. */
+export function checkDispatching(receiver: Dispatching): void {
+  if (typeof receiver?.dispatch === 'function') return;
+  throw new UsageError('receiver_invalid', 'A worker takes a receiver: createReceiver({ … }).');
 }

@@ -38,6 +38,8 @@ const NOTHING: Record<string, Json> = Object.freeze({});
  * For development, tests and a single process. **It cannot promise** that a delivery is processed once
  * across a restart, across several processes, or after its key was forgotten to make room.
  *
+ * @throws {UsageError} `option_invalid`
+ *
  * @example
  * createReceiver({ secret, store: memoryStore({ maxEntries: 10_000 }) });
  */

@@ -1,6 +1,6 @@
 import type { WebhookError, WebhookErrorCode } from '../../errors.js';
 import type { Outcome } from '../../outcome.js';
-import { type Dispatching, type JobResult, runJob } from '../run-job.js';
+import { checkDispatching, type Dispatching, type JobResult, runJob } from '../run-job.js';
 import type { BullmqJob } from './bullmq.js';
 import { aheadOfRedis, canHold, hold } from './clock.js';
 
@@ -12,6 +12,8 @@ const MAX_PAUSE_MS = 60_000;
  * store is down or the delivery is being processed elsewhere, the job waits, and uses up no attempt. Where
  * the clock of this process is off by more than a second, it holds pauses of up to a minute itself.
  *
+ * @throws {UsageError} `receiver_invalid`
+ *
  * @example
  * import { Worker } from 'bullmq';
  *
@@ -21,6 +23,7 @@ const MAX_PAUSE_MS = 60_000;
 export function bullmqWorker(
   receiver: Dispatching,
 ): (job: BullmqJob, token?: string) => Promise<{ readonly outcome: Outcome }> {
+  checkDispatching(receiver);
   return async (job, token) => {
     const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
     const result = await runJob(receiver, job.data, { isLast });

@@ -1,6 +1,6 @@
 import { UsageError, WebhookError } from '../../errors.js';
 import { fromJob } from '../job.js';
-import { type Dispatching, runJob } from '../run-job.js';
+import { checkDispatching, type Dispatching, runJob } from '../run-job.js';
 import type { Boss, BossJob } from './boss.js';
 import { fromData, toData } from './data.js';
 import { guardEnds } from './ends.js';
@@ -30,7 +30,7 @@ export interface PgBossWorkerOptions {
  * pg-boss 10 does not wait for the statement that ends a job, and the process would end where it rejects. So
  * with that version the statements of its `getDb()` that end these jobs are tried again for 30 s.
  *
- * @throws {UsageError} `client_invalid` or `option_invalid`
+ * @throws {UsageError} `client_invalid`, `receiver_invalid` or `option_invalid`
  *
  * @example
  * await pgBossWorker(boss, receiver, { concurrency: 10 });
@@ -41,6 +41,7 @@ export async function pgBossWorker(
   { name = 'webhooks', concurrency = 5, pollingIntervalSeconds = 2 }: PgBossWorkerOptions = {},
 ): Promise<void> {
   checkBoss(boss);
+  checkDispatching(receiver);
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new UsageError('option_invalid', '`concurrency` has to be a whole number from 1 on.');
   }

@@ -1,4 +1,4 @@
-import { bullmqQueue } from 'storefront-webhooks/bullmq';
+import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Dispatching } from '../../../src/queues/run-job.js';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
@@ -174,4 +174,9 @@ test('anything but a queue of BullMQ is refused', () => {
   expect(() => bullmqQueue({ send() {} })).toThrow(
     expect.objectContaining({ code: 'client_invalid' }),
   );
+});
+
+test('a worker of what is no receiver is refused where it is made', () => {
+  // @ts-expect-error: what plain JavaScript may pass.
+  expect(() => bullmqWorker({})).toThrow(expect.objectContaining({ code: 'receiver_invalid' }));
 });

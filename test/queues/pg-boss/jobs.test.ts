@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import type { Dispatching } from '../../../src/queues/run-job.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { enqueue, LONG_MS, newDelivery, redrive, soon } from '../deliveries.js';
+import { newBoss } from './bosses.js';
 import { makePgBoss, type PgBossEngine, stopBosses } from './engine.js';
 
 const handled = { outcome: 'handled', ran: [] } as const;
@@ -276,4 +277,10 @@ test('anything but a pg-boss is refused', () => {
   expect(() => pgBossQueue(new pg.Pool())).toThrow(
     expect.objectContaining({ code: 'client_invalid' }),
   );
+});
+
+test('a worker of what is no receiver is refused where it is made', async () => {
+  // @ts-expect-error: what plain JavaScript may pass.
+  const worker = pgBossWorker(newBoss(12, 'postgres://127.0.0.1:1/none'), {});
+  await expect(worker).rejects.toMatchObject({ code: 'receiver_invalid' });
 });
