@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { anchors, blocks, PAGES, type Page, prose } from './pages.js';
@@ -65,6 +65,24 @@ describe('the pages', () => {
   });
 });
 
+/** Names that the pages take from elsewhere: each was looked up there. */
+const OTHERS = [
+  'TimeoutStopSec', // systemd
+  'binaryMediaTypes', // API Gateway
+  'constructEvent', // stripe
+  'createNodeMiddleware', // octokit
+  'disconnectTimeout', // ioredis
+  'generateTestHeaderString', // stripe
+  'headersTimeout', // node:http
+  'lockDuration', // BullMQ
+  'noFloatingPromises', // Biome
+  'onAny', // octokit
+  'peerDependencies', // npm
+  'sendStatus', // Express
+  'terminationGracePeriodSeconds', // Kubernetes
+  'verifyAndReceive', // octokit
+];
+
 describe('what the pages name', () => {
   test('of scripts is in package.json', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -113,6 +131,26 @@ describe('what the pages name', () => {
     );
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((name) => !exported.has(name))).toEqual([]);
+  });
+
+  test('of what is set in code, the code has', () => {
+    const sources = ['src', 'adapters', 'examples'].flatMap((folder) =>
+      readdirSync(folder, { encoding: 'utf8', recursive: true })
+        .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+        .map((file) => readFileSync(`${folder}/${file}`, 'utf8')),
+    );
+    const known = new Set([...sources.join('\n').matchAll(/\w+/g)].map(([word]) => word));
+    const named = PAGES.filter(({ isGenerated }) => !isGenerated).flatMap((page) =>
+      Array.from(prose(page).matchAll(/`([^`\n]+)`/g), ([, code = '']) => code).flatMap((code) =>
+        Array.from(
+          code.matchAll(/\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b\w+(?=\()/g),
+          ([word]) => word,
+        ),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(300);
+    const unknown = new Set(named.filter((word) => !known.has(word)));
+    expect([...unknown].sort()).toEqual(OTHERS);
   });
 
   test('of blocks, each has a language that a test reads or that says what it is', () => {
