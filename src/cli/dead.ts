@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { CountFilter, IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
-import { UsageError } from 'storefront-webhooks';
-import { toLine } from './columns.js';
+import { type IdempotencyStore, type StoredDelivery, UsageError } from 'storefront-webhooks';
+import { deliveryLine as deadLine, toRecord, wholeLines } from './dead/lines.js';
 import { openStore } from './dead/open-store.js';
 import { deliveriesIn, findNow } from './dead/pages.js';
 import { toFilter } from './dead/where.js';
@@ -14,8 +13,10 @@ import { isTaken, sendOne } from './sending.js';
 
 const STATES = ['dead', 'stalled', 'failing'] as const;
 
+type State = (typeof STATES)[number];
+
 interface Flags {
-  readonly state: CountFilter['state'];
+  readonly state?: State;
   readonly scope?: string;
   readonly where: readonly string[];
 }
@@ -75,7 +76,7 @@ export function addDead(program: Command, printer: Printer, end: (code: ExitCode
 
 function filtered(command: Command): Command {
   return command
-    .addOption(new Option('--state <name>', 'which of them').choices([...STATES]).default('dead'))
+    .addOption(new Option('--state <name>', 'those in one state alone').choices([...STATES]))
     .option('--scope <name>', 'of one receiver')
     .option(
       '--where <condition>',
@@ -99,26 +100,37 @@ async function withStore(
 
 async function list(store: IdempotencyStore, flags: Flags, printer: Printer): Promise<void> {
   const fits = toFilter(flags.where);
-  let found = 0;
-  for await (const delivery of deliveriesIn(store, toScope(flags))) {
+  const found = new Map<State, number>();
+  for await (const delivery of deliveriesOf(store, flags, STATES)) {
     if (!fits(delivery)) continue;
-    found += 1;
-    printer.found(toRecord(delivery), () => line(delivery, printer));
+    found.set(delivery.state, (found.get(delivery.state) ?? 0) + 1);
+    printer.found(toRecord(delivery), () => deadLine(delivery, printer));
   }
-  if (printer.isForPeople)
-    printer.note(found === 0 ? `None is ${flags.state}.` : `${found} in all.`);
+  if (!printer.isForPeople) return;
+  if (found.size === 0) printer.note(noneOf(flags, STATES));
+  for (const [state, count] of found) printer.note(`${count} ${state}: ${MEANING[state]}`);
 }
 
+/** What a person has to know of a state. */
+const MEANING: Readonly<Record<State, string>> = {
+  dead: 'nothing runs them any more. Mend the cause, then: dead redrive.',
+  stalled: 'interrupted or failed, and not sent again since. dead redrive brings them back.',
+  failing: 'tried again, as the provider or the queue does.',
+};
+
 async function show(store: IdempotencyStore, wanted: string, printer: Printer): Promise<boolean> {
-  for (const state of STATES) {
-    for await (const delivery of deliveriesIn(store, { state })) {
-      if (![delivery.key, delivery.orderId, delivery.id].includes(wanted)) continue;
-      const body = new TextDecoder().decode(delivery.body);
-      printer.found({ ...toRecord(delivery), body }, () => [line(delivery, printer), body]);
-      return true;
-    }
+  for await (const delivery of deliveriesOf(store, {}, STATES)) {
+    if (![delivery.key, delivery.orderId, delivery.id].includes(wanted)) continue;
+    const body = new TextDecoder().decode(delivery.body);
+    printer.found({ ...toRecord(delivery), body }, () => wholeLines(delivery, body, printer));
+    return true;
   }
-  printer.note('The store has no such delivery: dead list shows those that it has.');
+  const isDone = await store.isDone?.(wanted).catch(() => false);
+  if (isDone) printer.note('It was handled: of what is done, the store keeps the key alone.');
+  else
+    printer.note(
+      'It is not dead, stalled or failing here: it was handled, or it never came. reconcile and the log of the provider say which.',
+    );
   return false;
 }
 
@@ -147,12 +159,13 @@ async function redrive(
   const fits = toFilter(flags.where);
   const secret = flags.apply && flags.to !== undefined ? readSecrets(flags, printer)[0] : '';
   const wanted: StoredDelivery[] = [];
-  for await (const delivery of deliveriesIn(store, toScope(flags))) {
+  for await (const delivery of deliveriesOf(store, flags, LEFT)) {
     if (fits(delivery)) wanted.push(delivery);
     printer.progress(`${wanted.length} found …`);
     if (wanted.length === flags.max) break;
   }
   let allGood = true;
+  let putBack = 0;
   for (const [index, listed] of wanted.entries()) {
     printer.progress(`${index} of ${wanted.length} done …`);
     // Somebody else may have done it since it was listed.
@@ -163,23 +176,26 @@ async function redrive(
     if (!flags.apply || isUnproven) {
       allGood &&= !isUnproven;
       const action = isUnproven ? 'not proven: left' : 'would be put back';
-      printer.found({ ...toRecord(delivery), action }, () => line(delivery, printer, action));
+      printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
       continue;
     }
-    const putBack = await store.redrive(delivery.key);
-    if (flags.to === undefined || !putBack) {
-      const action = putBack ? 'put back' : 'left: it has changed';
-      printer.found({ ...toRecord(delivery), action }, () => line(delivery, printer, action));
+    const isBack = await store.redrive(delivery.key);
+    if (isBack) putBack += 1;
+    if (flags.to === undefined || !isBack) {
+      const action = isBack ? 'put back' : 'left: it has changed';
+      printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
       continue;
     }
     allGood = (await send(delivery, flags.to, secret, flags, printer)) && allGood;
   }
   printer.progress(undefined);
-  if (wanted.length === 0) printer.note(`None is ${flags.state}.`);
+  if (wanted.length === 0) printer.note(noneOf(flags, LEFT));
   else if (!flags.apply) printer.note('Nothing was done: add --apply.');
   else if (flags.to === undefined) {
-    printer.note('They run when they are sent again, or out of the queue. With --to they run now.');
-  }
+    printer.note(
+      `${putBack} put back: they run when they are sent again, or out of the queue. With --to they run now.`,
+    );
+  } else printer.note(`${putBack} put back, and sent.`);
   return allGood;
 }
 
@@ -216,28 +232,21 @@ async function send(
   return report.good;
 }
 
-function toScope({ state, scope }: Flags): Pick<CountFilter, 'state' | 'scope'> {
-  return scope === undefined ? { state } : { state, scope };
+/** Nobody tries these again. */
+const LEFT = ['dead', 'stalled'] as const;
+
+/** Of the state that is asked for, or of each of these. */
+async function* deliveriesOf(
+  store: IdempotencyStore,
+  { state, scope }: Partial<Flags>,
+  states: readonly State[],
+): AsyncGenerator<StoredDelivery> {
+  for (const one of state ? [state] : states) {
+    yield* deliveriesIn(store, { state: one, ...(scope !== undefined && { scope }) });
+  }
 }
 
-/** What is told of a delivery: nothing of what it holds but its order. */
-function toRecord({ body: _, proof: __, email: ___, ...told }: StoredDelivery): object {
-  return told;
-}
-
-function line(delivery: StoredDelivery, { columns, paint }: Printer, action = ''): string {
-  const { event, key, orderId = '', attempts, receivedAt, interrupted } = delivery;
-  const error = delivery.error ?? (interrupted ? 'interrupted' : '');
-  return toLine(
-    [
-      { text: action, width: action.length, rank: 9, paint: paint.bold },
-      { text: receivedAt.toISOString().slice(0, 16).replace('T', ' '), width: 16, rank: 2 },
-      { text: event, width: 20, rank: 6 },
-      { text: orderId, width: 16, rank: 7 },
-      { text: `${attempts}×`, width: 4, rank: 3, paint: paint.dim },
-      { text: key.slice(0, 12), width: 12, rank: 4, paint: paint.dim },
-      { text: error, width: action === '' ? 40 : 20, rank: 5, paint: paint.red },
-    ].filter(({ width }) => width > 0),
-    columns,
-  );
+function noneOf({ state, where }: Flags, states: readonly State[]): string {
+  const named = state ?? states.join(' or ').replace(/ or (?=.* or )/g, ', ');
+  return where.length > 0 ? `None that fits is ${named}.` : `None is ${named}.`;
 }

@@ -54,7 +54,8 @@ for (const command of program.commands.flatMap((one) => [one, ...one.commands]))
   command.option('--json', 'print a line of JSON for each, also in a terminal');
 }
 program.hook('preAction', (_, command) => {
-  isJson = command.opts().json === true;
+  // A command with commands below it takes the flag for them, wherever it stands.
+  isJson = command.optsWithGlobals().json === true;
 });
 
 // Whoever reads the output may have seen enough, as `head` has.

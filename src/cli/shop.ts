@@ -9,7 +9,7 @@ import { interrupted } from './interrupted.js';
 import { type LoadedShop, loadShop } from './load-shop.js';
 import { toCount } from './numbers.js';
 import type { Printer } from './printer.js';
-import { toDuration, toSince } from './times.js';
+import { toDate, toDuration, toSince } from './times.js';
 
 /** Which shop, at which provider. */
 export interface ShopFlags extends CredentialFlags {
@@ -19,6 +19,7 @@ export interface ShopFlags extends CredentialFlags {
   readonly since: number | Date;
   readonly pendingAfter: number;
   readonly perSecond: number;
+  readonly now?: Date;
 }
 
 /** Gives a command the flags that {@link withShop} takes. */
@@ -39,7 +40,8 @@ export function addShopFlags(command: Command): Command {
       toDuration,
       toDuration('5m'),
     )
-    .option('--per-second <number>', 'the most requests a second to the API', toCount, 5);
+    .option('--per-second <number>', 'the most requests a second to the API', toCount, 5)
+    .option('--now <date>', 'what counts as now, where the provider keeps another time', toDate);
 }
 
 /** What the file of a shop has to be: the end of a help text. */
@@ -48,7 +50,7 @@ default, or a function that makes it. Importing it must not start a server. Keep
 another file, which imports this one. TypeScript: NODE_OPTIONS='--import tsx'.`;
 
 /** A shop, as recovery takes it. */
-export type Shop = Omit<SourceOptions, 'now' | 'onProgress'>;
+export type Shop = Omit<SourceOptions, 'onProgress'>;
 
 const STOPPED = new Error('stopped');
 
@@ -74,11 +76,14 @@ export async function withShop(
     printer.note('Stopping. Once more, and it ends at once.');
     stopped.abort(STOPPED);
   });
-  const { url, since, pendingAfter, perSecond } = flags;
+  const { url, since, pendingAfter, perSecond, now } = flags;
   const { signal } = stopped;
   printer.progress('asking the provider …');
   try {
-    const shop = { receiver, client, url, since, pendingAfter, perSecond, signal };
+    const shop = {
+      ...{ receiver, client, url, since, pendingAfter, perSecond, signal },
+      ...(now && { now }),
+    };
     return await work(shop, loaded);
   } catch (error) {
     if (error !== STOPPED) throw toUsageError(error);

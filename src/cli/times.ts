@@ -18,8 +18,8 @@ export function toDuration(text: string): number {
 export function toSince(text: string): number | Date {
   const ago = readDuration(text);
   if (ago !== undefined) return ago;
-  const date = new Date(text);
-  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(date.getTime())) return date;
+  const date = readDate(text);
+  if (date) return date;
   throw new InvalidArgumentError(
     'It has to be a time ago such as 12h or 7d, or a date such as 2026-11-20 or 2026-11-20T08:00:00Z.',
   );
@@ -29,4 +29,16 @@ function readDuration(text: string): number | undefined {
   const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const unitMs = UNITS[unit];
   return number === undefined || unitMs === undefined ? undefined : Number(number) * unitMs;
+}
+
+/** A moment, such as `2026-11-20T08:00:00Z`. */
+export function toDate(text: string): Date {
+  const date = readDate(text);
+  if (date) return date;
+  throw new InvalidArgumentError('It has to be a date such as 2026-11-20T08:00:00Z.');
+}
+
+function readDate(text: string): Date | undefined {
+  const date = new Date(text);
+  return /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(date.getTime()) ? date : undefined;
 }

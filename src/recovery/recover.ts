@@ -17,7 +17,7 @@ export interface Recovery {
   readonly endpoint: EndpointState;
   /** In the order in which they were run. */
   readonly deliveries: readonly Recovered[];
-  /** Whether nothing is left to be done, by anybody. */
+  /** Whether nothing is left but what the provider still sends by itself: `log.waiting`. */
   readonly complete: boolean;
   /** How many requests it took. */
   readonly requests: number;

@@ -9,7 +9,7 @@ import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { sign } from 'storefront-webhooks/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/cli/dead/open-store.js';
-import { paidOrder, SECRET } from '../support/deliver.js';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { startPostgres, withPostgres } from '../support/postgres.js';
 import { startRedis, withRedis } from '../support/redis.js';
 import { run, runInTerminal, serve } from './process.js';
@@ -77,6 +77,12 @@ function contract(makeUrl: () => string) {
     expect(done.records()).toMatchObject([{ status: 200, outcome: 'handled' }]);
     expect(await store.count({ state: 'dead' })).toBe(2);
 
+    const { key } = listed.find(({ orderId }) => orderId === 'ord_2') ?? {};
+    const ofDone = await run(['dead', 'show', url, String(key)]);
+    expect([ofDone.status, ofDone.stderr]).toEqual([1, expect.stringContaining('It was handled')]);
+    const unknown = await run(['dead', 'show', url, 'ord_9']);
+    expect(unknown.stderr).toContain('it was handled, or it never came');
+
     const back = await run(['dead', 'redrive', url, '--apply']);
     expect(back.records().map(({ action }) => action)).toEqual(['put back', 'put back']);
     expect([await store.count({ state: 'dead' }), shop.delivered]).toEqual([0, ['ord_2']]);
@@ -111,6 +117,48 @@ describe('storefront-webhooks dead, over SQLite', () => {
     database.close();
   });
 
+  test('lists what is stalled and what is failing, too, and puts back what nobody tries', async () => {
+    const file = join(folder, 'shop.db');
+    const database = new Database(file);
+    const store = sqliteStore(database);
+    await leaveDead(store, ['ord_1']);
+    const failing = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
+    failing.on('order:paid', () => Promise.reject(new Error('no stock')));
+    for (const id of ['ord_2', 'ord_3']) await deliver(failing, paidOrder({ id }));
+    // A minute after its retry was due, nobody has sent it again.
+    const age =
+      "UPDATE webhook_delivery SET not_before = not_before - 120000 WHERE state = 'retry'";
+    database.exec(`${age} AND instr(body, 'ord_3') > 0`);
+    const states = (await run(['dead', 'list', file])).records().map(({ state }) => state);
+    expect(states).toEqual(['dead', 'stalled', 'failing']);
+    const put = (await run(['dead', 'redrive', file, '--apply'])).records();
+    expect(put.map(({ orderId }) => orderId)).toEqual(['ord_1', 'ord_3']);
+    const none = await run(['dead', 'redrive', file]);
+    expect(none.stderr).toContain('None is dead or stalled.');
+    database.close();
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'prints JSON in a terminal where it is asked for, wherever the flag stands (made by script of Linux)',
+    async () => {
+      const file = join(folder, 'shop.db');
+      const { store, close } = await openStore(file);
+      await leaveDead(store, ['ord_1']);
+      await close();
+      for (const args of [
+        ['dead', 'list', file, '--json'],
+        ['dead', '--json', 'list', file],
+        ['dead', 'count', file, '--json'],
+      ]) {
+        const { lines } = await runInTerminal(500, args);
+        expect(() => JSON.parse(lines[0] ?? ''), args.join(' ')).not.toThrow();
+      }
+      const { lines } = await runInTerminal(80, ['dead', 'show', file, 'ord_1']);
+      expect(lines.join('\n')).toMatch(/^state +dead\nevent +order:paid\norder +ord_1\n/);
+      expect(lines).toContain('  "id": "ord_1",');
+    },
+  );
+
   test.skipIf(process.platform !== 'linux')(
     'fits into a terminal (made by script of Linux)',
     async () => {
@@ -119,9 +167,9 @@ describe('storefront-webhooks dead, over SQLite', () => {
       await leaveDead(store, ['ord_1']);
       await close();
       const { lines } = await runInTerminal(80, ['dead', 'list', file]);
-      expect(lines[0]).toMatch(/order:paid .*ord_1 .*no stock/);
+      expect(lines[0]).toMatch(/^dead .*order:paid .*ord_1 .*no stock/);
       expect(lines[0]?.length).toBeLessThanOrEqual(80);
-      expect(lines[1]).toBe('1 in all.');
+      expect(lines[1]).toMatch(/^1 dead: nothing runs them/);
     },
   );
 

@@ -57,6 +57,17 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(delivered()).toEqual(ids);
   });
 
+  test('does not say that nothing was missed while the provider may still send it', async () => {
+    const { args, env, sell } = await openOutage({ drop: true });
+    await sell(1);
+    const early = await run([...args, '--now', new Date().toISOString()], { env });
+    expect(early.records()).toMatchObject([{ missed: 0, log: { waiting: 1 } }]);
+    expect(early.stderr).toMatch(/^1 not over yet: .* --now <date>\.$/m);
+    expect(early.stderr).not.toContain('Nothing was missed.');
+    const later = new Date(Date.now() + 2 * 60 * 60_000).toISOString();
+    expect(outcomesOf(await run([...args, '--now', later], { env }))).toEqual(['listed']);
+  });
+
   test('says that nothing was missed, with a receiver that a function makes', async () => {
     const { args, env } = await openOutage();
     const made = ['--receiver', 'test/cli/recover/make-receiver.ts', '--since', '2h', '--orders'];

@@ -7,6 +7,8 @@ const FIELDS = {
   event: ({ event }) => event,
   scope: ({ scope }) => scope,
   order: ({ orderId = '' }) => orderId,
+  // As the lines of JSON call it.
+  orderId: ({ orderId = '' }) => orderId,
   email: ({ email = '' }) => email,
   error: ({ error = '' }) => error,
   attempts: ({ attempts }) => String(attempts),

@@ -26,7 +26,12 @@ export function adviceOn(
     ...(log.edited > 0
       ? [`${log.edited} edited in the log since they were handled: left as they are.`]
       : []),
-    ...(deliveries.length === 0 ? ['Nothing was missed.'] : []),
+    ...(log.waiting > 0
+      ? [
+          `${log.waiting} not over yet: the provider has just sent them, or sends them again by itself. Where it keeps another time, as a sandbox with --clock manual, say which: --now <date>.`,
+        ]
+      : []),
+    ...(deliveries.length === 0 && log.waiting === 0 ? ['Nothing was missed.'] : []),
     ...(counts.has('listed') && !applied ? ['Nothing was done: add --apply.'] : []),
     ...(complete && applied && deliveries.length > 0 ? ['Nothing is left.'] : []),
   ];
@@ -58,5 +63,6 @@ const LEFT: Partial<Readonly<Record<RecoveredOutcome, string>>> = {
     "paid, and the log does not tell of them, so a webhook that comes later would deliver twice. Give the handler a name of its own per order: .on('order:paid', deliver, { name: 'deliver', oncePer: (order) => order.id }), and run this again.",
   busy: 'being handled elsewhere. Run this again.',
   unavailable: 'the store could not be reached. stderr says why; run this again.',
+  ignored: 'no handler is for them, so there is nothing to do.',
   gone: 'the provider has them no more. Look for the orders in the dashboard.',
 };

@@ -26,13 +26,15 @@ export interface CurrencyTotal extends Counts {
   readonly value: string | undefined;
 }
 
-const NOW: readonly string[] = ['handled', 'ignored'];
+const NOW: readonly string[] = ['handled'];
 const BEFORE: readonly string[] = ['duplicate', 'settled'];
 
 /** One for each order, as they came. */
 export function totalByOrder(deliveries: readonly Recovered[]): OrderTotal[] {
   const totals = new Map<string, OrderTotal>();
   for (const { recordId, id, outcome, value, currency } of deliveries) {
+    // What no handler is for was not missed.
+    if (outcome === 'ignored') continue;
     const key = recordId ?? id;
     const before = totals.get(key);
     const one = {

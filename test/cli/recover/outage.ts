@@ -12,13 +12,16 @@ const RECEIVER = 'test/cli/recover/receiver.ts';
 const MINUTE = 60_000;
 
 /** A storefront that is served, and a shop at which nothing arrives but what a gateway answers for it. */
-export async function openOutage({ status = 503, answer = 'Bad gateway' } = {}) {
+export async function openOutage({ status = 503, answer = 'Bad gateway', drop = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'recover-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'shop.db');
   const gateway = await serve(
     createServer((request, response) =>
-      request.resume().on('end', () => response.writeHead(status).end(answer)),
+      request.resume().on('end', () => {
+        if (drop) response.destroy();
+        else response.writeHead(status).end(answer);
+      }),
     ),
   );
   const sandbox = createSandbox({ clock: 'manual' });
