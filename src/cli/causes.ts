@@ -36,6 +36,12 @@ export function explain({ status, outcome, event, error, expect }: Answered): Ex
       fix: 'Start the server, or give the address at which it listens.',
     };
   }
+  if (outcome === 'busy') {
+    return {
+      cause: 'The same delivery is being handled, or the process that handled it has died.',
+      fix: 'Send it again in ten seconds: by then, the lease of a process that died has lapsed.',
+    };
+  }
   const [cause, fix] = CAUSES[status] ?? [];
   if (cause !== undefined) return { cause, ...(fix !== undefined && { fix }) };
   if (status >= 300 && status < 400) {
@@ -77,7 +83,7 @@ const CAUSES: Readonly<Record<number, readonly [cause: string, fix?: string]>> =
   ],
   502: ['What is before the server could not reach it.', 'Look whether the server runs.'],
   503: [
-    'The receiver cannot take it now: its store is down, or the same delivery is being handled.',
+    'The receiver cannot take it now: its store is down, or it is being closed.',
     'Send it again; if it stays, the server has told why on stderr.',
   ],
 };

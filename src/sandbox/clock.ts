@@ -36,6 +36,7 @@ export class Clock {
   /** In the order in which they are due. */
   readonly #due: Due[] = [];
   #busy = 0;
+  #advancing = 0;
   #wake: ReturnType<typeof setTimeout> | undefined;
   #isMoving = false;
   #isClosed = false;
@@ -91,11 +92,18 @@ export class Clock {
   /** Moves the time ahead, and runs what is due on the way, each at its time and one after the other. */
   async advance(ms: number): Promise<void> {
     const end = this.now() + ms;
-    for (let next = this.#take(end); next; next = this.#take(end)) {
-      this.#moveTo(next.at);
-      await run(next);
+    // What a timer outside began meanwhile would not be waited for, and what it is to set would be too late.
+    this.#advancing += 1;
+    try {
+      for (let next = this.#take(end); next; next = this.#take(end)) {
+        this.#moveTo(next.at);
+        await run(next);
+      }
+      this.#moveTo(end);
+    } finally {
+      this.#advancing -= 1;
+      this.#schedule();
     }
-    this.#moveTo(end);
   }
 
   /** Takes all timers back. */
@@ -125,14 +133,14 @@ export class Clock {
   #schedule(): void {
     clearTimeout(this.#wake);
     const [next] = this.#due;
-    if (this.#isClosed || !next || this.mode === 'manual') return;
+    if (this.#isClosed || !next || this.mode === 'manual' || this.#advancing > 0) return;
     if (this.mode === 'fast' && this.#busy > 0) return;
     const waitMs = this.mode === 'fast' ? 0 : Math.min(next.at - this.now(), MAX_WAIT_MS);
     this.#wake = setTimeout(() => void this.#runDue(), Math.max(0, waitMs));
   }
 
   async #runDue(): Promise<void> {
-    if (this.#isMoving) return;
+    if (this.#isMoving || this.#advancing > 0) return;
     this.#isMoving = true;
     try {
       const until =

@@ -139,6 +139,22 @@ describe('a real clock', () => {
     expect(clock.now() - Date.now()).toBeGreaterThan(HOUR - 1000);
     clock.close();
   });
+
+  test('does all that is due on the way, also what takes longer than the time outside', async () => {
+    const clock = new Clock({ mode: 'real' });
+    const seen: string[] = [];
+    const repeat = (name: string, left: number) => {
+      clock.setTimer(clock.now() + 1000, async () => {
+        await sleep(20);
+        seen.push(name);
+        if (left > 1) repeat(name, left - 1);
+      });
+    };
+    for (const name of ['a', 'b', 'c']) repeat(name, 4);
+    await clock.advance(HOUR);
+    expect(seen).toHaveLength(12);
+    clock.close();
+  });
 });
 
 test('[spec: Resources and their fields] timestamps are ISO 8601 with a UTC offset and fractional seconds', () => {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { writeLine } from '../../report/log.js';
 import { describeError } from '../../report/text.js';
 import type { Timer } from '../clock.js';
@@ -28,6 +29,9 @@ export interface WebhookSettings {
   /** What goes wrong in all accounts, beside what goes wrong in this one. Default: nothing. */
   readonly faults?: Faults | undefined;
 }
+
+/** How long who moves a real clock waits for what is due, in milliseconds outside. */
+const PATIENCE_MS = 1_000;
 
 /** How late a webhook is that a fault holds back, where the fault does not say. */
 const LATE_MS = 60_000;
@@ -158,9 +162,12 @@ export class Sending {
     const { clock } = this.#account;
     return clock.setTimer(at, () => {
       const running = this.#inLane(url, work);
-      // Time that is moved by hand waits for what is due, and for what follows from it. Time that goes by as it does
-      // outside waits for nobody, so that one that takes long holds up no other.
-      return clock.mode === 'manual' ? running.then(() => this.idle()) : undefined;
+      // Who moves the time by hand waits for what is due, and for what follows from it; where it goes by outside as
+      // well, not for one that hangs. The fast clock waits by itself.
+      if (clock.mode === 'fast') return;
+      const ended = running.then(() => this.idle());
+      const patience = sleep(PATIENCE_MS, undefined, { ref: false });
+      return clock.mode === 'manual' ? ended : Promise.race([ended, patience]);
     });
   }
 

@@ -183,6 +183,17 @@ describe('time', () => {
     await fast.close();
   });
 
+  test('as it goes by outside, and moved by a day: each retry is sent on the way', async () => {
+    const real = openShop({ clock: 'real' });
+    listener.answer(() => 500);
+    real.subscribe(listener.url, ['order:paid']);
+    for (const _ of [1, 2, 3]) real.sell();
+    await real.idle();
+    await real.account.clock.advance(24 * 3_600_000);
+    expect(listener.came).toHaveLength(3 * 9);
+    await real.close();
+  });
+
   test('as it goes by outside: an endpoint that hangs holds up nobody else', async () => {
     const real = openShop({ clock: 'real', timeout: 60_000 });
     const hanging = await startListener();
