@@ -62,7 +62,7 @@ export function addCheck(program: Command, printer: Printer, end: (code: ExitCod
       `\nRows: ${ROWS.map(({ name }) => name).join(', ')}.` +
         '\n\nIt takes a minute at most, and ends with 1 where a row has failed.' +
         '\n\nExample:\n  npx storefront-webhooks check http://localhost:3000/webhooks \\' +
-        `\n    --observe "sqlite3 shop.db \\"SELECT count(*) FROM keys WHERE order_id = '{order}'\\""`,
+        `\n    --observe "sqlite3 -cmd '.timeout 5000' shop.db \\"SELECT count(*) FROM keys WHERE order_id = '{order}'\\""`,
     )
     .action(async (url: string, flags: Flags) =>
       end((await run(readUrl(url), flags, printer)) ? 0 : 1),

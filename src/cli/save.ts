@@ -47,8 +47,9 @@ function run(file: string, flags: Flags, printer: Printer): void {
   const nextNumber = numbersIn(out);
   const name = `${String(nextNumber()).padStart(4, '0')}-${toFileName(saved.event)}`;
   const fixture = write(out, `${name}.hook.json`, toFixtureText(saved), flags.asIs);
-  const test = join(out, `${name}.test.ts`);
-  write(out, `${name}.test.ts`, toTestText(`${name}.hook.json`, test, saved, receiver));
+  const suffix = /\.m?js$/.exec(flags.receiver)?.[0] ?? '.ts';
+  const test = join(out, `${name}.test${suffix}`);
+  write(out, `${name}.test${suffix}`, toTestText(`${name}.hook.json`, test, saved, receiver));
   const next = `npx vitest run ${quote(test)}`;
   const { columns } = printer;
   printer.found({ fixture, test, next }, () => [
@@ -59,6 +60,11 @@ function run(file: string, flags: Flags, printer: Printer): void {
     ...textLines('test:     ', test, columns),
     ...commandLines('next:     ', next, columns),
   ]);
+  if (receiver.hasStore) {
+    printer.note(
+      `The test runs over the store that ${flags.receiver} opens, and what it does stays there: the next run finds it done. Have the module open another one for tests, such as new Database(process.env.SHOP_DATABASE ?? 'shop.db').`,
+    );
+  }
 }
 
 function read(file: string, { event }: Flags): Saved {

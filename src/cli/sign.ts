@@ -11,14 +11,13 @@ export function addSign(program: Command, printer: Printer): void {
     .summary('print the signature of a body')
     .description('Prints the signature of a body: of a file, or of stdin for -. Works offline.');
   addSecretFlags(command)
-    .addHelpText(
-      'after',
-      '\nExample:\n  npx storefront-webhooks sign body.json --secret-env WEBHOOK_SECRET',
-    )
-    .action((file: string, flags: SecretFlags) => {
+    .addHelpText('after', '\nExample:\n  signature=$(npx storefront-webhooks sign body.json)')
+    .action((file: string, flags: SecretFlags & { readonly json?: true }) => {
       const [secret] = readSecrets(flags, printer);
       const body = readBytes(file);
       const signature = sign(body, secret);
-      printer.found({ signature, bytes: body.length }, () => signature);
+      // In a pipe as well: it is for $(…).
+      if (flags.json) printer.found({ signature, bytes: body.length }, () => signature);
+      else printer.write(`${signature}\n`);
     });
 }

@@ -87,7 +87,7 @@ test.skipIf(process.platform !== 'linux')(
 
 \`npx storefront-webhooks <command>\` comes with the package. Each command has a \`--help\` with an example.
 
-In a terminal it prints for people. In a pipe, or with \`--json\`, it prints a line of JSON for each thing that it found, and nothing else on stdout. It ends with 0 where all is well, with 1 where it found something, and with 2 where it was used wrongly.
+In a terminal it prints for people. In a pipe, or with \`--json\`, it prints a line of JSON for each thing that it found, and nothing else on stdout; \`sign\` only with \`--json\`. It ends with 0 where all is well, with 1 where it found something, and with 2 where it was used wrongly.
 
 The secret is read from the variable \`WEBHOOK_SECRET\`, from another one (\`--secret-env\`), or from a file (\`--secret-file\`, \`-\` is stdin). On the command line itself, other users of the machine see it.
 
@@ -119,7 +119,7 @@ ${await show('replay', 'test/webhooks', fresh.url)}
 
 ## sign and verify
 
-Offline. The bytes are those of a file, or of stdin:
+Offline. The bytes are those of a file, or of stdin, and the signature is bare, for \`$(…)\`:
 
 ${await show('sign', 'body.json')}
 
@@ -143,7 +143,7 @@ An endpoint can answer 200 twice and hand out two keys, so the goods have to be 
 
 \`\`\`sh
 npx storefront-webhooks check http://localhost:3000/webhooks \\
-  --observe "sqlite3 shop.db \\"SELECT count(*) FROM keys WHERE order_id = '{order}'\\""
+  --observe "sqlite3 -cmd '.timeout 5000' shop.db \\"SELECT count(*) FROM keys WHERE order_id = '{order}'\\""
 \`\`\`
 
 ## record
@@ -164,7 +164,7 @@ From a delivery to a failing test of your own, with its fixture:
 npx storefront-webhooks save test/webhooks/0001-order-paid.hook.json --receiver ./src/webhooks.ts
 \`\`\`
 
-It takes a recording, a webhook log as the provider's service gives it, or a body.
+It takes a recording, a webhook log as the provider's service gives it, or a body. The test runs over the store that your module opens: have it open another one for tests, as by \`new Database(process.env.SHOP_DATABASE ?? 'shop.db')\`.
 
 ## sandbox
 
@@ -181,7 +181,7 @@ npx storefront-webhooks dead show shop.db ord_1
 npx storefront-webhooks dead redrive shop.db --where event=order:paid --to http://localhost:3000/webhooks --apply
 \`\`\`
 
-\`redrive\` does nothing without \`--apply\`, and asks the store again just before it acts. With \`--to\`, it has your shop run each delivery now, under the key that it has: what its handlers have done stays done. Without, they run when they are sent again, or out of the queue.
+\`list\` shows what is dead, stalled or failing, \`redrive\` puts back what is dead or stalled, and \`--state\` names one of them. \`redrive\` does nothing without \`--apply\`, and asks the store again just before it acts. With \`--to\`, it has your shop run each delivery now, under the key that it has: what its handlers have done stays done. Without, they run when they are sent again, or out of the queue.
 
 ## recover
 

@@ -86,7 +86,7 @@ withRuntimes('the command as it is built', () => {
       const signature = sign(BODY, SECRET);
       const signed = await run(runtime, 'sign', 'body.json');
       expect([signed.status, signed.stderr]).toEqual([0, '']);
-      expect(signed.records()).toEqual([{ signature, bytes: BODY.length }]);
+      expect(signed.stdout).toBe(`${signature}\n`);
       const fits = await run(runtime, 'verify', 'body.json', signature);
       expect([fits.status, fits.records(), fits.stderr]).toMatchObject([0, [{ valid: true }], '']);
       const wrong = await run(runtime, 'verify', 'body.json', 'f'.repeat(128));

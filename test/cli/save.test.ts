@@ -123,6 +123,29 @@ describe('storefront-webhooks save', () => {
     expect(runTest(JSON.parse(stdout).test)).toMatchObject({ status: 0 });
   });
 
+  test.each([
+    ['export const { receiver, database } = open();', 'receiver', false],
+    ['const app = 1;\nexport { app, made as receiver };', 'receiver', false],
+    ['export { makeReceiver };\nfunction makeReceiver() {}', 'makeReceiver', true],
+  ])('finds what is exported by %s', (source, name, isCalled) => {
+    write('body.json', body);
+    write('shop.js', source);
+    const args = ['body.json', '--event', 'order:paid', '--receiver', 'shop.js'];
+    const { stdout } = run('save', ...args);
+    const { test: file } = JSON.parse(stdout);
+    expect(file).toBe('test/webhooks/0001-order-paid.test.js');
+    const text = readFileSync(join(project, file), 'utf8');
+    expect(text).toContain(`const { ${name} } = await import(`);
+    expect(text).toContain(`replay(${name}${isCalled ? '(secret)' : ''},`);
+  });
+
+  test('says that a test runs over the store of the shop, where it cannot be given another', () => {
+    write('body.json', body);
+    write('shop.js', 'export const receiver = createReceiver({ secret, store: sqliteStore(db) });');
+    const args = ['body.json', '--event', 'order:paid', '--receiver', 'shop.js'];
+    expect(run('save', ...args).stderr).toContain('over the store that shop.js opens');
+  });
+
   test('has an event as text, and in no code, whatever its sender has called it', () => {
     write('body.json', body);
     const event = "x'); process.exit(3); ('\u2028../../y";

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from 'storefront-webhooks';
 import { isJsonObject } from '../../schemas/json.js';
 import { runForOutput } from './shell-command.js';
@@ -20,15 +21,28 @@ export function createObserver(what: string): Observer {
     perOrder: what.includes(PLACE) || (!isUrl && what.includes('ORDER_ID')),
     async count(orderId) {
       const text = what.replaceAll(PLACE, orderId);
-      const told = await (isUrl ? get(text) : run(text, orderId)).catch((error: unknown) => {
-        throw failed(whyOf(error));
-      });
+      const told = await patiently(() => (isUrl ? get(text) : run(text, orderId)));
       const count = firstCount(told.replaceAll(orderId, ''));
       if (count === undefined) throw failed('it printed no whole number');
       return count;
     },
   };
 }
+
+/** A database that is just being written, or a shop that restarts, is asked again: one answer ends the whole check. */
+async function patiently(ask: () => Promise<string>): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw failed(whyOf(error));
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+const ATTEMPTS = 4;
+const PAUSE_MS = 500;
 
 /** With its cause, because fetch says no more than that it failed. */
 function whyOf(error: unknown): string {

@@ -9,10 +9,15 @@ export interface ReceiverExport {
   readonly name: string;
   /** Whether it makes one of a secret. */
   readonly isFunction: boolean;
+  /** Whether every test, too, runs over the store that the module opens. */
+  readonly hasStore: boolean;
 }
 
 const EXPORT =
   /^export\s+(?:(const|let|var)|(?:async\s+)?function)\s+(\w*receiver\w*)\s*(?::[^=]*)?(=\s*(?:async\s*)?(?:\(|function|\w+\s*=>))?/gim;
+
+/** `export { … }`, and `export const { … } = …`. */
+const BRACED = /^export\s+(?:const\s+|let\s+|var\s+)?\{([^}]*)\}/gim;
 
 /**
  * Finds what a module exports that has to do with a receiver.
@@ -21,13 +26,19 @@ const EXPORT =
  */
 export function findReceiver(module: string): ReceiverExport {
   const source = read(module);
-  const [found] = Array.from(source.matchAll(EXPORT), ([, variable, name = '', made]) => ({
-    module,
-    name,
-    isFunction: variable === undefined || made !== undefined,
-  }));
+  const hasStore = /\bstore\s*[:,]/.test(source);
+  const [found] = Array.from(source.matchAll(EXPORT), ([, variable, name = '', made]) => {
+    const isFunction = variable === undefined || made !== undefined;
+    return { module, name, isFunction, hasStore: hasStore && !isFunction };
+  });
   if (found) return found;
-  if (/^export\s+default\s/m.test(source)) return { module, name: 'default', isFunction: false };
+  const braced = Array.from(source.matchAll(BRACED), ([, names = '']) => names.split(',')).flat();
+  const [name] = braced.flatMap((one) => /(\w*receiver\w*)\s*$/i.exec(one)?.[1] ?? []);
+  const isFunction = name !== undefined && new RegExp(`function\\s+${name}\\b`).test(source);
+  if (name) return { module, name, isFunction, hasStore: hasStore && !isFunction };
+  if (/^export\s+default\s/m.test(source)) {
+    return { module, name: 'default', isFunction: false, hasStore };
+  }
   throw new UsageError(
     'receiver_invalid',
     `${module} exports no receiver: write export const receiver = createReceiver(…), or export function makeReceiver(secret).`,

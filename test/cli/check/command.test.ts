@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadFixture } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { firstCount } from '../../../src/cli/check/observer.js';
+import { createObserver, firstCount } from '../../../src/cli/check/observer.js';
 import { createOrders } from '../../../src/cli/check/orders.js';
 import { ROWS } from '../../../src/cli/check/rows/index.js';
 import { runRows } from '../../../src/cli/check/run.js';
@@ -261,4 +261,11 @@ test.each([
   ['1.5', undefined],
 ])('the count in %j is %j', (told, count) => {
   expect(firstCount(told)).toBe(count);
+});
+
+test('what counts goods is asked again where it fails, as a database does that is being written', async () => {
+  const mark = join(folder, 'asked');
+  // It fails once.
+  const command = `if test -e ${mark}; then echo 3; else touch ${mark}; echo locked >&2; exit 5; fi`;
+  expect(await createObserver(command).count('ord_1')).toBe(3);
 });
