@@ -86,8 +86,12 @@ function line(finding: Finding, { columns, paint }: Printer): string {
   );
 }
 
-function conclude({ findings, orders, paid, delivered }: Reconciliation, printer: Printer): void {
-  printer.note(`${orders} orders, ${paid} paid, ${delivered} delivered.`);
+function conclude(
+  { findings, orders, paid, delivered, young }: Reconciliation,
+  printer: Printer,
+): void {
+  const left = young > 0 ? ` ${young} changed too short ago to be judged.` : '';
+  printer.note(`${orders} orders, ${paid} paid, ${delivered} delivered.${left}`);
   if (findings.length === 0) {
     printer.note('All agree.');
     return;

@@ -1,6 +1,6 @@
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { ApiError, createClient } from 'storefront-webhooks/api';
 import type { RecoveryProgress, SourceOptions } from 'storefront-webhooks/recovery';
@@ -33,12 +33,15 @@ export function addShopFlags(command: Command): Command {
     )
     .requiredOption('--api <address>', "where the provider's API is, without /api/v2");
   return addCredentialFlags(command)
-    .option('--since <time>', 'how far back: 12h, 7d, or a date', toSince, toSince('7d'))
-    .option(
-      '--pending-after <time>',
-      'how long an answer may be late',
-      toDuration,
-      toDuration('5m'),
+    .addOption(
+      new Option('--since <time>', 'how far back: 12h, 7d, or a date')
+        .argParser(toSince)
+        .default(toSince('7d'), '7d'),
+    )
+    .addOption(
+      new Option('--pending-after <time>', 'how long an answer may be late')
+        .argParser(toDuration)
+        .default(toDuration('5m'), '5m'),
     )
     .option('--per-second <number>', 'the most requests a second to the API', toCount, 5)
     .option('--now <date>', 'what counts as now, where the provider keeps another time', toDate);

@@ -43,6 +43,8 @@ export interface Reconciliation {
   readonly orders: number;
   readonly paid: number;
   readonly delivered: number;
+  /** How many have changed within `pendingAfter`, so that their webhook may still be on its way: not judged yet. */
+  readonly young: number;
   /** How many requests it took. */
   readonly requests: number;
 }
@@ -54,7 +56,7 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const evidence = await gatherEvidence(settings, pace);
   const unfinished = await settings.receiver.unfinished();
   const findings: Finding[] = [];
-  const counts = { orders: 0, paid: 0, delivered: 0 };
+  const counts = { orders: 0, paid: 0, delivered: 0, young: 0 };
   const seen = new Set<string>();
   for await (const orders of ordersOf(settings, pace)) {
     const fresh = orders.filter(({ id }) => !seen.has(id));
@@ -66,6 +68,7 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
       counts.orders += 1;
       counts.paid += settings.receiver.isPaid(order) ? 1 : 0;
       counts.delivered += its.times > 0 ? 1 : 0;
+      counts.young += isYoung(order, settings) ? 1 : 0;
       const because = unfinished.get(id) ?? evidence.get(id)?.standing ?? 'unlogged';
       findings.push(...judge(order, its, because, settings));
     }
@@ -91,18 +94,18 @@ function judge(
   order: Order,
   { times, wasTakenBack }: Delivered,
   because: Exclude<Finding['because'], undefined>,
-  { receiver, reversedStatuses, now, pendingAfterMs }: ReconcileSettings,
+  settings: ReconcileSettings,
 ): Finding[] {
+  const { receiver, reversedStatuses } = settings;
   const { id, status, updated_at } = order;
   const isPaid = receiver.isPaid(order);
   const isReversed = reversedStatuses.some((one) => one === status);
   const updatedAt = timeOr(updated_at, Number.NaN);
-  // Either way: the clock of the provider may be ahead.
-  const isYoung = Math.abs(now - updatedAt) < pendingAfterMs;
+  const mayStillCome = isYoung(order, settings);
   const kinds: FindingKind[] = [];
-  if (isPaid && times === 0 && !isYoung) kinds.push('not_delivered');
+  if (isPaid && times === 0 && !mayStillCome) kinds.push('not_delivered');
   if (times > 1) kinds.push('delivered_twice');
-  if (isReversed && times > 0 && !isYoung && !wasTakenBack) kinds.push('not_taken_back');
+  if (isReversed && times > 0 && !mayStillCome && !wasTakenBack) kinds.push('not_taken_back');
   if (!isPaid && !isReversed && times > 0) kinds.push('not_paid');
   return kinds.map((kind) => ({
     orderId: id,
@@ -113,4 +116,9 @@ function judge(
     ...moneyOf(order),
     updatedAt: Number.isNaN(updatedAt) ? undefined : new Date(updatedAt),
   }));
+}
+
+function isYoung({ updated_at }: Order, { now, pendingAfterMs }: ReconcileSettings): boolean {
+  // Either way: the clock of the provider may be ahead.
+  return Math.abs(now - timeOr(updated_at, Number.NaN)) < pendingAfterMs;
 }

@@ -80,6 +80,14 @@ describe('reconcile', () => {
     expect(findings.map(({ kind }) => kind)).toEqual(kinds);
   });
 
+  test('counts the orders that are too young to be judged', async () => {
+    const orders = [paid(1), paid(2, { updated_at: ago(MINUTE) })];
+    const result = await reconcileWith({ logs: [], orders }, openShop(), {
+      delivered: having('ord_1'),
+    });
+    expect(result).toMatchObject({ findings: [], orders: 2, paid: 2, delivered: 1, young: 1 });
+  });
+
   test('says where an order is that was not delivered', async () => {
     const shop = openShop();
     const failing = openShop({ store: shop.store });
