@@ -17,7 +17,9 @@ export function toText(bytes: Uint8Array): string {
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => HEX[byte]).join('');
+  let hex = '';
+  for (let i = 0; i < bytes.length; i++) hex += HEX[bytes[i] ?? 0];
+  return hex;
 }
 
 const NIBBLE = new Uint8Array(128);
