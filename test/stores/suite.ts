@@ -26,6 +26,10 @@ export function describeStore(
   describeSkipOlder(name, make);
 
   describe(`the ${name} store`, () => {
+    test('has the verb that a store of somebody else may lack', async () => {
+      expect((await make()).isDone).toBeTypeOf('function');
+    });
+
     test('does what the model of the state machine does, whatever is asked of it', {
       timeout: 240_000,
     }, async () => {
