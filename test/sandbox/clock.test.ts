@@ -144,8 +144,8 @@ describe('a real clock', () => {
     const clock = new Clock({ mode: 'real' });
     const seen: string[] = [];
     const repeat = (name: string, left: number) => {
-      clock.setTimer(clock.now() + 1000, async () => {
-        await sleep(20);
+      clock.setTimer(clock.now() + 10, async () => {
+        await sleep(30);
         seen.push(name);
         if (left > 1) repeat(name, left - 1);
       });

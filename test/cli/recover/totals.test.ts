@@ -39,6 +39,12 @@ describe('the sum of decimals', () => {
   });
 });
 
+test('what no handler is for was not missed', () => {
+  const orders = totalByOrder([recovered({}), recovered({ id: 'whl_2', outcome: 'ignored' })]);
+  expect(orders).toMatchObject([{ missed: 1, doneNow: 1 }]);
+  expect(totalByOrder([recovered({ outcome: 'ignored' })])).toEqual([]);
+});
+
 test('an order counts once in its currency, with what it is worth in the end', () => {
   const orders = totalByOrder([
     recovered({}),

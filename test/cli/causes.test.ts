@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { explain } from '../../src/cli/causes.js';
+
+const answered = { event: 'order:paid', error: '', expect: undefined };
+
+test.each([
+  ['busy', /being handled, or the process that handled it has died/, /in ten seconds/],
+  ['unavailable', /its store is down/, /told why on stderr/],
+])('says why an answer is 503: %s', (outcome, cause, fix) => {
+  expect(explain({ ...answered, status: 503, outcome })).toEqual({
+    cause: expect.stringMatching(cause),
+    fix: expect.stringMatching(fix),
+  });
+});
