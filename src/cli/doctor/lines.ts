@@ -30,6 +30,11 @@ export function toLines(
         `none of ${diagnosis.tried} transformations of body and secret explains it. ${diagnosis.partial ? 'There are more than were tried: the body is large. Try it with a smaller delivery. ' : ''}It is signed with a secret that is not here, or the body was changed in another way.`,
         columns,
       ),
+      ...textLines(
+        '  change: ',
+        'compare the secret with the one in the dashboard of this account, and name each that may be in use: --secret-env OLD --secret-env NEW. Take the body as it arrived: npx storefront-webhooks record.',
+        columns,
+      ),
       ...beside,
       ...between,
     ];
