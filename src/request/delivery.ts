@@ -172,9 +172,7 @@ async function judge(record: unknown, schema: StandardSchema | undefined): Promi
  * A verified delivery as a store or a queue can keep it, for a hand-off of your own.
  *
  * @example
- * async function keep(delivery: Delivery) {
- *   await jobs.add(delivery.key, toJob(seal(delivery)));
- * }
+ * const keep = (delivery: Delivery) => jobs.add(delivery.key, toJob(seal(delivery)));
  */
 export function seal({
   key,

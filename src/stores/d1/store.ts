@@ -38,9 +38,8 @@ export function d1Store(database: D1Client): IdempotencyStore {
  * applied again. Both make what is missing without it.
  *
  * @example
- * import { writeFileSync } from 'node:fs';
- *
- * writeFileSync('migrations/0001_webhooks.sql', d1Schema());
+ * // node print-schema.js > migrations/0001_webhooks.sql
+ * console.log(d1Schema());
  */
 export function d1Schema(): string {
   return sqliteSchema();
