@@ -95,7 +95,9 @@ const ORDER = [
 const IMPORT = /^(?:import|export) (?:[^;]*? from )?'([^']+)';/gm;
 
 function importsOf(file: string): string[] {
-  return Array.from(readFileSync(file, 'utf8').matchAll(IMPORT), ([, from = '']) => from);
+  // Not those of an example.
+  const code = readFileSync(file, 'utf8').replace(/^ +\*.*$/gm, '');
+  return Array.from(code.matchAll(IMPORT), ([, from = '']) => from);
 }
 
 function filesIn(folder: string) {

@@ -209,8 +209,7 @@ export function toSealed(kept: KeptDelivery): SealedDelivery {
 /**
  * Reads a delivery again that was sealed when it was verified.
  *
- * @param from - The key of a row in the store is its key. What comes out of a queue may name any, and is
- *   given its own.
+ * @param from - A row of the store has its key. What comes out of a queue may name any, and is given its own.
  */
 export async function openSealed(
   { body, receivedAt, key, scope, id, event, proof }: SealedDelivery,
