@@ -30,6 +30,13 @@ export function explain({ status, outcome, event, error, expect }: Answered): Ex
       fix: 'Verify the signature over the raw body, before anything else is done with it.',
     };
   }
+  const [tooLong] = /did not answer within \d+ ms/.exec(error) ?? [];
+  if (tooLong !== undefined) {
+    return {
+      cause: `The server ${tooLong}, and a provider waits no longer.`,
+      fix: 'Hand what takes long to a queue: docs/queues.md. To wait for it here: --timeout 60000.',
+    };
+  }
   if (status === 0) {
     return {
       cause: error,
@@ -59,8 +66,8 @@ const CAUSES: Readonly<Record<number, readonly [cause: string, fix?: string]>> =
     "Set headerPrefix of the receiver to the provider's brand, or send with --header-prefix.",
   ],
   401: [
-    'The signature does not fit: another secret, or a body that was changed before it was verified.',
-    'Start the receiver with the secret that this command signs with. If it is the same: storefront-webhooks doctor --listen',
+    'The signature does not fit: another secret, another headerPrefix, or a body that was changed before it was verified.',
+    'Look at stderr of the server, which says which. Start the receiver with the secret that this command signs with, or send with its --header-prefix. If both are the same: storefront-webhooks doctor --listen',
   ],
   404: [
     'The server has no such path.',
@@ -78,7 +85,7 @@ const CAUSES: Readonly<Record<number, readonly [cause: string, fix?: string]>> =
     'If it is what the provider sends, allow it: see the option that stderr of the receiver names.',
   ],
   500: [
-    'A handler threw, or the receiver is mounted behind a body parser.',
+    'A handler threw, the receiver could not be made, or it is mounted behind a body parser.',
     'The server has told what and where on stderr.',
   ],
   502: ['What is before the server could not reach it.', 'Look whether the server runs.'],

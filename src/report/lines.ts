@@ -99,8 +99,8 @@ export class Lines {
     if (outcome !== 'parked' || ran.length > 0) return;
     const text = (count: number) =>
       `${count === 1 ? '' : `${count} more deliveries are parked, the latest `}${nameOf(delivery)} ` +
-      'is parked: it is kept in the store and not run any more. Look at it with npx storefront-webhooks dead ' +
-      "list, or store.list({ state: 'dead', limit: 100 }), and have it run again with dead redrive, or receiver.redrive().";
+      'is parked: kept in the store, and not run any more. Look at it with npx storefront-webhooks dead ' +
+      "list or store.list({ state: 'dead', limit: 100 }), and run it again with receiver.redrive().";
     this.#limited.tell('parked', (count) => writeLine(text(count), 'operate.md#parked'), AT_ONCE);
   }
 

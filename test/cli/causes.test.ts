@@ -12,3 +12,11 @@ test.each([
     fix: expect.stringMatching(fix),
   });
 });
+
+test('says that a handler takes too long, and not that the server is down', () => {
+  const error = 'http://localhost:3000/ did not answer within 10000 ms. Look at what it waits for.';
+  expect(explain({ ...answered, status: 0, outcome: '', error })).toEqual({
+    cause: 'The server did not answer within 10000 ms, and a provider waits no longer.',
+    fix: expect.stringMatching(/queue: docs\/queues\.md.*--timeout/),
+  });
+});

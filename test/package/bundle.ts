@@ -3,7 +3,7 @@ import * as esbuild from 'esbuild';
 
 /** What a Worker may take, gzipped: what it takes, rounded up, so that nothing large slips in. */
 export const BUDGETS = [
-  { name: 'with the receiver in it', without: [], bytes: 40_900 },
+  { name: 'with the receiver in it', without: [], bytes: 40_920 },
   { name: 'without the schema library', without: ['zod'], bytes: 34_340 },
 ] as const;
 
