@@ -94,7 +94,7 @@ function closedEarly(timeoutMs: number): WebhookError {
   return new WebhookError(
     'closed_early',
     `close() has waited for ${timeoutMs} ms, and deliveries are still being processed or recorded. If the process ` +
-      'ends now, their senders get no response, and the next attempt takes them over once their lease has lapsed. ' +
+      'ends now, the next attempt of their sender or queue takes them over once their lease has lapsed. ' +
       'Raise its timeoutMs, or have handlers stop when their signal fires.',
   );
 }

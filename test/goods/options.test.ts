@@ -13,6 +13,11 @@ describe('createGoods refuses', () => {
     ['no options', undefined, /secret has to be given: createGoods\(/],
     ['a queue', { secret: SECRET, queue: {} }, /no option queue\. The goods are the answer/],
     ['a misspelled option', { secret: SECRET, stor: 1 }, /no option stor\. Did you mean "store"/],
+    [
+      'an option cut short',
+      { secret: SECRET, header: 'X-' },
+      /no option header\. Did you mean "headerPrefix"/,
+    ],
     ['a hook as an option', { secret: SECRET, onError() {} }, /hooks: \{ onError \}/],
     [
       'a misspelled part of verify',
