@@ -105,6 +105,11 @@ function conclude(
       'npx storefront-webhooks recover brings back what was missed; what is dead, dead list shows.',
     );
   }
+  if (findings.some(({ because }) => because === 'queued')) {
+    printer.note(
+      'What is queued waits for the worker of your queue, or is lost with the queue: recover --queued runs it.',
+    );
+  }
 }
 
 const FIELDS = [

@@ -10,6 +10,7 @@ import { addShopFlags, EXPORTS, type ShopFlags, showProgress, withShop } from '.
 interface Flags extends ShopFlags {
   readonly orders?: true;
   readonly recreateEndpoint: boolean;
+  readonly queued: boolean;
   readonly apply: boolean;
 }
 
@@ -28,6 +29,7 @@ export function addRecover(
   addShopFlags(command)
     .option('--apply', 'do it, and do not only say what was missed', false)
     .option('--orders', 'compare the paid orders as well, as where an endpoint is disabled')
+    .option('--queued', 'run what was put into your queue and is not done, too', false)
     .option('--recreate-endpoint', 'make a disabled endpoint anew; with --apply', false)
     .addHelpText(
       'after',
@@ -45,13 +47,13 @@ Example:
 
 /** Gives whether nothing is left. */
 function run(flags: Flags, printer: Printer): Promise<boolean> {
-  const { apply, orders, recreateEndpoint } = flags;
+  const { apply, orders, queued, recreateEndpoint } = flags;
   return withShop(flags, printer, async (shop) => {
     const deliveries: Recovered[] = [];
     let missed = 0;
     try {
       const recovery = await recover({
-        ...{ ...shop, apply, recreateEndpoint },
+        ...{ ...shop, apply, queued, recreateEndpoint },
         ...(orders && { orders }),
         onProgress(progress) {
           const { delivery, step, of = 0 } = progress;

@@ -42,7 +42,9 @@ async function findByEffects(
   const effects = known.flatMap(({ deliveries }) => [...deliveries.values()].flat());
   const keys = [...new Set(effects.map(({ key }) => key))];
   const reversals = known.flatMap((one) => [...(one.evidence?.reversals ?? [])]);
-  const done = new Set(await receiver.findDone(ledger ? reversals : [...keys, ...reversals]));
+  const done = new Set(
+    (await receiver.findDone(ledger ? reversals : [...keys, ...reversals])) ?? [],
+  );
   const entered = new Set(ledger && keys.length > 0 ? await ledger.entered(keys) : []);
   return new Map(
     known.map(({ id, evidence: found, deliveries }) => {

@@ -12,7 +12,7 @@ import type { Standing } from './standing.js';
 export interface Evidence {
   /** The keys of deliveries that said it is paid, and were handled. */
   readonly handled: Set<string>;
-  /** One was answered `duplicate` or `queued`: it was, or will be, handled at least once. */
+  /** One was answered `duplicate`, or `queued` and its job is done or young: it is handled at least once. */
   wasTaken: boolean;
   /**
    * What handlers do for deliveries that said it is paid, by the keys of these: of those that the log does not
@@ -58,7 +58,7 @@ async function note(
   const isHandled = outcome === 'handled';
   if (event === 'order:paid') {
     if (isHandled && key !== undefined) evidence.handled.add(key);
-    evidence.wasTaken ||= outcome === 'duplicate' || outcome === 'queued';
+    evidence.wasTaken ||= outcome === 'duplicate' || (outcome === 'queued' && standing === 'done');
     evidence.standing = standing;
     if (ledger || !isHandled) {
       const effects = await effectsOf(delivery, receiver, key);

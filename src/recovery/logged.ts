@@ -60,8 +60,10 @@ export interface Recovering {
    * throw.
    */
   effectsOf(delivery: Delivery): readonly Effect[];
-  /** Which of these keys the store says are done: none, where it cannot say. */
-  findDone(keys: readonly string[]): Promise<readonly string[]>;
+  /** Whether it has any handler: the receiver in front of a queue may have none. */
+  readonly handlesAny: boolean;
+  /** Which of these keys the store says are done; `undefined` where it cannot say. */
+  findDone(keys: readonly string[]): Promise<readonly string[] | undefined>;
   /** What the store keeps for a person: the ids of orders, by how their deliveries stand. */
   unfinished(): Promise<ReadonlyMap<string, UnfinishedState>>;
   /**
@@ -84,6 +86,7 @@ export function toRecovering({ settings, processing, process }: Inside): Recover
     isOncePerOrder: () => typeof keyBy === 'function' || processing.router.isOncePer(PAID),
     read: (entry) => readLogged(entry, settings),
     readOrder: (order, url) => readPaidOrder(order, url, settings),
+    handlesAny: processing.router.handled !== '',
     effectsOf: (delivery) => effectsOf(processing.router, delivery, paidStatuses),
     findDone: (keys) => findDone(settings, keys),
     unfinished: () => findUnfinished(settings),
@@ -199,7 +202,11 @@ function effectsOf(
   }));
 }
 
-async function findDone({ store }: Settings, keys: readonly string[]): Promise<string[]> {
+async function findDone(
+  { store }: Settings,
+  keys: readonly string[],
+): Promise<string[] | undefined> {
+  if (!store.isDone) return undefined;
   const asked = keys.map(async (key) => ((await store.isDone?.(key)) ? [key] : []));
   return (await Promise.all(asked)).flat();
 }

@@ -5,9 +5,10 @@ import { isJsonObject, type JsonObject } from '../schemas/json.js';
 import { toTime } from '../schemas/time.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import { entriesOf, untilSettled } from './entries.js';
+import type { LoggedDelivery, Recovering } from './logged.js';
 import type { Pace } from './pace.js';
 import type { SourceSettings } from './source.js';
-import { type MissedReason, type Standing, standingOf } from './standing.js';
+import { isYoungerThan, type MissedReason, type Standing, standingOf } from './standing.js';
 
 /** A delivery that was missed: little enough for a hundred thousand of them. */
 export interface Missed {
@@ -47,11 +48,12 @@ export interface LogFound {
  * Reads the provider's log for what was missed. What is fine is counted and forgotten.
  *
  * @param rules.orders - Gives the paid orders that the log tells of as well.
+ * @param rules.queued - Whether what is queued and not done counts as missed.
  */
 export async function readLog(
   settings: SourceSettings,
   pace: Pace,
-  { sends, orders }: { readonly sends: boolean; readonly orders: boolean },
+  { sends, orders, queued }: Record<'sends' | 'orders' | 'queued', boolean>,
 ): Promise<LogFound> {
   const missed = new Map<string, Missed>();
   const paid = orders ? new Set<string>() : undefined;
@@ -70,7 +72,8 @@ export async function readLog(
           continue;
         }
         counts[found.standing] += 1;
-        if (found.missed) missed.set(entry.id, found.missed);
+        const isLeft = found.standing === 'queued' && !queued;
+        if (found.missed && !isLeft) missed.set(entry.id, found.missed);
         if (found.event === 'order:paid' && found.recordId) paid?.add(found.recordId);
       }
     },
@@ -79,8 +82,8 @@ export async function readLog(
 }
 
 function noCounts(): LogCounts {
-  const none = { done: 0, edited: 0, waiting: 0, refused: 0, unanswered: 0, foreign: 0 };
-  return { ...none, unreadable: 0, unknownShop: 0 };
+  const missed = { refused: 0, unanswered: 0, foreign: 0, queued: 0 };
+  return { done: 0, edited: 0, waiting: 0, ...missed, unreadable: 0, unknownShop: 0 };
 }
 
 /** An entry of the log as it stands. */
@@ -100,15 +103,20 @@ export interface EntryFound {
 /** Reads an entry. */
 export async function readEntry(
   entry: WebhookLog,
-  { receiver, now, pendingAfterMs }: SourceSettings,
+  settings: SourceSettings,
   sends: boolean,
 ): Promise<EntryFound | Unusable> {
+  const { receiver, now, pendingAfterMs } = settings;
   // A function of the user's may throw at one that is odd, which must not keep the others from being found.
   const logged = await receiver.read(entry).catch(() => 'unreadable' as const);
   if (logged === 'unreadable') return logged;
   if (!logged) return 'unknownShop';
   const { answeredBy, receipt, event, delivery } = logged;
-  const standing = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
+  const told = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
+  const standing =
+    told === 'done' && receipt?.outcome === 'queued'
+      ? await standingInQueue(entry, receipt.key, logged, settings)
+      : told;
   const record = isJsonObject(logged.record) ? logged.record : {};
   const recordId = typeof record.id === 'string' ? record.id : undefined;
   const found = { standing, event, record, recordId, receipt, delivery };
@@ -117,6 +125,34 @@ export async function readEntry(
   const changedAt = timeOr(record.updated_at, toldAt);
   const about = { id: entry.id, event, reason: standing, recordId, toldAt, changedAt };
   return { ...found, missed: { ...about, ...moneyOf(record) } };
+}
+
+/** A queue that is lost, or whose worker stands still, tells nobody; the store knows what a worker has done. */
+async function standingInQueue(
+  entry: WebhookLog,
+  key: string,
+  logged: LoggedDelivery,
+  { receiver, now, pendingAfterMs }: SourceSettings,
+): Promise<'done' | 'queued'> {
+  if (isYoungerThan(pendingAfterMs, entry, now)) return 'done';
+  const done = await receiver.findDone([key]);
+  if (done?.length !== 0) return 'done';
+  // What nobody handles is never recorded as done.
+  return (await isHandled(logged, receiver)) ? 'queued' : 'done';
+}
+
+async function isHandled(
+  { delivery }: LoggedDelivery,
+  { handlesAny, effectsOf }: Recovering,
+): Promise<boolean> {
+  if (!handlesAny) return true;
+  try {
+    const read = await delivery();
+    return read.outcome === undefined && effectsOf(read).length > 0;
+  } catch {
+    // A function of the user's threw, as it did for the worker.
+    return true;
+  }
 }
 
 /** What an order is worth, as far as it says so. */

@@ -28,6 +28,12 @@ export interface RecoverOptions extends SourceOptions {
    * a delivery that comes later would do it again. Default: where the endpoint is disabled or missing.
    */
   orders?: boolean;
+  /**
+   * Runs, here, what the receiver has put into its queue and the store does not know as done: for a queue
+   * that has lost its jobs. A job that is still there is a duplicate afterwards. Default `false`: it is left to
+   * the queue, and counted as `log.queued`.
+   */
+  queued?: boolean;
 }
 
 /** The options, checked and complete. */
@@ -35,6 +41,7 @@ export interface RecoverSettings extends SourceSettings {
   readonly apply: boolean;
   readonly recreateEndpoint: boolean;
   readonly orders: boolean | undefined;
+  readonly queued: boolean;
 }
 
 const NAMES = [
@@ -42,6 +49,7 @@ const NAMES = [
   'apply',
   'recreateEndpoint',
   'orders',
+  'queued',
 ] as const satisfies (keyof RecoverOptions)[];
 
 const checks = new OptionChecks('recover');
@@ -49,8 +57,8 @@ const checks = new OptionChecks('recover');
 /** @throws {UsageError} `option_invalid`, with what to change. */
 export function readRecoverOptions(options: RecoverOptions): RecoverSettings {
   const source = readSourceOptions(options, NAMES, checks);
-  const { apply = false, recreateEndpoint = false, orders } = options;
-  for (const [name, value] of Object.entries({ apply, recreateEndpoint, orders })) {
+  const { apply = false, recreateEndpoint = false, orders, queued = false } = options;
+  for (const [name, value] of Object.entries({ apply, recreateEndpoint, orders, queued })) {
     const isFlag = value === undefined || typeof value === 'boolean';
     checks.check(isFlag, name, 'true or false');
   }
@@ -70,5 +78,5 @@ export function readRecoverOptions(options: RecoverOptions): RecoverSettings {
     `at most ${receiver.keepMs / DAY_MS} days ago, which is the keepDays of the receiver: what was done before is forgotten, and would be done again. ` +
       'For what is older, compare the orders with reconcile()',
   );
-  return { ...source, apply, recreateEndpoint, orders };
+  return { ...source, apply, recreateEndpoint, orders, queued };
 }

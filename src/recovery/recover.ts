@@ -17,7 +17,10 @@ export interface Recovery {
   readonly endpoint: EndpointState;
   /** In the order in which they were run. */
   readonly deliveries: readonly Recovered[];
-  /** Whether nothing is left but what the provider still sends by itself: `log.waiting`. */
+  /**
+   * Whether nothing is left but what the provider still sends by itself, `log.waiting`, and what your queue is
+   * to do, `log.queued`.
+   */
   readonly complete: boolean;
   /** How many requests it took. */
   readonly requests: number;
@@ -42,6 +45,7 @@ export interface Recovery {
  */
 export async function recover(options: RecoverOptions): Promise<Recovery> {
   const settings = readRecoverOptions(options);
+  const { queued } = settings;
   const pace = new Pace(settings);
   const endpoint = await findEndpoint(settings, pace);
   // First: what is paid from now on is told to the new one. The old one goes last, so that who is killed in
@@ -49,7 +53,7 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   if (settings.recreateEndpoint) await recreateEndpoint(endpoint, settings, pace);
   const sends = endpoint.state === 'enabled';
   const comparesOrders = settings.orders ?? (!sends || endpoint.disabled !== undefined);
-  const found = await readLog(settings, pace, { sends, orders: comparesOrders });
+  const found = await readLog(settings, pace, { sends, orders: comparesOrders, queued });
   const unlogged = found.paid ? await findUnlogged(settings, pace, found.paid) : [];
   const missed = [...found.missed.values(), ...unlogged].sort(inOrder);
   const deliveries = await new Running(settings, pace, sends).run(missed);

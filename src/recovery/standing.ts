@@ -3,9 +3,10 @@ import type { AnsweredBy } from './logged.js';
 
 /**
  * Why a delivery counts as missed: `refused` by an answer that was no 2xx, with no retry ahead; `unanswered`;
- * or `foreign`, answered with a 2xx that was not the receiver's, such as that of a maintenance page.
+ * or `foreign`, answered with a 2xx that was not the receiver's, such as that of a maintenance page. `queued`: put
+ * into the receiver's queue, and not done.
  */
-export type MissedReason = 'refused' | 'unanswered' | 'foreign';
+export type MissedReason = 'refused' | 'unanswered' | 'foreign' | 'queued';
 
 /**
  * What an entry of the log means. `done`: the receiver has answered it. `edited`: the receiver has answered it
@@ -26,7 +27,7 @@ export function standingOf(
   entry: WebhookLog,
   answeredBy: AnsweredBy,
   rules: StandingRules,
-): Standing {
+): Exclude<Standing, 'queued'> {
   const { response_code: code = 0 } = entry;
   const isSuccess = code >= 200 && code < 300;
   if (isSuccess && answeredBy !== 'foreign') return answeredBy === 'own' ? 'done' : 'edited';
@@ -36,16 +37,22 @@ export function standingOf(
 }
 
 function isWaiting(
-  { retries, retry_limit, next_retry_at, created_at, updated_at }: WebhookLog,
+  entry: WebhookLog,
   code: number,
   { now, pendingAfterMs, sends }: StandingRules,
 ): boolean {
-  const isYoung = now - timeOf(updated_at ?? created_at) < pendingAfterMs;
+  const { retries, retry_limit, next_retry_at } = entry;
+  const isYoung = isYoungerThan(pendingAfterMs, entry, now);
   if (code === 0 && isYoung) return true;
   const isExhausted = retries !== undefined && retry_limit !== undefined && retries >= retry_limit;
   if (!sends || isExhausted) return false;
   // A retry may be late; one that was due long ago never came.
   return isYoung || now - timeOf(next_retry_at) < pendingAfterMs;
+}
+
+/** Whether it has changed since. */
+export function isYoungerThan(ms: number, entry: WebhookLog, now: number): boolean {
+  return now - timeOf(entry.updated_at ?? entry.created_at) < ms;
 }
 
 /** Long ago, where it cannot be read. */

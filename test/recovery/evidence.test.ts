@@ -1,12 +1,6 @@
-import {
-  createReceiver,
-  type IdempotencyStore,
-  type ListFilter,
-  type StoredDelivery,
-} from 'storefront-webhooks';
+import type { IdempotencyStore, ListFilter, StoredDelivery } from 'storefront-webhooks';
 import { type ReconcileOptions, reconcile } from 'storefront-webhooks/recovery';
 import { describe, expect, test } from 'vitest';
-import { SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import {
   ago,
@@ -40,14 +34,6 @@ describe('without the shop, an order counts as delivered', () => {
     const logs = [await answered(shop, entry(1))];
     expect(logs[0]?.response).toContain('v1.duplicate.');
     expect(await findingsOf({ logs, orders: [paid(1)] }, shop)).toEqual([]);
-  });
-
-  test('where it was put into a queue', async () => {
-    const queue = { durable: true, enqueue: async () => ({ id: 'job' }) } as const;
-    const receiver = createReceiver({ secret: SECRET, queue, store: durableStore() });
-    const logs = [await answered({ receiver }, entry(1))];
-    expect(logs[0]?.response).toContain('v1.queued.');
-    expect(await findingsOf({ logs, orders: [paid(1)] }, { receiver })).toEqual([]);
   });
 
   test('and not as taken back where the handler of its refund has failed', async () => {

@@ -31,7 +31,12 @@ export function adviceOn(
           `${log.waiting} not over yet: the provider has just sent them, or sends them again by itself. Where it keeps another time, as a sandbox with --clock manual, say which: --now <date>.`,
         ]
       : []),
-    ...(deliveries.length === 0 && log.waiting === 0 ? ['Nothing was missed.'] : []),
+    ...(log.queued > 0 && !deliveries.some(({ reason }) => reason === 'queued')
+      ? [
+          `${log.queued} queued and not done: the worker of your queue is behind, the queue has lost them, or they are dead: dead list shows these. To run the others here, add --queued.`,
+        ]
+      : []),
+    ...(deliveries.length + log.waiting + log.queued === 0 ? ['Nothing was missed.'] : []),
     ...(counts.has('listed') && !applied ? ['Nothing was done: add --apply.'] : []),
     ...(complete && applied && deliveries.length > 0 ? ['Nothing is left.'] : []),
   ];

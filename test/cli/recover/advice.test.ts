@@ -2,7 +2,7 @@ import type { Recovered, RecoveredOutcome, Recovery } from 'storefront-webhooks/
 import { expect, test } from 'vitest';
 import { adviceOn } from '../../../src/cli/recover/advice.js';
 
-const NONE = { done: 0, edited: 0, waiting: 0, refused: 0, unanswered: 0, foreign: 0 };
+const MISSED = { refused: 0, unanswered: 0, foreign: 0, queued: 0 };
 
 function advice(outcomes: RecoveredOutcome[], log: Partial<Recovery['log']> = {}): string {
   const deliveries = outcomes.map(
@@ -13,7 +13,7 @@ function advice(outcomes: RecoveredOutcome[], log: Partial<Recovery['log']> = {}
   );
   const recovery: Recovery = {
     ...{ applied: true, endpoint: 'enabled', complete: true, requests: 1, deliveries },
-    log: { ...NONE, unreadable: 0, unknownShop: 0, ...log },
+    log: { done: 0, edited: 0, waiting: 0, ...MISSED, unreadable: 0, unknownShop: 0, ...log },
   };
   return adviceOn(recovery, ['https://shop.example/webhooks']).join('\n');
 }
@@ -27,6 +27,7 @@ test.each([
     /^1 ignored: .* nothing to do\.\nNothing is left\.$/,
   ],
   ['what is still sent', advice([], { waiting: 2 }), /^2 not over yet: .*--now <date>\.$/],
+  ['what is queued', advice([], { queued: 2 }), /^2 queued and not done: .*, add --queued\.$/],
   ['an entry that is none', advice([], { unreadable: 3 }), /^3 unreadable: .* dashboard\./],
   ['no shop', advice([], { unknownShop: 1 }), /^1 for no shop of this receiver: .* --url\./],
   ['what was edited', advice([], { edited: 1 }), /^1 edited in the log /],

@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import {
+  createReceiver,
+  type IdempotencyStore,
+  type ReceiverOptions,
+  type SealedDelivery,
+} from 'storefront-webhooks';
+import { bullmqQueue } from 'storefront-webhooks/bullmq';
+import { type RecoverOptions, reconcile } from 'storefront-webhooks/recovery';
+import { redisStore } from 'storefront-webhooks/redis';
+import { expect, test } from 'vitest';
+import { SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+import { startRedis, withRedis } from '../support/redis.js';
+import {
+  ago,
+  answered,
+  type Entry,
+  entry,
+  MINUTE,
+  NOW,
+  paid,
+  provider,
+  recoverFrom,
+  URL,
+} from './provider.js';
+
+/** A shop whose deliveries go into a queue. */
+function openQueued(
+  options: Pick<Partial<ReceiverOptions>, 'queue' | 'store'> = {},
+  store: IdempotencyStore = durableStore(),
+) {
+  const delivered: string[] = [];
+  const jobs: SealedDelivery[] = [];
+  const enqueue = async (job: SealedDelivery) => ({ id: `${jobs.push(job)}` });
+  const queue = { durable: true, enqueue } as const;
+  const quiet = { onRejected() {}, onError() {} };
+  const receiver = createReceiver({
+    ...{ secret: SECRET, hooks: quiet, queue, store, ...options },
+  }).on('order:paid', ({ payload: { id } }) => void delivered.push(id));
+  /** What the queue's worker does. */
+  const work = async () => {
+    const outcomes: string[] = [];
+    for (const job of jobs.splice(0)) outcomes.push((await receiver.dispatch(job)).outcome);
+    return outcomes;
+  };
+  return { receiver, delivered, jobs, work };
+}
+
+type Shop = Pick<ReturnType<typeof openQueued>, 'receiver'>;
+
+async function findingsOf(shop: Shop, logs: Entry[]) {
+  const { findings, delivered } = await reconcile({
+    receiver: shop.receiver,
+    client: provider({ logs, orders: [paid(1)] }),
+    ...{ url: URL, now: NOW, perSecond: Number.POSITIVE_INFINITY },
+  });
+  return [delivered, findings.map(({ kind, because }) => [kind, because])];
+}
+
+const recovered = async (shop: Shop, logs: Entry[], options: Partial<RecoverOptions> = {}) => {
+  const { deliveries, log, complete } = await recoverFrom({ logs }, shop, options);
+  return {
+    deliveries: deliveries.map(({ reason, outcome }) => [reason, outcome]),
+    counts: [log.queued, log.done],
+    complete,
+  };
+};
+
+test('reconcile tells of an order whose job is not done, until it is', async () => {
+  const shop = openQueued();
+  const logs = [await answered(shop, entry(1))];
+  expect(logs[0]?.response).toContain('v1.queued.');
+  expect(await findingsOf(shop, logs)).toEqual([0, [['not_delivered', 'queued']]]);
+  expect(await shop.work()).toEqual(['handled']);
+  expect(await findingsOf(shop, logs)).toEqual([1, []]);
+});
+
+test('reconcile asks the store also where the receiver has no handlers, as in a web process', async () => {
+  const store = durableStore();
+  const worker = openQueued({}, store);
+  const { jobs } = worker;
+  const enqueue = async (job: SealedDelivery) => ({ id: `${jobs.push(job)}` });
+  const web = {
+    receiver: createReceiver({ secret: SECRET, store, queue: { durable: true, enqueue } }),
+  };
+  const logs = [await answered(web, entry(1))];
+  expect(await findingsOf(web, logs)).toEqual([0, [['not_delivered', 'queued']]]);
+  await worker.work();
+  expect(await findingsOf(web, logs)).toEqual([1, []]);
+});
+
+test('a job that is young is left to its worker', async () => {
+  const shop = openQueued();
+  const logs = [await answered(shop, entry(1, { updated_at: ago(4 * MINUTE) }))];
+  expect(await findingsOf(shop, logs)).toEqual([1, []]);
+  expect(await recovered(shop, logs, { queued: true })).toEqual({
+    ...{ deliveries: [], counts: [0, 1], complete: true },
+  });
+  const old = [{ ...logs[0], id: 'whl_1', updated_at: ago(6 * MINUTE) }];
+  expect(await recovered(shop, old)).toMatchObject({ counts: [1, 0] });
+});
+
+test('a store that cannot say what is done is believed to have its job done', async () => {
+  const { isDone: _, ...store } = durableStore();
+  const shop = openQueued({ store });
+  const logs = [await answered(shop, entry(1))];
+  expect(await findingsOf(shop, logs)).toEqual([1, []]);
+  expect(await recovered(shop, logs)).toMatchObject({ counts: [0, 1] });
+});
+
+test('recover counts what is queued and not done, and leaves it to the queue', async () => {
+  const shop = openQueued();
+  const logs = [await answered(shop, entry(1))];
+  expect(await recovered(shop, logs)).toEqual({ deliveries: [], counts: [1, 0], complete: true });
+  expect(shop.delivered).toEqual([]);
+  expect(await shop.work()).toEqual(['handled']);
+  expect(await recovered(shop, logs)).toEqual({ deliveries: [], counts: [0, 1], complete: true });
+});
+
+test('recover with queued runs it once, and its job is a duplicate', async () => {
+  const shop = openQueued();
+  const logs = [await answered(shop, entry(1)), await answered(shop, entry(2))];
+  expect(await recovered(shop, logs, { queued: true, apply: false })).toMatchObject({
+    deliveries: [
+      ['queued', 'listed'],
+      ['queued', 'listed'],
+    ],
+  });
+  expect(shop.delivered).toEqual([]);
+  const first = logs.slice(0, 1);
+  expect(await recovered(shop, first, { queued: true })).toEqual({
+    ...{ deliveries: [['queued', 'handled']], counts: [1, 0], complete: true },
+  });
+  expect(await shop.work()).toEqual(['duplicate', 'handled']);
+  expect(await recovered(shop, logs, { queued: true })).toMatchObject({ deliveries: [] });
+  expect(shop.delivered).toEqual(['ord_1', 'ord_2']);
+});
+
+test('recover with queued leaves what its worker has done meanwhile', async () => {
+  const shop = openQueued();
+  const logs = [await answered(shop, entry(1))];
+  const client = provider({
+    logs,
+    onRequest: (path) =>
+      void (path.includes('whl_1') && shop.jobs.length > 0 && worked.push(shop.work())),
+  });
+  const worked: Promise<string[]>[] = [];
+  expect(await recovered(shop, logs, { queued: true, client })).toMatchObject({
+    deliveries: [['queued', 'settled']],
+  });
+  expect(await worked[0]).toEqual(['handled']);
+  expect(shop.delivered).toEqual(['ord_1']);
+});
+
+test('what no handler is for is not left', async () => {
+  const shop = openQueued();
+  const logs = [
+    await answered(shop, entry(1, { event: 'feedback:created', payload: { id: 'fb_1' } })),
+  ];
+  expect(await recovered(shop, logs)).toEqual({ deliveries: [], counts: [0, 1], complete: true });
+});
+
+test('what a function of the receiver throws at is not taken for done', async () => {
+  const shop = openQueued();
+  shop.receiver.on('order:*', () => {}, {
+    name: 'mirror',
+    when: () => {
+      throw new Error('no');
+    },
+  });
+  const logs = [await answered(shop, entry(1))];
+  expect(await recovered(shop, logs)).toMatchObject({ counts: [1, 0] });
+});
+
+test('an order whose job has failed for good is told as dead', async () => {
+  const shop = openQueued();
+  shop.receiver.on('order:paid', () => Promise.reject(new Error('no')), { name: 'stamp' });
+  const logs = [await answered(shop, entry(1))];
+  for (const job of shop.jobs) await shop.receiver.dispatch(job, { lastAttempt: true });
+  expect(await findingsOf(shop, logs)).toEqual([0, [['not_delivered', 'dead']]]);
+  expect(await recovered(shop, logs, { queued: true })).toMatchObject({
+    ...{ deliveries: [['queued', 'parked']], complete: false },
+  });
+});
+
+test('a job whose payload was edited in the log since is left: it would be another delivery', async () => {
+  const shop = openQueued();
+  const one = await answered(shop, entry(1));
+  const logs = [{ ...one, payload: paid(1, { updated_at: ago(MINUTE) }) }];
+  expect(await recovered(shop, logs, { queued: true })).toEqual({
+    ...{ deliveries: [], counts: [0, 0], complete: true },
+  });
+});
+
+test('queued is true or false', async () => {
+  const queued = 'yes' as never;
+  await expect(recovered(openQueued(), [], { queued })).rejects.toMatchObject({
+    code: 'option_invalid',
+    message: expect.stringContaining('queued'),
+  });
+});
+
+withRedis('over Redis', () => {
+  test('orders whose jobs were lost with their queue are found, and brought back', async () => {
+    const [ofQueue, ofStore] = await Promise.all([startRedis(), startRedis()]);
+    const connection = { host: '127.0.0.1', port: ofQueue.port };
+    const bull = new Queue(`webhooks-${randomUUID()}`, { connection });
+    const client = new Redis(ofStore.url);
+    try {
+      const store = redisStore(client);
+      const shop = openQueued({ queue: bullmqQueue(bull) }, store);
+      const logs = [await answered(shop, entry(1))];
+      await bull.obliterate({ force: true });
+      expect(await findingsOf(shop, logs)).toEqual([0, [['not_delivered', 'queued']]]);
+      expect(await recovered(shop, logs, { queued: true })).toMatchObject({
+        deliveries: [['queued', 'handled']],
+      });
+      expect(shop.delivered).toEqual(['ord_1']);
+      expect(await findingsOf(shop, logs)).toEqual([1, []]);
+    } finally {
+      await bull.close();
+      client.disconnect();
+      await Promise.all([ofQueue.remove(), ofStore.remove()]);
+    }
+  });
+});
