@@ -76,7 +76,9 @@ function every(interval: string, options: ScheduleOptions): Schedule {
 
 function tell({ findings }: Reconciliation): void {
   if (findings.length === 0) return;
-  const ids = findings.slice(0, 10).map(({ kind, orderId }) => `${orderId} (${kind})`);
+  const ids = findings
+    .slice(0, 10)
+    .map(({ kind, orderId, because }) => `${orderId} (${because ? `${kind}: ${because}` : kind})`);
   writeLine(
     `reconcile: the provider and the shop do not agree on ${findings.length === 1 ? 'an order' : `${findings.length} orders`}: ${ids.join(', ')}` +
       `${findings.length > ids.length ? ', …' : ''}. recover() brings back what was missed; ` +

@@ -217,7 +217,7 @@ describe('reconcile.every', () => {
     ];
     await vi.waitFor(() => expect(lines.length).toBeGreaterThan(1), { timeout: 5_000 });
     await Promise.all(schedules.map((one) => one.stop()));
-    expect(lines.join('\n')).toMatch(/do not agree on an order: ord_1 \(not_delivered\)/);
+    expect(lines.join('\n')).toMatch(/do not agree on an order: ord_1 \(not_delivered: unlogged\)/);
     expect(lines.join('\n')).toMatch(/could not be done, and is tried again: .*Who are you/);
   });
 
