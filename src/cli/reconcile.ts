@@ -59,7 +59,7 @@ function run(flags: Flags, printer: Printer): Promise<boolean> {
         'Went by the log and the store, which do not know what a handler has really done. Export your ledger, or delivered(orderIds), beside the receiver, and it is asked.',
       );
     }
-    return result.findings.length === 0;
+    return result.findings.length + result.unreadable === 0;
   });
 }
 
@@ -87,13 +87,18 @@ function line(finding: Finding, { columns, paint }: Printer): string {
 }
 
 function conclude(
-  { findings, orders, paid, delivered, young }: Reconciliation,
+  { findings, orders, paid, delivered, young, unreadable }: Reconciliation,
   printer: Printer,
 ): void {
   const left = young > 0 ? ` ${young} changed too short ago to be judged.` : '';
   printer.note(`${orders} orders, ${paid} paid, ${delivered} delivered.${left}`);
+  if (unreadable > 0) {
+    printer.note(
+      `${unreadable} could not be read: they have no id, status or e-mail address. Look in the dashboard.`,
+    );
+  }
   if (findings.length === 0) {
-    printer.note('All agree.');
+    printer.note(unreadable > 0 ? 'All others agree.' : 'All agree.');
     return;
   }
   for (const [kind, what] of Object.entries(WHAT)) {

@@ -209,7 +209,7 @@ export class Lease {
     return new WebhookError(
       'handler_timeout',
       `The handlers took longer than ${this.#timing.timeoutMs} ms. ` +
-        'Make them faster, raise `timeout`, or, where a sender waits for them, hand deliveries to a queue.',
+        'Make them faster, raise `timeout`, or, without a queue, use one.',
     );
   }
 

@@ -1,4 +1,6 @@
-import type { WebhookLog } from '../schemas/webhook-log.js';
+import type { Issue } from '../schemas/issue.js';
+import { isNone } from '../schemas/resource.js';
+import { type WebhookLog, webhookLogSchema } from '../schemas/webhook-log.js';
 import { addressTest } from './addresses.js';
 import type { Pace } from './pace.js';
 import { PER_PAGE, pagesOf } from './paging.js';
@@ -17,9 +19,8 @@ export async function* entriesOf(
 ): AsyncGenerator<WebhookLog, void, undefined> {
   const options = {
     perPage: PER_PAGE,
-    onIssues: (_: unknown, issues: readonly { readonly path: string }[]) => {
-      // Without these there is no entry; other fields that do not fit are undefined.
-      if (issues.some(({ path }) => REQUIRED.includes(path))) onUnreadable();
+    onIssues: (_: unknown, issues: readonly Issue[]) => {
+      if (isNone(webhookLogSchema, issues)) onUnreadable();
     },
     ...(signal && { signal }),
   };
@@ -42,8 +43,6 @@ export async function* entriesOf(
     if (falls && !rises && last < since) return;
   }
 }
-
-const REQUIRED = ['id', 'event', 'payload', ''];
 
 const MAX_PASSES = 4;
 

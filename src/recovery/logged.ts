@@ -5,6 +5,7 @@ import { keyOfEffect } from '../process/effect.js';
 import type { Inside } from '../process/inside.js';
 import type { Router } from '../process/router.js';
 import { toUtf8 } from '../request/bytes.js';
+import { canonicalJson } from '../request/canonical-json.js';
 import { type Delivery, readDelivery } from '../request/delivery.js';
 import { contentId, contentOf, deliveryKey, leaseKey } from '../request/key.js';
 import { writeProof } from '../request/proof.js';
@@ -71,6 +72,8 @@ export interface Recovering {
    * by itself.
    */
   lease(name: string, leaseMs: number): Promise<boolean>;
+  /** Tells what a function or a schema of the user's has thrown at one. */
+  onError(error: unknown, about: { readonly id: string; readonly event: string }): void;
   /** Steps 4 to 6: the same as for a delivery that came as a webhook, under the same key. */
   process(delivery: Delivery): Promise<Result>;
 }
@@ -91,6 +94,7 @@ export function toRecovering({ settings, processing, process }: Inside): Recover
     findDone: (keys) => findDone(settings, keys),
     unfinished: () => findUnfinished(settings),
     lease: (name, leaseMs) => takeLease(settings, name, leaseMs),
+    onError: (error, { id, event }) => processing.onError(error, { id, event, scope: '' }),
     process(delivery) {
       processing.announce();
       return process(delivery);
@@ -170,9 +174,18 @@ async function readTold(
   settings: Settings,
 ): Promise<Delivery | Rejection> {
   // The payload, and not the bytes that were sent: the key does not depend on them.
-  const body = toUtf8(JSON.stringify(payload));
+  const body = toUtf8(toJson(payload));
   const envelope = { scope, id, event, receivedAt: at, request: requestTo(url), proof: undefined };
   return readDelivery(body, { ...envelope, source: 'log' }, settings);
+}
+
+/** A payload may be nested deeper than the stack is high; one that cannot be written at all is no JSON. */
+function toJson(payload: object): string {
+  try {
+    return JSON.stringify(payload);
+  } catch {
+    return canonicalJson(payload) ?? '';
+  }
 }
 
 function toDate(time: string | undefined): Date {

@@ -108,7 +108,10 @@ export async function readEntry(
 ): Promise<EntryFound | Unusable> {
   const { receiver, now, pendingAfterMs } = settings;
   // A function of the user's may throw at one that is odd, which must not keep the others from being found.
-  const logged = await receiver.read(entry).catch(() => 'unreadable' as const);
+  const logged = await receiver.read(entry).catch((error: unknown) => {
+    receiver.onError(error, entry);
+    return 'unreadable' as const;
+  });
   if (logged === 'unreadable') return logged;
   if (!logged) return 'unknownShop';
   const { answeredBy, receipt, event, delivery } = logged;

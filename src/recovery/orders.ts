@@ -1,28 +1,55 @@
-import type { Order } from '../schemas/order.js';
+import type { Issue } from '../schemas/issue.js';
+import { type Order, orderSchema } from '../schemas/order.js';
+import { isNone } from '../schemas/resource.js';
 import { type Missed, moneyOf, timeOr } from './missed.js';
 import type { Pace } from './pace.js';
 import { PER_PAGE, pagesOf } from './paging.js';
 import type { SourceSettings } from './source.js';
 
 /**
- * Reads the orders for those that are paid and of which the log tells nothing, as while the endpoint was
- * disabled.
+ * The provider's orders, page by page.
+ *
+ * @param onUnreadable - Told of what is no order of the specification.
  */
-export async function findUnlogged(
-  { client, since, now, signal, onProgress, receiver }: SourceSettings,
+export async function* orderPages(
+  { client, signal, onProgress }: SourceSettings,
   pace: Pace,
-  logged: ReadonlySet<string>,
-): Promise<Missed[]> {
-  const unlogged = new Map<string, Missed>();
-  const options = { perPage: PER_PAGE, onIssues() {}, ...(signal && { signal }) };
+  onUnreadable: () => void,
+): AsyncGenerator<readonly Order[], void, undefined> {
+  const options = {
+    perPage: PER_PAGE,
+    onIssues: (_: unknown, issues: readonly Issue[]) => {
+      if (isNone(orderSchema, issues)) onUnreadable();
+    },
+    ...(signal && { signal }),
+  };
   const pages = pagesOf((page) => pace.run(async () => client.orders.list({ ...options, page })));
   for await (const { items, page, totalPages } of pages) {
-    for (const order of items) {
+    yield items;
+    onProgress({ step: 'orders', done: page, of: totalPages });
+  }
+}
+
+/**
+ * Reads the orders for those that are paid and of which the log tells nothing, as while the endpoint was
+ * disabled.
+ *
+ * @param onUnreadable - Told of what is no order.
+ */
+export async function findUnlogged(
+  settings: SourceSettings,
+  pace: Pace,
+  logged: ReadonlySet<string>,
+  onUnreadable: () => void,
+): Promise<Missed[]> {
+  const { since, now, receiver } = settings;
+  const unlogged = new Map<string, Missed>();
+  for await (const orders of orderPages(settings, pace, onUnreadable)) {
+    for (const order of orders) {
       const at = timeOr(order.updated_at, timeOr(order.created_at, now));
       if (at < since || logged.has(order.id) || !receiver.isPaid(order)) continue;
       unlogged.set(order.id, toMissed(order, at));
     }
-    onProgress({ step: 'orders', done: page, of: totalPages });
   }
   return [...unlogged.values()];
 }

@@ -3,8 +3,8 @@ import type { UnfinishedState } from '../stores/store.js';
 import { type Delivered, findDelivered } from './delivered.js';
 import { gatherEvidence } from './evidence.js';
 import { moneyOf, timeOr } from './missed.js';
+import { orderPages } from './orders.js';
 import { Pace } from './pace.js';
-import { PER_PAGE, pagesOf } from './paging.js';
 import {
   type ReconcileOptions,
   type ReconcileSettings,
@@ -45,6 +45,8 @@ export interface Reconciliation {
   readonly delivered: number;
   /** How many have changed within `pendingAfter`, so that their webhook may still be on its way: not judged yet. */
   readonly young: number;
+  /** How many records of the provider's list are no order, by their `id`, `status` or `email`: not looked at. */
+  readonly unreadable: number;
   /** How many requests it took. */
   readonly requests: number;
 }
@@ -56,10 +58,16 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const evidence = await gatherEvidence(settings, pace);
   const unfinished = await settings.receiver.unfinished();
   const findings: Finding[] = [];
-  const counts = { orders: 0, paid: 0, delivered: 0, young: 0 };
+  const counts = { orders: 0, paid: 0, delivered: 0, young: 0, unreadable: 0 };
   const seen = new Set<string>();
-  for await (const orders of ordersOf(settings, pace)) {
-    const fresh = orders.filter(({ id }) => !seen.has(id));
+  const { since } = settings;
+  const onUnreadable = () => {
+    counts.unreadable += 1;
+  };
+  for await (const orders of orderPages(settings, pace, onUnreadable)) {
+    const fresh = orders.filter(
+      ({ id, updated_at }) => !seen.has(id) && timeOr(updated_at, since) >= since,
+    );
     for (const { id } of fresh) seen.add(id);
     const delivered = await findDelivered(fresh, evidence, settings);
     for (const order of fresh) {
@@ -74,18 +82,6 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
     }
   }
   return { findings, ...counts, requests: pace.requests };
-}
-
-async function* ordersOf(
-  { client, since, signal, onProgress }: ReconcileSettings,
-  pace: Pace,
-): AsyncGenerator<Order[], void, undefined> {
-  const options = { perPage: PER_PAGE, onIssues() {}, ...(signal && { signal }) };
-  const pages = pagesOf((page) => pace.run(async () => client.orders.list({ ...options, page })));
-  for await (const { items, page, totalPages } of pages) {
-    yield items.filter(({ updated_at }) => timeOr(updated_at, since) >= since);
-    onProgress({ step: 'orders', done: page, of: totalPages });
-  }
 }
 
 const NOT_DELIVERED: Delivered = { times: 0, wasTakenBack: false };

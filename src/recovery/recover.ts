@@ -1,6 +1,6 @@
 import { ApiError } from '../api/api-error.js';
 import { pause } from '../api/waiting.js';
-import type { Result } from '../outcome.js';
+import type { Rejection, Result } from '../outcome.js';
 import type { Delivery } from '../request/delivery.js';
 import { deleteDisabled, type EndpointState, findEndpoint, recreateEndpoint } from './endpoint.js';
 import { type LogCounts, type Missed, readEntry, readLog } from './missed.js';
@@ -12,7 +12,7 @@ import type { Recovered, RecoveredOutcome } from './recovered.js';
 /** What {@link recover} has found and done. */
 export interface Recovery {
   readonly applied: boolean;
-  /** How many entries of the log there were, by what they mean. */
+  /** How many entries of the log there were, by what they mean. Where orders are compared, `unreadable` has theirs. */
   readonly log: LogCounts;
   readonly endpoint: EndpointState;
   /** In the order in which they were run. */
@@ -54,7 +54,10 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   const sends = endpoint.state === 'enabled';
   const comparesOrders = settings.orders ?? (!sends || endpoint.disabled !== undefined);
   const found = await readLog(settings, pace, { sends, orders: comparesOrders, queued });
-  const unlogged = found.paid ? await findUnlogged(settings, pace, found.paid) : [];
+  const onUnreadable = () => {
+    found.counts.unreadable += 1;
+  };
+  const unlogged = found.paid ? await findUnlogged(settings, pace, found.paid, onUnreadable) : [];
   const missed = [...found.missed.values(), ...unlogged].sort(inOrder);
   const deliveries = await new Running(settings, pace, sends).run(missed);
   const isComplete =
@@ -80,6 +83,8 @@ function inOrder(a: Missed, b: Missed): number {
 
 /** A later change has to wait where one ended so. Where the store is down, all do. */
 const NOT_NOW: readonly RecoveredOutcome[] = ['failed', 'busy'];
+/** What the provider may answer for one entry only. */
+const OF_ONE = ['response_invalid', 'server_failed'];
 /** How often what is busy or unavailable is tried, and how many in a row may be unavailable. */
 const MAX_TRIES = 5;
 const MAX_PAUSE_MS = 10_000;
@@ -92,6 +97,8 @@ class Running {
   readonly #held = new Set<string>();
   /** The store is down: nothing else is tried. */
   #isDown = false;
+  /** The provider has failed at the one before, for minutes. */
+  #hasFailed = false;
 
   constructor(settings: RecoverSettings, pace: Pace, sends: boolean) {
     this.#settings = settings;
@@ -136,19 +143,40 @@ class Running {
       if (one.reason === 'unlogged') {
         if (!receiver.isOncePerOrder()) return 'unsafe';
         const order = await this.#pace.run(() => client.orders.get(one.id, options));
+        this.#hasFailed = false;
         if (!receiver.isPaid(order)) return 'settled';
-        const delivery = await receiver.readOrder(order, urls[0] ?? '');
-        return delivery?.outcome === undefined && delivery ? delivery : 'rejected';
+        return this.#read(one, () => receiver.readOrder(order, urls[0] ?? ''));
       }
       const entry = await this.#pace.run(() => client.webhookLogs.get(one.id, options));
+      this.#hasFailed = false;
+      // Not what was asked for, as out of a cache that does not look at the address.
+      if (entry.id !== one.id) return 'gone';
       const found = await readEntry(entry, this.#settings, this.#sends);
       if (typeof found === 'string') return 'rejected';
       if (!found.missed) return 'settled';
-      const delivery = await found.delivery();
-      return delivery.outcome === undefined ? delivery : 'rejected';
+      return this.#read(one, found.delivery);
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'not_found') return 'gone';
-      throw error;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.code === 'not_found') return 'gone';
+      // It may be about this one alone: the others are not to wait for it.
+      if (this.#hasFailed || !OF_ONE.includes(error.code)) throw error;
+      this.#hasFailed = error.code === 'server_failed';
+      receiver.onError(error, one);
+      return 'failed';
+    }
+  }
+
+  /** What a function of the user's throws ends this one alone, as it does for a webhook. */
+  async #read(
+    about: Missed,
+    read: () => Promise<Delivery | Rejection | undefined>,
+  ): Promise<Delivery | RecoveredOutcome> {
+    try {
+      const delivery = await read();
+      return delivery?.outcome === undefined ? (delivery ?? 'rejected') : 'rejected';
+    } catch (error) {
+      this.#settings.receiver.onError(error, about);
+      return 'failed';
     }
   }
 

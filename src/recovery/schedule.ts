@@ -74,7 +74,14 @@ function every(interval: string, options: ScheduleOptions): Schedule {
   };
 }
 
-function tell({ findings }: Reconciliation): void {
+function tell({ findings, unreadable }: Reconciliation): void {
+  if (unreadable > 0) {
+    writeLine(
+      `reconcile: ${unreadable} of the provider's orders could not be read, and were not looked at: ` +
+        'they have no id, status or e-mail address. Look in the dashboard.',
+      'operate.md#reconciled',
+    );
+  }
   if (findings.length === 0) return;
   const ids = findings
     .slice(0, 10)

@@ -79,10 +79,10 @@ function textOf(thrown: unknown): string {
 /** A question about what somebody has meant who has mistyped a name; nothing where it is like none. */
 export function didYouMean(given: string, names: readonly string[]): string {
   // A name that was cut short is far from the whole one.
-  const [longer, another] = names.filter((name) => given.length > 2 && name.startsWith(given));
-  if (longer !== undefined && another === undefined)
-    return `Did you mean ${JSON.stringify(longer)}? `;
-  const distances = names.map((name) => ({ name, far: distance(given, name) }));
+  const distances = names.map((name) => ({
+    name,
+    far: name.startsWith(given) ? 0 : distance(given, name),
+  }));
   const nearest = distances.reduce((one, other) => (other.far < one.far ? other : one));
   return nearest.far <= 3 ? `Did you mean ${JSON.stringify(nearest.name)}? ` : '';
 }

@@ -90,6 +90,12 @@ export function resource<Required extends Fields, Rest extends Fields>(
   });
 }
 
+/** Whether a record with these issues is none: it cannot do without what does not fit. */
+export function isNone(schema: ResourceSchema<unknown>, issues: readonly Issue[]): boolean {
+  const required = schema[FIELDS]?.required ?? {};
+  return issues.some(({ path }) => path === '' || Object.hasOwn(required, path));
+}
+
 function mayBeMissing(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, z.optional(field)]),

@@ -51,7 +51,7 @@ export function provider(provided: Provided): Client & { readonly asked: string[
       return new Response(null, { status: 204 });
     }
     if (id !== undefined) {
-      const found = all?.find((one) => one.id === id);
+      const found = all?.find((one) => one?.id === id);
       return found ? Response.json(found) : Response.json({ message: 'None.' }, { status: 404 });
     }
     const size = Number(searchParams.get('per_page') ?? 20);

@@ -159,7 +159,7 @@ describe('a schedule', () => {
     const { schedule } = begin({ logs: [], orders });
     await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
     await schedule.stop();
-    expect(lines[0]).toMatch(/do not agree on 12 orders: .*ord_9 \(not_delivered\), …\./);
+    expect(lines[0]).toMatch(/do not agree on 12 orders: .*ord_9 \(not_delivered: unlogged\), …\./);
     expect(lines[0]).not.toContain('ord_10');
   });
 

@@ -15,7 +15,7 @@ export function adviceOn(
     }),
     ...(log.unreadable > 0
       ? [
-          `${log.unreadable} unreadable: no entry of a log, or your receiver's unwrap, keyBy or secret function threw at it. Look in the dashboard.`,
+          `${log.unreadable} unreadable: no entry of a log, or no order, or your receiver's unwrap, keyBy or secret function threw at it, as stderr says. Look in the dashboard.`,
         ]
       : []),
     ...(log.unknownShop > 0
@@ -59,7 +59,8 @@ const ENDPOINT: Readonly<
 
 /** In the order in which a person should read them. */
 const LEFT: Partial<Readonly<Record<RecoveredOutcome, string>>> = {
-  failed: 'a handler threw. stderr says why; mend it, and run this again.',
+  failed:
+    'a handler threw, or another function of yours, or the provider failed at it. stderr says why; mend it, and run this again.',
   held: 'an earlier change of the same order has failed. They run once that one is done.',
   parked:
     'kept for a person. npx storefront-webhooks dead list <store> shows them, or your onInvalid has them.',

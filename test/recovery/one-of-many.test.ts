@@ -1,0 +1,198 @@
+import { createReceiver, type Hooks, type ReceiverOptions } from 'storefront-webhooks';
+import { type Recovery, reconcile } from 'storefront-webhooks/recovery';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+import {
+  ENDPOINT,
+  type Entry,
+  entry,
+  NOW,
+  type Provided,
+  paid,
+  provider,
+  recoverFrom,
+  URL,
+} from './provider.js';
+
+afterEach(() => void vi.useRealTimers());
+
+/** A shop that counts what it has delivered, and what it was told of. */
+function open(options: Partial<Omit<ReceiverOptions, 'events'>> = {}, events = {}) {
+  const delivered: string[] = [];
+  const told: string[] = [];
+  const onError: Hooks['onError'] = (error, { id }) => void told.push(`${id}: ${error}`);
+  const hooks: Hooks = { onError, onRejected() {} };
+  const settings = { secret: SECRET, store: durableStore(), hooks, ...options, events };
+  const receiver = createReceiver<Record<never, never>>(settings).on(
+    'order:paid',
+    ({ payload: { id } }) => void delivered.push(id),
+    { name: 'deliver', oncePer: ({ id }) => id },
+  );
+  return { receiver, delivered, told };
+}
+
+const orders = ({ deliveries }: Recovery) =>
+  deliveries.map(({ recordId, outcome }) => `${recordId} ${outcome}`);
+
+function throwAtTwo<Id>(id: Id): Id {
+  if (id === 'ord_2') throw new Error('boom');
+  return id;
+}
+
+const three = () => [entry(1), entry(2), entry(3)];
+
+describe('one delivery of many holds up no other', () => {
+  const schema = {
+    '~standard': {
+      ...{ version: 1, vendor: 'test' },
+      validate(value: { id: string }) {
+        throwAtTwo(value.id);
+        return { value };
+      },
+    },
+  };
+  test.each([
+    ['keyBy throws', open({ keyBy: ({ id }) => `${throwAtTwo(id)}` })],
+    ['a schema throws', open({}, { 'order:paid': schema })],
+  ])('at which %s', async (_, shop) => {
+    const recovery = await recoverFrom({ logs: three() }, shop);
+    expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 failed', 'ord_3 handled']);
+    expect(recovery.complete).toBe(false);
+    expect(shop.delivered).toEqual(['ord_1', 'ord_3']);
+    expect(shop.told).toEqual(['whl_2: Error: boom']);
+  });
+
+  test.each([
+    [
+      'unwrap',
+      open({
+        unwrap: (payload) => ({
+          event: 'order:paid',
+          payload: { ...payload, id: throwAtTwo(payload.id) },
+        }),
+      }),
+    ],
+    [
+      'the secret function',
+      open({
+        secret: ({ url = '' }) => ({
+          secret: SECRET,
+          scope: throwAtTwo(url.replace('/webhooks?', '')),
+        }),
+      }),
+    ],
+  ])('at which %s throws while the log is read, and it is told', async (_, shop) => {
+    const logs = three().map((one) => ({
+      ...one,
+      url: `${URL}?${(one.payload as { id: string }).id}`,
+    }));
+    const recovery = await recoverFrom({ logs }, shop);
+    expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_3 handled']);
+    expect([recovery.log.unreadable, recovery.complete]).toEqual([1, false]);
+    expect(new Set(shop.told)).toEqual(new Set(['whl_2: Error: boom']));
+  });
+
+  test('that is nested deeper than a stack is high, and is delivered itself', async () => {
+    const deep = JSON.parse(`${'['.repeat(20_000)}1${']'.repeat(20_000)}`);
+    const shop = open();
+    // The provider of these tests cannot write it, and need not: its client gives what was parsed.
+    const one = entry(2, { payload: { ...paid(2), custom: deep } });
+    const client = provider({ logs: [entry(1), entry(3)] });
+    const list = client.webhookLogs.list.bind(client.webhookLogs);
+    const get = client.webhookLogs.get.bind(client.webhookLogs);
+    Object.assign(client.webhookLogs, {
+      list: async () => {
+        const page = await list({ page: 1 });
+        return { ...page, items: [...page.items, one] };
+      },
+      get: async (id: string) => (id === 'whl_2' ? one : get(id)),
+    });
+    const recovery = await recoverFrom({ logs: [] }, shop, { client });
+    expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 handled', 'ord_3 handled']);
+    expect(shop.delivered).toEqual(['ord_1', 'ord_2', 'ord_3']);
+  });
+
+  test('that the provider gives no more as an entry', async () => {
+    const shop = open();
+    const onRequest = (path: string) =>
+      path.endsWith('whl_2') ? Response.json({ ...entry(2), payload: null }) : undefined;
+    const recovery = await recoverFrom({ logs: three(), onRequest }, shop);
+    expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 failed', 'ord_3 handled']);
+    expect(shop.told).toEqual([expect.stringMatching(/^whl_2: ApiError: .*payload/)]);
+  });
+
+  test('for which the provider gives another one', async () => {
+    const shop = open();
+    const onRequest = (path: string) =>
+      path.endsWith('whl_2') ? Response.json(entry(3)) : undefined;
+    const recovery = await recoverFrom({ logs: three(), onRequest }, shop);
+    expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 gone', 'ord_3 handled']);
+    expect(recovery.complete).toBe(false);
+  });
+
+  /** A provider that fails at these, however often it is asked. */
+  function failingAt(...ids: string[]): Provided {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const isOne = (path: string) => ids.some((id) => path.endsWith(id));
+    return {
+      logs: [...three(), entry(4)],
+      onRequest: (path) =>
+        isOne(path) ? Response.json({ message: 'Oh.' }, { status: 500 }) : undefined,
+    };
+  }
+  const HOUR_MS = 60 * 60_000;
+
+  test('at which the provider fails for minutes', async () => {
+    const shop = open();
+    const recovering = recoverFrom(failingAt('whl_1', 'whl_3'), shop);
+    await vi.advanceTimersByTimeAsync(HOUR_MS);
+    expect(orders(await recovering)).toEqual([
+      'ord_1 failed',
+      'ord_2 handled',
+      'ord_3 failed',
+      'ord_4 handled',
+    ]);
+    expect(shop.told).toEqual([
+      expect.stringMatching(/^whl_1: ApiError: Oh/),
+      expect.stringMatching(/^whl_3: ApiError: Oh/),
+    ]);
+  });
+
+  test('but two in a row at which it fails are the provider that is down', async () => {
+    const recovering = recoverFrom(failingAt('whl_2', 'whl_3'), open());
+    const ended = expect(recovering).rejects.toMatchObject({ code: 'server_failed' });
+    await vi.advanceTimersByTimeAsync(HOUR_MS);
+    await ended;
+  });
+});
+
+describe('orders that are none', () => {
+  const none = [null, 'order', paid(5, { id: 5 }), paid(6, { email: null })] as unknown as Entry[];
+
+  test('are counted by recover, and nothing is complete', async () => {
+    const shop = open();
+    const provided = { logs: [], orders: [...none, paid(1)], endpoints: [ENDPOINT] };
+    const recovery = await recoverFrom(provided, shop, { orders: true });
+    expect(orders(recovery)).toEqual(['ord_1 handled']);
+    expect([recovery.log.unreadable, recovery.complete]).toEqual([4, false]);
+  });
+
+  test('are counted by reconcile, and told on a schedule', async () => {
+    const lines: string[] = [];
+    vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(line));
+    const client = provider({ logs: [], orders: [...none, paid(1, { currency: 5 })] });
+    const options = { receiver: open().receiver, client, url: URL, delivered: () => ['ord_1'] };
+    const fast = { perSecond: Number.POSITIVE_INFINITY };
+    const { unreadable, orders, findings } = await reconcile({ ...options, ...fast, now: NOW });
+    expect([unreadable, orders, findings]).toEqual([4, 1, []]);
+    const since = new Date(0);
+    const schedule = reconcile.every('1s', { ...options, ...fast, since });
+    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
+    await schedule.stop();
+    vi.restoreAllMocks();
+    expect(lines[0]).toMatch(
+      /reconcile: 4 of the provider's orders could not be read.*#reconciled/,
+    );
+  });
+});
