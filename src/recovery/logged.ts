@@ -1,5 +1,5 @@
 import { parseAddress } from '../address.js';
-import type { Rejection, Result } from '../outcome.js';
+import type { Outcome, Rejection, Result } from '../outcome.js';
 import { chooseRoutes } from '../process/choosing.js';
 import { keyOfEffect } from '../process/effect.js';
 import type { Inside } from '../process/inside.js';
@@ -19,7 +19,7 @@ import type { UnfinishedState } from '../stores/store.js';
 
 /**
  * Whose answer an entry of the log has. `own`: of a receiver with this secret, for this delivery. `edited`: of
- * one, for the delivery of this id while it said something else. `foreign`: anybody's.
+ * one, for the delivery of this id while it said something else. `foreign`: anybody's, or one that was no success.
  */
 export type AnsweredBy = 'own' | 'edited' | 'foreign';
 
@@ -120,10 +120,14 @@ async function readLogged(
   if (!receipt || !isGenuine(receipt, known.id, shop.secrets)) {
     return { ...about, answeredBy: 'foreign' };
   }
+  // A 2xx that stands over it is somebody else's, such as of a proxy that hides errors.
+  if (NO_SUCCESS.includes(receipt.outcome)) return { ...about, answeredBy: 'foreign', receipt };
   const key = deliveryKey(settings.keyBy, { ...known, content }, parts.record);
   const isOwn = key === receipt.key || isKnownByBytes(await delivery());
   return { ...about, answeredBy: isOwn ? 'own' : 'edited', receipt };
 }
+
+const NO_SUCCESS: readonly Outcome[] = ['rejected', 'failed', 'busy', 'unavailable'];
 
 /** One that does not fit its event is known by its bytes, which the log does not have. */
 function isKnownByBytes(delivery: Delivery | Rejection): boolean {

@@ -1,11 +1,14 @@
 import { createReceiver } from 'storefront-webhooks';
 import { describe, expect, test } from 'vitest';
+import { OUTCOMES } from '../../src/outcome.js';
+import { writeReceipt } from '../../src/request/receipt.js';
 import { deliver, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import {
   ago,
   answered,
   DAY,
+  type Entry,
   entry,
   MINUTE,
   openShop,
@@ -28,6 +31,35 @@ describe('an entry of the log', () => {
     const shop = openShop({ store });
     await recoverFrom({ logs: [failed] }, shop);
     expect(shop.delivered).toEqual(['ord_1']);
+  });
+
+  test('that the receiver has failed at is missed, though a proxy has made a 200 of it', async () => {
+    const store = durableStore();
+    let isOpen = false;
+    const shop = openShop({ store });
+    shop.receiver.on(
+      'order:paid',
+      () => (isOpen ? undefined : Promise.reject(new Error('closed'))),
+      {
+        name: 'stamp',
+      },
+    );
+    const failed: Entry = { ...(await answered(shop, entry(1))), response_code: 200 };
+    expect(failed.response).toContain('v1.failed.');
+    isOpen = true;
+    const { deliveries } = await recoverFrom({ logs: [failed] }, shop);
+    expect(deliveries).toMatchObject([{ reason: 'foreign', outcome: 'handled' }]);
+    expect(shop.delivered).toEqual(['ord_1']);
+  });
+
+  test.each(OUTCOMES)('that was answered %s, and is a 200 in the log', async (outcome) => {
+    const shop = openShop({ store: durableStore(() => ({ isDone: async () => true })) });
+    const answer = await answered(shop, entry(1));
+    const key = /v1\.handled\.\d+\.([0-9a-f]{64})/.exec(`${answer.response}`)?.[1] ?? '';
+    const response = writeReceipt({ key, id: 'whl_1' }, outcome, SECRET);
+    const { log } = await recoverFrom({ logs: [entry(1, { response, response_code: 200 })] }, shop);
+    const isBad = ['rejected', 'failed', 'busy', 'unavailable'].includes(outcome);
+    expect(log).toMatchObject(isBad ? { foreign: 1, done: 0 } : { foreign: 0, done: 1 });
   });
 
   test('of an address of the receiver is found among those of others', async () => {
