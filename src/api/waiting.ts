@@ -36,10 +36,16 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      },
+      Math.min(ms, MAX_MS),
+    );
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
+
+/** The most that a timer takes: it would fire at once for more. */
+const MAX_MS = 2 ** 31 - 1;

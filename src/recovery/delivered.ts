@@ -35,7 +35,10 @@ async function findByEffects(
   const known = await Promise.all(
     orders.map(async (order) => {
       const found = evidence.get(order.id);
-      const deliveries = found?.deliveries ?? (await unloggedEffects(order, settings));
+      // What the log tells of it may be another event only.
+      const deliveries = found?.standing
+        ? found.deliveries
+        : await unloggedEffects(order, settings);
       return { id: order.id, evidence: found, deliveries };
     }),
   );

@@ -35,8 +35,8 @@ export async function gatherEvidence(
   const found = new Map<string, Evidence>();
   await untilSettled(
     () => found.size,
-    async () => {
-      for await (const entry of entriesOf(settings, pace, () => {})) {
+    async (seen) => {
+      for await (const entry of entriesOf(settings, pace, seen, () => {})) {
         const read = await readEntry(entry, settings, true);
         if (typeof read === 'string' || read.recordId === undefined) continue;
         if (!read.event.startsWith('order:')) continue;
@@ -59,7 +59,8 @@ async function note(
   if (event === 'order:paid') {
     if (isHandled && key !== undefined) evidence.handled.add(key);
     evidence.wasTaken ||= outcome === 'duplicate' || (outcome === 'queued' && standing === 'done');
-    evidence.standing = standing;
+    // The newest are first.
+    evidence.standing ??= standing;
     if (ledger || !isHandled) {
       const effects = await effectsOf(delivery, receiver, key);
       for (const [one, its] of effects) evidence.deliveries.set(one, its);

@@ -46,6 +46,8 @@ export interface Recovering {
   readonly durable: boolean;
   /** Whether the order is in a state that means paid. */
   isPaid(order: Order): boolean;
+  /** Whether it finds its shop by the address that was sent to. */
+  readonly findsShop: boolean;
   /** Whether what handles an order that is paid does it once per order, whatever delivery says so. */
   isOncePerOrder(): boolean;
   /**
@@ -61,8 +63,8 @@ export interface Recovering {
    * throw.
    */
   effectsOf(delivery: Delivery): readonly Effect[];
-  /** Whether it has any handler: the receiver in front of a queue may have none. */
-  readonly handlesAny: boolean;
+  /** Whether it stands in front of a queue and has no handlers: the worker's receiver has them. */
+  readonly isFront: boolean;
   /** Which of these keys the store says are done; `undefined` where it cannot say. */
   findDone(keys: readonly string[]): Promise<readonly string[] | undefined>;
   /** What the store keeps for a person: the ids of orders, by how their deliveries stand. */
@@ -81,15 +83,16 @@ export interface Recovering {
 const PAID = 'order:paid';
 
 export function toRecovering({ settings, processing, process }: Inside): Recovering {
-  const { keepMs, store, keyBy, paidStatuses } = settings;
+  const { keepMs, store, paidStatuses } = settings;
   return {
     keepMs,
     durable: store.durable,
     isPaid: ({ status }) => findUnpaid(status, paidStatuses) === undefined,
-    isOncePerOrder: () => typeof keyBy === 'function' || processing.router.isOncePer(PAID),
+    isOncePerOrder: () => processing.router.isOncePer(PAID),
+    findsShop: settings.secretSource.asksRequest,
     read: (entry) => readLogged(entry, settings),
     readOrder: (order, url) => readPaidOrder(order, url, settings),
-    handlesAny: processing.router.handled !== '',
+    isFront: settings.queue !== undefined && processing.router.handled === '',
     effectsOf: (delivery) => effectsOf(processing.router, delivery, paidStatuses),
     findDone: (keys) => findDone(settings, keys),
     unfinished: () => findUnfinished(settings),
@@ -115,11 +118,12 @@ async function readLogged(
   const delivery = () => readTold(told, shop, settings);
   const about = { event: parts.event ?? event, record: parts.record, delivery };
   const content = contentOf(parts.record, NO_BYTES);
-  const known = { scope: shop.scope, id: parts.id ?? contentId(content), event: about.event };
   const receipt = receiptOf(entry);
-  if (!receipt || !isGenuine(receipt, known.id, shop.secrets)) {
-    return { ...about, answeredBy: 'foreign' };
-  }
+  // Where the header that names it was lost on its way, the receiver knew the delivery by its content.
+  const ids = [parts.id ?? id, contentId(content)];
+  const knownId = receipt && ids.find((one) => isGenuine(receipt, one, shop.secrets));
+  if (!receipt || knownId === undefined) return { ...about, answeredBy: 'foreign' };
+  const known = { scope: shop.scope, id: knownId, event: about.event };
   // A 2xx that stands over it is somebody else's, such as of a proxy that hides errors.
   if (NO_SUCCESS.includes(receipt.outcome)) return { ...about, answeredBy: 'foreign', receipt };
   const key = deliveryKey(settings.keyBy, { ...known, content }, parts.record);

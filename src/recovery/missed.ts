@@ -60,12 +60,12 @@ export async function readLog(
   let counts = noCounts();
   await untilSettled(
     () => missed.size,
-    async () => {
+    async (seen) => {
       counts = noCounts();
       const onUnreadable = () => {
         counts.unreadable += 1;
       };
-      for await (const entry of entriesOf(settings, pace, onUnreadable)) {
+      for await (const entry of entriesOf(settings, pace, seen, onUnreadable)) {
         const found = await readEntry(entry, settings, sends);
         if (typeof found === 'string') {
           counts[found] += 1;
@@ -146,9 +146,9 @@ async function standingInQueue(
 
 async function isHandled(
   { delivery }: LoggedDelivery,
-  { handlesAny, effectsOf }: Recovering,
+  { isFront, effectsOf }: Recovering,
 ): Promise<boolean> {
-  if (!handlesAny) return true;
+  if (isFront) return true;
   try {
     const read = await delivery();
     return read.outcome === undefined && effectsOf(read).length > 0;

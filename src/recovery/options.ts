@@ -24,8 +24,8 @@ export interface RecoverOptions extends SourceOptions {
   recreateEndpoint?: boolean;
   /**
    * Compares the paid orders as well, and runs those of which the log says nothing, as while the endpoint was
-   * disabled. Runs them only where each handler of `order:paid` has an `oncePer`, or `keyBy` is a function: else
-   * a delivery that comes later would do it again. Default: where the endpoint is disabled or missing.
+   * disabled. Runs them only where each handler of `order:paid` has an `oncePer`, and one `url` is given to a receiver
+   * with a `secret` function: else a delivery that comes later would do it again. Default: where the endpoint is disabled or missing.
    */
   orders?: boolean;
   /**
@@ -64,6 +64,11 @@ export function readRecoverOptions(options: RecoverOptions): RecoverSettings {
   }
   checks.check(!recreateEndpoint || apply, 'recreateEndpoint', 'given with { apply: true }');
   const { receiver, now, since } = source;
+  checks.check(
+    !receiver.isFront,
+    'receiver',
+    "the one of the queue's worker, which has the handlers",
+  );
   if (!receiver.durable) {
     throw new UsageError(
       'option_invalid',

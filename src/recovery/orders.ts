@@ -1,6 +1,7 @@
 import type { Issue } from '../schemas/issue.js';
 import { type Order, orderSchema } from '../schemas/order.js';
 import { isNone } from '../schemas/resource.js';
+import { type Sequence, untilSettled } from './entries.js';
 import { type Missed, moneyOf, timeOr } from './missed.js';
 import type { Pace } from './pace.js';
 import { PER_PAGE, pagesOf } from './paging.js';
@@ -9,11 +10,13 @@ import type { SourceSettings } from './source.js';
 /**
  * The provider's orders, page by page.
  *
+ * @param seen - Told of each order.
  * @param onUnreadable - Told of what is no order of the specification.
  */
 export async function* orderPages(
   { client, signal, onProgress }: SourceSettings,
   pace: Pace,
+  seen: Sequence,
   onUnreadable: () => void,
 ): AsyncGenerator<readonly Order[], void, undefined> {
   const options = {
@@ -25,6 +28,7 @@ export async function* orderPages(
   };
   const pages = pagesOf((page) => pace.run(async () => client.orders.list({ ...options, page })));
   for await (const { items, page, totalPages } of pages) {
+    for (const { id } of items) seen.add(id);
     yield items;
     onProgress({ step: 'orders', done: page, of: totalPages });
   }
@@ -34,24 +38,33 @@ export async function* orderPages(
  * Reads the orders for those that are paid and of which the log tells nothing, as while the endpoint was
  * disabled.
  *
- * @param onUnreadable - Told of what is no order.
+ * @returns Those, and how many records are no order.
  */
 export async function findUnlogged(
   settings: SourceSettings,
   pace: Pace,
   logged: ReadonlySet<string>,
-  onUnreadable: () => void,
-): Promise<Missed[]> {
+): Promise<{ readonly unlogged: readonly Missed[]; readonly unreadable: number }> {
   const { since, now, receiver } = settings;
   const unlogged = new Map<string, Missed>();
-  for await (const orders of orderPages(settings, pace, onUnreadable)) {
-    for (const order of orders) {
-      const at = timeOr(order.updated_at, timeOr(order.created_at, now));
-      if (at < since || logged.has(order.id) || !receiver.isPaid(order)) continue;
-      unlogged.set(order.id, toMissed(order, at));
-    }
-  }
-  return [...unlogged.values()];
+  let unreadable = 0;
+  await untilSettled(
+    () => unlogged.size,
+    async (seen) => {
+      unreadable = 0;
+      const onUnreadable = () => {
+        unreadable += 1;
+      };
+      for await (const orders of orderPages(settings, pace, seen, onUnreadable)) {
+        for (const order of orders) {
+          const at = timeOr(order.updated_at, timeOr(order.created_at, now));
+          if (at < since || logged.has(order.id) || !receiver.isPaid(order)) continue;
+          unlogged.set(order.id, toMissed(order, at));
+        }
+      }
+    },
+  );
+  return { unlogged: [...unlogged.values()], unreadable };
 }
 
 function toMissed(order: Order, at: number): Missed {

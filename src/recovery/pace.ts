@@ -3,7 +3,13 @@ import { pause } from '../api/waiting.js';
 import type { SourceSettings } from './source.js';
 
 /** Which refusals mean: later. Everything else is the same the next time. */
-const LATER = ['rate_limited', 'unavailable', 'timed_out', 'unreachable', 'server_failed'];
+export const LATER: readonly string[] = [
+  'rate_limited',
+  'unavailable',
+  'timed_out',
+  'unreachable',
+  'server_failed',
+];
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 /** So often in a row, beside the client's own retries: some five minutes. */
@@ -27,9 +33,10 @@ export class Pace {
   /**
    * Makes a request when its turn has come, and again while the provider cannot answer now.
    *
+   * @param tries - How often in all.
    * @throws {ApiError} What the provider refuses for good, or goes on refusing.
    */
-  async run<Result>(request: () => Promise<Result>): Promise<Result> {
+  async run<Result>(request: () => Promise<Result>, tries = MAX_TRIES): Promise<Result> {
     for (let tried = 1; ; tried++) {
       await this.#turn();
       try {
@@ -37,7 +44,7 @@ export class Pace {
         return await request();
       } catch (error) {
         const isLater = error instanceof ApiError && LATER.includes(error.code);
-        if (!isLater || tried === MAX_TRIES) throw error;
+        if (!isLater || tried === tries) throw error;
         this.#onProgress({ step: 'waiting', done: tried, of: MAX_TRIES });
         const grown = Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), MAX_PAUSE_MS);
         await pause(Math.max(grown, error.retryAfterMs ?? 0), this.#signal);

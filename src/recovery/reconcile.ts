@@ -1,6 +1,7 @@
 import type { Order, OrderStatus } from '../schemas/order.js';
 import type { UnfinishedState } from '../stores/store.js';
 import { type Delivered, findDelivered } from './delivered.js';
+import { untilSettled } from './entries.js';
 import { gatherEvidence } from './evidence.js';
 import { moneyOf, timeOr } from './missed.js';
 import { orderPages } from './orders.js';
@@ -61,26 +62,32 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const counts = { orders: 0, paid: 0, delivered: 0, young: 0, unreadable: 0 };
   const seen = new Set<string>();
   const { since } = settings;
-  const onUnreadable = () => {
-    counts.unreadable += 1;
-  };
-  for await (const orders of orderPages(settings, pace, onUnreadable)) {
-    const fresh = orders.filter(
-      ({ id, updated_at }) => !seen.has(id) && timeOr(updated_at, since) >= since,
-    );
-    for (const { id } of fresh) seen.add(id);
-    const delivered = await findDelivered(fresh, evidence, settings);
-    for (const order of fresh) {
-      const { id } = order;
-      const its = delivered.get(id) ?? NOT_DELIVERED;
-      counts.orders += 1;
-      counts.paid += settings.receiver.isPaid(order) ? 1 : 0;
-      counts.delivered += its.times > 0 ? 1 : 0;
-      counts.young += isYoung(order, settings) ? 1 : 0;
-      const because = unfinished.get(id) ?? evidence.get(id)?.standing ?? 'unlogged';
-      findings.push(...judge(order, its, because, settings));
-    }
-  }
+  await untilSettled(
+    () => seen.size,
+    async (sequence) => {
+      counts.unreadable = 0;
+      const onUnreadable = () => {
+        counts.unreadable += 1;
+      };
+      for await (const orders of orderPages(settings, pace, sequence, onUnreadable)) {
+        const fresh = orders.filter(
+          ({ id, updated_at }) => !seen.has(id) && timeOr(updated_at, since) >= since,
+        );
+        for (const { id } of fresh) seen.add(id);
+        const delivered = await findDelivered(fresh, evidence, settings);
+        for (const order of fresh) {
+          const { id } = order;
+          const its = delivered.get(id) ?? NOT_DELIVERED;
+          counts.orders += 1;
+          counts.paid += settings.receiver.isPaid(order) ? 1 : 0;
+          counts.delivered += its.times > 0 ? 1 : 0;
+          counts.young += isYoung(order, settings) ? 1 : 0;
+          const because = unfinished.get(id) ?? evidence.get(id)?.standing ?? 'unlogged';
+          findings.push(...judge(order, its, because, settings));
+        }
+      }
+    },
+  );
   return { findings, ...counts, requests: pace.requests };
 }
 

@@ -6,7 +6,8 @@ import { deleteDisabled, type EndpointState, findEndpoint, recreateEndpoint } fr
 import { type LogCounts, type Missed, readEntry, readLog } from './missed.js';
 import { type RecoverOptions, type RecoverSettings, readRecoverOptions } from './options.js';
 import { findUnlogged } from './orders.js';
-import { Pace } from './pace.js';
+import { LATER, Pace } from './pace.js';
+import { PER_PAGE } from './paging.js';
 import type { Recovered, RecoveredOutcome } from './recovered.js';
 
 /** What {@link recover} has found and done. */
@@ -45,30 +46,32 @@ export interface Recovery {
  */
 export async function recover(options: RecoverOptions): Promise<Recovery> {
   const settings = readRecoverOptions(options);
-  const { queued } = settings;
+  const { apply, queued } = settings;
   const pace = new Pace(settings);
-  const endpoint = await findEndpoint(settings, pace);
+  const found = await findEndpoint(settings, pace);
   // First: what is paid from now on is told to the new one. The old one goes last, so that who is killed in
-  // between sees that orders are still to be compared.
-  if (settings.recreateEndpoint) await recreateEndpoint(endpoint, settings, pace);
-  const sends = endpoint.state === 'enabled';
-  const comparesOrders = settings.orders ?? (!sends || endpoint.disabled !== undefined);
-  const found = await readLog(settings, pace, { sends, orders: comparesOrders, queued });
-  const onUnreadable = () => {
-    found.counts.unreadable += 1;
-  };
-  const unlogged = found.paid ? await findUnlogged(settings, pace, found.paid, onUnreadable) : [];
-  const missed = [...found.missed.values(), ...unlogged].sort(inOrder);
+  // between sees that orders are still to be compared, and that no retry of the old one comes.
+  const endpoint = settings.recreateEndpoint
+    ? await recreateEndpoint(found, settings, pace)
+    : found;
+  const sends = found.state === 'enabled' && found.disabled.length === 0;
+  const comparesOrders = settings.orders ?? !sends;
+  const log = await readLog(settings, pace, { sends, orders: comparesOrders, queued });
+  const { unlogged, unreadable } = log.paid
+    ? await findUnlogged(settings, pace, log.paid)
+    : { unlogged: [], unreadable: 0 };
+  const counts = { ...log.counts, unreadable: log.counts.unreadable + unreadable };
+  const missed = [...log.missed.values(), ...unlogged].sort(inOrder);
   const deliveries = await new Running(settings, pace, sends).run(missed);
   const isComplete =
     deliveries.every(({ outcome }) => DONE.includes(outcome)) &&
-    found.counts.unreadable + found.counts.unknownShop === 0;
+    counts.unreadable + counts.unknownShop === 0;
   if (settings.recreateEndpoint && isComplete) await deleteDisabled(endpoint, settings, pace);
-  const isSent = sends || (settings.recreateEndpoint && endpoint.disabled !== undefined);
+  const isSent = endpoint.state === 'enabled';
   return {
-    applied: settings.apply,
-    log: found.counts,
-    endpoint: isSent && !sends ? 'recreated' : endpoint.state,
+    applied: apply,
+    log: counts,
+    endpoint: isSent && found.state === 'disabled' ? 'recreated' : endpoint.state,
     deliveries,
     complete: isComplete && isSent,
     requests: pace.requests,
@@ -83,10 +86,11 @@ function inOrder(a: Missed, b: Missed): number {
 
 /** A later change has to wait where one ended so. Where the store is down, all do. */
 const NOT_NOW: readonly RecoveredOutcome[] = ['failed', 'busy'];
-/** What the provider may answer for one entry only. */
-const OF_ONE = ['response_invalid', 'server_failed'];
 /** How often what is busy or unavailable is tried, and how many in a row may be unavailable. */
 const MAX_TRIES = 5;
+const MAX_UNAVAILABLE = 3;
+/** How often the provider is asked for one, before it is asked whether it answers at all. */
+const MAX_ASKED = 3;
 const MAX_PAUSE_MS = 10_000;
 
 /** Runs what was missed, one after the other. */
@@ -95,10 +99,8 @@ class Running {
   readonly #pace: Pace;
   readonly #sends: boolean;
   readonly #held = new Set<string>();
-  /** The store is down: nothing else is tried. */
-  #isDown = false;
-  /** The provider has failed at the one before, for minutes. */
-  #hasFailed = false;
+  /** How many in a row were unavailable: once the store is down, nothing else is tried. */
+  #unavailable = 0;
 
   constructor(settings: RecoverSettings, pace: Pace, sends: boolean) {
     this.#settings = settings;
@@ -124,12 +126,12 @@ class Running {
   }
 
   #list({ reason }: Missed): RecoveredOutcome {
-    const isUnsafe = reason === 'unlogged' && !this.#settings.receiver.isOncePerOrder();
+    const isUnsafe = reason === 'unlogged' && !this.#isSafe();
     return isUnsafe ? 'unsafe' : 'listed';
   }
 
   async #runOne(one: Missed): Promise<RecoveredOutcome> {
-    if (this.#isDown) return 'unavailable';
+    if (this.#unavailable === MAX_UNAVAILABLE) return 'unavailable';
     if (one.recordId !== undefined && this.#held.has(one.recordId)) return 'held';
     // Somebody may have done it since it was read: the provider, by a retry, or another recovery.
     const now = await this.#findNow(one);
@@ -141,29 +143,53 @@ class Running {
     const options = { onIssues() {}, ...(signal && { signal }) };
     try {
       if (one.reason === 'unlogged') {
-        if (!receiver.isOncePerOrder()) return 'unsafe';
-        const order = await this.#pace.run(() => client.orders.get(one.id, options));
-        this.#hasFailed = false;
+        if (!this.#isSafe()) return 'unsafe';
+        const order = await this.#ask(() => client.orders.get(one.id, options));
+        if (order.id !== one.id) return 'gone';
         if (!receiver.isPaid(order)) return 'settled';
         return this.#read(one, () => receiver.readOrder(order, urls[0] ?? ''));
       }
-      const entry = await this.#pace.run(() => client.webhookLogs.get(one.id, options));
-      this.#hasFailed = false;
+      const entry = await this.#ask(() => client.webhookLogs.get(one.id, options));
       // Not what was asked for, as out of a cache that does not look at the address.
       if (entry.id !== one.id) return 'gone';
       const found = await readEntry(entry, this.#settings, this.#sends);
       if (typeof found === 'string') return 'rejected';
+      if (found.event !== one.event || found.recordId !== one.recordId) return 'gone';
       if (!found.missed) return 'settled';
       return this.#read(one, found.delivery);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.code === 'not_found') return 'gone';
-      // It may be about this one alone: the others are not to wait for it.
-      if (this.#hasFailed || !OF_ONE.includes(error.code)) throw error;
-      this.#hasFailed = error.code === 'server_failed';
+      signal?.throwIfAborted();
+      if (error instanceof ApiError && error.code === 'not_found') return 'gone';
+      // It may be about this one alone: then the others are not to wait for it.
+      if (error instanceof ApiError) await this.#askForAny();
       receiver.onError(error, one);
       return 'failed';
     }
+  }
+
+  /** Asks for one, and once more where that fails and the provider answers to others. */
+  async #ask<Found>(request: () => Promise<Found>): Promise<Found> {
+    try {
+      return await this.#pace.run(request, MAX_ASKED);
+    } catch (error) {
+      if (!(error instanceof ApiError && LATER.includes(error.code))) throw error;
+      await this.#askForAny();
+      return this.#pace.run(request, MAX_ASKED);
+    }
+  }
+
+  /** Waits until the provider answers at all. */
+  async #askForAny(): Promise<void> {
+    const { client, signal } = this.#settings;
+    const options = { onIssues() {}, ...(signal && { signal }) };
+    await this.#pace.run(async () => client.webhookLogs.list({ ...options, perPage: PER_PAGE }));
+  }
+
+  /** Whether an order that no log tells of can be run: what tells of it later must not deliver it again. */
+  #isSafe(): boolean {
+    const { receiver, urls } = this.#settings;
+    // Of several shops, nobody says whose it is.
+    return receiver.isOncePerOrder() && !(receiver.findsShop && urls.length > 1);
   }
 
   /** What a function of the user's throws ends this one alone, as it does for a webhook. */
@@ -186,11 +212,11 @@ class Running {
     for (let tried = 1; ; tried++) {
       result = await receiver.process(delivery);
       if (result.outcome !== 'busy' && result.outcome !== 'unavailable') break;
-      if (tried === MAX_TRIES) break;
+      if (tried === MAX_TRIES || this.#unavailable > 0) break;
       const { retryAfterMs = 500 } = result;
       await pause(Math.min(Math.max(retryAfterMs, 100 * 2 ** tried), MAX_PAUSE_MS), signal);
     }
-    this.#isDown = result.outcome === 'unavailable';
+    this.#unavailable = result.outcome === 'unavailable' ? this.#unavailable + 1 : 0;
     return result.outcome === 'queued' ? 'handled' : result.outcome;
   }
 }

@@ -14,6 +14,7 @@ import {
   paid,
   provider,
   recoverFrom,
+  URL,
 } from './provider.js';
 
 const disabled = { ...ENDPOINT, enabled: false };
@@ -74,6 +75,81 @@ describe('the endpoint', () => {
     expect(provided.endpoints).toMatchObject([{ events, enabled: true }]);
   });
 
+  test('of each address is looked at and made anew by itself', async () => {
+    const other = {
+      ...ENDPOINT,
+      id: 'ep_other',
+      url: 'https://shop.example/other',
+      enabled: false,
+    };
+    const url = [URL, other.url];
+    const one: Provided = { logs: [], endpoints: [ENDPOINT, other] };
+    const seen = await recoverFrom(one, openShop(), { url });
+    expect(seen).toMatchObject({ endpoint: 'disabled', complete: false });
+    const made = await recoverFrom(one, openShop(), { url, recreateEndpoint: true });
+    expect(made).toMatchObject({ endpoint: 'recreated', complete: true });
+    expect(one.endpoints?.map((each) => [each.url, each.enabled])).toEqual([
+      [other.url, true],
+      [URL, true],
+    ]);
+    const both: Provided = { logs: [], endpoints: [disabled, other] };
+    await recoverFrom(both, openShop(), { url, recreateEndpoint: true });
+    expect(both.endpoints?.map((each) => [each.url, each.enabled])).toEqual([
+      [other.url, true],
+      [URL, true],
+    ]);
+  });
+
+  test('is no other one for other events, or for an address with another query', async () => {
+    const others = [
+      { ...ENDPOINT, id: 'ep_2', events: ['product:created'] },
+      { ...ENDPOINT, id: 'ep_3', url: `${URL}?shop=2` },
+    ];
+    const provided: Provided = { logs: [], endpoints: [...others, disabled] };
+    await recoverFrom(provided, openShop(), { recreateEndpoint: true });
+    const [made, ...rest] = provided.endpoints ?? [];
+    expect(made).toMatchObject({ url: URL, events: ENDPOINT.events, enabled: true });
+    expect(rest).toEqual(others);
+  });
+
+  test('of which nobody says what it was told is neither made anew nor deleted', async () => {
+    const old = { ...disabled, events: undefined };
+    const provided: Provided = { logs: [], endpoints: [old] };
+    const recovery = await recoverFrom(provided, openShop(), { recreateEndpoint: true });
+    expect(recovery).toMatchObject({ endpoint: 'disabled', complete: false });
+    expect(provided.endpoints).toEqual([old]);
+  });
+
+  test('is made once, though the answer to its making is lost', async () => {
+    const provided: Provided = { logs: [], endpoints: [disabled] };
+    const onRequest = (path: string) => {
+      if (path !== 'POST /webhooks/endpoints') return undefined;
+      provided.endpoints = [{ ...ENDPOINT, id: 'ep_2' }, ...(provided.endpoints ?? [])];
+      return Response.json({ message: 'Oh.' }, { status: 500 });
+    };
+    const client = provider(Object.assign(provided, { onRequest }));
+    const recovery = await recoverFrom(provided, openShop(), { client, recreateEndpoint: true });
+    expect(recovery).toMatchObject({ endpoint: 'recreated', complete: true });
+    expect(provided.endpoints).toEqual([{ ...ENDPOINT, id: 'ep_2' }]);
+  });
+
+  test('that another recovery has deleted is deleted', async () => {
+    const provided: Provided = { logs: [], endpoints: [disabled] };
+    const onRequest = (path: string) =>
+      path.startsWith('DELETE') ? Response.json({ message: 'None.' }, { status: 404 }) : undefined;
+    const client = provider(Object.assign(provided, { onRequest }));
+    const recovery = await recoverFrom(provided, openShop(), { client, recreateEndpoint: true });
+    expect(recovery.complete).toBe(true);
+  });
+
+  test('that was made anew by a run that was stopped does not make retries of the old one', async () => {
+    const logs = [entry(1, { retries: 2, next_retry_at: ago(-MINUTE) })];
+    const shop = openShop();
+    const endpoints = [{ ...ENDPOINT, id: 'ep_2' }, disabled];
+    await recoverFrom({ logs, endpoints }, shop, { recreateEndpoint: true });
+    expect(shop.delivered).toEqual(['ord_1']);
+  });
+
   test('that was disabled stays until nothing is left, so that orders are compared again', async () => {
     const shop = openShop({ hooks: { onError() {} } });
     shop.receiver.on('order:paid', () => Promise.reject(new Error('no keys left')), {
@@ -113,7 +189,13 @@ describe('a paid order that no log tells of', () => {
         currency: 'USD',
       }),
     );
-    expect([shop.delivered, steps]).toEqual([['ord_1'], [[1, 1]]]);
+    expect([shop.delivered, steps]).toEqual([
+      ['ord_1'],
+      [
+        [1, 1],
+        [1, 1],
+      ],
+    ]);
   });
 
   test('is looked for where there is no endpoint', async () => {
@@ -142,13 +224,54 @@ describe('a paid order that no log tells of', () => {
     expect(shop.delivered).toEqual([]);
   });
 
-  test('is safe to run where keyBy makes one key of all its deliveries', async () => {
-    const shop = openShop({ keyBy: ({ id }) => `${id}` });
-    await recoverFrom({ logs: [], endpoints, orders: [paid(1)] }, shop);
+  test.each([
+    [
+      'a function, which may give none, or another for what an API spells otherwise',
+      () => undefined,
+    ],
+    ['the content', 'content'],
+  ] as const)('is not safe to run by a keyBy of %s', async (_, keyBy) => {
+    const shop = openShop({ keyBy });
+    const { deliveries } = await recoverFrom({ logs: [], endpoints, orders: [paid(1)] }, shop);
+    expect(deliveries).toMatchObject([{ outcome: 'unsafe' }]);
+    expect(shop.delivered).toEqual([]);
+  });
+
+  test('is not safe to run where nobody says of which of several shops it is', async () => {
+    const secret = ({ url = '' }) => ({ secret: SECRET, scope: url });
+    const shop = openOncePerOrder({ secret });
+    const provided = { logs: [], endpoints, orders: [paid(1)] };
+    const both = [URL, 'https://shop.example/other'];
+    const { deliveries } = await recoverFrom(provided, shop, { url: both });
+    expect(deliveries).toMatchObject([{ outcome: 'unsafe' }]);
+    await recoverFrom(provided, shop);
     expect(shop.delivered).toEqual(['ord_1']);
-    const byContent = openShop({ keyBy: 'content' });
-    await recoverFrom({ logs: [], endpoints, orders: [paid(1)] }, byContent);
-    expect(byContent.delivered).toEqual([]);
+  });
+
+  test('is found though orders are removed while the pages are read', async () => {
+    const shop = openOncePerOrder();
+    const orders = Array.from({ length: 120 }, (_, at) => paid(at));
+    const provided: Provided = { logs: [], endpoints, orders };
+    let isRemoved = false;
+    provided.onRequest = (path, count) => {
+      if (path !== 'GET /orders' || isRemoved || count < 4) return undefined;
+      isRemoved = true;
+      provided.orders = orders.slice(1);
+      return undefined;
+    };
+    const client = provider(provided);
+    await recoverFrom(provided, shop, { client });
+    expect(new Set(shop.delivered).size).toBe(119);
+  });
+
+  test('is not taken for done where the provider gives another one', async () => {
+    const shop = openOncePerOrder();
+    const onRequest = (path: string) =>
+      path === 'GET /orders/ord_2' ? Response.json(paid(1)) : undefined;
+    const provided = { logs: [], endpoints, orders: [paid(1), paid(2)], onRequest };
+    const { deliveries, complete } = await recoverFrom(provided, shop);
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['handled', 'gone']);
+    expect(complete).toBe(false);
   });
 
   test('is never wrapped, though webhooks are', async () => {

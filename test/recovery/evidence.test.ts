@@ -1,6 +1,12 @@
-import type { IdempotencyStore, ListFilter, StoredDelivery } from 'storefront-webhooks';
+import {
+  createReceiver,
+  type IdempotencyStore,
+  type ListFilter,
+  type StoredDelivery,
+} from 'storefront-webhooks';
 import { type ReconcileOptions, reconcile } from 'storefront-webhooks/recovery';
 import { describe, expect, test } from 'vitest';
+import { SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import {
   ago,
@@ -46,6 +52,29 @@ describe('without the shop, an order counts as delivered', () => {
     ];
     expect(await findingsOf({ logs, orders: [payload] }, shop)).toEqual([
       ['ord_1', 'not_taken_back', undefined],
+    ]);
+  });
+});
+
+describe('of an order that was delivered long ago', () => {
+  test('the log of another event is not taken for all that there is', async () => {
+    const store = durableStore();
+    const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', () => {}, {
+      name: 'once',
+      oncePer: ({ id }) => id,
+    });
+    await answered({ receiver }, entry(1));
+    const logs = [
+      await answered({ receiver }, entry(2, { event: 'order:updated', payload: paid(1) })),
+    ];
+    expect(await findingsOf({ logs, orders: [paid(1)] }, { receiver })).toEqual([]);
+  });
+
+  test('the newest entry says how it stands', async () => {
+    const none = { delivered: () => [] };
+    const logs = [entry(2, { payload: paid(1), response_code: 200 }), entry(1)];
+    expect(await findingsOf({ logs, orders: [paid(1)] }, openShop(), none)).toEqual([
+      ['ord_1', 'not_delivered', 'foreign'],
     ]);
   });
 });

@@ -145,25 +145,84 @@ describe('one delivery of many holds up no other', () => {
 
   test('at which the provider fails for minutes', async () => {
     const shop = open();
-    const recovering = recoverFrom(failingAt('whl_1', 'whl_3'), shop);
+    const recovering = recoverFrom(failingAt('whl_1', 'whl_2'), shop);
     await vi.advanceTimersByTimeAsync(HOUR_MS);
     expect(orders(await recovering)).toEqual([
       'ord_1 failed',
-      'ord_2 handled',
-      'ord_3 failed',
+      'ord_2 failed',
+      'ord_3 handled',
       'ord_4 handled',
     ]);
     expect(shop.told).toEqual([
       expect.stringMatching(/^whl_1: ApiError: Oh/),
-      expect.stringMatching(/^whl_3: ApiError: Oh/),
+      expect.stringMatching(/^whl_2: ApiError: Oh/),
     ]);
   });
 
-  test('but two in a row at which it fails are the provider that is down', async () => {
-    const recovering = recoverFrom(failingAt('whl_2', 'whl_3'), open());
+  test('but where the provider fails at all of them, it is down', async () => {
+    const provided = failingAt('whl_2');
+    const { onRequest } = provided;
+    let isDown = false;
+    provided.onRequest = (path, count) => {
+      isDown ||= path.endsWith('whl_2');
+      return isDown ? Response.json({ message: 'Oh.' }, { status: 500 }) : onRequest?.(path, count);
+    };
+    const recovering = recoverFrom(provided, open());
     const ended = expect(recovering).rejects.toMatchObject({ code: 'server_failed' });
     await vi.advanceTimersByTimeAsync(HOUR_MS);
     await ended;
+  });
+
+  test.each([400, 403, 410])('at which the provider answers %i', async (status) => {
+    const shop = open();
+    const onRequest = (path: string) =>
+      path.endsWith('whl_2') ? Response.json({ message: 'No.' }, { status }) : undefined;
+    const recovery = await recoverFrom({ logs: three(), onRequest }, shop);
+    expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 failed', 'ord_3 handled']);
+  });
+
+  test.each(['.', '..', '\ud800'])('whose id is %j, which no address can hold', async (id) => {
+    const shop = open();
+    const logs = [entry(1), { ...entry(2), id }, entry(3)];
+    const recovery = await recoverFrom({ logs }, shop);
+    expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 failed', 'ord_3 handled']);
+  });
+
+  test('that the store refuses, though it takes the others', async () => {
+    const store = durableStore((whole) => ({
+      claim: async (delivery, options) => {
+        if (delivery.id === 'whl_2') throw new Error('too odd');
+        return whole.claim(delivery, options);
+      },
+    }));
+    const shop = open({ store });
+    const recovery = await recoverFrom({ logs: three() }, shop);
+    expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 unavailable', 'ord_3 handled']);
+  });
+
+  test('of which nobody can say to whom it was sent is counted', async () => {
+    const shop = open();
+    const logs = [entry(1), entry(2, { url: null }), entry(3)];
+    const recovery = await recoverFrom({ logs }, shop);
+    expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_3 handled']);
+    expect([recovery.log.unreadable, recovery.complete]).toEqual([1, false]);
+  });
+
+  test('whose time is odd does not end the log', async () => {
+    const shop = open();
+    const logs = Array.from({ length: 120 }, (_, at) =>
+      entry(120 - at, at === 49 ? { created_at: '0001-01-01T00:00:00Z' } : {}),
+    );
+    await recoverFrom({ logs }, shop);
+    expect(shop.delivered.length).toBeGreaterThanOrEqual(119);
+  });
+
+  test('of which what is asked for has become another one', async () => {
+    const shop = open();
+    const onRequest = (path: string) =>
+      path.endsWith('whl_2') ? Response.json(entry(2, { payload: paid(3) })) : undefined;
+    const recovery = await recoverFrom({ logs: three(), onRequest }, shop);
+    expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 gone', 'ord_3 handled']);
   });
 });
 

@@ -36,6 +36,18 @@ test('a provider that goes on refusing is asked ten times, ever more slowly, and
   expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
 });
 
+test('a pause of years, longer than a timer takes, is one', async () => {
+  const headers = { 'Retry-After': '9999999999' };
+  const onRequest = () => Response.json({ message: 'Later.' }, { status: 503, headers });
+  const client = provider({ logs: [], onRequest });
+  const stopping = new AbortController();
+  setTimeout(() => stopping.abort(new Error('enough')), 100);
+  await expect(
+    recoverFrom({ logs: [] }, openShop(), { client, signal: stopping.signal }),
+  ).rejects.toThrow('enough');
+  expect(client.asked).toHaveLength(1);
+}, 5_000);
+
 test('a signal that fires while a request is under way ends it with its own reason', async () => {
   for (const status of [401, 503]) {
     const aborted = new AbortController();

@@ -195,6 +195,16 @@ test('a job whose payload was edited in the log since is left: it would be anoth
   });
 });
 
+test('recover needs the handlers, which a web process may not have', async () => {
+  const enqueue = async () => ({ id: 'job' });
+  const queue = { durable: true, enqueue } as const;
+  const receiver = createReceiver({ secret: SECRET, store: durableStore(), queue });
+  await expect(recovered({ receiver } as never, [])).rejects.toMatchObject({
+    code: 'option_invalid',
+    message: expect.stringContaining("the one of the queue's worker"),
+  });
+});
+
 test('queued is true or false', async () => {
   const queued = 'yes' as never;
   await expect(recovered(openQueued(), [], { queued })).rejects.toMatchObject({

@@ -1,4 +1,5 @@
 import { createReceiver } from 'storefront-webhooks';
+import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { OUTCOMES } from '../../src/outcome.js';
 import { writeReceipt } from '../../src/request/receipt.js';
@@ -50,6 +51,20 @@ describe('an entry of the log', () => {
     const { deliveries } = await recoverFrom({ logs: [failed] }, shop);
     expect(deliveries).toMatchObject([{ reason: 'foreign', outcome: 'handled' }]);
     expect(shop.delivered).toEqual(['ord_1']);
+  });
+
+  test('that came without the header of its id is done, by the receipt of its content', async () => {
+    const shop = openShop();
+    const text = JSON.stringify(paid(1));
+    const { status, headers, body } = await shop.receiver.receive({
+      method: 'POST',
+      url: '/webhooks',
+      headers: { 'x-service-event': 'order:paid', 'x-service-signature': sign(text, SECRET) },
+      body: new TextEncoder().encode(text),
+    });
+    const answer = { response_code: status, response: body, response_headers: { ...headers } };
+    const { log } = await recoverFrom({ logs: [entry(1, answer)] }, shop);
+    expect([log.done, shop.delivered]).toEqual([1, ['ord_1']]);
   });
 
   test.each(OUTCOMES)('that was answered %s, and is a 200 in the log', async (outcome) => {
@@ -169,7 +184,7 @@ describe('the pages of the log', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('are read four times at most, though each reading finds something', async () => {
+  test('are read six times at most, though each reading finds something', async () => {
     const provided: Provided = { logs: [] };
     const client = provider(provided);
     provided.onRequest = (path, count) => {
@@ -177,7 +192,19 @@ describe('the pages of the log', () => {
       return undefined;
     };
     const { deliveries } = await recoverFrom(provided, openShop(), { client, apply: false });
-    expect(deliveries).toHaveLength(4);
+    expect(deliveries).toHaveLength(6);
+  });
+
+  test('end after five empty ones, however many are said to follow', async () => {
+    const headers = { 'X-Total-Pages': '999999999' };
+    const onRequest = (path: string, count: number) =>
+      path === 'GET /webhooks/logs'
+        ? Response.json(count < 3 ? [entry(1)] : [], { headers })
+        : undefined;
+    const client = provider({ logs: [], onRequest });
+    const recovering = recoverFrom({ logs: [] }, openShop(), { client, apply: false });
+    expect((await recovering).deliveries).toHaveLength(1);
+    expect(client.asked.length).toBeLessThan(100);
   });
 
   test('end at the first empty one where nobody says how many there are', async () => {
