@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type IdempotencyStore, type StoredDelivery, UsageError } from 'storefront-webhooks';
+import type { IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
 import { deliveryLine as deadLine, toRecord, wholeLines } from './dead/lines.js';
 import { openStore } from './dead/open-store.js';
 import { deliveriesIn, findNow } from './dead/pages.js';
@@ -111,16 +111,25 @@ async function list(store: IdempotencyStore, flags: Flags, printer: Printer): Pr
   for (const [state, count] of found) printer.note(`${count} ${state}: ${MEANING[state]}`);
 }
 
+/** From how many characters on, the beginning of an order or a key names it. */
+const MIN_PREFIX = 10;
+
 /** What a person has to know of a state. */
 const MEANING: Readonly<Record<State, string>> = {
   dead: 'nothing runs them any more. Mend the cause, then: dead redrive.',
   stalled: 'interrupted or failed, and not sent again since. dead redrive brings them back.',
-  failing: 'tried again, as the provider or the queue does.',
+  failing:
+    'tried again by the provider or the queue. At once: dead redrive --state failing --to <url>.',
 };
 
-async function show(store: IdempotencyStore, wanted: string, printer: Printer): Promise<boolean> {
+async function show(store: IdempotencyStore, given: string, printer: Printer): Promise<boolean> {
+  // As a narrow list shows it: cut, with a sign that it is.
+  const wanted = given.replace(/…$/, '');
+  const isCut = wanted !== given || wanted.length >= MIN_PREFIX;
+  const isWanted = (one: string | undefined) =>
+    one === wanted || (isCut && one?.startsWith(wanted) === true);
   for await (const delivery of deliveriesOf(store, {}, STATES)) {
-    if (![delivery.key, delivery.orderId, delivery.id].includes(wanted)) continue;
+    if (![delivery.key, delivery.orderId, delivery.id].some(isWanted)) continue;
     const body = new TextDecoder().decode(delivery.body);
     printer.found({ ...toRecord(delivery), body }, () => wholeLines(delivery, body, printer));
     return true;
@@ -129,7 +138,7 @@ async function show(store: IdempotencyStore, wanted: string, printer: Printer): 
   if (isDone) printer.note('It was handled: of what is done, the store keeps the key alone.');
   else
     printer.note(
-      'It is not dead, stalled or failing here: it was handled, or it never came. reconcile and the log of the provider say which.',
+      'It is not dead, stalled or failing here: it was handled, it never came, or it was put back within the last minute. reconcile and the log of the provider say which.',
     );
   return false;
 }
@@ -153,9 +162,6 @@ async function redrive(
   flags: RedriveFlags,
   printer: Printer,
 ): Promise<boolean> {
-  if (flags.state === 'failing') {
-    throw new UsageError('option_invalid', 'What is failing is tried again as it is.');
-  }
   const fits = toFilter(flags.where);
   const secret = flags.apply && flags.to !== undefined ? readSecrets(flags, printer)[0] : '';
   const wanted: StoredDelivery[] = [];
@@ -166,6 +172,7 @@ async function redrive(
   }
   let allGood = true;
   let putBack = 0;
+  let taken = 0;
   for (const [index, listed] of wanted.entries()) {
     printer.progress(`${index} of ${wanted.length} done …`);
     // Somebody else may have done it since it was listed.
@@ -179,23 +186,36 @@ async function redrive(
       printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
       continue;
     }
-    const isBack = await store.redrive(delivery.key);
+    // What is failing is not put back: whoever sends it has it run.
+    const isFailing = delivery.state === 'failing';
+    const isBack = isFailing || (await store.redrive(delivery.key));
     if (isBack) putBack += 1;
     if (flags.to === undefined || !isBack) {
-      const action = isBack ? 'put back' : 'left: it has changed';
+      const left = isFailing ? 'left: give --to' : 'put back';
+      const action = isBack ? left : 'left: it has changed';
       printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
       continue;
     }
-    allGood = (await send(delivery, flags.to, secret, flags, printer)) && allGood;
+    const wasTaken = await send(delivery, flags.to, secret, flags, printer);
+    taken += wasTaken ? 1 : 0;
+    allGood &&= wasTaken;
   }
   printer.progress(undefined);
-  if (wanted.length === 0) printer.note(noneOf(flags, LEFT));
-  else if (!flags.apply) printer.note('Nothing was done: add --apply.');
+  if (wanted.length === 0) {
+    printer.note(noneOf(flags, LEFT));
+    const failing = flags.state ? 0 : await store.count({ state: 'failing', scope: flags.scope });
+    if (failing > 0) printer.note(`${failing} failing: ${MEANING.failing}`);
+  } else if (!flags.apply) printer.note('Nothing was done: add --apply.');
   else if (flags.to === undefined) {
     printer.note(
-      `${putBack} put back: they run when they are sent again, or out of the queue. With --to they run now.`,
+      `${putBack} put back: they run when the provider sends them again, or out of the queue. Where neither will, --to has the shop run them now.`,
     );
-  } else printer.note(`${putBack} put back, and sent.`);
+  } else {
+    printer.note(`${putBack} sent, ${taken} taken by the shop.`);
+    if (taken < putBack) {
+      printer.note('What was not taken is stalled within a minute: then run this again.');
+    }
+  }
   return allGood;
 }
 

@@ -81,7 +81,7 @@ function contract(makeUrl: () => string) {
     const ofDone = await run(['dead', 'show', url, String(key)]);
     expect([ofDone.status, ofDone.stderr]).toEqual([1, expect.stringContaining('It was handled')]);
     const unknown = await run(['dead', 'show', url, 'ord_9']);
-    expect(unknown.stderr).toContain('it was handled, or it never came');
+    expect(unknown.stderr).toContain('it was handled, it never came, or it was put back');
 
     const back = await run(['dead', 'redrive', url, '--apply']);
     expect(back.records().map(({ action }) => action)).toEqual(['put back', 'put back']);
@@ -134,8 +134,37 @@ describe('storefront-webhooks dead, over SQLite', () => {
     const put = (await run(['dead', 'redrive', file, '--apply'])).records();
     expect(put.map(({ orderId }) => orderId)).toEqual(['ord_1', 'ord_3']);
     const none = await run(['dead', 'redrive', file]);
-    expect(none.stderr).toContain('None is dead or stalled.');
+    expect(none.stderr).toMatch(
+      /None is dead or stalled\.\s+1 failing: .* dead redrive --state failing --to <url>\./,
+    );
+    const shop = await openShop(store);
+    const now = ['dead', 'redrive', file, '--state', 'failing', '--apply', '--to', shop.url];
+    const done = await run(now, { env });
+    expect([done.status, shop.delivered]).toEqual([0, ['ord_2']]);
+    expect(done.stderr).toContain('1 sent, 1 taken by the shop.');
     database.close();
+  });
+
+  test('says how many the shop has not taken, and finds an order that a list has cut', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveDead(store, ['ord_0123456789']);
+    for (const cut of ['ord_01234…', 'ord_012345']) {
+      expect((await run(['dead', 'show', file, cut])).records()).toMatchObject([
+        { orderId: 'ord_0123456789' },
+      ]);
+    }
+    expect((await run(['dead', 'show', file, 'ord_0'])).status).toBe(1);
+    const { url, server } = await serve(
+      createServer((_, response) => response.writeHead(503).end()),
+    );
+    onTestFinished(() => void server.close());
+    const put = await run(['dead', 'redrive', file, '--apply', '--to', url], { env });
+    expect([put.status, put.stderr]).toEqual([
+      1,
+      expect.stringMatching(/1 sent, 0 taken by the shop\.\s+What was not taken is stalled/),
+    ]);
+    await close();
   });
 
   test.skipIf(process.platform !== 'linux')(
@@ -178,7 +207,6 @@ describe('storefront-webhooks dead, over SQLite', () => {
     [['list', 'mysql://localhost'], 'postgres://'],
     [['list', 'test', '--where', 'colour=red'], 'There are key, id, event'],
     [['list', 'test', '--state', 'deed'], 'Allowed choices are dead'],
-    [['redrive', 'test', '--state', 'failing'], 'tried again as it is'],
   ])('that is used wrongly ends with 2: %j', async (args, hint) => {
     const named = args.map((arg) => (arg === 'test' ? join(folder, 'shop.db') : arg));
     const { status, stderr } = await run(['dead', ...named]);

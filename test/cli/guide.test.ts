@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { sign } from 'storefront-webhooks/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { openShop, runInTerminal, SECRET, serve } from './process.js';
@@ -75,7 +76,8 @@ test.skipIf(process.platform !== 'linux')(
         }),
       ),
     };
-    // They were paid just now.
+    // They were paid just now, and are judged a second later.
+    await setTimeout(2000);
     const reconcile = ['reconcile', ...outage.args.slice(1), '--pending-after', '1s'];
     const compared = await shown(process.cwd(), reconcile, outageNames, outage.env);
     const recovery = [
