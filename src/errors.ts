@@ -83,6 +83,11 @@ export type UsageErrorCode =
    */
   | 'registered_late'
   /**
+   * `receive()` or `verify()` was given a request without a method or without headers. To do: pass
+   * `{ method, url, headers, body }`, or use the adapter of your framework.
+   */
+  | 'request_invalid'
+  /**
    * The delivery is of another scope: each receiver has a queue of its own, and lists its own scope. To do:
    * give each receiver its own queue, and redrive with the receiver of that scope.
    */

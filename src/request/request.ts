@@ -117,8 +117,16 @@ export function readUnsignedHeaders(
   return refuseBody(header, limit) ?? { event: toEventName(header(headerNames.event)) };
 }
 
-function isPost(method: string): boolean {
+function isPost(method: unknown): boolean {
+  if (typeof method !== 'string') throw invalid('method', method);
   return method.toUpperCase() === 'POST';
+}
+
+function invalid(name: keyof WebhookRequest, given: unknown): UsageError {
+  return new UsageError(
+    'request_invalid',
+    `A request is { method, url, headers, body }, but its ${name} is ${nameType(given)}.`,
+  );
 }
 
 /** Runtimes join a header that was given twice with a comma; no event name has one. */
@@ -190,7 +198,7 @@ function checkBody(body: unknown, limit: number): RawBody | Rejection {
   }
   throw new UsageError(
     'body_not_bytes',
-    `receive() needs the body as it was received, as a Uint8Array or a function that reads one, but got ${nameType(body)}.`,
+    `The body has to be the bytes as they came, before a parser: a Uint8Array or a function that reads one, but it is ${nameType(body)}.`,
   );
 }
 
@@ -223,6 +231,7 @@ function statusOf(error: unknown): unknown {
 
 /** Finds headers by their lower-case names; one that was given twice comes back joined with a comma. */
 function toFinder(headers: RequestHeaders): (name: string) => string | undefined {
+  if (typeof headers !== 'object') throw invalid('headers', headers);
   if (isFetchHeaders(headers)) return (name) => headers.get(name) ?? undefined;
   const keys = Object.keys(headers);
   return (name) => {

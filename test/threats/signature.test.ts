@@ -50,6 +50,27 @@ describe('what is verified', () => {
     expect(claim).not.toHaveBeenCalled();
   });
 
+  test.each([
+    ['no method', { method: undefined }, 'method is undefined'],
+    ['no headers', { headers: undefined }, 'headers is undefined'],
+    ['headers that are none', { headers: 'a: b' }, 'headers is string'],
+  ])(
+    'a request with %s is an error of the program, which says what a request is',
+    async (_, part, said) => {
+      const { receiver, handler, onError } = watched();
+      const request = Object.assign(signed('{}'), part);
+      expect(await receiver.receive(request)).toMatchObject({ status: 500, outcome: 'failed' });
+      await expect(receiver.verify(request)).rejects.toThrow(
+        `{ method, url, headers, body }, but its ${said}`,
+      );
+      expect(onError).toHaveBeenCalledExactlyOnceWith(
+        expect.objectContaining({ code: 'request_invalid' }),
+        {},
+      );
+      expect(handler).not.toHaveBeenCalled();
+    },
+  );
+
   const weak: readonly (readonly [string, Secret | readonly Secret[] | undefined])[] = [
     ['an undefined', undefined],
     ['an empty', ''],
