@@ -39,7 +39,7 @@ export class OptionChecks {
       name,
       max === Number.POSITIVE_INFINITY
         ? 'a number above 0'
-        : `a number above 0, and at most ${max}`,
+        : `milliseconds above 0, and at most ${max}`,
     );
     return value;
   }

@@ -66,7 +66,7 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
   check(
     typeof timeout === 'number' && timeout > 0 && timeout <= MAX_TIMER_MS,
     'timeout',
-    `a number above 0, and at most ${MAX_TIMER_MS}`,
+    `milliseconds above 0, and at most ${MAX_TIMER_MS}`,
   );
   check(
     Number.isSafeInteger(retries) && retries >= 0 && retries <= 10,

@@ -110,6 +110,9 @@ function conclude(
       'npx storefront-webhooks recover brings back what was missed; what is dead, dead list shows.',
     );
   }
+  if (findings.some(({ because }) => because === 'unlogged')) {
+    printer.note('Of what is unlogged, no log tells: recover --orders brings it back.');
+  }
   if (findings.some(({ because }) => because === 'queued')) {
     printer.note(
       'What is queued waits for the worker of your queue, or is lost with the queue: recover --queued runs it.',

@@ -67,7 +67,7 @@ function run(flags: Flags, printer: Printer): Promise<boolean> {
       });
       conclude(recovery, printer);
       for (const line of adviceOn(recovery, flags.url)) printer.note(line);
-      return recovery.complete;
+      return recovery.complete && (queued || recovery.log.queued === 0);
     } catch (error) {
       const untried = missed - deliveries.length;
       if (deliveries.length > 0)

@@ -1,8 +1,9 @@
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { UsageError } from 'storefront-webhooks';
-import { ApiError, createClient } from 'storefront-webhooks/api';
+import { ApiError, type Client, createClient } from 'storefront-webhooks/api';
 import type { RecoveryProgress, SourceOptions } from 'storefront-webhooks/recovery';
 import { addCredentialFlags, type CredentialFlags, readCredentials } from './credentials.js';
 import { interrupted } from './interrupted.js';
@@ -72,7 +73,29 @@ export async function withShop(
 ): Promise<boolean> {
   const client = createClient({ baseUrl: flags.api, auth: readCredentials(flags) });
   globalThis.console = toConsole(printer);
-  const loaded = await loadShop(flags.receiver);
+  tellOfServers(flags.receiver, printer);
+  try {
+    const loaded = await loadShop(flags.receiver);
+    // A server listens a moment after it was told to.
+    await setImmediate();
+    if (process.getActiveResourcesInfo?.().includes('TCPServerWrap')) {
+      printer.note(
+        `${flags.receiver} starts a server, which takes requests while this runs. ${APART}`,
+      );
+    }
+    return await withLoaded(flags, printer, client, loaded, work);
+  } finally {
+    setTimeout(() => process.exit(), EXIT_MS).unref();
+  }
+}
+
+async function withLoaded(
+  flags: ShopFlags,
+  printer: Printer,
+  client: Client,
+  loaded: LoadedShop,
+  work: (shop: Shop, exported: LoadedShop) => Promise<boolean>,
+): Promise<boolean> {
   const { receiver } = loaded;
   const stopped = new AbortController();
   void interrupted().then(() => {
@@ -95,8 +118,23 @@ export async function withShop(
   } finally {
     printer.progress(undefined);
     await receiver.close();
-    setTimeout(() => process.exit(), EXIT_MS).unref();
   }
+}
+
+const APART = 'Keep listen() in another file, which imports the receiver.';
+
+/** A server that the file starts mostly fails a moment later: the shop itself has the port. */
+function tellOfServers(file: string, printer: Printer): void {
+  process.once('uncaughtException', (error) => {
+    const isTaken = Reflect.get(error, 'code') === 'EADDRINUSE';
+    printer.progress(undefined);
+    printer.note(
+      isTaken
+        ? `${file} starts a server when it is imported, and its port is in use. ${APART}`
+        : `${file} failed: ${error.stack}`,
+    );
+    process.exit(isTaken ? 2 : 1);
+  });
 }
 
 const STEPS = { log: 'log, page', orders: 'orders, page', deliveries: 'delivery' } as const;

@@ -1,12 +1,19 @@
 import { on } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { createReceiver, type HandOff } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
 import { describe, expect, test } from 'vitest';
-import { begin, run, runInTerminal } from './process.js';
+import { durableStore } from '../support/durable.js';
+import { begin, run, runInTerminal, serve } from './process.js';
 import { openOutage } from './recover/outage.js';
 
 const timeout = 120_000;
+
+const LISTENING = 'test/cli/recover/listening.ts';
 
 const outcomesOf = ({ records }: Awaited<ReturnType<typeof run>>) =>
   records().flatMap(({ outcome }) => outcome ?? []);
@@ -66,6 +73,32 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(early.stderr).not.toContain('Nothing was missed.');
     const later = new Date(Date.now() + 2 * 60 * 60_000).toISOString();
     expect(outcomesOf(await run([...args, '--now', later], { env }))).toEqual(['listed']);
+  });
+
+  test('what a queue was given and has not done is told, is left, and is run on request', async () => {
+    const { args, env, answerWith, sell, delivered } = await openOutage();
+    const lost: HandOff = { durable: true, enqueue: async (_, { key }) => ({ id: key }) };
+    const store = durableStore();
+    const front = createReceiver({ secret: env.SHOP_SECRET, store, queue: lost });
+    answerWith(toNodeHandler(front.on('order:paid', () => {})));
+    const ids = await sell(2);
+    const later = new Date(Date.now() + 2 * 60 * 60_000).toISOString();
+    const applied = [...args, '--apply', '--now', later];
+    const told = await run(applied, { env });
+    expect([told.status, told.records()]).toMatchObject([1, [{ missed: 0, log: { queued: 2 } }]]);
+    expect(told.stderr).toMatch(/2 queued and not done: .* add --queued\.$/m);
+    expect(told.stderr).not.toContain('Nothing is left.');
+    const all = await run([...applied, '--queued'], { env });
+    expect([all.status, outcomesOf(all)]).toEqual([0, ['handled', 'handled']]);
+    expect(all.stderr).toContain('Nothing is left.');
+    expect(delivered()).toEqual(ids);
+  });
+
+  test('a shop that listens is told so, and what it leaves open keeps nobody waiting', async () => {
+    const { args, env } = await openOutage();
+    const { status, stderr } = await run([...args, '--receiver', LISTENING], { env });
+    expect(stderr).toContain(`${LISTENING} starts a server, which takes requests while this runs.`);
+    expect([status, stderr]).toMatchObject([0, expect.stringContaining('Nothing was missed.')]);
   });
 
   test('says that nothing was missed, with a receiver that a function makes', async () => {
@@ -173,6 +206,12 @@ describe('storefront-webhooks recover, used wrongly', { timeout }, () => {
       {},
       'exports no receiver. Add to it: export const receiver = createReceiver(',
     ],
+    [
+      'a module without a receiver, which leaves a pool open',
+      ['--receiver', 'test/cli/recover/none.ts'],
+      {},
+      'exports no receiver. Add to it:',
+    ],
     ['a token that is refused', [], { ACCESS_TOKEN: 'wrong' }, 'refuses the credentials (401)'],
     ['no token', [], { ACCESS_TOKEN: '' }, 'set the environment variable ACCESS_TOKEN'],
     ['no API key', ['--email', 'a@example.com'], {}, 'set the environment variable API_KEY'],
@@ -188,6 +227,20 @@ describe('storefront-webhooks recover, used wrongly', { timeout }, () => {
     expect(stderr).toContain(hint);
     expect(stderr).not.toMatch(/\n\s+at /);
     expect([status, stdout]).toEqual([2, '']);
+  });
+
+  test('a module that listens where the shop itself does ends with 2, and says what to change', async () => {
+    const { args, env } = await openOutage();
+    const { server } = await serve(createServer());
+    const { port } = server.address() as AddressInfo;
+    const { status, stderr } = await run([...args, '--receiver', LISTENING], {
+      env: { ...env, PORT: `${port}` },
+    });
+    expect(stderr).toContain(
+      `${LISTENING} starts a server when it is imported, and its port is in use.`,
+    );
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(status).toBe(2);
   });
 
   test('a module that this Node does not read is named with what reads it', async () => {

@@ -79,6 +79,7 @@ const OTHERS = [
   'onAny', // octokit
   'peerDependencies', // npm
   'sendStatus', // Express
+  'stalledInterval', // bullmq
   'terminationGracePeriodSeconds', // Kubernetes
   'verifyAndReceive', // octokit
 ];

@@ -7,6 +7,7 @@ export function adviceOn(
 ): string[] {
   const counts = new Map<RecoveredOutcome, number>();
   for (const { outcome } of deliveries) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  const behind = deliveries.some(({ reason }) => reason === 'queued') ? 0 : log.queued;
   return [
     ...ENDPOINT[endpoint](urls.join(' or '), complete),
     ...Object.entries(LEFT).flatMap(([outcome, toText]) => {
@@ -31,14 +32,14 @@ export function adviceOn(
           `${log.waiting} not over yet: the provider has just sent them, or sends them again by itself. Where it keeps another time, as a sandbox with --clock manual, say which: --now <date>.`,
         ]
       : []),
-    ...(log.queued > 0 && !deliveries.some(({ reason }) => reason === 'queued')
+    ...(behind > 0
       ? [
-          `${log.queued} queued and not done: the worker of your queue is behind, the queue has lost them, or they are dead: dead list shows these. To run the others here, add --queued.`,
+          `${behind} queued and not done: the worker of your queue is behind, the queue has lost them, or they are dead: dead list shows these. To run the others here, add --queued.`,
         ]
       : []),
     ...(deliveries.length + log.waiting + log.queued === 0 ? ['Nothing was missed.'] : []),
     ...(counts.has('listed') && !applied ? ['Nothing was done: add --apply.'] : []),
-    ...(complete && applied && deliveries.length > 0 ? ['Nothing is left.'] : []),
+    ...(complete && applied && deliveries.length > 0 && behind === 0 ? ['Nothing is left.'] : []),
   ];
 }
 

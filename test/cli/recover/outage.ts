@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -51,6 +51,10 @@ export async function openOutage({ status = 503, answer = 'Bad gateway', drop = 
     api,
     url,
     env,
+    /** Has the deliveries answered by the shop after all. */
+    answerWith(listener: RequestListener) {
+      gateway.server.removeAllListeners('request').on('request', listener);
+    },
     args: ['recover', '--receiver', RECEIVER, '--url', url, '--api', api],
     /** Has so many orders paid, a minute apart, and waits until the provider has given them up. */
     async sell(count: number): Promise<string[]> {

@@ -1,0 +1,6 @@
+// A shop that listens in the file of its receiver.
+import { createServer } from 'node:http';
+
+createServer().listen(Number(process.env.PORT ?? 0), '127.0.0.1');
+
+export { receiver } from './receiver.js';
