@@ -1,15 +1,21 @@
-import { createReceiver, type Order } from 'storefront-webhooks';
-import { toWorker } from 'storefront-webhooks/workers';
+import type { DurableObjectNamespace } from '@cloudflare/workers-types';
+import { createReceiver, isPaid, type Order } from 'storefront-webhooks';
+import { durableObjectStore } from 'storefront-webhooks/cloudflare';
+import { toWorker, type WorkerContext } from 'storefront-webhooks/workers';
+
+// The class of the store's Durable Objects: what instances that come and go have done is remembered there.
+export { WebhookDeliveries } from 'storefront-webhooks/cloudflare';
 
 interface Env {
-  WEBHOOK_SECRET: string;
+  readonly WEBHOOK_SECRET: string;
+  readonly DELIVERIES: DurableObjectNamespace;
 }
 
-// Instances come and go, and remember for themselves only: for real goods, pass a `store` as well.
 const webhooks = toWorker((env: Env) =>
-  createReceiver({ secret: env.WEBHOOK_SECRET })
-    .on('order:paid', ({ payload: order }) => deliver(order), {
+  createReceiver({ secret: env.WEBHOOK_SECRET, store: durableObjectStore(env.DELIVERIES) })
+    .on(['order:paid', 'order:updated'], ({ payload: order }) => deliver(order), {
       name: 'deliver',
+      when: isPaid,
       oncePer: (order) => order.id,
     })
     .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`)),
@@ -20,7 +26,7 @@ async function deliver(order: Order) {
 }
 
 export default {
-  async fetch(request, env, context) {
+  async fetch(request: Request, env: Env, context: WorkerContext): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname === '/webhooks') return webhooks.fetch(request, env, context);
     if (pathname === '/products' && request.method === 'POST') {
@@ -28,4 +34,4 @@ export default {
     }
     return new Response('Not found', { status: 404 });
   },
-} satisfies ExportedHandler<Env>;
+};

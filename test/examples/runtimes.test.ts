@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs';
-import { cp, readFile } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWrangler } from '../cloudflare/wrangler.js';
 import { installed, withRuntimes } from '../runtimes/installed.js';
 import { makeProject, type Project } from '../runtimes/project.js';
-import { startWorker } from '../runtimes/workerd.js';
 import { start } from '../support/start.js';
 import { exampleShop, WEBHOOK_SECRET } from './shop.js';
 
@@ -47,13 +48,27 @@ withRuntimes('the examples in Bun, Deno and workerd', () => {
     }
   });
 
-  exampleShop('workers', async () => {
-    const folder = `${project.folder}/workers`;
-    const settings = await readFile(`${folder}/wrangler.jsonc`, 'utf8');
-    return startWorker(folder, {
-      entry: `${folder}/index.ts`,
-      compatibilityDate: /"compatibility_date": "([^"]+)"/.exec(settings)?.[1] ?? '',
-      secrets: env,
-    });
+  exampleShop('workers', () =>
+    startWrangler(`${project.folder}/workers`, { vars: { WEBHOOK_SECRET } }),
+  );
+
+  test('a Worker remembers what it has delivered when it starts again', async () => {
+    const state = `${project.folder}/state`;
+    const outcomes: unknown[] = [];
+    for (const id of ['first', 'the same order again']) {
+      const shop = await startWrangler(`${project.folder}/workers`, {
+        vars: { WEBHOOK_SECRET },
+        state,
+      });
+      try {
+        const secret = WEBHOOK_SECRET;
+        outcomes.push(
+          (await replay(`${shop.origin}/webhooks`, 'order:paid', { id, secret })).outcome,
+        );
+      } finally {
+        await shop.stop();
+      }
+    }
+    expect(outcomes).toEqual(['handled', 'duplicate']);
   });
 });
