@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-// On Node 20: import Database from 'better-sqlite3'.
-import { DatabaseSync as Database } from 'node:sqlite';
+import Database from 'libsql';
 import {
   createReceiver,
   isPaid,

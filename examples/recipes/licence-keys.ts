@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-// On Node 20: import Database from 'better-sqlite3'.
-import { DatabaseSync as Database } from 'node:sqlite';
+import Database from 'libsql';
 import { createReceiver, isPaid, type Order, type WebhookEvent } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
@@ -41,7 +40,7 @@ async function sell(event: WebhookEvent<string, Order>) {
   });
   // Also where they were taken by an attempt that died before the mail.
   const rows = database.prepare('SELECT code FROM licence WHERE order_id = ?').all(id);
-  const codes = rows.map(({ code }) => `${code}`);
+  const codes = rows.map((row) => (row as { code: string }).code);
   await event.once('mail', () => mail(email, codes, event));
 }
 

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { type Fixture, loadFixture, replay } from 'storefront-webhooks/testing';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { installed, withRuntimes } from '../../runtimes/installed.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Started, start } from '../../support/start.js';
 
 const WEBHOOK_SECRET = 'a secret for tests';
@@ -30,7 +29,7 @@ const discord: Server = createServer(async (request, response) => {
   response.end(JSON.stringify(request.method === 'GET' ? MEMBERS : {}));
 });
 
-withRuntimes('the Discord recipe', () => {
+describe('the Discord recipe', () => {
   let folder: string;
   let shop: Started;
   beforeAll(async () => {
@@ -45,8 +44,9 @@ withRuntimes('the Discord recipe', () => {
       DISCORD_ROLE: 'r',
       DISCORD_CHANNEL: 'c',
     };
-    const node = installed('node24/bin/node');
-    shop = await start(node, ['--import', 'tsx', 'examples/recipes/discord.ts'], { env });
+    shop = await start(process.execPath, ['--import', 'tsx', 'examples/recipes/discord.ts'], {
+      env,
+    });
   });
   afterAll(async () => {
     await shop?.stop();

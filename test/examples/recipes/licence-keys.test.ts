@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { loadFixture, replay } from 'storefront-webhooks/testing';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { installed, withRuntimes } from '../../runtimes/installed.js';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openStore, type RemoteStore } from '../../stores/sqlite/remote.js';
 import { type Started, start } from '../../support/start.js';
 
@@ -23,14 +22,13 @@ const mailer = createServer(async (request, response) => {
   response.end('{}');
 });
 
-withRuntimes('the recipe of licence keys', () => {
-  const node = installed('node24/bin/node');
+describe('the recipe of licence keys', () => {
   let folder: string;
   let database: RemoteStore;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'licence-'));
     await new Promise<void>((resolve) => mailer.listen(0, '127.0.0.1', resolve));
-    database = await openStore([node], 'node:sqlite', join(folder, 'shop.db'));
+    database = await openStore([process.execPath], 'libsql', join(folder, 'shop.db'));
   });
   afterAll(async () => {
     mailer.close();
@@ -39,7 +37,7 @@ withRuntimes('the recipe of licence keys', () => {
   });
 
   const open = () =>
-    start(node, ['--import', 'tsx', 'examples/recipes/licence-keys.ts'], {
+    start(process.execPath, ['--import', 'tsx', 'examples/recipes/licence-keys.ts'], {
       env: {
         WEBHOOK_SECRET,
         DATABASE_FILE: join(folder, 'shop.db'),

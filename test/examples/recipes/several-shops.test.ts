@@ -2,24 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { replay } from 'storefront-webhooks/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installed, withRuntimes } from '../../runtimes/installed.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Started, start } from '../../support/start.js';
 
 const secrets = { KEYS_SECRET: 'the secret of keys', GAMES_SECRET: 'the secret of games' };
-withRuntimes('several shops', () => {
+describe('several shops', () => {
   let folder: string;
   let shop: Started;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'shops-'));
     const env = { ...secrets, DATABASE_FILE: join(folder, 'webhooks.db') };
-    shop = await start(
-      installed('node24/bin/node'),
-      ['--import', 'tsx', 'examples/recipes/several-shops.ts'],
-      {
-        env,
-      },
-    );
+    shop = await start(process.execPath, ['--import', 'tsx', 'examples/recipes/several-shops.ts'], {
+      env,
+    });
   });
   afterAll(async () => {
     await shop?.stop();
