@@ -5,7 +5,9 @@ import {
   Refusal,
   type SandboxAccount,
   type SandboxOptions,
+  type WebhookAttempt,
 } from 'storefront-webhooks/sandbox';
+import { toLine } from './columns.js';
 import { interrupted } from './interrupted.js';
 import { toNumber } from './numbers.js';
 import type { Printer } from './printer.js';
@@ -65,7 +67,11 @@ async function run(flags: Flags, printer: Printer): Promise<void> {
       'The secret stands on the command line, where other users of this machine see it.',
     );
   }
-  const { url, demo, close } = await serve(flags);
+  const { url, demo, close } = await serve(flags, (attempt) =>
+    printer.found({ time: new Date().toISOString(), ...attempt }, () =>
+      attemptLine(attempt, printer),
+    ),
+  );
   if (flags.seedShop) await fill(demo, printer);
   if (flags.endpoint !== undefined) await register(url, flags.endpoint);
   const secret = flags.webhookSecret ?? 'whsec_sk_test_demo';
@@ -95,11 +101,12 @@ async function run(flags: Flags, printer: Printer): Promise<void> {
   await close();
 }
 
-async function serve(flags: Flags) {
+async function serve(flags: Flags, onAttempt: (attempt: WebhookAttempt) => void) {
   const { port, db, variant, webhookSecret, clock, unknowns, seed } = flags;
   const options: SandboxOptions = {
     variant,
     clock,
+    onAttempt,
     ...(db === undefined ? {} : { db }),
     ...(webhookSecret === undefined ? {} : { webhookSecret }),
     ...(unknowns === undefined ? {} : { seed: seed ?? 1 }),
@@ -115,6 +122,29 @@ async function serve(flags: Flags) {
       await sandbox.close();
     },
   };
+}
+
+/** A line for people, as `send` has it. */
+function attemptLine(attempt: WebhookAttempt, { paint, columns }: Printer): string {
+  const { event, recordId = '', status, answer, retryAt } = attempt;
+  const isGood = status >= 200 && status < 300;
+  const again = retryAt ? `again at ${toTime(retryAt)}` : 'not sent again';
+  return toLine(
+    [
+      { text: isGood ? '✓' : '✗', width: 1, rank: 9, paint: isGood ? paint.green : paint.red },
+      { text: toTime(new Date()), width: 8, rank: 2, paint: paint.dim },
+      { text: event, width: 14, rank: 6 },
+      { text: recordId, width: 24, rank: 3 },
+      { text: `${status || 'no answer'}`, width: 9, rank: 8 },
+      { text: isGood ? '' : again, width: 20, rank: 7, paint: paint.dim },
+      { text: isGood ? '' : answer, width: 24, rank: 0, paint: paint.dim },
+    ],
+    columns,
+  );
+}
+
+function toTime(date: Date): string {
+  return date.toTimeString().slice(0, 8);
 }
 
 /** Where a file has kept the account, the endpoint may be there already. */

@@ -4,6 +4,7 @@ import { didYouMean, findUnknownOption } from '../report/text.js';
 import type { ClockMode } from './clock.js';
 import { type Gateway, toGateway } from './trade/gateways.js';
 import { chooseUnknowns, UNKNOWNS, type Unknowns } from './unknowns.js';
+import type { WebhookAttempt } from './webhooks/sending.js';
 
 /** What {@link createSandbox} takes. */
 export interface SandboxOptions {
@@ -36,6 +37,8 @@ export interface SandboxOptions {
   allowHosts?: readonly string[];
   /** Picks at each of these places among what is legal. Without it, the defaults hold. */
   seed?: number;
+  /** Is told of each attempt to send a webhook, once it has been answered or has failed. Default: nobody is. */
+  onAttempt?: (attempt: WebhookAttempt) => void;
 }
 
 /** The options, checked and complete. */
@@ -47,6 +50,7 @@ export interface SandboxSettings {
   readonly gateways: readonly Gateway[] | undefined;
   readonly headerPrefix: string | undefined;
   readonly allowHosts: readonly string[] | undefined;
+  readonly onAttempt: SandboxOptions['onAttempt'];
 }
 
 const NAMES = [
@@ -59,6 +63,7 @@ const NAMES = [
   'headerPrefix',
   'allowHosts',
   'seed',
+  'onAttempt',
 ] as const satisfies (keyof SandboxOptions)[];
 
 /** @throws {UsageError} `option_invalid`, with what to change. */
@@ -66,7 +71,7 @@ export function readOptions(options: SandboxOptions): SandboxSettings {
   const unknown = findUnknownOption('createSandbox', options, NAMES);
   if (unknown) throw unknown;
   const { variant, db, clock = 'real', webhookSecret, gateways, unknowns = {}, seed } = options;
-  const { headerPrefix, allowHosts } = options;
+  const { headerPrefix, allowHosts, onAttempt } = options;
   check(
     variant === undefined || variant in UNKNOWNS.variant.choices,
     'variant',
@@ -90,6 +95,11 @@ export function readOptions(options: SandboxOptions): SandboxSettings {
     'allowHosts',
     'a list of hosts, without https:// and without a port',
   );
+  check(
+    onAttempt === undefined || typeof onAttempt === 'function',
+    'onAttempt',
+    'a function of an attempt',
+  );
   check(seed === undefined || Number.isSafeInteger(seed), 'seed', 'a whole number');
   checkUnknowns(unknowns);
   const given = { ...unknowns, ...(variant && { variant }) };
@@ -101,6 +111,7 @@ export function readOptions(options: SandboxOptions): SandboxSettings {
     gateways,
     headerPrefix,
     allowHosts,
+    onAttempt,
   };
 }
 

@@ -56,7 +56,7 @@ export interface Sandbox {
  * });
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { unknowns, db, headerPrefix, allowHosts, ...defaults } = readOptions(options);
+  const { unknowns, db, headerPrefix, allowHosts, onAttempt, ...defaults } = readOptions(options);
   const journal = db === undefined ? undefined : openJournal(db);
   const start = Date.now();
   let ahead = 0;
@@ -64,7 +64,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const markets = openMarkets({
     unknowns,
     connect(place, faults) {
-      const opened = openWebhooks(place, { headerPrefix, allowHosts, faults });
+      const opened = openWebhooks(place, { headerPrefix, allowHosts, faults, onAttempt });
       webhooks.push(opened);
       return opened.market;
     },

@@ -11,6 +11,7 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { start } from '../support/start.js';
+import { asShown, collect, startInTerminal } from './process.js';
 
 const CLI = ['--import', 'tsx', 'src/cli/index.ts'];
 
@@ -112,6 +113,59 @@ describe('storefront-webhooks sandbox', () => {
       rmSync(folder, { recursive: true });
     }
   });
+
+  test('says of each webhook what was answered, and when it is sent again', async () => {
+    const none = createServer().listen(0, '127.0.0.1');
+    await once(none, 'listening');
+    const { port } = none.address() as AddressInfo;
+    none.close();
+    const endpoint = `http://127.0.0.1:${port}/webhooks`;
+    const args = ['sandbox', '--port', '0', '--endpoint', endpoint];
+    const sandbox = await start(process.execPath, [...CLI, ...args]);
+    try {
+      await buy(sandbox.origin);
+      await vi.waitFor(() => expect(sandbox.output()).toContain('"event":"order:paid"'), 10_000);
+      const [, ...attempts] = sandbox.output().trim().split('\n');
+      expect(attempts.map((line) => JSON.parse(line))).toContainEqual({
+        ...{ account: 'sk_test_demo', event: 'order:paid', url: endpoint, status: 0 },
+        ...{ time: expect.any(String), id: expect.any(String), recordId: expect.any(String) },
+        ...{ answer: expect.stringContaining('ECONNREFUSED'), retryAt: expect.any(String) },
+      });
+    } finally {
+      await sandbox.stop();
+    }
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'says it in a line for people (in a terminal made by script of Linux)',
+    async () => {
+      const shop = createServer((request, response) =>
+        request.resume().on('end', () => response.writeHead(500).end('no keys left')),
+      );
+      await once(shop.listen(0, '127.0.0.1'), 'listening');
+      const endpoint = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/webhooks`;
+      const terminal = startInTerminal(80, ['sandbox', '--port', '0', '--endpoint', endpoint]);
+      const ended = collect(terminal);
+      let said = '';
+      terminal.stdout.on('data', (text) => {
+        said += text;
+      });
+      try {
+        await vi.waitFor(() => expect(said).toContain('Try:'), 20_000);
+        await buy(/http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? '');
+        await vi.waitFor(() => expect(said).toMatch(/order:paid.*again at/), 10_000);
+      } finally {
+        terminal.kill('SIGINT');
+        shop.close();
+      }
+      const { lines } = asShown(await ended);
+      const told = lines.filter((line) => line.includes('order:paid'));
+      expect(told.every(({ length }) => length <= 80)).toBe(true);
+      expect(told).toEqual([
+        expect.stringMatching(/^✗ {2}order:paid {6}ord_\w+ {2}500 {8}again at \d\d:\d\d:\d\d$/),
+      ]);
+    },
+  );
 
   test('fills the shop by --seed-shop, once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));

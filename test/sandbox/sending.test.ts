@@ -1,6 +1,6 @@
 import { createReceiver } from 'storefront-webhooks';
-import { createSandbox } from 'storefront-webhooks/sandbox';
-import { describe, expect, test } from 'vitest';
+import { createSandbox, type WebhookAttempt } from 'storefront-webhooks/sandbox';
+import { describe, expect, test, vi } from 'vitest';
 import { openSeller, TUNER } from './seller.js';
 import { startListener } from './webhooks/listener.js';
 
@@ -44,6 +44,61 @@ describe('a program waits for webhooks', () => {
   );
 });
 
+describe('who is told of attempts', () => {
+  const FAILS = { status: 500, body: 'no keys left' };
+
+  test('hears of each what was answered, and when the next one is', async () => {
+    const told: WebhookAttempt[] = [];
+    const { account, client } = await openSeller({
+      clock: 'manual',
+      onAttempt: (attempt) => told.push(attempt),
+    });
+    const listener = await startListener();
+    listener.answer((_, number) => (number < 3 ? FAILS : 200));
+    const url = `${listener.origin}/a`;
+    await client.webhookEndpoints.create({ url, events: ['order:created'] });
+    const { id } = await client.products.create(TUNER);
+    const sold = account.clock.now();
+    const order = await account.buy({ product_id: id });
+    await account.clock.advance(10_000);
+    await listener.close();
+    await account.clock.advance(20_000);
+    const same = { account: account.key, event: 'order:created', url, recordId: order.id };
+    const later = (seconds: number) => new Date(sold + seconds * 1000);
+    expect(told).toEqual([
+      { ...same, id: told[0]?.id, status: 500, answer: 'no keys left', retryAt: later(10) },
+      { ...same, id: told[0]?.id, status: 500, answer: 'no keys left', retryAt: later(30) },
+      {
+        ...{ ...same, id: told[0]?.id, status: 0, retryAt: later(70) },
+        answer: expect.stringContaining('ECONNREFUSED'),
+      },
+    ]);
+  });
+
+  test('and harms nothing where it throws', async () => {
+    const write = vi.spyOn(console, 'error').mockReturnValue();
+    const { account, client } = await openSeller({
+      clock: 'manual',
+      onAttempt() {
+        throw new Error('nobody listens');
+      },
+    });
+    const listener = await startListener();
+    listener.answer((_, number) => (number < 2 ? 500 : 200));
+    await client.webhookEndpoints.create({
+      url: `${listener.origin}/a`,
+      events: ['order:created'],
+    });
+    await account.buy({ product_id: (await client.products.create(TUNER)).id });
+    await account.clock.advance(10_000);
+    expect(listener.came).toHaveLength(2);
+    const [[line]] = write.mock.calls as [[string]];
+    expect(line).toMatch(/sandbox: onAttempt threw: Error: nobody listens.*operate\.md#sandbox/s);
+    write.mockRestore();
+    await listener.close();
+  });
+});
+
 test('webhooks have the header names of another brand, which its receiver reads', async () => {
   const { account, client } = await openSeller({ headerPrefix: 'X-Example-', webhookSecret: 'k' });
   const listener = await startListener();
@@ -83,6 +138,7 @@ test.each([
   [{ allowHosts: ['http://app'] }, 'allowHosts'],
   [{ allowHosts: ['app:3000'] }, 'allowHosts'],
   [{ allowHost: ['app'] }, 'allowHosts'],
+  [{ onAttempt: 'log' }, 'onAttempt'],
 ])('%j is refused, with the option to change', (options, named) => {
   expect(() => createSandbox(Object(options))).toThrow(named);
 });

@@ -15,6 +15,24 @@ import { dropLog, isOpen, isPending, whyUnwanted } from './logs.js';
 import { toMessage } from './message.js';
 import { settle } from './settling.js';
 
+/** What became of an attempt to send a webhook. */
+export interface WebhookAttempt {
+  /** The key of the account. */
+  readonly account: string;
+  /** Of the webhook: the same in each attempt. */
+  readonly id: string;
+  readonly event: string;
+  readonly url: string;
+  /** Of what was sent: an order, a product. Absent where it has none. */
+  readonly recordId?: string;
+  /** 0: there was no answer. */
+  readonly status: number;
+  /** The body of the answer, or why there was none. */
+  readonly answer: string;
+  /** When it is sent again, by the clock of the account. Absent: never. */
+  readonly retryAt?: Date;
+}
+
 /** How webhooks are sent. */
 export interface WebhookSettings {
   /** What the names of their headers begin with, with the dash that ends it. Default `X-Service-`. */
@@ -28,6 +46,8 @@ export interface WebhookSettings {
   readonly timeout?: number | undefined;
   /** What goes wrong in all accounts, beside what goes wrong in this one. Default: nothing. */
   readonly faults?: Faults | undefined;
+  /** Is told of each attempt. Default: nobody is. */
+  readonly onAttempt?: ((attempt: WebhookAttempt) => void) | undefined;
 }
 
 /** How long who moves a real clock waits for what is due, in milliseconds outside. */
@@ -114,8 +134,19 @@ export class Sending {
     if (effect === 'duplicate') await this.#post(log);
     // What close() has ended is sent by the next process. The log may have been deleted meanwhile.
     if (this.#stop.signal.aborted || !this.#account.webhookLogs.get(id)) return;
-    this.#plan(settle(this.#market, log, effect === 'lose-answer' ? ANSWER_LOST : result));
+    const settled = settle(this.#market, log, effect === 'lose-answer' ? ANSWER_LOST : result);
+    this.#plan(settled);
+    this.#tell(settled);
     await this.#sendOvertaken(log.url);
+  }
+
+  #tell(log: KeptWebhookLog): void {
+    const { onAttempt } = this.#settings;
+    try {
+      onAttempt?.(toAttempt(log, this.#account.key));
+    } catch (error) {
+      writeLine(`sandbox: onAttempt threw: ${describeError(error)}`, 'operate.md#sandbox');
+    }
   }
 
   #post(log: KeptWebhookLog): Promise<Result> {
@@ -179,6 +210,17 @@ export class Sending {
 
 function dueAt({ next_retry_at }: KeptWebhookLog): number {
   return next_retry_at === null ? Number.POSITIVE_INFINITY : Date.parse(next_retry_at);
+}
+
+function toAttempt(log: KeptWebhookLog, account: string): WebhookAttempt {
+  const { id, event, url, payload, response, response_code } = log;
+  const retryAt = log.next_retry_at === null ? {} : { retryAt: new Date(dueAt(log)) };
+  const recordId = typeof payload.id === 'string' ? { recordId: payload.id } : {};
+  return {
+    ...{ account, id, event, url, status: response_code, answer: response ?? '' },
+    ...recordId,
+    ...retryAt,
+  };
 }
 
 function complain(error: unknown): void {
