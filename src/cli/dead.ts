@@ -34,7 +34,7 @@ export function addDead(program: Command, printer: Printer, end: (code: ExitCode
     .command('dead')
     .summary('what a store keeps for a person: list, show, count, redrive')
     .description(
-      'Shows deliveries that have not come to their end, in the store of a shop: postgres://…, redis://… or a SQLite file. The driver is the one of the project in this folder.',
+      'Shows deliveries that have not come to their end, in the store of a shop: postgres://…, redis://…, a SQLite file, or the name of an environment variable that has one of these. The driver is the one of the project in this folder.',
     )
     .addHelpText(
       'after',

@@ -174,7 +174,7 @@ The provider's whole service, on your machine: [sandbox.md](sandbox.md).
 
 ## dead
 
-What a store keeps for a person. The store is named by \`postgres://…\`, \`redis://…\` or a SQLite file, and the driver is the one of the project in this folder:
+What a store keeps for a person. The store is named by \`postgres://…\`, \`redis://…\`, a SQLite file, or an environment variable that has one of these, such as \`DATABASE_URL\`: then its password stands nowhere that others see it. The driver is the one of the project in this folder:
 
 \`\`\`sh
 npx storefront-webhooks dead count shop.db

@@ -17,19 +17,25 @@ export interface OpenStore {
 /**
  * Opens a store by its URL, with the driver of the project that the command is run in.
  *
+ * @param named - The URL, or the environment variable that has it: what stands on the command line, other users
+ *   of the machine see.
  * @throws {UsageError} Where the URL is of no store, or the project has no driver for it.
  */
-export async function openStore(url: string): Promise<OpenStore> {
+export async function openStore(named: string): Promise<OpenStore> {
+  const url = process.env[named] || named;
   if (/^postgres(ql)?:/.test(url)) return openPostgres(url);
   if (/^rediss?:/.test(url)) return openRedis(url);
   if (/^\w\w+:\/\//.test(url)) {
     throw new UsageError(
       'option_invalid',
-      'A store is named by postgres://…, redis://… or the path of a SQLite file.',
+      'A store is named by postgres://…, redis://…, the path of a SQLite file, or an environment variable that has one of these.',
     );
   }
   if (!existsSync(url)) {
-    throw new UsageError('option_invalid', `There is no file ${url}. A store is not made here.`);
+    throw new UsageError(
+      'option_invalid',
+      `There is no file ${url}, and no environment variable of that name. A store is not made here.`,
+    );
   }
   return openSqlite(url);
 }
