@@ -4,6 +4,7 @@ import type { Receipt } from '../request/receipt.js';
 import { isJsonObject, type JsonObject } from '../schemas/json.js';
 import { toTime } from '../schemas/time.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
+import { DoneBefore } from './done-before.js';
 import { entriesOf, untilSettled } from './entries.js';
 import type { LoggedDelivery, Recovering } from './logged.js';
 import type { Pace } from './pace.js';
@@ -24,6 +25,8 @@ export interface Missed {
   /** A decimal. */
   readonly value: string | undefined;
   readonly currency: string | undefined;
+  /** Whether the store has it as done: then nothing is left to do, whatever the log says. */
+  readonly isDone: boolean;
 }
 
 /**
@@ -57,6 +60,7 @@ export async function readLog(
 ): Promise<LogFound> {
   const missed = new Map<string, Missed>();
   const paid = orders ? new Set<string>() : undefined;
+  const before = new DoneBefore(settings.receiver);
   let counts = noCounts();
   await untilSettled(
     () => missed.size,
@@ -73,7 +77,10 @@ export async function readLog(
         }
         counts[found.standing] += 1;
         const isLeft = found.standing === 'queued' && !queued;
-        if (found.missed && !isLeft) missed.set(entry.id, found.missed);
+        if (found.missed && !isLeft) {
+          const isDone = missed.get(entry.id)?.isDone ?? (await before.has(found.delivery));
+          missed.set(entry.id, { ...found.missed, isDone });
+        }
         if (found.event === 'order:paid' && found.recordId) paid?.add(found.recordId);
       }
     },
@@ -96,7 +103,7 @@ export interface EntryFound {
   /** The receipt of its answer, where that is the receiver's. */
   readonly receipt: Receipt | undefined;
   /** Absent where it was not missed. */
-  readonly missed?: Missed;
+  readonly missed?: Omit<Missed, 'isDone'>;
   delivery(): Promise<Delivery | Rejection>;
 }
 

@@ -1,6 +1,7 @@
 import type { Issue } from '../schemas/issue.js';
 import { type Order, orderSchema } from '../schemas/order.js';
 import { isNone } from '../schemas/resource.js';
+import { DoneBefore } from './done-before.js';
 import { type Sequence, untilSettled } from './entries.js';
 import { type Missed, moneyOf, timeOr } from './missed.js';
 import type { Pace } from './pace.js';
@@ -45,7 +46,8 @@ export async function findUnlogged(
   pace: Pace,
   logged: ReadonlySet<string>,
 ): Promise<{ readonly unlogged: readonly Missed[]; readonly unreadable: number }> {
-  const { since, now, receiver } = settings;
+  const { since, now, receiver, urls } = settings;
+  const before = new DoneBefore(receiver);
   const unlogged = new Map<string, Missed>();
   let unreadable = 0;
   await untilSettled(
@@ -59,7 +61,9 @@ export async function findUnlogged(
         for (const order of orders) {
           const at = timeOr(order.updated_at, timeOr(order.created_at, now));
           if (at < since || logged.has(order.id) || !receiver.isPaid(order)) continue;
-          unlogged.set(order.id, toMissed(order, at));
+          const read = () => receiver.readOrder(order, urls[0] ?? '');
+          const isDone = unlogged.get(order.id)?.isDone ?? (await before.has(read));
+          unlogged.set(order.id, { ...toMissed(order, at), isDone });
         }
       }
     },
@@ -67,7 +71,7 @@ export async function findUnlogged(
   return { unlogged: [...unlogged.values()], unreadable };
 }
 
-function toMissed(order: Order, at: number): Missed {
+function toMissed(order: Order, at: number): Omit<Missed, 'isDone'> {
   const { id } = order;
   const about = { id, event: 'order:paid', reason: 'unlogged', recordId: id } as const;
   return { ...about, toldAt: at, changedAt: at, ...moneyOf(order) };

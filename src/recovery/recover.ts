@@ -125,12 +125,14 @@ class Running {
     return recovered;
   }
 
-  #list({ reason }: Missed): RecoveredOutcome {
+  #list({ reason, isDone }: Missed): RecoveredOutcome {
+    if (isDone) return 'duplicate';
     const isUnsafe = reason === 'unlogged' && !this.#isSafe();
     return isUnsafe ? 'unsafe' : 'listed';
   }
 
   async #runOne(one: Missed): Promise<RecoveredOutcome> {
+    if (one.isDone) return 'duplicate';
     if (this.#unavailable === MAX_UNAVAILABLE) return 'unavailable';
     if (one.recordId !== undefined && this.#held.has(one.recordId)) return 'held';
     // Somebody may have done it since it was read: the provider, by a retry, or another recovery.

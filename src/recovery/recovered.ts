@@ -6,7 +6,7 @@ import type { MissedReason } from './standing.js';
  *
  * - What the receiver says: `handled` and `duplicate` (it was done before), `ignored`, `parked`, `rejected`,
  *   `failed`, `busy`, `unavailable`.
- * - `listed`: nothing was asked of it, without `apply`. `settled`: asked for again, it was not missed any more.
+ * - `listed`: not done yet, and not run without `apply`. `settled`: asked for again, it was not missed any more.
  * - `held`: left, because an earlier change of the same record could not be handled. `gone`: the log has it
  *   no more. `unsafe`: the log does not tell of this order, and a handler of `order:paid` has no `oncePer`.
  */

@@ -190,30 +190,32 @@ describe('what was missed', () => {
     expect(ran).toEqual(['order:paid ord_1', 'order:paid ord_2', 'order:updated ord_1']);
   });
 
-  test('costs a store what a webhook costs it, and one call where it was done before', async () => {
+  test('costs a store one question more than a webhook, and that alone where it was done before', async () => {
     const calls: string[] = [];
     const counted = (
       store: IdempotencyStore,
-      ...names: ('claim' | 'completeStep' | 'complete')[]
+      ...names: ('claim' | 'completeStep' | 'complete' | 'isDone')[]
     ) =>
       Object.fromEntries(
         names.map((name) => [
           name,
           (...args: unknown[]) => {
             calls.push(name);
-            return Reflect.apply(store[name], store, args);
+            return Reflect.apply(store[name] ?? (() => false), store, args);
           },
         ]),
       );
-    const store = durableStore((inner) => counted(inner, 'claim', 'completeStep', 'complete'));
+    const store = durableStore((inner) =>
+      counted(inner, 'claim', 'completeStep', 'complete', 'isDone'),
+    );
     const shop = openShop({ store });
     const logs = [entry(1), entry(2)];
     await deliver(shop.receiver, paid(3), { id: 'whl_3' });
     const ofWebhook = calls.splice(0);
     await recoverFrom({ logs }, shop);
-    expect(calls.splice(0)).toEqual([...ofWebhook, ...ofWebhook]);
+    expect(calls.splice(0)).toEqual(['isDone', 'isDone', ...ofWebhook, ...ofWebhook]);
     await recoverFrom({ logs }, shop);
-    expect(calls).toEqual(['claim', 'claim']);
+    expect(calls).toEqual(['isDone', 'isDone']);
   });
 
   test('waits where an earlier change of its order has failed, and other orders do not', async () => {
@@ -260,6 +262,89 @@ describe('what was missed', () => {
     const logs = [entry(1, { response_code: 0, retries: 0 })];
     const { log } = await recoverFrom({ logs }, openShop(), { pendingAfter: 2 * 60 * MINUTE });
     expect(log).toMatchObject({ waiting: 1, unanswered: 0 });
+  });
+
+  test('is not missed without apply where it is done, and asks the provider for nothing more', async () => {
+    const shop = openShop();
+    const logs = [entry(1), entry(2)];
+    await recoverFrom({ logs: [entry(1)] }, shop);
+    const client = provider({ logs });
+    const options = { receiver: shop.receiver, client, url: URL, now: NOW };
+    const listed = await recover(options);
+    expect(listed.deliveries.map(({ outcome }) => outcome)).toEqual(['duplicate', 'listed']);
+    expect(listed.complete).toBe(false);
+    const before = client.asked.length;
+    await recoverFrom({ logs }, shop);
+    client.asked.length = 0;
+    expect((await recover(options)).complete).toBe(true);
+    const done = await recover({ ...options, apply: true });
+    expect([done.complete, client.asked.length]).toEqual([true, 2 * before]);
+  });
+
+  test('is missed until each of its handlers is done, under whichever delivery', async () => {
+    let isBroken = true;
+    const receiver = createReceiver({
+      secret: SECRET,
+      store: durableStore(),
+      hooks: { onError() {} },
+    })
+      .on('order:paid', () => {}, { name: 'deliver', oncePer: (order) => order.id })
+      .on(
+        'order:paid',
+        () => {
+          if (isBroken) throw new Error('no mail today');
+        },
+        { name: 'mail', oncePer: (order) => order.id },
+      );
+    const client = provider({ logs: [entry(1)] });
+    const options = { receiver, client, url: URL, now: NOW };
+    const outcomes = async () => (await recover(options)).deliveries.map(({ outcome }) => outcome);
+    const other = () => deliver(receiver, paid(1), { id: 'another delivery of the order' });
+    expect((await other()).outcome).toBe('failed');
+    expect(await outcomes()).toEqual(['listed']);
+    isBroken = false;
+    expect((await other()).outcome).toBe('handled');
+    expect(await outcomes()).toEqual(['duplicate']);
+  });
+
+  test('stays done where a handler has come since, as it does for a webhook', async () => {
+    const store = durableStore();
+    const open = (...names: string[]) => {
+      const receiver = createReceiver({ secret: SECRET, store });
+      for (const name of names)
+        receiver.on('order:paid', () => {}, { name, oncePer: (order) => order.id });
+      return receiver;
+    };
+    await recoverFrom({ logs: [entry(1)] }, { receiver: open('deliver') });
+    const receiver = open('deliver', 'mail');
+    const options = { receiver, client: provider({ logs: [entry(1)] }), url: URL, now: NOW };
+    expect((await recover(options)).deliveries).toMatchObject([{ outcome: 'duplicate' }]);
+    expect((await deliver(receiver, paid(1), { id: 'whl_1' })).outcome).toBe('duplicate');
+  });
+
+  test('is listed where it has no handler', async () => {
+    const receiver = createReceiver({
+      secret: SECRET,
+      store: durableStore(),
+      hooks: { onError() {} },
+    });
+    receiver.on('order:created', () => {});
+    const client = provider({ logs: [entry(1)] });
+    const { deliveries } = await recover({ receiver, client, url: URL, now: NOW });
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['listed']);
+  });
+
+  test('is listed where the store cannot be asked', async () => {
+    let asked = 0;
+    const isDone = async () => {
+      asked += 1;
+      throw new Error('the store is down');
+    };
+    const shop = openShop({ store: durableStore(() => ({ isDone })) });
+    const client = provider({ logs: [entry(1), entry(2)] });
+    const { deliveries } = await recover({ receiver: shop.receiver, client, url: URL, now: NOW });
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['listed', 'listed']);
+    expect(asked).toBe(1);
   });
 
   test('is only listed without apply', async () => {
