@@ -66,7 +66,7 @@ function run(flags: Flags, printer: Printer): Promise<boolean> {
         },
       });
       conclude(recovery, printer);
-      for (const line of adviceOn(recovery, flags.url)) printer.note(line);
+      for (const line of adviceOn(recovery, flags.url, flags)) printer.note(line);
       return recovery.complete && (queued || recovery.log.queued === 0);
     } catch (error) {
       const untried = missed - deliveries.length;

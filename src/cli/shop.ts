@@ -144,7 +144,7 @@ export function showProgress({ step, done, of }: RecoveryProgress, printer: Prin
   if (step !== 'waiting') {
     printer.progress(`${STEPS[step]} ${done}${of === undefined ? '' : ` of ${of}`} …`);
   } else if (done === 1) {
-    printer.note('The provider cannot answer now. It is asked again, for some minutes …');
+    printer.note('The provider cannot answer now. It is asked again …');
   }
 }
 

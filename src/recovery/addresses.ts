@@ -14,7 +14,8 @@ export function addressTest(urls: readonly string[]): (address: string | undefin
   };
 }
 
-function withoutQuery(address: string): string | undefined {
+/** An address as it is compared. */
+export function withoutQuery(address: string): string | undefined {
   const url = parseAddress(address);
   return url && url.origin + url.pathname.replace(/\/$/, '');
 }

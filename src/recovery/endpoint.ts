@@ -1,7 +1,7 @@
 import { parseAddress } from '../address.js';
 import { ApiError } from '../api/api-error.js';
 import type { WebhookEndpoint } from '../schemas/webhook-endpoint.js';
-import { addressTest } from './addresses.js';
+import { addressTest, withoutQuery } from './addresses.js';
 import { LATER, type Pace } from './pace.js';
 import { PER_PAGE, pagesOf } from './paging.js';
 import type { SourceSettings } from './source.js';
@@ -19,6 +19,8 @@ export interface Found {
   /** Those that the provider has disabled, also where another one was made since. */
   readonly disabled: readonly WebhookEndpoint[];
   readonly enabled: readonly WebhookEndpoint[];
+  /** The addresses for which there is none. */
+  readonly without: readonly string[];
 }
 
 /** Looks for the webhook endpoints of the receiver (specification: Webhook endpoint). */
@@ -39,7 +41,11 @@ export async function findEndpoint(
       (endpoint.enabled === false ? disabled : enabled).push(endpoint);
     }
   }
-  return { state: stateOf(disabled, enabled), disabled, enabled };
+  const without = urls.filter((url) => {
+    const isHere = addressTest([url]);
+    return ![...disabled, ...enabled].some((one) => isHere(one.url));
+  });
+  return { state: stateOf(disabled, enabled), disabled, enabled, without };
 }
 
 function stateOf(
@@ -50,22 +56,25 @@ function stateOf(
   return enabled.length > 0 ? 'enabled' : 'missing';
 }
 
-/** Whether another one is told of all that this one was told of, at the same address with its query. */
-function isReplaced(
-  { url, events }: WebhookEndpoint,
-  enabled: readonly WebhookEndpoint[],
-): boolean {
-  const address = addressOf(url);
+/** Whether others are told of all that this one was told of, at the same address with its query. */
+function isReplaced(old: WebhookEndpoint, enabled: readonly WebhookEndpoint[]): boolean {
   // Of which events it was told is not known, where it does not say.
-  if (address === undefined || !events || events.length === 0) return false;
-  return enabled.some(
-    (other) =>
-      addressOf(other.url) === address && events.every((one) => other.events?.includes(one)),
-  );
+  return (old.events?.length ?? 0) > 0 && untold(old, enabled).length === 0;
+}
+
+/** Of which events no other one is told there. */
+function untold(
+  { url, events = [] }: WebhookEndpoint,
+  enabled: readonly WebhookEndpoint[],
+): readonly string[] {
+  const address = addressOf(url);
+  const others = enabled.filter((other) => address && addressOf(other.url) === address);
+  return events.filter((event) => !others.some((other) => other.events?.includes(event)));
 }
 
 function addressOf(url: string | undefined): string | undefined {
-  return parseAddress(url ?? '')?.href;
+  const address = parseAddress(url ?? '');
+  return address && withoutQuery(address.href) + address.search;
 }
 
 const MAX_CREATIONS = 3;
@@ -78,14 +87,17 @@ export async function recreateEndpoint(
 ): Promise<Found> {
   const options = settings.signal ? { signal: settings.signal } : {};
   let now = found;
-  for (const { url = '', events = [], ...old } of found.disabled) {
-    const isOpen = () => !isReplaced({ url, events, ...old }, now.enabled);
-    for (let tried = 1; events.length > 0 && isOpen(); tried++) {
+  for (const old of found.disabled) {
+    const { url = '' } = old;
+    for (let tried = 1; ; tried++) {
+      // Two that are told of the same would deliver it twice.
+      const events = [...untold(old, now.enabled)];
+      if (events.length === 0) break;
       try {
         const create = async () =>
-          settings.client.webhookEndpoints.create({ url, events: [...events] }, options);
+          settings.client.webhookEndpoints.create({ url, events }, options);
         const made = await pace.run(create, 1);
-        now = { ...now, enabled: [...now.enabled, { ...made, url, events: [...events] }] };
+        now = { ...now, enabled: [...now.enabled, { ...made, url, events }] };
       } catch (error) {
         const isLater = error instanceof ApiError && LATER.includes(error.code);
         if (!isLater || tried === MAX_CREATIONS) throw error;
@@ -100,15 +112,18 @@ export async function recreateEndpoint(
 /** Deletes those that were disabled, and have another one in their place. */
 export async function deleteDisabled(
   { disabled, enabled }: Found,
-  { client, signal }: SourceSettings,
+  { client, signal, receiver }: SourceSettings,
   pace: Pace,
 ): Promise<void> {
   for (const one of disabled.filter((old) => isReplaced(old, enabled))) {
     try {
       await pace.run(() => client.webhookEndpoints.delete(one.id, signal ? { signal } : {}));
     } catch (error) {
+      signal?.throwIfAborted();
       // Another recovery was faster.
-      if (!(error instanceof ApiError && error.code === 'not_found')) throw error;
+      if (error instanceof ApiError && error.code === 'not_found') continue;
+      // It is disabled, so what was recovered stays so, and the next run tries again.
+      receiver.onError(error, { id: one.id, event: 'webhook endpoint' });
     }
   }
 }

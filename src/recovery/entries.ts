@@ -1,11 +1,9 @@
 import { parseAddress } from '../address.js';
 import { sha2 } from '../request/sha2.js';
-import type { Issue } from '../schemas/issue.js';
-import { isNone } from '../schemas/resource.js';
 import { type WebhookLog, webhookLogSchema } from '../schemas/webhook-log.js';
 import { addressTest } from './addresses.js';
 import type { Pace } from './pace.js';
-import { PER_PAGE, pagesOf } from './paging.js';
+import { PER_PAGE, pagesOf, tellingOfNone } from './paging.js';
 import type { SourceSettings } from './source.js';
 
 /**
@@ -21,15 +19,17 @@ export async function* entriesOf(
   seen: Sequence,
   onUnreadable: () => void,
 ): AsyncGenerator<WebhookLog, void, undefined> {
-  const options = {
-    perPage: PER_PAGE,
-    onIssues: (_: unknown, issues: readonly Issue[]) => {
-      if (isNone(webhookLogSchema, issues)) onUnreadable();
-    },
-    ...(signal && { signal }),
-  };
-  const pages = pagesOf((page) =>
-    pace.run(async () => client.webhookLogs.list({ ...options, page })),
+  const options = { perPage: PER_PAGE, ...(signal && { signal }) };
+  const pages = pagesOf(
+    (page, onNone) =>
+      pace.run(async () =>
+        client.webhookLogs.list({
+          ...options,
+          page,
+          onIssues: tellingOfNone(webhookLogSchema, onNone),
+        }),
+      ),
+    onUnreadable,
   );
   const isOurs = addressTest(urls);
   let last = Number.POSITIVE_INFINITY;
@@ -96,7 +96,8 @@ export class Sequence {
     // One that has moved onto the next page is met once more.
     if (this.#recent.has(id)) return;
     this.#recent.add(id);
-    if (this.#recent.size > MAX_RECENT) this.#recent.delete([...this.#recent][0] ?? '');
+    if (this.#recent.size > MAX_RECENT)
+      this.#recent.delete(this.#recent.values().next().value ?? '');
     if (this.first === undefined || id === this.#from) {
       this.first = id;
       this.#digest = '';

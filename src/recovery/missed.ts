@@ -10,6 +10,7 @@ import type { LoggedDelivery, Recovering } from './logged.js';
 import type { Pace } from './pace.js';
 import type { SourceSettings } from './source.js';
 import { isYoungerThan, type MissedReason, type Standing, standingOf } from './standing.js';
+import { ToldOrders } from './told-orders.js';
 
 /** A delivery that was missed: little enough for a hundred thousand of them. */
 export interface Missed {
@@ -44,13 +45,14 @@ export interface LogFound {
   readonly missed: Map<string, Missed>;
   readonly counts: LogCounts;
   /** The paid orders that the log tells of; absent where nobody asks. */
-  readonly paid?: Set<string>;
+  readonly told?: ToldOrders;
 }
 
 /**
  * Reads the provider's log for what was missed. What is fine is counted and forgotten.
  *
- * @param rules.orders - Gives the paid orders that the log tells of as well.
+ * @param rules.orders - Gives the paid orders that the log tells of as well, also before `since`: one that has
+ *   changed since may have been delivered long ago.
  * @param rules.queued - Whether what is queued and not done counts as missed.
  */
 export async function readLog(
@@ -59,7 +61,8 @@ export async function readLog(
   { sends, orders, queued }: Record<'sends' | 'orders' | 'queued', boolean>,
 ): Promise<LogFound> {
   const missed = new Map<string, Missed>();
-  const paid = orders ? new Set<string>() : undefined;
+  const told = orders ? new ToldOrders(settings) : undefined;
+  const read = orders ? { ...settings, since: 0 } : settings;
   const before = new DoneBefore(settings.receiver);
   let counts = noCounts();
   await untilSettled(
@@ -69,8 +72,13 @@ export async function readLog(
       const onUnreadable = () => {
         counts.unreadable += 1;
       };
-      for await (const entry of entriesOf(settings, pace, seen, onUnreadable)) {
+      for await (const entry of entriesOf(read, pace, seen, onUnreadable)) {
         const found = await readEntry(entry, settings, sends);
+        if (timeOr(entry.created_at, settings.now) < settings.since) {
+          if (told && isPaidOrder(found) && (!found.missed || (await before.has(found.delivery))))
+            told.add(found.recordId, entry.url);
+          continue;
+        }
         if (typeof found === 'string') {
           counts[found] += 1;
           continue;
@@ -81,11 +89,15 @@ export async function readLog(
           const isDone = missed.get(entry.id)?.isDone ?? (await before.has(found.delivery));
           missed.set(entry.id, { ...found.missed, isDone });
         }
-        if (found.event === 'order:paid' && found.recordId) paid?.add(found.recordId);
+        if (isPaidOrder(found)) told?.add(found.recordId, entry.url);
       }
     },
   );
-  return { missed, counts, ...(paid && { paid }) };
+  return { missed, counts, ...(told && { told }) };
+}
+
+function isPaidOrder(found: EntryFound | Unusable): found is EntryFound & { recordId: string } {
+  return typeof found === 'object' && found.event === 'order:paid' && found.recordId !== undefined;
 }
 
 function noCounts(): LogCounts {

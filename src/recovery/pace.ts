@@ -45,7 +45,7 @@ export class Pace {
       } catch (error) {
         const isLater = error instanceof ApiError && LATER.includes(error.code);
         if (!isLater || tried === tries) throw error;
-        this.#onProgress({ step: 'waiting', done: tried, of: MAX_TRIES });
+        this.#onProgress({ step: 'waiting', done: tried, of: tries });
         const grown = Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), MAX_PAUSE_MS);
         await pause(Math.max(grown, error.retryAfterMs ?? 0), this.#signal);
       }

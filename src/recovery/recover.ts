@@ -5,7 +5,7 @@ import type { Delivery } from '../request/delivery.js';
 import { deleteDisabled, type EndpointState, findEndpoint, recreateEndpoint } from './endpoint.js';
 import { type LogCounts, type Missed, readEntry, readLog } from './missed.js';
 import { type RecoverOptions, type RecoverSettings, readRecoverOptions } from './options.js';
-import { findUnlogged } from './orders.js';
+import { findUnlogged, type Unlogged } from './orders.js';
 import { LATER, Pace } from './pace.js';
 import { PER_PAGE } from './paging.js';
 import type { Recovered, RecoveredOutcome } from './recovered.js';
@@ -16,6 +16,8 @@ export interface Recovery {
   /** How many entries of the log there were, by what they mean. Where orders are compared, `unreadable` has theirs. */
   readonly log: LogCounts;
   readonly endpoint: EndpointState;
+  /** Those of `url` for which the provider has no endpoint: it sends nothing there. */
+  readonly withoutEndpoint: readonly string[];
   /** In the order in which they were run. */
   readonly deliveries: readonly Recovered[];
   /**
@@ -57,26 +59,34 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   const sends = found.state === 'enabled' && found.disabled.length === 0;
   const comparesOrders = settings.orders ?? !sends;
   const log = await readLog(settings, pace, { sends, orders: comparesOrders, queued });
-  const { unlogged, unreadable } = log.paid
-    ? await findUnlogged(settings, pace, log.paid)
-    : { unlogged: [], unreadable: 0 };
-  const counts = { ...log.counts, unreadable: log.counts.unreadable + unreadable };
+  const { unlogged, waiting, unreadable } = log.told
+    ? await findUnlogged(settings, pace, log.told, sends)
+    : NONE_UNLOGGED;
+  const counts = {
+    ...log.counts,
+    waiting: log.counts.waiting + waiting,
+    unreadable: log.counts.unreadable + unreadable,
+  };
   const missed = [...log.missed.values(), ...unlogged].sort(inOrder);
   const deliveries = await new Running(settings, pace, sends).run(missed);
   const isComplete =
     deliveries.every(({ outcome }) => DONE.includes(outcome)) &&
-    counts.unreadable + counts.unknownShop === 0;
+    // To one that is disabled, nothing is sent again.
+    counts.unreadable + counts.unknownShop + (sends ? 0 : counts.waiting) === 0;
   if (settings.recreateEndpoint && isComplete) await deleteDisabled(endpoint, settings, pace);
   const isSent = endpoint.state === 'enabled';
   return {
     applied: apply,
     log: counts,
+    withoutEndpoint: endpoint.without,
     endpoint: isSent && found.state === 'disabled' ? 'recreated' : endpoint.state,
     deliveries,
     complete: isComplete && isSent,
     requests: pace.requests,
   };
 }
+
+const NONE_UNLOGGED: Unlogged = { unlogged: [], waiting: 0, unreadable: 0 };
 
 const DONE: readonly RecoveredOutcome[] = ['handled', 'duplicate', 'ignored', 'settled'];
 
@@ -85,7 +95,7 @@ function inOrder(a: Missed, b: Missed): number {
 }
 
 /** A later change has to wait where one ended so. Where the store is down, all do. */
-const NOT_NOW: readonly RecoveredOutcome[] = ['failed', 'busy'];
+const NOT_NOW: readonly RecoveredOutcome[] = ['failed', 'busy', 'unavailable'];
 /** How often what is busy or unavailable is tried, and how many in a row may be unavailable. */
 const MAX_TRIES = 5;
 const MAX_UNAVAILABLE = 3;

@@ -51,8 +51,12 @@ function isWaiting(
 }
 
 /** Whether it has changed since. */
-export function isYoungerThan(ms: number, entry: WebhookLog, now: number): boolean {
-  return now - timeOf(entry.updated_at ?? entry.created_at) < ms;
+export function isYoungerThan(
+  ms: number,
+  { updated_at, created_at }: Pick<WebhookLog, 'updated_at' | 'created_at'>,
+  now: number,
+): boolean {
+  return now - timeOf(updated_at ?? created_at) < ms;
 }
 
 /** Long ago, where it cannot be read. */

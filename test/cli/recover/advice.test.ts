@@ -4,7 +4,11 @@ import { adviceOn } from '../../../src/cli/recover/advice.js';
 
 const MISSED = { refused: 0, unanswered: 0, foreign: 0, queued: 0 };
 
-function advice(outcomes: RecoveredOutcome[], log: Partial<Recovery['log']> = {}): string {
+function advice(
+  outcomes: RecoveredOutcome[],
+  log: Partial<Recovery['log']> = {},
+  changes: Partial<Recovery> = {},
+): string {
   const deliveries = outcomes.map(
     (outcome): Recovered => ({
       ...{ id: 'whl_1', event: 'order:paid', recordId: 'ord_1', toldAt: new Date(0) },
@@ -13,9 +17,12 @@ function advice(outcomes: RecoveredOutcome[], log: Partial<Recovery['log']> = {}
   );
   const recovery: Recovery = {
     ...{ applied: true, endpoint: 'enabled', complete: true, requests: 1, deliveries },
+    withoutEndpoint: [],
     log: { done: 0, edited: 0, waiting: 0, ...MISSED, unreadable: 0, unknownShop: 0, ...log },
+    ...changes,
   };
-  return adviceOn(recovery, ['https://shop.example/webhooks']).join('\n');
+  const urls = ['https://shop.example/webhooks', 'https://shop.example/b'];
+  return adviceOn(recovery, urls, { recreateEndpoint: true }).join('\n');
 }
 
 test.each([
@@ -31,6 +38,23 @@ test.each([
   ['an entry that is none', advice([], { unreadable: 3 }), /^3 unreadable: .* dashboard\./],
   ['no shop', advice([], { unknownShop: 1 }), /^1 for no shop of this receiver: .* --url\./],
   ['what was edited', advice([], { edited: 1 }), /^1 edited in the log /],
+  ['only what cannot be read', advice([], { unreadable: 1 }), /^1 unreadable: .* dashboard\.$/],
+  [
+    'what is young beside a disabled endpoint',
+    advice([], { waiting: 1 }, { endpoint: 'recreated', complete: false }),
+    /^The webhook endpoint .*\n1 too young .* in some minutes\.$/,
+  ],
+  [
+    'an address without an endpoint',
+    advice([], {}, { withoutEndpoint: ['https://shop.example/b'] }),
+    /^There is no webhook endpoint for https:\/\/shop\.example\/b: .*--orders\.\nNothing was missed\.$/,
+  ],
+  [
+    'an endpoint that could not be made anew',
+    advice([], {}, { endpoint: 'disabled', complete: false }),
+    /^THE WEBHOOK ENDPOINT IS STILL DISABLED: .* delete the old one\.\n/,
+  ],
+  ['a new oncePer', advice(['unsafe']), /markDone\('deliver', id\) first/],
 ])('says of %s what it is, and what to do', (_, said, wanted) => {
   expect(said).toMatch(wanted);
 });

@@ -1,0 +1,245 @@
+import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
+import type { RecoverOptions } from 'storefront-webhooks/recovery';
+import { describe, expect, test } from 'vitest';
+import { SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+import {
+  ago,
+  answered,
+  DAY,
+  ENDPOINT,
+  type Entry,
+  entry,
+  MINUTE,
+  NOW,
+  openShop,
+  type Provided,
+  paid,
+  recoverFrom,
+  URL,
+} from './provider.js';
+
+const DISABLED = { ...ENDPOINT, id: 'ep_9', enabled: false };
+const A = 'https://shop.example/a';
+const B = 'https://shop.example/b';
+
+/** A shop that delivers once per order. */
+function openOnce(store: IdempotencyStore = durableStore()) {
+  const delivered: string[] = [];
+  const hooks = { onError() {} };
+  const receiver = createReceiver({ secret: SECRET, store, hooks }).on(
+    'order:paid',
+    ({ payload: { id } }) => void delivered.push(id),
+    { name: 'deliver', oncePer: (order) => order.id },
+  );
+  return { receiver, delivered };
+}
+
+const outcomesOf = ({ deliveries }: Awaited<ReturnType<typeof recoverFrom>>) =>
+  deliveries.map(({ recordId, reason, outcome }) => `${recordId} ${reason} ${outcome}`);
+
+const recreating = (options: Partial<RecoverOptions> = {}) => ({
+  recreateEndpoint: true,
+  ...options,
+});
+
+describe('an order that has changed since', () => {
+  const old = { created_at: ago(8 * DAY), updated_at: ago(8 * DAY) };
+  const changed = paid(1, { created_at: ago(8 * DAY), updated_at: ago(DAY) });
+
+  test('is not unlogged where the log tells of its delivery long ago', async () => {
+    const store = durableStore();
+    const before = openShop({ store });
+    const log = await answered(before, entry(1, { ...old, payload: paid(1, old) }));
+    const provided = { logs: [entry(3), log], endpoints: [DISABLED], orders: [changed] };
+    // With an oncePer that is new, it would be done again.
+    const shop = openOnce(store);
+    const recovered = await recoverFrom(provided, shop);
+    expect(outcomesOf(recovered)).toEqual(['ord_3 refused handled']);
+    expect([before.delivered, shop.delivered]).toEqual([['ord_1'], ['ord_3']]);
+    expect(recovered.log).toMatchObject({ done: 0, refused: 1 });
+  });
+
+  test('is unlogged where the log tells that nobody took it', async () => {
+    const refused = entry(1, { ...old, payload: paid(1, old) });
+    const shop = openOnce();
+    const provided = { logs: [refused], endpoints: [DISABLED], orders: [changed] };
+    expect(outcomesOf(await recoverFrom(provided, shop))).toEqual(['ord_1 unlogged handled']);
+    expect(shop.delivered).toEqual(['ord_1']);
+  });
+
+  test('is not unlogged where the store knows that it was brought back', async () => {
+    const store = durableStore();
+    const refused = entry(1, { ...old, payload: paid(1, old) });
+    const plain = openShop({ store });
+    await recoverFrom({ logs: [refused] }, plain, { since: 10 * DAY });
+    expect(plain.delivered).toEqual(['ord_1']);
+    const provided = { logs: [refused], endpoints: [DISABLED], orders: [changed] };
+    expect(outcomesOf(await recoverFrom(provided, plain))).toEqual([]);
+  });
+});
+
+test('to a disabled endpoint nothing is sent again: what is too young is not over', async () => {
+  const shop = openShop();
+  const at = ago(MINUTE);
+  const unanswered = {
+    response_code: 0,
+    response: '',
+    retries: 1,
+    next_retry_at: ago(-60 * MINUTE),
+  };
+  const logs = [entry(1, { ...unanswered, created_at: at, updated_at: at })];
+  const provided: Provided = { logs, endpoints: [DISABLED], orders: [paid(1)] };
+  const early = await recoverFrom(provided, shop, recreating());
+  expect(early).toMatchObject({ complete: false, endpoint: 'recreated', log: { waiting: 1 } });
+  expect(provided.endpoints).toHaveLength(2);
+  const now = new Date(NOW.getTime() + 30 * MINUTE);
+  const late = await recoverFrom(provided, shop, recreating({ now }));
+  expect([late.complete, shop.delivered]).toEqual([true, ['ord_1']]);
+  expect(provided.endpoints).toMatchObject([{ enabled: true }]);
+});
+
+describe('an endpoint is made anew', () => {
+  const both = ['order:paid', 'order:updated'];
+
+  test.each([
+    ['at the same address', URL],
+    ['but for the slash at its end', `${URL}/`],
+  ])('for what no other is told of, %s', async (_, url) => {
+    const disabled = { ...DISABLED, url, events: both };
+    const provided: Provided = { logs: [], endpoints: [disabled, ENDPOINT] };
+    expect(await recoverFrom(provided, openShop(), recreating())).toMatchObject({ complete: true });
+    const made = { url, events: ['order:updated'], enabled: true };
+    expect(provided.endpoints).toMatchObject([made, ENDPOINT]);
+  });
+
+  test('not where several others are told of all of it', async () => {
+    const updated = { ...ENDPOINT, id: 'ep_2', events: ['order:updated'] };
+    const endpoints = [{ ...DISABLED, events: both }, ENDPOINT, updated];
+    const provided: Provided = { logs: [], endpoints };
+    await recoverFrom(provided, openShop(), recreating());
+    expect(provided.endpoints).toEqual([ENDPOINT, updated]);
+  });
+
+  test('at another query all the same', async () => {
+    const url = `${URL}?shop=a`;
+    const provided: Provided = { logs: [], endpoints: [{ ...DISABLED, url }, ENDPOINT] };
+    await recoverFrom(provided, openShop(), recreating());
+    expect(provided.endpoints).toMatchObject([{ url, enabled: true }, ENDPOINT]);
+  });
+
+  test('and what was recovered is told, where the old one cannot be deleted', async () => {
+    const errors: unknown[] = [];
+    const hooks = { onError: (error: unknown) => void errors.push(error) };
+    const shop = openShop({ hooks });
+    const provided: Provided = {
+      ...{ logs: [entry(1)], endpoints: [DISABLED], orders: [paid(1)] },
+      onRequest: (path) =>
+        path.startsWith('DELETE') ? Response.json({ message: 'No.' }, { status: 403 }) : undefined,
+    };
+    const recovered = await recoverFrom(provided, shop, recreating());
+    expect(recovered).toMatchObject({ complete: true, endpoint: 'recreated' });
+    expect(outcomesOf(recovered)).toEqual(['ord_1 refused handled']);
+    expect(errors).toMatchObject([{ code: 'forbidden' }]);
+  });
+});
+
+describe('with several addresses', () => {
+  const endpoints = (): Entry[] => [
+    { ...ENDPOINT, id: 'ep_8', url: A },
+    { ...DISABLED, url: B },
+  ];
+
+  test('that are shops, an order is told of only where the log tells it to each', async () => {
+    const delivered: string[] = [];
+    const receiver = createReceiver({
+      secret: ({ url = '' }) => ({ secret: SECRET, scope: url }),
+      store: durableStore(),
+    }).on('order:paid', ({ payload: { id }, scope }) => void delivered.push(`${scope} ${id}`), {
+      name: 'deliver',
+      oncePer: (order) => order.id,
+    });
+    const url = [A, B];
+    const told = entry(1, { url: A });
+    const provided: Provided = { logs: [told], endpoints: endpoints(), orders: [paid(1)] };
+    const recovered = await recoverFrom(provided, { receiver }, recreating({ url }));
+    expect(outcomesOf(recovered)).toEqual(['ord_1 unlogged unsafe', 'ord_1 refused handled']);
+    expect([recovered.complete, delivered]).toEqual([false, ['/a ord_1']]);
+    const toBoth = { ...provided, logs: [entry(2, { url: B, payload: paid(1) }), told] };
+    const all = await recoverFrom(toBoth, { receiver }, { url });
+    expect(outcomesOf(all)).toEqual(['ord_1 refused duplicate', 'ord_1 refused handled']);
+    expect(delivered).toEqual(['/a ord_1', '/b ord_1']);
+  });
+
+  test('of one shop, once is enough', async () => {
+    const provided: Provided = {
+      logs: [entry(1, { url: A })],
+      endpoints: endpoints(),
+      orders: [paid(1)],
+    };
+    const recovered = await recoverFrom(provided, openShop(), { url: [A, B] });
+    expect(outcomesOf(recovered)).toEqual(['ord_1 refused handled']);
+  });
+
+  test('names those for which there is no endpoint', async () => {
+    const provided = { logs: [], endpoints: [ENDPOINT] };
+    const one = await recoverFrom(provided, openShop(), { url: [`${URL}/`, A] });
+    expect(one).toMatchObject({ endpoint: 'enabled', withoutEndpoint: [A], complete: true });
+    const none = await recoverFrom({ logs: [], endpoints: [] }, openShop());
+    expect(none).toMatchObject({ endpoint: 'missing', withoutEndpoint: [URL] });
+  });
+});
+
+test('an order that was paid just now is not unlogged while its webhook is about to come', async () => {
+  const at = { created_at: ago(2000), updated_at: ago(1000) };
+  const shop = openOnce();
+  const provided = { logs: [], orders: [paid(1, at)] };
+  const early = await recoverFrom(provided, shop, { orders: true });
+  expect(early).toMatchObject({ complete: true, deliveries: [], log: { waiting: 1 } });
+  // No webhook comes where the endpoint is disabled.
+  const other = openOnce();
+  await recoverFrom({ ...provided, endpoints: [DISABLED] }, other);
+  expect(other.delivered).toEqual(['ord_1']);
+  const now = new Date(NOW.getTime() + 30 * MINUTE);
+  const late = await recoverFrom(provided, shop, { orders: true, now });
+  expect([outcomesOf(late), shop.delivered]).toEqual([['ord_1 unlogged handled'], ['ord_1']]);
+});
+
+test('a change waits for the one before it, where the store could not be reached for that', async () => {
+  const ran: string[] = [];
+  const store = durableStore((whole) => ({
+    claim: async (delivery, options) => {
+      if (delivery.id === 'whl_1') throw new Error('down');
+      return whole.claim(delivery, options);
+    },
+  }));
+  const shop = openShop({ store });
+  shop.receiver.on('order:updated', ({ payload: { id } }) => void ran.push(id));
+  const later = paid(1, { status: 56, updated_at: ago(10 * MINUTE) });
+  const logs = [entry(2, { event: 'order:updated', payload: later }), entry(1)];
+  const recovered = await recoverFrom({ logs }, shop);
+  expect(outcomesOf(recovered)).toEqual(['ord_1 refused unavailable', 'ord_1 refused held']);
+  expect(ran).toEqual([]);
+}, 60_000);
+
+test.each([
+  ['and nobody says how many pages there are', 50, true],
+  ['on each of many pages', 250, false],
+])('what cannot be read hides nothing behind it, %s', async (_, count, withoutTotal) => {
+  const unreadable = Array.from({ length: count }, (_, at) => ({
+    ...entry(1000 - at),
+    payload: null,
+  }));
+  const shop = openShop();
+  const logs = [...unreadable, entry(1)];
+  const { complete, log } = await recoverFrom({ logs, withoutTotal }, shop);
+  expect([shop.delivered, complete, log.unreadable]).toEqual([['ord_1'], false, count]);
+});
+
+test('a provider that knows no pages and gives nothing readable comes to an end', async () => {
+  const shop = openShop();
+  const nothing = () => Response.json([{ id: 7 }]);
+  const onRequest = (path: string) => (path.includes('logs') ? nothing() : undefined);
+  const { complete } = await recoverFrom({ logs: [], onRequest, withoutTotal: true }, shop);
+  expect(complete).toBe(false);
+});
