@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
+import { describeError } from '../report/text.js';
 import { deliveryLine as deadLine, toRecord, wholeLines } from './dead/lines.js';
 import { openStore } from './dead/open-store.js';
 import { deliveriesIn, findNow } from './dead/pages.js';
@@ -92,6 +93,10 @@ async function withStore(
 ): Promise<void> {
   const { store, close } = await openStore(url);
   try {
+    // Asked first by itself: what a driver says where it cannot connect does not say of what.
+    await store.count({ state: 'dead' }).catch((error) => {
+      throw new Error(`The store does not answer: ${describeError(error)}`);
+    });
     await work(store);
   } finally {
     await close();

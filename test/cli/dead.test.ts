@@ -202,6 +202,15 @@ describe('storefront-webhooks dead, over SQLite', () => {
     },
   );
 
+  test.each(['postgres://127.0.0.1:1/shop', 'redis://127.0.0.1:1'])(
+    'says that it is the store that does not answer: %s',
+    async (url) => {
+      const { status, stdout, stderr } = await run(['dead', 'count', url]);
+      expect(stderr).toMatch(/^storefront-webhooks: The store does not answer: .+\n$/);
+      expect([status, stdout]).toEqual([1, '']);
+    },
+  );
+
   test.each([
     [['list', 'nowhere.db'], 'no file nowhere.db'],
     [['list', 'mysql://localhost'], 'postgres://'],
