@@ -2,7 +2,7 @@ import { OptionChecks } from '../option-checks.js';
 import { writeLine } from '../report/log.js';
 import { describeError } from '../report/text.js';
 import { MAX_TIMER_MS } from '../timing.js';
-import { type Reconciliation, reconcileOnce } from './reconcile.js';
+import { type Finding, type Reconciliation, reconcileOnce } from './reconcile.js';
 import {
   RECONCILE_NAMES,
   type ReconcileOptions,
@@ -74,6 +74,12 @@ function every(interval: string, options: ScheduleOptions): Schedule {
   };
 }
 
+/** Which option of recover() brings back what is missed for this reason. */
+const NEEDED: Partial<Readonly<Record<NonNullable<Finding['because']>, string>>> = {
+  queued: 'queued: true',
+  unlogged: 'orders: true',
+};
+
 function tell({ findings, unreadable }: Reconciliation): void {
   if (unreadable > 0) {
     writeLine(
@@ -86,9 +92,13 @@ function tell({ findings, unreadable }: Reconciliation): void {
   const ids = findings
     .slice(0, 10)
     .map(({ kind, orderId, because }) => `${orderId} (${because ? `${kind}: ${because}` : kind})`);
+  const needed = Object.entries(NEEDED).flatMap(([why, option]) =>
+    findings.some(({ because }) => because === why) ? option : [],
+  );
+  const how = needed.length > 0 ? `, with ${needed.join(' and ')}` : '';
   writeLine(
     `reconcile: the provider and the shop do not agree on ${findings.length === 1 ? 'an order' : `${findings.length} orders`}: ${ids.join(', ')}` +
-      `${findings.length > ids.length ? ', …' : ''}. recover() brings back what was missed; ` +
+      `${findings.length > ids.length ? ', …' : ''}. recover() brings back what was missed${how}; ` +
       'npx storefront-webhooks dead list shows what waits for a person.',
     'operate.md#reconciled',
   );

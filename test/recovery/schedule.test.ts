@@ -1,7 +1,7 @@
 import { reconcile, type ScheduleOptions } from 'storefront-webhooks/recovery';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { durableStore } from '../support/durable.js';
-import { openShop, type Provided, paid, provider, URL } from './provider.js';
+import { entry, openShop, type Provided, paid, provider, URL } from './provider.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -161,6 +161,15 @@ describe('a schedule', () => {
     await schedule.stop();
     expect(lines[0]).toMatch(/do not agree on 12 orders: .*ord_9 \(not_delivered: unlogged\), …\./);
     expect(lines[0]).not.toContain('ord_10');
+    expect(lines[0]).toContain('recover() brings back what was missed, with orders: true; ');
+  });
+
+  test('names no option where none is needed', async () => {
+    const lines = linesOnStderr();
+    const { schedule } = begin({ logs: [entry(1)], orders: [paid(1)] });
+    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
+    await schedule.stop();
+    expect(lines[0]).toContain('(not_delivered: refused). recover() brings back what was missed; ');
   });
 
   test('tells on stderr where onError throws, and goes on', async () => {
