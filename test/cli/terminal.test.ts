@@ -137,7 +137,7 @@ describe.skipIf(process.platform !== 'linux')('in a terminal (made by script of 
     expect(redriven.lines.map((line) => line.slice(0, 8))).toEqual([
       ...Array(3).fill('put back'),
       '3 put ba',
-      'they run',
+      'Where ne',
     ]);
   });
 });
