@@ -9,18 +9,37 @@ const alias = Object.entries(entryPoints).map(([name, source]) => ({
   replacement: resolve(source),
 }));
 
+const shared = {
+  globalSetup: 'test/support/build.ts',
+  // For a machine that stalls, or does something else beside; no test waits so long for anything.
+  testTimeout: 180_000,
+  // Some start several servers, beside others that do.
+  hookTimeout: 180_000,
+  // A file takes what is loaded already: to load the sources anew takes longer than most files do.
+  isolate: false,
+};
+
 export default defineConfig({
-  resolve: { alias },
   test: {
-    include: ['test/**/*.test.ts', 'bench/**/*.test.mjs'],
     reporters: ['default', './test/support/closing-lines.ts'],
-    // Most of the time, most of them wait: for a lease to lapse, for a process to start.
-    maxWorkers: 2 * availableParallelism(),
     // What the library says on stderr has tests of its own, and would hide what a test says.
     onConsoleLog: (log) => !log.startsWith('storefront-webhooks: '),
-    // For a machine that stalls, or does something else beside; no test waits so long for anything.
-    testTimeout: 180_000,
-    // Some start several servers, beside others that do.
-    hookTimeout: 180_000,
+    // Most of the time, most of them wait: for a lease to lapse, for a process to start.
+    maxWorkers: 2 * availableParallelism(),
+    projects: [
+      {
+        resolve: { alias },
+        test: {
+          ...shared,
+          name: 'fast',
+          include: ['test/**/*.test.ts', 'bench/**/*.test.mjs'],
+          exclude: ['test/full/**'],
+        },
+      },
+      {
+        resolve: { alias },
+        test: { ...shared, name: 'full', include: ['test/full/**/*.test.ts'] },
+      },
+    ],
   },
 });

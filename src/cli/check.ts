@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { nameUrl } from '../testing/http.js';
-import { ask, isNear, readUrl } from './check/address.js';
+import { isNear, readUrl } from './check/address.js';
 import { toJUnit } from './check/junit.js';
 import { createObserver, type Observer } from './check/observer.js';
 import { createOrders, type Orders } from './check/orders.js';
@@ -11,10 +11,9 @@ import { resultLines } from './check/result.js';
 import type { Row } from './check/row.js';
 import { ROWS } from './check/rows/index.js';
 import { runRows } from './check/run.js';
-import type { ExitCode } from './failure.js';
 import { toCount } from './numbers.js';
-import type { Printer } from './printer.js';
 import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readSource } from './source.js';
 import { closest } from './suggestion.js';
@@ -35,7 +34,7 @@ interface Flags extends SecretFlags {
 const LIMIT_MS = 60_000;
 
 /** `check`: all that can happen to an endpoint, and what comes of it. */
-export function addCheck(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+export function addCheck(program: Command, session: Session): void {
   const command = program
     .command('check <url>')
     .summary('try all that can happen to your own endpoint')
@@ -65,16 +64,18 @@ export function addCheck(program: Command, printer: Printer, end: (code: ExitCod
         `\n    --observe "sqlite3 -cmd '.timeout 5000' shop.db \\"SELECT count(*) FROM keys WHERE order_id = '{order}'\\""`,
     )
     .action(async (url: string, flags: Flags) =>
-      end((await run(readUrl(url), flags, printer)) ? 0 : 1),
+      session.end((await run(readUrl(url), flags, session)) ? 0 : 1),
     );
 }
 
-async function run(url: URL, flags: Flags, printer: Printer): Promise<boolean> {
+async function run(url: URL, flags: Flags, session: Session): Promise<boolean> {
+  const { host, printer } = session;
   const rows = choose(flags.only);
-  const [secret] = readSecrets(flags, printer);
-  const orders = createOrders(readSource(flags.order, 'order:paid'));
-  const observer = flags.observe === undefined ? undefined : createObserver(flags.observe);
-  await permit(url, flags, printer);
+  const [secret] = readSecrets(flags, session);
+  const orders = createOrders(readSource(flags.order, host, 'order:paid'));
+  const observer =
+    flags.observe === undefined ? undefined : createObserver(flags.observe, host.env);
+  await permit(url, flags, session);
   if (observer) await tryObserver(observer, orders);
   const startedAt = new Date();
   const results = await runRows({
@@ -118,7 +119,7 @@ function choose(only: readonly string[]): readonly Row[] {
 }
 
 /** What is sent is signed and makes goods be handed out, so it does not leave a private network unasked. */
-async function permit(url: URL, flags: Flags, printer: Printer): Promise<void> {
+async function permit(url: URL, flags: Flags, { host, printer }: Session): Promise<void> {
   if (await isNear(url)) return;
   if (url.protocol === 'http:' && !flags.plainHttp) {
     throw new UsageError(
@@ -128,11 +129,12 @@ async function permit(url: URL, flags: Flags, printer: Printer): Promise<void> {
   }
   if (flags.yes) return;
   const question = `${url.host} is not on this machine or a private network. Is it yours, and for tests?`;
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
+  if (host.stdin.isTTY !== true || host.stderr.isTTY !== true) {
     throw new UsageError('option_invalid', `${question} Then add --yes.`);
   }
   printer.progress(undefined);
-  if (!(await ask(question))) throw new UsageError('option_invalid', 'Nothing was sent.');
+  const answer = await host.stdin.ask(`${question} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('option_invalid', 'Nothing was sent.');
 }
 
 /** Before anything is sent, so that it does not look like a fault of the endpoint. */

@@ -1,9 +1,9 @@
 import { Argument, type Command } from 'commander';
 import { shippedFixtures } from 'storefront-webhooks/testing';
-import type { Printer } from './printer.js';
+import type { Session } from './session.js';
 
 /** `completion`: what a shell needs to complete commands, flags and fixtures. */
-export function addCompletion(program: Command, printer: Printer): void {
+export function addCompletion(program: Command, { printer }: Session): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))

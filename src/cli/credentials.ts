@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import type { ClientAuth } from 'storefront-webhooks/api';
+import type { Host } from './host.js';
 import { readSecretFile } from './secrets.js';
 
 /** Where a command takes the credentials of the provider's API from. */
@@ -25,19 +26,20 @@ export function addCredentialFlags(command: Command): Command {
  *
  * @throws {UsageError} Where there are none.
  */
-export function readCredentials(flags: CredentialFlags): ClientAuth {
+export function readCredentials(flags: CredentialFlags, host: Host): ClientAuth {
   const { tokenEnv, tokenFile, email, apiKeyEnv } = flags;
-  if (email !== undefined) return { email, apiKey: fromEnvironment(apiKeyEnv, '--api-key-env') };
+  if (email !== undefined)
+    return { email, apiKey: fromEnvironment(apiKeyEnv, '--api-key-env', host) };
   if (tokenFile === undefined) {
-    return { accessToken: fromEnvironment(tokenEnv, '--token-env or --token-file') };
+    return { accessToken: fromEnvironment(tokenEnv, '--token-env or --token-file', host) };
   }
-  const accessToken = readSecretFile(tokenFile);
+  const accessToken = readSecretFile(tokenFile, host);
   if (accessToken !== '') return { accessToken };
   throw new UsageError('option_invalid', `There is no access token in ${tokenFile}: it is empty.`);
 }
 
-function fromEnvironment(name: string, flags: string): string {
-  const credential = process.env[name];
+function fromEnvironment(name: string, flags: string, { env }: Host): string {
+  const credential = env[name];
   if (credential) return credential;
   throw new UsageError(
     'option_invalid',

@@ -6,11 +6,12 @@ import { openStore } from './dead/open-store.js';
 import { deliveriesIn, findNow } from './dead/pages.js';
 import { toFilter } from './dead/where.js';
 import { deliveryLine, failureLines } from './delivery.js';
-import type { ExitCode } from './failure.js';
+import type { Host } from './host.js';
 import { toCount } from './numbers.js';
 import type { Printer } from './printer.js';
 import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
 import { isTaken, sendOne } from './sending.js';
+import type { Session } from './session.js';
 
 const STATES = ['dead', 'stalled', 'failing'] as const;
 
@@ -30,7 +31,8 @@ interface RedriveFlags extends Flags, SecretFlags {
 }
 
 /** `dead`: what a store keeps for a person. */
-export function addDead(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+export function addDead(program: Command, session: Session): void {
+  const { host, printer, end } = session;
   const dead = program
     .command('dead')
     .summary('what a store keeps for a person: list, show, count, redrive')
@@ -43,20 +45,20 @@ export function addDead(program: Command, printer: Printer, end: (code: ExitCode
         '\n  npx storefront-webhooks dead redrive shop.db --where event=order:paid --to http://localhost:3000/webhooks --apply',
     );
   filtered(dead.command('list <store>').summary('list them, without their content')).action(
-    (url: string, flags: Flags) => withStore(url, (store) => list(store, flags, printer)),
+    (url: string, flags: Flags) => withStore(url, host, (store) => list(store, flags, printer)),
   );
   dead
     .command('show <store> <key>')
     .summary('show one with its content, by its key or the id of its order')
     .action((url: string, key: string) =>
-      withStore(url, async (store) => end((await show(store, key, printer)) ? 0 : 1)),
+      withStore(url, host, async (store) => end((await show(store, key, printer)) ? 0 : 1)),
     );
   dead
     .command('count <store>')
     .summary('count them by state')
     .option('--scope <name>', 'of one receiver')
     .action((url: string, flags: Pick<Flags, 'scope'>) =>
-      withStore(url, (store) => count(store, flags, printer)),
+      withStore(url, host, (store) => count(store, flags, printer)),
     );
   const redriving = filtered(
     dead
@@ -71,7 +73,7 @@ export function addDead(program: Command, printer: Printer, end: (code: ExitCode
       .option('--max <number>', 'the most that are put back', toCount, 1_000),
   );
   addSecretFlags(redriving).action((url: string, flags: RedriveFlags) =>
-    withStore(url, async (store) => end((await redrive(store, flags, printer)) ? 0 : 1)),
+    withStore(url, host, async (store) => end((await redrive(store, flags, session)) ? 0 : 1)),
   );
 }
 
@@ -89,9 +91,10 @@ function filtered(command: Command): Command {
 
 async function withStore(
   url: string,
+  host: Host,
   work: (store: IdempotencyStore) => Promise<void>,
 ): Promise<void> {
-  const { store, close } = await openStore(url);
+  const { store, close } = await openStore(url, host);
   try {
     // Asked first by itself: what a driver says where it cannot connect does not say of what.
     await store.count({ state: 'dead' }).catch((error) => {
@@ -165,10 +168,11 @@ async function count(
 async function redrive(
   store: IdempotencyStore,
   flags: RedriveFlags,
-  printer: Printer,
+  session: Session,
 ): Promise<boolean> {
+  const { printer } = session;
   const fits = toFilter(flags.where);
-  const secret = flags.apply && flags.to !== undefined ? readSecrets(flags, printer)[0] : '';
+  const secret = flags.apply && flags.to !== undefined ? readSecrets(flags, session)[0] : '';
   const wanted: StoredDelivery[] = [];
   for await (const delivery of deliveriesOf(store, flags, LEFT)) {
     if (fits(delivery)) wanted.push(delivery);

@@ -8,10 +8,10 @@ import { compareHops } from './doctor/hop.js';
 import type { Keys } from './doctor/keys.js';
 import { toLines } from './doctor/lines.js';
 import { listenOnce, signatureOf } from './doctor/listen.js';
-import type { ExitCode } from './failure.js';
+import type { Host } from './host.js';
 import { toCount, toNumber } from './numbers.js';
-import type { Printer } from './printer.js';
 import { addSecretFlags, readNamedSecrets, type SecretFlags } from './secrets.js';
+import type { Session } from './session.js';
 import { readBytes } from './source.js';
 
 interface Flags extends SecretFlags {
@@ -23,7 +23,7 @@ interface Flags extends SecretFlags {
 }
 
 /** `doctor`: which transformation of a body has exactly its signature. */
-export function addDoctor(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+export function addDoctor(program: Command, session: Session): void {
   const collect = (one: string, before: readonly string[]) => [...before, one];
   const command = program
     .command('doctor [file] [signature]')
@@ -55,7 +55,7 @@ export function addDoctor(program: Command, printer: Printer, end: (code: ExitCo
         '\n  npx storefront-webhooks doctor --listen 4000',
     )
     .action(async (file: string | undefined, signature: string | undefined, flags: Flags) =>
-      end((await run(file, signature, flags, printer)) ? 0 : 1),
+      session.end((await run(file, signature, flags, session)) ? 0 : 1),
     );
 }
 
@@ -63,21 +63,22 @@ async function run(
   file: string | undefined,
   signature: string | undefined,
   flags: Flags,
-  printer: Printer,
+  session: Session,
 ): Promise<boolean> {
+  const { host, printer } = session;
   const isListening = flags.listen !== undefined;
   if (isListening ? file !== undefined : file === undefined)
     throw wrong('Give a file with the body and its signature, or --listen and neither of them');
-  const keys = readKeys(flags, printer);
+  const keys = readKeys(flags, session);
   const received = isListening
-    ? await listen(flags.listen === true ? 0 : (flags.listen ?? 0), flags.timeout, printer)
-    : readReceived(file ?? '', signature);
+    ? await listen(flags.listen === true ? 0 : (flags.listen ?? 0), flags.timeout, session)
+    : readReceived(file ?? '', signature, host);
   if (received === undefined) return false;
   const diagnosis = diagnose(received, keys);
   const hop =
     flags.compare === undefined
       ? undefined
-      : compareHops(received, readReceived(flags.compare, received.signature), keys);
+      : compareHops(received, readReceived(flags.compare, received.signature, host), keys);
   const framework = flags.framework ?? findFramework(process.cwd());
   const steps =
     hop?.changed === 'between' ? hop.steps : 'steps' in diagnosis ? diagnosis.steps : [];
@@ -94,22 +95,22 @@ async function run(
   return diagnosis.result === 'genuine' && (hop === undefined || hop.changed === 'nowhere');
 }
 
-function readKeys(flags: Flags, printer: Printer): Keys {
+function readKeys(flags: Flags, session: Session): Keys {
   const apiKeys = flags.apiKeyEnv.map((name) => {
-    const secret = process.env[name];
+    const secret = session.host.env[name];
     if (!secret) throw wrong(`There is no API key in the environment variable ${name}`);
     return { name, secret };
   });
-  return { secrets: readNamedSecrets(flags, printer), apiKeys };
+  return { secrets: readNamedSecrets(flags, session), apiKeys };
 }
 
 /** @param signature - Goes before that of a recording. */
-function readReceived(file: string, signature: string | undefined): Received {
+function readReceived(file: string, signature: string | undefined, host: Host): Received {
   if (file !== '-' && !existsSync(file)) throw wrong(`There is no file ${file}`);
   if (!file.endsWith('.hook.json')) {
     if (signature === undefined)
       throw wrong(`Give the signature of ${file} as well: the value of the signature header`);
-    return { body: readBytes(file), signature };
+    return { body: readBytes(file, host), signature };
   }
   const { body, headers } = loadFixture(file);
   const recorded = signatureOf(headers);
@@ -122,10 +123,10 @@ function readReceived(file: string, signature: string | undefined): Received {
 async function listen(
   port: number,
   timeoutMs: number,
-  printer: Printer,
+  { host, printer }: Session,
 ): Promise<Received | undefined> {
   const { url, received, close } = await listenOnce(port, timeoutMs);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close);
+  void host.interrupted().then(close);
   printer.note(`Send one delivery to ${url}: it is answered 200, whatever it is.`);
   const one = await received;
   if (one === undefined) printer.note('No delivery came.');

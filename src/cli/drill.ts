@@ -5,9 +5,9 @@ import type { Command } from 'commander';
 import { openStore } from './dead/open-store.js';
 import { drawDrill, sentence, toPage } from './drill/page.js';
 import { type Drill, playDrill } from './drill/story.js';
-import type { ExitCode } from './failure.js';
 import { toCount, toNumber } from './numbers.js';
 import type { Printer } from './printer.js';
+import type { Session } from './session.js';
 
 interface Flags {
   readonly store?: string;
@@ -18,7 +18,7 @@ interface Flags {
 }
 
 /** `drill`: three days of a shop in which everything goes wrong, and what has come of it. */
-export function addDrill(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+export function addDrill(program: Command, session: Session): void {
   program
     .command('drill')
     .summary('play three days in which everything goes wrong, and count the goods')
@@ -34,16 +34,16 @@ export function addDrill(program: Command, printer: Printer, end: (code: ExitCod
     .option('--html <file>', 'write a page that shows it over time')
     .option('--svg <file>', 'write the drawing alone')
     .addHelpText('after', '\nExample:\n  npx storefront-webhooks drill --html drill.html')
-    .action(async (flags: Flags) => end((await run(flags, printer)) ? 0 : 1));
+    .action(async (flags: Flags) => session.end((await run(flags, session)) ? 0 : 1));
 }
 
 /** Gives whether each order was delivered once. */
-async function run(flags: Flags, printer: Printer): Promise<boolean> {
+async function run(flags: Flags, { host, printer }: Session): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'drill-'));
   try {
     const file = join(folder, 'drill.db');
     if (flags.store === undefined) writeFileSync(file, '');
-    const { store, close } = await openStore(flags.store ?? file);
+    const { store, close } = await openStore(flags.store ?? file, host);
     try {
       const { orders, seed } = flags;
       return conclude(

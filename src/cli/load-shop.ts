@@ -8,6 +8,7 @@ import type {
   RecoverableReceiver,
 } from 'storefront-webhooks/recovery';
 import { INSIDE } from '../process/inside.js';
+import type { Host } from './host.js';
 import { quote } from './shell.js';
 
 /** A receiver of a shop, with its handlers. */
@@ -26,7 +27,7 @@ export interface LoadedShop {
  *
  * @throws {UsageError} Where there is no such module, or it exports none.
  */
-export async function loadShop(path: string): Promise<LoadedShop> {
+export async function loadShop(path: string, host: Pick<Host, 'args'>): Promise<LoadedShop> {
   const file = resolve(path);
   if (!existsSync(file)) {
     throw new UsageError(
@@ -34,7 +35,7 @@ export async function loadShop(path: string): Promise<LoadedShop> {
       `There is no file ${path}. --receiver takes the file of your shop that exports its receiver.`,
     );
   }
-  const module = await importFile(file, path);
+  const module = await importFile(file, path, host);
   const exported = findExport(module);
   const receiver: unknown = typeof exported === 'function' ? await exported() : exported;
   if (isReceiver(receiver)) {
@@ -52,15 +53,18 @@ export async function loadShop(path: string): Promise<LoadedShop> {
   );
 }
 
-async function importFile(file: string, path: string): Promise<object> {
+async function importFile(
+  file: string,
+  path: string,
+  { args }: Pick<Host, 'args'>,
+): Promise<object> {
   try {
     return await import(pathToFileURL(file).href);
   } catch (error) {
     if (!isUnknownExtension(error)) throw error;
-    const args = process.argv.slice(2).map(quote).join(' ');
     throw new UsageError(
       'option_invalid',
-      `This Node does not read ${path}. With npm install tsx: NODE_OPTIONS='--import tsx' npx storefront-webhooks ${args}`,
+      `This Node does not read ${path}. With npm install tsx: NODE_OPTIONS='--import tsx' npx storefront-webhooks ${args.map(quote).join(' ')}`,
     );
   }
 }

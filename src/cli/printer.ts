@@ -23,14 +23,17 @@ export interface Printer {
 
 type Paint = ReturnType<typeof picocolors.createColors>;
 
+/** A stream that a command writes to. */
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
 /** The streams of a process. */
 export interface Streams {
-  readonly stdout: {
-    write(text: string): unknown;
-    readonly isTTY?: boolean;
-    readonly columns?: number;
-  };
-  readonly stderr: Streams['stdout'];
+  readonly stdout: Output;
+  readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type Finding, type Reconciliation, reconcile } from 'storefront-webhooks/recovery';
 import { toLine } from './columns.js';
-import type { ExitCode } from './failure.js';
 import type { Printer } from './printer.js';
+import type { Session } from './session.js';
 import { addShopFlags, EXPORTS, type ShopFlags, showProgress, withShop } from './shop.js';
 
 interface Flags extends ShopFlags {
@@ -10,11 +10,7 @@ interface Flags extends ShopFlags {
 }
 
 /** `reconcile`: where the provider and the shop do not agree. */
-export function addReconcile(
-  program: Command,
-  printer: Printer,
-  end: (code: ExitCode) => void,
-): void {
+export function addReconcile(program: Command, session: Session): void {
   const command = program
     .command('reconcile')
     .summary('compare orders, deliveries and goods; changes nothing')
@@ -37,12 +33,13 @@ Example:
   npx storefront-webhooks reconcile --receiver dist/receiver.js --api https://storefront.example \\
     --url https://shop.example/webhooks --since 3d`,
     )
-    .action(async (flags: Flags) => end((await run(flags, printer)) ? 0 : 1));
+    .action(async (flags: Flags) => session.end((await run(flags, session)) ? 0 : 1));
 }
 
 /** Gives whether all agree. */
-function run(flags: Flags, printer: Printer): Promise<boolean> {
-  return withShop(flags, printer, async (shop, { delivered, ledger }) => {
+function run(flags: Flags, session: Session): Promise<boolean> {
+  const { printer } = session;
+  return withShop(flags, session, async (shop, { delivered, ledger }) => {
     const result = await reconcile({
       ...shop,
       ...(delivered && { delivered }),

@@ -8,13 +8,13 @@ import { printable } from '../report/text.js';
 import { explain } from './causes.js';
 import { type DeliveryReport, deliveryLine, failureLines, subjectOf } from './delivery.js';
 import { numbersIn, toFileName, toFixtureText, writeNew } from './fixture-file.js';
-import { interrupted } from './interrupted.js';
 import { toCount, toNumber } from './numbers.js';
 import type { Printer } from './printer.js';
 import { type Answered, type Arrived, createProxy } from './record/proxy.js';
 import { nameOf, outcomeOf, type RecordingRules, toRecording } from './record/recording.js';
 import { addSecretFlags, readSecretsIfAny, type SecretFlags } from './secrets.js';
 import { isTaken } from './sending.js';
+import type { Session } from './session.js';
 import { quote } from './shell.js';
 
 interface Flags extends SecretFlags {
@@ -29,7 +29,7 @@ interface Flags extends SecretFlags {
 }
 
 /** `record`: passes on what is sent to a server, and saves it. */
-export function addRecord(program: Command, printer: Printer): void {
+export function addRecord(program: Command, session: Session): void {
   const command = program
     .command('record <url>')
     .summary('pass deliveries on to a server, and save them')
@@ -50,12 +50,13 @@ export function addRecord(program: Command, printer: Printer): void {
       '\nWhat is about a customer, the goods, and what is in fields that nobody knows are replaced in what is saved; replay signs it anew. With a secret, each signature is verified.' +
         '\n\nExample:\n  npx storefront-webhooks record http://localhost:3000/webhooks --port 4020',
     )
-    .action((url: string, flags: Flags) => run(url, flags, printer));
+    .action((url: string, flags: Flags) => run(url, flags, session));
 }
 
-async function run(address: string, flags: Flags, printer: Printer): Promise<void> {
+async function run(address: string, flags: Flags, session: Session): Promise<void> {
+  const { host, printer } = session;
   const target = readTarget(address, flags);
-  const secrets = readSecretsIfAny(flags, printer);
+  const secrets = readSecretsIfAny(flags, session);
   if (flags.asIs) {
     printer.note(
       'With --as-is, what is saved holds customers, goods and valid signatures: who has such a file can send it to you until the webhook secret is changed. Do not commit it.',
@@ -75,7 +76,7 @@ async function run(address: string, flags: Flags, printer: Printer): Promise<voi
   printer.note(
     `Send to ${origin}${target.pathname}: it is passed on to ${target.origin}, and saved in ${flags.out}. Ctrl+C ends it.`,
   );
-  await interrupted();
+  await host.interrupted();
   // The next note takes the terminal's own ^C away.
   printer.progress('');
   await close(server);

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type Recovered, type Recovery, recover } from 'storefront-webhooks/recovery';
-import type { ExitCode } from './failure.js';
 import type { Printer } from './printer.js';
 import { adviceOn } from './recover/advice.js';
 import { deliveryLine, tableLines } from './recover/lines.js';
 import { addCounts, totalByCurrency, totalByOrder } from './recover/totals.js';
+import type { Session } from './session.js';
 import { addShopFlags, EXPORTS, type ShopFlags, showProgress, withShop } from './shop.js';
 
 interface Flags extends ShopFlags {
@@ -15,11 +15,7 @@ interface Flags extends ShopFlags {
 }
 
 /** `recover`: what a receiver has missed, out of the provider's log. */
-export function addRecover(
-  program: Command,
-  printer: Printer,
-  end: (code: ExitCode) => void,
-): void {
+export function addRecover(program: Command, session: Session): void {
   const command = program
     .command('recover')
     .summary('bring back what a receiver has missed: nothing is done without --apply')
@@ -42,13 +38,14 @@ Example:
   npx storefront-webhooks recover --receiver dist/receiver.js --api https://storefront.example \\
     --url https://shop.example/webhooks --since 3d --apply`,
     )
-    .action(async (flags: Flags) => end((await run(flags, printer)) ? 0 : 1));
+    .action(async (flags: Flags) => session.end((await run(flags, session)) ? 0 : 1));
 }
 
 /** Gives whether nothing is left. */
-function run(flags: Flags, printer: Printer): Promise<boolean> {
+function run(flags: Flags, session: Session): Promise<boolean> {
+  const { printer } = session;
   const { apply, orders, queued, recreateEndpoint } = flags;
-  return withShop(flags, printer, async (shop) => {
+  return withShop(flags, session, async (shop) => {
     const deliveries: Recovered[] = [];
     let missed = 0;
     try {

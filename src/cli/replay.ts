@@ -4,9 +4,8 @@ import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { type Fixture, loadFixture, type ReplayOptions } from 'storefront-webhooks/testing';
 import { seeded } from '../sandbox/random.js';
-import type { ExitCode } from './failure.js';
+import type { Host } from './host.js';
 import { toNumber } from './numbers.js';
-import type { Printer } from './printer.js';
 import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
 import {
   addSendingFlags,
@@ -16,6 +15,7 @@ import {
   sendAll,
   toReplayOptions,
 } from './sending.js';
+import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readSource } from './source.js';
 
@@ -24,7 +24,7 @@ interface Flags extends SendingFlags, SecretFlags {
 }
 
 /** `replay`: saved deliveries, each answer compared with what it should be. */
-export function addReplay(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+export function addReplay(program: Command, session: Session): void {
   const command = program
     .command('replay <what> <url>')
     .summary('send saved deliveries, and compare the answers')
@@ -38,14 +38,14 @@ export function addReplay(program: Command, printer: Printer, end: (code: ExitCo
       '\nExample:\n  npx storefront-webhooks replay test/webhooks http://localhost:3000/webhooks --shuffle 7',
     )
     .action(async (what: string, url: string, flags: Flags) =>
-      end((await run(what, url, flags, printer)) ? 0 : 1),
+      session.end((await run(what, url, flags, session)) ? 0 : 1),
     );
 }
 
-async function run(what: string, url: string, flags: Flags, printer: Printer): Promise<boolean> {
-  const fixtures = readAll(what);
+async function run(what: string, url: string, flags: Flags, session: Session): Promise<boolean> {
+  const fixtures = readAll(what, session.host);
   const [secret] = fixtures.some(({ signing }) => signing !== 'keep' && signing !== 'omit')
-    ? readSecrets(flags, printer)
+    ? readSecrets(flags, session)
     : ['none'];
   const options: ReplayOptions = { secret, ...toReplayOptions(flags) };
   const sendings = fixtures.flatMap((fixture) =>
@@ -57,11 +57,11 @@ async function run(what: string, url: string, flags: Flags, printer: Printer): P
     }),
   );
   const ordered = flags.shuffle === undefined ? sendings : shuffle(sendings, flags.shuffle);
-  return sendAll(url, ordered, flags.concurrency, printer);
+  return sendAll(url, ordered, flags.concurrency, session.printer);
 }
 
-function readAll(what: string): Fixture[] {
-  if (!existsSync(what) || !statSync(what).isDirectory()) return [readSource(what)];
+function readAll(what: string, host: Host): Fixture[] {
+  if (!existsSync(what) || !statSync(what).isDirectory()) return [readSource(what, host)];
   const files = readdirSync(what, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.hook.json'))
     .sort();

@@ -8,9 +8,9 @@ import {
   type WebhookAttempt,
 } from 'storefront-webhooks/sandbox';
 import { toLine } from './columns.js';
-import { interrupted } from './interrupted.js';
 import { toNumber } from './numbers.js';
 import type { Printer } from './printer.js';
+import type { Session } from './session.js';
 
 interface Flags {
   readonly port: number;
@@ -25,7 +25,7 @@ interface Flags {
 }
 
 /** `sandbox`: serves the provider's service on this machine, until it is interrupted. */
-export function addSandbox(program: Command, printer: Printer): void {
+export function addSandbox(program: Command, session: Session): void {
   program
     .command('sandbox')
     .summary('run the storefront itself on this machine')
@@ -58,10 +58,10 @@ export function addSandbox(program: Command, printer: Printer): void {
       'after',
       '\nExample:\n  npx storefront-webhooks sandbox --seed-shop --endpoint http://localhost:3000/webhooks',
     )
-    .action((flags: Flags) => run(flags, printer));
+    .action((flags: Flags) => run(flags, session));
 }
 
-async function run(flags: Flags, printer: Printer): Promise<void> {
+async function run(flags: Flags, { host, printer }: Session): Promise<void> {
   if (flags.webhookSecret !== undefined) {
     printer.note(
       'The secret stands on the command line, where other users of this machine see it.',
@@ -97,7 +97,7 @@ async function run(flags: Flags, printer: Printer): Promise<void> {
       `  curl -H 'Authorization: Bearer ${account.key}' ${addresses.api}`,
     ],
   );
-  await interrupted();
+  await host.interrupted();
   await close();
 }
 

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { numbersIn, type Saved, toFileName, toFixtureText, writeNew } from './fixture-file.js';
+import type { Host } from './host.js';
 import { commandLines, textLines } from './lines.js';
-import type { Printer } from './printer.js';
 import { redactBody } from './record/recording.js';
 import { redactHeaders } from './record/redact.js';
 import { readLog } from './save/log.js';
 import { findReceiver, toTestText } from './save/test-file.js';
+import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readBytes, readSource } from './source.js';
 
@@ -21,7 +22,7 @@ interface Flags {
 }
 
 /** `save`: makes a test of a delivery. */
-export function addSave(program: Command, printer: Printer): void {
+export function addSave(program: Command, session: Session): void {
   program
     .command('save <file>')
     .summary('make a vitest test of a delivery')
@@ -37,12 +38,12 @@ export function addSave(program: Command, printer: Printer): void {
       'after',
       '\nExample:\n  npx storefront-webhooks save test/webhooks/0007-order-paid.hook.json --receiver src/webhooks.ts',
     )
-    .action((file: string, flags: Flags) => run(file, flags, printer));
+    .action((file: string, flags: Flags) => run(file, flags, session));
 }
 
-function run(file: string, flags: Flags, printer: Printer): void {
+function run(file: string, flags: Flags, { host, printer }: Session): void {
   const receiver = findReceiver(flags.receiver);
-  const saved = toTested(clean(read(file, flags), flags));
+  const saved = toTested(clean(read(file, flags, host), flags));
   const { out } = flags;
   const nextNumber = numbersIn(out);
   const name = `${String(nextNumber()).padStart(4, '0')}-${toFileName(saved.event)}`;
@@ -67,10 +68,10 @@ function run(file: string, flags: Flags, printer: Printer): void {
   }
 }
 
-function read(file: string, { event }: Flags): Saved {
-  if (file.endsWith('.hook.json')) return readSource(file);
-  const log = existsSync(file) ? readLog(readBytes(file)) : undefined;
-  return log ?? readSource(file, event);
+function read(file: string, { event }: Flags, host: Host): Saved {
+  if (file.endsWith('.hook.json')) return readSource(file, host);
+  const log = existsSync(file) ? readLog(readBytes(file, host)) : undefined;
+  return log ?? readSource(file, host, event);
 }
 
 function clean(saved: Saved, { asIs, headerPrefix }: Flags): Saved {

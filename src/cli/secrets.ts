@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
-import type { Printer } from './printer.js';
+import type { Host } from './host.js';
+import type { Session } from './session.js';
+import { readBytes } from './source.js';
 
 /** Where a command takes secrets from. */
 export interface SecretFlags {
@@ -32,15 +33,15 @@ export interface NamedSecret {
  *
  * @throws {UsageError} Where there is none.
  */
-export function readSecrets(flags: SecretFlags, printer: Printer): [string, ...string[]] {
-  const [first, ...others] = readNamedSecrets(flags, printer);
+export function readSecrets(flags: SecretFlags, session: Session): [string, ...string[]] {
+  const [first, ...others] = readNamedSecrets(flags, session);
   return [first.secret, ...others.map(({ secret }) => secret)];
 }
 
 /** {@link readSecrets}, with their names. */
 export function readNamedSecrets(
   flags: SecretFlags,
-  printer: Printer,
+  { host, printer }: Session,
 ): [NamedSecret, ...NamedSecret[]] {
   const { secret = [], secretFile = [] } = flags;
   const isNamed = [secret, secretFile, flags.secretEnv ?? []].some(({ length }) => length > 0);
@@ -53,9 +54,9 @@ export function readNamedSecrets(
     ...secret.map((one) => ({ name: '--secret', secret: one })),
     ...(flags.secretEnv ?? (isNamed ? [] : [FROM])).map((name) => ({
       name,
-      secret: fromEnvironment(name),
+      secret: fromEnvironment(name, host),
     })),
-    ...secretFile.map((name) => ({ name, secret: readSecretFile(name) })),
+    ...secretFile.map((name) => ({ name, secret: readSecretFile(name, host) })),
   ];
   const [first, ...others] = found.filter((one) => one.secret !== '');
   if (first !== undefined) return [first, ...others];
@@ -63,13 +64,13 @@ export function readNamedSecrets(
 }
 
 /** {@link readSecrets} where there may be none: those that are named, or in the usual variable. */
-export function readSecretsIfAny(flags: SecretFlags, printer: Printer): readonly string[] {
+export function readSecretsIfAny(flags: SecretFlags, session: Session): readonly string[] {
   const isNamed = [flags.secret, flags.secretFile, flags.secretEnv].some((named) => named?.length);
-  return isNamed || process.env[FROM] ? readSecrets(flags, printer) : [];
+  return isNamed || session.host.env[FROM] ? readSecrets(flags, session) : [];
 }
 
-function fromEnvironment(name: string): string {
-  const secret = process.env[name];
+function fromEnvironment(name: string, { env }: Host): string {
+  const secret = env[name];
   if (secret !== undefined) return secret;
   throw new UsageError(
     'secret_invalid',
@@ -78,6 +79,8 @@ function fromEnvironment(name: string): string {
 }
 
 /** A secret in a file, but for the line end; `-` is stdin. */
-export function readSecretFile(path: string): string {
-  return readFileSync(path === '-' ? 0 : path, 'utf8').replace(/\r?\n$/, '');
+export function readSecretFile(path: string, host: Host): string {
+  return Buffer.from(readBytes(path, host))
+    .toString()
+    .replace(/\r?\n$/, '');
 }

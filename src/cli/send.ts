@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import type { Fixture, ReplayOptions } from 'storefront-webhooks/testing';
 import { change } from './changes.js';
-import type { ExitCode } from './failure.js';
-import type { Printer } from './printer.js';
 import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
 import {
   addSendingFlags,
@@ -11,6 +9,7 @@ import {
   sendAll,
   toReplayOptions,
 } from './sending.js';
+import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readSource } from './source.js';
 
@@ -26,7 +25,7 @@ interface Flags extends SendingFlags, SecretFlags {
 }
 
 /** `send`: a signed delivery to a URL. */
-export function addSend(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+export function addSend(program: Command, session: Session): void {
   const command = program
     .command('send <what> <url>')
     .summary('send a signed delivery to a URL')
@@ -48,13 +47,14 @@ export function addSend(program: Command, printer: Printer, end: (code: ExitCode
         '\n\nExample:\n  npx storefront-webhooks send order:paid http://localhost:3000/webhooks --set status=51',
     )
     .action(async (what: string, url: string, flags: Flags) =>
-      end((await run(what, url, flags, printer)) ? 0 : 1),
+      session.end((await run(what, url, flags, session)) ? 0 : 1),
     );
 }
 
-async function run(what: string, url: string, flags: Flags, printer: Printer): Promise<boolean> {
+async function run(what: string, url: string, flags: Flags, session: Session): Promise<boolean> {
+  const { host, printer } = session;
   const { set, patch, add, event, forgeEvent, corrupt, unsigned, duplicate } = flags;
-  const saved = readSource(what, event);
+  const saved = readSource(what, host, event);
   const { body, told } = change(saved.body, { set, patch, add });
   for (const line of told) printer.note(line);
   const fixture: Fixture = {
@@ -62,7 +62,7 @@ async function run(what: string, url: string, flags: Flags, printer: Printer): P
     body,
     signing: unsigned ? 'omit' : body === saved.body ? saved.signing : 'resign',
   };
-  const [secret] = unsigned ? [''] : readSecrets(flags, printer);
+  const [secret] = unsigned ? [''] : readSecrets(flags, session);
   const options: ReplayOptions = {
     // With nothing to be signed, any will do.
     secret: secret || 'none',
@@ -77,7 +77,7 @@ async function run(what: string, url: string, flags: Flags, printer: Printer): P
     // A forged event may be one that the body could have.
     return isHostile ? isRefused : isTaken(status) || (forgeEvent !== undefined && isRefused);
   };
-  const repeat = `npx storefront-webhooks ${process.argv.slice(2).map(quote).join(' ')}`;
+  const repeat = `npx storefront-webhooks ${host.args.map(quote).join(' ')}`;
   const sending = { fixture, options, isGood, repeat };
   return sendAll(url, Array(duplicate).fill(sending), flags.concurrency, printer);
 }

@@ -6,10 +6,11 @@ import { UsageError } from 'storefront-webhooks';
 import { ApiError, type Client, createClient } from 'storefront-webhooks/api';
 import type { RecoveryProgress, SourceOptions } from 'storefront-webhooks/recovery';
 import { addCredentialFlags, type CredentialFlags, readCredentials } from './credentials.js';
-import { interrupted } from './interrupted.js';
+import type { ExitCode } from './failure.js';
 import { type LoadedShop, loadShop } from './load-shop.js';
 import { toCount } from './numbers.js';
 import type { Printer } from './printer.js';
+import type { Session } from './session.js';
 import { toDate, toDuration, toSince } from './times.js';
 
 /** Which shop, at which provider. */
@@ -58,9 +59,6 @@ export type Shop = Omit<SourceOptions, 'onProgress'>;
 
 const STOPPED = new Error('stopped');
 
-/** How long what the shop has left open, such as a pool, may keep this process. */
-const EXIT_MS = 1_000;
-
 /**
  * Does something with a shop, and leaves it well.
  *
@@ -68,37 +66,40 @@ const EXIT_MS = 1_000;
  */
 export async function withShop(
   flags: ShopFlags,
-  printer: Printer,
+  session: Session,
   work: (shop: Shop, exported: LoadedShop) => Promise<boolean>,
 ): Promise<boolean> {
-  const client = createClient({ baseUrl: flags.api, auth: readCredentials(flags) });
-  globalThis.console = toConsole(printer);
-  tellOfServers(flags.receiver, printer);
+  const { host, printer } = session;
+  const client = createClient({ baseUrl: flags.api, auth: readCredentials(flags, host) });
+  const leave = host.admit(toConsole(session), (error) =>
+    tellOfCrash(error, flags.receiver, printer),
+  );
   try {
-    const loaded = await loadShop(flags.receiver);
+    const before = countServers();
+    const loaded = await loadShop(flags.receiver, host);
     // A server listens a moment after it was told to.
     await setImmediate();
-    if (process.getActiveResourcesInfo?.().includes('TCPServerWrap')) {
+    if (countServers() > before) {
       printer.note(
         `${flags.receiver} starts a server, which takes requests while this runs. ${APART}`,
       );
     }
-    return await withLoaded(flags, printer, client, loaded, work);
+    return await withLoaded(flags, session, client, loaded, work);
   } finally {
-    setTimeout(() => process.exit(), EXIT_MS).unref();
+    leave();
   }
 }
 
 async function withLoaded(
   flags: ShopFlags,
-  printer: Printer,
+  { host, printer }: Session,
   client: Client,
   loaded: LoadedShop,
   work: (shop: Shop, exported: LoadedShop) => Promise<boolean>,
 ): Promise<boolean> {
   const { receiver } = loaded;
   const stopped = new AbortController();
-  void interrupted().then(() => {
+  void host.interrupted().then(() => {
     printer.note('Stopping. Once more, and it ends at once.');
     stopped.abort(STOPPED);
   });
@@ -121,20 +122,23 @@ async function withLoaded(
   }
 }
 
+function countServers(): number {
+  const resources = process.getActiveResourcesInfo?.() ?? [];
+  return resources.filter((name) => name === 'TCPServerWrap').length;
+}
+
 const APART = 'Keep listen() in another file, which imports the receiver.';
 
 /** A server that the file starts mostly fails a moment later: the shop itself has the port. */
-function tellOfServers(file: string, printer: Printer): void {
-  process.once('uncaughtException', (error) => {
-    const isTaken = Reflect.get(error, 'code') === 'EADDRINUSE';
-    printer.progress(undefined);
-    printer.note(
-      isTaken
-        ? `${file} starts a server when it is imported, and its port is in use. ${APART}`
-        : `${file} failed: ${error.stack}`,
-    );
-    process.exit(isTaken ? 2 : 1);
-  });
+function tellOfCrash(error: unknown, file: string, printer: Printer): ExitCode {
+  const isTaken = error instanceof Error && Reflect.get(error, 'code') === 'EADDRINUSE';
+  printer.progress(undefined);
+  printer.note(
+    isTaken
+      ? `${file} starts a server when it is imported, and its port is in use. ${APART}`
+      : `${file} failed: ${error instanceof Error ? error.stack : error}`,
+  );
+  return isTaken ? 2 : 1;
 }
 
 const STEPS = { log: 'log, page', orders: 'orders, page', deliveries: 'delivery' } as const;
@@ -149,11 +153,11 @@ export function showProgress({ step, done, of }: RecoveryProgress, printer: Prin
 }
 
 /** What handlers log goes to stderr, so that it does not come between lines of JSON. */
-function toConsole(printer: Printer): Console {
+function toConsole({ host, printer }: Session): Console {
   const stderr = new Writable({
     write(text, _, done) {
       printer.progress(undefined);
-      process.stderr.write(text);
+      host.stderr.write(String(text));
       done();
     },
   });

@@ -2,11 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { UsageError } from 'storefront-webhooks';
 import { type Fixture, loadFixture, shippedFixtures } from 'storefront-webhooks/testing';
 import { isJsonObject } from '../schemas/json.js';
+import type { Host } from './host.js';
 import { closest } from './suggestion.js';
 
 /** The bytes of a file, or of stdin for `-`. */
-export function readBytes(path: string): Uint8Array {
-  return readFileSync(path === '-' ? 0 : path);
+export function readBytes(path: string, { stdin }: Pick<Host, 'stdin'>): Uint8Array {
+  return path === '-' ? stdin.read() : readFileSync(path);
 }
 
 /**
@@ -15,9 +16,9 @@ export function readBytes(path: string): Uint8Array {
  * @param event - Of a body, which does not say it.
  * @throws {UsageError} Where there is nothing of that name.
  */
-export function readSource(name: string, event?: string): Fixture {
+export function readSource(name: string, host: Host, event?: string): Fixture {
   if (name.endsWith('.hook.json')) return loadFixture(name);
-  if (name === '-' || existsSync(name)) return toFixture(name, readBytes(name), event);
+  if (name === '-' || existsSync(name)) return toFixture(name, readBytes(name, host), event);
   const shipped = shippedFixtures();
   const found = shipped.find((one) => one === name || one === `${name}/default`);
   if (found !== undefined) return loadFixture(found);

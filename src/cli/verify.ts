@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { verifySignature } from 'storefront-webhooks';
-import type { ExitCode } from './failure.js';
 import { commandLines } from './lines.js';
-import type { Printer } from './printer.js';
 import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readBytes } from './source.js';
 
 /** `verify`: whether a signature is the one of a body. */
-export function addVerify(program: Command, printer: Printer, end: (code: ExitCode) => void): void {
+export function addVerify(program: Command, session: Session): void {
+  const { host, printer } = session;
   const command = program
     .command('verify <file> <signature>')
     .summary('say whether a signature fits a body')
@@ -22,8 +22,8 @@ export function addVerify(program: Command, printer: Printer, end: (code: ExitCo
         '\n\nExample:\n  npx storefront-webhooks verify body.json 3a7b… --secret-env WEBHOOK_SECRET',
     )
     .action((file: string, signature: string, flags: SecretFlags) => {
-      const body = readBytes(file);
-      const secrets = readSecrets(flags, printer);
+      const body = readBytes(file, host);
+      const secrets = readSecrets(flags, session);
       const fitting = secrets.findIndex((secret) => verifySignature(body, signature, secret));
       const valid = fitting >= 0;
       printer.found({ valid, ...(valid && { secret: fitting + 1 }), bytes: body.length }, () =>
@@ -40,6 +40,6 @@ export function addVerify(program: Command, printer: Printer, end: (code: ExitCo
               ),
             ],
       );
-      end(valid ? 0 : 1);
+      session.end(valid ? 0 : 1);
     });
 }

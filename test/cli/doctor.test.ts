@@ -1,4 +1,3 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -7,15 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { describe, expect, test } from 'vitest';
+import { begin, run as runCommand } from './command.js';
 
-const CLI = ['--import', 'tsx', 'src/cli/index.ts', 'doctor'];
-const env = { ...process.env, WEBHOOK_SECRET: 'the-own-secret' };
+const env = { WEBHOOK_SECRET: 'the-own-secret' };
 const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
 
 const sign = (body: string) => createHmac('sha512', env.WEBHOOK_SECRET).update(body).digest('hex');
 
-const run = (...args: string[]) =>
-  spawnSync(process.execPath, [...CLI, ...args], { encoding: 'utf8', env });
+const run = (...args: string[]) => runCommand(['doctor', ...args], { env });
 
 function save(name: string, body: string): string {
   const file = join(folder, name);
@@ -26,8 +24,8 @@ function save(name: string, body: string): string {
 const sent = '{"id": "ord_1", "value": 10.0}';
 
 describe('storefront-webhooks doctor', () => {
-  test('ends with 0 where the signature fits', () => {
-    const { status, stdout, stderr } = run(save('good.json', sent), sign(sent));
+  test('ends with 0 where the signature fits', async () => {
+    const { status, stdout, stderr } = await run(save('good.json', sent), sign(sent));
     expect([status, JSON.parse(stdout).result, stderr]).toEqual([0, 'genuine', '']);
   });
 
@@ -46,7 +44,7 @@ describe('storefront-webhooks doctor', () => {
     await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: sent });
     const file = save('parsed.json', await seen);
     server.close();
-    const { status, stdout, stderr } = run(file, sign(sent), '--framework', 'express');
+    const { status, stdout, stderr } = await run(file, sign(sent), '--framework', 'express');
     const found = JSON.parse(stdout);
     expect([status, found.result]).toEqual([1, 'explained']);
     expect(found.steps).toEqual([
@@ -60,13 +58,13 @@ describe('storefront-webhooks doctor', () => {
       expect(stdout + stderr).not.toContain(kept);
   });
 
-  test('says how many transformations do not explain it, and ends with 1', () => {
-    const { status, stdout } = run(save('forged.json', '{"value":1}'), sign('another'));
+  test('says how many transformations do not explain it, and ends with 1', async () => {
+    const { status, stdout } = await run(save('forged.json', '{"value":1}'), sign('another'));
     const { result, tried } = JSON.parse(stdout);
     expect([status, result, tried > 500]).toEqual([1, 'unexplained', true]);
   });
 
-  test('names the hop by two recordings', () => {
+  test('names the hop by two recordings', async () => {
     const recording = (name: string, text: string) =>
       save(
         name,
@@ -79,44 +77,39 @@ describe('storefront-webhooks doctor', () => {
         }),
       );
     const edge = recording('edge.hook.json', sent);
-    const { status, stdout } = run(recording('app.hook.json', `${sent}\n`), '--compare', edge);
+    const { status, stdout } = await run(
+      recording('app.hook.json', `${sent}\n`),
+      '--compare',
+      edge,
+    );
     const { hop } = JSON.parse(stdout);
     expect([status, hop.changed, hop.steps[0].code]).toEqual([1, 'between', 'line_end_gained']);
   });
 
   test.each([[[]], [['no-such-file', 'a']], [['package.json']], [['a', 'b', '--listen']]])(
     'is used wrongly by %j, and ends with 2',
-    (args) => {
-      const { status, stdout, stderr } = run(...args);
+    async (args) => {
+      const { status, stdout, stderr } = await run(...args);
       expect([status, stdout]).toEqual([2, '']);
       expect(stderr).not.toMatch(/\n\s+at /);
     },
   );
 
   test('takes one delivery by --listen, and says nothing of it in the answer', async () => {
-    const child = spawn(process.execPath, [...CLI, '--listen', '--timeout', '20000'], { env });
-    let written = '';
-    let told = '';
-    child.stdout.on('data', (piece) => (written += piece));
-    const url = await new Promise<string>((resolve) => {
-      child.stderr.on('data', (piece) => {
-        told += piece;
-        const [found] = /http:\/\/[\d.:]+\//.exec(told) ?? [];
-        if (found !== undefined) resolve(found);
-      });
-    });
+    const listening = begin(['doctor', '--listen', '--timeout', '20000'], { env });
+    const [url] = await listening.says(/http:\/\/[\d.:]+\//);
     const headers = { 'X-Brand-Signature': sign(sent) };
     const response = await fetch(url, { method: 'POST', headers, body: `${sent}\n` });
     expect([response.status, await response.text()]).toEqual([200, '{}']);
-    const [status] = await once(child, 'close');
-    expect([status, JSON.parse(written).steps[0].code]).toEqual([1, 'line_end_gained']);
+    const { status, stdout } = await listening.ended;
+    expect([status, JSON.parse(stdout).steps[0].code]).toEqual([1, 'line_end_gained']);
   });
 
   test('ends by itself where nothing comes, and when it is interrupted', async () => {
-    expect(run('--listen', '--timeout', '50').status).toBe(1);
-    const child = spawn(process.execPath, [...CLI, '--listen'], { env });
-    await once(child.stderr, 'data');
-    child.kill('SIGINT');
-    expect(await once(child, 'close')).toEqual([1, null]);
+    expect((await run('--listen', '--timeout', '50')).status).toBe(1);
+    const listening = begin(['doctor', '--listen'], { env });
+    await listening.says(/Send one/);
+    listening.interrupt();
+    expect((await listening.ended).status).toBe(1);
   });
 });

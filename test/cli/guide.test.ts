@@ -2,22 +2,37 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { sign } from 'storefront-webhooks/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { openShop, runInTerminal, SECRET, serve } from './process.js';
+import { compileProgram } from '../support/program.js';
+import { asShown, openShop, runInTerminal, SECRET, serve } from './command.js';
+import { spawnInTerminal } from './process.js';
 import { openOutage } from './recover/outage.js';
 
 const env = { WEBHOOK_SECRET: SECRET, NO_COLOR: '1' };
+
+type Names = Readonly<Record<string, string>>;
 
 /** What a command prints in a terminal of 80 columns, with what differs each time made the same. */
 async function shown(
   cwd: string,
   args: readonly string[],
-  names: Readonly<Record<string, string>>,
+  names: Names,
   more: Readonly<Record<string, string>> = {},
 ) {
   const { lines } = await runInTerminal(80, args, { env: { ...env, ...more }, cwd });
+  return asBlock(args, lines, names);
+}
+
+/** The same by the built command. */
+async function shownByProcess(args: readonly string[], names: Names, more = {}) {
+  const receiver = await compileProgram('test/cli/recover/receiver.ts', 'build');
+  const own = args.map((arg) => (arg === 'test/cli/recover/receiver.ts' ? receiver : arg));
+  const spawned = spawnInTerminal(80, own, { env: { ...env, ...more }, input: '' });
+  return asBlock(args, asShown(await spawned.ended).lines, names);
+}
+
+function asBlock(args: readonly string[], lines: readonly string[], names: Names): string {
   const same = (text: string) =>
     Object.entries(names)
       .reduce((rest, [own, name]) => rest.replaceAll(own, name), text)
@@ -31,61 +46,60 @@ async function shown(
   return `\`\`\`console\n$ npx storefront-webhooks ${same(args.join(' '))}\n${lines.map(same).join('\n')}\n\`\`\``;
 }
 
-test.skipIf(process.platform !== 'linux')(
-  'docs/cli.md shows what the commands print (in a terminal made by script of Linux)',
-  { timeout: 120_000 },
-  async () => {
-    const shop = await openShop();
-    const other = await openShop('another secret');
-    const none = await serve(createServer((_, response) => response.writeHead(404).end()));
-    const folder = mkdtempSync(join(tmpdir(), 'cli-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    for (const file of ['body.json', 'received.json'])
-      writeFileSync(join(folder, file), '{"id":"ord_1","status":100}');
-    for (const name of ['order-created', 'order-paid']) {
-      const file = `${name}/default.hook.json`;
-      cpSync(join('fixtures', file), join(folder, 'test/webhooks', file));
-    }
-    const fresh = await openShop();
-    // It verifies nothing.
-    const forgetful = await serve(
-      createServer((request, response) => request.resume().on('end', () => response.end('{}'))),
-    );
-    const ofSent = sign('{"id": "ord_1", "status": 100}', SECRET);
-    const names = {
-      [shop.url]: 'http://localhost:3000/webhooks',
-      [other.url]: 'http://localhost:3000/webhooks',
-      [none.url]: 'http://localhost:3000/hooks',
-      [forgetful.url]: 'http://localhost:3000/webhooks',
-      [fresh.url]: 'http://localhost:3000/webhooks',
-      [ofSent]: `${ofSent.slice(0, 4)}…`,
-      ['f'.repeat(128)]: 'ffff…',
-    };
-    const show = (...args: string[]) => shown(folder, args, names);
-    const outage = await openOutage();
-    const missed = await outage.sell(2);
-    const outageNames = {
-      'test/cli/recover/receiver.ts': 'dist/receiver.js',
-      [outage.url]: 'https://shop.example/webhooks',
-      [outage.api]: 'https://storefront.example',
-      ...Object.fromEntries(
-        missed.flatMap((id, at) => {
-          const same = `ord_${at + 1}7d1e0a2b9c3f4e5a6b7`;
-          // Its beginning, where it is cut.
-          return [id, id.slice(0, 14)].map((part) => [part, same.slice(0, part.length)]);
-        }),
-      ),
-    };
-    // They were paid just now, and are judged a second later.
-    await setTimeout(2000);
-    const reconcile = ['reconcile', ...outage.args.slice(1), '--pending-after', '1s'];
-    const compared = await shown(process.cwd(), reconcile, outageNames, outage.env);
-    const recovery = [
-      await shown(process.cwd(), outage.args, outageNames, outage.env),
-      await shown(process.cwd(), [...outage.args, '--apply'], outageNames, outage.env),
-    ] as const;
-    const drill = await shown(process.cwd(), ['drill'], {});
-    const guide = `# The command line
+test('docs/cli.md shows what the commands print in a terminal', { timeout: 120_000 }, async () => {
+  const shop = await openShop();
+  const other = await openShop('another secret');
+  const none = await serve(createServer((_, response) => response.writeHead(404).end()));
+  const folder = mkdtempSync(join(tmpdir(), 'cli-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const file of ['body.json', 'received.json'])
+    writeFileSync(join(folder, file), '{"id":"ord_1","status":100}');
+  for (const name of ['order-created', 'order-paid']) {
+    const file = `${name}/default.hook.json`;
+    cpSync(join('fixtures', file), join(folder, 'test/webhooks', file));
+  }
+  const fresh = await openShop();
+  // It verifies nothing.
+  const forgetful = await serve(
+    createServer((request, response) => request.resume().on('end', () => response.end('{}'))),
+  );
+  const ofSent = sign('{"id": "ord_1", "status": 100}', SECRET);
+  const names = {
+    [shop.url]: 'http://localhost:3000/webhooks',
+    [other.url]: 'http://localhost:3000/webhooks',
+    [none.url]: 'http://localhost:3000/hooks',
+    [forgetful.url]: 'http://localhost:3000/webhooks',
+    [fresh.url]: 'http://localhost:3000/webhooks',
+    [ofSent]: `${ofSent.slice(0, 4)}…`,
+    ['f'.repeat(128)]: 'ffff…',
+  };
+  const show = (...args: string[]) => shown(folder, args, names);
+  const outage = await openOutage();
+  const missed = await outage.sell(2);
+  const outageNames = {
+    'test/cli/recover/receiver.ts': 'dist/receiver.js',
+    [outage.url]: 'https://shop.example/webhooks',
+    [outage.api]: 'https://storefront.example',
+    ...Object.fromEntries(
+      missed.flatMap((id, at) => {
+        const same = `ord_${at + 1}7d1e0a2b9c3f4e5a6b7`;
+        // Its beginning, where it is cut.
+        return [id, id.slice(0, 14)].map((part) => [part, same.slice(0, part.length)]);
+      }),
+    ),
+  };
+  // They were paid just now, and are judged two hours later.
+  const later = new Date(Date.now() + 2 * 60 * 60_000).toISOString();
+  const reconcile = ['reconcile', ...outage.args.slice(1), '--now', later];
+  const judged = { ...outageNames, [` --now ${later}`]: '' };
+  const compared = await shown(process.cwd(), reconcile, judged, outage.env);
+  const recovery = [
+    await shown(process.cwd(), outage.args, outageNames, outage.env),
+    // As processes: what the library itself says on stderr stands among it.
+    await shownByProcess([...outage.args, '--apply'], outageNames, outage.env),
+  ] as const;
+  const drill = await shownByProcess(['drill'], {});
+  const guide = `# The command line
 
 \`npx storefront-webhooks <command>\` comes with the package. Each command has a \`--help\` with an example.
 
@@ -209,9 +223,8 @@ npx storefront-webhooks completion zsh > ~/.zfunc/_storefront-webhooks
 npx storefront-webhooks completion fish > ~/.config/fish/completions/storefront-webhooks.fish
 \`\`\`
 `;
-    await expect(guide).toMatchFileSnapshot('../../docs/cli.md');
-    const ofRecovery = readFileSync('docs/recovery.md', 'utf8');
-    for (const block of [...recovery, drill]) expect(ofRecovery).toContain(block);
-    expect(readFileSync('docs/reconcile.md', 'utf8')).toContain(compared);
-  },
-);
+  await expect(guide).toMatchFileSnapshot('../../docs/cli.md');
+  const ofRecovery = readFileSync('docs/recovery.md', 'utf8');
+  for (const block of [...recovery, drill]) expect(ofRecovery).toContain(block);
+  expect(readFileSync('docs/reconcile.md', 'utf8')).toContain(compared);
+});

@@ -1,19 +1,24 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { loadFixture, sign } from 'storefront-webhooks/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { chunk, LAST_CHUNK } from '../support/raw-http.js';
-import { type Started, start } from '../support/start.js';
+import { begin, type Running, run } from './command.js';
 
-const CLI = ['--import', 'tsx', 'src/cli/index.ts'];
 const secret = 'the secret of production';
 
 let folder: string;
@@ -67,14 +72,14 @@ async function serveBytes(answer: string, end = /0\r\n\r\n$/) {
   return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, bytes: () => bytes };
 }
 
-async function record(url: string, ...flags: string[]): Promise<Started> {
-  const started = await start(
-    process.execPath,
-    [...CLI, 'record', url, '--out', folder, ...flags],
-    { env: { WEBHOOK_SECRET: secret } },
-  );
-  running.push(started);
-  return started;
+async function record(url: string, ...flags: string[]) {
+  return recordWith({ WEBHOOK_SECRET: secret }, url, ...flags);
+}
+
+async function recordWith(env: Record<string, string>, url: string, ...flags: string[]) {
+  const recorder = begin(['record', url, '--out', folder, ...flags], { env });
+  const [, origin = ''] = await recorder.says(/Send to (http:\/\/[\d.:]+)/);
+  return Object.assign(recorder, { origin });
 }
 
 /** Sends bytes as they are, and gives what came back. */
@@ -108,7 +113,7 @@ const deliver = (origin: string, body: string | Uint8Array, headers: Record<stri
   });
 
 /** Its lines, as soon as there are so many: a delivery is told of when its answer has left. */
-const told = (recorder: Started, count: number) =>
+const told = (recorder: Running, count: number) =>
   vi.waitFor(() => expect(lines(recorder.output())).toHaveLength(count), 20_000);
 
 const lines = (output: string) =>
@@ -129,8 +134,8 @@ describe('storefront-webhooks record', () => {
     const forged = { 'X-Service-Webhook': 'whl_2', 'X-Service-Signature': 'ab'.repeat(64) };
     expect((await deliver(recorder.origin, body, forged)).status).toBe(401);
     await told(recorder, 3);
-    recorder.terminate();
-    expect(await recorder.ended).toBe(0);
+    recorder.interrupt();
+    expect((await recorder.ended).status).toBe(0);
     expect(recorder.output()).toContain('3 deliveries saved in ');
     expect(lines(recorder.output())).toMatchObject([
       { event: 'order:paid', subject: 'ord_1', signature: 'valid', status: 200, attempt: 1 },
@@ -158,12 +163,9 @@ describe('storefront-webhooks record', () => {
     expect(read('0003-order-paid.hook.json').description).toContain('Not verified');
 
     const again = await serveReceiver('the secret of a test');
-    // Not at once, because this process answers.
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [...CLI, 'replay', folder, again],
-      { env: { ...process.env, WEBHOOK_SECRET: 'the secret of a test' } },
-    );
+    const { stdout } = await run(['replay', folder, again], {
+      env: { WEBHOOK_SECRET: 'the secret of a test' },
+    });
     expect(lines(stdout).map(({ outcome, good }) => [outcome, good])).toEqual([
       ['handled', true],
       ['duplicate', true],
@@ -273,8 +275,7 @@ describe('storefront-webhooks record', () => {
     const headers = text?.headers.map(([name, value]) => `${name}: ${value}`.toLowerCase());
     expect(headers).toContain(`x-service-signature: ${sign(order(), secret)}`);
     expect(text?.signing).toBe('keep');
-    const again = spawnSync('stat', ['-c', '%a', join(folder, '0001-order-paid.hook.json')]);
-    expect(String(again.stdout).trim()).toBe('600');
+    expect(statSync(join(folder, '0001-order-paid.hook.json')).mode & 0o777).toBe(0o600);
   });
 
   test('does not save what nobody can take the customer out of, and says so', async () => {
@@ -316,10 +317,7 @@ describe('storefront-webhooks record', () => {
 
   test('without a secret, says that nothing was checked', async () => {
     const url = await serveReceiver();
-    const recorder = await start(process.execPath, [...CLI, 'record', url, '--out', folder], {
-      env: { WEBHOOK_SECRET: '' },
-    });
-    running.push(recorder);
+    const recorder = await recordWith({ WEBHOOK_SECRET: '' }, url);
     await deliver(recorder.origin, order());
     await told(recorder, 1);
     expect(lines(recorder.output())).toMatchObject([{ signature: 'unchecked', good: true }]);
@@ -329,10 +327,8 @@ describe('storefront-webhooks record', () => {
   test.each([
     [['record', 'localhost:3000'], 'http://localhost:3000/webhooks'],
     [['record', 'http://shop.test/webhooks'], '--plain-http'],
-  ])('refuses a target that cannot be one: %j', (args, hint) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [...CLI, ...args], {
-      encoding: 'utf8',
-    });
+  ])('refuses a target that cannot be one: %j', async (args, hint) => {
+    const { status, stdout, stderr } = await run(args);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain(hint);
     expect(existsSync('test/webhooks')).toBe(false);

@@ -1,26 +1,14 @@
-import { on } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { createReceiver, type HandOff } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { describe, expect, test } from 'vitest';
 import { durableStore } from '../support/durable.js';
-import { begin, run, runInTerminal, serve } from './process.js';
+import { begin, run, runInTerminal } from './command.js';
 import { openOutage } from './recover/outage.js';
 
 const timeout = 120_000;
 
-const LISTENING = 'test/cli/recover/listening.ts';
-
 const outcomesOf = ({ records }: Awaited<ReturnType<typeof run>>) =>
   records().flatMap(({ outcome }) => outcome ?? []);
-
-async function hasSaid(stream: Readable, wanted: string): Promise<void> {
-  for await (const [text] of on(stream, 'data')) if (`${text}`.includes(wanted)) return;
-}
 
 describe('storefront-webhooks recover', { timeout }, () => {
   test('lists, brings back, and finds all of it done the next time', async () => {
@@ -94,46 +82,13 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(delivered()).toEqual(ids);
   });
 
-  test('a shop that listens is told so, and what it leaves open keeps nobody waiting', async () => {
-    const { args, env } = await openOutage();
-    const { status, stderr } = await run([...args, '--receiver', LISTENING], { env });
-    expect(stderr).toContain(`${LISTENING} starts a server, which takes requests while this runs.`);
-    expect([status, stderr]).toMatchObject([0, expect.stringContaining('Nothing was missed.')]);
-  });
-
-  test('says that nothing was missed, with a receiver that a function makes', async () => {
-    const { args, env } = await openOutage();
-    const made = ['--receiver', 'test/cli/recover/make-receiver.ts', '--since', '2h', '--orders'];
-    const { status, records, stderr } = await run([...args, ...made], { env });
-    expect([status, records()]).toMatchObject([0, [{ complete: true, missed: 0 }]]);
-    expect(stderr).toContain('Nothing was missed.');
-  });
-
-  test.each([
-    ['in the middle of a handler', 'stderr', 2],
-    ['between two deliveries', 'stdout', 1],
-  ] as const)('killed %s and run again, each order is delivered once', async (_, stream, at) => {
-    const { args, env, sell, delivered } = await openOutage();
-    const ids = await sell(4);
-    const { child, ended } = begin([...args, '--apply'], { env: { ...env, SHOP_MS: '200' } });
-    await hasSaid(child[stream], `${ids[at]}`);
-    child.kill('SIGKILL');
-    expect((await ended).status).toBe(null);
-    const doneFirst = delivered();
-    expect(doneFirst).toEqual(ids.slice(0, 2));
-
-    const { status, records } = await run([...args, '--apply'], { env });
-    expect([status, records().at(-1)]).toMatchObject([0, { complete: true, missed: 4 }]);
-    expect(delivered()).toEqual(ids);
-  });
-
   test('interrupted, it ends after the delivery that is running, and goes on the next time', async () => {
     const { args, env, sell, delivered } = await openOutage();
     const ids = await sell(3);
-    const { child, ended } = begin([...args, '--apply'], { env: { ...env, SHOP_MS: '300' } });
-    await hasSaid(child.stderr, `${ids[1]}`);
-    child.kill('SIGINT');
-    const { status, stderr, records } = await ended;
+    const running = begin([...args, '--apply'], { env: { ...env, SHOP_MS: '100' } });
+    await running.says(new RegExp(`delivering ${ids[1]}`));
+    running.interrupt();
+    const { status, stderr, records } = await running.ended;
     const last = { complete: false, missed: 2, doneNow: 2, untried: 1 };
     expect([status, records().at(-1)]).toMatchObject([1, last]);
     expect(stderr).toContain('1 of 3 was not tried.');
@@ -166,23 +121,20 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(delivered()).toEqual(told);
   });
 
-  test.skipIf(process.platform !== 'linux').each([0, 80, 200])(
-    'fits into a terminal of %i columns (made by script of Linux)',
-    async (columns) => {
-      const { args, env, sell } = await openOutage();
-      const [id = ''] = await sell(1);
-      const { lines } = await runInTerminal(columns, args, { env });
-      expect(lines.every(({ length }) => length <= (columns || 80))).toBe(true);
-      expect(lines[0]).toMatch(/^\d\d-\d\d \d\d:\d\d {2}order:paid .*9\.90 EUR .*refused +listed/);
-      expect(lines.slice(1)).toEqual([
-        '',
-        'order                     missed  done now  done before  money',
-        expect.stringMatching(`^${id} +1 +0 +0 +9.90 EUR$`),
-        expect.stringMatching(/^1 in all +1 +0 +0 +9.90 EUR$/),
-        'Nothing was done: add --apply.',
-      ]);
-    },
-  );
+  test.each([0, 80, 200])('fits into a terminal of %i columns', async (columns) => {
+    const { args, env, sell } = await openOutage();
+    const [id = ''] = await sell(1);
+    const { lines } = await runInTerminal(columns, args, { env });
+    expect(lines.every(({ length }) => length <= (columns || 80))).toBe(true);
+    expect(lines[0]).toMatch(/^\d\d-\d\d \d\d:\d\d {2}order:paid .*9\.90 EUR .*refused +listed/);
+    expect(lines.slice(1)).toEqual([
+      '',
+      'order                     missed  done now  done before  money',
+      expect.stringMatching(`^${id} +1 +0 +0 +9.90 EUR$`),
+      expect.stringMatching(/^1 in all +1 +0 +0 +9.90 EUR$/),
+      'Nothing was done: add --apply.',
+    ]);
+  });
 
   test.each([
     ['from stdin', ['--token-file', '-'], 'NONE'],
@@ -202,15 +154,9 @@ describe('storefront-webhooks recover, used wrongly', { timeout }, () => {
     ['no file', ['--receiver', 'nowhere.ts'], {}, 'There is no file nowhere.ts'],
     [
       'a module without a receiver',
-      ['--receiver', 'test/cli/process.ts'],
+      ['--receiver', 'test/cli/command.ts'],
       {},
       'exports no receiver. Add to it: export const receiver = createReceiver(',
-    ],
-    [
-      'a module without a receiver, which leaves a pool open',
-      ['--receiver', 'test/cli/recover/none.ts'],
-      {},
-      'exports no receiver. Add to it:',
     ],
     ['a token that is refused', [], { ACCESS_TOKEN: 'wrong' }, 'refuses the credentials (401)'],
     ['no token', [], { ACCESS_TOKEN: '' }, 'set the environment variable ACCESS_TOKEN'],
@@ -227,28 +173,5 @@ describe('storefront-webhooks recover, used wrongly', { timeout }, () => {
     expect(stderr).toContain(hint);
     expect(stderr).not.toMatch(/\n\s+at /);
     expect([status, stdout]).toEqual([2, '']);
-  });
-
-  test('a module that listens where the shop itself does ends with 2, and says what to change', async () => {
-    const { args, env } = await openOutage();
-    const { server } = await serve(createServer());
-    const { port } = server.address() as AddressInfo;
-    const { status, stderr } = await run([...args, '--receiver', LISTENING], {
-      env: { ...env, PORT: `${port}` },
-    });
-    expect(stderr).toContain(
-      `${LISTENING} starts a server when it is imported, and its port is in use.`,
-    );
-    expect(stderr).not.toMatch(/\n\s+at /);
-    expect(status).toBe(2);
-  });
-
-  test('a module that this Node does not read is named with what reads it', async () => {
-    const { args, env, folder } = await openOutage();
-    const file = join(folder, 'receiver.wasp');
-    writeFileSync(file, '');
-    const { status, stderr } = await run([...args, '--receiver', file], { env });
-    expect(stderr).toContain("NODE_OPTIONS='--import tsx' npx storefront-webhooks recover");
-    expect(status).toBe(2);
   });
 });

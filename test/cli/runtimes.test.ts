@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -9,7 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { installed, withRuntimes } from '../runtimes/installed.js';
 import { makeProject, type Project } from '../runtimes/project.js';
 import { type Started, start } from '../support/start.js';
-import { collect, openShop, SECRET, serve } from './process.js';
+import { openShop, SECRET, serve } from './command.js';
+import { follow } from './process.js';
 
 type Runtime = readonly [command: string, ...options: string[]];
 
@@ -43,13 +43,7 @@ withRuntimes('the command as it is built', () => {
 
   /** Runs it to its end. What is not data would be no line of JSON. */
   const run = ([command, ...options]: Runtime, ...args: string[]) =>
-    collect(
-      spawn(command, [...options, CLI, ...args], {
-        cwd: project.folder,
-        env: { ...process.env, ...env },
-      }),
-      '',
-    );
+    follow([command, ...options, CLI, ...args], { cwd: project.folder, env, input: '' }).ended;
 
   /** Starts what ends when it is asked to. */
   async function serveBy([command, ...options]: Runtime, ...args: string[]): Promise<Started> {

@@ -12,8 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadFixture } from 'storefront-webhooks/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-
-const CLI = ['--import', import.meta.resolve('tsx'), resolve('src/cli/index.ts')];
+import { run as runCommand } from './command.js';
 
 let project: string;
 beforeEach(() => {
@@ -38,19 +37,12 @@ function write(file: string, text: string | Uint8Array) {
 
 const receiver = (body: string) => `import { createReceiver } from 'storefront-webhooks';
 export const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET });
-receiver.on('order:paid', () => {
+receiver.on('order:paid', async () => {
   ${body}
 });
 `;
 
-const tsconfig = resolve('tsconfig.json');
-const run = (...args: string[]) =>
-  spawnSync(process.execPath, [...CLI, ...args], {
-    cwd: project,
-    encoding: 'utf8',
-    // Where the command finds the package itself.
-    env: { ...process.env, TSX_TSCONFIG_PATH: tsconfig },
-  });
+const run = (...args: string[]) => runCommand(args, { cwd: project });
 
 const runTest = (file: string) => {
   const { status, stdout, stderr } = spawnSync(
@@ -70,9 +62,9 @@ const body =
 const files = () => readdirSync(join(project, 'test/webhooks')).sort();
 
 describe('storefront-webhooks save', () => {
-  test('makes a test that fails with the cause, and passes once it is mended', () => {
+  test('makes a test that fails with the cause, and passes once it is mended', async () => {
     write('body.json', body);
-    const { status, stdout, stderr } = run('save', 'body.json', '--event', 'order:paid');
+    const { status, stdout, stderr } = await run('save', 'body.json', '--event', 'order:paid');
     expect([status, stderr]).toEqual([0, '']);
     const told = JSON.parse(stdout);
     expect(told.next).toBe('npx vitest run test/webhooks/0001-order-paid.test.ts');
@@ -90,10 +82,10 @@ describe('storefront-webhooks save', () => {
     expect(runTest(told.test)).toMatchObject({ status: 0 });
   });
 
-  test('takes a webhook log of the provider, and never writes over what is there', () => {
+  test('takes a webhook log of the provider, and never writes over what is there', async () => {
     const log = `{"id":"whl_9","url":"https://x.test/hook","event":"order:paid","payload":${body},"response":"no","response_code":500,"retries":3}`;
     write('log.json', log);
-    for (let n = 0; n < 2; n++) expect(run('save', 'log.json').status).toBe(0);
+    for (let n = 0; n < 2; n++) expect((await run('save', 'log.json')).status).toBe(0);
     expect(files()).toEqual(
       ['0001', '0002'].flatMap((n) => [`${n}-order-paid.hook.json`, `${n}-order-paid.test.ts`]),
     );
@@ -112,14 +104,14 @@ describe('storefront-webhooks save', () => {
     expect(expected).toEqual({ status: 200, outcome: 'handled' });
   });
 
-  test('takes a recording, and a function that makes the receiver, in another place', () => {
+  test('takes a recording, and a function that makes the receiver, in another place', async () => {
     mkdirSync(join(project, 'app'));
     write(
       'app/hooks.ts',
       "import { createReceiver } from 'storefront-webhooks';\nexport const makeReceiver = (secret: string) => createReceiver({ secret }).on('order:*', () => {});\n",
     );
     const args = ['--out', 'spec/hooks', '--receiver', 'app/hooks.ts'];
-    const { stdout } = run('save', resolve('fixtures/order-paid/default.hook.json'), ...args);
+    const { stdout } = await run('save', resolve('fixtures/order-paid/default.hook.json'), ...args);
     expect(runTest(JSON.parse(stdout).test)).toMatchObject({ status: 0 });
   });
 
@@ -127,11 +119,11 @@ describe('storefront-webhooks save', () => {
     ['export const { receiver, database } = open();', 'receiver', false],
     ['const app = 1;\nexport { app, made as receiver };', 'receiver', false],
     ['export { makeReceiver };\nfunction makeReceiver() {}', 'makeReceiver', true],
-  ])('finds what is exported by %s', (source, name, isCalled) => {
+  ])('finds what is exported by %s', async (source, name, isCalled) => {
     write('body.json', body);
     write('shop.js', source);
     const args = ['body.json', '--event', 'order:paid', '--receiver', 'shop.js'];
-    const { stdout } = run('save', ...args);
+    const { stdout } = await run('save', ...args);
     const { test: file } = JSON.parse(stdout);
     expect(file).toBe('test/webhooks/0001-order-paid.test.js');
     const text = readFileSync(join(project, file), 'utf8');
@@ -139,17 +131,17 @@ describe('storefront-webhooks save', () => {
     expect(text).toContain(`replay(${name}${isCalled ? '(secret)' : ''},`);
   });
 
-  test('says that a test runs over the store of the shop, where it cannot be given another', () => {
+  test('says that a test runs over the store of the shop, where it cannot be given another', async () => {
     write('body.json', body);
     write('shop.js', 'export const receiver = createReceiver({ secret, store: sqliteStore(db) });');
     const args = ['body.json', '--event', 'order:paid', '--receiver', 'shop.js'];
-    expect(run('save', ...args).stderr).toContain('over the store that shop.js opens');
+    expect((await run('save', ...args)).stderr).toContain('over the store that shop.js opens');
   });
 
-  test('has an event as text, and in no code, whatever its sender has called it', () => {
+  test('has an event as text, and in no code, whatever its sender has called it', async () => {
     write('body.json', body);
     const event = "x'); process.exit(3); ('\u2028../../y";
-    const { stdout } = run('save', 'body.json', '--event', event);
+    const { stdout } = await run('save', 'body.json', '--event', event);
     const { test: file, fixture } = JSON.parse(stdout);
     expect(file).toBe('test/webhooks/0001-x-process-exit-3-y.test.ts');
     expect(loadFixture(join(project, fixture)).event).toBe(event);
@@ -163,10 +155,10 @@ describe('storefront-webhooks save', () => {
     [['body.json', '--event', 'order:paid', '--receiver', 'package.json'], 'exports no receiver'],
     [['form.txt', '--event', 'order:paid'], '--as-is'],
     [['body.json'], '--event'],
-  ])('says what is missing, and writes nothing: %j', (args, hint) => {
+  ])('says what is missing, and writes nothing: %j', async (args, hint) => {
     write('body.json', body);
     write('form.txt', 'email=jane@shop.test');
-    const { status, stdout, stderr } = run('save', ...args);
+    const { status, stdout, stderr } = await run('save', ...args);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain(hint);
     expect(readdirSync(project)).not.toContain('test');

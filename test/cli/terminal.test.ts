@@ -7,16 +7,8 @@ import type { IdempotencyStore } from 'storefront-webhooks';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { loadFixture, replay, sign } from 'storefront-webhooks/testing';
 import stringWidth from 'string-width';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import {
-  asShown,
-  collect,
-  openShop,
-  runInTerminal,
-  SECRET,
-  serve,
-  startInTerminal,
-} from './process.js';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { asShown, begin, openShop, runInTerminal, SECRET, serve } from './command.js';
 
 const BODY = '{"id":"ord_1","status":100}';
 const COLOUR = '\u001b[3';
@@ -81,21 +73,16 @@ const COMMANDS: Readonly<
   },
   async record(columns, env) {
     const { url } = await openShop('another secret');
-    const child = startInTerminal(columns, ['record', url], { env, cwd });
-    const ended = collect(child);
-    let shown = '';
-    child.stdout.on('data', (text) => {
-      shown += text;
-    });
-    const [, origin = ''] = await vi.waitUntil(() => /Send to (http:\S+)/.exec(shown), 30_000);
+    const recorder = begin(['record', url], { env, cwd }, { columns });
+    const [, origin = ''] = await recorder.says(/Send to (http:\S+):/);
     await replay(origin, loadFixture('order:paid'), { secret: SECRET });
-    await vi.waitUntil(() => shown.includes('again:'), 30_000);
-    child.stdin.end('\u0003');
-    return asShown(await ended);
+    await recorder.says(/again:/);
+    recorder.interrupt();
+    return asShown(await recorder.ended);
   },
 };
 
-describe.skipIf(process.platform !== 'linux')('in a terminal (made by script of Linux)', () => {
+describe('in a terminal', () => {
   describe.each(Object.entries(COMMANDS))('%s', (name, runIn) => {
     test.each([80, 200, 0])('of %d columns has no line that is longer', async (columns) => {
       const { lines, stdout } = await runIn(columns, { WEBHOOK_SECRET: SECRET });
@@ -113,7 +100,7 @@ describe.skipIf(process.platform !== 'linux')('in a terminal (made by script of 
   test('what is no data goes elsewhere', async () => {
     await openStore(1);
     const args = ['dead', 'redrive', 'shop.db'];
-    const { lines } = await runInTerminal(80, args, { cwd, redirect: '2>/dev/null' });
+    const { lines } = await runInTerminal(80, args, { cwd, hasErrors: false });
     expect(lines).toEqual([expect.stringMatching(/^would be put back .*ord_1 +1× +the supplier/)]);
   });
 

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { asShown } from '../cli/process.js';
+import { asShown } from '../cli/command.js';
 import { blocks, pageAt } from '../docs/pages.js';
 import { installed, withRuntimes } from '../runtimes/installed.js';
 import { freePort } from '../support/free-port.js';

@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { createInterface } from 'node:readline/promises';
 import { UsageError } from 'storefront-webhooks';
 import { isLoopback, parseAddress } from '../../address.js';
 
@@ -43,14 +42,4 @@ export async function isNear(url: URL): Promise<boolean> {
     addresses.length > 0 &&
     addresses.every((address) => NEAR.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'))
   );
-}
-
-/** Asks in the terminal. */
-export async function ask(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
-  } finally {
-    terminal.close();
-  }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from 'storefront-webhooks';
 import { isJsonObject } from '../../schemas/json.js';
+import type { Host } from '../host.js';
 import { runForOutput } from './shell-command.js';
 
 /** Counts the goods that were handed out. */
@@ -15,13 +16,13 @@ const PLACE = '{order}';
 const TIMEOUT_MS = 10_000;
 
 /** @param what - A URL that is got, or a command for the shell. */
-export function createObserver(what: string): Observer {
+export function createObserver(what: string, env: Host['env']): Observer {
   const isUrl = /^https?:\/\//.test(what);
   return {
     perOrder: what.includes(PLACE) || (!isUrl && what.includes('ORDER_ID')),
     async count(orderId) {
       const text = what.replaceAll(PLACE, orderId);
-      const told = await patiently(() => (isUrl ? get(text) : run(text, orderId)));
+      const told = await patiently(() => (isUrl ? get(text) : run(text, orderId, env)));
       const count = firstCount(told.replaceAll(orderId, ''));
       if (count === undefined) throw failed('it printed no whole number');
       return count;
@@ -57,8 +58,8 @@ async function get(url: string): Promise<string> {
   return response.text();
 }
 
-function run(command: string, orderId: string): Promise<string> {
-  return runForOutput(command, { ORDER_ID: orderId }, TIMEOUT_MS);
+function run(command: string, orderId: string, env: Host['env']): Promise<string> {
+  return runForOutput(command, { ...env, ORDER_ID: orderId }, TIMEOUT_MS);
 }
 
 /** The first number of a JSON, or the first that stands alone in a text. */

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
  */
 export function runForOutput(
   command: string,
-  env: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
   timeoutMs: number,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -15,7 +15,7 @@ export function runForOutput(
     const child = spawn(command, {
       shell: true,
       detached: true,
-      env: { ...process.env, ...env },
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let out = '';

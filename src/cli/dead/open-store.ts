@@ -7,6 +7,7 @@ import { type IdempotencyStore, UsageError } from 'storefront-webhooks';
 import { postgresStore } from 'storefront-webhooks/postgres';
 import { redisStore } from 'storefront-webhooks/redis';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
+import type { Host } from '../host.js';
 
 /** A store that was opened by its URL. */
 export interface OpenStore {
@@ -21,8 +22,11 @@ export interface OpenStore {
  *   of the machine see.
  * @throws {UsageError} Where the URL is of no store, or the project has no driver for it.
  */
-export async function openStore(named: string): Promise<OpenStore> {
-  const url = process.env[named] || named;
+export async function openStore(
+  named: string,
+  { env }: Pick<Host, 'env'> = process,
+): Promise<OpenStore> {
+  const url = env[named] || named;
   if (/^postgres(ql)?:/.test(url)) return openPostgres(url);
   if (/^rediss?:/.test(url)) return openRedis(url);
   if (/^\w\w+:\/\//.test(url)) {

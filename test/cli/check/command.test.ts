@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +8,9 @@ import { createObserver, firstCount } from '../../../src/cli/check/observer.js';
 import { createOrders } from '../../../src/cli/check/orders.js';
 import { ROWS } from '../../../src/cli/check/rows/index.js';
 import { runRows } from '../../../src/cli/check/run.js';
+import { recordsIn, run, runInTerminal } from '../command.js';
 import { forgetful, ours, type RunningEndpoint, SECRET, serveEndpoint } from './endpoints.js';
 
-const CLI = ['--import', 'tsx', 'src/cli/index.ts', 'check'];
 const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
 let good: RunningEndpoint;
 let bad: RunningEndpoint;
@@ -25,37 +25,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function run(command: string, args: readonly string[], input = '') {
-  const child = spawn(command, args, {
-    env: { ...process.env, WEBHOOK_SECRET: SECRET, NO_COLOR: '1' },
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (piece) => {
-    stdout += piece;
-  });
-  child.stderr.on('data', (piece) => {
-    stderr += piece;
-  });
-  child.stdin.end(input);
-  const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { status, stdout, stderr };
-}
-
-const check = (...args: string[]) => run(process.execPath, [...CLI, ...args]);
+const env = { WEBHOOK_SECRET: SECRET, NO_COLOR: '1' };
+const check = (...args: string[]) => run(['check', ...args], { env });
 const rowsOf = (...rows: string[]) => rows.flatMap((row) => ['--only', row]);
 const observed = ({ url }: RunningEndpoint) => `${url.origin}/goods/{order}`;
-const records = (stdout: string) =>
-  stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
 
 describe('storefront-webhooks check', () => {
   test('says in a pipe which rows failed, what a customer suffers, and how to repeat it', async () => {
     const args = [bad.url.href, '--observe', observed(bad), ...rowsOf('duplicate', 'tampered')];
     const { status, stdout, stderr } = await check(...args);
-    const [duplicate, tampered] = records(stdout);
+    const [duplicate, tampered] = recordsIn(stdout);
     expect(duplicate).toMatchObject({
       row: 'duplicate',
       verdict: 'failed',
@@ -85,7 +64,7 @@ describe('storefront-webhooks check', () => {
         observe,
         ...rowsOf('fresh-id'),
       );
-      expect(records(stdout)).toMatchObject([{ row: 'fresh-id', verdict: 'failed', goods: 2 }]);
+      expect(recordsIn(stdout)).toMatchObject([{ row: 'fresh-id', verdict: 'failed', goods: 2 }]);
       expect(status).toBe(1);
     }
   });
@@ -93,7 +72,7 @@ describe('storefront-webhooks check', () => {
   test('takes differences where all goods are counted', async () => {
     const args = ['--observe', `${bad.url.origin}/goods`, ...rowsOf('duplicate', 'unsigned')];
     const { stdout } = await check(bad.url.href, ...args);
-    expect(records(stdout)).toMatchObject([
+    expect(recordsIn(stdout)).toMatchObject([
       { row: 'duplicate', verdict: 'failed', goods: 3 },
       { row: 'unsigned', verdict: 'passed', goods: 0 },
     ]);
@@ -104,7 +83,7 @@ describe('storefront-webhooks check', () => {
       bad.url.href,
       ...rowsOf('duplicate', 'unsigned'),
     );
-    expect(records(stdout)).toMatchObject([
+    expect(recordsIn(stdout)).toMatchObject([
       { row: 'duplicate', verdict: 'not tried', cause: expect.stringContaining('--observe') },
       { row: 'unsigned', verdict: 'passed' },
     ]);
@@ -114,7 +93,7 @@ describe('storefront-webhooks check', () => {
 
   test('tries nothing more where a paid order is not taken, and says why', async () => {
     const { status, stdout } = await check(`${good.url.origin}/elsewhere`);
-    const [paid, ...others] = records(stdout);
+    const [paid, ...others] = recordsIn(stdout);
     expect(paid).toMatchObject({ row: 'paid', verdict: 'failed', answers: [404] });
     expect(paid.change).toContain('path');
     expect(new Set(others.map(({ verdict }) => verdict))).toEqual(new Set(['not tried']));
@@ -127,14 +106,14 @@ describe('storefront-webhooks check', () => {
       ...[good.url.href, '--observe', observed(good), '--restart', `touch ${mark}`],
       ...rowsOf('down-and-up'),
     );
-    expect(records(stdout)).toMatchObject([{ row: 'down-and-up', verdict: 'passed', goods: 1 }]);
+    expect(recordsIn(stdout)).toMatchObject([{ row: 'down-and-up', verdict: 'passed', goods: 1 }]);
     expect([status, existsSync(mark)]).toEqual([0, true]);
   });
 
   test('never tells the secret', async () => {
     const args = [bad.url.href, '--secret', SECRET, '--observe', observed(bad)];
     const { stdout, stderr } = await check(...args, ...rowsOf('duplicate'));
-    expect(records(stdout)).toMatchObject([{ verdict: 'failed' }]);
+    expect(recordsIn(stdout)).toMatchObject([{ verdict: 'failed' }]);
     expect(stdout + stderr).not.toContain(SECRET);
     expect(stderr).toContain('stands on the command line');
   });
@@ -189,20 +168,12 @@ describe('storefront-webhooks check', () => {
   );
 });
 
-const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
-describe.skipIf(!hasScript)('in a terminal (skipped where there is no script command)', () => {
-  const inTerminal = (args: string, columns: number, input = '') => {
-    const command = [process.execPath, ...CLI, args].join(' ');
-    return run('script', ['-qec', `stty cols ${columns} -echo; ${command}`, '/dev/null'], input);
-  };
-
+describe('in a terminal', () => {
   test.each([80, 200])('has a line for each row that fits %d columns', async (columns) => {
-    const args = `${bad.url} --observe '${observed(bad)}' ${rowsOf('duplicate', 'unsigned', 'down-and-up').join(' ')}`;
-    const { status, stdout } = await inTerminal(args, columns);
-    const lines = stdout.split(/\r?\n/).map((line) => line.slice(line.lastIndexOf('\u001b[K') + 1));
-    const rows = lines
-      .map((line) => line.replace(/^\[K/, ''))
-      .filter((line) => /^[✓✗–] /.test(line));
+    const tried = rowsOf('duplicate', 'unsigned', 'down-and-up');
+    const args = ['check', bad.url.href, '--observe', observed(bad), ...tried];
+    const { status, stdout, lines } = await runInTerminal(columns, args, { env });
+    const rows = lines.filter((line) => /^[✓✗–] /.test(line));
     expect(rows.map((line) => line.split(/ {2,}/).slice(0, 2).join(' '))).toEqual([
       '✗ duplicate',
       '✓ unsigned',
@@ -214,7 +185,9 @@ describe.skipIf(!hasScript)('in a terminal (skipped where there is no script com
   });
 
   test('asks before it sends to somewhere else, and takes a no', async () => {
-    const { status, stdout } = await inTerminal('https://192.0.2.1/webhooks', 80, 'n\n');
+    const { status, stdout } = await runInTerminal(80, ['check', 'https://192.0.2.1/webhooks'], {
+      ...{ env, input: 'n\n' },
+    });
     expect(stdout).toContain('Is it yours, and for tests? [y/N]');
     expect(stdout).toContain('Nothing was sent.');
     expect(status).toBe(2);
@@ -267,5 +240,5 @@ test('what counts goods is asked again where it fails, as a database does that i
   const mark = join(folder, 'asked');
   // It fails once.
   const command = `if test -e ${mark}; then echo 3; else touch ${mark}; echo locked >&2; exit 5; fi`;
-  expect(await createObserver(command).count('ord_1')).toBe(3);
+  expect(await createObserver(command, process.env).count('ord_1')).toBe(3);
 });

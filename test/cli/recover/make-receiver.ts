@@ -2,5 +2,5 @@
 export default async function makeReceiver() {
   setInterval(() => {}, 60_000);
   const { receiver } = await import('./receiver.js');
-  return receiver;
+  return receiver();
 }

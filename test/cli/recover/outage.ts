@@ -6,7 +6,7 @@ import Database from 'libsql';
 import { createClient } from 'storefront-webhooks/api';
 import { createSandbox } from 'storefront-webhooks/sandbox';
 import { onTestFinished } from 'vitest';
-import { serve } from '../process.js';
+import { serve } from '../command.js';
 
 const RECEIVER = 'test/cli/recover/receiver.ts';
 const MINUTE = 60_000;

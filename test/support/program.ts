@@ -1,0 +1,44 @@
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { inject } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+const compiled = new Map<string, Promise<string>>();
+
+/**
+ * Compiles a program for a process of its own, once, and gives the path of its JavaScript.
+ *
+ * @param file - From the root of the repository, such as `examples/express.ts`.
+ * @param uses - Whether it imports the built package, as a seller's program does, or has the sources in it.
+ */
+export function compileProgram(file: string, uses: 'build' | 'sources'): Promise<string> {
+  const path = compiled.get(file) ?? compile(file, uses);
+  compiled.set(file, path);
+  return path;
+}
+
+async function compile(file: string, uses: 'build' | 'sources'): Promise<string> {
+  const name = file.replaceAll('/', '-').replace(/\.ts$/, '');
+  const outfile = join(inject('built'), `${process.pid}`, `${name}.mjs`);
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: [file],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    // That this package has no side effects is not true of its tests.
+    ignoreAnnotations: true,
+    // The paths of tsconfig.json lead to the sources.
+    ...(uses === 'build'
+      ? { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }
+      : { tsconfig: 'tsconfig.json' }),
+  });
+  return outfile;
+}
+
+/** The built command: a file for `node`. */
+export const builtCommand = () =>
+  join(inject('built'), 'node_modules/storefront-webhooks/dist/cli.js');
