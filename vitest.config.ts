@@ -32,13 +32,13 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'fast',
-          include: ['test/**/*.test.ts', 'bench/**/*.test.mjs'],
+          include: ['test/**/*.test.ts'],
           exclude: ['test/full/**'],
         },
       },
       {
         resolve: { alias },
-        test: { ...shared, name: 'full', include: ['test/full/**/*.test.ts'] },
+        test: { ...shared, name: 'full', include: ['test/full/**/*.test.ts', 'bench/**/*.test.mjs'] },
       },
     ],
   },

@@ -4,7 +4,6 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { shippedFixtures } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
-import { installed, withRuntimes } from './runtimes/installed.js';
 
 const ALL = shippedFixtures().length;
 const ESCAPE = '\u001b';
@@ -187,16 +186,5 @@ describe.skipIf(process.platform !== 'linux')('the demo in a terminal', () => {
     const { code, stdout } = await inTerminal(80, { NO_COLOR: '1' });
     expect(code).toBe(0);
     expect(stdout).not.toContain(ESCAPE);
-  });
-});
-
-withRuntimes('the demo on Node 24', () => {
-  test('remembers in SQLite', async () => {
-    const node = installed('node24/bin/node');
-    const { code, lines, stderr } = await run(node, ['--import', 'tsx', 'examples/demo.ts']);
-    expect({ code, stderr: stderr.match(/^ +at .*/m) }).toEqual({ code: 0, stderr: null });
-    expect(stderr).toContain('store: SQLite (webhooks.db)');
-    expect(lines).toContain(SOLD);
-    expect(lines).toContain(`${ALL} of ${ALL} saved deliveries answered as expected.`);
   });
 });

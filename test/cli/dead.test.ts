@@ -10,8 +10,6 @@ import { sign } from 'storefront-webhooks/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/cli/dead/open-store.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
-import { startPostgres, withPostgres } from '../support/postgres.js';
-import { startRedis, withRedis } from '../support/redis.js';
 import { run, runInTerminal, serve } from './command.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
@@ -216,28 +214,4 @@ describe('storefront-webhooks dead, over SQLite', () => {
     expect(stderr).toContain(hint);
     expect(status).toBe(2);
   });
-});
-
-withPostgres('storefront-webhooks dead, over PostgreSQL', () => {
-  let server: Awaited<ReturnType<typeof startPostgres>> | undefined;
-  beforeEach(async () => {
-    server = await startPostgres();
-    const { default: pg } = await import('pg');
-    const { postgresSchema } = await import('storefront-webhooks/postgres');
-    const client = new pg.Client(server.url);
-    await client.connect();
-    await client.query(postgresSchema());
-    await client.end();
-  });
-  afterEach(() => server?.remove());
-  contract(() => server?.url ?? '');
-});
-
-withRedis('storefront-webhooks dead, over Redis', () => {
-  let server: Awaited<ReturnType<typeof startRedis>> | undefined;
-  beforeEach(async () => {
-    server = await startRedis();
-  });
-  afterEach(() => server?.remove());
-  contract(() => server?.url ?? '');
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as fc from 'fast-check';
+import Database from 'libsql';
 import {
   createReceiver,
   type IdempotencyStore,
@@ -8,11 +9,10 @@ import {
   type Outcome,
   type Receiver,
 } from 'storefront-webhooks';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
+import { afterAll, describe, expect, test } from 'vitest';
 import { forward } from '../../src/stores/forward.js';
-import { withRuntimes } from '../runtimes/installed.js';
-import { drivers } from '../stores/sqlite/drivers.js';
-import { newFolder, openStore, type RemoteStore } from '../stores/sqlite/remote.js';
+import { newFolder } from '../stores/sqlite/remote.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
 /** What is told of an order: each comes twice. */
@@ -196,14 +196,7 @@ function describeOrders(name: string, open: () => IdempotencyStore): void {
 
 describeOrders('memory', () => memoryStore());
 
-const sqlite = drivers.find(({ name }) => name === 'better-sqlite3');
-withRuntimes('SQLite', () => {
-  let store: RemoteStore;
-  beforeAll(async () => {
-    if (!sqlite) throw new Error('there is no driver');
-    store = await openStore(sqlite.command, sqlite.driver, join(newFolder(), 'webhooks.db'));
-  });
-  afterAll(() => store.stop());
-
-  describeOrders('SQLite', () => store);
-});
+const database = new Database(join(newFolder(), 'webhooks.db'));
+afterAll(() => void database.close());
+const store = sqliteStore(database);
+describeOrders('SQLite', () => store);

@@ -1,19 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
 import {
   createReceiver,
   type IdempotencyStore,
   type ReceiverOptions,
   type SealedDelivery,
 } from 'storefront-webhooks';
-import { bullmqQueue } from 'storefront-webhooks/bullmq';
 import { type RecoverOptions, reconcile } from 'storefront-webhooks/recovery';
-import { redisStore } from 'storefront-webhooks/redis';
 import { expect, test } from 'vitest';
 import { SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
-import { startRedis, withRedis } from '../support/redis.js';
 import {
   ago,
   answered,
@@ -210,30 +204,5 @@ test('queued is true or false', async () => {
   await expect(recovered(openQueued(), [], { queued })).rejects.toMatchObject({
     code: 'option_invalid',
     message: expect.stringContaining('queued'),
-  });
-});
-
-withRedis('over Redis', () => {
-  test('orders whose jobs were lost with their queue are found, and brought back', async () => {
-    const [ofQueue, ofStore] = await Promise.all([startRedis(), startRedis()]);
-    const connection = { host: '127.0.0.1', port: ofQueue.port };
-    const bull = new Queue(`webhooks-${randomUUID()}`, { connection });
-    const client = new Redis(ofStore.url);
-    try {
-      const store = redisStore(client);
-      const shop = openQueued({ queue: bullmqQueue(bull) }, store);
-      const logs = [await answered(shop, entry(1))];
-      await bull.obliterate({ force: true });
-      expect(await findingsOf(shop, logs)).toEqual([0, [['not_delivered', 'queued']]]);
-      expect(await recovered(shop, logs, { queued: true })).toMatchObject({
-        deliveries: [['queued', 'handled']],
-      });
-      expect(shop.delivered).toEqual(['ord_1']);
-      expect(await findingsOf(shop, logs)).toEqual([1, []]);
-    } finally {
-      await bull.close();
-      client.disconnect();
-      await Promise.all([ofQueue.remove(), ofStore.remove()]);
-    }
   });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { loadFixture, replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { LIBSQL } from '../../stores/sqlite/drivers.js';
 import { openStore, type RemoteStore } from '../../stores/sqlite/remote.js';
 import { type Started, start } from '../../support/start.js';
 
@@ -28,7 +29,7 @@ describe('the recipe of licence keys', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'licence-'));
     await new Promise<void>((resolve) => mailer.listen(0, '127.0.0.1', resolve));
-    database = await openStore([process.execPath], 'libsql', join(folder, 'shop.db'));
+    database = await openStore([process.execPath], LIBSQL, join(folder, 'shop.db'));
   });
   afterAll(async () => {
     mailer.close();

@@ -1,10 +1,7 @@
 import { PGlite } from '@electric-sql/pglite';
-import pg from 'pg';
-import postgres from 'postgres';
 import { postgresLedger, postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
-import { acquire, KEEP_MS, LONG_AGO_MS, newDelivery, STARTING_MS } from './claiming.js';
+import { describe, expect, test } from 'vitest';
+import { acquire, KEEP_MS, LONG_AGO_MS, newDelivery } from './claiming.js';
 
 /** All that is read back from rows. */
 async function use(store: ReturnType<typeof postgresStore>) {
@@ -37,80 +34,6 @@ async function use(store: ReturnType<typeof postgresStore>) {
   expect(await store.complete(delivery.key, fence, KEEP_MS)).toBe(false);
   expect(await store.purge(10)).toBe(0);
 }
-
-withPostgres('a client of PostgreSQL', () => {
-  let server: PostgresServer;
-
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, STARTING_MS);
-
-  afterAll(() => server.remove());
-
-  test('may be a pg.Pool, one of its clients, or a pg.Client', async () => {
-    const pool = new pg.Pool({ connectionString: server.url });
-    await use(postgresStore(pool));
-    const pooled = await pool.connect();
-    await use(postgresStore(pooled));
-    pooled.release();
-    await pool.end();
-    const client = new pg.Client(server.url);
-    await client.connect();
-    await use(postgresStore(client));
-    await client.end();
-  });
-
-  test('may be the sql of postgres.js, a reserved one, or a transaction', async () => {
-    const sql = postgres(server.url);
-    await use(postgresStore(sql));
-    const reserved = await sql.reserve();
-    await use(postgresStore(reserved));
-    reserved.release();
-    await sql.begin((tx) => use(postgresStore(tx)));
-    await sql.end();
-  });
-
-  test('may read types of its own way', async () => {
-    const types = {
-      getTypeParser: () => (value: string | Buffer) => `<${value}>`,
-    };
-    const text = (oid: number) => oid === pg.types.builtins.TEXT;
-    const pool = new pg.Pool({
-      connectionString: server.url,
-      types: {
-        getTypeParser: (oid: number) => (text(oid) ? String : types.getTypeParser()),
-      },
-    });
-    await use(postgresStore(pool));
-    await pool.end();
-  });
-
-  test.each([
-    ['camel', { transform: postgres.camel }],
-    [
-      'a column transform of its own',
-      { transform: { undefined: null, column: { to: postgres.fromCamel } } },
-    ],
-    ['types of its own', { types: { bigint: postgres.BigInt } }],
-    ['no prepared statements', { prepare: false }],
-    ['no types fetched', { fetch_types: false, max: 1 }],
-  ])('may be a postgres.js with %s', async (_, options) => {
-    const sql = postgres(server.url, options);
-    await use(postgresStore(sql));
-    await sql.end();
-  });
-
-  test('may hold dates, numbers and intervals to another locale', async () => {
-    const pool = new pg.Pool({
-      connectionString: server.url,
-      options: '-c datestyle=German -c intervalstyle=iso_8601 -c timezone=Asia/Kathmandu',
-    });
-    await use(postgresStore(pool));
-    await pool.query('SET extra_float_digits = 0');
-    await use(postgresStore(pool));
-    await pool.end();
-  });
-});
 
 describe('a client', () => {
   test('may be a PGlite or a transaction of one', async () => {

@@ -1,27 +1,25 @@
 import { join } from 'node:path';
+import Database from 'libsql';
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { afterAll, beforeAll } from 'vitest';
-import { withRuntimes } from '../../runtimes/installed.js';
 import { describeStore } from '../suite.js';
-import { drivers } from './drivers.js';
-import { newFolder, openStore, type RemoteStore } from './remote.js';
+import { newFolder } from './remote.js';
 
-for (const { name, command, driver } of drivers) {
-  withRuntimes(`SQLite through ${name}`, () => {
-    let store: RemoteStore;
+let database: InstanceType<typeof Database>;
+let store: IdempotencyStore;
+beforeAll(() => {
+  database = new Database(join(newFolder(), 'webhooks.db'));
+  store = sqliteStore(database);
+});
+afterAll(() => void database.close());
 
-    beforeAll(async () => {
-      store = await openStore(command, driver, join(newFolder(), 'webhooks.db'));
-    });
-    afterAll(() => store.stop());
-
-    describeStore(
-      name,
-      async () => {
-        await store.purge(0);
-        await store.exec('DELETE FROM webhook_delivery');
-        return store;
-      },
-      { age: () => store.exec('UPDATE webhook_delivery SET not_before = not_before - 120000') },
-    );
-  });
-}
+describeStore(
+  'SQLite through libsql',
+  async () => {
+    await store.purge(0);
+    database.exec('DELETE FROM webhook_delivery');
+    return store;
+  },
+  { age: () => void database.exec('UPDATE webhook_delivery SET not_before = not_before - 120000') },
+);

@@ -1,6 +1,9 @@
 import { pathToFileURL } from 'node:url';
 import { installed } from '../../runtimes/installed.js';
 
+/** A driver that every checkout has, on each Node. */
+export const LIBSQL = import.meta.resolve('libsql');
+
 /** Every driver of SQLite, on a runtime that has it. */
 export const drivers = [
   {
@@ -33,6 +36,6 @@ export const drivers = [
   {
     name: 'libsql',
     command: [installed('node20/bin/node')],
-    driver: import.meta.resolve('libsql'),
+    driver: LIBSQL,
   },
 ] as const;

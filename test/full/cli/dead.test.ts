@@ -1,0 +1,110 @@
+import { createServer } from 'node:http';
+import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { sign } from 'storefront-webhooks/testing';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../../src/cli/dead/open-store.js';
+import { run, serve } from '../../cli/command.js';
+import { paidOrder, SECRET } from '../../support/deliver.js';
+import { startPostgres, withPostgres } from '../../support/postgres.js';
+import { startRedis, withRedis } from '../../support/redis.js';
+
+const env = { WEBHOOK_SECRET: SECRET };
+
+/** Leaves paid orders in a store that nobody could deliver. */
+async function leaveDead(store: IdempotencyStore, ids: readonly string[]): Promise<void> {
+  const receiver = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
+  receiver.on('order:paid', ({ payload }) => {
+    throw new Error(`no stock for ${payload.id}`);
+  });
+  for (const id of ids) {
+    const body = new TextEncoder().encode(JSON.stringify(paidOrder({ id })));
+    const headers = {
+      'x-service-event': 'order:paid',
+      'x-service-webhook': `whl_${id}`,
+      'x-service-signature': sign(body, SECRET),
+    };
+    const verified = await receiver.verify({ method: 'POST', headers, body });
+    if (verified.outcome === 'rejected') throw new Error(verified.message);
+    await receiver.dispatch(verified, { lastAttempt: true });
+  }
+}
+
+/** A shop over a store, which delivers. */
+async function openShop(store: IdempotencyStore) {
+  const delivered: string[] = [];
+  const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', ({ payload }) => {
+    delivered.push(payload.id);
+  });
+  const { url, server } = await serve(createServer(toNodeHandler(receiver)));
+  onTestFinished(() => receiver.close({ server }));
+  return { url, delivered };
+}
+
+function contract(makeUrl: () => string) {
+  test('lists, counts, shows, puts back and has it run by the shop', async () => {
+    const url = makeUrl();
+    const { store, close } = await openStore(url);
+    await leaveDead(store, ['ord_1', 'ord_2', 'ord_3']);
+    const listed = (await run(['dead', 'list', url])).records();
+    expect(listed.map(({ orderId }) => orderId).sort()).toEqual(['ord_1', 'ord_2', 'ord_3']);
+    expect(JSON.stringify(listed)).not.toContain('buyer@example.com');
+    const some = await run(['dead', 'list', url, '--where', 'error~ord_2']);
+    expect(some.records()).toMatchObject([{ orderId: 'ord_2', event: 'order:paid' }]);
+    // Its password stands nowhere that others see it.
+    const hidden = await run(['dead', 'count', 'SHOP_STORE'], { env: { SHOP_STORE: url } });
+    expect(hidden.records()).toEqual([{ dead: 3, stalled: 0, failing: 0 }]);
+    const shown = await run(['dead', 'show', url, 'ord_3']);
+    expect([shown.status, shown.records()]).toMatchObject([
+      0,
+      [{ body: expect.stringContaining('buyer@example.com') }],
+    ]);
+
+    const tried = await run(['dead', 'redrive', url]);
+    expect(tried.records().map(({ action }) => action)).toEqual(Array(3).fill('would be put back'));
+    expect(tried.stderr).toContain('Nothing was done: add --apply.');
+    expect(await store.count({ state: 'dead' })).toBe(3);
+
+    const shop = await openShop(store);
+    const which = ['--where', 'order=ord_2', '--apply', '--to', shop.url];
+    const done = await run(['dead', 'redrive', url, ...which], { env });
+    expect([done.status, shop.delivered]).toEqual([0, ['ord_2']]);
+    expect(done.records()).toMatchObject([{ status: 200, outcome: 'handled' }]);
+    expect(await store.count({ state: 'dead' })).toBe(2);
+
+    const { key } = listed.find(({ orderId }) => orderId === 'ord_2') ?? {};
+    const ofDone = await run(['dead', 'show', url, String(key)]);
+    expect([ofDone.status, ofDone.stderr]).toEqual([1, expect.stringContaining('It was handled')]);
+    const unknown = await run(['dead', 'show', url, 'ord_9']);
+    expect(unknown.stderr).toContain('it was handled, it never came, or it was put back');
+
+    const back = await run(['dead', 'redrive', url, '--apply']);
+    expect(back.records().map(({ action }) => action)).toEqual(['put back', 'put back']);
+    expect([await store.count({ state: 'dead' }), shop.delivered]).toEqual([0, ['ord_2']]);
+    await close();
+  });
+}
+
+withPostgres('storefront-webhooks dead, over PostgreSQL', () => {
+  let server: Awaited<ReturnType<typeof startPostgres>> | undefined;
+  beforeEach(async () => {
+    server = await startPostgres();
+    const { default: pg } = await import('pg');
+    const { postgresSchema } = await import('storefront-webhooks/postgres');
+    const client = new pg.Client(server.url);
+    await client.connect();
+    await client.query(postgresSchema());
+    await client.end();
+  });
+  afterEach(() => server?.remove());
+  contract(() => server?.url ?? '');
+});
+
+withRedis('storefront-webhooks dead, over Redis', () => {
+  let server: Awaited<ReturnType<typeof startRedis>> | undefined;
+  beforeEach(async () => {
+    server = await startRedis();
+  });
+  afterEach(() => server?.remove());
+  contract(() => server?.url ?? '');
+});

@@ -1,0 +1,64 @@
+import pg from 'pg';
+import { loadFixture, replay } from 'storefront-webhooks/testing';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
+import { type Started, start } from '../../../support/start.js';
+
+const WEBHOOK_SECRET = 'a secret for tests';
+const saved = loadFixture('order:paid');
+const order = JSON.parse(new TextDecoder().decode(saved.body));
+
+withPostgres('the recipe of a balance', () => {
+  let server: PostgresServer;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    server = await startPostgres();
+    pool = new pg.Pool({ connectionString: server.url, max: 2 });
+  });
+  afterAll(async () => {
+    await pool.end();
+    await server.remove();
+  });
+
+  const open = () =>
+    start(process.execPath, ['--import', 'tsx', 'examples/recipes/balance.ts'], {
+      env: { WEBHOOK_SECRET, DATABASE_URL: server.url },
+    });
+  const send = async (shop: Started, number: number, event: string, status: number) => {
+    const changes = { id: `ord_${number}`, email: 'Buyer@example.com', value: '0.10', status };
+    const body = new TextEncoder().encode(JSON.stringify({ ...order, ...changes }));
+    const id = `${number} ${event} ${status}`;
+    const options = { event, id, secret: WEBHOOK_SECRET };
+    return (await replay(`${shop.origin}/webhooks`, { ...saved, body }, options)).outcome;
+  };
+
+  test('adds each order once and takes each refund off once, whatever is killed', async () => {
+    let shop = await open();
+    for (let number = 0; number < 6; number++) {
+      const sent = [
+        send(shop, number, 'order:updated', 100),
+        send(shop, number, 'order:paid', 100),
+        send(shop, number, 'order:updated', 0),
+      ];
+      await Promise.race(sent.map((one) => one.catch(() => {})));
+      if (number % 2 === 0) {
+        await shop.stop();
+        await Promise.allSettled(sent);
+        shop = await open();
+      }
+      await Promise.allSettled(sent);
+    }
+    // As a sender does, until the lease of the process that was killed has lapsed.
+    for (let number = 0; number < 6; number++)
+      for (const event of ['order:updated', 'order:paid'])
+        await vi.waitFor(
+          async () => expect(await send(shop, number, event, 100)).toMatch(/handled|duplicate/),
+          { timeout: 30_000, interval: 500 },
+        );
+    for (const status of [56, 56, 51]) await send(shop, 0, 'order:updated', status);
+    const { rows } = await pool.query('SELECT email, balance::text FROM account');
+    expect(rows).toEqual([{ email: 'buyer@example.com', balance: '0.50' }]);
+    shop.terminate();
+    expect(await shop.ended).toBe(0);
+  });
+});

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { loadFixture, replay } from 'storefront-webhooks/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WEBHOOK_SECRET } from '../../examples/shop.js';
+import { installed, withRuntimes } from '../../runtimes/installed.js';
+import { openStore, type RemoteStore } from '../../stores/sqlite/remote.js';
+import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
+import { type Started, start } from '../../support/start.js';
+
+const order = JSON.parse(Buffer.from(loadFixture('order:paid').body).toString());
+
+interface Shop {
+  open(env: Record<string, string>): Promise<Started>;
+  count(sql: string): Promise<number>;
+}
+
+/** Kills the shop while deliveries are on their way, again and again, and then counts. */
+function sellsOnce({ open, count }: Shop) {
+  const env = { WEBHOOK_SECRET, PRODUCT: order.product_id };
+  const send = (shop: Started, id: string) =>
+    replay(`${shop.origin}/webhooks`, 'order:paid', { id, secret: WEBHOOK_SECRET });
+
+  test('moves the stock once, whatever is sent again and whatever is killed', async () => {
+    for (let run = 0; run < 3; run++) {
+      const shop = await open(env);
+      const sent = Array.from({ length: 4 }, (_, copy) => send(shop, `whl_${run}_${copy}`));
+      // Whichever of them comes first.
+      await Promise.race(sent);
+      await shop.stop();
+      await Promise.allSettled(sent);
+    }
+    const shop = await open(env);
+    expect(await send(shop, 'last')).toMatchObject({ outcome: 'duplicate' });
+    shop.terminate();
+    expect(await shop.ended).toBe(0);
+    expect(await count('SELECT pieces AS n FROM stock')).toBe(10 - order.quantity);
+    expect(await count('SELECT count(*) AS n FROM sale')).toBe(1);
+    expect(await count('SELECT count(*) AS n FROM webhook_effect')).toBe(1);
+  });
+}
+
+withPostgres('the stock in PostgreSQL', () => {
+  let server: PostgresServer;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    server = await startPostgres();
+    pool = new pg.Pool({ connectionString: server.url, max: 2 });
+  });
+  afterAll(async () => {
+    await pool.end();
+    await server.remove();
+  });
+
+  sellsOnce({
+    open: (env) =>
+      start(process.execPath, ['--import', 'tsx', 'examples/stock/postgres.ts'], {
+        env: { ...env, DATABASE_URL: server.url },
+      }),
+    count: async (sql) => Number((await pool.query(sql)).rows[0].n),
+  });
+});
+
+withRuntimes('the stock in SQLite', () => {
+  const node = installed('node24/bin/node');
+  let folder: string;
+  let database: RemoteStore;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'stock-'));
+    database = await openStore([node], 'node:sqlite', join(folder, 'shop.db'));
+  });
+  afterAll(async () => {
+    await database.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  sellsOnce({
+    open: (env) =>
+      start(node, ['--import', 'tsx', 'examples/stock/sqlite.ts'], {
+        env: { ...env, DATABASE_FILE: join(folder, 'shop.db') },
+      }),
+    count: async (sql) => Number((await database.sql(sql))[0]?.n),
+  });
+});

@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AxeResults } from 'axe-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { createClient } from 'storefront-webhooks/api';
+import { createSandbox } from 'storefront-webhooks/sandbox';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startChromium, withChromium } from '../../../support/chromium.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+withChromium('every page in Chromium', () => {
+  const sandbox = createSandbox();
+  // SCREENSHOTS says where to keep them, to look at them.
+  const kept = process.env.SCREENSHOTS;
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+  mkdirSync(folder, { recursive: true });
+  let browser: Browser;
+  let pages: readonly (readonly [name: string, path: string])[] = [];
+  let origin = '';
+  beforeAll(async () => {
+    browser = await startChromium();
+    ({ url: origin } = await sandbox.listen());
+    pages = await seedPages();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await sandbox.close();
+    if (kept === undefined) rmSync(folder, { recursive: true });
+  });
+
+  /** A page of each kind, and of each state of an order. */
+  async function seedPages() {
+    const account = sandbox.account('sk_test_demo');
+    sandbox.account('sk_test_empty');
+    await account.seed();
+    const client = createClient({ baseUrl: origin, auth: { accessToken: account.key } });
+    const { items: products } = await client.products.list();
+    const { items: orders } = await client.orders.list();
+    const query = await account.ask({ email: 'a@b.example', title: 'Strings', message: 'Twelve?' });
+    await account.write(query.id, { from: 'seller', text: 'It does.' });
+    const product = (title: string) =>
+      `/shop/demo/product/${products.find((one) => one.title.startsWith(title))?.id}`;
+    const statuses = [...new Set(orders.map(({ status }) => status))];
+    return [
+      ['start', '/'],
+      ['shop', '/shop/demo'],
+      ['empty', '/shop/empty'],
+      ['unopened', '/shop/nobody'],
+      ['product', product('Halden Reverb')],
+      ['fields', product('Feedback on')],
+      ['out-of-stock', product('Moss Synth: ')],
+      ['contact', '/shop/demo/contact'],
+      ['query', `/shop/demo/contact/${query.id}`],
+      ...statuses.map((status): [string, string] => [
+        `order-${status}`,
+        `/shop/demo/checkout/${orders.find((order) => order.status === status)?.id}`,
+      ]),
+    ] as const;
+  }
+
+  async function open(options: BrowserContextOptions) {
+    const context = await browser.newContext(options);
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    await page.addInitScript(AXE);
+    return page;
+  }
+
+  describe.each([360, 1280])('%i px wide', (width) => {
+    test.each(['light', 'dark'] as const)(
+      'has nothing that bars anybody, and nothing beside the screen, in a %s scheme',
+      async (colorScheme) => {
+        const page = await open({ viewport: { width, height: 800 }, colorScheme });
+        const found: unknown[] = [];
+        for (const [name, path] of pages) {
+          await page.goto(origin + path);
+          await page.screenshot({
+            path: join(folder, `${name}-${width}-${colorScheme}.png`),
+            fullPage: true,
+          });
+          const { violations } = await page.evaluate<AxeResults>('axe.run()');
+          found.push(...violations.map(({ id, nodes }) => [name, id, nodes[0]?.html]));
+          const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+          if (wide > width) found.push([name, `is ${wide} px wide`]);
+        }
+        expect(found).toEqual([]);
+        expect(pages.length).toBeGreaterThanOrEqual(17);
+      },
+      // Seventeen pages, each looked at as a whole.
+      180_000,
+    );
+  });
+
+  test('takes its own style, and complains of nothing', async () => {
+    const page = await open({});
+    const said: string[] = [];
+    page.on('console', (message) => said.push(message.text()));
+    for (const [, path] of pages) await page.goto(origin + path);
+    // A page that is not there is said to be, which is as it should be.
+    expect(said.filter((text) => !/status of 404/.test(text))).toEqual([]);
+    expect(await page.evaluate('getComputedStyle(document.body).margin')).toBe('0px');
+  });
+});

@@ -1,0 +1,79 @@
+import { Cluster, Redis } from 'ioredis';
+import { createCluster } from 'redis';
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { redisStore } from 'storefront-webhooks/redis';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startCluster } from '../../../stores/redis/clustered.js';
+import { ageDelivery } from '../../../stores/redis/deliveries.js';
+import { describeStore } from '../../../stores/suite.js';
+import { type RedisServer, withRedis } from '../../../support/redis.js';
+
+withRedis('on a cluster of three', () => {
+  let servers: RedisServer[] = [];
+  let admins: Redis[] = [];
+  beforeAll(async () => {
+    servers = await startCluster();
+    admins = servers.map(({ url }) => new Redis(url));
+  });
+  afterAll(async () => {
+    for (const admin of admins) admin.disconnect();
+    await Promise.all(servers.map((server) => server.remove()));
+  });
+
+  const connect: Record<string, () => Promise<{ store: IdempotencyStore; close(): unknown }>> = {
+    'ioredis, Cluster': async () => {
+      const client = new Cluster(servers.map(({ port }) => ({ host: '127.0.0.1', port })));
+      return { store: redisStore(client), close: () => client.disconnect() };
+    },
+    'node-redis, createCluster': async () => {
+      const client = createCluster({ rootNodes: servers.map(({ url }) => ({ url })) });
+      client.on('error', () => {});
+      await client.connect();
+      return { store: redisStore(client), close: () => client.destroy() };
+    },
+  };
+
+  describe.each(Object.entries(connect))('%s', (name, open) => {
+    let opened: Awaited<ReturnType<typeof open>>;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened.close());
+
+    const make = async () => {
+      await Promise.all(admins.map((admin) => admin.flushall()));
+      return opened.store;
+    };
+    const age = async (key: string) => {
+      for (const admin of admins) {
+        const [delivery] = await admin.keys(`*:${key}`);
+        if (delivery) await ageDelivery(admin, delivery, key);
+      }
+    };
+    describeStore(`Redis (${name})`, make, { expires: true, age });
+  });
+
+  test.each([
+    [
+      'told of',
+      {},
+      [expect.stringMatching(/pingInterval.*createCluster\(\{ rootNodes, defaults:/)],
+    ],
+    [
+      'not told of',
+      { pingInterval: 1000, socket: { socketTimeout: 5000, reconnectStrategy: 100 } },
+      [],
+    ],
+  ])('what a connected node-redis lacks is %s', async (_, defaults, expected) => {
+    const lines: string[] = [];
+    vi.spyOn(console, 'warn').mockImplementation((line: string) => void lines.push(line));
+    vi.resetModules();
+    const client = createCluster({ rootNodes: servers.map(({ url }) => ({ url })), defaults });
+    client.on('error', () => {});
+    await client.connect();
+    (await import('storefront-webhooks/redis')).redisStore(client);
+    client.destroy();
+    vi.restoreAllMocks();
+    expect(lines).toEqual(expected);
+  });
+});

@@ -1,0 +1,281 @@
+import { Redis } from 'ioredis';
+import type { IdempotencyStore } from 'storefront-webhooks';
+import { redisStore } from 'storefront-webhooks/redis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { quiet } from '../../../stores/redis/clients.js';
+import {
+  acquire,
+  LONG_AGO_MS,
+  newDelivery,
+  RETRY,
+  terms,
+} from '../../../stores/redis/deliveries.js';
+import { type RedisServer, startRedis, withRedis } from '../../../support/redis.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DEAD = { ...RETRY, permanent: true };
+
+withRedis('the Redis store', () => {
+  let server: RedisServer;
+  let client: Redis;
+  let store: IdempotencyStore;
+  beforeAll(async () => {
+    server = await startRedis();
+    client = quiet(new Redis(server.url));
+    store = redisStore(client);
+  });
+  afterAll(async () => {
+    client.disconnect();
+    await server.remove();
+  });
+  beforeEach(() => client.flushdb());
+
+  describe('goes by the clock of the server', () => {
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    test.each([DAY_MS, -DAY_MS])('where its own is off by %i ms', async (offMs) => {
+      const delivery = newDelivery();
+      const late = newDelivery();
+      await acquire(store, delivery);
+      await acquire(store, late, { leaseMs: -10_000 });
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + offMs });
+
+      const other = await store.claim(delivery, terms());
+      expect(other.state === 'busy' && other.retryAfterMs).toBeGreaterThan(50_000);
+      expect(other.state === 'busy' && other.retryAfterMs).toBeLessThanOrEqual(60_000);
+      const { fence } = await acquire(store, late);
+      const [seconds] = await client.time();
+      expect(Math.abs(fence / 1000 - Number(seconds))).toBeLessThan(5);
+      expect(await store.list({ state: 'stalled', limit: 9 })).toEqual([]);
+      expect(await store.purge(9)).toBe(0);
+    });
+  });
+
+  test('sends the claims of one turn as one script, and so their ends', async () => {
+    const deliveries = Array.from({ length: 50 }, newDelivery);
+    const sent = vi.spyOn(client, 'evalsha');
+    try {
+      const held = await Promise.all(deliveries.map((delivery) => acquire(store, delivery)));
+      expect(sent).toHaveBeenCalledTimes(1);
+      const ends = held.map(({ fence }, index) =>
+        store.complete(deliveries[index]?.key ?? '', fence, 60_000),
+      );
+      expect(await Promise.all(ends)).toEqual(ends.map(() => true));
+      expect(sent).toHaveBeenCalledTimes(2);
+    } finally {
+      sent.mockRestore();
+    }
+  });
+
+  test('grows its fences also where the clock of the server is set back', async () => {
+    const delivery = newDelivery();
+    await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
+    const future = Date.now() + DAY_MS;
+    await client.hset(`wh:{${delivery.key.slice(0, 2)}}:${delivery.key}`, 'f', future);
+    const second = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
+    expect(second.fence).toBe(future + 1);
+    await store.redrive(delivery.key);
+    expect((await acquire(store, delivery)).fence).toBe(future + 3);
+  });
+
+  test('refuses to complete again what somebody else has completed', async () => {
+    const delivery = newDelivery();
+    const first = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
+    const second = await acquire(store, delivery);
+    expect(await store.complete(delivery.key, second.fence, 60_000)).toBe(true);
+    expect(await store.complete(delivery.key, first.fence, 0)).toBe(false);
+    expect(await store.claim(delivery, terms())).toEqual({ state: 'done' });
+  });
+
+  describe('lists', () => {
+    test('all shards in the order of their keys, a page at a time', async () => {
+      const keys: string[] = [];
+      for (let count = 0; count < 40; count++) {
+        const delivery = newDelivery();
+        keys.push(delivery.key);
+        await store.fail(delivery.key, (await acquire(store, delivery)).fence, DEAD);
+      }
+      const pages: string[][] = [];
+      for (let after: string | undefined; pages.length < 10; after = pages.at(-1)?.at(-1)) {
+        const page = await store.list({ state: 'dead', limit: 7, after });
+        if (page.length === 0) break;
+        pages.push(page.map(({ key }) => key));
+      }
+      expect(pages.map(({ length }) => length)).toEqual([7, 7, 7, 7, 7, 5]);
+      expect(pages.flat()).toEqual(keys.sort());
+      expect(await store.list({ state: 'dead', limit: Infinity })).toHaveLength(40);
+      expect(await store.list({ state: 'dead', limit: 9, after: 'f'.repeat(64) })).toEqual([]);
+      expect(await store.list({ state: 'dead', limit: 0 })).toEqual([]);
+    });
+
+    test('those of one shard as well', async () => {
+      const stalled = Array.from({ length: 9 }, () => {
+        const delivery = newDelivery();
+        return { ...delivery, key: `ab${delivery.key.slice(2)}` };
+      });
+      for (const one of stalled) await acquire(store, one, { leaseMs: LONG_AGO_MS });
+      const keys = stalled.map(({ key }) => key).sort();
+      const page = (after: string | undefined) => store.list({ state: 'stalled', limit: 4, after });
+      expect((await page(undefined)).map(({ key }) => key)).toEqual(keys.slice(0, 4));
+      expect((await page(keys[3])).map(({ key }) => key)).toEqual(keys.slice(4, 8));
+      expect((await page(keys[7])).map(({ key }) => key)).toEqual(keys.slice(8));
+    });
+
+    test.each(['dead', 'stalled'] as const)('no %s that the server has evicted', async (state) => {
+      const deliveries = [newDelivery(), newDelivery(), newDelivery()];
+      for (const one of deliveries) {
+        const { fence } = await acquire(store, one, { leaseMs: LONG_AGO_MS });
+        if (state === 'dead') await store.fail(one.key, fence, DEAD);
+      }
+      const [gone, ...rest] = deliveries.map(({ key }) => key).sort();
+      await client.del(`wh:{${gone?.slice(0, 2)}}:${gone}`);
+      const page = await store.list({ state, limit: 2 });
+      expect(page.map(({ key }) => key)).toEqual(rest);
+      const indexes = await client.keys('wh:*:*');
+      expect(indexes.filter((index) => index.startsWith(`wh:{${gone?.slice(0, 2)}}`))).toEqual([]);
+    });
+
+    test('an empty body', async () => {
+      const delivery = { ...newDelivery(), body: new Uint8Array(0) };
+      await store.fail(delivery.key, (await acquire(store, delivery)).fence, DEAD);
+      const [dead] = await store.list({ state: 'dead', limit: 9 });
+      expect(dead?.body).toEqual(new Uint8Array(0));
+    });
+  });
+
+  describe('purges', () => {
+    test('what is due, also where more is old and still under way', async () => {
+      for (let count = 0; count < 6; count++) await acquire(store, newDelivery(), { keepMs: 0 });
+      for (let count = 0; count < 3; count++) {
+        await acquire(store, newDelivery(), { keepMs: 0, leaseMs: LONG_AGO_MS });
+      }
+      expect(await store.purge(2)).toBe(2);
+      expect(await store.purge(2)).toBe(1);
+      expect(await store.purge(2)).toBe(0);
+      expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(3);
+    });
+
+    test('the dead once their time has come, and leaves nothing of them', async () => {
+      const delivery = newDelivery();
+      await store.fail(delivery.key, (await acquire(store, delivery)).fence, DEAD);
+      const shard = `wh:{${delivery.key.slice(0, 2)}}`;
+      const keptUntil = await client.zscore(`${shard}:dead`, delivery.key);
+      expect(Number(keptUntil)).toBeGreaterThan(Date.now() + 29 * DAY_MS);
+      // Thirty days later.
+      await client.hset(`${shard}:${delivery.key}`, 'p', 1);
+      await client.zadd(`${shard}:dead`, 1, delivery.key);
+      expect(await store.purge(9)).toBe(1);
+      expect(await client.dbsize()).toBe(0);
+    });
+
+    test('what it has seen stalled before its time, once that has come', async () => {
+      const delivery = newDelivery();
+      await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
+      const stalled = () => store.list({ state: 'stalled', limit: 9 });
+      expect(await store.purge(1)).toBe(0);
+      expect(await stalled()).toHaveLength(1);
+      const shard = `wh:{${delivery.key.slice(0, 2)}}`;
+      const seen = Number(await client.zscore(`${shard}:open`, delivery.key));
+      // Ten minutes later.
+      await client.hincrby(`${shard}:${delivery.key}`, 'p', -600_000);
+      await client.zadd(`${shard}:open`, seen - 600_000, delivery.key);
+      expect(await store.purge(1)).toBe(1);
+      expect(await stalled()).toEqual([]);
+      expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(1);
+    });
+
+    test('nothing that was claimed again after it was seen stalled', async () => {
+      const delivery = newDelivery();
+      await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
+      expect(await store.purge(9)).toBe(0);
+      await acquire(store, delivery);
+      expect(await store.list({ state: 'stalled', limit: 9 })).toEqual([]);
+      expect(await store.purge(9)).toBe(0);
+      expect((await store.claim(delivery, terms())).state).toBe('busy');
+    });
+
+    test('to an end, also where its indexes are wrong', async () => {
+      const [open, dead] = [newDelivery(), newDelivery()];
+      await acquire(store, open);
+      await store.fail(dead.key, (await acquire(store, dead)).fence, DEAD);
+      for (const { key } of [open, dead]) {
+        for (const index of ['open', 'dead'])
+          await client.zadd(`wh:{${key.slice(0, 2)}}:${index}`, 1, key);
+      }
+      expect(await store.purge(1)).toBe(0);
+      expect((await store.list({ state: 'dead', limit: 9 })).map(({ key }) => key)).toEqual([
+        dead.key,
+      ]);
+      expect((await store.claim(open, terms())).state).toBe('busy');
+    });
+
+    test('nothing that is to be kept for ever', async () => {
+      const delivery = newDelivery();
+      const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS, keepMs: Infinity });
+      expect(await store.purge(9)).toBe(0);
+      await store.fail(delivery.key, fence, DEAD);
+      expect(await store.purge(9)).toBe(0);
+      expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(1);
+    });
+  });
+
+  describe('has the server forget', () => {
+    const ttlOf = (key: string) => client.pttl(`wh:{${key.slice(0, 2)}}:${key}`);
+
+    test('what is done, and nothing else', async () => {
+      const [done, forEver, open] = [newDelivery(), newDelivery(), newDelivery()];
+      await store.complete(done.key, (await acquire(store, done)).fence, 50_000);
+      await store.complete(forEver.key, (await acquire(store, forEver)).fence, Infinity);
+      await acquire(store, open);
+      expect(await ttlOf(done.key)).toBeGreaterThan(40_000);
+      expect(await ttlOf(forEver.key)).toBe(-1);
+      expect(await ttlOf(open.key)).toBe(-1);
+      expect(await client.keys('*:open')).toEqual([`wh:{${open.key.slice(0, 2)}}:open`]);
+    });
+
+    test('a dead effect, which is in no list, until it is redriven', async () => {
+      const effect = { ...newDelivery(), body: undefined };
+      await store.fail(effect.key, (await acquire(store, effect)).fence, DEAD);
+      expect(await ttlOf(effect.key)).toBeGreaterThan(29 * DAY_MS);
+      expect(await store.redrive(effect.key)).toBe(true);
+      expect(await ttlOf(effect.key)).toBe(-1);
+      expect(await client.dbsize()).toBe(1);
+    });
+  });
+
+  test('keeps names apart that only differ in what UTF-8 cannot say', async () => {
+    const delivery = newDelivery();
+    const { fence } = await acquire(store, delivery);
+    await store.completeStep(delivery.key, fence, 'a\ud800', 1);
+    await store.completeStep(delivery.key, fence, 'a\ud801', [2, 'b\udfff"\u0000']);
+    await store.release(delivery.key, fence);
+    const { steps } = await acquire(store, delivery);
+    expect(steps).toEqual({ 'a\ud800': 1, 'a\ud801': [2, 'b\udfff"\u0000'] });
+  });
+
+  test('keeps at most 2,000 characters of an error', async () => {
+    const delivery = newDelivery();
+    const { fence } = await acquire(store, delivery);
+    await store.fail(delivery.key, fence, { ...DEAD, error: 'é'.repeat(9_000) });
+    expect(await store.list({ state: 'dead' })).toMatchObject([{ error: 'é'.repeat(2_000) }]);
+  });
+
+  test('keeps at most 250 bytes of what is done', async () => {
+    const used = async () => Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1]);
+    const complete = async () => {
+      const delivery = newDelivery();
+      await store.complete(delivery.key, (await acquire(store, delivery)).fence, 30 * DAY_MS);
+    };
+    const completeMany = async (count: number) => {
+      for (let done = 0; done < count; done += 500) {
+        await Promise.all(Array.from({ length: 500 }, complete));
+      }
+    };
+    await completeMany(500);
+    const before = await used();
+    await completeMany(10_000);
+    expect((await used()) - before).toBeLessThan(250 * 10_000);
+  });
+});
