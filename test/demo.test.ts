@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { shippedFixtures } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
+import { compileProgram } from './support/program.js';
 
 const ALL = shippedFixtures().length;
 const ESCAPE = '\u001b';
@@ -27,13 +28,13 @@ async function run(command: string, args: readonly string[], { env, stdio }: Spa
   return { code, stdout, stderr, lines: stdout.trimEnd().split(/\r?\n/) };
 }
 
-const demo = (flags: readonly string[] = [], file = 'examples/demo.ts') =>
-  run(process.execPath, ['--import', 'tsx', file, ...flags]);
+const demo = async (flags: readonly string[] = [], file = 'examples/demo.ts') =>
+  run(process.execPath, [await compileProgram(file, 'build'), ...flags]);
 
-const inTerminal = (columns: number, env = {}) => {
+const inTerminal = async (columns: number, env = {}) => {
   // As a person has it: on a build server, CI says that nobody looks.
   const person = 'unset CI; export TERM=xterm-256color';
-  const command = `${person}; stty cols ${columns}; exec "${process.execPath}" --import tsx examples/demo.ts`;
+  const command = `${person}; stty cols ${columns}; exec "${process.execPath}" "${await compileProgram('examples/demo.ts', 'build')}"`;
   return run('script', ['-qec', command, '/dev/null'], { env });
 };
 
@@ -113,7 +114,8 @@ describe('the demo', () => {
   });
 
   test('is not troubled by a reader that has seen enough', async () => {
-    const command = `"${process.execPath}" --import tsx examples/demo.ts --all | head -1; exit \${PIPESTATUS[0]}`;
+    const file = await compileProgram('examples/demo.ts', 'build');
+    const command = `"${process.execPath}" "${file}" --all | head -1; exit \${PIPESTATUS[0]}`;
     const { code, lines, stderr } = await run('bash', ['-c', command]);
     expect(lines).toHaveLength(1);
     expect(code).toBe(0);

@@ -4,6 +4,7 @@ import { createReceiver } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { replay } from 'storefront-webhooks/testing';
 import { expect, test, vi } from 'vitest';
+import { compileProgram } from '../support/program.js';
 import { start } from '../support/start.js';
 import { SECRET } from './apps/inside/contract.js';
 
@@ -11,8 +12,8 @@ test.each(['node', 'koa'])(
   'a process (%s) that ends after close() has sent its answers',
   async (mounted) => {
     const server = await start(process.execPath, [
-      ...['--import', 'tsx'],
-      ...['test/adapters/apps/inside/stopping.ts', mounted],
+      await compileProgram('test/adapters/apps/inside/stopping.ts', 'sources'),
+      mounted,
     ]);
     try {
       const answers = Promise.all(

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -62,17 +62,21 @@ describe('storefront-webhooks sandbox', () => {
     }
   });
 
-  test('has a shop to look at, which says how to create the first product', async () => {
-    const sandbox = await serve();
-    try {
-      const empty = await textOf(sandbox);
-      const [, command = ''] = /<pre>(curl [^<]*)<\/pre>/.exec(empty) ?? [];
-      const shell = await promisify(execFile)('sh', ['-c', command.replaceAll('&#39;', "'")]);
-      expect(JSON.parse(shell.stdout)).toMatchObject({ title: 'First product', stock: 2 });
-      expect(await textOf(sandbox)).toMatch(/First product[\s\S]*2 in stock/);
-    } finally {
-    }
-  });
+  const hasCurl = spawnSync('curl', ['--version']).status === 0;
+  test.skipIf(!hasCurl)(
+    'has a shop to look at, which says how to create the first product (apt-get install curl)',
+    async () => {
+      const sandbox = await serve();
+      try {
+        const empty = await textOf(sandbox);
+        const [, command = ''] = /<pre>(curl [^<]*)<\/pre>/.exec(empty) ?? [];
+        const shell = await promisify(execFile)('sh', ['-c', command.replaceAll('&#39;', "'")]);
+        expect(JSON.parse(shell.stdout)).toMatchObject({ title: 'First product', stock: 2 });
+        expect(await textOf(sandbox)).toMatch(/First product[\s\S]*2 in stock/);
+      } finally {
+      }
+    },
+  );
 
   test('sends the webhooks of its account to --endpoint, which is kept once', async () => {
     const outcomes: string[] = [];

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { run } from '../cli/command.js';
 import { anchors, blocks, PAGES, type Page, prose } from './pages.js';
 
 const byPath = new Map(PAGES.map((page) => [page.path, page]));
@@ -95,25 +95,23 @@ describe('what the pages name', () => {
     expect(named.filter(([, script = '']) => !(script in scripts))).toEqual([]);
   });
 
-  test('of commands and their options, the command line has', () => {
-    const help = new Map<string, string>();
-    const helpOf = (command: string) => {
-      const args = ['--import', 'tsx', 'src/cli/index.ts', ...command.split(' '), '--help'];
-      const text = help.get(command) ?? execFileSync(process.execPath, args, { encoding: 'utf8' });
-      help.set(command, text);
-      return text;
-    };
-    const unknown = PAGES.flatMap((page) =>
+  test('of commands and their options, the command line has', async () => {
+    const named = PAGES.flatMap((page) =>
       Array.from(
         page.text
           .replaceAll('\\\n', ' ')
           .matchAll(/npx storefront-webhooks ((?:dead )?[a-z]+)([^\n`]*)/g),
         ([, command = '', rest = '']) =>
-          Array.from(rest.matchAll(/(?<= )--[a-z-]+/g), ([flag]) => flag)
-            .filter((flag) => !new RegExp(`${flag}\\b`).test(helpOf(command)))
-            .map((flag) => `${page.path}: ${command} ${flag}`),
+          Array.from(rest.matchAll(/(?<= )--[a-z-]+/g), ([flag]) => ({ page, command, flag })),
       ).flat(),
     );
+    const help = new Map<string, string>();
+    for (const command of new Set(named.map(({ command }) => command))) {
+      help.set(command, (await run([...command.split(' '), '--help'])).stdout);
+    }
+    const unknown = named
+      .filter(({ command, flag }) => !new RegExp(`${flag}\\b`).test(help.get(command) ?? ''))
+      .map(({ page, command, flag }) => `${page.path}: ${command} ${flag}`);
     expect(unknown).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { start } from '../support/start.js';
+import { startExample } from '../support/program.js';
 import { exampleShop, WEBHOOK_SECRET } from './shop.js';
 
 // Those that Node does not serve have tests of their own.
@@ -14,19 +14,11 @@ const EXAMPLES = ['', 'nest/']
   .filter((name) => !OTHERS.includes(name));
 
 for (const name of EXAMPLES) {
-  const args = ['--import', 'tsx', `examples/${name}.ts`];
-  const env = {
-    WEBHOOK_SECRET,
-    ...(name.startsWith('nest/') && { TSX_TSCONFIG_PATH: 'examples/nest/tsconfig.json' }),
-  };
-  exampleShop(
-    name,
-    () => start(process.execPath, args, { env }),
-    name === 'node' ? { elsewhere: isHealthy } : {},
-  );
+  const open = () => startExample(`examples/${name}.ts`, { env: { WEBHOOK_SECRET } });
+  exampleShop(name, open, name === 'node' ? { elsewhere: isHealthy } : {});
 
   test(`${name} ends at a SIGTERM, though a connection is still open`, async () => {
-    const server = await start(process.execPath, args, { env });
+    const server = await open();
     try {
       // Which fetch keeps open.
       await (await fetch(`${server.origin}/webhooks`)).text();

@@ -1,12 +1,13 @@
 import { replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Started, start } from '../support/start.js';
+import { startExample } from '../support/program.js';
+import type { Started } from '../support/start.js';
 import { WEBHOOK_SECRET } from './shop.js';
 
 describe('the console of the example', () => {
   let shop: Started;
   beforeAll(async () => {
-    shop = await start(process.execPath, ['--import', 'tsx', 'examples/opentelemetry.ts'], {
+    shop = await startExample('examples/opentelemetry.ts', {
       env: { WEBHOOK_SECRET },
     });
   });

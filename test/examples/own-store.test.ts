@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { compileProgram } from '../support/program.js';
 
 test("a store of one's own passes the published tests, in Node's own runner", async () => {
-  const args = ['--import', 'tsx', '--test', 'examples/own-store/store.test.ts'];
+  const args = ['--test', await compileProgram('examples/own-store/store.test.ts', 'build')];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   const [, passed = ''] = /^# pass (\d+)$/m.exec(stdout) ?? [];
   expect(Number(passed)).toBeGreaterThan(100);

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { inject } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 // In the repository, so that its node_modules, and Next's, are found in the folders above.
@@ -24,8 +23,7 @@ export async function makeProject(name: string): Promise<Project> {
     }
     // Bun and Next would apply the repository's own, whose paths lead to the sources.
     await writeFile(join(project.folder, 'tsconfig.json'), '{}\n');
-    built ??= build();
-    for (const [file, bytes] of await built) await writeFile(join(installed, 'dist', file), bytes);
+    await cp(join(builtPackage(), 'dist'), join(installed, 'dist'), { recursive: true });
   } catch (error) {
     await project.remove();
     throw error;
@@ -33,21 +31,8 @@ export async function makeProject(name: string): Promise<Project> {
   return project;
 }
 
-let built: Promise<Map<string, Buffer>> | undefined;
-
-/** Builds the package away from the repository's own dist/, once per process. */
-async function build(): Promise<Map<string, Buffer>> {
-  const { folder, remove } = await makeFolder('dist');
-  try {
-    const tsup = join(ROOT, 'node_modules/tsup/dist/cli-default.js');
-    const args = [tsup, '--silent', '--no-dts', '--out-dir', folder];
-    await promisify(execFile)(process.execPath, args, { cwd: ROOT });
-    const read = async (file: string) => [file, await readFile(join(folder, file))] as const;
-    return new Map(await Promise.all((await readdir(folder)).map(read)));
-  } finally {
-    await remove();
-  }
-}
+/** The package as the run has built it. */
+const builtPackage = () => join(inject('built'), 'node_modules/storefront-webhooks');
 
 async function makeFolder(name: string): Promise<Project> {
   await mkdir(PROJECTS, { recursive: true });

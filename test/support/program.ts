@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { inject } from 'vitest';
+import { start } from './start.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -42,3 +43,12 @@ async function compile(file: string, uses: 'build' | 'sources'): Promise<string>
 /** The built command: a file for `node`. */
 export const builtCommand = () =>
   join(inject('built'), 'node_modules/storefront-webhooks/dist/cli.js');
+
+/** Starts an example, and waits until it has printed where it listens. */
+export async function startExample(
+  file: string,
+  options: Parameters<typeof start>[2] = {},
+  node = process.execPath,
+) {
+  return start(node, [await compileProgram(file, 'build')], options);
+}

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -24,17 +23,11 @@ const hmac = (body: Bytes, key: Bytes = secret, digest = 'sha512') =>
   createHmac(digest, key).update(body).digest();
 const hex = (body: Bytes, key?: Bytes, digest?: string) => hmac(body, key, digest).toString('hex');
 
-/** What a program writes that gets a body. */
-function pipe(command: string, args: readonly string[], input: Bytes): Buffer {
-  const { stdout, status, stderr } = spawnSync(command, args, { input });
-  if (status !== 0) throw new Error(`${command}: ${stderr}`);
-  return stdout;
-}
-
-const python = (write: string) =>
-  pipe('python3', ['-c', `import json,sys; sys.stdout.buffer.write(${write})`], recorded.body);
-const dumps = (options: string) =>
-  python(`json.dumps(json.loads(sys.stdin.buffer.read())${options}).encode()`);
+/** What Python writes that gets the body: as recorded, and compared with a Python in test/full/. */
+const python = (write: keyof typeof recorded.python) => Buffer.from(recorded.python[write]);
+const dumps = (
+  options: '' | ', ensure_ascii=False' | ', indent=2' | ', indent=4' | ', separators=(",", ":")',
+) => python(`json.dumps(json.loads(sys.stdin.buffer.read())${options}).encode()`);
 
 /** As a parser of JSON and JSON.stringify make it. */
 const parsed = (body: Bytes) => JSON.stringify(JSON.parse(Buffer.from(body).toString()));

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { type Fixture, loadFixture, replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Started, start } from '../../support/start.js';
+import { startExample } from '../../support/program.js';
+import type { Started } from '../../support/start.js';
 
 const WEBHOOK_SECRET = 'a secret for tests';
 const MEMBERS = [
@@ -44,7 +45,7 @@ describe('the Discord recipe', () => {
       DISCORD_ROLE: 'r',
       DISCORD_CHANNEL: 'c',
     };
-    shop = await start(process.execPath, ['--import', 'tsx', 'examples/recipes/discord.ts'], {
+    shop = await startExample('examples/recipes/discord.ts', {
       env,
     });
   });

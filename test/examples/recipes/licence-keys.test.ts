@@ -8,7 +8,8 @@ import { loadFixture, replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LIBSQL } from '../../stores/sqlite/drivers.js';
 import { openStore, type RemoteStore } from '../../stores/sqlite/remote.js';
-import { type Started, start } from '../../support/start.js';
+import { startExample } from '../../support/program.js';
+import type { Started } from '../../support/start.js';
 
 const WEBHOOK_SECRET = 'a secret for tests';
 const saved = loadFixture('order:paid');
@@ -38,7 +39,7 @@ describe('the recipe of licence keys', () => {
   });
 
   const open = () =>
-    start(process.execPath, ['--import', 'tsx', 'examples/recipes/licence-keys.ts'], {
+    startExample('examples/recipes/licence-keys.ts', {
       env: {
         WEBHOOK_SECRET,
         DATABASE_FILE: join(folder, 'shop.db'),

@@ -11,6 +11,8 @@ test.each(recipes)('the page of %s shows the code that is tested', (name) => {
 test('each page has a recipe, and each recipe a test', () => {
   const pages = readdirSync('docs/recipes').map((file) => file.replace(/\.md$/, ''));
   expect(pages.sort()).toEqual([...recipes].sort());
-  const tests = readdirSync('test/examples/recipes').map((file) => file.replace(/\.test\.ts$/, ''));
+  const tests = ['test', 'test/full']
+    .flatMap((tier) => readdirSync(`${tier}/examples/recipes`))
+    .map((file) => file.replace(/\.test\.ts$/, ''));
   expect(tests).toEqual(expect.arrayContaining(recipes));
 });

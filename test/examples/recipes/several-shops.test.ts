@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Started, start } from '../../support/start.js';
+import { startExample } from '../../support/program.js';
+import type { Started } from '../../support/start.js';
 
 const secrets = { KEYS_SECRET: 'the secret of keys', GAMES_SECRET: 'the secret of games' };
 describe('several shops', () => {
@@ -12,7 +13,7 @@ describe('several shops', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'shops-'));
     const env = { ...secrets, DATABASE_FILE: join(folder, 'webhooks.db') };
-    shop = await start(process.execPath, ['--import', 'tsx', 'examples/recipes/several-shops.ts'], {
+    shop = await startExample('examples/recipes/several-shops.ts', {
       env,
     });
   });

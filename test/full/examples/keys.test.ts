@@ -3,7 +3,7 @@ import { loadFixture, replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WEBHOOK_SECRET } from '../../examples/shop.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
-import { start } from '../../support/start.js';
+import { startExample } from '../../support/program.js';
 
 const { product_id: PRODUCT } = JSON.parse(Buffer.from(loadFixture('goods').body).toString());
 
@@ -20,7 +20,7 @@ withPostgres('the shop of licence keys', () => {
   });
 
   const open = () =>
-    start(process.execPath, ['--import', 'tsx', 'examples/stock/keys.ts'], {
+    startExample('examples/stock/keys.ts', {
       env: { WEBHOOK_SECRET, PRODUCT, DATABASE_URL: server.url },
     });
 

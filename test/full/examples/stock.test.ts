@@ -8,7 +8,8 @@ import { WEBHOOK_SECRET } from '../../examples/shop.js';
 import { installed, withRuntimes } from '../../runtimes/installed.js';
 import { openStore, type RemoteStore } from '../../stores/sqlite/remote.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
-import { type Started, start } from '../../support/start.js';
+import { startExample } from '../../support/program.js';
+import type { Started } from '../../support/start.js';
 
 const order = JSON.parse(Buffer.from(loadFixture('order:paid').body).toString());
 
@@ -56,7 +57,7 @@ withPostgres('the stock in PostgreSQL', () => {
 
   sellsOnce({
     open: (env) =>
-      start(process.execPath, ['--import', 'tsx', 'examples/stock/postgres.ts'], {
+      startExample('examples/stock/postgres.ts', {
         env: { ...env, DATABASE_URL: server.url },
       }),
     count: async (sql) => Number((await pool.query(sql)).rows[0].n),
@@ -78,9 +79,11 @@ withRuntimes('the stock in SQLite', () => {
 
   sellsOnce({
     open: (env) =>
-      start(node, ['--import', 'tsx', 'examples/stock/sqlite.ts'], {
-        env: { ...env, DATABASE_FILE: join(folder, 'shop.db') },
-      }),
+      startExample(
+        'examples/stock/sqlite.ts',
+        { env: { ...env, DATABASE_FILE: join(folder, 'shop.db') } },
+        node,
+      ),
     count: async (sql) => Number((await database.sql(sql))[0]?.n),
   });
 });

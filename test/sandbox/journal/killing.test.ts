@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { type Client, createClient } from 'storefront-webhooks/api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { compileProgram } from '../../support/program.js';
 import { TUNER } from '../seller.js';
 
 let folder = '';
@@ -27,8 +28,8 @@ async function kill() {
 
 /** Starts the sandbox, or starts it again on what it has kept. */
 async function start(): Promise<{ url: string; client: Client }> {
-  const script = join(import.meta.dirname, 'shop.ts');
-  child = spawn(process.execPath, ['--import', 'tsx', script, join(folder, 'shop.db')], {
+  const script = await compileProgram('test/sandbox/journal/shop.ts', 'sources');
+  child = spawn(process.execPath, [script, join(folder, 'shop.db')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (!child.stdout) throw new Error('There is no stdout.');

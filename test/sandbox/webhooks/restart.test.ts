@@ -8,10 +8,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { seeded } from '../../../src/sandbox/random.js';
 import { openJournal } from '../../../src/sandbox/state/journal.js';
 import type { KeptOrder, KeptWebhookLog } from '../../../src/sandbox/state/kinds.js';
+import { compileProgram } from '../../support/program.js';
 import { type Listener, startListener } from './listener.js';
 import { openShop } from './shop.js';
 
-const SELL = join(import.meta.dirname, 'inside/sell.ts');
+const SELL = 'test/sandbox/webhooks/inside/sell.ts';
 
 let folder: string;
 let file: string;
@@ -30,7 +31,8 @@ afterEach(async () => {
 
 /** Runs a process that sells, until it has written a line so many times; then it is killed. */
 async function sellUntil(line: string, times: number, clock: string, orders: number) {
-  const args = ['--import', 'tsx', SELL, file, listener.url, clock, `${orders}`];
+  const script = await compileProgram(SELL, 'sources');
+  const args = [script, file, listener.url, clock, `${orders}`];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.add(child);
   const ended = once(child, 'close');

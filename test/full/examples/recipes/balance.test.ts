@@ -2,7 +2,8 @@ import pg from 'pg';
 import { loadFixture, replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
-import { type Started, start } from '../../../support/start.js';
+import { startExample } from '../../../support/program.js';
+import type { Started } from '../../../support/start.js';
 
 const WEBHOOK_SECRET = 'a secret for tests';
 const saved = loadFixture('order:paid');
@@ -21,7 +22,7 @@ withPostgres('the recipe of a balance', () => {
   });
 
   const open = () =>
-    start(process.execPath, ['--import', 'tsx', 'examples/recipes/balance.ts'], {
+    startExample('examples/recipes/balance.ts', {
       env: { WEBHOOK_SECRET, DATABASE_URL: server.url },
     });
   const send = async (shop: Started, number: number, event: string, status: number) => {

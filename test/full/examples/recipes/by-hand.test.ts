@@ -2,7 +2,8 @@ import pg from 'pg';
 import { loadFixture, replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
-import { type Started, start } from '../../../support/start.js';
+import { startExample } from '../../../support/program.js';
+import type { Started } from '../../../support/start.js';
 
 const WEBHOOK_SECRET = 'a secret for tests';
 const saved = loadFixture('order:paid');
@@ -26,7 +27,7 @@ withPostgres('moving from code of your own', () => {
   });
 
   const open = () =>
-    start(process.execPath, ['--import', 'tsx', 'examples/recipes/by-hand.ts'], {
+    startExample('examples/recipes/by-hand.ts', {
       env: { WEBHOOK_SECRET, DATABASE_URL: server.url },
     });
   const send = async (id: string, event = 'order:paid', status = 100) => {

@@ -1,7 +1,8 @@
 import { replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startExample } from '../../../support/program.js';
 import { type RedisServer, startRedis, withRedis } from '../../../support/redis.js';
-import { type Started, start } from '../../../support/start.js';
+import type { Started } from '../../../support/start.js';
 
 const WEBHOOK_SECRET = 'a secret for tests';
 const WORK_MS = 3_000;
@@ -19,7 +20,7 @@ withRedis('a sender that gives up early', () => {
   });
 
   const open = () =>
-    start(process.execPath, ['--import', 'tsx', 'examples/recipes/impatient-sender.ts'], {
+    startExample('examples/recipes/impatient-sender.ts', {
       env: { WEBHOOK_SECRET, REDIS_URL: redis.url, WORK_MS: String(WORK_MS) },
     });
   const send = (fixture: string, id: string) =>

@@ -10,6 +10,7 @@ import { installed, withRuntimes } from '../../../runtimes/installed.js';
 import { openShop, SECRET } from '../../../sandbox/webhooks/shop.js';
 import { openStore } from '../../../stores/sqlite/remote.js';
 import { startPostgres, withPostgres } from '../../../support/postgres.js';
+import { compileProgram } from '../../../support/program.js';
 import { startRedis, withRedis } from '../../../support/redis.js';
 import { start } from '../../../support/start.js';
 
@@ -27,7 +28,7 @@ function makeFolder(): string {
 
 /** Starts a recipe as a test of its own does: where it listens. */
 async function open(recipe: string, env: Record<string, string>, node = process.execPath) {
-  const args = ['--import', 'tsx', `examples/recipes/${recipe}.ts`];
+  const args = [await compileProgram(`examples/recipes/${recipe}.ts`, 'build')];
   const started = await start(node, args, { env: { WEBHOOK_SECRET: SECRET, ...env } });
   onTestFinished(() => started.stop());
   return started.origin;
