@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,6 +23,8 @@ interface Terminal {
   /** Whether stderr goes to the terminal as well. Default: true. */
   readonly hasErrors?: boolean;
 }
+
+const inCommand = new AsyncLocalStorage<true>();
 
 /** A command that runs in this process, over streams and an environment of its own. */
 export class Running {
@@ -77,7 +80,10 @@ export class Running {
       interrupted: () => asked,
       admit(console) {
         const before = globalThis.console;
-        globalThis.console = console;
+        // What else runs in this process, such as servers of the tests, logs where it did.
+        globalThis.console = new Proxy(before, {
+          get: (_, name) => Reflect.get(inCommand.getStore() ? console : before, name),
+        });
         return () => {
           globalThis.console = before;
         };
@@ -85,7 +91,7 @@ export class Running {
     };
     const leave = enter(env, cwd);
     try {
-      const status = await runCommand(host);
+      const status = await inCommand.run(true, () => runCommand(host));
       const stdout = terminal && hasErrors ? this.written : this.stdout;
       return { status, stdout, stderr: this.stderr, records: () => recordsIn(stdout) };
     } finally {
