@@ -38,7 +38,11 @@ export default defineConfig({
       },
       {
         resolve: { alias },
-        test: { ...shared, name: 'full', include: ['test/full/**/*.test.ts', 'bench/**/*.test.mjs'] },
+        test: {
+          ...shared,
+          name: 'full',
+          include: ['test/full/**/*.test.ts', 'bench/**/*.test.mjs'],
+        },
       },
     ],
   },

@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { describe, test } from 'vitest';
 
-/** Where systems install it; `CHROMIUM` says where else it is. */
-const PLACES = [
-  process.env.CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-];
+/** What systems call it; `CHROMIUM` says where else it is. */
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-const executablePath = PLACES.find((path) => path !== undefined && existsSync(path));
+const executablePath = [
+  process.env.CHROMIUM,
+  ...NAMES.flatMap((name) =>
+    (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)),
+  ),
+].find((path) => path !== undefined && existsSync(path));
 
 /** Why tests that need a real browser cannot run here. */
 export const missingChromium: string | undefined = executablePath

@@ -1,15 +1,39 @@
+import { relative } from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** Ends a run with what it has not tried, and why. */
+const SLOWEST = 10;
+
+/** A skipped test says what it needs, and how to get it, or in brackets why it cannot be asked here. */
+const REASON = /apt-get install|npm (--prefix \S+ )?(ci|install)|\(.+\)$/;
+
+/** Ends a run with its slowest files, and with what it has not tried, and why. */
 export default class ClosingLines implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) => [...module.children.allTests('skipped')]);
+    if (modules.length > SLOWEST) tellSlowest(modules);
     if (skipped.length > 0) console.log('\nNot tried here:');
-    for (const test of skipped) console.log(`- ${[test.fullName, noteOf(test)].join(' ').trim()}`);
+    for (const test of skipped) console.log(`- ${nameOf(test)}`);
+    const unexplained = skipped.filter((test) => !REASON.test(nameOf(test)));
+    // A run of a few tests by their names leaves out the others.
+    if (unexplained.length === 0 || process.argv.some((arg) => /^(-t|--testNamePattern)/.test(arg)))
+      return;
+    console.log('\nSkipped without saying what they need and how to get it:');
+    for (const test of unexplained)
+      console.log(`- ${test.module.relativeModuleId}: ${test.fullName}`);
+    process.exitCode = 1;
   }
 }
 
-function noteOf(test: TestCase): string {
+function tellSlowest(modules: readonly TestModule[]): void {
+  const times = modules.map((module) => ({ module, ms: module.diagnostic().duration }));
+  console.log('\nThe slowest files, in seconds:');
+  for (const { module, ms } of times.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST)) {
+    console.log(`${(ms / 1000).toFixed(1).padStart(7)}  ${relative('.', module.moduleId)}`);
+  }
+}
+
+function nameOf(test: TestCase): string {
   const result = test.result();
-  return result.state === 'skipped' && result.note ? `(${result.note})` : '';
+  const note = result.state === 'skipped' && result.note ? `(${result.note})` : '';
+  return `${test.fullName} ${note}`.trim();
 }

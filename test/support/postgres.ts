@@ -142,14 +142,15 @@ async function ready({ process: child, ended, output }: Run): Promise<void> {
   }
 }
 
-/** The folder of the newest server programs. */
+/** The folder of the newest server programs: on the PATH, or where Debian keeps those of the `psql` that is there. */
 function findBinaries(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
   const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => +b - +a) : [];
-  return [
-    ...(process.env.PATH ?? '').split(delimiter),
-    ...versions.map((version) => join(debian, version, 'bin')),
-  ].find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+  const isDebian = existsSync(debian) && folders.some((folder) => existsSync(join(folder, 'psql')));
+  const versions = isDebian ? readdirSync(debian).sort((a, b) => +b - +a) : [];
+  return [...folders, ...versions.map((version) => join(debian, version, 'bin'))].find(
+    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
+  );
 }
 
 /** PostgreSQL refuses to run as root. */
