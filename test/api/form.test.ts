@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import qs from 'qs';
 import { createClient } from 'storefront-webhooks/api';
 import { afterAll, expect, test } from 'vitest';
+import { runs } from '../support/runs.js';
 import { json, startProvider } from './provider.js';
 
 const provider = await startProvider();
@@ -62,7 +63,7 @@ test('what is sent is what another decoder reads', async () => {
       const read = JSON.parse(JSON.stringify(decode(await formOf(sent))));
       expect(read).toEqual(JSON.parse(JSON.stringify(asText(sent))));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -3,6 +3,7 @@ import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
 import { createGoods } from 'storefront-webhooks/goods';
 import { expect, test } from 'vitest';
 import { forward } from '../../src/stores/forward.js';
+import { runs } from '../support/runs.js';
 import { call, SECRET } from './calls.js';
 
 /** What becomes of one call of a store. */
@@ -91,7 +92,7 @@ test('whatever fails, freezes or dies in between, no order gets two different go
     fc.asyncProperty(orders, async (all) => {
       await Promise.all(all.map(askAll));
     }),
-    { numRuns: 8, endOnFailure: true },
+    { numRuns: runs(8), endOnFailure: true },
   );
   // Otherwise, nothing was tried: more was made than orders, and more answered.
   expect(made).toBeGreaterThan(120);

@@ -14,6 +14,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { forward } from '../../src/stores/forward.js';
 import { newFolder } from '../stores/sqlite/remote.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { runs } from '../support/runs.js';
 
 /** What is told of an order: each comes twice. */
 const TOLD = {
@@ -189,7 +190,7 @@ function describeOrders(name: string, open: () => IdempotencyStore): void {
         expect(order.deliveries).toBe(1);
         expect(outcomes.filter((outcome) => outcome === 'ignored')).toHaveLength(2);
       });
-      await fc.assert(property, { numRuns: 60 });
+      await fc.assert(property, { numRuns: runs(60) });
     });
   });
 }

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { forward } from '../../src/stores/forward.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { gate } from '../support/gate.js';
+import { runs } from '../support/runs.js';
 
 const at = (second: number) => `2026-11-20T10:00:${`${second}`.padStart(2, '0')}.000000+00:00`;
 const UPDATED = 'order:updated';
@@ -119,7 +120,7 @@ export function describeSkipOlder(
           expect(mirrored).toBe(at(newest));
           await Promise.all(opened.splice(0).map((receiver) => receiver.close()));
         }),
-        { numRuns: 15 },
+        { numRuns: runs(15) },
       );
     });
   });

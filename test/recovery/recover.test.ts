@@ -4,6 +4,7 @@ import { type RecoverOptions, type RecoveryProgress, recover } from 'storefront-
 import { describe, expect, test } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
+import { runs } from '../support/runs.js';
 import {
   ago,
   answered,
@@ -471,7 +472,7 @@ describe('the log', () => {
           expect([...counts.values()].every((count) => count === 1)).toBe(true);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

@@ -2,6 +2,7 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalJson } from '../../src/request/canonical-json.js';
+import { runs } from '../support/runs.js';
 
 fc.configureGlobal({ seed: 8785 });
 
@@ -13,7 +14,7 @@ test('JSON is written as another implementation of RFC 8785 writes it', () => {
       fc.pre(written !== undefined);
       expect(written).toBe(canonicalize(value));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

@@ -4,6 +4,7 @@ import { type Fixture, loadFixture, replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../src/request/canonical-json.js';
 import { contentId, contentOf, deliveryKey, effectKey, invalidKey } from '../../src/request/key.js';
+import { runs } from '../support/runs.js';
 
 fc.configureGlobal({ seed: 15 });
 
@@ -35,7 +36,7 @@ describe('the key of a delivery', () => {
         const same = JSON.stringify(Object.entries(a)) === JSON.stringify(Object.entries(b));
         expect(deliveryKey('delivery', a) === deliveryKey('delivery', b)).toBe(same);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -127,7 +128,7 @@ describe('the content of a delivery', () => {
         const same = a.id === b.id && a.status === b.status && a.updated_at === b.updated_at;
         expect(contentOf(a, bytesOf('')) === contentOf(b, bytesOf(''))).toBe(same);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decimal } from '../../src/schemas/decimal.js';
+import { runs } from '../support/runs.js';
 
 fc.configureGlobal({ seed: 754 });
 
@@ -30,7 +31,7 @@ describe('a number', () => {
         expect(Number(text)).toBe(value + 0);
         expect(digitsOf(text)).toBe(digitsOf(String(value)));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -106,7 +107,7 @@ describe('text', () => {
         expect(Number(plain)).toBe(Number(text));
         expect(plain.startsWith('-')).toBe(text.startsWith('-'));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
