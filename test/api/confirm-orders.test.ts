@@ -117,7 +117,10 @@ describe('an order that was forged with the secret is not delivered', () => {
     expect(JSON.parse(reply.body).errors).toEqual([`${field} is not as expected`]);
     expect(refused).toMatchObject([{ code: 'payload_invalid', verified: true }]);
     expect(refused[0]?.issues.map(({ path }) => path)).toEqual([field]);
-    for (const shown of [JSON.stringify(refused[0]?.issues), reply.body])
+    // Any three digits may stand in the digests of a receipt.
+    const said = reply.body.replace(/v1\.rejected\.\d+(\.[0-9a-f]{64}){2}/, '');
+    expect(said).not.toBe(reply.body);
+    for (const shown of [JSON.stringify(refused[0]?.issues), said])
       expect(shown).not.toContain(`${forged}`);
     expect(ship).not.toHaveBeenCalled();
     expect(told).toEqual([]);

@@ -1,6 +1,7 @@
 import { createReceiver, type Hooks, type ReceiverOptions } from 'storefront-webhooks';
 import { type Recovery, reconcile } from 'storefront-webhooks/recovery';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { skipWaits } from '../support/clock.js';
 import { SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import {
@@ -189,6 +190,7 @@ describe('one delivery of many holds up no other', () => {
   });
 
   test('that the store refuses, though it takes the others', async () => {
+    skipWaits();
     const store = durableStore((whole) => ({
       claim: async (delivery, options) => {
         if (delivery.id === 'whl_2') throw new Error('too odd');
@@ -238,6 +240,7 @@ describe('orders that are none', () => {
   });
 
   test('are counted by reconcile, and told on a schedule', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const lines: string[] = [];
     vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(line));
     const client = provider({ logs: [], orders: [...none, paid(1, { currency: 5 })] });
@@ -247,6 +250,7 @@ describe('orders that are none', () => {
     expect([unreadable, orders, findings]).toEqual([4, 1, []]);
     const since = new Date(0);
     const schedule = reconcile.every('1s', { ...options, ...fast, since });
+    vi.advanceTimersByTime(1_000);
     await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
     await schedule.stop();
     vi.restoreAllMocks();

@@ -3,6 +3,7 @@ import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { OUTCOMES } from '../../src/outcome.js';
 import { writeReceipt } from '../../src/request/receipt.js';
+import { skipWaits } from '../support/clock.js';
 import { deliver, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import {
@@ -275,6 +276,7 @@ describe('the order in which deliveries are run', () => {
   });
 
   test('keeps a change from overtaking one that is being handled elsewhere', async () => {
+    skipWaits();
     const store = durableStore(({ claim }) => ({
       claim: async (delivery, terms) =>
         delivery.id === 'whl_1' ? { state: 'busy', retryAfterMs: 1 } : claim(delivery, terms),
@@ -288,6 +290,7 @@ describe('the order in which deliveries are run', () => {
   });
 
   test('is left at once where the signal fires while a delivery is handled elsewhere', async () => {
+    skipWaits();
     const aborted = new AbortController();
     const store = durableStore(() => ({
       async claim() {
@@ -304,6 +307,7 @@ describe('the order in which deliveries are run', () => {
   });
 
   test('waits a little for what is being handled elsewhere', async () => {
+    skipWaits();
     // Longer than a receiver waits by itself.
     const until = performance.now() + 3_500;
     const store = durableStore(({ claim }) => ({

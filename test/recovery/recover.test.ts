@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
 import { type RecoverOptions, type RecoveryProgress, recover } from 'storefront-webhooks/recovery';
 import { describe, expect, test } from 'vitest';
+import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import { runs } from '../support/runs.js';
@@ -266,6 +267,7 @@ describe('what was missed', () => {
   });
 
   test('is not missed without apply where it is done, and asks the provider for nothing more', async () => {
+    skipWaits();
     const shop = openShop();
     const logs = [entry(1), entry(2)];
     await recoverFrom({ logs: [entry(1)] }, shop);
@@ -283,6 +285,7 @@ describe('what was missed', () => {
   });
 
   test('is missed until each of its handlers is done, under whichever delivery', async () => {
+    skipWaits();
     let isBroken = true;
     const receiver = createReceiver({
       secret: SECRET,
@@ -309,6 +312,7 @@ describe('what was missed', () => {
   });
 
   test('stays done where a handler has come since, as it does for a webhook', async () => {
+    skipWaits();
     const store = durableStore();
     const open = (...names: string[]) => {
       const receiver = createReceiver({ secret: SECRET, store });
@@ -324,6 +328,7 @@ describe('what was missed', () => {
   });
 
   test('is listed where it has no handler', async () => {
+    skipWaits();
     const receiver = createReceiver({
       secret: SECRET,
       store: durableStore(),
@@ -336,6 +341,7 @@ describe('what was missed', () => {
   });
 
   test('is listed where the store cannot be asked', async () => {
+    skipWaits();
     let asked = 0;
     const isDone = async () => {
       asked += 1;
@@ -407,6 +413,7 @@ describe('what was missed', () => {
   });
 
   test('is left while the store is down, after one that was tried for a while', async () => {
+    skipWaits();
     let claims = 0;
     const store = durableStore(() => ({
       claim: async () => {
@@ -512,6 +519,7 @@ describe('the log', () => {
 
 describe('the provider', () => {
   test('is not asked more often than perSecond says', async () => {
+    skipWaits();
     const client = provider({ logs: [entry(1), entry(2), entry(3)] });
     const startedAt = performance.now();
     const { requests } = await recoverFrom({ logs: [] }, openShop(), { client, perSecond: 20 });
@@ -520,6 +528,7 @@ describe('the provider', () => {
   });
 
   test('is asked five times a second where nobody says how often', async () => {
+    skipWaits();
     const { receiver } = openShop();
     const client = provider({ logs: [] });
     const startedAt = performance.now();
@@ -529,6 +538,7 @@ describe('the provider', () => {
   });
 
   test.each([429, 503])('is waited for where it answers %i', async (status) => {
+    skipWaits();
     const provided: Provided = { logs: [entry(1)] };
     const client = provider(provided);
     const refusedAt: number[] = [];

@@ -28,15 +28,32 @@ function linesOnStderr(): string[] {
   return lines;
 }
 
+/** Has the schedules that are begun after it wait for {@link nextInterval}; all else takes its time. */
+function holdIntervals(): void {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+}
+
+function nextInterval(): void {
+  vi.advanceTimersByTime(1_000);
+}
+
+/** Has time pass only where a test says so, for the leases of a store too. */
+function holdTime(): void {
+  const timers = ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const;
+  vi.useFakeTimers({ toFake: [...timers, 'performance', 'Date'] });
+}
+
 /** A provider that cannot answer now. */
 const later = () =>
   Response.json({ message: 'Later.' }, { status: 503, headers: { 'Retry-After': '50' } });
 
 describe('a schedule', () => {
   test('that is stopped ends what is running at once, and tells no error', async () => {
+    holdIntervals();
     const errors: unknown[] = [];
     const onError = (error: unknown) => void errors.push(error);
     const { client, schedule } = begin({ logs: [], onRequest: later }, { onError });
+    nextInterval();
     await vi.waitFor(() => expect(client.asked).toHaveLength(1), { timeout: 5_000 });
     const stoppedAt = performance.now();
     await schedule.stop();
@@ -46,6 +63,7 @@ describe('a schedule', () => {
   });
 
   test('that is stopped waits for who is being told', async () => {
+    holdIntervals();
     const steps: string[] = [];
     const { schedule } = begin(
       { logs: [], orders: [] },
@@ -57,18 +75,21 @@ describe('a schedule', () => {
         },
       },
     );
+    nextInterval();
     await vi.waitFor(() => expect(steps).toEqual(['begun']), { timeout: 5_000 });
     await schedule.stop();
     expect(steps).toEqual(['begun', 'told']);
   });
 
   test('ends what is running where its own signal fires', async () => {
+    holdIntervals();
     const own = new AbortController();
     const errors: unknown[] = [];
     const { client, schedule } = begin(
       { logs: [], onRequest: later },
       { signal: own.signal, onError: (error) => void errors.push(error) },
     );
+    nextInterval();
     await vi.waitFor(() => expect(client.asked).toHaveLength(1), { timeout: 5_000 });
     const abortedAt = performance.now();
     own.abort(new Error('enough'));
@@ -81,14 +102,15 @@ describe('a schedule', () => {
   });
 
   test('is had by one process for an interval, whenever the others have begun', async () => {
+    holdTime();
     const { receiver } = openShop();
     const began: number[] = [];
     const onResult = () => void began.push(performance.now());
     const provided: Provided = { logs: [] };
     const first = begin(provided, { receiver, onResult });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await vi.advanceTimersByTimeAsync(500);
     const second = begin(provided, { receiver, onResult });
-    await new Promise((resolve) => setTimeout(resolve, 2_900));
+    await vi.advanceTimersByTimeAsync(2_900);
     await Promise.all([first.schedule.stop(), second.schedule.stop()]);
     const gaps = began.slice(1).map((at, after) => at - (began[after] ?? 0));
     expect(gaps.length).toBeGreaterThan(0);
@@ -96,6 +118,7 @@ describe('a schedule', () => {
   });
 
   test('does one after the other, however long one takes', async () => {
+    holdTime();
     let running = 0;
     let most = 0;
     const { schedule } = begin(
@@ -109,8 +132,10 @@ describe('a schedule', () => {
         },
       },
     );
-    await new Promise((resolve) => setTimeout(resolve, 3_300));
-    await schedule.stop();
+    await vi.advanceTimersByTimeAsync(3_300);
+    const stopped = schedule.stop();
+    await vi.advanceTimersByTimeAsync(3_000);
+    await stopped;
     expect(most).toBe(1);
   });
 
@@ -144,9 +169,11 @@ describe('a schedule', () => {
   });
 
   test('says nothing where all agree', async () => {
+    holdIntervals();
     const lines = linesOnStderr();
     const provided: Provided = { logs: [], orders: [paid(1)] };
     const { client, schedule } = begin(provided, { delivered: (ids) => ids });
+    nextInterval();
     await vi.waitFor(() => expect(client.asked).toContain('GET /orders'), { timeout: 5_000 });
     await new Promise((resolve) => setTimeout(resolve, 100));
     await schedule.stop();
@@ -154,9 +181,11 @@ describe('a schedule', () => {
   });
 
   test('names ten of many orders', async () => {
+    holdIntervals();
     const lines = linesOnStderr();
     const orders = Array.from({ length: 12 }, (_, at) => paid(at));
     const { schedule } = begin({ logs: [], orders });
+    nextInterval();
     await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
     await schedule.stop();
     expect(lines[0]).toMatch(/do not agree on 12 orders: .*ord_9 \(not_delivered: unlogged\), …\./);
@@ -165,8 +194,10 @@ describe('a schedule', () => {
   });
 
   test('names no option where none is needed', async () => {
+    holdIntervals();
     const lines = linesOnStderr();
     const { schedule } = begin({ logs: [entry(1)], orders: [paid(1)] });
+    nextInterval();
     await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
     await schedule.stop();
     expect(lines[0]).toContain('(not_delivered: refused). recover() brings back what was missed; ');
