@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startExample } from '../support/program.js';
 import { exampleShop, WEBHOOK_SECRET } from './shop.js';
 
@@ -34,9 +32,3 @@ async function isHealthy(origin: string): Promise<void> {
   const response = await fetch(`${origin}/health`);
   expect([response.status, await response.text()]).toEqual([200, 'ok']);
 }
-
-describe('types', () => {
-  test('of the Nest examples, with the decorators that Nest needs', async () => {
-    await promisify(execFile)('node_modules/.bin/tsc', ['-p', 'examples/nest']);
-  });
-});

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { createClient } from 'storefront-webhooks/api';
 import { createSandbox } from 'storefront-webhooks/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checking } from '../document.js';
+import { checking } from '../../../sandbox/document.js';
 
 const run = promisify(execFile);
 const missing = spawnSync('curl', ['--version']).status !== 0 && !process.env.CI;
@@ -60,7 +60,7 @@ const RESOURCES = [
   },
 ] as const;
 
-describe.skipIf(missing)('curl, which has to be installed', () => {
+describe.skipIf(missing)('curl (apt-get install curl)', () => {
   const sandbox = createSandbox();
   const calls = new WeakMap<Request, readonly string[]>();
   let url = '';

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadFixture, shippedFixtures } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
-
-import { compile } from '../support/compile.js';
-import { blocks, PAGES, type Page } from './pages.js';
+import { blocks, PAGES, type Page } from '../../docs/pages.js';
+import { compile } from '../../support/compile.js';
 
 const everything = PAGES.filter(({ isGenerated }) => !isGenerated);
 const ofPage = (path: string, language: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compile } from './support/compile.js';
+import { compile } from '../support/compile.js';
 
 /** What an editor shows at each line, in a program that has a receiver. */
 const mistakes = {

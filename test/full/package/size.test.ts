@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { BUDGETS, bundle } from './bundle.js';
-import { build, removeFolders } from './folder.js';
+import { BUDGETS, bundle } from '../../package/bundle.js';
+import { build, removeFolders } from '../../package/folder.js';
 
 afterAll(removeFolders);
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
-import { entryPoints } from '../tsup.config.js';
+import { entryPoints } from '../../tsup.config.js';
 
 const ENTRIES = Object.entries(entryPoints).map(([subpath, file]) => ({
   subpath,
-  file: join(import.meta.dirname, '..', file),
+  file: join(import.meta.dirname, '../..', file),
 }));
 const program = ts.createProgram(
   ENTRIES.map(({ file }) => file),
@@ -57,7 +57,7 @@ const cell = (text: string) =>
     .trim();
 
 const PUBLIC = ['index', 'goods', 'api', 'recovery', 'sandbox', 'testing'].flatMap((name) =>
-  exportsOf(join(import.meta.dirname, '..', entryPoints[name] ?? '')),
+  exportsOf(join(import.meta.dirname, '../..', entryPoints[name] ?? '')),
 );
 
 function declarationOf(name: string): ts.Declaration {
@@ -210,7 +210,7 @@ ${optionsTable('RecoverOptions')}
 
 ${optionsTable('SandboxOptions')}
 `;
-  await expect(page).toMatchFileSnapshot('../docs/options.md');
+  await expect(page).toMatchFileSnapshot('../../docs/options.md');
 });
 
 test('docs/errors.md has every code, when it comes and what to do, as the doc comments say', async () => {
@@ -248,5 +248,5 @@ In a sandbox, what its customers do rejects with a \`Refusal\`, which has one of
 
 ${codesTable('RefusalCode', 'refusal-')}
 `;
-  await expect(page).toMatchFileSnapshot('../docs/errors.md');
+  await expect(page).toMatchFileSnapshot('../../docs/errors.md');
 });
