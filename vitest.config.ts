@@ -11,12 +11,15 @@ const alias = Object.entries(entryPoints).map(([name, source]) => ({
 
 const shared = {
   globalSetup: 'test/support/build.ts',
+  setupFiles: 'test/support/restore.ts',
   // For a machine that stalls, or does something else beside; no test waits so long for anything.
   testTimeout: 180_000,
   // Some start several servers, beside others that do.
   hookTimeout: 180_000,
   // A file takes what is loaded already: to load the sources anew takes longer than most files do.
   isolate: false,
+  // Tests that run side by side wait for the most part.
+  maxConcurrency: 20,
 };
 
 export default defineConfig({
@@ -25,7 +28,7 @@ export default defineConfig({
     // What the library says on stderr has tests of its own, and would hide what a test says.
     onConsoleLog: (log) => !log.startsWith('storefront-webhooks: '),
     // Most of the time, most of them wait: for a lease to lapse, for a process to start.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: 3 * availableParallelism(),
     projects: [
       {
         resolve: { alias },

@@ -9,13 +9,15 @@ interface Differences {
   readonly paths?: readonly string[];
   /** Asks another route of the application, and expects its answer. */
   readonly elsewhere?: (origin: string) => Promise<void>;
+  /** Whether the last test ends its process. */
+  readonly isEnded?: boolean;
 }
 
 /** What each example does. */
 export function exampleShop(
   name: string,
   open: () => Promise<Started>,
-  { paths = ['/webhooks'], elsewhere = createsProducts }: Differences = {},
+  { paths = ['/webhooks'], elsewhere = createsProducts, isEnded = false }: Differences = {},
 ): void {
   describe(name, () => {
     let shop: Started;
@@ -48,6 +50,14 @@ export function exampleShop(
     }
 
     test('its other routes go on as before', () => elsewhere(shop.origin));
+
+    if (!isEnded) return;
+    test('it ends at a SIGTERM, though a connection is still open', async () => {
+      // Which fetch keeps open.
+      await (await fetch(`${shop.origin}${paths[0]}`)).text();
+      shop.terminate();
+      expect(await shop.ended).toBe(0);
+    });
   });
 }
 
