@@ -4,6 +4,7 @@ import { type StoreSuite, testStore } from 'storefront-webhooks/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { describeGoods } from '../goods/on-store.js';
 import { describeSkipOlder } from '../receiver/skip-older-on-store.js';
+import { runs } from '../support/runs.js';
 import { answersOf, histories } from './histories.js';
 import { LONG_AGO_MS, ModelStore } from './model.js';
 
@@ -39,7 +40,7 @@ export function describeStore(
           const model = new ModelStore(tested.durable);
           expect(await answersOf(tested, history)).toEqual(await answersOf(model, history));
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
   });

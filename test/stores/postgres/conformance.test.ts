@@ -1,8 +1,9 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import postgres from 'postgres';
 import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { openPglite } from '../../support/pglite.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { describeStore } from '../suite.js';
 import { AGE, EMPTY, STARTING_MS } from './claiming.js';
@@ -48,7 +49,7 @@ describe('PGlite', () => {
   let database: PGlite;
 
   beforeAll(async () => {
-    database = await PGlite.create();
+    database = await openPglite();
     await database.exec(postgresSchema());
   }, STARTING_MS);
 

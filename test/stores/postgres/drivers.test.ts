@@ -1,8 +1,8 @@
-import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import postgres from 'postgres';
 import { postgresLedger, postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPglite } from '../../support/pglite.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { acquire, KEEP_MS, LONG_AGO_MS, newDelivery, STARTING_MS } from './claiming.js';
 
@@ -114,7 +114,7 @@ withPostgres('a client of PostgreSQL', () => {
 
 describe('a client', () => {
   test('may be a PGlite or a transaction of one', async () => {
-    const database = await PGlite.create();
+    const database = await openPglite();
     await use(postgresStore(database));
     await database.transaction((tx) => use(postgresStore(tx)));
     await database.close();

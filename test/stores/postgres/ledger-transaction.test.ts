@@ -1,4 +1,3 @@
-import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import postgres from 'postgres';
 import {
@@ -8,6 +7,7 @@ import {
   type TransactionSource,
 } from 'storefront-webhooks/postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPglite } from '../../support/pglite.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { newKey, STARTING_MS } from './claiming.js';
 
@@ -188,7 +188,7 @@ withPostgres('a transaction of the ledger', () => {
 
 describe('a transaction of the ledger in PGlite', () => {
   test('does an effect once', async () => {
-    const database = await PGlite.create();
+    const database = await openPglite();
     await database.exec(`${SOLD}; INSERT INTO sold DEFAULT VALUES`);
     await describeDriver({
       source: database,
