@@ -56,6 +56,8 @@ export function addRecord(program: Command, session: Session): void {
 async function run(address: string, flags: Flags, session: Session): Promise<void> {
   const { host, printer } = session;
   const target = readTarget(address, flags);
+  // From the beginning: it may be asked to end as soon as it has printed where it is.
+  const interrupted = host.interrupted();
   const secrets = readSecretsIfAny(flags, session);
   if (flags.asIs) {
     printer.note(
@@ -76,7 +78,7 @@ async function run(address: string, flags: Flags, session: Session): Promise<voi
   printer.note(
     `Send to ${origin}${target.pathname}: it is passed on to ${target.origin}, and saved in ${flags.out}. Ctrl+C ends it.`,
   );
-  await host.interrupted();
+  await interrupted;
   // The next note takes the terminal's own ^C away.
   printer.progress('');
   await close(server);

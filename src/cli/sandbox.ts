@@ -62,6 +62,8 @@ export function addSandbox(program: Command, session: Session): void {
 }
 
 async function run(flags: Flags, { host, printer }: Session): Promise<void> {
+  // From the beginning: it may be asked to end as soon as it has printed where it is.
+  const interrupted = host.interrupted();
   if (flags.webhookSecret !== undefined) {
     printer.note(
       'The secret stands on the command line, where other users of this machine see it.',
@@ -97,7 +99,7 @@ async function run(flags: Flags, { host, printer }: Session): Promise<void> {
       `  curl -H 'Authorization: Bearer ${account.key}' ${addresses.api}`,
     ],
   );
-  await host.interrupted();
+  await interrupted;
   await close();
 }
 

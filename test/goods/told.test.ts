@@ -1,10 +1,23 @@
-import { memoryStore } from 'storefront-webhooks';
-import { createGoods, type GoodsOptions, type MakeGoods } from 'storefront-webhooks/goods';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { memoryStore as MemoryStore } from 'storefront-webhooks';
+import type {
+  createGoods as CreateGoods,
+  GoodsOptions,
+  MakeGoods,
+} from 'storefront-webhooks/goods';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { version } from '../../package.json' with { type: 'json' };
 import { call, ORDER, SECRET } from './calls.js';
 
+let memoryStore: typeof MemoryStore;
+let createGoods: typeof CreateGoods;
 let lines: string[] = [];
+
+// Some of it is told once per process: by modules that another file has loaded, it may have been told.
+beforeAll(async () => {
+  vi.resetModules();
+  ({ memoryStore } = await import('storefront-webhooks'));
+  ({ createGoods } = await import('storefront-webhooks/goods'));
+});
 
 beforeEach(() => {
   lines = [];

@@ -20,8 +20,10 @@ interface Document {
 const served = new Map<string, { document: Document; validators: Validators }>();
 
 function open(text: string) {
+  const known = served.get(text);
+  if (known) return known;
   const document: Document = JSON.parse(text);
-  const opened = served.get(text) ?? { document, validators: openValidators(document) };
+  const opened = { document, validators: openValidators(document) };
   served.set(text, opened);
   return opened;
 }

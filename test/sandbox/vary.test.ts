@@ -6,12 +6,29 @@ import { createSandbox, type SandboxAccount } from 'storefront-webhooks/sandbox'
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { chooseUnknowns, UNKNOWNS } from '../../src/sandbox/unknowns.js';
 import { listen } from '../adapters/apps/inside/listen.js';
+import { runs } from '../support/runs.js';
 import { checking } from './document.js';
 import { OLDER_TUNER, TUNER } from './seller.js';
 
 const KEY = 'sk_test_vary';
 const SECRET = 'whsec_vary';
 const SEEDS = Array.from({ length: 100 }, (_, seed) => seed);
+
+/** Asks often: what is waited for takes milliseconds. */
+const PATIENCE = { timeout: 10_000, interval: 5 };
+
+const seen = new Set<string>();
+/** The first seeds, and of the others those that pick a choice which none before them has picked. */
+const TRIED = SEEDS.filter((seed, at) => {
+  const picked = choicesOf(seed);
+  const isNew = picked.some((choice) => !seen.has(choice));
+  for (const choice of picked) seen.add(choice);
+  return isNew || at < runs(SEEDS.length);
+});
+
+function choicesOf(seed: number): string[] {
+  return Object.entries(chooseUnknowns({}, seed)).map(([place, choice]) => `${place}: ${choice}`);
+}
 
 /** What the seller's server has delivered, by the order; it fails at the first webhook of each order. */
 async function openShop() {
@@ -56,7 +73,7 @@ async function integrate(seed: number, url: string) {
     await vi.waitFor(async () => {
       const logs = (await client.webhookLogs.list()).items;
       expect(logs.map(({ response_code }) => response_code)).toEqual(logs.map(() => 200));
-    });
+    }, PATIENCE);
     expect((await client.products.get(product.id)).stock).toBe(2);
     await client.products.delete(product.id);
     return id;
@@ -73,20 +90,19 @@ async function buy(account: SandboxAccount, product_id: string, gateway: string)
   return order;
 }
 
-test('what rests on nothing that is not shown works whatever is legal: a hundred seeds', async () => {
+test('what rests on nothing that is not shown works whatever is legal, by any seed', async () => {
   const { url, delivered } = await openShop();
   const sold: string[] = [];
-  for (const seed of SEEDS) {
+  for (const seed of TRIED) {
     sold.push(await integrate(seed, url).catch((error) => expect.fail(`seed ${seed}: ${error}`)));
   }
   expect(delivered).toEqual(sold);
 });
 
-test('the seeds pick every choice of every place', () => {
-  const picked = SEEDS.map((seed) => Object.entries(chooseUnknowns({}, seed)));
-  const seen = new Set(picked.flat().map(([place, choice]) => `${place}: ${choice}`));
+test('the seeds that are tried pick every choice of every place', () => {
+  const picked = new Set(TRIED.flatMap(choicesOf));
   const legal = Object.entries(UNKNOWNS).flatMap(([place, { choices }]) =>
     Object.keys(choices).map((choice) => `${place}: ${choice}`),
   );
-  expect([...seen].sort()).toEqual(legal.sort());
+  expect([...picked].sort()).toEqual(legal.sort());
 });

@@ -163,6 +163,8 @@ describe('the timeout', () => {
       expect(String(await replayed)).toContain('within 10000 ms');
     } finally {
       vi.useRealTimers();
+      // What was loaded with the clock faked reads the wrong time: no file after this one may be given it.
+      vi.resetModules();
     }
   });
 

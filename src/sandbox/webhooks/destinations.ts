@@ -1,4 +1,4 @@
-import { type LookupAddress, lookup } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { isLoopback } from '../../address.js';
 
@@ -42,13 +42,25 @@ const THIS_MACHINE: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ];
 
+/** Finds all addresses of a name, as `lookup` of `node:dns` does. */
+export type LookupAll = (
+  host: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+) => void;
+
 /** Where webhooks may be sent to: HTTPS on the internet, and anything on this machine. */
 export class Destinations {
   readonly #allowed: ReadonlySet<string>;
+  readonly #ask: LookupAll;
 
-  /** @param allowHosts - As they are in a URL, without a port: allowed whatever their address, and plain HTTP. */
-  constructor(allowHosts: readonly string[] = []) {
+  /**
+   * @param allowHosts - As they are in a URL, without a port: allowed whatever their address, and plain HTTP.
+   * @param ask - Says where a name leads. Default: the system.
+   */
+  constructor(allowHosts: readonly string[] = [], ask: LookupAll = lookup) {
     this.#allowed = new Set(allowHosts.map((host) => host.toLowerCase()));
+    this.#ask = ask;
   }
 
   /** Whether a URL is HTTPS, or plain HTTP to where that is allowed. */
@@ -98,7 +110,7 @@ export class Destinations {
     };
     // Nobody is asked for the names of this machine, which could lead elsewhere.
     if (isLoopback(new URL(`http://${host}`))) return give(THIS_MACHINE);
-    lookup(host, { ...options, all: true }, (error, found) => {
+    this.#ask(host, { ...options, all: true }, (error, found) => {
       if (error) return done(error, '');
       const refused = this.#allowed.has(host) ? undefined : findPrivate(host, found);
       if (refused) return done(refused, '');

@@ -9,7 +9,7 @@ import type { Account } from '../state/account.js';
 import type { KeptWebhookLog } from '../state/kinds.js';
 import type { Market } from '../trade/market.js';
 import { attempt, type Result } from './attempt.js';
-import type { Destinations } from './destinations.js';
+import type { Destinations, LookupAll } from './destinations.js';
 import { Lanes } from './lanes.js';
 import { dropLog, isOpen, isPending, whyUnwanted } from './logs.js';
 import { toMessage } from './message.js';
@@ -42,6 +42,8 @@ export interface WebhookSettings {
    * `host.docker.internal`. Default: none beside this machine.
    */
   readonly allowHosts?: readonly string[] | undefined;
+  /** Says where the name of a host leads. Default: the system does. */
+  readonly lookup?: LookupAll | undefined;
   /** The longest an attempt may take, in milliseconds outside. Default 10 s. */
   readonly timeout?: number | undefined;
   /** What goes wrong in all accounts, beside what goes wrong in this one. Default: nothing. */

@@ -43,7 +43,7 @@ export function openWebhooks(
       },
     },
   };
-  const destinations = new Destinations(settings.allowHosts);
+  const destinations = new Destinations(settings.allowHosts, settings.lookup);
   const sending = new Sending(market, destinations, settings);
   sending.resume();
   return { market, close: () => sending.close() };

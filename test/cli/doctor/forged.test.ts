@@ -62,12 +62,12 @@ const nothingIsNamed = (mostHashed?: number) =>
     return diagnose({ body, signature }, keys, effort).result === 'unexplained';
   });
 
-test('nothing is named on 10,000 forged bodies', { timeout: 300_000 }, () => {
+test(`nothing is named on ${runs(10_000)} forged bodies`, { timeout: 300_000 }, () => {
   // Hashed is a part of what a command hashes: what is likely comes first.
   fc.assert(nothingIsNamed(200_000), { numRuns: runs(10_000) });
 });
 
-test('nothing is named on 50 forged bodies that are looked into fully', {
+test(`nothing is named on ${runs(50)} forged bodies that are looked into fully`, {
   timeout: 300_000,
 }, () => {
   fc.assert(nothingIsNamed(), { numRuns: runs(50) });

@@ -1,6 +1,14 @@
-import { describe, expect, test } from 'vitest';
-import { openSeller, PRODUCT_FORM } from '../seller.js';
+import { createSandbox } from 'storefront-webhooks/sandbox';
+import { afterAll, describe, expect, test } from 'vitest';
+import { PRODUCT_FORM, sell } from '../seller.js';
 import { ENDPOINTS } from './endpoints.js';
+
+const sandbox = createSandbox();
+afterAll(() => sandbox.close());
+let accounts = 0;
+
+/** A seller with an account of a test's own. */
+const openSeller = () => sell(sandbox, 'newer', `sk_test_errors_${++accounts}`);
 
 describe.each(ENDPOINTS)('%s %s', (method, path, operation) => {
   test.each([429, 500, 503] as const)(
@@ -79,7 +87,6 @@ test.each(['/api/v2', '/api/v2/coupons', '/api/v1/orders', '/api/v2/orders/1/2']
 );
 
 test('[spec: Errors] errors appear only with HTTP status 400 to 503', async () => {
-  const { sandbox } = await openSeller();
   const served = await sandbox.fetch('http://localhost/openapi.json');
   const document = JSON.parse(await served.text());
   const operations = Object.values(Object(document.paths)).flatMap((methods) =>

@@ -1,21 +1,14 @@
-import { type LookupAddress, lookup } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Destinations } from '../../../src/sandbox/webhooks/destinations.js';
+import { Destinations, type LookupAll } from '../../../src/sandbox/webhooks/destinations.js';
 import { type Listener, startListener } from './listener.js';
 import { openShop } from './shop.js';
 
 // Whoever owns a name says where it leads, and may say something else the next time.
-vi.mock('node:dns', async (original) => ({
-  ...(await original<typeof import('node:dns')>()),
-  lookup: vi.fn(),
-}));
-
-const looked = vi.mocked(lookup as (host: string, options: object, done: Found) => void);
-type Found = (error: Error | null, found: LookupAddress[]) => void;
+const lookup = vi.fn<LookupAll>();
 
 function leadsTo(...addresses: string[]) {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-  looked.mockImplementation((_host, _options, done) => done(null, found));
+  lookup.mockImplementation((_host, _options, done) => done(null, found));
 }
 
 let listener: Listener;
@@ -23,13 +16,13 @@ beforeEach(async () => {
   listener = await startListener();
 });
 afterEach(async () => {
-  looked.mockReset();
+  lookup.mockReset();
   await listener.close();
 });
 
 /** What becomes of a webhook to a URL, of a sandbox that allows some hosts. */
 async function logOf(url: string, { allowHosts = [] as string[] } = {}) {
-  const shop = openShop({ allowHosts });
+  const shop = openShop({ allowHosts, lookup });
   shop.subscribe(url);
   shop.order();
   await shop.idle();
@@ -95,7 +88,7 @@ const PUBLIC = [
 /** By the lookup of a destination, as `node:net` asks for it. */
 function find(host: string, { all = true, allowHosts = [] as string[] } = {}) {
   return new Promise((resolve, reject) => {
-    new Destinations(allowHosts).lookup(host, { all }, (error, found) =>
+    new Destinations(allowHosts, lookup).lookup(host, { all }, (error, found) =>
       error ? reject(error) : resolve(found),
     );
   });
@@ -158,13 +151,13 @@ describe('an address of the internet is taken', () => {
 });
 
 test('what is connected to is what was checked: a name is asked for once in each attempt', async () => {
-  looked.mockImplementationOnce((_host, _options, done) => {
+  lookup.mockImplementationOnce((_host, _options, done) => {
     leadsTo('::1');
     done(null, [{ address: '127.0.0.1', family: 4 }]);
   });
   const url = `http://rebound.example:${listener.port}/`;
   expect((await logOf(url, { allowHosts: ['rebound.example'] }))?.response_code).toBe(200);
-  expect(looked).toHaveBeenCalledTimes(1);
+  expect(lookup).toHaveBeenCalledTimes(1);
 });
 
 describe('[spec: Events] webhooks are sent to HTTPS URLs', () => {
@@ -177,7 +170,7 @@ describe('[spec: Events] webhooks are sent to HTTPS URLs', () => {
     ['/webhooks', 'it is no URL'],
   ])('%s is refused', async (url, reason) => {
     expect((await logOf(url))?.response).toBe(`Not sent: ${reason}.`);
-    expect(looked).not.toHaveBeenCalled();
+    expect(lookup).not.toHaveBeenCalled();
   });
 
   test.each(['localhost', 'LOCALHOST', 'localhost.', 'shop.localhost', '127.0.0.1', '127.1'])(
@@ -185,7 +178,7 @@ describe('[spec: Events] webhooks are sent to HTTPS URLs', () => {
     async (host) => {
       const log = await logOf(`http://${host}:${listener.port}/webhooks`);
       expect(log?.response_code).toBe(200);
-      expect(looked).not.toHaveBeenCalled();
+      expect(lookup).not.toHaveBeenCalled();
     },
   );
 
@@ -223,7 +216,7 @@ describe('a host that is allowed', () => {
 });
 
 test('a name that leads nowhere is no answer, which is tried again', async () => {
-  looked.mockImplementation((_host, _options, done) =>
+  lookup.mockImplementation((_host, _options, done) =>
     done(new Error('getaddrinfo ENOTFOUND shop.example'), []),
   );
   expect(await logOf('https://shop.example/')).toMatchObject({

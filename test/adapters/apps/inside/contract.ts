@@ -46,8 +46,15 @@ export interface Application {
   readonly buffers?: boolean;
 }
 
-/** @param write - Takes a line about whatever the sender cannot see in an answer. */
-export function makeContract(write: (line: string) => void, secret = SECRET): Contract {
+/**
+ * @param write - Takes a line about whatever the sender cannot see in an answer.
+ * @param bodyTimeout - For how long `/down` waits for a body.
+ */
+export function makeContract(
+  write: (line: string) => void,
+  secret = SECRET,
+  bodyTimeout = 1_000,
+): Contract {
   write(`on ${nameOfRuntime()}`);
   const held = RFC_4231.filter(([, key, data, mac]) => verifySignature(data, mac, key));
   write(`${held.length} of ${RFC_4231.length} vectors hold`);
@@ -63,7 +70,7 @@ export function makeContract(write: (line: string) => void, secret = SECRET): Co
     down: createReceiver({
       secret,
       store: storeThatIsDown(),
-      bodyTimeout: 1_000,
+      bodyTimeout,
       hooks,
     }).on('*', () => {}),
     goods: makeGoods(secret),
