@@ -16,10 +16,6 @@ const shared = {
   testTimeout: 180_000,
   // Some start several servers, beside others that do.
   hookTimeout: 180_000,
-  // A file takes what is loaded already: to load the sources anew takes longer than most files do.
-  isolate: false,
-  // Tests that run side by side wait for the most part.
-  maxConcurrency: 20,
 };
 
 export default defineConfig({
@@ -36,8 +32,15 @@ export default defineConfig({
           ...shared,
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/full/**'],
+          exclude: ['test/full/**', 'test/adapters/**'],
+          // A file takes what is loaded already: to load the sources anew takes longer than most files do.
+          isolate: false,
         },
+      },
+      {
+        // Frameworks replace globals, such as Request: each file has a process of its own.
+        resolve: { alias },
+        test: { ...shared, name: 'adapters', include: ['test/adapters/**/*.test.ts'] },
       },
       {
         resolve: { alias },

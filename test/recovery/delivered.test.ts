@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import pg from 'pg';
 import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
 import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 import {
@@ -15,7 +14,7 @@ import { sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
 import { deliver, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
-import { startPostgres, withPostgres } from '../support/postgres.js';
+import { openPglite } from '../support/pglite.js';
 import {
   ago,
   type Entry,
@@ -44,11 +43,9 @@ function openSqlite() {
 }
 
 async function openPostgres() {
-  const server = await startPostgres();
-  ends.push(() => server.remove());
-  const pool = new pg.Pool({ connectionString: server.url });
-  ends.push(() => pool.end());
-  return pool;
+  const database = await openPglite();
+  ends.push(() => database.close());
+  return database;
 }
 
 const hooks = { onRejected() {}, onError() {} };
@@ -80,7 +77,7 @@ async function answered(receiver: Parameters<typeof deliver>[0], one: Entry): Pr
 
 function stores(define: (openStore: () => Promise<IdempotencyStore>) => void) {
   describe('on SQLite', () => define(async () => sqliteStore(openSqlite())));
-  withPostgres('on PostgreSQL', () => define(async () => postgresStore(await openPostgres())));
+  describe('on PostgreSQL', () => define(async () => postgresStore(await openPostgres())));
 }
 
 describe('reconcile asks the store', () => {
@@ -239,7 +236,7 @@ describe('reconcile asks the ledger', () => {
     expect(await findings(provided, receiver, { ledger })).toEqual(['ord_2 not_delivered']);
   });
 
-  withPostgres('in PostgreSQL', () => {
+  describe('in PostgreSQL', () => {
     test.each(named)('%s, and believes it more than the log', async (_, options) => {
       const pool = await openPostgres();
       const ledger = postgresLedger(pool);

@@ -1,6 +1,7 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { openPglite } from '../../support/pglite.js';
 import { describeStore } from '../suite.js';
 import { AGE, EMPTY, STARTING_MS } from './claiming.js';
 
@@ -8,7 +9,7 @@ describe('PGlite', () => {
   let database: PGlite;
 
   beforeAll(async () => {
-    database = await PGlite.create();
+    database = await openPglite();
     await database.exec(postgresSchema());
   }, STARTING_MS);
 

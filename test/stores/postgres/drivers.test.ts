@@ -1,6 +1,6 @@
-import { PGlite } from '@electric-sql/pglite';
 import { postgresLedger, postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
 import { describe, expect, test } from 'vitest';
+import { openPglite } from '../../support/pglite.js';
 import { acquire, KEEP_MS, LONG_AGO_MS, newDelivery } from './claiming.js';
 
 /** All that is read back from rows. */
@@ -37,7 +37,7 @@ async function use(store: ReturnType<typeof postgresStore>) {
 
 describe('a client', () => {
   test('may be a PGlite or a transaction of one', async () => {
-    const database = await PGlite.create();
+    const database = await openPglite();
     await use(postgresStore(database));
     await database.transaction((tx) => use(postgresStore(tx)));
     await database.close();

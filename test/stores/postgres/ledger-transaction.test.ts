@@ -1,10 +1,10 @@
-import { PGlite } from '@electric-sql/pglite';
 import {
   type PostgresClient,
   postgresLedger,
   type TransactionSource,
 } from 'storefront-webhooks/postgres';
 import { describe, expect, test } from 'vitest';
+import { openPglite } from '../../support/pglite.js';
 import { newKey } from './claiming.js';
 
 const SOLD = 'CREATE TABLE sold (amount integer NOT NULL CHECK (amount < 10) DEFAULT 0)';
@@ -70,7 +70,7 @@ async function describeDriver<Tx extends PostgresClient>(driver: Driver<Tx>): Pr
 
 describe('a transaction of the ledger in PGlite', () => {
   test('does an effect once', async () => {
-    const database = await PGlite.create();
+    const database = await openPglite();
     await database.exec(`${SOLD}; INSERT INTO sold DEFAULT VALUES`);
     await describeDriver({
       source: database,

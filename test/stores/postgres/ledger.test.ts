@@ -1,6 +1,6 @@
-import { PGlite } from '@electric-sql/pglite';
 import { type PostgresClient, postgresLedger } from 'storefront-webhooks/postgres';
 import { expect, test } from 'vitest';
+import { openPglite } from '../../support/pglite.js';
 import { newKey } from './claiming.js';
 
 const UNDO = new Error('undo');
@@ -30,7 +30,7 @@ async function describeTransactions(
 }
 
 test('the ledger in PGlite refuses what is outside of a transaction, however it is wrapped', async () => {
-  const database = await PGlite.create();
+  const database = await openPglite();
   const ledger = postgresLedger(database);
   const wrapped: PostgresClient = { query: (text, values) => database.query(text, values) };
   const effect = { key: newKey(), handler: 'ship' };
@@ -42,7 +42,7 @@ test('the ledger in PGlite refuses what is outside of a transaction, however it 
 });
 
 test('the ledger in PGlite enters an effect once', async () => {
-  const database = await PGlite.create();
+  const database = await openPglite();
   const ledger = postgresLedger(database);
   await describeTransactions(ledger, (run) => database.transaction(run));
   await database.close();

@@ -10,11 +10,11 @@ import { type RecoverOptions, recover } from 'storefront-webhooks/recovery';
 import { redisStore } from 'storefront-webhooks/redis';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
-import { drawDrill } from '../../src/cli/drill/page.js';
-import { playDrill } from '../../src/cli/drill/story.js';
-import { withWorker } from '../stores/workerd/served.js';
-import { startPostgres, withPostgres } from '../support/postgres.js';
-import { startRedis, withRedis } from '../support/redis.js';
+import { drawDrill } from '../../../src/cli/drill/page.js';
+import { playDrill } from '../../../src/cli/drill/story.js';
+import { withWorker } from '../../stores/workerd/served.js';
+import { startPostgres, withPostgres } from '../../support/postgres.js';
+import { startRedis, withRedis } from '../../support/redis.js';
 
 const timeout = 300_000;
 const ends: (() => unknown)[] = [];

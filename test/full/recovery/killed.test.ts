@@ -11,10 +11,10 @@ import { createClient } from 'storefront-webhooks/api';
 import { reconcile, recover } from 'storefront-webhooks/recovery';
 import { createSandbox } from 'storefront-webhooks/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { seeded } from '../../src/sandbox/random.js';
-import { startPostgres, withPostgres } from '../support/postgres.js';
-import { startRedis, withRedis } from '../support/redis.js';
-import { openMortalShop } from './mortal-shop.js';
+import { seeded } from '../../../src/sandbox/random.js';
+import { openMortalShop } from '../../recovery/mortal-shop.js';
+import { startPostgres, withPostgres } from '../../support/postgres.js';
+import { startRedis, withRedis } from '../../support/redis.js';
 
 const ORDERS = 20;
 const HANDLER_MS = 60;
