@@ -1,0 +1,96 @@
+import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Idempotency } from '../../src/process/idempotency.js';
+import { Lease, type Work } from '../../src/process/lease.js';
+import { forward } from '../../src/stores/forward.js';
+
+const timing = { leaseMs: 100, renewMs: 30, timeoutMs: 1_000, waitMs: 0 };
+const claim = { fence: 7, attempt: 1, steps: {} };
+const subject = {
+  key: 'a'.repeat(64),
+  scope: '',
+  id: 'whl_1',
+  event: 'order:paid',
+  receivedAt: 0,
+  body: undefined,
+};
+const FAILED: Work = { state: 'failed', error: 'it threw', ran: [] };
+const DONE: Work = { state: 'done', ran: ['deliver'] };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const storeWith = (changes: Partial<IdempotencyStore>) => forward(memoryStore(), changes);
+
+describe('a lease', () => {
+  test('lasts from when its renewal was asked for, and not from when that was answered', async () => {
+    const renew = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return true;
+    };
+    const lease = new Lease(storeWith({ renew }), subject.key, claim, timing);
+    await vi.advanceTimersByTimeAsync(30 + 60);
+    expect(lease.leftMs).toBe(30 + timing.leaseMs - (30 + 60));
+    lease.stop();
+  });
+
+  test('that another process has taken over is not settled once a step is refused', async () => {
+    let isDown = true;
+    const fail = vi.fn(async () => 'retry' as const);
+    const completeStep = async () => {
+      if (isDown) throw new Error('the store restarts');
+      return false;
+    };
+    const lease = new Lease(storeWith({ completeStep, fail }), subject.key, claim, timing);
+    const noted = lease.completeStep('one', null);
+    await vi.runAllTimersAsync();
+    await noted.catch(() => {});
+    isDown = false;
+    const settled = await lease.settle(FAILED, { keepMs: 60_000, permanent: false });
+    expect([settled, fail.mock.calls.length]).toEqual([{ state: 'lost', ran: [] }, 0]);
+    lease.stop();
+  });
+});
+
+describe('the end of work', () => {
+  test('that failed after its time limit lets the lease lapse, and is no failure of its own', async () => {
+    const fail = vi.fn(async () => 'retry' as const);
+    const renewedFor: number[] = [];
+    const base = memoryStore();
+    const renew: IdempotencyStore['renew'] = async (key, fence, leaseMs) => {
+      renewedFor.push(leaseMs);
+      return base.renew(key, fence, leaseMs);
+    };
+    const process = new Idempotency(forward(base, { fail, renew }), timing, () => {});
+    const work = () =>
+      new Promise<Work>((resolve) => setTimeout(() => resolve(FAILED), timing.timeoutMs + 500));
+    const ended = process.doOnce(subject, { keepMs: 60_000, onError() {} }, work);
+    await vi.advanceTimersByTimeAsync(timing.timeoutMs + 600);
+    expect(await ended).toMatchObject({ outcome: 'failed' });
+    expect([fail.mock.calls.length, renewedFor.at(-1)]).toEqual([0, 0]);
+    await process.close(0);
+  });
+
+  test('whose record the store has given to another process is reported', async () => {
+    const errors: unknown[] = [];
+    let asked = 0;
+    const complete = async () => {
+      asked += 1;
+      if (asked <= 6) throw new Error('the store restarts');
+      return false;
+    };
+    // The lease is long: it has not lapsed, so its end is not what is reported.
+    const long = { ...timing, leaseMs: 600_000, renewMs: 200_000 };
+    const process = new Idempotency(storeWith({ complete }), long, (error) => errors.push(error));
+    const ended = process.doOnce(subject, { keepMs: 60_000, onError() {} }, async () => DONE);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await ended).toMatchObject({ outcome: 'handled' });
+    expect(asked).toBeGreaterThan(6);
+    expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]);
+    await process.close(0);
+  });
+});
