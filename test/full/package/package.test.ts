@@ -66,7 +66,7 @@ describe('where no framework is installed', { timeout }, () => {
       ];
       surface.push(`${subpath}\n${lines.map((line) => `  ${line}\n`).join('')}`);
     }
-    await expect(surface.join('\n')).toMatchFileSnapshot('surface.txt');
+    await expect(surface.join('\n')).toMatchFileSnapshot('../../package/surface.txt');
   });
 
   test.each(['deliver.mjs', 'deliver.cjs'])('%s handles what is genuine only', async (file) => {

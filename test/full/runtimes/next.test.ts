@@ -72,7 +72,7 @@ async function writeApplication(folder: string): Promise<void> {
         `app/${base}/${name}/route.ts`,
         `
 import { toNext } from 'storefront-webhooks/next';
-import { makeContract } from '../../../../contract.mjs';
+import { makeContract } from '../../../contract.mjs';
 export const runtime = '${runtime}';
 ${MAKE}
 const webhooks = toNext(() => ${source});
@@ -85,7 +85,7 @@ export { handler as GET, handler as HEAD, handler as POST, handler as PUT, handl
       `pages/api/${name}.ts`,
       `
 import { toNextPages } from 'storefront-webhooks/next-pages';
-import { makeContract } from '../../../contract.mjs';
+import { makeContract } from '../../contract.mjs';
 ${name === 'parsed' ? '' : 'export const config = { api: { bodyParser: false } };'}
 ${MAKE}
 export default toNextPages(() => ${source});
