@@ -32,6 +32,8 @@ interface Flags extends SecretFlags {
 }
 
 const LIMIT_MS = 60_000;
+/** Longer than any server should wait for a body. */
+const ENDLESS_MS = 15_000;
 
 /** `check`: all that can happen to an endpoint, and what comes of it. */
 export function addCheck(program: Command, session: Session): void {
@@ -86,6 +88,7 @@ async function run(url: URL, flags: Flags, session: Session): Promise<boolean> {
       headerPrefix: flags.headerPrefix,
       orders,
       timeoutMs: flags.timeout,
+      endlessMs: ENDLESS_MS,
       restart: flags.restart === undefined ? undefined : createRestart(flags.restart, url),
     },
     observer,

@@ -42,12 +42,6 @@ function openSqlite() {
   return database;
 }
 
-async function openPostgres() {
-  const database = await openPglite();
-  ends.push(() => database.close());
-  return database;
-}
-
 const hooks = { onRejected() {}, onError() {} };
 const fast = { url: URL, now: NOW, perSecond: Number.POSITIVE_INFINITY };
 const perOrder = { name: 'deliver', oncePer: ({ id }: { id: string }) => id };
@@ -77,7 +71,7 @@ async function answered(receiver: Parameters<typeof deliver>[0], one: Entry): Pr
 
 function stores(define: (openStore: () => Promise<IdempotencyStore>) => void) {
   describe('on SQLite', () => define(async () => sqliteStore(openSqlite())));
-  describe('on PostgreSQL', () => define(async () => postgresStore(await openPostgres())));
+  describe('on PostgreSQL', () => define(async () => postgresStore(await openPglite())));
 }
 
 describe('reconcile asks the store', () => {
@@ -238,7 +232,7 @@ describe('reconcile asks the ledger', () => {
 
   describe('in PostgreSQL', () => {
     test.each(named)('%s, and believes it more than the log', async (_, options) => {
-      const pool = await openPostgres();
+      const pool = await openPglite();
       const ledger = postgresLedger(pool);
       const enter = (event: { key: string; handler: string }) =>
         ledger.transaction(pool, event, async () => {});

@@ -12,8 +12,21 @@ const { version } = JSON.parse(
 );
 const EMPTY = join(FOLDER, `pglite-${version}.tar`);
 
-/** An empty database of its own. To make one takes seconds, so the first is kept on the disk, and the others copy it. */
+let started: Promise<PGlite> | undefined;
+
+/**
+ * An empty database, for one test or for the tests of one file. Files that share a worker share it, one after the
+ * other: nobody closes it.
+ */
 export async function openPglite(): Promise<PGlite> {
+  started ??= start();
+  const database = await started;
+  await database.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  return database;
+}
+
+/** To make a database takes seconds, so the first is kept on the disk, and the others copy it. */
+async function start(): Promise<PGlite> {
   const kept = await readFile(EMPTY).catch(() => undefined);
   if (kept) return PGlite.create({ loadDataDir: new Blob([kept]) });
   const made = await PGlite.create();

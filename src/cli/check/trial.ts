@@ -14,6 +14,8 @@ export interface Setting {
   readonly orders: Orders;
   /** How long an answer may take. */
   readonly timeoutMs: number;
+  /** How long a body that never ends is held open. */
+  readonly endlessMs: number;
   /** Fires when the time of the run is over. */
   readonly signal: AbortSignal;
   /** Restarts the endpoint; nothing without `--restart`. */

@@ -50,7 +50,14 @@ test('what is sent at once is whole at no server before all but its last byte ha
   const trial = new Trial(
     { name: 'at-once', title: '', goods: ONCE, run: async () => {} },
     {
-      ...{ url, secret: 'a secret', headerPrefix: 'X-Service-', timeoutMs: 30_000, took: [] },
+      ...{
+        url,
+        secret: 'a secret',
+        headerPrefix: 'X-Service-',
+        timeoutMs: 30_000,
+        endlessMs: 3000,
+        took: [],
+      },
       orders: createOrders(loadFixture('order:paid')),
       signal: AbortSignal.timeout(30_000),
       restart: undefined,

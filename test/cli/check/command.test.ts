@@ -187,6 +187,7 @@ describe('a run', () => {
         headerPrefix: 'X-Service-',
         orders: createOrders(loadFixture('order:paid')),
         timeoutMs: 10_000,
+        endlessMs: 3000,
         restart: undefined,
       },
       observer: undefined,

@@ -89,7 +89,7 @@ export async function serveEndpoint(make: (kept: Kept) => Handler): Promise<Runn
 /** As the README mounts it. */
 export function ours({ store, hand }: Kept): Handler {
   const hooks = { onRejected: () => {}, onError: () => {}, onOutcome: () => {} };
-  const receiver = createReceiver({ secret: SECRET, store, hooks }).on(
+  const receiver = createReceiver({ secret: SECRET, store, hooks, bodyTimeout: 4000 }).on(
     ['order:paid', 'order:updated'],
     ({ payload: order }) => hand(order.id),
     { name: 'deliver', when: isPaid, oncePer: (order) => order.id },

@@ -18,6 +18,7 @@ function runOf(
       headerPrefix: 'X-Service-',
       orders: createOrders(loadFixture('order:paid')),
       timeoutMs: 10_000,
+      endlessMs: 5500,
       restart: () => endpoint.restart(),
     },
     observer: {

@@ -26,7 +26,7 @@ export function describeDurableObjects(worker: () => Served) {
 
     test('are listed in the order of the keys, through all of them, a page at a time', async () => {
       const store = await open(16);
-      const deliveries = Array.from({ length: 60 }, newDelivery);
+      const deliveries = [inFirst(), ...Array.from({ length: 59 }, newDelivery)];
       await Promise.all(deliveries.map((delivery) => bury(store, delivery)));
       const keys = deliveries.map(({ key }) => key).sort();
       const listed: string[] = [];

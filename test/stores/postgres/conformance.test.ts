@@ -1,6 +1,6 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { beforeAll, describe } from 'vitest';
 import { openPglite } from '../../support/pglite.js';
 import { describeStore } from '../suite.js';
 import { AGE, EMPTY, STARTING_MS } from './claiming.js';
@@ -12,8 +12,6 @@ describe('PGlite', () => {
     database = await openPglite();
     await database.exec(postgresSchema());
   }, STARTING_MS);
-
-  afterAll(() => database.close());
 
   describeStore(
     'PGlite',

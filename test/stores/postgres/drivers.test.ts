@@ -40,7 +40,6 @@ describe('a client', () => {
     const database = await openPglite();
     await use(postgresStore(database));
     await database.transaction((tx) => use(postgresStore(tx)));
-    await database.close();
   });
 
   test.each([

@@ -82,6 +82,5 @@ describe('a transaction of the ledger in PGlite', () => {
       },
       left: async () => 0,
     });
-    await database.close();
   });
 });

@@ -38,12 +38,10 @@ test('the ledger in PGlite refuses what is outside of a transaction, however it 
   await database.query('BEGIN');
   expect(await ledger.once(wrapped, effect)).toBe(true);
   await database.query('COMMIT');
-  await database.close();
 });
 
 test('the ledger in PGlite enters an effect once', async () => {
   const database = await openPglite();
   const ledger = postgresLedger(database);
   await describeTransactions(ledger, (run) => database.transaction(run));
-  await database.close();
 });

@@ -1,7 +1,8 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { openPglite } from '../../support/pglite.js';
 import {
   acquire,
   EMPTY,
@@ -18,14 +19,13 @@ let store: IdempotencyStore;
 const delivery = newDelivery();
 
 beforeAll(async () => {
-  database = await PGlite.create();
+  database = await openPglite();
   await database.exec(postgresSchema());
   store = postgresStore(database);
 }, STARTING_MS);
 beforeEach(async () => {
   await database.exec(EMPTY);
 });
-afterAll(() => database.close());
 
 async function row(): Promise<Record<string, unknown>> {
   const { rows } = await database.query<Record<string, unknown>>(

@@ -3,7 +3,6 @@ import { draft } from '../orders.js';
 import { AT_MOST_ONCE, NEVER, ONCE, type Row } from '../row.js';
 
 const OVERSIZE = 5_000_000;
-const ENDLESS_MS = 15_000;
 const PATIENCE_MS = 5000;
 
 /** What is too much, or too long. */
@@ -40,14 +39,14 @@ export const limits: readonly Row[] = [
     change:
       'Give a body a time limit: bodyTimeout of the receiver (10 s), or server.requestTimeout = 10_000, which is 5 minutes in Node by default.',
     async run(trial) {
-      const { orders } = trial.setting;
+      const { orders, endlessMs } = trial.setting;
       const delivery = draft('order:paid', orders.text(orders.newId()));
-      const held = trial.send(delivery, { unended: true, timeoutMs: ENDLESS_MS });
+      const held = trial.send(delivery, { unended: true, timeoutMs: endlessMs });
       await trial.checkAlive('the beginning of a body that never ends');
       const { status, ms, error = '' } = await held;
-      if (status === 0 && ms >= ENDLESS_MS - 500 && /no answer within/.test(error)) {
+      if (status === 0 && ms >= endlessMs - 500 && /no answer within/.test(error)) {
         trial.complain(
-          `After ${ENDLESS_MS / 1000} s, the connection is still held.`,
+          `After ${endlessMs / 1000} s, the connection is still held.`,
           'Enough of those, and the server has no room for the delivery of a payment.',
         );
       }
