@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { PGlite } from '@electric-sql/pglite';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -27,6 +28,8 @@ export async function openPglite(): Promise<PGlite> {
 
 /** To make a database takes seconds, so the first is kept on the disk, and the others copy it. */
 async function start(): Promise<PGlite> {
+  // To optimise its WebAssembly takes longer than these tests run: half the time of a database.
+  setFlagsFromString('--liftoff-only');
   const kept = await readFile(EMPTY).catch(() => undefined);
   if (kept) return PGlite.create({ loadDataDir: new Blob([kept]) });
   const made = await PGlite.create();

@@ -8,8 +8,18 @@ import { controlOperations, ORDER } from './operations.js';
 
 const TAG = 'Sandbox';
 
-/** The OpenAPI document of the sandbox: that of the service, and what only a sandbox has. */
+const documents = new Map<string, JsonObject>();
+
+/** The OpenAPI document of the sandbox: that of the service, and what only a sandbox has. Each is made once. */
 export function toDocument(unknowns: Unknowns): JsonObject {
+  const { variant, newerProducts, confirmationsName } = unknowns;
+  const key = [variant, newerProducts, confirmationsName].join();
+  const made = documents.get(key) ?? makeDocument(unknowns);
+  documents.set(key, made);
+  return made;
+}
+
+function makeDocument(unknowns: Unknowns): JsonObject {
   const document = asDeployed(toOpenApi({ variant: unknowns.variant }), unknowns);
   const { paths, tags } = document;
   const own: Record<string, JsonObject> = {};
