@@ -1,9 +1,14 @@
-// Prints each failed test with its reason, and the closing line, from the report that the test runner has written.
-import { readFileSync } from 'node:fs';
+// Prints each failed test with its reason, and the closing line, from the reports of the runs so far:
+// node .ci/closing-line.mjs <folder of reports> <1 if a step has failed, otherwise 0>
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
-  readFileSync(process.argv[2], 'utf8'),
+const [folder = '', failedStep] = process.argv.slice(2);
+const runs = readdirSync(folder).map((file) =>
+  JSON.parse(readFileSync(join(folder, file), 'utf8')),
 );
+const files = runs.flatMap(({ testResults }) => testResults);
+const tests = files.flatMap(({ assertionResults }) => assertionResults);
 
 /** The log is long, and read from its end. */
 const short = (text) =>
@@ -14,7 +19,7 @@ const short = (text) =>
     .map((line) => `    ${line.slice(0, 300)}`)
     .join('\n');
 
-for (const { name, message, assertionResults } of testResults) {
+for (const { name, message, assertionResults } of files) {
   const failed = assertionResults.filter(({ status }) => status === 'failed');
   if (message && failed.length === 0) console.log(`FAILED: ${name}\n${short(message)}`);
   for (const { fullName, failureMessages } of failed) {
@@ -22,13 +27,13 @@ for (const { name, message, assertionResults } of testResults) {
   }
 }
 
-// With everything installed, a test is left out only where a queue cannot be asked: it says why, in brackets.
-const skipped = testResults
-  .flatMap(({ assertionResults }) => assertionResults)
-  .filter(({ status }) => status === 'skipped');
+// Everything is installed, so only a test that cannot be asked of a queue is skipped. It says why, in brackets.
+const skipped = tests.filter(({ status }) => status === 'skipped' || status === 'pending');
 const untried = skipped.filter(({ title }) => !/\(.+\)$/.test(title));
 for (const { fullName } of untried) console.log(`NOT TRIED: ${fullName}`);
 
-const rest = numPendingTests > 0 ? `, ${numPendingTests} skipped` : '';
-console.log(`\n${numPassedTests} passed, ${numFailedTests} failed${rest}`);
-process.exitCode = numFailedTests + untried.length > 0 ? 1 : 0;
+const count = (status) => tests.filter((test) => test.status === status).length;
+const failures = Math.max(count('failed') + untried.length, Number(failedStep));
+const rest = skipped.length > 0 ? `, ${skipped.length} skipped` : '';
+console.log(`\n${count('passed')} passed, ${failures} failed${rest}`);
+process.exitCode = failures > 0 ? 1 : 0;

@@ -35,7 +35,7 @@ const read = (folder: string, file: string) => readFileSync(join(folder, file), 
 
 /** The commands of npm that a script or a step gives, one a line. */
 function npmCommands(text: string): string[] {
-  const commands = text.matchAll(/^(?:step )?(npm .*)$/gm);
+  const commands = text.matchAll(/^(?:step (?:env \S+ )?)?(npm .*)$/gm);
   return Array.from(commands, ([, command = '']) => command.trim());
 }
 
@@ -71,16 +71,17 @@ describe('the workflows', () => {
     expect(read(folder, file)).not.toMatch(/\bsecrets\b|contents: write/);
   });
 
-  test('ci.yml does what .ci/run does, and not more', () => {
+  test('ci.yml runs the steps of .ci/run, and npm test on each Node', () => {
     const commands = stepsOf('ci.yml').flatMap(({ run = '' }) => npmCommands(run));
     const here = npmCommands(readFileSync('.ci/run', 'utf8'));
     expect(here.length).toBeGreaterThan(5);
-    expect(new Set(commands)).toEqual(new Set(here));
+    expect(new Set(commands)).toEqual(new Set([...here, 'npm test']));
   });
 
   test('ci.yml tries each Node that the README names, from the oldest that is supported', () => {
-    const { dependencies } = JSON.parse(readFileSync('test/runtimes/package.json', 'utf8'));
-    const named = Object.keys(dependencies).flatMap((name) => /^node(\d+)$/.exec(name)?.[1] ?? []);
+    const { dependencies, devDependencies } = JSON.parse(read('test/runtimes', 'package.json'));
+    const installed = Object.keys({ ...dependencies, ...devDependencies });
+    const named = installed.flatMap((name) => /^node(\d+)$/.exec(name)?.[1] ?? []).sort();
     const { node = [] } = parsed('ci.yml').jobs.tests?.strategy?.matrix ?? {};
     expect(node).toEqual(named.map(Number));
     expect(manifest.engines.node).toMatch(new RegExp(`^>=${node.at(0)}\\.`));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import qs from 'qs';
 import { createClient } from 'storefront-webhooks/api';
 import { afterAll, expect, test } from 'vitest';
-import { runs } from '../support/runs.js';
+import { runs } from '../support/tier.js';
 import { json, startProvider } from './provider.js';
 
 const provider = await startProvider();

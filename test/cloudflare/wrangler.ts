@@ -17,7 +17,7 @@ export function startWrangler(
   args.push('--persist-to', state, '--show-interactive-dev-session=false');
   for (const [name, value] of Object.entries(vars)) args.push('--var', `${name}:${value}`);
   // Wrangler needs a newer Node than the tests.
-  return start(installed('node24/bin/node'), [installed('wrangler/bin/wrangler.js'), ...args], {
+  return start(installed('node22/bin/node'), [installed('wrangler/bin/wrangler.js'), ...args], {
     cwd: folder,
     env: { WRANGLER_SEND_METRICS: 'false', WRANGLER_LOG_PATH: `${folder}/.wrangler/logs` },
   });

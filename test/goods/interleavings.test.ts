@@ -3,7 +3,7 @@ import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
 import { createGoods } from 'storefront-webhooks/goods';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { forward } from '../../src/stores/forward.js';
-import { runs } from '../support/runs.js';
+import { runs } from '../support/tier.js';
 import { call, SECRET } from './calls.js';
 
 /** What becomes of one call of a store. */

@@ -31,7 +31,10 @@ export async function run(cwd: string, command: string, ...args: string[]): Prom
   }
 }
 
-const SOURCES = ['package.json', 'tsconfig.json', 'tsup.config.ts', 'README.md', 'LICENSE'];
+const SOURCES = [
+  ...['package.json', 'tsconfig.json', 'tsconfig.declarations.json', 'tsup.config.ts'],
+  ...['README.md', 'LICENSE'],
+];
 const FOLDERS = ['src', 'adapters', 'fixtures'];
 
 /** Builds the package beside the repository, because other tests may be using its `dist` now. */
@@ -41,6 +44,11 @@ export async function build({ types }: { types: boolean }): Promise<string> {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  // The build of a CI run.
+  if (process.env.DIST) {
+    cpSync(join(ROOT, process.env.DIST), join(folder, 'dist'), { recursive: true });
+    return folder;
+  }
   const tsup = join('node_modules', 'tsup', 'dist', 'cli-default.js');
   await run(folder, process.execPath, tsup, '--silent', ...(types ? [] : ['--no-dts']));
   return folder;

@@ -14,7 +14,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { forward } from '../../src/stores/forward.js';
 import { newFolder } from '../stores/sqlite/remote.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
-import { runs } from '../support/runs.js';
+import { runs } from '../support/tier.js';
 
 /** What is told of an order: each comes twice. */
 const TOLD = {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { forward } from '../../src/stores/forward.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { gate } from '../support/gate.js';
-import { runs } from '../support/runs.js';
+import { runs } from '../support/tier.js';
 
 const at = (second: number) => `2026-11-20T10:00:${`${second}`.padStart(2, '0')}.000000+00:00`;
 const UPDATED = 'order:updated';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
-import { runs } from '../support/runs.js';
+import { runs } from '../support/tier.js';
 import {
   ago,
   answered,

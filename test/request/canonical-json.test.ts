@@ -2,7 +2,7 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalJson } from '../../src/request/canonical-json.js';
-import { runs } from '../support/runs.js';
+import { runs } from '../support/tier.js';
 
 fc.configureGlobal({ seed: 8785 });
 

@@ -6,7 +6,7 @@ import { createSandbox, type SandboxAccount } from 'storefront-webhooks/sandbox'
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { chooseUnknowns, UNKNOWNS } from '../../src/sandbox/unknowns.js';
 import { listen } from '../adapters/apps/inside/listen.js';
-import { runs } from '../support/runs.js';
+import { runs } from '../support/tier.js';
 import { checking } from './document.js';
 import { OLDER_TUNER, TUNER } from './seller.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decimal } from '../../src/schemas/decimal.js';
-import { runs } from '../support/runs.js';
+import { runs } from '../support/tier.js';
 
 fc.configureGlobal({ seed: 754 });
 

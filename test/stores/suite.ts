@@ -4,7 +4,7 @@ import { type StoreSuite, testStore } from 'storefront-webhooks/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { describeGoods } from '../goods/on-store.js';
 import { describeSkipOlder } from '../receiver/skip-older-on-store.js';
-import { runs } from '../support/runs.js';
+import { runs } from '../support/tier.js';
 import { answersOf, histories } from './histories.js';
 import { LONG_AGO_MS, ModelStore } from './model.js';
 

@@ -15,14 +15,19 @@ const ROOT = resolve(import.meta.dirname, '../..');
 // In the repository, so that what the package depends on is found in the folders above.
 const PROJECTS = join(ROOT, 'test/.projects');
 
-/** Builds the package away from the repository's own dist/, without types, before the first test. */
+/** Makes the built package once, before the first test: from dist/ if DIST is set, otherwise without types. */
 export default async function setup({ provide }: TestProject) {
   await mkdir(PROJECTS, { recursive: true });
   const built = await mkdtemp(join(PROJECTS, 'built-'));
   const installed = join(built, 'node_modules/storefront-webhooks');
-  const tsup = join(ROOT, 'node_modules/tsup/dist/cli-default.js');
-  const args = [tsup, '--silent', '--no-dts', '--out-dir', join(installed, 'dist')];
-  await promisify(execFile)(process.execPath, args, { cwd: ROOT });
+  const dist = join(installed, 'dist');
+  if (process.env.DIST) {
+    await cp(join(ROOT, process.env.DIST), dist, { recursive: true });
+  } else {
+    const tsup = join(ROOT, 'node_modules/tsup/dist/cli-default.js');
+    const args = [tsup, '--silent', '--no-dts', '--out-dir', dist];
+    await promisify(execFile)(process.execPath, args, { cwd: ROOT });
+  }
   for (const part of ['package.json', 'fixtures', 'docs']) {
     await cp(join(ROOT, part), join(installed, part), { recursive: true });
   }

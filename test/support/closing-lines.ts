@@ -6,11 +6,16 @@ const SLOWEST = 10;
 /** A skipped test says what it needs, and how to get it, or in brackets why it cannot be asked here. */
 const REASON = /apt-get install|npm (--prefix \S+ )?(ci|install)|\(.+\)$/;
 
-/** Ends a run with its slowest files, and with what it has not tried, and why. */
+/** Ends a run with its slowest files, its flaky tests, and the tests that it has skipped, with the reasons. */
 export default class ClosingLines implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) => [...module.children.allTests('skipped')]);
+    const tests = modules.flatMap((module) => [...module.children.allTests('passed')]);
+    const flaky = tests.filter((test) => test.diagnostic()?.flaky);
     if (modules.length > SLOWEST) tellSlowest(modules);
+    if (flaky.length > 0)
+      console.log('\nFlaky: failed once, and passed when run again. Fix them first:');
+    for (const test of flaky) console.log(`- ${test.module.relativeModuleId}: ${test.fullName}`);
     if (skipped.length > 0) console.log('\nNot tried here:');
     for (const test of skipped) console.log(`- ${nameOf(test)}`);
     const unexplained = skipped.filter((test) => !REASON.test(nameOf(test)));

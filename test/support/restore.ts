@@ -1,4 +1,5 @@
 import { afterAll, vi } from 'vitest';
+import { removeNewFolders } from './folders.js';
 
 // Files share a worker: what one has put in place of the clock, of functions or of the environment ends with it.
 afterAll(() => {
@@ -6,4 +7,5 @@ afterAll(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
   vi.unstubAllGlobals();
+  removeNewFolders();
 });

@@ -22,7 +22,7 @@ withRuntimes('the example for Cloudflare', () => {
   const wrangler = async (...args: string[]) => {
     const command = [installed('wrangler/bin/wrangler.js'), ...args];
     const env = { ...process.env, CI: '1', WRANGLER_SEND_METRICS: 'false' };
-    const run = promisify(execFile)(installed('node24/bin/node'), command, { cwd: folder, env });
+    const run = promisify(execFile)(installed('node22/bin/node'), command, { cwd: folder, env });
     return (await run).stdout;
   };
 

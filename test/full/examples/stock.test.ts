@@ -65,7 +65,7 @@ withPostgres('the stock in PostgreSQL', () => {
 });
 
 withRuntimes('the stock in SQLite', () => {
-  const node = installed('node24/bin/node');
+  const node = installed('node22/bin/node');
   let folder: string;
   let database: RemoteStore;
   beforeAll(async () => {

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installed, withRuntimes } from '../../runtimes/installed.js';
 import { makeProject, type Project } from '../../runtimes/project.js';
+import { casesOf } from '../../support/tier.js';
 
 const RUNTIMES = [
   ['Node 20', [installed('node20/bin/node')], true],
@@ -12,6 +13,7 @@ const RUNTIMES = [
   ['Bun', [installed('.bin/bun')], false],
   ['Deno', [installed('.bin/deno'), 'run', '--allow-all'], false],
 ] as const;
+const TRIED = casesOf(RUNTIMES, ([name]) => name !== 'Node 24');
 
 withRuntimes('crashPoints() as it is built', () => {
   let project: Project;
@@ -21,7 +23,7 @@ withRuntimes('crashPoints() as it is built', () => {
   }, 120_000);
   afterAll(() => project?.remove());
 
-  test.each(RUNTIMES)('names effects and their lines on %s', async (_, command, seesWaits) => {
+  test.each(TRIED)('names effects and their lines on %s', async (_, command, seesWaits) => {
     const [runtime, ...options] = command;
     const { stdout, stderr } = await promisify(execFile)(runtime, [...options, 'crashes.mjs'], {
       cwd: project.folder,

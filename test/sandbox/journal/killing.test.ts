@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Client, createClient } from 'storefront-webhooks/api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { compileProgram } from '../../support/program.js';
-import { runs } from '../../support/runs.js';
+import { runs } from '../../support/tier.js';
 import { TUNER } from '../seller.js';
 
 let folder = '';

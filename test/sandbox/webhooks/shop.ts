@@ -30,7 +30,8 @@ export function openShop({
   const account = new Account('sk_test_shop', defaults, journal);
   const faults = new Faults();
   const place = { account, faults, unknowns: chooseUnknowns(unknowns) };
-  const { market, close } = openWebhooks(place, settings);
+  // An attempt's time limit is real time, even with a manual clock. A machine that stalls must not reach it.
+  const { market, close } = openWebhooks(place, { timeout: 120_000, ...settings });
   return {
     account,
     market,

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import type { IdempotencyStore } from 'storefront-webhooks';
-import { afterAll } from 'vitest';
+import { newFolder } from '../../support/folders.js';
 import { Remote } from '../../support/remote-store.js';
 
 /** A process with a store on a SQLite file. */
@@ -20,21 +19,16 @@ export interface RemoteStore extends IdempotencyStore {
   stop(): Promise<void>;
 }
 
+export { newFolder };
+
 const ROOT = resolve(import.meta.dirname, '../../..');
-const folders = new Set<string>();
-// Registered with each file of tests that uses these.
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A new folder that is removed when the tests have ended. */
-export function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'webhooks-sqlite-'));
-  folders.add(folder);
-  return folder;
-}
-
 let bundle: Promise<string> | undefined;
+
+/** Bundles the process once for a file of tests: its folder is removed after each. */
+async function usualProcess(): Promise<string> {
+  if (bundle === undefined || !existsSync(await bundle)) bundle = bundleProcess();
+  return bundle;
+}
 
 /** The process, as one file. */
 export async function bundleProcess(plugins: Plugin[] = []): Promise<string> {
@@ -62,9 +56,8 @@ export async function openStore(
   file: string,
   code?: string,
 ): Promise<RemoteStore> {
-  bundle ??= bundleProcess();
   const [runtime = '', ...options] = command;
-  const child = spawn(runtime, [...options, code ?? (await bundle), driver, file], {
+  const child = spawn(runtime, [...options, code ?? (await usualProcess()), driver, file], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const remote = new Remote(child.stdout, child.stdin);

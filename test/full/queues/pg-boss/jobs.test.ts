@@ -4,6 +4,9 @@ import type { Dispatching } from '../../../../src/queues/run-job.js';
 import { enqueue, LONG_MS, newDelivery, redrive, soon } from '../../../queues/deliveries.js';
 import { makePgBoss, type PgBossEngine, stopBosses } from '../../../queues/pg-boss/engine.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
+import { casesOf } from '../../../support/tier.js';
+
+const VERSIONS = casesOf([12, 10] as const, (version) => version === 12);
 
 const handled = { outcome: 'handled', ran: [] } as const;
 const failed = { outcome: 'failed', ran: [] } as const;
@@ -20,7 +23,7 @@ withPostgres('over PostgreSQL', () => {
     await server.remove();
   });
 
-  describe.each([12, 10] as const)('a queue of pg-boss %i', (version) => {
+  describe.each(VERSIONS)('a queue of pg-boss %i', (version) => {
     const engines: PgBossEngine[] = [];
     afterEach(async () => {
       for (const engine of engines.splice(0)) await engine.close();

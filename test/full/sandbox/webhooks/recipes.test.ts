@@ -14,7 +14,7 @@ import { compileProgram } from '../../../support/program.js';
 import { startRedis, withRedis } from '../../../support/redis.js';
 import { start } from '../../../support/start.js';
 
-const NODE_24 = installed('node24/bin/node');
+const NODE_22 = installed('node22/bin/node');
 const EVENTS = ['order:created', 'order:updated', 'order:paid'];
 /** What is tested below. */
 const tried: string[] = [];
@@ -96,14 +96,14 @@ withRedis('recipes with Redis', () => {
 withRuntimes('recipes with SQLite', () => {
   takes('discord', async () => {
     const discord = { DISCORD_API: await openService(), DISCORD_TOKEN: 'a-token' };
-    return open('discord', { ...discord, DATABASE_FILE: join(makeFolder(), 'shop.db') }, NODE_24);
+    return open('discord', { ...discord, DATABASE_FILE: join(makeFolder(), 'shop.db') }, NODE_22);
   });
 
   takes('licence-keys', async () => {
     const DATABASE_FILE = join(makeFolder(), 'shop.db');
     const MAILER_URL = await openService();
-    const origin = await open('licence-keys', { DATABASE_FILE, MAILER_URL }, NODE_24);
-    const database = await openStore([NODE_24], 'node:sqlite', DATABASE_FILE);
+    const origin = await open('licence-keys', { DATABASE_FILE, MAILER_URL }, NODE_22);
+    const database = await openStore([NODE_22], 'node:sqlite', DATABASE_FILE);
     await database.sql("INSERT INTO licence (code, product) VALUES ('CODE', 'prd_tuner')");
     await database.stop();
     return origin;
@@ -114,7 +114,7 @@ withRuntimes('recipes with SQLite', () => {
     () => {
       const secrets = { KEYS_SECRET: SECRET, GAMES_SECRET: 'another one' };
       const file = { DATABASE_FILE: join(makeFolder(), 'shop.db') };
-      return open('several-shops', { ...secrets, ...file }, NODE_24);
+      return open('several-shops', { ...secrets, ...file }, NODE_22);
     },
     '/webhooks/keys',
   );

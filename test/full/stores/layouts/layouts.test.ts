@@ -128,7 +128,7 @@ withPostgres('in PostgreSQL', () => {
 withRuntimes('in SQLite', () => {
   const open = async (sql: string) => {
     const file = join(newFolder(), 'webhooks.db');
-    const store = await openStore([installed('node24/bin/node')], 'node:sqlite', file);
+    const store = await openStore([installed('node22/bin/node')], 'node:sqlite', file);
     for (const statement of sql.split(';\n').filter((text) => text.trim())) {
       await store.exec(statement);
     }

@@ -4,6 +4,7 @@ import { type Connected, clients } from '../../../stores/redis/clients.js';
 import { ageDelivery } from '../../../stores/redis/deliveries.js';
 import { describeStore } from '../../../stores/suite.js';
 import { type RedisServer, redisBinaries, startRedis, withRedis } from '../../../support/redis.js';
+import { casesOf } from '../../../support/tier.js';
 
 withRedis('on a real server', () => {
   describe.each(redisBinaries)('%s', (binary) => {
@@ -18,7 +19,9 @@ withRedis('on a real server', () => {
       await server.remove();
     });
 
-    describe.each(Object.entries(clients))('%s', (name, connect) => {
+    describe.each(
+      casesOf(Object.entries(clients), ([name]) => ['ioredis', 'node-redis'].includes(name)),
+    )('%s', (name, connect) => {
       let connected: Connected;
       beforeAll(async () => {
         connected = await connect(server);

@@ -4,8 +4,12 @@ import { withRuntimes } from '../../../runtimes/installed.js';
 import { drivers } from '../../../stores/sqlite/drivers.js';
 import { newFolder, openStore, type RemoteStore } from '../../../stores/sqlite/remote.js';
 import { describeStore } from '../../../stores/suite.js';
+import { casesOf } from '../../../support/tier.js';
 
-for (const { name, command, driver } of drivers) {
+for (const { name, command, driver } of casesOf(
+  drivers,
+  ({ name }) => !/Node 2[46]|Deno|better/.test(name),
+)) {
   withRuntimes(`SQLite through ${name}`, () => {
     let store: RemoteStore;
 

@@ -6,6 +6,7 @@ import { NO_EFFECTS } from '../../../stores/effects.js';
 import { drivers } from '../../../stores/sqlite/drivers.js';
 import { newFolder, openStore, type RemoteStore } from '../../../stores/sqlite/remote.js';
 import { newDelivery } from '../../../stores/suite.js';
+import { casesOf } from '../../../support/tier.js';
 
 const newEffect = () => ({
   key: createHash('sha256').update(randomUUID()).digest('hex'),
@@ -13,8 +14,11 @@ const newEffect = () => ({
 });
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const tested = drivers.filter(({ name }) =>
-  ['node:sqlite on Node 24', 'bun:sqlite', 'better-sqlite3'].includes(name),
+const tested = casesOf(
+  drivers.filter(({ name }) =>
+    ['node:sqlite on Node 24', 'bun:sqlite', 'better-sqlite3'].includes(name),
+  ),
+  ({ name }) => name === 'bun:sqlite',
 );
 
 describe.each(tested)("a transaction of the ledger's through $name", ({ command, driver }) => {
