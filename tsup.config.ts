@@ -27,6 +27,7 @@ export const bundled = [
   'commander',
   'hono',
   '@hono/node-server',
+  'markdown-it',
   'picocolors',
   'qs',
   'string-width',
@@ -42,6 +43,9 @@ const withoutInspect = {
     build.onLoad({ filter: /object-inspect[\\/]util\.inspect\.js$/ }, () => ({ contents: '' }));
   },
 } satisfies NonNullable<Options['esbuildPlugins']>[number];
+
+/** Code of tsup's own that its CommonJS holds. */
+export const injected = 'node_modules/tsup/assets/cjs_shims.js';
 
 /** Where TypeScript 7 writes the declarations. In node_modules/, tsup would take them for another package's. */
 const DECLARATIONS = '.types';
@@ -80,7 +84,7 @@ const packages = [
       // An import.meta.url, by which the testing subpath finds the saved fixtures, and the sandbox libsql. The
       // option `shims` gives ES modules something as well, and makes each of them load node:path.
       options.define = { ...options.define, 'import.meta.url': 'importMetaUrl' };
-      options.inject = [...(options.inject ?? []), 'node_modules/tsup/assets/cjs_shims.js'];
+      options.inject = [...(options.inject ?? []), injected];
     },
     clean: true,
   },

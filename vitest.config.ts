@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { isNightly } from './test/support/tier.js';
 import { entryPoints } from './tsup.config.js';
 
 /** The package's own subpaths, from their sources. */
@@ -14,11 +15,12 @@ const shared = {
 };
 
 /** No test waits so long for anything. The limits are for a machine that stalls, and end a test that hangs. */
-const within = (seconds: number) => ({
-  testTimeout: seconds * 1000,
-  // Some start several servers, beside others that do.
-  hookTimeout: 2 * seconds * 1000,
-});
+function within(landingSeconds: number) {
+  // A property has ten times as many runs in the nightly tier.
+  const seconds = isNightly ? Math.max(landingSeconds, 180) : landingSeconds;
+  // Some hooks start several servers, beside others that do.
+  return { testTimeout: seconds * 1000, hookTimeout: 2 * seconds * 1000 };
+}
 
 // CI takes its counts from this file.
 const report: [string, Record<string, unknown>][] = process.env.REPORT
@@ -42,7 +44,7 @@ export default defineConfig({
           ...within(20),
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/full/**', 'test/nightly/**', 'test/adapters/**'],
+          exclude: ['test/{full,nightly,adapters}/**', '**/node_modules/**'],
           // A file takes what is loaded already: to load the sources anew takes longer than most files do.
           isolate: false,
         },

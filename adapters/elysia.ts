@@ -1,12 +1,12 @@
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import { respond } from './shared/web-response.js';
 
 /**
  * Mounts a receiver in Elysia, on a route with `{ parse: 'none' }`: on Bun, on Deno, or on Node with
  * `@elysiajs/node`.
  *
- * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * import { Elysia } from 'elysia';

@@ -1,4 +1,4 @@
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import type { NodeRequest, NodeResponse } from './shared/node-request.js';
 import { respond } from './shared/node-response.js';
 
@@ -8,8 +8,8 @@ export type { NodeRequest, NodeResponse };
  * Mounts a receiver in Express 4 or 5: with `app.post`, `app.use`, or on a Router, and above
  * `app.use(express.json())`.
  *
- * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * app.post('/webhooks', toExpress(receiver));

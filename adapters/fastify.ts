@@ -1,14 +1,14 @@
 import type { FastifyPluginCallback } from 'fastify';
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import { readRequest } from './shared/node-request.js';
 import { toNodeResponse } from './shared/node-response.js';
 
 /**
- * Makes a Fastify 5 plugin from a receiver. It takes the raw body inside its own prefix only; all other
- * routes go on parsing theirs.
+ * Makes a Fastify 5 plugin from a receiver. The plugin takes the raw body inside its own prefix only; all
+ * other routes still parse theirs.
  *
- * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * import Fastify from 'fastify';
@@ -20,12 +20,12 @@ export function toFastify(receiver: ReceiverSource): FastifyPluginCallback {
   const receive = toReceive(receiver);
   return (app, _options, registered) => {
     app.removeAllContentTypeParsers();
-    // A malformed type would be refused, and what the body is does not hang on it.
+    // Fastify would reject a malformed content type, and the receiver does not depend on it.
     app.addHook('onRequest', (request, _reply, next) => {
       request.raw.headers['content-type'] = 'application/octet-stream';
       next();
     });
-    // Leaves the body where it is: the receiver reads it, if the headers deserve it.
+    // Leaves the body unread: the receiver reads it after it has checked the headers.
     app.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     app.all('/', async (request, reply) => {
       const asked = readRequest(request.raw, reply.raw, parsedBodyHint, request);
@@ -37,5 +37,5 @@ export function toFastify(receiver: ReceiverSource): FastifyPluginCallback {
 }
 
 const parsedBodyHint =
-  'A hook has read it. Register toFastify(receiver) outside of the plugin with that preParsing hook, or let ' +
+  'A hook has read the body. Register toFastify(receiver) outside the plugin with that preParsing hook, or let ' +
   'the hook keep the bytes as a Buffer: request.rawBody.';

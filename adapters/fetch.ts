@@ -1,12 +1,12 @@
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import { respond } from './shared/web-response.js';
 
 /**
- * Makes a fetch handler from a receiver: for Bun, Deno, SvelteKit, Astro, Remix, and whatever else hands
- * over a `Request` and wants a `Response`. Nitro on Node takes `toNodeHandler`.
+ * Makes a fetch handler from a receiver: for Bun, Deno, SvelteKit, Astro, Remix, and any other framework that
+ * passes a `Request` and expects a `Response`. For Nitro on Node, use `toNodeHandler`.
  *
- * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * Bun.serve({ routes: { '/webhooks': toFetch(receiver) } });
@@ -17,5 +17,5 @@ export function toFetch(receiver: ReceiverSource): (request: Request) => Promise
 }
 
 const parsedBodyHint =
-  'Hand the request to toFetch(receiver) before anything calls request.json() or request.text(), or give ' +
-  'those request.clone().';
+  'Pass the request to toFetch(receiver) before anything calls request.json() or request.text(), or call ' +
+  'those on request.clone().';

@@ -1,13 +1,13 @@
 import type { Context, Handler } from 'hono';
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import { respond } from './shared/web-response.js';
 
 /**
- * Mounts a receiver in Hono, on any of its runtimes.
+ * Mounts a receiver in Hono, on any runtime that Hono supports.
  *
- * @param receiver - A receiver or goods; or a function that makes one, once, from the `env` of the first request,
- *   where Workers keep their secrets.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @param receiver - A receiver or goods, or a function that creates one, once, from the `env` of the first
+ *   request, which holds the secrets of a Worker.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * import { Hono } from 'hono';
@@ -16,7 +16,7 @@ import { respond } from './shared/web-response.js';
  * app.post('/webhooks', toHono(receiver));
  *
  * @example
- * // On Workers: made from its bindings.
+ * // On Workers: created from the bindings.
  * import { Hono } from 'hono';
  *
  * const app = new Hono<{ Bindings: Env }>();
@@ -35,12 +35,12 @@ export function toHono<Env extends object = object>(
     );
 }
 
-/** On Workers, what is not finished goes on. */
+/** Keeps a Worker running until the promise settles. */
 function waitUntil(context: Context, promise: Promise<unknown>): void {
   try {
     context.executionCtx.waitUntil(promise);
   } catch {
-    // Other runtimes have no execution context, and need none.
+    // Other runtimes have no execution context and need none.
   }
 }
 

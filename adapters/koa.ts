@@ -1,13 +1,13 @@
 import type { Middleware } from 'koa';
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import { type NodeRequest, readRequest } from './shared/node-request.js';
 import { toNodeResponse } from './shared/node-response.js';
 
 /**
  * Mounts a receiver in Koa: with `app.use` or on a route of a router, and above any body parser.
  *
- * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * import Router from '@koa/router';

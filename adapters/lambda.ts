@@ -1,12 +1,12 @@
-import { UsageError } from '../src/errors.js';
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { UsageError } from '../src/errors/errors.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import type { WebhookRequest } from '../src/request/request.js';
 import { runsOn } from '../src/stores/platform.js';
 
 /** The event of a function URL, of API Gateway (payload formats 1.0 and 2.0), or of a load balancer. */
 export interface LambdaEvent {
   readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
-  /** In the formats that have it, `headers` holds only the last of several values. */
+  /** Every value of each header. In formats that have this field, `headers` holds only the last value. */
   readonly multiValueHeaders?: Values | null | undefined;
   readonly body?: string | null | undefined;
   readonly isBase64Encoded?: boolean;
@@ -18,7 +18,7 @@ export interface LambdaEvent {
   readonly multiValueQueryStringParameters?: Values | null | undefined;
   readonly requestContext?: {
     readonly http?: { readonly method: string };
-    // Not read: it makes this fit the types of format 1.0.
+    // Not read. The field makes this interface fit the types of format 1.0.
     readonly httpMethod?: string;
     readonly elb?: unknown;
   };
@@ -26,7 +26,7 @@ export interface LambdaEvent {
 
 type Values = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** What Lambda sends as the response, in every format. */
+/** The response for Lambda, in every format. */
 export interface LambdaResult {
   statusCode: number;
   headers: Record<string, string>;
@@ -35,12 +35,12 @@ export interface LambdaResult {
 }
 
 /**
- * Makes a handler of AWS Lambda from a receiver: behind a function URL, API Gateway or a load balancer.
+ * Makes an AWS Lambda handler from a receiver: behind a function URL, API Gateway or a load balancer.
  *
- * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
- * @returns A handler. It throws a UsageError, `event_invalid`, at an event that is no HTTP request, such
- *   as one of a queue.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
+ * @returns A handler. It throws a UsageError, `event_invalid`, if an event is not an HTTP request, such as the
+ *   event of a queue.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * export const handler = toLambda(receiver);
@@ -58,7 +58,10 @@ export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Prom
   };
 }
 
-/** As text where they are any: a REST API of API Gateway hands base64 on as it is, unless it is set up for it. */
+/**
+ * Writes the bytes as text if they are valid UTF-8. A REST API of API Gateway returns base64 undecoded, unless it
+ * is configured for binary media types.
+ */
 function writeBytes(bytes: Uint8Array): Pick<LambdaResult, 'body' | 'isBase64Encoded'> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const text = buffer.toString('utf8');
@@ -70,11 +73,11 @@ function writeBytes(bytes: Uint8Array): Pick<LambdaResult, 'body' | 'isBase64Enc
 function readEvent(event: LambdaEvent): WebhookRequest {
   const method = event?.requestContext?.http?.method ?? event?.httpMethod;
   if (method === undefined) {
-    // To a queue, any response would say that its message was handled.
+    // Throw, because a queue takes any response as success and deletes its message.
     throw new UsageError(
       'event_invalid',
-      'toLambda() got an event that is no HTTP request. Give this function no other trigger than a ' +
-        'function URL, API Gateway or a load balancer.',
+      'toLambda() got an event that is not an HTTP request. Trigger this function only by a function ' +
+        'URL, API Gateway or a load balancer.',
     );
   }
   const query = event.rawQueryString ?? writeQuery(event);
@@ -86,13 +89,13 @@ function readEvent(event: LambdaEvent): WebhookRequest {
   };
 }
 
-/** The query of a format that has it in pieces. */
+/** Joins the query, for formats that split it. */
 function writeQuery(event: LambdaEvent): string {
   const pieces = { ...event.queryStringParameters, ...event.multiValueQueryStringParameters };
   const pairs = Object.entries(pieces).flatMap(([name, values = []]) =>
     [values].flat().map((value): [string, string] => [name, value]),
   );
-  // Load balancers leave them as they were sent.
+  // Load balancers do not decode the values.
   if (event.requestContext?.elb) return pairs.map((pair) => pair.join('=')).join('&');
   return new URLSearchParams(pairs).toString();
 }

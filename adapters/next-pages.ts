@@ -1,16 +1,16 @@
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import type { NodeRequest, NodeResponse } from './shared/node-request.js';
 import { respond } from './shared/node-response.js';
 
 export type { NodeRequest, NodeResponse };
 
 /**
- * Makes an API route of Next.js's Pages Router. The file has to turn off Next's body parser itself:
- * Next reads `config` from the file's text, so it cannot come from here.
+ * Makes an API route for the Pages Router of Next.js. The file of the route has to turn off Next's body parser
+ * itself: Next reads `config` from the text of the file, so this package cannot provide it.
  *
- * @param receiver - A function that makes the receiver at the first request, because a build has no
+ * @param receiver - A function that creates the receiver at the first request, because a build has no
  *   secrets; or a receiver.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * // pages/api/webhooks.ts
@@ -25,5 +25,5 @@ export function toNextPages(
 }
 
 const parsedBodyHint =
-  'Add this line to the file of the API route, as it stands here: ' +
+  'Add this line, exactly as written here, to the file of the API route: ' +
   'export const config = { api: { bodyParser: false } };';

@@ -1,12 +1,12 @@
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import { respond } from './shared/web-response.js';
 
 /**
- * Makes a route handler of Next.js's App Router, for the Node and the edge runtime.
+ * Makes a route handler for the App Router of Next.js, on the Node and the edge runtime.
  *
- * @param receiver - A function that makes the receiver at the first request, because a build has no
+ * @param receiver - A function that creates the receiver at the first request, because a build has no
  *   secrets; or a receiver.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * // app/webhooks/route.ts

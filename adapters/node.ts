@@ -1,16 +1,16 @@
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import type { NodeRequest, NodeResponse } from './shared/node-request.js';
 import { respond } from './shared/node-response.js';
 
 export type { NodeRequest, NodeResponse };
 
 /**
- * Makes a request listener of Node's from a receiver: for `http.createServer`, `http2` in its
- * compatibility mode, and any framework that gives a handler Node's own request and response.
+ * Makes a Node request listener from a receiver: for `http.createServer`, `http2` in its compatibility
+ * mode, and any framework that passes Node's own request and response to a handler.
  *
- * @param receiver - A receiver or goods, or a function that makes one at the first request, within 10 s.
- * @returns A listener whose promise resolves when the response has been given. It never rejects.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
+ * @returns A listener whose promise resolves when the response has been handed to Node. It never rejects.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * import { createServer } from 'node:http';

@@ -1,8 +1,8 @@
-import { type ReceiverSource, toReceive } from '../src/receiver-source.js';
+import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import { runsOn } from '../src/stores/platform.js';
 import { respond } from './shared/web-response.js';
 
-/** The part of Cloudflare's `ExecutionContext` that is used. */
+/** The part of Cloudflare's `ExecutionContext` that this package uses. */
 export interface WorkerContext {
   waitUntil(promise: Promise<unknown>): void;
 }
@@ -10,9 +10,9 @@ export interface WorkerContext {
 /**
  * Makes a Cloudflare Worker from a receiver.
  *
- * @param receiver - A function that makes the receiver from the environment, where the secret is. It is
- *   called once per `env`, so hand on the one that the runtime gave, and not a copy. Or a receiver.
- * @throws {UsageError} `receiver_invalid` where it is given neither.
+ * @param receiver - A function that creates the receiver from the environment, which holds the secret. The
+ *   worker calls it once per `env` object, so pass on the object from the runtime, not a copy. Or a receiver.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * export default toWorker((env: Env) => createReceiver({ secret: env.WEBHOOK_SECRET }));
@@ -34,4 +34,4 @@ export function toWorker<Env extends object>(
 }
 
 const parsedBodyHint =
-  'Hand the request to the fetch() of toWorker() before anything calls request.json() or request.text().';
+  'Pass the request to the fetch() of toWorker() before anything calls request.json() or request.text().';

@@ -3,14 +3,14 @@ import { promisify } from 'node:util';
 
 const ROUNDS = 15;
 
-// Of ours both, because whoever mounts a receiver also makes one.
+// Ours has both modules, because a program that mounts a receiver also creates one.
 const MODULES = {
   'storefront-webhooks, with its /express': ['../dist/index.js', '../dist/express.js'],
   '@octokit/webhooks': ['@octokit/webhooks'],
   stripe: ['stripe'],
 };
 
-/** How long each library takes to load, in processes that have loaded nothing before. */
+/** Measures how long each library takes to load, in fresh processes. */
 export async function benchImport() {
   const times = new Map(Object.keys(MODULES).map((name) => [name, []]));
   for (let round = 0; round < ROUNDS; round++) {

@@ -7,7 +7,7 @@ function nextId() {
   return `whl_${String(deliveries++).padStart(ID_PLACE.length - 4, '0')}`;
 }
 
-/** Sends one delivery, and gives the answer's status and body. */
+/** Sends one delivery, and returns the answer's status and body. */
 export async function sendOne({ port, headers }) {
   const response = await fetch(`http://127.0.0.1:${port}${PATH}`, {
     method: 'POST',
@@ -19,7 +19,7 @@ export async function sendOne({ port, headers }) {
   return { status: response.status, body: await response.text() };
 }
 
-/** Sends deliveries, each under a fresh id, as fast as they are answered. */
+/** Sends deliveries, each with a fresh id, as fast as the server answers them. */
 export async function load({ port, headers }, { connections, seconds }) {
   const latencies = [];
   const startedAt = performance.now();
@@ -36,17 +36,18 @@ export async function load({ port, headers }, { connections, seconds }) {
     connections,
     duration: seconds,
     sampleInt: 100,
-    // Its own latencies are whole milliseconds.
+    // autocannon's own latencies are whole milliseconds.
     setupClient: (client) => renewIds(client, latencies),
   });
   return {
+    handled: good,
     perSecond: good / ((performance.now() - startedAt) / 1000),
     p99: latencies.sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? Number.NaN,
     bad: non2xx + errors + timeouts,
   };
 }
 
-/** Overwrites the id in the bytes of a request that is sent again: to build each anew is slower. */
+/** Overwrites the id in the bytes of a request before it is sent again. Building each request anew is slower. */
 function renewIds(client, latencies) {
   const bytes = client.getRequestBuffer();
   const at = bytes.indexOf(ID_PLACE);

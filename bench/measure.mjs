@@ -1,11 +1,11 @@
 /**
- * Measures several functions side by side: in short batches, taking turns, so that whatever else the
- * machine does falls on all of them alike.
+ * Measures several functions side by side: in short batches that take turns, so that other work on the machine
+ * affects all of them alike.
  *
- * @param {Record<string, () => unknown>} contenders - May be asynchronous.
+ * @param {Record<string, () => unknown>} contenders - The functions, which may be asynchronous.
  * @param {{ batch: number, rounds: number }} size
  * @returns {Promise<Map<string, number>>} The microseconds of one call, by name: the lower quartile of the
- *   batches, because what disturbs a machine only ever makes it slower.
+ *   batches, because a disturbance can only make a machine slower.
  */
 export async function measure(contenders, { batch, rounds }) {
   const names = Object.keys(contenders);

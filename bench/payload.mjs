@@ -1,4 +1,4 @@
-/** An order's body of about so many bytes. */
+/** Returns an order's body of about `bytes` bytes. */
 export function orderBody(bytes) {
   const order = {
     id: 'ord_5f2c9a7be1',

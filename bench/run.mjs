@@ -3,7 +3,7 @@ import { benchReceive } from './receive.mjs';
 import { benchRecovery } from './recovery/index.mjs';
 import { benchSandbox } from './sandbox/index.mjs';
 import { benchSocket } from './socket.mjs';
-import { benchStores } from './stores.mjs';
+import { benchSales, benchStores } from './stores.mjs';
 import { benchVerify } from './verify.mjs';
 
 console.log(`Node ${process.version}. Batches that take turns; the ratio is to the first line.`);
@@ -12,7 +12,8 @@ await benchReceive();
 await benchImport();
 await benchSocket();
 await benchStores();
+await benchSales();
 await benchSandbox();
 await benchRecovery();
-// Of the databases' watchers, some hold this process.
+// Some of the databases' watchers keep this process alive.
 process.exit();

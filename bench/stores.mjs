@@ -12,19 +12,19 @@ import { checkAnswer, start, upperQuartile } from './socket.mjs';
 const ROUNDS = 12;
 const SECONDS = 1;
 const IN_FLIGHT = [1, 64];
-// Node 20 has no SQLite.
+// SQLite needs Node 24, because Node 20 has no `node:sqlite`.
 const NODE_24 = fileURLToPath(
   new URL('../test/runtimes/node_modules/node24/bin/node', import.meta.url),
 );
 
-/** What is to be at least so many times what two statements by hand do, by how many are in flight. */
+/** The least ratio to two statements by hand for each store, by the number of requests in flight. */
 const STORES = {
   postgres: { atLeast: { 1: 0.7, 64: 1.09 }, server: startPostgres },
   sqlite: { atLeast: { 1: 0.8, 64: 1 }, server: startFile, node: NODE_24 },
   redis: { atLeast: { 1: 0.8, 64: 0.78 }, server: startRedis },
 };
 
-/** Express with each store, beside Express with two statements by hand over the same driver and server. */
+/** Compares Express with each store to Express with two statements by hand over the same driver and server. */
 export async function benchStores(names = Object.keys(STORES)) {
   console.log(
     `\nStores: signed orders of 1 KB to Express 5; ${ROUNDS} rounds of ${SECONDS} s, taking turns. ` +
@@ -60,6 +60,69 @@ async function benchStore(store, { atLeast, server: startServer, node }) {
   }
 }
 
+/** The least ratios of a handler in a transaction, to the sale by hand, by the number of requests in flight. */
+const SALES = {
+  postgres: {
+    server: startPostgres,
+    atLeast: { careful: { 1: 0.36, 64: 0.4 }, statements: { 1: 0.48, 64: 0.45 } },
+  },
+  sqlite: {
+    server: startFile,
+    node: NODE_24,
+    atLeast: { careful: { 1: 0.36, 64: 0.45 }, statements: { 1: 0.6, 64: 0.8 } },
+  },
+};
+
+/** Compares a sale in the transaction of the store to the same sale by hand, in one transaction or in three. */
+export async function benchSales(names = Object.keys(SALES)) {
+  console.log(
+    `\nA sale for each order, Express 5; ${ROUNDS} rounds of ${SECONDS} s, taking turns. By hand: careful is BEGIN, ` +
+      'claim, sale, COMMIT; statements are claim, sale, done, each on its own.',
+  );
+  for (const name of names.filter((one) => one in SALES)) await benchSale(name, SALES[name]);
+}
+
+async function benchSale(store, { atLeast, server: startServer, node }) {
+  const { url, remove } = await startServer();
+  const servers = [];
+  const ways = ['transaction', ...Object.keys(atLeast)];
+  try {
+    for (const sale of ways) {
+      const environment = {
+        STORE: store,
+        SALE: sale,
+        STORE_URL: startServer === startFile ? `${url}-${sale}` : url,
+      };
+      const server = await start({
+        file: 'sale.mjs',
+        headers: ours,
+        answers: '"handled"',
+        node,
+        environment,
+      });
+      await checkAnswer(server);
+      servers.push(server);
+    }
+    for (const inFlight of IN_FLIGHT) {
+      const [transaction, ...byHand] = await takingTurns(servers, inFlight);
+      for (const [at, perSecond] of byHand.entries()) {
+        const way = ways[at + 1];
+        const ratio = transaction / perSecond;
+        const bar = atLeast[way][inFlight];
+        console.log(
+          `  ${store.padEnd(10)} ${`${inFlight}`.padStart(2)} in flight: ${transaction.toFixed(0).padStart(6)}/s, ` +
+            `${way} ${perSecond.toFixed(0).padStart(6)}/s: ${ratio.toFixed(2)}, ` +
+            `bar ${bar.toFixed(2)}: ${ratio >= bar ? 'ok' : 'missed'}`,
+        );
+        if (ratio < bar) process.exitCode = 1;
+      }
+    }
+  } finally {
+    for (const { child } of servers) child.kill();
+    await remove();
+  }
+}
+
 async function takingTurns(servers, connections) {
   const results = servers.map(() => []);
   // The first round warms up.
@@ -84,7 +147,9 @@ function startFile() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { positionals } = parseArgs({ allowPositionals: true });
-  await benchStores(positionals.length > 0 ? positionals : undefined);
-  // Of the servers' watchers, some hold this process.
+  const names = positionals.length > 0 ? positionals : undefined;
+  await benchStores(names);
+  await benchSales(names);
+  // Some of the servers' watchers keep this process alive.
   process.exit();
 }

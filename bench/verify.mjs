@@ -7,7 +7,7 @@ import { verifySignature } from '../dist/index.js';
 import { measure, print } from './measure.mjs';
 import { orderBody } from './payload.mjs';
 
-/** `verifySignature` against the check that people write by hand, and against other libraries. */
+/** Compares `verifySignature` with the usual check by hand, and with other libraries. */
 export async function benchVerify() {
   for (const bytes of [1024, 4096, 65_536]) {
     const times = await measure(contenders(orderBody(bytes)), {

@@ -1,7 +1,7 @@
 /**
- * A shop that sells on this machine: the storefront's sandbox, customers who pay in it, and a receiver in Express that
- * remembers in SQLite. Then all saved deliveries. Prints what each was answered, and exits with 1 if one was not
- * answered as it should be.
+ * Runs a shop on this machine: the storefront's sandbox, customers who pay in it, and an Express receiver with a
+ * SQLite store. Then sends all saved deliveries. Prints each answer, and exits with 1 if one is not the expected
+ * answer.
  */
 import { openDatabase } from './demo/database.js';
 import { sendFixtures } from './demo/fixtures.js';
@@ -9,11 +9,11 @@ import { sell } from './demo/sale.js';
 
 const USAGE = `Usage: npm run demo [-- --all]
 
-Starts a storefront and a shop on this machine, lets customers buy, has one
-delivery fail, one get lost and one be forged, and prints what each was answered.
-Then sends the shop all saved deliveries, hostile ones among them.
+Starts a storefront and a shop on this machine, lets customers buy, makes one
+delivery fail, loses one answer, forges one delivery, and prints each answer.
+Then sends the shop all saved deliveries, including hostile ones.
 
-  --all   prints each of these in a table
+  --all   prints each saved delivery in a table
   --help  prints this`;
 
 async function demo(showAll: boolean): Promise<number> {
@@ -23,14 +23,15 @@ async function demo(showAll: boolean): Promise<number> {
   database.close();
   if (!saleWentWell || !fixturesWentWell) return 1;
   console.log('\nNext:');
-  if (!showAll) console.log('  npm run demo -- --all                            every one of them');
+  if (!showAll)
+    console.log('  npm run demo -- --all                            every saved delivery');
   console.log('  npx tsx src/cli/index.ts sandbox --seed-shop     a storefront to buy in');
   console.log('  WEBHOOK_SECRET=abc npx tsx examples/express.ts   a shop to build on');
   console.log('  examples/README.md                               how to send it a delivery');
   return 0;
 }
 
-// Whoever reads the output may have seen enough, as `head` has.
+// The reader of the output may close it early, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
@@ -38,7 +39,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 const flags = process.argv.slice(2);
 const unknown = flags.find((flag) => flag !== '--all' && flag !== '--help');
 if (unknown !== undefined) {
-  console.error(`The demo does not know ${unknown}: npm run demo -- --help says what it knows.`);
+  console.error(`The demo does not know ${unknown}: npm run demo -- --help lists its options.`);
   process.exitCode = 2;
 } else if (flags.includes('--help')) {
   console.log(USAGE);

@@ -14,7 +14,7 @@ async function deliver(order: Order) {
 
 const webhooks = toFetch(receiver);
 
-// Patterns, because new URL(request.url) throws where a Host header is no host, such as "a b[".
+// Patterns, because new URL(request.url) throws if the Host header is not a valid host, such as "a b[".
 const isWebhook = new URLPattern({ pathname: '/webhooks' });
 const isProduct = new URLPattern({ pathname: '/products' });
 

@@ -16,7 +16,7 @@ async function deliver(order: Order) {
 
 const app = express();
 
-// Above express.json(), because the signature covers the bytes as they were sent.
+// Keep this above express.json(): the signature covers the bytes as they were sent.
 app.post('/webhooks', toExpress(receiver));
 
 app.use(express.json());

@@ -23,7 +23,7 @@ const shop = new Router().post('/products', (context) => {
   context.body = context.request.body;
 });
 
-// The webhooks above the parser, because the signature covers the bytes as they were sent.
+// Keep the webhooks above the parser: the signature covers the bytes as they were sent.
 const app = new Koa().use(webhooks.routes()).use(bodyParser()).use(shop.routes());
 
 const server = app.listen(process.env.PORT ?? 3000, () => {

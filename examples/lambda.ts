@@ -1,7 +1,7 @@
 import { createReceiver, type Order } from 'storefront-webhooks';
 import { toLambda } from 'storefront-webhooks/lambda';
 
-// Instances come and go, and remember for themselves only: for real goods, pass a `store` as well.
+// Each instance remembers only its own deliveries, while it lives. For real goods, pass a `store`, too.
 const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
   .on('order:paid', ({ payload: order }) => deliver(order), {
     name: 'deliver',

@@ -1,6 +1,6 @@
 /**
- * A shop that shows what it does: the spans and the metrics of its deliveries, on the console. A program
- * of yours sets up an SDK, such as `@opentelemetry/sdk-node`, in place of the functions at the end.
+ * A shop that prints the spans and the metrics of its deliveries. In your own program, set up an SDK, such as
+ * `@opentelemetry/sdk-node`, instead of the functions at the end.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
@@ -57,7 +57,7 @@ const receiver = createReceiver({
   })
   .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 
-// What the handler does is traced inside its own span.
+// Spans that a handler starts are inside the handler's own span.
 async function deliver(order: Order) {
   await trace.getTracer('shop').startActiveSpan('mail the buyer', async (span) => {
     await sleep(20);
@@ -78,7 +78,7 @@ process.once('SIGTERM', async () => {
   await Promise.all([spans.shutdown(), meters.shutdown()]);
 });
 
-/** Has the active span follow the awaits. */
+/** Keeps the active span across awaits. */
 function asyncContext(): ContextManager {
   const current = new AsyncLocalStorage<Context>();
   const manager: ContextManager = {
@@ -91,7 +91,7 @@ function asyncContext(): ContextManager {
   return manager;
 }
 
-/** Prints each span with those inside it, once the outermost has ended. */
+/** Prints each span with its inner spans, when the outermost span has ended. */
 function spanPrinter(): SpanExporter {
   const inside = new Map<string, ReadableSpan[]>();
   const print = ({ name, duration, attributes, status }: ReadableSpan, depth: number) => {
@@ -119,7 +119,7 @@ function spanPrinter(): SpanExporter {
   };
 }
 
-/** Prints all metrics, where any has changed. */
+/** Prints all metrics if one of them has changed. */
 function metricPrinter(): PushMetricExporter {
   let last = '';
   return {
@@ -144,7 +144,7 @@ function linesOf({ descriptor, ...metric }: MetricData): string[] {
     : metric.dataPoints.map(({ value, attributes }) => line(`${value}`, attributes));
 }
 
-/** The attributes in short, without those that are the same everywhere. */
+/** Formats the attributes in short, without those that are always the same. */
 function list(attributes: Attributes): string {
   return Object.entries(attributes)
     .filter(([name]) => !/^messaging\.(system|operation)/.test(name))

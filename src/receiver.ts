@@ -1,9 +1,4 @@
-import type { ReceiverOptions } from './options.js';
-import type { Outcome, Rejection, Result } from './outcome.js';
-import { toResponse, type WebhookResponse } from './outcome.js';
-import { type CloseOptions, Closing } from './process/closing.js';
 import type {
-  EffectOptions,
   EventOf,
   Family,
   Handler,
@@ -11,98 +6,114 @@ import type {
   NamesOf,
   OptionsOf,
   PayloadMap,
+  TransactionEvent,
   WebhookEvent,
 } from './process/handler.js';
-import { INSIDE, type Inside } from './process/inside.js';
+import { INTERNALS, type Internals } from './process/internals.js';
+import { Load } from './process/load.js';
+import type { ReceiverOptions } from './process/options.js';
 import {
   type MarkOptions,
   Processing,
   type ProcessOptions,
   refusalOf,
   refuseOtherScope,
-} from './process/processing.js';
+} from './process/process-delivery.js';
+import { readOptions, type Settings } from './process/read-options.js';
+import { checkDelivery, checkKept, type Opened, Reopener } from './process/reopen.js';
 import type { AnyHandler, RouteOptions } from './process/router.js';
-import { checkDelivery, checkKept, type Opened, Unsealing } from './process/unsealing.js';
+import { type CloseOptions, Shutdown } from './process/shutdown.js';
 import { Reporter } from './report/hooks.js';
 import type { Started } from './report/telemetry.js';
 import { type Delivery, type KeptDelivery, toSealed } from './request/delivery.js';
+import {
+  type Dispatched,
+  type Outcome,
+  type Rejection,
+  type Result,
+  toResponse,
+  type WebhookResponse,
+} from './request/outcome.js';
 import { writeReceipt } from './request/receipt.js';
-import type { WebhookRequest } from './request/request.js';
-import { SIGN, type Signing, toSigning } from './request/secret-source.js';
-import { verifyRequest } from './request/verify.js';
+import { readHeaders, type WebhookRequest } from './request/request.js';
+import { SIGN, type Signing, toSigning } from './request/secrets.js';
+import { type Verified, verifyRequest } from './request/verify.js';
 import type { EventSchemas, Payloads } from './schemas/events.js';
-import { readOptions, type Settings } from './settings.js';
 
 /**
- * Makes a receiver. Register its handlers with `.on()`, then mount it with an adapter such as
+ * Creates a receiver. Register its handlers with `.on()`, then mount it with an adapter such as
  * `toExpress(receiver)`.
  *
- * @throws {UsageError} `secret_invalid` or `option_invalid`, with what to change.
+ * @throws {UsageError} `secret_invalid` or `option_invalid`, with a message that says what to change.
  *
  * @example
  * const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
  *   .on('order:paid', ({ payload: order }) => deliver(order), { name: 'deliver', oncePer: ({ id }) => id });
  */
-export function createReceiver<const Schemas extends EventSchemas = Record<never, never>>(
-  options: ReceiverOptions<Schemas>,
-): Receiver<Payloads<Schemas>> {
+export function createReceiver<const Schemas extends EventSchemas = NoSchemas, Tx = unknown>(
+  options: ReceiverOptions<Schemas, Tx>,
+): Receiver<Payloads<Schemas>, Tx> {
   return new Receiver(readOptions(options));
 }
 
-/** What takes a request from its bytes to its answer. Made by {@link createReceiver}. */
-export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
+/** Takes each request from its bytes to its answer. {@link createReceiver} makes one. */
+export class Receiver<P extends PayloadMap = Payloads<NoSchemas>, Tx = unknown> {
   readonly #settings: Settings;
   readonly #reporter: Reporter;
+  readonly #load: Load;
   readonly #processing: Processing;
-  readonly #unsealing: Unsealing;
-  readonly #closing: Closing;
+  readonly #reopener: Reopener;
+  readonly #shutdown: Shutdown;
 
   /** @internal */
   constructor(settings: Settings) {
     this.#settings = settings;
     this.#reporter = new Reporter(settings);
-    this.#processing = new Processing(settings, this.#reporter);
-    this.#unsealing = new Unsealing(settings, this.#processing);
-    this.#closing = new Closing(this.#processing, this.#reporter);
+    this.#load = new Load(this.#reporter);
+    this.#processing = new Processing(settings, this.#reporter, this.#load);
+    this.#reopener = new Reopener(settings, this.#processing);
+    this.#shutdown = new Shutdown(this.#processing, this.#reporter);
   }
 
   /**
-   * Registers a handler for an event, a family such as `'order:*'`, every known event (`'*'`), or
-   * several of them. The handlers of a delivery run side by side; if one throws, the sender sends the
-   * delivery again, and then only the unfinished ones run.
+   * Registers a handler for an event, a family such as `'order:*'`, every known event (`'*'`), or several of them.
+   * The handlers of a delivery run in parallel. If one throws, the provider retries the delivery, and then only
+   * the unfinished ones run.
    *
    * @throws {UsageError} `event_unknown`, `handler_invalid`, `handler_duplicate` or `registered_late`.
    *
    * @example
    * receiver.on('order:*', ({ event, payload }) => log(event, payload.id));
    */
-  // Spelt out, and once, so that the compiler answers a misspelt name by the names that there are.
-  on<const Pattern extends (keyof P & string) | Family<keyof P & string> | '*'>(
+  // A single explicit signature, so that the compiler suggests the nearest event for a misspelled one.
+  on<
+    const Pattern extends (keyof P & string) | Family<keyof P & string> | '*',
+    const InTransaction extends boolean = false,
+  >(
     patterns: Pattern | readonly Pattern[],
-    handler: Handler<EventOf<P, NamesOf<P, Pattern>>>,
-    options?: OptionsOf<P, Pattern>,
+    handler: Handler<TransactionEvent<EventOf<P, NamesOf<P, Pattern>>, Tx, InTransaction>>,
+    options?: OptionsOf<P, Pattern> & { transaction?: InTransaction },
   ): this;
   on(
     patterns: string | readonly string[],
     handler: Handler<never>,
-    options: EffectOptions<never> | HandlerOptions<never> = {},
+    options: HandlerOptions<never> = {},
   ): this {
     this.#processing.router.checkOptions(options);
-    // The overloads tie a handler's payload to its patterns, and the router gives it no other.
+    // The signature above ties the payload of a handler to its patterns, and the router passes no other payload.
     this.#processing.router.on([patterns].flat(), handler as AnyHandler, options as RouteOptions);
     return this;
   }
 
-  /** Registers the handler for events that nobody has named. Without it they are answered 200 `ignored`. */
+  /** Registers the handler for events without a schema. Without it, they are answered 200 `ignored`. */
   onUnknown(handler: Handler<WebhookEvent<string, unknown>>): this {
     this.#processing.router.onUnknown(handler);
     return this;
   }
 
   /**
-   * Registers the handler for verified deliveries that fail their schema or contradict their event;
-   * `issues` says how. Once it has stored the delivery somewhere, the answer is 200 `parked`. Without
-   * it, it is 422; where there is a queue, its worker parks the delivery in the store.
+   * Registers the handler for genuine deliveries that do not fit their event; `issues` says how. It has to keep the
+   * delivery: the answer is 200 `parked`. Without it, the answer is 422; with a queue, its worker parks the delivery.
    */
   onInvalid(handler: Handler<WebhookEvent<string, unknown>>): this {
     this.#processing.router.onInvalid(handler);
@@ -110,16 +121,13 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   /**
-   * Marks what a handler with `oncePer` does for a key as done, in the store, and does not run it: for orders
-   * that were delivered before this receiver was there.
+   * Marks the effect of a handler with `oncePer` as done for a key, in the store, without running the handler: for
+   * orders that were delivered before this receiver was in use. Rejects with `handler_unknown` if no handler of
+   * that name has an `oncePer`, with `delivery_unfinished` while it is running for that key, and with
+   * `store_unavailable`.
    *
-   * Rejects with a `UsageError`, `handler_unknown`, where no handler of that name has an `oncePer`; with a
-   * `WebhookError` where it is not marked: `store_unavailable`, or `delivery_unfinished` while the handler
-   * is running for that key.
-   *
-   * @param key - What `oncePer` gives for it.
-   * @returns Whether it was not done before.
-   *
+   * @param key - The key that `oncePer` returns for the delivery.
+   * @returns Whether the effect was not done before.
    * @example
    * for (const { id } of deliveredOrders) await receiver.markDone('deliver', id);
    */
@@ -127,62 +135,64 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     return this.#processing.markDone(handler, key, options);
   }
 
-  /** Takes a request from its bytes to its response: what an adapter calls. Never throws. */
+  /** Takes a request from its bytes to its response. Adapters call it. Never throws. */
   async receive(request: WebhookRequest): Promise<WebhookResponse> {
     const startedAt = performance.now();
+    await this.#load.waitForTurn();
     let result: Result;
-    let receipt: Receipting | undefined;
+    let receipt: ((outcome: Outcome) => string) | undefined;
     try {
       this.#processing.announce();
-      if (request.responseSent) this.#closing.waitFor(request.responseSent);
-      // 1 its headers and bytes, 2 their signature, 3 the delivery in them.
-      const verified = await verifyRequest(request, this.#settings);
-      // 4 a claim on it, 5 its handlers, or a queue, 6 what became of the claim.
+      if (request.responseSent) this.#shutdown.waitFor(request.responseSent);
+      // Steps: 1 check its headers and read its bytes, 2 verify the signature, 3 read the delivery.
+      const verified = await this.#verify(request);
+      // 4 claim the delivery, 5 run its handlers or queue it, 6 settle the claim.
       if (verified.outcome === 'rejected') result = this.#reporter.refused(verified, startedAt);
+      else if (verified.outcome) result = verified;
       else {
         const { delivery, secret } = verified;
         receipt = (outcome) => writeReceipt(delivery, outcome, secret);
-        result = await this.#accept(delivery, startedAt);
+        const how = { startedAt, isGone: request.isGone };
+        result = await this.#load.hold(delivery.rawBody, how, () => this.#accept(delivery, how));
       }
     } catch (error) {
       this.#reporter.unverifiable(error, startedAt);
       result = { outcome: 'failed', ran: [] };
     }
-    // 7 the response.
-    return this.#closing.finish(toResponse(result, receipt?.(result.outcome)));
+    // 7 make the response.
+    return this.#shutdown.finish(toResponse(result, receipt?.(result.outcome)));
   }
 
   /**
-   * Steps 1 to 3: checks the headers, reads the body, verifies it, and reads the delivery.
+   * Runs steps 1 to 3: checks the headers, reads the body, verifies it, and reads the delivery.
    *
-   * @param options.keepInvalid - Gives also a genuine delivery that does not fit its event, with the
-   *   `kind` `'invalid'`: only for who hands everything to a queue. Default: it is a `Rejection`.
-   * @returns The delivery, or a `Rejection` for what the sender did wrong.
-   * @throws {UsageError} `body_consumed` where the body was parsed before, `secret_invalid` where the
-   *   `secret` function gives one that cannot be used.
-   * @throws {WebhookError} `timed_out` where the `secret` function or a schema takes too long.
+   * @param options.keepInvalid - Also returns a genuine delivery that does not fit its event, with the `kind`
+   *   `'invalid'`: only for programs that store every delivery in a queue. Default: returns a `Rejection`.
+   * @returns The delivery, or a `Rejection` if the sender made a mistake.
+   * @throws {UsageError} `body_consumed` if the body was parsed; `secret_invalid` if `secret` returns an unusable one.
+   * @throws {WebhookError} `timed_out` if the `secret` function or a schema takes too long.
    */
   async verify(
     request: WebhookRequest,
     { keepInvalid = false }: { readonly keepInvalid?: boolean } = {},
   ): Promise<Delivery | Rejection> {
-    const verified = await verifyRequest(request, this.#settings);
+    const headers = readHeaders(request, this.#settings);
+    if (headers.outcome === 'rejected') return headers;
+    const verified = await verifyRequest(request, headers, this.#settings);
     if (verified.outcome === 'rejected') return verified;
-    const { delivery } = verified;
-    return (keepInvalid ? undefined : refusalOf(delivery)) ?? delivery;
+    return (keepInvalid ? undefined : refusalOf(verified.delivery)) ?? verified.delivery;
   }
 
   /**
-   * Steps 4 to 6: claims a verified delivery, runs its handlers, and settles the claim; never hands it
-   * to the `queue`. For the worker of a queue, which has to have `failed`, `busy` and `unavailable` tried
-   * again. What was sealed is proven again by its signature, and kept for a person where it cannot be. What
-   * {@link verify} gave is trusted.
+   * Runs steps 4 to 6, for the worker of a queue: claims a verified delivery, runs its handlers, and settles the
+   * claim. The worker has to retry `failed`, `busy` and `unavailable`. Trusts a delivery from {@link verify};
+   * verifies a sealed one again by its signature, and parks it if that fails.
    *
-   * Throws `delivery_invalid` where it is no delivery, `scope_invalid` where it is another receiver's, and what
-   * a schema or a `secret` function of yours throws.
+   * Throws `delivery_invalid` if the value is not a delivery, `scope_invalid` if it belongs to another receiver,
+   * and what a schema or a `secret` function of yours throws.
    *
-   * @param options.lastAttempt - The queue does not try it again. What fails is dead then, and `parked`,
-   *   in a store that is durable; in another one it is lost, unless the queue keeps it.
+   * @param options.lastAttempt - The queue will not retry it. If it fails, it is dead and the outcome is `parked`,
+   *   if the store is durable; in any other store it is lost, unless the queue keeps it.
    */
   async dispatch(
     verified: Delivery | KeptDelivery,
@@ -195,18 +205,18 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
       refuseOtherScope(this.#settings.scope, verified.scope);
       return this.#process(verified, { lastAttempt, startedAt });
     }
-    const opened = await this.#unsealing.open(toSealed(verified), lastAttempt);
+    const opened = await this.#reopener.open(toSealed(verified), lastAttempt);
     const { traceparent } = verified;
     return this.#processOpened(opened, { lastAttempt, startedAt, traceparent });
   }
 
   /**
-   * Processes what `store.list` gives, dead, stalled or failing, as if it had just come for the first time, but
-   * for what its handlers have done: here, or by the worker of the `queue`. One that is done is a
-   * duplicate. Throws what the store throws, and `scope_invalid` where it is another receiver's.
+   * Processes a delivery from `store.list`, which is dead, stalled or failing, as if it had arrived for the first
+   * time. Handlers that have finished do not run again. The receiver processes it, or the worker of the `queue`.
+   * If it is done, the outcome is `duplicate`. Throws `scope_invalid`, and what the store throws.
    *
-   * @param options.vouched - You say that it is genuine: processes also what came out of a queue and could
-   *   not be proven, as where its secret is no more.
+   * @param options.vouched - You vouch that the delivery is genuine. Also processes a delivery from a queue that
+   *   could not be verified, for example because its secret does not exist any more.
    *
    * @example
    * for (const dead of await store.list({ state: 'dead', limit: 100 })) await receiver.redrive(dead);
@@ -218,30 +228,18 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
     checkKept(stored);
     const delivery = toSealed(stored);
     refuseOtherScope(this.#settings.scope, delivery.scope);
-    const { store, queue } = this.#settings;
-    await store.redrive(delivery.key);
-    if (this.#unsealing.isUnproven(delivery)) {
-      return this.#unsealing.redriveUnproven(delivery, vouched, (proven) =>
-        queue ? this.#processing.redrive(queue, proven) : this.dispatch(proven),
-      );
-    }
-    if (queue?.redrive) {
-      return this.#unsealing.handBack(delivery, (signed) =>
-        this.#processing.redrive(queue, signed),
-      );
-    }
+    await this.#settings.store.redrive(delivery.key);
     const startedAt = performance.now();
-    const opened = await this.#unsealing.openStored(delivery);
-    const result = await this.#processOpened(opened, { lastAttempt: false, startedAt });
-    // What does not fit its event is dead again at once.
-    if (result.outcome !== 'rejected' || opened.outcome === 'rejected') return result;
-    return this.#processOpened(opened, { lastAttempt: true, startedAt });
+    return this.#reopener.redrive(delivery, vouched, {
+      dispatch: (one) => this.dispatch(one),
+      process: (opened, lastAttempt) => this.#processOpened(opened, { lastAttempt, startedAt }),
+    });
   }
 
   /**
-   * Ends well: stops the server, answers what has come, and waits for what is running and for what has
-   * still to be recorded. Then takes no more deliveries: they are answered 503 and sent again. One that takes
-   * longer is taken over when its lease lapses. Never rejects.
+   * Closes the receiver: stops the server, answers pending requests, and waits for running handlers and for
+   * records that the store has not accepted yet. Further deliveries are answered 503, and the provider retries
+   * them. If work takes longer, another process takes it over when its lease expires. Never rejects.
    *
    * @example
    * process.once('SIGTERM', async () => {
@@ -250,31 +248,40 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
    * });
    */
   close(options: CloseOptions = {}): Promise<void> {
-    return this.#closing.close(options);
+    return this.#shutdown.close(options);
   }
 
-  /** Signs as the provider would, for `storefront-webhooks/testing`. */
+  /** Fires when {@link close} is called. The worker of a queue takes no more jobs then. */
+  get closing(): AbortSignal {
+    return this.#shutdown.signal;
+  }
+
+  /** Signs as the provider would. For `storefront-webhooks/testing`. */
   get [SIGN](): Signing {
     const { headerNames, secretSource } = this.#settings;
     return toSigning(secretSource, headerNames);
   }
 
-  /** For `storefront-webhooks/recovery`. */
-  get [INSIDE](): Inside {
-    return {
-      settings: this.#settings,
-      processing: this.#processing,
-      process: (delivery) => this.#process(delivery, { startedAt: performance.now() }),
-    };
+  /** The internals of the receiver. For `storefront-webhooks/recovery`. */
+  get [INTERNALS](): Internals {
+    const process = (one: Delivery) => this.#process(one, { startedAt: performance.now() });
+    return { settings: this.#settings, processing: this.#processing, process };
   }
 
-  /** Hands a verified delivery to the queue, where there is one; else processes it. */
-  #accept(delivery: Delivery, startedAt: number): Promise<Result> {
+  /** Runs steps 1 to 3, if there is room for another request. */
+  async #verify(request: WebhookRequest): Promise<Verified | Rejection | Dispatched> {
+    const headers = readHeaders(request, this.#settings);
+    if (headers.outcome === 'rejected') return headers;
+    const refusal = this.#load.refuse();
+    return refusal ?? verifyRequest(request, headers, this.#settings, this.#load.bodies);
+  }
+
+  /** Hands a verified delivery to the queue, if there is one; otherwise processes it. */
+  #accept(delivery: Delivery, how: ProcessHow): Promise<Result> {
     const { queue } = this.#settings;
-    if (!queue) return this.#process(delivery, { startedAt });
-    return this.#reporter.watch(delivery, { action: 'send', startedAt }, () =>
-      this.#processing.enqueue(queue, delivery),
-    );
+    if (!queue) return this.#process(delivery, how);
+    const started = { action: 'send', startedAt: how.startedAt } as const;
+    return this.#reporter.watch(delivery, started, () => this.#processing.enqueue(queue, delivery));
   }
 
   async #processOpened(opened: Opened, how: ProcessHow): Promise<Result> {
@@ -283,13 +290,10 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>> {
   }
 
   #process(delivery: Delivery, how: ProcessHow): Promise<Result> {
-    return this.#reporter.watch(delivery, { action: 'process', ...how }, () =>
-      this.#processing.process(delivery, how),
-    );
+    const process = () => this.#processing.process(delivery, how);
+    return this.#reporter.watch(delivery, { action: 'process', ...how }, process);
   }
 }
 
-/** Writes the receipt of a delivery's answer. */
-type Receipting = (outcome: Outcome) => string;
-
+type NoSchemas = Record<never, never>;
 type ProcessHow = ProcessOptions & Omit<Started, 'action'>;

@@ -7,7 +7,12 @@ import { describe, expect, test } from 'vitest';
 import { CAUSES } from '../src/cli/doctor/cause.js';
 import { missing, placeOf } from './support/anchors.js';
 
-const MODULES = ['src/explained.ts', 'src/errors.ts', 'src/outcome.ts', 'src/api/api-error.ts'];
+const MODULES = [
+  'src/errors/docs-link.ts',
+  'src/errors/errors.ts',
+  'src/request/outcome.ts',
+  'src/api/api-error.ts',
+];
 const program = ts.createProgram(MODULES, { noEmit: true, strict: true });
 const checker = program.getTypeChecker();
 
@@ -25,17 +30,17 @@ function textsOf(module: string, name: string): string[] {
 
 describe('the place in the docs that a message ends in is there', () => {
   test('for each kind of line on stderr', () => {
-    const places = textsOf('src/explained.ts', 'Page');
+    const places = textsOf('src/errors/docs-link.ts', 'Page');
     expect(places.length).toBeGreaterThan(20);
     expect(missing(places)).toEqual([]);
   });
 
   test('for each code of an error', () => {
     const errors = [
-      ...textsOf('src/errors.ts', 'UsageErrorCode').map(
+      ...textsOf('src/errors/errors.ts', 'UsageErrorCode').map(
         (code) => new UsageError(code as UsageError['code'], 'What happened.'),
       ),
-      ...textsOf('src/errors.ts', 'WebhookErrorCode').map(
+      ...textsOf('src/errors/errors.ts', 'WebhookErrorCode').map(
         (code) => new WebhookError(code as WebhookError['code'], 'What happened.'),
       ),
       ...textsOf('src/api/api-error.ts', 'ApiErrorCode').map(
@@ -43,14 +48,17 @@ describe('the place in the docs that a message ends in is there', () => {
       ),
     ];
     expect(errors.length).toBeGreaterThan(50);
-    for (const { message } of errors) expect(message).toMatch(/^What happened\. See docs\/\S+$/);
+    for (const { message } of errors)
+      expect(message).toMatch(
+        /^(get: )?What happened\. See node_modules\/storefront-webhooks\/docs\/\S+$/,
+      );
     const places = errors.map(({ message }) => placeOf(message) ?? message);
     expect(new Set(places).size).toBe(errors.length);
     expect(missing(places)).toEqual([]);
   });
 
   test('for each reason why a request is refused', () => {
-    const codes = textsOf('src/outcome.ts', 'RejectionCode');
+    const codes = textsOf('src/request/outcome.ts', 'RejectionCode');
     expect(codes).toHaveLength(10);
     expect(missing(codes.map((code) => `errors.md#${code}`))).toEqual([]);
   });
@@ -82,5 +90,5 @@ test('nothing but writeLine() writes a line on stderr', () => {
   const writing = files.filter((file) =>
     /^(?! *(?:\*|\/\/)).*(?:\bconsole\b[.[]|stderr\.write)/m.test(readFileSync(file, 'utf8')),
   );
-  expect(writing).toEqual(['src/report/log.ts']);
+  expect(writing).toEqual(['src/errors/log.ts']);
 });

@@ -8,6 +8,7 @@ import {
   createReceiver,
   type Handler,
   type HandlerOptions,
+  type IdempotencyStore,
   isOlderProduct,
   isPaid,
   type Json,
@@ -23,7 +24,7 @@ import {
   type WebhookEvent,
 } from 'storefront-webhooks';
 import { createGoods, type GoodsOrder } from 'storefront-webhooks/goods';
-import { postgresLedger } from 'storefront-webhooks/postgres';
+import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 import { type SqliteDatabase, sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
 import { loadFixture, type ReplayResult, replay } from 'storefront-webhooks/testing';
 import * as z from 'zod';
@@ -432,4 +433,35 @@ export async function aTransactionIsOfItsDriver(
   await ledger.transaction(pool, effect, (tx) => {
     tx.release();
   });
+}
+
+export function txIsThatOfTheStore(
+  pool: pg.Pool,
+  sql: postgres.Sql,
+  pglite: PGlite,
+  sqlite: BetterSqlite3.Database,
+) {
+  const options = { name: 'a', oncePer: (order: Order) => order.id, transaction: true } as const;
+  const withStore = <Tx>(store: IdempotencyStore<Tx>) => createReceiver({ secret: '', store });
+  withStore(postgresStore(pool)).on(
+    'order:paid',
+    async ({ tx, payload }) => {
+      same<typeof tx, pg.PoolClient>(true);
+      await tx.query('SELECT $1', [payload.id]);
+    },
+    { name: 'b', oncePer: (order) => order.id, transaction: true },
+  );
+  withStore(postgresStore(sql)).on(
+    'order:paid',
+    async ({ tx }) => void (await tx`SELECT 1`),
+    options,
+  );
+  withStore(postgresStore(pglite)).on(
+    'order:paid',
+    async ({ tx }) => same<typeof tx, Transaction>(true),
+    options,
+  );
+  withStore(sqliteStore(sqlite)).on('order:paid', ({ tx }) => void tx.prepare('').run(), options);
+  // @ts-expect-error: a handler without the option has no transaction.
+  withStore(postgresStore(pool)).on('order:paid', ({ tx }) => tx);
 }

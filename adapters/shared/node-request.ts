@@ -5,20 +5,20 @@ import getRawBody from 'raw-body';
 import type { WebhookRequest } from '../../src/request/request.js';
 import { maxPieces, tooManyPieces, toPath } from './request.js';
 
-/** What frameworks and parsers put on a request. */
+/** The properties that frameworks and parsers add to a request. */
 interface Extras {
   body?: unknown;
   rawBody?: unknown;
   originalUrl?: string;
 }
 
-/** Node's request, with what may have been put on it. */
+/** Node's request, with the properties that a framework may have added. */
 export type NodeRequest = (IncomingMessage | Http2ServerRequest) & Extras;
 
 /** Node's response. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
-/** @param extras - Where the framework keeps what it has read, if not on Node's request. */
+/** @param extras - The object on which the framework keeps what it has read, if not Node's request. */
 export function readRequest(
   request: NodeRequest,
   response: NodeResponse,
@@ -31,6 +31,7 @@ export function readRequest(
     headers: request.headers,
     body: bodyOf(request, extras, parsedBodyHint),
     responseSent: closed(response),
+    isGone: () => response.destroyed,
   };
 }
 
@@ -40,27 +41,29 @@ function closed(response: NodeResponse): Promise<unknown> {
 }
 
 function bodyOf(request: NodeRequest, extras: Extras, hint: string): WebhookRequest['body'] {
-  // Some platforms and parsers leave the bytes here.
+  // Some platforms and parsers leave the bytes in these properties.
   if (Buffer.isBuffer(extras.rawBody)) return extras.rawBody;
   if (Buffer.isBuffer(extras.body)) return extras.body;
-  // Whether the stream was read tells; `body` does not: Express 4 sets it to {} without reading.
+  // Look at the stream, not at `body`: Express 4 sets `body` to {} without reading.
   if (request.readableDidRead || request.readableEncoding !== null) return { consumed: hint };
   const stream: Readable = request;
   const length = request.headers['content-length'] ?? null;
-  return (limit) => {
-    limitPieces(stream, limit);
+  return (limit, onBytes) => {
+    watchPieces(stream, limit, onBytes);
     return getRawBody(stream, { limit, length });
   };
 }
 
-/** Pieces are kept until the body is whole, and each costs two hundred bytes beside its own. */
-function limitPieces(body: Readable, limit: number): void {
+/**
+ * Limits the number of pieces: each stays in memory until the body is whole, and costs 200 bytes beside its own.
+ */
+function watchPieces(body: Readable, limit: number, onBytes: (bytes: number) => void): void {
   let left = maxPieces(limit);
-  body.on('data', function count() {
+  body.on('data', function count(piece: Uint8Array) {
     left -= 1;
-    if (left >= 0) return;
+    if (left >= 0) return onBytes(piece.length);
     body.off('data', count);
-    // For raw-body, which lets go of the pieces: a request that is destroyed could get no response any more.
+    // Makes raw-body release the pieces. If the request were destroyed instead, no response could be sent.
     body.emit('error', tooManyPieces());
   });
 }

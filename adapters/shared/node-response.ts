@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
-import type { WebhookResponse } from '../../src/outcome.js';
-import type { Receive } from '../../src/receiver-source.js';
+import type { Receive } from '../../src/process/receiver-source.js';
+import type { WebhookResponse } from '../../src/request/outcome.js';
 import { type NodeRequest, type NodeResponse, readRequest } from './node-request.js';
 
-/** Responds to one request of Node's, and resolves when the response has been handed to Node. */
+/** Responds to one Node request, and resolves when the response has been handed to Node. */
 export async function respond(
   receive: Receive,
   request: NodeRequest,
@@ -22,7 +22,7 @@ export async function respond(
 export interface PreparedResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** A Buffer where it is bytes: Koa takes any other view for JSON. */
+  /** Bytes are a Buffer: Koa would send any other view as JSON. */
   readonly body: string | Buffer;
 }
 
@@ -30,50 +30,59 @@ export async function toNodeResponse(
   { status, headers: given, body: content }: WebhookResponse<string | Uint8Array>,
   request: NodeRequest,
 ): Promise<PreparedResponse> {
-  await endOfTurn();
+  // Under overload (503), respond at once: a turn of the event loop may take long then.
+  if (status !== 503) await endOfTurn();
   const body = typeof content === 'string' ? content : toBuffer(content);
   const { connection, ...rest } = given;
   const headers: Record<string, string> = {
     ...rest,
-    // HTTP/2 has no such header.
+    // HTTP/2 has no `connection` header.
     ...(connection !== undefined && !('stream' in request) && { connection }),
     'content-length': String(Buffer.byteLength(body)),
   };
   const prepared = { status, headers, body };
   if (request.complete || request.readableEnded) return prepared;
+  // If nothing has begun to read the body, Node itself reads it to its end.
+  if (status === 503 && isShort(request)) return prepared;
   if ('stream' in request) {
     const { stream } = request;
     stream.once('finish', () => stream.close()).resume();
     return prepared;
   }
-  // Who is slow is not helped by being read for longer, and may never end.
+  // Do not linger for slow senders: reading on does not help them, and some never finish.
   lingerAtClose(request.socket, status === 408 ? 0 : LINGER_BYTES);
   return { ...prepared, headers: { ...headers, connection: 'close' } };
+}
+
+function isShort({ headers, readableDidRead }: NodeRequest): boolean {
+  return !readableDidRead && Number(headers['content-length']) <= LINGER_BYTES;
 }
 
 function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** How much of a refused body is read and thrown away, and for how long, so that its sender sees the response. */
+/** How many bytes of a rejected body the server still reads and discards, so that its sender sees the response. */
 const LINGER_BYTES = 1024 * 1024;
+/** The longest that the server does so. */
 const LINGER_MS = 2000;
 
 /**
- * Has a connection closed in two steps once its last response has left (RFC 9112, 9.6). Whoever is still
- * sending would otherwise be reset, because bytes of it lie unread, and would lose the response with it.
+ * Closes a connection in two steps after its last response (RFC 9112, section 9.6). If the server closed it at
+ * once with unread bytes, the system would reset the connection, and a sender that is still sending would lose
+ * the response.
  */
 function lingerAtClose(socket: Socket, maxBytes: number): void {
-  // What Node's server calls once the last response has left.
+  // Node's server calls `destroySoon` after the last response.
   socket.destroySoon = () => {
     let left = maxBytes;
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     const drop = (bytes: Uint8Array) => {
       left -= bytes.length;
-      // What is not read holds the sender up, which gives it the time to see the response.
+      // Stop reading. Backpressure then holds the sender up, so that it has time to see the response.
       if (left <= 0) socket.pause();
     };
-    // In place of the server's own listener, which would take more requests out of the bytes.
+    // Replaces the listener of Node's server, which would parse more requests out of the bytes.
     socket.removeAllListeners('data').on('data', drop);
     if (left > 0) socket.resume();
     else socket.pause();
@@ -81,13 +90,13 @@ function lingerAtClose(socket: Socket, maxBytes: number): void {
   };
 }
 
-// Kept from before anybody's fake timers.
+// Captured at import, before a test installs fake timers.
 const afterThisTurn = setImmediate;
 let turn: Promise<void> | undefined;
 
 /**
- * Waits for the end of this turn of the event loop, so that the responses of one turn leave together: to
- * wake a proxy on the same machine for each of them takes longer than to handle the delivery.
+ * Waits for the end of this turn of the event loop, so that the responses of one turn leave together: waking a
+ * proxy on the same machine for each response takes longer than handling the delivery.
  */
 export function endOfTurn(): Promise<void> {
   turn ??= new Promise((resolve) => {

@@ -1,10 +1,10 @@
-import type { Receive } from '../../src/receiver-source.js';
+import type { Receive } from '../../src/process/receiver-source.js';
 import { readRequest } from './web-request.js';
 
 /**
  * Responds to one Fetch request.
  *
- * @param waitUntil - Of a platform that ends what nobody waits for, once it has responded.
+ * @param waitUntil - Keeps the platform running until the promise settles: some platforms end after the response.
  */
 export function respond(
   receive: Receive,
@@ -25,7 +25,7 @@ export function respond(
     });
   };
   const responding = respondOnce();
-  // A handler that has begun finishes, even if the sender has hung up.
+  // A handler that has started finishes, even if the sender has disconnected.
   waitUntil(responding);
   return responding;
 }

@@ -12,7 +12,10 @@ const ROUNDS = 3;
 const AT_LEAST = 0.5;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** How fast recovery reads and judges a long log, beside how fast its pages are served, and what it keeps. */
+/**
+ * Measures how fast recovery reads and judges a long log, how fast its pages are served, and how much memory
+ * recovery uses.
+ */
 export async function benchRecovery() {
   const provider = fileURLToPath(new URL('provider.mjs', import.meta.url));
   const child = spawn(process.execPath, [provider, String(ENTRIES)], {
@@ -21,7 +24,7 @@ export async function benchRecovery() {
   const [line] = await once(createInterface(child.stdout), 'line');
   const { baseUrl, key, secret, url, now } = JSON.parse(line);
   const client = createClient({ baseUrl, auth: { accessToken: key } });
-  // Nothing is run, so it does not matter that it would not survive.
+  // This store is not really durable. That does not matter, because no handler runs.
   const store = { ...memoryStore(), durable: true };
   const receiver = createReceiver({ secret, store }).on('order:created', () => {});
   const pages = ENTRIES / PER_PAGE;
@@ -59,7 +62,7 @@ export async function benchRecovery() {
   console.log(`\nA log of ${ENTRIES.toLocaleString('en')} entries, ${PER_PAGE} on a page`);
   console.log(`  served, one after the other${served.toFixed(0).padStart(15)} pages/s`);
   console.log(`  read and judged by recover()${judged.toFixed(0).padStart(14)} pages/s`);
-  // The first half of the first reading is for what is compiled and cached.
+  // The first half of the first reading fills caches, and is not counted.
   const [least, most] = [Math.min(...kept.slice(5)), Math.max(...kept.slice(5))];
   const mib = (bytes) => (bytes / 1024 / 1024).toFixed(1);
   console.log(`  memory while it reads        ${mib(least)} to ${mib(most)} MiB`);

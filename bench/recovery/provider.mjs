@@ -4,7 +4,7 @@ import { createReceiver, memoryStore } from '../../dist/index.js';
 import { toNodeHandler } from '../../dist/node.js';
 import { KEY, makeProduct } from '../sandbox/product.mjs';
 
-/** A sandbox whose log has so many entries, each answered by a receiver. Says where it is. */
+/** A sandbox whose log has a number of entries, each answered by a receiver. Prints its address. */
 const entries = Number(process.argv[2]);
 const { sandbox, client, account, product } = await makeProduct({ clock: 'manual' });
 const secret = account.settings.webhook_secret;

@@ -3,7 +3,7 @@ import { benchReads } from './reads.mjs';
 import { benchStart } from './start.mjs';
 import { benchWebhooks } from './webhooks.mjs';
 
-/** The sandbox: its reads, many orders, its webhooks, and how soon it answers. */
+/** Measures the sandbox: its reads, many orders, its webhooks, and the time to its first answer. */
 export async function benchSandbox() {
   await benchReads();
   await benchOrders();

@@ -4,7 +4,7 @@ const ORDERS = 100_000;
 const PER_PAGE = 50;
 const CALLS = 200;
 
-/** How long a page takes by where it is among 100,000 orders, and what these take of memory. */
+/** Measures the time to read a page, by its position among 100,000 orders, and the memory of these orders. */
 export async function benchOrders() {
   const { sandbox, client, account, product } = await makeProduct({ clock: 'manual' });
   const before = memory();

@@ -3,7 +3,7 @@ import { createSandbox } from '../../dist/sandbox.js';
 
 export const KEY = 'sk_test_bench';
 
-/** A sandbox in which a seller has made a product. */
+/** Returns a sandbox in which a seller has created a product. */
 export async function makeProduct(options) {
   const sandbox = createSandbox(options);
   const client = createClient({

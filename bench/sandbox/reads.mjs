@@ -8,7 +8,7 @@ import { KEY } from './product.mjs';
 const ROUNDS = 10;
 const AT_LEAST = 0.5;
 
-/** A product that is read, beside a bare route of Hono that answers one. */
+/** Compares reading a product from the sandbox with a bare Hono route that answers the same. */
 export async function benchReads() {
   const servers = [
     await start('a bare route of Hono', 'hono.mjs'),

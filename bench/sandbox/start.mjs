@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const ROUNDS = 15;
 const AT_MOST_MS = 400;
 
-/** From the command to the first answer. */
+/** Measures the time from the command to its first answer. */
 export async function benchStart() {
   const times = [];
   for (let round = 0; round < ROUNDS; round++) times.push(await start());

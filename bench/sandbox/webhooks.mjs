@@ -5,7 +5,7 @@ import { makeProduct } from './product.mjs';
 const ORDERS = 2_000;
 const ENDPOINTS = 4;
 
-/** How many webhooks are sent a second, each with its log, to a server that only answers. */
+/** Measures how many webhooks the sandbox sends a second, each with its log, to a server that only answers. */
 export async function benchWebhooks() {
   let came = 0;
   const server = createServer((request, response) => {

@@ -3,18 +3,18 @@ import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { availableParallelism, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 
-/** On what it is about to be measured. */
+/** Returns the conditions of a measurement that is about to start. */
 export function readConditions(folder) {
   return {
     date: new Date().toISOString().slice(0, 10),
     cores: availableParallelism(),
     memoryGb: Math.round(totalmem() / 2 ** 30),
-    // What else the machine did at the start: of two cores, each whole number takes one away.
+    // The other load of the machine at the start: each whole number takes one core away.
     load: loadavg()[0],
     node: process.versions.node,
     postgres: version('postgres'),
     redis: version('redis-server'),
-    // What each commit waits for, and the stores and queues share among the calls of a moment.
+    // Each commit waits for a sync. Stores and queues share one among simultaneous calls.
     syncsPerSecond: syncsPerSecond(join(folder, 'sync')),
   };
 }
@@ -27,7 +27,7 @@ function version(command) {
   }
 }
 
-/** How often a second this disk says that a page is safely written. */
+/** Measures how often a second this disk confirms that a page is safely written. */
 function syncsPerSecond(file) {
   const page = Buffer.alloc(4096);
   const descriptor = openSync(file, 'w');

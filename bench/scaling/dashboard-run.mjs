@@ -28,18 +28,18 @@ const seconds = Number(values.seconds);
 const SECRET = 'a-secret-for-this-run-alone';
 const QUIET = 40;
 const RUSH = { from: 50, to: 60, rate: 160 };
-// Long enough for the provider to give up on some. A minute later, they count as stalled.
+// Long enough for the provider to give up on some deliveries. A minute later, they count as stalled.
 const BROKEN = { from: 15, to: 25 };
 
 const store = durable(memoryStore());
 const { telemetry, sample } = watch(store);
-// Failures are meant to happen here.
+// The failures in this run are intended.
 const hooks = { onRejected() {}, onError() {} };
 const chance = random(2);
 const isBetween = ({ from, to }, second) => second >= from && second < to;
 let second = 0;
 
-/** A handler that takes about so long, and now and then ten times as long. */
+/** Returns a handler that takes about `ms`, and sometimes ten times as long. */
 function takes(ms) {
   return () => delay(ms * (chance() < 0.02 ? 10 : 0.5 + chance()));
 }

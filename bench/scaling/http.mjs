@@ -5,7 +5,7 @@ import { startServer } from './processes.mjs';
 
 const FILE = 'node.mjs';
 
-/** A whole delivery over HTTP, with the memory store: what it costs the process of the server. */
+/** Measures what a whole delivery over HTTP costs the server's process, with the memory store. */
 export async function measureHttp(ms) {
   const { headers } = CONTENDERS.find(({ file }) => file === FILE);
   const { child, port } = await startServer(FILE, SECRET);

@@ -1,6 +1,6 @@
 /**
- * Puts each text between its markers, `<!-- name -->` and `<!-- /name -->`: so what the pages say is never
- * other than what was measured.
+ * Puts each text between its markers, `<!-- name -->` and `<!-- /name -->`, so that the pages always state what
+ * was measured.
  */
 export function fill(pages, texts) {
   const unused = new Set(Object.keys(texts));

@@ -1,7 +1,7 @@
 /**
- * Measures what a delivery costs: to receive it, to remember it in each store, to hand it to each queue
- * and to take it out again. Writes docs/plots/costs.json, from which docs/scaling.md and its plots are
- * made (plot.mjs). Needs PostgreSQL and Redis, and test/runtimes for its Node 24.
+ * Measures what a delivery costs: to receive it, to remember it in each store, to add it to each queue, and to
+ * take it out again. Writes docs/plots/costs.json, from which docs/scaling.md and its plots are made (plot.mjs).
+ * Needs PostgreSQL and Redis, and test/runtimes for its Node 24.
  *
  * `--seconds 10` for each measurement, `--out <file>`.
  */
@@ -46,7 +46,7 @@ await withServer(startRedis, (url) => measureStore('redis', { url }));
 await withServer(startRedis, (url) => measureQueue('bullmq', url));
 
 writeFileSync(values.out, `${JSON.stringify({ conditions, costs }, round, 2)}\n`);
-// Of the servers' watchers, some hold this process.
+// Some of the servers' watchers keep this process alive.
 process.exit();
 
 async function measure(name, run) {
@@ -64,7 +64,7 @@ async function measureQueue(queue, url) {
   await measure(`${queue} drain`, () => drain);
 }
 
-/** Each on a server of its own, so that what one has written does not slow the next. */
+/** Each measurement has its own server, so that the data of one does not slow the next. */
 async function withServer(startOne, run) {
   const server = await startOne();
   try {

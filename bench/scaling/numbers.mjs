@@ -1,4 +1,4 @@
-/** To two digits that matter, with separators. */
+/** Formats a number to two significant digits, with separators. */
 export function about(value) {
   if (value === null || value === undefined) return '–';
   if (value === 0) return '0';

@@ -1,6 +1,7 @@
 /**
- * Draws docs/plots/*.svg, and writes the tables of docs/scaling.md and its like, from docs/plots/costs.json and
- * docs/plots/metrics.json, which it only reads. The same input gives the same bytes.
+ * Draws docs/plots/*.svg, and writes the tables of docs/scaling.md and similar pages. Reads
+ * docs/plots/costs.json and docs/plots/metrics.json, and does not change them. The same input gives the same
+ * bytes.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { backlogChart } from './charts/backlog.mjs';

@@ -9,7 +9,7 @@ const NODE_24 = fileURLToPath(
 );
 const RUNTIMES = { sqlite: NODE_24, 'pg-boss': NODE_24 };
 
-/** Has a process of its own measure something: what one leaves behind does not weigh on the next. */
+/** Runs a measurement in its own process, so that its leftovers do not affect the next one. */
 export async function inProcess(file, task) {
   const child = start(RUNTIMES[task.store ?? task.queue] ?? process.execPath, `measured/${file}`, {
     SCALING_TASK: JSON.stringify(task),
@@ -17,7 +17,7 @@ export async function inProcess(file, task) {
   return JSON.parse(await firstLine(child, file));
 }
 
-/** Starts a server of the other benchmarks. Gives its process and its port. */
+/** Starts a server of the other benchmarks. Returns its process and its port. */
 export async function startServer(file, secret) {
   const child = start(process.execPath, `../servers/${file}`, {
     NODE_ENV: 'production',
@@ -27,7 +27,7 @@ export async function startServer(file, secret) {
 }
 
 function start(node, file, environment) {
-  // Its stdin stays open for as long as this process lives.
+  // The child's stdin stays open as long as this process lives.
   return spawn(node, [fileURLToPath(new URL(file, import.meta.url))], {
     env: { ...process.env, NODE_OPTIONS: '', ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -39,7 +39,7 @@ async function firstLine(child, file) {
     throw new Error(`${file} ended with ${code} and said nothing`);
   });
   const line = once(createInterface(child.stdout), 'line').then(([text]) => text);
-  // Of the two, one is late.
+  // One of the two always settles after the race.
   failed.catch(() => {});
   return Promise.race([line, failed]);
 }

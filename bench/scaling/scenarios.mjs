@@ -1,21 +1,21 @@
 import { SCHEDULES } from './schedules.mjs';
 import { simulate } from './storm.mjs';
 
-/** What is assumed, and nobody has measured. */
+/** The assumptions, which were not measured. */
 export const ASSUMED = {
   rate: 10_000,
   outage: 3600,
-  // Of CPU, for all handlers of a delivery.
+  // The CPU time of all handlers of a delivery.
   handlerMicros: 1000,
   machines: 3,
   coresOfMachine: 8,
-  // Of the machines, where there is a queue: the others are its workers.
+  // The machines that accept deliveries, if there is a queue. The others are its workers.
   webMachines: 1,
   store: 'postgres',
   queue: 'bullmq',
 };
 
-/** Deliveries a second that one core can do, by what it does. */
+/** Returns the deliveries a second that one core can do, by its task. */
 export function perCore(costs, { store, queue, handlerMicros } = ASSUMED) {
   const micros = (name) => costs[name].clientMicros;
   return {
@@ -26,7 +26,10 @@ export function perCore(costs, { store, queue, handlerMicros } = ASSUMED) {
   };
 }
 
-/** The same machines in two set-ups: all of them do all of it, or some accept and the others work. */
+/**
+ * Returns the same machines in two set-ups: all do everything, or some accept deliveries and the others are
+ * workers.
+ */
 export function setUps(costs, assumed = ASSUMED) {
   const { machines, webMachines, coresOfMachine } = assumed;
   const { whole, accepting, working } = perCore(costs, assumed);
@@ -42,7 +45,7 @@ export function setUps(costs, assumed = ASSUMED) {
   ];
 }
 
-/** What a refusal costs that the web process makes itself, in deliveries. */
+/** Returns the cost of a refusal by the web process itself, in deliveries. */
 export function refusalCost(costs) {
   const { whole, refusing } = perCore(costs);
   return whole / refusing;
@@ -54,7 +57,7 @@ export function storm(schedule, capacity) {
   return simulate({ rate, outageAt: 600, outage, schedule, accepts, works, ...pressure });
 }
 
-/** Each schedule in each set-up. */
+/** Simulates each schedule in each set-up. */
 export function storms(costs) {
   return SCHEDULES.flatMap((schedule) =>
     setUps(costs).map((setUp) => ({ schedule, setUp, result: storm(schedule, setUp) })),
@@ -63,7 +66,7 @@ export function storms(costs) {
 
 const TIMES = [1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4, 5, 7, 10];
 
-/** Each schedule, with handlers in the web process, at so many times the capacity that it needs anyway. */
+/** Simulates each schedule with handlers in the web process, at multiples of the capacity for the usual rate. */
 export function capacities() {
   return SCHEDULES.flatMap((schedule) =>
     TIMES.map((times) => {

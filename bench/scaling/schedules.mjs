@@ -1,6 +1,7 @@
 /**
- * How a provider may retry. What this one does is not known, so these are a parameter: `delays` are the
- * seconds from one failure to the next attempt, `jitter` is by how much each is spread to both sides.
+ * The ways in which a provider may retry. This provider's schedule is unknown, so it is a parameter. `delays`
+ * are the seconds from one failure to the next attempt, and `jitter` is the share by which each is spread to
+ * both sides.
  */
 export const SCHEDULES = [
   {
@@ -31,7 +32,7 @@ export const SCHEDULES = [
   },
 ];
 
-/** How long after its first attempt a delivery is tried for the last time. */
+/** Returns the seconds from the first to the last attempt of a delivery. */
 export function reach({ delays }) {
   return delays.reduce((sum, delay) => sum + delay, 0);
 }

@@ -1,24 +1,25 @@
 /**
- * What happens when a receiver has been down: how many deliveries wait, for how long, and which are lost.
+ * Simulates the outage of a receiver: how many deliveries wait, for how long, and which are lost.
  *
- * Second by second, and by cohorts: all deliveries that fail at the same second for the same number of
- * times are one count. Tens of millions of deliveries take milliseconds that way, and a sum over so many
- * is what a draw for each of them would give. The counts are whole numbers, so that none is lost to
+ * The simulation advances second by second, and counts cohorts: all deliveries that fail in the same second for
+ * the same number of times are one count. That way, tens of millions of deliveries take milliseconds, with the
+ * same sums as a random draw for each of them. The counts are whole numbers, so that no delivery is lost to
  * rounding, and nothing is random: jitter is spread evenly.
  *
  * @typedef {object} Storm
  * @property {number} rate - New deliveries a second, before, during and after the outage.
  * @property {number} outageAt - The second at which the receiver goes down.
- * @property {number} outage - For how many seconds.
+ * @property {number} outage - The length of the outage, in seconds.
  * @property {{ delays: number[], jitter?: number }} schedule
- * @property {number} accepts - How many deliveries a second the receiver can answer 200.
- * @property {number} [works] - How many the workers of a queue can do a second. Without it, there is no
- *   queue: what is accepted is done.
- * @property {number} [queueLimit] - How many jobs the queue holds. What comes then is refused.
- * @property {number} [refusal] - What it costs to refuse one, in accepted ones: 0 where a proxy does it.
- * @property {{ delay: number, jitter?: number }} [retryAfter] - What a refusal asks to wait, where the
+ * @property {number} accepts - The number of deliveries a second that the receiver can answer 200.
+ * @property {number} [works] - The number of jobs a second that the workers of a queue can do. Without it, there
+ *   is no queue: accepted deliveries are done at once.
+ * @property {number} [queueLimit] - The most jobs in the queue. Beyond it, deliveries are refused.
+ * @property {number} [refusal] - The cost of refusing a delivery, in accepted deliveries: 0 if a proxy refuses
+ *   it.
+ * @property {{ delay: number, jitter?: number }} [retryAfter] - The delay that a refusal asks for, if the
  *   provider obeys.
- * @property {number} [horizon] - When to give up, in seconds after the outage.
+ * @property {number} [horizon] - When to stop the simulation, in seconds after the outage.
  */
 
 import { Waiting } from './waiting.mjs';
@@ -62,7 +63,7 @@ export function simulate({ works, refusal = 0, queueLimit = Infinity, ...storm }
     if (second >= back) peakOffered = Math.max(peakOffered, offered);
     peakBacklog = Math.max(peakBacklog, backlog);
     peakWaiting = Math.max(peakWaiting, waiting.count);
-    // Nothing is left to the provider.
+    // No delivery waits at the provider any more.
     if (second >= back && waiting.count === 0) safe ??= second - back;
     else safe = null;
     const isDrained = second >= back && waiting.count === 0 && backlog === 0;
@@ -89,14 +90,14 @@ export function simulate({ works, refusal = 0, queueLimit = Infinity, ...storm }
   };
 }
 
-/** How many of those offered are taken, where each refusal takes some of the capacity, too. */
+/** Returns how many of the offered deliveries are taken. Each refusal uses some of the capacity, too. */
 function takes(offered, accepts, refusal) {
   if (offered <= accepts) return offered;
   if (refusal >= 1) return 0;
   return Math.max(0, Math.floor((accepts - refusal * offered) / (1 - refusal)));
 }
 
-/** Those that are not taken: of each cohort as large a part, to the whole number. */
+/** Returns the deliveries that are refused: the same share of each cohort, in whole numbers. */
 function refused(cohorts, offered, taken) {
   let seen = 0;
   let takenSoFar = 0;

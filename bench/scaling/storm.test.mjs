@@ -10,7 +10,7 @@ const SET_UPS = [
   { accepts: 1000, works: 150, queueLimit: 20_000 },
   { accepts: 150, refusal: 0.2 },
   { accepts: 150, retryAfter: { delay: 120, jitter: 0.5 } },
-  // Too little for what is new alone.
+  // Too little even for the new deliveries alone.
   { accepts: 90, horizon: 5000 },
 ];
 
@@ -54,7 +54,7 @@ test('no outage: nothing waits, nothing is lost, each is sent once', () => {
   assert.equal(result.drained, 0);
 });
 
-// Ten a second, down for 10 s, each is sent again after 5 s, once: those of the first 5 s fail twice.
+// Ten a second, 10 s of outage, one retry after 5 s: the deliveries of the first 5 s fail twice.
 test('by hand: one retry after 5 s, 10 s of outage', () => {
   const result = simulate({
     rate: 10,
@@ -66,13 +66,13 @@ test('by hand: one retry after 5 s, 10 s of outage', () => {
   assert.equal(result.lostInOutage, 50);
   assert.equal(result.lostLater, 0);
   assert.equal(result.wasted, 100 + 50);
-  // The last of them failed at second 9, and came at second 14: 4 s after the receiver was back.
+  // The last one failed at second 9, and was retried at second 14: 4 s after the receiver was back.
   assert.equal(result.drained, 4);
   assert.equal(result.peakOffered, 20);
 });
 
-// 100 old ones and 100 new ones come into room for 150: of both, 25 are refused, and the old ones had
-// been sent again for the only time.
+// 100 old and 100 new deliveries share capacity for 150: 25 of each are refused, and the old ones have used
+// their only retry.
 test('by hand: what is refused spends its attempts, too', () => {
   const crowd = simulate({
     rate: 100,
@@ -96,7 +96,7 @@ test('by hand: a queue takes all at once, and its workers do it later', () => {
     works: 20,
     schedule: { delays: [10] },
   });
-  // 20 a second come for 10 s, and 20 a second are done: nothing piles up.
+  // 20 a second arrive for 10 s, and 20 a second are done: nothing piles up.
   assert.equal(result.peakBacklog, 0);
   const slow = simulate({
     rate: 10,
@@ -109,7 +109,7 @@ test('by hand: a queue takes all at once, and its workers do it later', () => {
   // 5 a second pile up for 10 s, and then go at 5 a second.
   assert.equal(slow.peakBacklog, 50);
   assert.equal(slow.drained, 19);
-  // All that had failed came back within the outage's length.
+  // All failed deliveries were retried within the length of the outage.
   assert.equal(slow.safe, 9);
 });
 
@@ -127,7 +127,7 @@ test('by hand: a full queue refuses, and loses nothing that the provider keeps',
   assert.equal(result.lost, 0);
 });
 
-// 200 come into room for 150.
+// 200 deliveries arrive at a capacity for 150.
 test('by hand: refusing takes from what can be accepted, until nothing is left', () => {
   const done = (refusal) =>
     simulate({

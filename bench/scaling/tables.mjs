@@ -1,7 +1,7 @@
 import { backlogTable, costsTable, keepingTable, saturationTable } from './tables/costs.mjs';
 import { capacityText, pressureTable, stormQueueTable, stormTable } from './tables/storms.mjs';
 
-/** What is written between the markers of scaling.md, performance.md and outage.md. */
+/** The texts between the markers of scaling.md, performance.md and outage.md. */
 export function tables({ conditions, costs }, storms) {
   return {
     costs: costsTable(conditions, costs),

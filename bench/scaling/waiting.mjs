@@ -1,6 +1,6 @@
 const PIECES = 16;
 
-/** The deliveries that the provider will send again: how many, when, and for which time. */
+/** The deliveries that the provider will retry: how many, when, and after how many failures. */
 export class Waiting {
   #delays;
   #jitter;
@@ -12,7 +12,7 @@ export class Waiting {
     this.#jitter = jitter;
   }
 
-  /** Takes out those of this second, by how often they have failed. */
+  /** Removes and returns the deliveries of this second, by their number of failures. */
   due(second) {
     const cohorts = this.#due.get(second) ?? [];
     this.#due.delete(second);
@@ -22,10 +22,11 @@ export class Waiting {
   }
 
   /**
-   * Schedules what has failed, by how often it had failed before.
+   * Schedules the retries of failed deliveries, by their number of earlier failures.
    *
-   * @param {{ delay: number, jitter?: number }} [asked] - Not sooner than the receiver has asked for.
-   * @returns How many are not sent again.
+   * @param {{ delay: number, jitter?: number }} [asked] - The delay that the receiver has asked for, if it is
+   *   longer.
+   * @returns The number of deliveries that are not retried.
    */
   fail(second, cohorts, asked = { delay: 0 }) {
     let lost = 0;

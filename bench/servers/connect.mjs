@@ -1,4 +1,4 @@
-/** The client that both receivers of a store are given, with the limits that the README gives it. */
+/** Returns the client for both receivers of a store, with the README's limits. */
 export async function connect() {
   const { STORE, STORE_URL } = process.env;
   switch (STORE) {

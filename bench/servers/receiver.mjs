@@ -1,6 +1,6 @@
 import { createReceiver, memoryStore } from '../../dist/index.js';
 
-/** Schema check, routing and idempotency are on. */
+/** A receiver with schema check, routing and idempotency. */
 export const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: memoryStore(),

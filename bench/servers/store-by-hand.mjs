@@ -4,7 +4,7 @@ import { HANDLED, isGenuine, REJECTED } from './by-hand.mjs';
 import { connect } from './connect.mjs';
 import { listen } from './listen.mjs';
 
-/** Two statements: the first claims an id that is new, the second says that it is done. */
+/** Two statements: the first claims a new id, the second marks it as done. */
 const byHand = {
   async postgres(pool) {
     await pool.query(
@@ -18,7 +18,7 @@ const byHand = {
     };
   },
   sqlite(database) {
-    // As durable as ours.
+    // As durable as our store.
     database.exec('PRAGMA journal_mode = WAL');
     database.exec('PRAGMA synchronous = FULL');
     database.exec('CREATE TABLE IF NOT EXISTS by_hand (id TEXT PRIMARY KEY, done_at INTEGER)');

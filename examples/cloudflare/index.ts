@@ -1,6 +1,6 @@
 /**
- * A shop on Cloudflare. A webhook is answered once it is in a queue; the queue's consumer moves the stock,
- * exactly once. An order that cannot be delivered is at /dead, from where it is tried again.
+ * A shop on Cloudflare. The receiver answers a webhook when the queue has it, and the queue's consumer moves the
+ * stock exactly once. /dead lists the orders that could not be delivered, and retries them.
  */
 import type {
   D1Database,
@@ -59,7 +59,7 @@ export default {
     if (pathname === '/dead') return handleDead(request, env);
     return new Response('Not found', { status: 404 });
   },
-  // Of both queues, whose names are in wrangler.jsonc.
+  // The consumer of both queues, whose names are in wrangler.jsonc.
   queue: cloudflareWorker(makeReceiver, {
     queue: 'webhooks',
     deadLetterQueue: 'webhooks-dead',
@@ -67,7 +67,7 @@ export default {
   }),
 };
 
-/** GET shows the stock, PUT sets that of a product. */
+/** GET shows the stock, PUT sets the stock of a product. */
 async function handleStock(request: Request, env: Env): Promise<Response> {
   if (request.method === 'PUT') {
     if (!(await isAdmin(request, env))) return new Response('Unauthorized', { status: 401 });
@@ -78,7 +78,7 @@ async function handleStock(request: Request, env: Env): Promise<Response> {
   return Response.json((await env.DB.prepare('SELECT product, pieces FROM stock').all()).results);
 }
 
-/** GET lists the orders that could not be delivered, POST has them tried again. */
+/** GET lists the orders that could not be delivered, POST retries them. */
 async function handleDead(request: Request, env: Env): Promise<Response> {
   if (!(await isAdmin(request, env))) return new Response('Unauthorized', { status: 401 });
   const dead = await durableObjectStore(env.DELIVERIES).list({ state: 'dead', limit: 100 });
@@ -92,7 +92,7 @@ async function handleDead(request: Request, env: Env): Promise<Response> {
 async function isAdmin(request: Request, { ADMIN_SECRET }: Env): Promise<boolean> {
   if (!ADMIN_SECRET) return false;
   const given = request.headers.get('authorization') ?? '';
-  // Of their digests, so that the time it takes tells nothing of the secret.
+  // Compare digests, so that the time of the comparison reveals nothing about the secret.
   return (await digest(given)) === (await digest(`Bearer ${ADMIN_SECRET}`));
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { type SqliteDatabase, sqliteStore } from 'storefront-webhooks/sqlite';
 
-/** A store in an SQLite file of its own, which goes with it. */
+/** Opens a store in its own SQLite file. `close` deletes the file. */
 export async function openDatabase(): Promise<{ store: IdempotencyStore; close(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'demo-'));
   const database = await openSqlite(join(folder, 'webhooks.db'));
@@ -18,7 +18,7 @@ export async function openDatabase(): Promise<{ store: IdempotencyStore; close()
 }
 
 async function openSqlite(file: string): Promise<SqliteDatabase & { close(): void }> {
-  // Node has SQLite built in from version 22.13 on, of which the types of Node 20 do not know.
+  // Node has SQLite built in from version 22.13 on. The types of Node 20 do not include it.
   const builtin = process.getBuiltinModule('node:sqlite') as
     | typeof import('node:sqlite')
     | undefined;

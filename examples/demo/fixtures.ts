@@ -29,10 +29,10 @@ const hooks: Hooks = {
   onError() {},
 };
 
-// Stands for what a shop does.
+// A placeholder for the work of a shop.
 const note = () => sleep(1);
 let replies = 0;
-/** Fails the first time, so that there is something to be sent again. */
+/** Fails the first time, so that one delivery has to be retried. */
 const failOnce = () => {
   replies += 1;
   if (replies === 1) throw new Error('the mail server is down');
@@ -51,8 +51,8 @@ const makeReceiver = (store: IdempotencyStore) =>
     .on(['feedback:created', 'feedback:updated'], note);
 
 /**
- * Sends a receiver all saved deliveries, hostile ones among them, and says how many were answered as their fixtures
- * expect.
+ * Sends all saved deliveries, including hostile ones, to a receiver. Prints how many were answered as their
+ * fixtures expect.
  */
 export async function sendFixtures(store: IdempotencyStore, showAll: boolean): Promise<boolean> {
   const receiver = makeReceiver(store);
@@ -91,7 +91,7 @@ const TABLE_HEAD = `  ${[
   cell('OUTCOME', 9),
   'STATUS',
   'MS'.padStart(6),
-  'WHAT IT IS',
+  'DESCRIPTION',
 ].join('  ')}`;
 
 function tableRow(result: ReplayResult): string {

@@ -12,7 +12,7 @@ import { cut, paint, width } from './terminal.js';
 
 const SECRET = 'the webhook secret of this demo';
 
-/** Something that happens, and the deliveries that follow, as they should be answered. */
+/** A step of the story, and the deliveries that follow, with their expected answers. */
 interface Step {
   happens(sale: Sale): Promise<unknown>;
   readonly deliveries: readonly (readonly [event: string, answer: string, text: string])[];
@@ -31,46 +31,46 @@ const STEPS: readonly Step[] = [
       shop.mailServerIsDown = true;
       return buys('ben@example.com');
     },
-    deliveries: [['order:paid', '500 failed', 'Ben has, and the mail server is down']],
+    deliveries: [['order:paid', '500 failed', 'Ben has paid; the mail server is down']],
   },
   {
     happens({ waits, shop }) {
       shop.mailServerIsDown = false;
       return waits(10);
     },
-    deliveries: [['order:paid', '200 handled', '10 s later it is sent again']],
+    deliveries: [['order:paid', '200 handled', '10 s later, the delivery is retried']],
   },
   {
     happens: ({ buys, losesAnswer }) => {
       losesAnswer();
       return buys('cem@example.com');
     },
-    deliveries: [['order:paid', '200 handled', 'Cem has, but our answer gets lost']],
+    deliveries: [['order:paid', '200 handled', 'Cem has paid, but our answer gets lost']],
   },
   {
     happens: ({ waits }) => waits(10),
-    deliveries: [['order:paid', '200 duplicate', 'so it comes again: nothing is done']],
+    deliveries: [['order:paid', '200 duplicate', 'so it is retried: nothing is done twice']],
   },
   {
     happens: ({ forges }) => forges(),
-    deliveries: [['order:paid', '401 rejected', 'somebody forges a paid order']],
+    deliveries: [['order:paid', '401 rejected', 'a paid order is forged']],
   },
 ];
 
-/** What the steps can have happen. */
+/** The actions of the steps. */
 interface Sale {
   readonly shop: Shop;
   /** A customer orders a key and pays it. */
   buys(email: string): Promise<unknown>;
-  /** So many seconds go by. */
+  /** Lets a number of seconds pass. */
   waits(seconds: number): Promise<void>;
-  /** The storefront does not get the answer to its next webhook. */
+  /** Loses the answer to the storefront's next webhook. */
   losesAnswer(): void;
-  /** Somebody sends a paid order without knowing the secret. */
+  /** Sends a paid order that is signed with a wrong secret. */
   forges(): Promise<unknown>;
 }
 
-/** Has customers buy in a storefront on this machine, and tells what its webhooks were answered. */
+/** Lets customers buy in a storefront on this machine, and prints the answers to its webhooks. */
 export async function sell(store: IdempotencyStore): Promise<boolean> {
   const shop = await openShop(store);
   const sandbox = createSandbox({ clock: 'manual', webhookSecret: SECRET });
@@ -88,8 +88,8 @@ export async function sell(store: IdempotencyStore): Promise<boolean> {
     gateways: ['paypal'],
   });
   console.log(`The storefront is at ${storefront.url}.`);
-  console.log(`A shop in Express is at ${shop.url}, and remembers in SQLite.`);
-  console.log('Customers buy. ✓ means: answered as it should be.\n');
+  console.log(`An Express shop with a SQLite store is at ${shop.url}.`);
+  console.log('Customers buy. ✓ marks an expected answer.\n');
   console.log('  EVENT            ANSWER            MS  WHAT HAPPENS');
 
   const sale: Sale = {
@@ -128,7 +128,7 @@ export async function sell(store: IdempotencyStore): Promise<boolean> {
 /** A request that the shop has answered. */
 interface Arrived {
   readonly event: string;
-  /** Its status and outcome. */
+  /** The status and the outcome. */
   readonly answer: string;
   readonly ms: number;
 }
@@ -136,19 +136,19 @@ interface Arrived {
 interface Shop {
   readonly url: string;
   mailServerIsDown: boolean;
-  /** To whom one was sent. */
+  /** The recipients of the mails. */
   readonly mails: string[];
-  /** Takes the earliest request about an event out of those that came since the last one. */
+  /** Removes and returns the earliest remaining request about an event. */
   take(event: string): Arrived | undefined;
   close(): Promise<void>;
 }
 
-/** The seller's own server: it makes the keys that are sold, and mails those who have paid. */
+/** Opens the seller's own server, which makes the keys, and mails the customers who have paid. */
 async function openShop(store: IdempotencyStore): Promise<Shop> {
   const outcomes = new Map<string, string>();
   const hooks: Hooks = {
     onOutcome: ({ id, outcome }) => outcomes.set(id, outcome),
-    // A handler that fails is a part of the story.
+    // The failing handler is a part of the story.
     onError() {},
     onRejected() {},
   };

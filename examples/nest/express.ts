@@ -33,7 +33,7 @@ const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
   })
   .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 
-// Before listen(), which adds Nest's body parser: the signature covers the bytes as they were sent.
+// Keep this before listen(), which adds Nest's body parser: the signature covers the bytes as they were sent.
 app.use('/webhooks', toExpress(receiver));
 
 await app.listen(process.env.PORT ?? 3000);

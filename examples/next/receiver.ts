@@ -1,7 +1,7 @@
 import { createReceiver, type Order } from 'storefront-webhooks';
 
-// Called at the first request, because a build has no secrets. Where instances come and go, each
-// remembers for itself only: for real goods, pass a `store` as well.
+// Called at the first request, because a build has no secrets. Each instance remembers only its own deliveries,
+// while it lives: for real goods, pass a `store`, too.
 export function makeReceiver() {
   return createReceiver({ secret: process.env.WEBHOOK_SECRET })
     .on('order:paid', ({ payload: order }) => deliver(order), {

@@ -13,11 +13,11 @@ export interface Entry {
   readonly dueAt: number;
   readonly keepUntil: number;
   readonly error?: string | undefined;
-  /** Its last lease has lapsed. */
+  /** Whether the last lease has expired. */
   readonly lapsed?: boolean;
 }
 
-/** The database. Of one that several machines use, take its clock in place of `Date.now()`. */
+/** The database. If several machines use it, use its clock instead of `Date.now()`. */
 export class Records {
   readonly #entries = new Map<string, Entry>();
 
@@ -25,7 +25,9 @@ export class Records {
     return this.#entries.get(key);
   }
 
-  /** Writes, or deletes, what is still as it was `read`. `false`: somebody was faster. */
+  /**
+   * Replaces or deletes an entry that is still as it was `read`. Returns `false` if another process was faster.
+   */
   async replace(key: string, read: Entry | undefined, entry: Entry | undefined): Promise<boolean> {
     if (this.#entries.get(key) !== read) return false;
     if (entry) this.#entries.set(key, entry);
@@ -50,7 +52,7 @@ export function toDead(entry: Entry, now: number): Entry {
   return { ...entry, state: 'dead', keepUntil: Math.max(entry.keepUntil, now + KEEP_DEAD_MS) };
 }
 
-/** In which way it is unfinished, if it is. */
+/** Returns the unfinished state of an entry, if it is unfinished. */
 export function stateOf(
   { state, attempts, failures, dueAt }: Entry,
   now: number,

@@ -1,6 +1,7 @@
 /**
- * A store of one's own, over any database that writes a record on condition that nobody else has since it was
- * read: DynamoDB, etcd, Firestore, NATS, a SQL table with a version. Here, a Map stands for it.
+ * A store of your own, over any database that can write a record on the condition that it has not changed since
+ * it was read: DynamoDB, etcd, Firestore, NATS, a SQL table with a version. Here, a Map stands in for the
+ * database.
  */
 import {
   type Claim,
@@ -12,7 +13,10 @@ import {
 import { type Entry, newEntry, type Records, stateOf, toDead } from './records.js';
 
 export function recordStore(records: Records, durable: boolean): IdempotencyStore {
-  /** Makes of the latest entry the next one, however many others do. No next one: it stays as it is. */
+  /**
+   * Replaces the latest entry by the next one, and repeats if another process was faster. Without a next one,
+   * the entry stays as it is.
+   */
   async function change<Result>(
     key: string,
     decide: (entry: Entry | undefined, now: number) => [result: Result, next?: Entry],
@@ -23,7 +27,7 @@ export function recordStore(records: Records, durable: boolean): IdempotencyStor
       if (!next || (await records.replace(key, entry, next))) return result;
     }
   }
-  /** Changes what is leased under this fence. */
+  /** Changes the entry if it is leased under this fence. */
   const changeLeased = (
     key: string,
     fence: number,
@@ -55,7 +59,7 @@ export function recordStore(records: Records, durable: boolean): IdempotencyStor
         };
         if (state === 'leased' && entry.owner === owner) return grant({ ...entry, ...dueNext });
         if (dueAt > now) return [{ state: 'busy', retryAfterMs: dueAt - now }];
-        // A lease that was never renewed counts as no attempt, but for the first: its answer was lost.
+        // A lease that was never renewed does not count as an attempt, except the first: its answer was lost.
         const leases = attempts - failures;
         const counts = state !== 'leased' || entry.renewed || leases <= 1;
         const keepUntil = Math.max(entry.keepUntil, now + keepMs);

@@ -1,51 +1,42 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
-import { createReceiver, isPaid, type Order, type WebhookEvent } from 'storefront-webhooks';
+import { createReceiver, isPaid, type Order } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
-import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
+import { postgresStore } from 'storefront-webhooks/postgres';
 
 const limits = { query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true };
-const options = { connectionString: process.env.DATABASE_URL, ...limits };
-const pool = new pg.Pool(options);
-// Of its own, so that it can prolong leases while handlers hold all connections of the other one.
-const storePool = new pg.Pool({ ...options, max: 4 });
-for (const each of [pool, storePool]) each.on('error', console.error);
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...limits });
+pool.on('error', console.error);
 
 await pool.query(
   'CREATE TABLE IF NOT EXISTS account (email text PRIMARY KEY, balance numeric NOT NULL)',
 );
 
-const ledger = postgresLedger(pool);
 const events = ['order:paid', 'order:updated'] as const;
-/** Charged back, or refunded (specification: Order status). */
+/** Whether an order was charged back or refunded (specification: Order status). */
 const isReturned = ({ status }: Order) => status === 51 || status === 56;
+const onceForEach = { oncePer: (order: Order) => order.id, transaction: true } as const;
 
-const receiver = createReceiver({
-  secret: process.env.WEBHOOK_SECRET,
-  store: postgresStore(storePool),
-})
-  .on(events, (event) => add(event, 1), {
+// One transaction changes the balance and records that the order has: both happen, or neither.
+const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, store: postgresStore(pool) })
+  .on(events, ({ payload, tx }) => add(tx, payload, 1), {
+    ...onceForEach,
     name: 'credit',
     when: isPaid,
-    oncePer: (order) => order.id,
   })
-  .on(events, (event) => add(event, -1), {
+  .on(events, ({ payload, tx }) => add(tx, payload, -1), {
+    ...onceForEach,
     name: 'debit',
     when: isReturned,
-    oncePer: (order) => order.id,
   });
 
-async function add(event: WebhookEvent<string, Order>, sign: 1 | -1) {
-  // Text, so that no cent is lost on its way into the database.
-  const { email, value = '0' } = event.payload;
-  // Entered in the ledger in the transaction that changes the balance: both happen, or neither.
-  await ledger.transaction(pool, event, (tx) =>
-    tx.query(
-      `INSERT INTO account VALUES (lower($1), $2::numeric * $3)
-       ON CONFLICT (email) DO UPDATE SET balance = account.balance + excluded.balance`,
-      [email, value, sign],
-    ),
+// The value is text, so that no cent is lost on its way into the database.
+async function add(tx: pg.PoolClient, { email, value = '0' }: Order, sign: 1 | -1) {
+  await tx.query(
+    `INSERT INTO account VALUES (lower($1), $2::numeric * $3)
+     ON CONFLICT (email) DO UPDATE SET balance = account.balance + excluded.balance`,
+    [email, value, sign],
   );
 }
 
@@ -58,7 +49,7 @@ server.listen(process.env.PORT ?? 3000, () => {
 
 process.once('SIGTERM', async () => {
   await receiver.close({ server });
-  await Promise.all([pool.end(), storePool.end()]);
-  // Also where a connection has gone silent, which would keep the process alive.
+  await pool.end();
+  // A connection that has gone silent would keep the process alive.
   process.exit();
 });

@@ -18,7 +18,7 @@ const receiver = createReceiver({
   oncePer: (order) => order.id,
 });
 
-// What the old code has delivered stays delivered. To do it again changes nothing.
+// Mark the orders that the old code has delivered as done. To mark them again changes nothing.
 const { rows } = await pool.query<{ order_id: string }>('SELECT order_id FROM processed_orders');
 for (const { order_id } of rows) await receiver.markDone('deliver', order_id);
 
@@ -27,7 +27,7 @@ async function deliver(order: Order) {
 }
 
 const app = express();
-// Above express.json(), because the signature covers the bytes as they were sent.
+// Keep this above express.json(): the signature covers the bytes as they were sent.
 app.post('/webhooks', toExpress(receiver));
 app.use(express.json());
 
@@ -39,6 +39,6 @@ const server = app.listen(process.env.PORT ?? 3000, () => {
 process.once('SIGTERM', async () => {
   await receiver.close({ server });
   await pool.end();
-  // Also where a connection has gone silent, which would keep the process alive.
+  // A connection that has gone silent would keep the process alive.
   process.exit();
 });

@@ -26,22 +26,22 @@ const receiver = createReceiver({
 
 async function welcome({ payload: order, key, once, signal }: WebhookEvent<string, Order>) {
   const name = fieldOf(order.custom, 'Discord');
-  // Each step is done once, also where a later one fails and the delivery comes again.
+  // Each step runs once, even if a later step fails and the delivery is retried.
   const isMember = await once('role', async () => name !== undefined && giveRole(name, signal));
   const todo = isMember ? '' : ` (give ${name ?? 'the buyer'} the role by hand)`;
   await once('message', async () => {
     await discord(signal, 'POST', `/channels/${DISCORD_CHANNEL}/messages`, {
       content: `Sold: ${order.product_title}${todo}`,
-      // What a buyer has typed must not call everybody.
+      // A buyer's text must not mention @everyone.
       allowed_mentions: { parse: [] },
-      // Sent again after a crash, it is the same message to Discord.
+      // If the message is sent again after a crash, Discord knows it by this nonce.
       nonce: key.slice(0, 25),
       enforce_nonce: true,
     });
   });
 }
 
-/** Fields of the checkout come as `{ Discord: 'name' }`, or as `[{ name: 'Discord', value: 'name' }]`. */
+/** Reads a checkout field from `{ Discord: 'name' }`, or from `[{ name: 'Discord', value: 'name' }]`. */
 function fieldOf(custom: Json | undefined, wanted: string): string | undefined {
   if (typeof custom !== 'object' || custom === null) return undefined;
   const fields = Array.isArray(custom)
@@ -51,19 +51,19 @@ function fieldOf(custom: Json | undefined, wanted: string): string | undefined {
   return typeof found === 'string' && found.trim() !== '' ? found.trim() : undefined;
 }
 
-/** Whether there was such a member. */
+/** Gives the role to a member. Returns whether there is such a member. */
 async function giveRole(name: string, signal: AbortSignal): Promise<boolean> {
   const guild = `/guilds/${DISCORD_GUILD}/members`;
   const query = new URLSearchParams({ query: name, limit: '10' });
   const found = await discord(signal, 'GET', `${guild}/search?${query}`);
   const members = (await found.json()) as { user: { id: string; username: string } }[];
-  // The search gives all whose name begins so.
+  // The search returns all members whose name begins with this one.
   const member = members.find(({ user }) => user.username.toLowerCase() === name.toLowerCase());
   if (member) await discord(signal, 'PUT', `${guild}/${member.user.id}/roles/${DISCORD_ROLE}`);
   return member !== undefined;
 }
 
-/** Throws where Discord does not do it: the delivery then comes again. */
+/** Calls Discord. Throws if Discord answers with an error, so that the delivery is retried. */
 async function discord(signal: AbortSignal, method: string, path: string, body?: object) {
   const response = await fetch(DISCORD + path, {
     method,

@@ -21,7 +21,7 @@ const queue = new Queue('webhooks', { connection: redis });
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: redisStore(redis),
-  // Answered as soon as it is stored. The worker below may take as long as `timeout` says.
+  // The receiver answers as soon as the queue has the delivery. The worker below may then take up to `timeout`.
   queue: bullmqQueue(queue),
   timeout: 4 * 60_000,
 }).on('order:paid', ({ payload: order, signal }) => deliver(order, signal), {
@@ -52,8 +52,9 @@ server.listen(process.env.PORT ?? 3000, () => {
 });
 
 process.once('SIGTERM', async () => {
-  // What is running ends, what waits stays in the queue.
-  await Promise.all([worker.close(), receiver.close({ server, timeoutMs: 25_000 })]);
+  // Running handlers finish, and waiting jobs stay in the queue.
+  await receiver.close({ server, timeoutMs: 25_000 });
+  await worker.close();
   await queue.close();
   redis.disconnect();
   workerRedis.disconnect();

@@ -5,13 +5,16 @@ import { createReceiver, type Order, type SecretRequest } from 'storefront-webho
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 
-/** By the last part of the address that each shop sends to: /webhooks/keys, /webhooks/games. */
+/** The secret of each shop, by the last part of its webhook address: /webhooks/keys, /webhooks/games. */
 const SECRETS = new Map([
   ['keys', process.env.KEYS_SECRET ?? ''],
   ['games', process.env.GAMES_SECRET ?? ''],
 ]);
 
-/** Anybody can ask for a shop: its secret then has to fit. `null` where there is none, which is a 401. */
+/**
+ * Returns the secret of the shop that the URL names. A forger can name any shop, but does not have its secret.
+ * `null`, for an unknown shop, is answered 401.
+ */
 function findShop({ url = '' }: SecretRequest) {
   const [, name = ''] = /^\/webhooks\/([^/?]+)/.exec(url) ?? [];
   const secret = SECRETS.get(name);

@@ -1,6 +1,6 @@
 import { createReceiver, type Order, type UnwrapFunction } from 'storefront-webhooks';
 
-/** What the test button of a dashboard sends is signed, and about nothing. */
+/** Recognises the deliveries of a dashboard's test button, which are signed, but have no record. */
 const unwrap: UnwrapFunction = (body) =>
   'simulator' in body || 'dummy' in body ? { event: 'test', payload: body } : undefined;
 

@@ -1,6 +1,6 @@
 import { createReceiver } from 'storefront-webhooks';
 
-/** Shoppex: the record is in `data`, and its status a word. */
+/** Shoppex: the record is in `data`, and its status is a word. */
 export const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   headerPrefix: 'X-Shoppex-',

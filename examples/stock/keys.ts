@@ -1,6 +1,6 @@
 /**
- * A shop of licence keys: the answer to the call of a dynamic product is the next key of a table of PostgreSQL. An
- * order gets one key, and the same one however often it asks, whatever dies in between.
+ * A shop of licence keys: the call of a dynamic product is answered with the next key of a PostgreSQL table. An
+ * order gets one key, and the same one for each of its calls, even after a crash.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { createGoods, type GoodsOrder } from 'storefront-webhooks/goods';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { postgresStore } from 'storefront-webhooks/postgres';
 
-// A connection can stay open and carry nothing any more: without limits, a query would wait for ever.
+// An open connection can go silent. Without limits, a query on it would wait for ever.
 const options = {
   connectionString: process.env.DATABASE_URL,
   query_timeout: 5000,
@@ -17,9 +17,9 @@ const options = {
   keepAlive: true,
 };
 const pool = new pg.Pool(options);
-// Of its own, so that it can prolong leases while keys are taken through the other one.
+// The store has its own pool, so that it can renew leases while keys are taken through the other.
 const storePool = new pg.Pool({ ...options, max: 4 });
-// An idle connection that the server has closed: the pool opens another one.
+// The server has closed an idle connection. The pool opens another one.
 for (const each of [pool, storePool]) each.on('error', () => {});
 
 await pool.query(`
@@ -33,7 +33,7 @@ const goods = createGoods(
 );
 
 async function takeKey({ id, product_id: product }: GoodsOrder) {
-  // First the key that was set aside for this order before a crash, where there is one: it sorts before NULL.
+  // A key that was taken for this order before a crash comes first, because it sorts before NULL.
   const { rows } = await pool.query<{ code: string }>(
     `UPDATE licence SET order_id = $1 WHERE code = (
        SELECT code FROM licence WHERE product = $2 AND (order_id = $1 OR order_id IS NULL)
@@ -42,7 +42,7 @@ async function takeKey({ id, product_id: product }: GoodsOrder) {
     [id, product],
   );
   const [key] = rows;
-  if (!key) throw new Error(`No key is left of the product ${product}.`);
+  if (!key) throw new Error(`No key is left for the product ${product}.`);
   console.log(`Order ${id} has ${key.code}`);
   return key.code;
 }
@@ -57,6 +57,6 @@ server.listen(process.env.PORT ?? 3000, () => {
 process.once('SIGTERM', async () => {
   await goods.close({ server });
   await Promise.all([pool.end(), storePool.end()]);
-  // Also where a connection has gone silent, which would keep the process alive.
+  // A connection that has gone silent would keep the process alive.
   process.exit();
 });

@@ -1,6 +1,6 @@
 /**
- * A shop that delivers each order exactly once: the stock moves and the sale is recorded in one
- * transaction of PostgreSQL, which also enters the delivery's key in the ledger.
+ * A shop that delivers each order exactly once: one PostgreSQL transaction moves the stock, records the sale,
+ * and enters the delivery's key in the ledger.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { createReceiver, type Order, type WebhookEvent } from 'storefront-webhoo
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 
-// A connection can stay open and carry nothing any more: without limits, a query would wait for ever.
+// An open connection can go silent. Without limits, a query on it would wait for ever.
 const options = {
   connectionString: process.env.DATABASE_URL,
   query_timeout: 5000,
@@ -17,9 +17,9 @@ const options = {
   keepAlive: true,
 };
 const pool = new pg.Pool(options);
-// Of its own, so that it can prolong leases while handlers hold all connections of the other one.
+// The store has its own pool, so that it can renew leases while handlers hold all connections of the other.
 const storePool = new pg.Pool({ ...options, max: 4 });
-// An idle connection that the server has closed: the pool opens another one.
+// The server has closed an idle connection. The pool opens another one.
 for (const each of [pool, storePool]) each.on('error', () => {});
 
 await pool.query(`
@@ -53,6 +53,6 @@ server.listen(process.env.PORT ?? 3000, () => {
 process.once('SIGTERM', async () => {
   await receiver.close({ server });
   await Promise.all([pool.end(), storePool.end()]);
-  // Also where a connection has gone silent, which would keep the process alive.
+  // A connection that has gone silent would keep the process alive.
   process.exit();
 });

@@ -1,6 +1,6 @@
 /**
- * A shop that delivers each order exactly once: the stock moves and the sale is recorded in one
- * transaction of SQLite, which also enters the delivery's key in the ledger.
+ * A shop that delivers each order exactly once: one SQLite transaction moves the stock, records the sale, and
+ * enters the delivery's key in the ledger.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ const receiver = createReceiver({
 
 async function sell(event: WebhookEvent<'order:paid', Order>) {
   const { id, product_id: product = '', quantity = 1 } = event.payload;
-  // Without an await in it: all other writes wait for it.
+  // Do not await inside the transaction, because all other writes wait for it.
   const isNew = await ledger.transaction(database, event, (tx) => {
     tx.prepare('UPDATE stock SET pieces = pieces - ? WHERE product = ?').run(quantity, product);
     tx.prepare('INSERT INTO sale VALUES (?, ?, ?)').run(event.key, id, product);

@@ -3,7 +3,7 @@ import { createReceiver, isPaid, type Order } from 'storefront-webhooks';
 import { durableObjectStore } from 'storefront-webhooks/cloudflare';
 import { toWorker, type WorkerContext } from 'storefront-webhooks/workers';
 
-// The class of the store's Durable Objects: what instances that come and go have done is remembered there.
+// The class of the store's Durable Objects, which remember deliveries while instances come and go.
 export { WebhookDeliveries } from 'storefront-webhooks/cloudflare';
 
 interface Env {

@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { defineConfig } from 'vitepress';
+import { extend } from './markdown.js';
 
 const root = resolve(import.meta.dirname, '../..');
 const pages = resolve(import.meta.dirname, '../pages');
@@ -11,23 +12,16 @@ for (const path of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs']) {
   cpSync(join(root, path), join(pages, path), { recursive: true });
 }
 
-const readme = readFileSync(join(pages, 'README.md'), 'utf8');
-const linked = (text) =>
-  Array.from(text.matchAll(/\((docs\/[\w-]+\.md)\)/g), ([, path = '']) => path);
-/** In the order in which README.md asks its questions, and what else it names. */
-const questions = new Set([
-  ...linked(readme.slice(readme.indexOf('## Which page'))),
-  ...linked(readme),
-]);
+/** By what a reader is doing; `npm test` finds a page that is missing. */
+const groups = JSON.parse(readFileSync(join(import.meta.dirname, 'sidebar.json'), 'utf8'));
 
 export default defineConfig({
   srcDir: 'pages',
   rewrites: { 'README.md': 'index.md', 'docs/api/README.md': 'docs/api/index.md' },
   outDir: 'dist',
-  cleanUrls: true,
   title: 'storefront-webhooks',
   description: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).description,
-  markdown: { config: showAsText },
+  markdown: { config: extend },
   vite: { build: { chunkSizeWarningLimit: 2_000 } },
   themeConfig: {
     search: { provider: 'local' },
@@ -37,7 +31,7 @@ export default defineConfig({
       { text: 'Reference', link: '/docs/api/' },
     ],
     sidebar: [
-      { text: 'Questions', items: Array.from(questions, toItem) },
+      ...Object.entries(groups).map(([text, paths]) => ({ text, items: paths.map(toItem) })),
       { text: 'Recipes', collapsed: true, items: itemsOf('docs/recipes') },
       { text: 'Reference', collapsed: true, items: itemsOf('docs/api') },
     ],
@@ -53,21 +47,4 @@ function itemsOf(folder) {
   return readdirSync(join(pages, folder))
     .filter((file) => file.endsWith('.md') && file !== 'README.md')
     .map((file) => toItem(`${folder}/${file}`));
-}
-
-/** The site has the pages alone: a link to anything else, such as an example, is shown as text. */
-function showAsText(md) {
-  const leadsOut = (href, { relativePath = '' }) =>
-    !/^(https:|#)/.test(href) &&
-    (!/\.md(#|$)/.test(href) || join(dirname(relativePath), href).startsWith('examples/'));
-  md.core.ruler.push('pages_alone', ({ tokens, env }) => {
-    for (const { children } of tokens) {
-      let isText = false;
-      for (const token of children ?? []) {
-        if (token.type === 'link_open') isText = leadsOut(token.attrGet('href') ?? '', env);
-        if (isText && token.type.startsWith('link_'))
-          Object.assign(token, { type: 'text', content: '' });
-      }
-    }
-  });
 }

@@ -1,16 +1,15 @@
 import type { StatedOrder } from '../process/confirm.js';
-import { isSameAmount } from '../schemas/decimal.js';
 import type { Issue } from '../schemas/issue.js';
 import { describeStatus, type Order } from '../schemas/order.js';
-import { toSortable } from '../schemas/time.js';
+import { isSameAmount, toSortable } from '../schemas/values.js';
 
 const SAME = ['id', 'product_id', 'email', 'currency', 'quantity'] as const;
 
-export const NO_SUCH_ORDER: readonly Issue[] = [{ path: 'id', message: 'is that of no order' }];
+export const NO_SUCH_ORDER: readonly Issue[] = [{ path: 'id', message: 'belongs to no order' }];
 
 /**
- * Where an order that a delivery states and the order itself differ: names of fields, and no values. What either
- * of them does not have is not compared.
+ * Returns the fields in which the order in a delivery differs from the provider's order: their names, without
+ * values. A field that either of them does not have is not compared.
  */
 export function findDisagreements(
   { payload, paidStatuses }: StatedOrder,
@@ -26,15 +25,15 @@ export function findDisagreements(
   const issues: Issue[] = [
     ...SAME.filter((field) => differs(field, Object.is)),
     ...(differs('value', isSameAmount) ? ['value'] : []),
-  ].map((path) => ({ path, message: 'is not that of the order' }));
+  ].map((path) => ({ path, message: 'differs from the order' }));
   const isPaidNow = paidStatuses.some((paid) => paid === order.status);
-  // Whichever event says so: its name is not signed.
+  // This holds for every event: the name of an event is not signed.
   if (paidStatuses.some((paid) => paid === payload.status)) {
-    const message = `is paid, and that of the order is ${describeStatus(order.status)}`;
+    const message = `is paid, but the status of the order is ${describeStatus(order.status)}`;
     return isPaidNow ? issues : [...issues, { path: 'status', message }];
   }
   const [stated = '', known] = [toSortable(payload.updated_at), toSortable(order.updated_at)];
   return known !== undefined && known < stated
-    ? [...issues, { path: 'updated_at', message: 'is later than that of the order' }]
+    ? [...issues, { path: 'updated_at', message: 'is later than in the order' }]
     : issues;
 }

@@ -1,8 +1,8 @@
-import { parseAddress } from '../address.js';
-import { printable } from '../report/text.js';
+import { printable } from '../errors/text.js';
+import { parseAddress } from '../runtime/address.js';
 import type { Issue } from '../schemas/issue.js';
-import { isJsonObject } from '../schemas/json.js';
 import type { ResourceSchema } from '../schemas/resource.js';
+import { isJsonObject } from '../schemas/values.js';
 import { ApiError, type ApiErrorCode } from './api-error.js';
 import type { ReadOptions } from './call-options.js';
 import { ERRORS } from './endpoint.js';
@@ -12,7 +12,11 @@ import type { Page } from './list.js';
 const MAX_MESSAGE = 1_000;
 const MAX_ERRORS = 100;
 
-/** The error that an answer other than 2xx is; `undefined` where it is one. */
+/**
+ * Returns the error for an answer whose status is not 2xx; `undefined` for a 2xx.
+ *
+ * @param secrets - Texts that the error must not hold, even if the provider repeats them.
+ */
 export function toApiError(
   operation: string,
   answer: Answer,
@@ -20,7 +24,7 @@ export function toApiError(
 ): ApiError | undefined {
   const { status, headers } = answer;
   if (status >= 200 && status < 300) return undefined;
-  // Where a runtime hides a redirect, its status is 0.
+  // The status is 0 if a runtime hides a redirect.
   if (status < 400) {
     return new ApiError('redirected', describeRedirect(headers.get('location')), {
       operation,
@@ -31,15 +35,15 @@ export function toApiError(
   const { message, errors } = isJsonObject(body) ? body : {};
   const clean = (text: string) => printable(redact(text, secrets), MAX_MESSAGE);
   const said = typeof message === 'string' && message !== '' ? message : `status ${status}`;
-  return new ApiError(toCode(status), clean(said), {
+  const faults = (Array.isArray(errors) ? errors : [])
+    .filter((error) => typeof error === 'string')
+    .slice(0, MAX_ERRORS)
+    .map(clean);
+  const whole = [said.replace(/[.:\s]+$/, ''), faults.join(', ')].filter(Boolean).join(': ');
+  return new ApiError(toCode(status), clean(whole), {
     operation,
     status,
-    errors: Array.isArray(errors)
-      ? errors
-          .filter((error) => typeof error === 'string')
-          .slice(0, MAX_ERRORS)
-          .map(clean)
-      : [],
+    errors: faults,
     retryAfterMs: readRetryAfter(answer),
   });
 }
@@ -51,15 +55,25 @@ function toCode(status: number): ApiErrorCode {
 }
 
 function redact(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
+  return secrets
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
+}
+
+/**
+ * Returns the texts of a form that may be secret or a customer's: all but short ones and names such as
+ * `bitcoin`.
+ */
+export function privateTexts(form = ''): string[] {
+  return [...new URLSearchParams(form).values()].filter((text) => /^(?![a-z_:]+$).{6}/s.test(text));
 }
 
 function describeRedirect(location: string | null): string {
-  const target = printable(parseAddress(location ?? '')?.origin ?? 'another place');
-  return `The answer leads to ${target}, where the client does not go with its credentials. If that is the storefront, make it the baseUrl.`;
+  const target = printable(parseAddress(location ?? '')?.origin ?? 'another address');
+  return `The answer redirects to ${target}, but the client does not send its credentials there. If that is the storefront, make it the baseUrl.`;
 }
 
-/** The JSON of an answer; `undefined` where it is none. */
+/** Returns the JSON of an answer; `undefined` if its text is not valid JSON. */
 function parse({ text }: Answer): unknown {
   try {
     return JSON.parse(text);
@@ -69,7 +83,7 @@ function parse({ text }: Answer): unknown {
 }
 
 /**
- * The record that an answer holds.
+ * Reads the record in an answer.
  *
  * @throws {ApiError} `response_invalid`
  */
@@ -80,7 +94,7 @@ export function readRecord<T>(
   { onIssues }: ReadOptions,
 ): T {
   const body = parse(answer);
-  if (body === undefined) throw invalid(operation, answer, 'is no JSON');
+  if (body === undefined) throw invalid(operation, answer, 'is not valid JSON');
   const reading = schema.read(body);
   if (reading.issues.length > 0) onIssues?.(body, reading.issues);
   if ('value' in reading) return reading.value;
@@ -88,7 +102,7 @@ export function readRecord<T>(
 }
 
 /**
- * The page of records that an answer holds.
+ * Reads the page of records in an answer.
  *
  * @throws {ApiError} `response_invalid`
  */
@@ -100,14 +114,14 @@ export function readPage<T>(
   { onIssues }: ReadOptions,
 ): Page<T> {
   const body = parse(answer);
-  if (!Array.isArray(body)) throw invalid(operation, answer, 'is no list');
+  if (!Array.isArray(body)) throw invalid(operation, answer, 'is not a list');
   const items = body.flatMap((record, index) => {
     const reading = schema.read(record);
     if (reading.issues.length > 0) onIssues?.(record, reading.issues);
     if ('value' in reading) return [reading.value];
     if (onIssues) return [];
     const what = `has a record that does not fit, number ${index + 1} (${describeIssues(reading.issues)})`;
-    throw invalid(operation, answer, `${what}. Go on without it by { onIssues }`);
+    throw invalid(operation, answer, `${what}. To leave such records out, pass { onIssues }`);
   });
   const total = answer.headers.get('x-total-pages') ?? '';
   return { items, page, totalPages: /^\d+$/.test(total) ? Number(total) : undefined };
@@ -118,8 +132,5 @@ function describeIssues(issues: readonly Issue[]): string {
 }
 
 function invalid(operation: string, { status }: Answer, fault: string): ApiError {
-  return new ApiError('response_invalid', `The answer to ${operation} ${fault}.`, {
-    operation,
-    status,
-  });
+  return new ApiError('response_invalid', `The answer ${fault}.`, { operation, status });
 }

@@ -1,43 +1,46 @@
-import { explained } from '../explained.js';
+import { withDocsLink } from '../errors/docs-link.js';
 
-/** Codes of {@link ApiError}: stable, to be matched on. */
+/** The stable codes of {@link ApiError}, for programs to match on. */
 export type ApiErrorCode =
   /** 403: the account may not do this. To do: use credentials of an account that may. */
   | 'forbidden'
   /**
-   * 406: something other than JSON was asked for. To do: look what stands between the client and the service:
-   * the client asks for JSON.
+   * 406: the request asked for something other than JSON. To do: check for a proxy between the client and the
+   * service. The client itself asks for JSON.
    */
   | 'not_acceptable'
   /**
-   * 404: there is no such record. After a DELETE that was tried again, it may be the first try that deleted
-   * it. To do: look at the id, and at whose credentials these are.
+   * 404: there is no such record. If a DELETE was retried, its first try may have deleted the record. To do:
+   * check the id, and whose credentials these are.
    */
   | 'not_found'
   /**
-   * 429: too many requests. `retryAfterMs` says when to come again, where the provider does. To do: come
-   * again then, and ask for less at once.
+   * 429: too many requests. If the provider says when to retry, `retryAfterMs` has it. To do: retry then, and
+   * send fewer requests at once.
    */
   | 'rate_limited'
   /**
-   * The provider sends the client elsewhere, where it does not go with its credentials. To do: if that is the
-   * storefront, make it the `baseUrl`.
+   * The provider redirects the client to an address to which it does not send its credentials. To do: if that
+   * is the storefront, make it the `baseUrl`.
    */
   | 'redirected'
   /**
-   * 400, or another 4xx: `errors` has one text for each check that failed. To do: change what `errors` names.
+   * 400, or another 4xx. `errors` has one text for each check that failed. To do: change what `errors` names.
    */
   | 'request_invalid'
   /**
-   * The answer is no JSON, or no record of the specification. To do: look at `baseUrl`: a page of a proxy is
-   * no answer of the service.
+   * The answer is not valid JSON, not a record of the specification, or over 64 MiB. To do: check `baseUrl`.
+   * The answer may be a proxy's page and not the service's.
    */
   | 'response_invalid'
-  /** 500, or another 5xx. To do: try again later. What was sent with POST may have been done: look first. */
+  /**
+   * 500, or another 5xx, after all retries. To do: try again later. A POST may have been carried out: check
+   * before you send it again.
+   */
   | 'server_failed'
   /**
-   * There was no whole answer within `timeout`. To do: look whether the service is up, or raise `timeout`.
-   * What was sent with POST may have been done: look first.
+   * No complete answer arrived within `timeout`. To do: check whether the service is up, or raise `timeout`.
+   * A POST may have been carried out: check before you send it again.
    */
   | 'timed_out'
   /**
@@ -48,12 +51,12 @@ export type ApiErrorCode =
   /** 503: offline for maintenance. To do: try again later. */
   | 'unavailable'
   /**
-   * There was no whole answer, because the connection failed. To do: look at `baseUrl`, at the network, and
-   * whether the service is up.
+   * No complete answer arrived, because the connection failed. To do: check `baseUrl`, the network, and
+   * whether the service is up. A POST may have been carried out, unless the message says otherwise.
    */
   | 'unreachable';
 
-/** What an {@link ApiError} knows beside its message. */
+/** The properties of an {@link ApiError} beside its message. */
 interface About {
   readonly operation: string;
   readonly status?: number | undefined;
@@ -62,9 +65,10 @@ interface About {
 }
 
 /**
- * The provider has refused a call, or could not be asked (specification: Errors). The message is the
- * provider's where there is one, and ends in the place in docs/ that explains the code. Holds no credentials, and
- * nothing of what was sent unless the provider repeats it.
+ * The provider rejected a call, or could not be reached (specification: Errors). The message names the
+ * operation, the provider's message, each check that failed, and the page in docs/ that explains the code. It
+ * holds no credentials and no text that was sent: if the provider repeats one, the error has `[redacted]`
+ * instead.
  *
  * @example
  * const product = await client.products.get('prd_1').catch((error: unknown) => {
@@ -77,15 +81,15 @@ export class ApiError extends Error {
   readonly code: ApiErrorCode;
   /** The method of the client that was called, such as `products.get`. */
   readonly operation: string;
-  /** The HTTP status; `undefined` where there was no answer. */
+  /** The HTTP status; `undefined` if there was no answer. */
   readonly status: number | undefined;
-  /** What is wrong with what was sent, one text for each failed check; empty unless the status is 400. */
+  /** One text for each check that the request failed. Empty unless the status is 400. */
   readonly errors: readonly string[];
-  /** When to ask again, in milliseconds, where the provider says so. */
+  /** How long to wait before a retry, in milliseconds, if the provider says so. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ApiErrorCode, message: string, about: About) {
-    super(explained(message, `errors.md#api-${code}`));
+    super(withDocsLink(`${about.operation}: ${message}`, `errors.md#api-${code}`));
     this.code = code;
     this.operation = about.operation;
     this.status = about.status;

@@ -2,24 +2,33 @@ import type * as z from 'zod/mini';
 import type { HostedPayment, Payment, WhiteLabelPayment } from '../schemas/payment.js';
 import type { InferOutput, StandardSchema } from '../schemas/standard-schema.js';
 import type { CallOptions, ListOptions, ReadOptions, SendOptions } from './call-options.js';
+import { type ClientOptions, readClientOptions } from './client-options.js';
 import type { ByVariant, Variant } from './endpoint.js';
 import { type endpoints, operations } from './endpoints.js';
 import type { List } from './list.js';
 import { toMethod } from './methods.js';
 import type { newHostedPayment, newPayment, newWhiteLabelPayment } from './parameters.js';
-import { type ClientOptions, readClientOptions } from './settings.js';
 
-/** What a row of the table returns. */
+/** The type that the method of a row of the table returns. */
 type Returned<Row, V extends Variant> = Row extends { returned: ByVariant<StandardSchema> }
   ? InferOutput<Row['returned'][V]>
   : void;
 
-/** What is sent to a row of the table. */
+/** The type of the parameters that a row of the table is sent. */
 type Sent<Row, V extends Variant> = Row extends { sent: ByVariant<z.ZodMiniType> }
-  ? z.input<Row['sent'][V]>
+  ? Commented<z.input<Row['sent'][V]>, Returned<Row, V>>
   : never;
 
-/** A payment is what its parameters ask for. */
+/** Parameters with the doc comments of a record's fields of the same names. */
+type Commented<Parameters, Of> = Parameters &
+  Comments<Of, keyof Of & keyof Parameters> extends infer Both
+  ? { [Name in keyof Both]: Both[Name] }
+  : never;
+
+// An intersection with `unknown` leaves a type as it is.
+type Comments<Of, Names extends keyof Of> = { [Name in Names]?: unknown };
+
+/** Creates a payment. The type of the payment follows from its parameters. */
 interface CreatePayment {
   (parameters: z.input<typeof newHostedPayment>, options?: SendOptions): Promise<HostedPayment>;
   (
@@ -29,7 +38,7 @@ interface CreatePayment {
   (parameters: z.input<typeof newPayment>, options?: SendOptions): Promise<Payment>;
 }
 
-/** The method that the client has for a row of the table. */
+/** The type of the client's method for a row of the table. */
 type Method<Row, V extends Variant> = Row extends { kind: 'list' }
   ? (options?: ListOptions) => List<Returned<Row, V>>
   : Row extends { kind: 'get' }
@@ -42,7 +51,7 @@ type Method<Row, V extends Variant> = Row extends { kind: 'list' }
           ? (id: string, changes: Sent<Row, V>, options?: SendOptions) => Promise<Returned<Row, V>>
           : (id: string, options?: CallOptions) => Promise<void>;
 
-/** The provider's service, a method for each endpoint (specification: Endpoints). */
+/** A client of the provider's service, with a method for each endpoint (specification: Endpoints). */
 export type Client<V extends Variant = 'newer'> = {
   readonly [Group in keyof typeof endpoints]: {
     readonly [Name in keyof (typeof endpoints)[Group]]: Method<(typeof endpoints)[Group][Name], V>;
@@ -50,10 +59,10 @@ export type Client<V extends Variant = 'newer'> = {
 };
 
 /**
- * Makes a client of the provider's service.
+ * Creates a client of the provider's service.
  *
- * Each method rejects with an {@link ApiError} where the provider refuses or cannot be asked, and with a
- * `UsageError` (`parameter_invalid`, `option_invalid`) for what cannot be sent.
+ * Each method rejects with an {@link ApiError} if the provider rejects the call or cannot be reached, and
+ * with a `UsageError` (`parameter_invalid`, `option_invalid`) for parameters and options that cannot be sent.
  *
  * @throws {UsageError} `option_invalid`
  *
@@ -72,6 +81,6 @@ export function createClient<V extends Variant = 'newer'>(options: ClientOptions
     client[group] ??= {};
     client[group][name] = toMethod(operation, row, settings);
   }
-  // As Client is derived from the same table.
+  // The type `Client` is derived from the same table.
   return client as Client<V>;
 }

@@ -1,47 +1,48 @@
-import { UsageError } from '../errors.js';
-import { OptionChecks } from '../option-checks.js';
+import { UsageError } from '../errors/errors.js';
+import { OptionChecks } from '../errors/option-checks.js';
 import type { Confirm, Confirmation, StatedOrder } from '../process/confirm.js';
+import { withTimeout } from '../runtime/timing.js';
 import type { Order } from '../schemas/order.js';
-import { hasMethods } from '../stores/methods.js';
-import { withTimeout } from '../timing.js';
+import { hasMethods } from '../stores/platform.js';
 import { findDisagreements, NO_SUCH_ORDER } from './agreement.js';
 import { ApiError } from './api-error.js';
 import type { Client } from './client.js';
 
-/** What {@link confirmOrders} takes beside a client. */
+/** Options of {@link confirmOrders}. */
 export interface ConfirmOptions {
   /**
-   * For how long an order that was asked for is believed, in milliseconds: several deliveries of one order then cost
-   * one request. What it does not agree with is asked for again. Default 5 s.
+   * For how long a fetched order is reused, in milliseconds, so that several deliveries of one order cost one
+   * request. If a delivery disagrees with it, the order is fetched again. Default 5 s.
    */
   keep?: number;
   /**
-   * What becomes of deliveries while the service cannot be asked: `'refuse'` answers 503, and they come
-   * again; `'accept'` has their handlers run. Default `'refuse'`.
+   * How to treat deliveries while the service is unavailable: `'refuse'` answers 503, and the provider
+   * retries them; `'accept'` runs their handlers. Default `'refuse'`.
    */
   whenDown?: 'refuse' | 'accept';
 }
 
-/** The part of a client that is needed. */
+/** The part of a client that {@link confirmOrders} needs. */
 export interface OrderReader {
   readonly orders: Pick<Client['orders'], 'get'>;
 }
 
 const NAMES = ['keep', 'whenDown'] as const satisfies (keyof ConfirmOptions)[];
-/** How many orders are believed at a time. */
+/** The most orders to keep for reuse. */
 const MAX_KEPT = 1_000;
-/** Less than the receiver waits, and for all requests that one delivery needs. */
+/** Shorter than the receiver waits. Covers all requests for one delivery. */
 const TIMEOUT_MS = 5_000;
 
 const checks = new OptionChecks('confirmOrders');
 
 /**
- * Has a receiver fetch each order before its handlers run, and run them only where it agrees: the same `id`,
- * `product_id`, `email`, `value`, `currency` and `quantity`. One that is stated to be paid has to be paid still;
- * another one must not be older than what is stated. For goods worth money: a secret that has leaked is not enough
- * then, and what was refunded meanwhile is not delivered.
+ * Makes a receiver fetch each order before its handlers run, and run them only if the delivery agrees with
+ * the order: the same `id`, `product_id`, `email`, `value`, `currency` and `quantity`. If the delivery says
+ * that the order is paid, the order still has to be paid; otherwise the order must not be older than the
+ * delivery says. Use it for goods worth money: a leaked secret is then not enough to get goods, and an order
+ * that was refunded meanwhile is not delivered.
  *
- * @param client - What `createClient()` makes. One that tries again has 5 s for all of it.
+ * @param client - A client from `createClient()`. If it retries, all its tries share 5 s.
  * @throws {UsageError} `option_invalid`
  *
  * @example
@@ -51,7 +52,7 @@ export function confirmOrders(client: OrderReader, options: ConfirmOptions = {})
   checks.check(
     typeof client?.orders === 'object' && hasMethods(client.orders, 'get'),
     'client',
-    'what createClient() makes',
+    'a client from createClient()',
   );
   checks.check(typeof options === 'object' && options !== null, 'keep', 'in an object');
   checks.checkNames(Object.keys(options), NAMES);
@@ -59,7 +60,7 @@ export function confirmOrders(client: OrderReader, options: ConfirmOptions = {})
   checks.check(
     typeof keep === 'number' && keep >= 0 && keep <= 60_000,
     'keep',
-    'a number from 0 to 60000: what is refunded meanwhile is delivered',
+    'a number from 0 to 60000: an order that is refunded meanwhile is still delivered',
   );
   checks.check(whenDown === 'refuse' || whenDown === 'accept', 'whenDown', "'refuse' or 'accept'");
   const asked = new AskedOrders(client, keep);
@@ -80,7 +81,8 @@ async function confirm(stated: StatedOrder, asked: AskedOrders): Promise<Confirm
     const [issue] = judge(stated, await known);
     if (!issue) return { state: 'agreed', kept: true };
   }
-  // It may be older than the delivery: what is asked for from now on is not. Others may have asked by now.
+  // The kept order may be older than the delivery, so fetch it again, or share a request that another
+  // delivery has begun since.
   const issues = judge(stated, await (asked.lately(id, startedAt) ?? asked.ask(id)));
   return issues.length > 0 ? { state: 'disagreed', issues } : { state: 'agreed', kept: false };
 }
@@ -91,12 +93,12 @@ function judge(stated: StatedOrder, order: Order | undefined) {
 
 interface Asked {
   readonly at: number;
-  /** `undefined` where there is no such order. */
+  /** Resolves to `undefined` if there is no such order. */
   readonly order: Promise<Order | undefined>;
   isOver: boolean;
 }
 
-/** The orders that were asked for a moment ago, or are being asked for. */
+/** The orders that were fetched a moment ago, or are being fetched. */
 class AskedOrders {
   readonly #byId = new Map<string, Asked>();
   readonly #client: OrderReader;
@@ -107,7 +109,11 @@ class AskedOrders {
     this.#keepMs = keepMs;
   }
 
-  /** @param since - Asked for no earlier than that. */
+  /**
+   * Returns an order that may be reused.
+   *
+   * @param since - The earliest time at which it may have been requested.
+   */
   lately(id: string, since = Number.NEGATIVE_INFINITY): Promise<Order | undefined> | undefined {
     const asked = this.#byId.get(id);
     if (!asked || asked.at < since) return undefined;
@@ -138,7 +144,7 @@ async function fetchOrder({ orders }: OrderReader, id: string): Promise<Order | 
   try {
     return await orders.get(id, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (error) {
-    // The id is a sender's to choose, also one that no order can have.
+    // The sender chooses the id, so it may be one that no order can have.
     const isNone = error instanceof UsageError && error.code === 'parameter_invalid';
     if (isNone || (error instanceof ApiError && error.code === 'not_found')) return undefined;
     throw error;

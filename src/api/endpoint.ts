@@ -2,20 +2,20 @@ import type * as z from 'zod/mini';
 import type { ResourceSchema } from '../schemas/resource.js';
 
 /**
- * The two shapes of a product that the specification describes: with a `product_type` that is text, or an
- * integer. Everything else is the same in both.
+ * The two shapes of a product that the specification describes: `product_type` is text in the newer one, and
+ * an integer in the older one. Everything else is the same in both.
  */
 export type Variant = 'newer' | 'older';
 
-/** What differs from variant to variant. */
+/** A value for each variant. */
 export type ByVariant<T> = Readonly<Record<Variant, T>>;
 
-/** The schema of what a request holds. */
+/** The schema of a request's parameters. */
 export type ParameterSchema =
   | z.ZodMiniObject
   | z.ZodMiniDiscriminatedUnion<readonly z.ZodMiniObject[]>;
 
-/** The statuses of the specification's errors, and what the client calls them. */
+/** The client's error code for each error status of the specification. */
 export const ERRORS = {
   400: 'request_invalid',
   401: 'unauthenticated',
@@ -28,16 +28,19 @@ export const ERRORS = {
 } as const;
 
 interface Row {
-  /** With `:id` where the id of a record goes. */
+  /** The path, with `:id` in place of a record's id. */
   readonly path: `/api/v2/${string}`;
-  /** Where the newer variant does not show its status, that of the older one. */
+  /**
+   * The status of a success. If the specification of the newer variant does not show it, that of the older
+   * one.
+   */
   readonly status: 200 | 201 | 204;
   readonly errors: readonly (keyof typeof ERRORS)[];
   /** The heading in the specification, under Endpoints. */
   readonly section: string;
 }
 
-/** A page of records; its query is `listQuery`. */
+/** Returns a page of records. Its query is `listQuery`. */
 export interface ListEndpoint extends Row {
   readonly kind: 'list';
   readonly method: 'GET';
@@ -50,7 +53,7 @@ export interface GetEndpoint extends Row {
   readonly returned: ByVariant<ResourceSchema<object>>;
 }
 
-/** What is sent goes as a form. */
+/** Creates a record. The parameters are sent as a form. */
 export interface CreateEndpoint extends Row {
   readonly kind: 'create';
   readonly method: 'POST';
@@ -58,7 +61,7 @@ export interface CreateEndpoint extends Row {
   readonly returned: ByVariant<ResourceSchema<object>>;
 }
 
-/** What is sent goes as a form, and is all that changes. */
+/** Changes a record. The parameters are sent as a form, and only they change. */
 export interface UpdateEndpoint extends Row {
   readonly kind: 'update';
   readonly method: 'PUT';
@@ -66,13 +69,13 @@ export interface UpdateEndpoint extends Row {
   readonly returned: ByVariant<ResourceSchema<object>>;
 }
 
-/** Its answer has no body. */
+/** Deletes a record. The answer has no body. */
 export interface DeleteEndpoint extends Row {
   readonly kind: 'delete';
   readonly method: 'DELETE';
 }
 
-/** An endpoint of the provider's: a row of the table in `endpoints.ts`. */
+/** An endpoint of the provider's service: a row of the table in `endpoints.ts`. */
 export type Endpoint =
   | ListEndpoint
   | GetEndpoint
@@ -82,7 +85,7 @@ export type Endpoint =
 
 const COMMON = [401, 403, 406, 429, 500, 503] as const;
 
-/** What endpoints of a kind share (specification: Rules for all endpoints, Errors). */
+/** The properties that all endpoints of a kind share (specification: Rules for all endpoints, Errors). */
 const KINDS = {
   list: { kind: 'list', method: 'GET', status: 200, errors: [400, ...COMMON] },
   get: { kind: 'get', method: 'GET', status: 200, errors: [404, ...COMMON] },
@@ -123,7 +126,7 @@ export function remove(path: Path, section: string) {
   return { ...KINDS.delete, path, section };
 }
 
-/** What is the same in both variants. */
+/** Returns a value that is the same in both variants. */
 export function both<T>(schema: T): ByVariant<T> {
   return { newer: schema, older: schema };
 }

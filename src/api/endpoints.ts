@@ -26,46 +26,46 @@ const webhookEndpoint = both(webhookEndpointSchema);
 const webhookLog = both(webhookLogSchema);
 
 /**
- * Every endpoint of the specification. The client has a method for each row, of the same name; from the
- * same rows come the sandbox's routes and the OpenAPI document.
+ * Every endpoint of the specification. The client has a method of the same name for each row. The sandbox's
+ * routes and the OpenAPI document are made from the same rows.
  */
 export const endpoints = {
   products: {
-    /** The products of the account, page by page. */
+    /** Lists the products of the account, page by page. */
     list: list('/api/v2/products', product, 'Products'),
-    /** One product. */
+    /** Returns one product. */
     get: get('/api/v2/products/:id', product, 'Products'),
-    /** Makes a product. */
+    /** Creates a product. */
     create: create('/api/v2/products', newProduct, product, 'Products'),
     /** Changes the given fields of a product. */
     update: update('/api/v2/products/:id', productChanges, product, 'Products'),
-    /** Deletes a product, for good. */
+    /** Deletes a product permanently. */
     delete: remove('/api/v2/products/:id', 'Products'),
   },
   categories: {
-    /** The categories that group products, page by page. */
+    /** Lists the categories that group products, page by page. */
     list: list('/api/v2/categories', category, 'Categories'),
-    /** One category. */
+    /** Returns one category. */
     get: get('/api/v2/categories/:id', category, 'Categories'),
-    /** Makes a category. */
+    /** Creates a category. */
     create: create('/api/v2/categories', both(newCategory), category, 'Categories'),
     /** Changes the given fields of a category. */
     update: update('/api/v2/categories/:id', both(categoryChanges), category, 'Categories'),
-    /** Deletes a category, for good. */
+    /** Deletes a category permanently. */
     delete: remove('/api/v2/categories/:id', 'Categories'),
   },
   orders: {
-    /** The orders of the account, page by page. */
+    /** Lists the orders of the account, page by page. */
     list: list('/api/v2/orders', order, 'Orders'),
-    /** One order. */
+    /** Returns one order. */
     get: get('/api/v2/orders/:id', order, 'Orders'),
   },
   blacklist: {
-    /** What is blocked: emails, IP addresses and countries, page by page. */
+    /** Lists the blocked emails, IP addresses and countries, page by page. */
     list: list('/api/v2/blacklist', blacklistEntry, 'Blacklist'),
-    /** One blacklist entry. */
+    /** Returns one blacklist entry. */
     get: get('/api/v2/blacklist/:id', blacklistEntry, 'Blacklist'),
-    /** Makes a blacklist entry. */
+    /** Creates a blacklist entry. */
     create: create('/api/v2/blacklist', both(newBlacklistEntry), blacklistEntry, 'Blacklist'),
     /** Changes the given fields of a blacklist entry. */
     update: update(
@@ -78,11 +78,11 @@ export const endpoints = {
     delete: remove('/api/v2/blacklist/:id', 'Blacklist'),
   },
   webhookEndpoints: {
-    /** The addresses that webhooks are sent to, page by page. */
+    /** Lists the addresses that webhooks are sent to, page by page. */
     list: list('/api/v2/webhooks/endpoints', webhookEndpoint, 'Webhook endpoints'),
-    /** One webhook endpoint. */
+    /** Returns one webhook endpoint. */
     get: get('/api/v2/webhooks/endpoints/:id', webhookEndpoint, 'Webhook endpoints'),
-    /** Makes a webhook endpoint. */
+    /** Creates a webhook endpoint. */
     create: create(
       '/api/v2/webhooks/endpoints',
       both(newWebhookEndpoint),
@@ -100,13 +100,16 @@ export const endpoints = {
     delete: remove('/api/v2/webhooks/endpoints/:id', 'Webhook endpoints'),
   },
   webhookLogs: {
-    /** The webhooks that were sent, each with what it was answered, page by page. */
+    /** Lists the webhooks that were sent, each with its answer, page by page. */
     list: list('/api/v2/webhooks/logs', webhookLog, 'Webhook logs'),
-    /** One webhook log. */
+    /** Returns one webhook log. */
     get: get('/api/v2/webhooks/logs/:id', webhookLog, 'Webhook logs'),
   },
   payments: {
-    /** Makes a payment: its `url` on the provider's page or, with `white_label: true`, a record like an order. */
+    /**
+     * Creates a payment. Returns its `url` on the provider's page or, with `white_label: true`, a record like
+     * an order.
+     */
     create: create('/api/v2/pay', both(newPayment), both(paymentSchema), 'Payments'),
     /** Deletes a payment. */
     delete: remove('/api/v2/pay/:id', 'Payments'),

@@ -1,31 +1,11 @@
+import { safely } from '../errors/log.js';
 import { ApiError } from './api-error.js';
+import type { ClientSettings } from './client-options.js';
 import type { Endpoint } from './endpoint.js';
-import type { ClientSettings } from './settings.js';
-import { pause, within } from './waiting.js';
+import { type FetchResponse, MAX_BYTES, readText } from './fetch.js';
+import { pause, within } from './timeouts.js';
 
-/**
- * The part of `fetch` that the client needs: that of the runtime is one, and so is undici's with a proxy.
- * It is always called with text for an address, and has to heed `redirect` and `signal`.
- */
-export type Fetch = (
-  url: string,
-  init: {
-    method: string;
-    headers: Record<string, string>;
-    body?: string;
-    redirect: 'manual';
-    signal: AbortSignal;
-  },
-) => Promise<FetchResponse>;
-
-/** The part of a `Response` that the client needs. */
-export interface FetchResponse {
-  readonly status: number;
-  readonly headers: { get(name: string): string | null };
-  text(): Promise<string>;
-}
-
-/** A request as it goes out. */
+/** A request to the provider's service. */
 export interface ApiRequest {
   readonly operation: string;
   readonly method: Endpoint['method'];
@@ -34,57 +14,94 @@ export interface ApiRequest {
   readonly body: string | undefined;
 }
 
-/** An answer that came in whole, whatever its status. */
+/** A complete answer, whatever its status. */
 export interface Answer {
   readonly status: number;
   readonly headers: FetchResponse['headers'];
   readonly text: string;
 }
 
-type Terms = Pick<ClientSettings, 'fetch' | 'timeoutMs' | 'retries'> & {
+type Terms = Pick<ClientSettings, 'fetch' | 'timeoutMs' | 'retries' | 'watchers'> & {
   readonly signal: AbortSignal | undefined;
 };
 
 /**
- * Sends a request, and again where that does no harm: GET, PUT and DELETE, after 429, 503 or no answer.
+ * Sends a request, and retries it if that is safe and may help.
  *
- * @throws {ApiError} `timed_out` or `unreachable`, where there was no answer.
- * @throws The reason of the caller's signal, when it fires.
+ * @throws {ApiError} `timed_out` or `unreachable`, if there was no answer; `response_invalid` if the answer
+ *   is too long.
+ * @throws The reason of the caller's signal, if it fires.
  */
 export async function exchange(request: ApiRequest, terms: Terms): Promise<Answer> {
-  const tries = request.method === 'POST' ? 1 : terms.retries + 1;
+  const { operation, url } = request;
   for (let tried = 1; ; tried++) {
+    const startedAt = performance.now();
     const result = await tryOnce(request, terms);
-    const pauseMs = tried < tries ? pauseAfter(result, tried) : undefined;
-    if (pauseMs !== undefined) await pause(pauseMs, terms.signal);
+    const isRetried = tried <= terms.retries && mayRetry(request, result);
+    const retryInMs = isRetried ? pauseAfter(result, tried) : undefined;
+    const { status, headers } = result;
+    const fault = result instanceof Fault ? result.reason : undefined;
+    const durationMs = performance.now() - startedAt;
+    const about = { operation, url, attempt: tried, status, headers, fault, durationMs, retryInMs };
+    for (const watch of terms.watchers) safely(() => watch(about));
+    if (retryInMs !== undefined) await pause(retryInMs, terms.signal);
     else if (result instanceof Fault) throw result.toError(request, tried);
     else return result;
   }
 }
 
+/** Returns whether a request that failed may be retried. A POST must not be carried out twice. */
+function mayRetry({ method }: ApiRequest, result: Answer | Fault): boolean {
+  if (result instanceof Fault) return method !== 'POST' || result.isUnsent;
+  const { status } = result;
+  return status === 429 || (method !== 'POST' && status >= 500 && status !== 501);
+}
+
+const NOT_CONNECTED = 'no connection was made';
+
+/**
+ * The reasons of faults that happen before anything is sent. `ConnectionRefused` is from earlier versions of
+ * Bun.
+ */
+const UNSENT = [
+  NOT_CONNECTED,
+  'ECONNREFUSED',
+  'ConnectionRefused',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+
 /** Why there was no answer. */
 class Fault {
   readonly code: 'timed_out' | 'unreachable';
   readonly reason: string;
+  readonly status = undefined;
+  readonly headers = undefined;
 
   constructor(code: Fault['code'], reason: string) {
     this.code = code;
     this.reason = reason;
   }
 
+  /** Whether nothing of the request can have reached the provider. */
+  get isUnsent(): boolean {
+    return UNSENT.includes(this.reason);
+  }
+
   toError({ operation, method, url }: ApiRequest, tried: number): ApiError {
     const often = tried > 1 ? ` in ${tried} tries` : '';
-    const advice =
-      method === 'POST'
-        ? 'It may have been done all the same: look before you send it again'
-        : 'Look at baseUrl, and whether the storefront is up';
-    const message = `${new URL(url).origin} gave no whole answer${often}: ${this.reason}. ${advice}.`;
+    const mayBeDone = method === 'POST' && !this.isUnsent;
+    const advice = mayBeDone
+      ? 'The request may have been carried out: check before you send it again'
+      : `${method === 'POST' ? 'The request was not carried out. ' : ''}Check baseUrl, and whether the storefront is up`;
+    const message = `${new URL(url).origin} sent no complete answer${often}: ${this.reason}. ${advice}.`;
     return new ApiError(this.code, message, { operation });
   }
 }
 
 async function tryOnce(
-  { method, url, headers, body }: ApiRequest,
+  { operation, method, url, headers, body }: ApiRequest,
   { fetch, timeoutMs, signal }: Terms,
 ): Promise<Answer | Fault> {
   const late = new Fault('timed_out', `it took longer than ${timeoutMs} ms`);
@@ -92,20 +109,32 @@ async function tryOnce(
     return await within(timeoutMs, late, signal, async (signal) => {
       const init = { method, headers, redirect: 'manual', signal } as const;
       const response = await fetch(url, body === undefined ? init : { ...init, body });
-      return { status: response.status, headers: response.headers, text: await response.text() };
+      const text = await readText(response);
+      if (text === undefined) throw tooLong(operation, url);
+      return { status: response.status, headers: response.headers, text };
     });
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof ApiError) throw error;
     return error instanceof Fault ? error : new Fault('unreachable', nameFault(error));
   }
 }
 
-/** The code of what has failed, such as `ECONNREFUSED`. A message could hold the address with its query. */
+function tooLong(operation: string, url: string): ApiError {
+  const message =
+    `The answer is over ${MAX_BYTES / 1024 / 1024} MiB, and was not read to its end. ` +
+    `Check for a proxy between the client and ${new URL(url).origin}.`;
+  return new ApiError('response_invalid', message, { operation });
+}
+
+/** Returns the code of an error, such as `ECONNREFUSED`. Its message could hold the address with the query. */
 function nameFault(error: unknown): string {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth++) {
     if ('code' in cause && typeof cause.code === 'string' && /^\w{3,40}$/.test(cause.code)) {
       return cause.code;
     }
+    // Deno's error has no code.
+    if (cause.message.includes('client error (Connect)')) return NOT_CONNECTED;
     cause = cause.cause;
   }
   return 'the connection failed';
@@ -115,18 +144,16 @@ const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** How long to wait before the next try; `undefined` where there is to be none. */
+/** Returns how long to wait before the next try; `undefined` if that is too long. */
 function pauseAfter(result: Answer | Fault, tried: number): number | undefined {
-  const isFault = result instanceof Fault;
-  if (!isFault && result.status !== 429 && result.status !== 503) return undefined;
-  const askedMs = (isFault ? undefined : readRetryAfter(result)) ?? 0;
+  const askedMs = (result instanceof Fault ? undefined : readRetryAfter(result)) ?? 0;
   if (askedMs > MAX_RETRY_AFTER_MS) return undefined;
   const backOffMs = Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), MAX_PAUSE_MS);
-  // Spread, so that clients that were turned away together do not come back together.
+  // Spread the retries, so that clients that were rejected together do not retry together.
   return askedMs + backOffMs * (0.5 + Math.random() / 2);
 }
 
-/** `Retry-After` in milliseconds, whether it is seconds or a date; `undefined` where it is neither. */
+/** Returns `Retry-After` in milliseconds, given in seconds or as a date; `undefined` if it is neither. */
 export function readRetryAfter({ headers }: Pick<Answer, 'headers'>): number | undefined {
   const value = headers.get('retry-after') ?? '';
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();

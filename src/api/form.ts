@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import { UsageError } from '../errors.js';
-import { nameType } from '../request/bytes.js';
-import { decimal } from '../schemas/decimal.js';
+import { UsageError } from '../errors/errors.js';
+import { nameType } from '../runtime/bytes.js';
+import { decimal } from '../schemas/values.js';
 
 /**
- * Encodes parameters as a form, arrays as `name[index]` (specification: Rules for all endpoints). The
- * specification does not show how to send what is empty: `null` goes as an empty value, an empty list as
- * `name[]`. What is `undefined` is left out.
+ * Encodes parameters as a form, with arrays as `name[index]` (specification: Rules for all endpoints). The
+ * specification does not show how to send empty values: `null` is sent as an empty value, and an empty list
+ * as `name[]`. A parameter that is `undefined` is left out.
  *
  * @throws {UsageError} `parameter_invalid`
  */
@@ -46,7 +46,7 @@ function toFormText(value: unknown): string | undefined {
   if (value === null) return '';
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
-  // Never an exponent, as in 1e-7; and nothing where it is no number, or infinite.
+  // A number never has an exponent, such as 1e-7. `undefined` if it is NaN or infinite.
   return typeof value === 'number' ? z.safeParse(decimal, value).data : undefined;
 }
 

@@ -1,27 +1,33 @@
 /** A page of a list (specification: Rules for all endpoints). */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Its number, from 1 on. */
+  /** The number of the page, from 1 on. */
   readonly page: number;
-  /** How many pages there are, by `X-Total-Pages`; `undefined` where that is missing. */
+  /** The number of pages, from `X-Total-Pages`; `undefined` if that header is missing. */
   readonly totalPages: number | undefined;
 }
 
 /**
- * What a list method gives. Awaited, it is one page; in `for await`, all records from that page on. That
- * page is asked for at once, the others when they are reached.
+ * The result of a list method. Await it for one page, or use `for await` for all records from that page on.
+ * The first page is requested at once, the others when they are reached.
  *
- * Pages shift while records come and go: a record that is met again on the next page is given once, one
- * that moves to a page that was read before is missed.
+ * Pages shift while records are created and deleted: a record that occurs again on the next page is yielded
+ * once, and a record that moves to a page that was read before is missed.
  */
 export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
 
-/** @param fetchPage - Called at once for the first page. */
+/**
+ * Makes a list.
+ *
+ * @param fetchPage - Called at once for the first page.
+ */
 export function toList<Item extends { readonly id: string }>(
   first: number,
   fetchPage: (page: number) => Promise<Page<Item>>,
 ): List<Item> {
   const firstPage = fetchPage(first);
+  // The caller may await the list later. Until then, an error must not end the process as unhandled.
+  firstPage.catch(() => {});
   return Object.assign(firstPage, {
     [Symbol.asyncIterator]: () => iterate(firstPage, fetchPage),
   });
@@ -36,7 +42,7 @@ async function* iterate<Item extends { readonly id: string }>(
     const fresh = page.items.filter(({ id }) => !given.has(id));
     for (const item of fresh) given.add(item.id);
     yield* fresh;
-    // Without a total, the end is where nothing new comes.
+    // Without a total, the list ends at a page without new records.
     if (page.totalPages === undefined ? fresh.length === 0 : page.page >= page.totalPages) return;
   }
 }

@@ -1,8 +1,9 @@
-import { UsageError } from '../errors.js';
-import { didYouMean, findUnknownOption } from '../report/text.js';
-import { VERSION } from '../report/version.js';
-import { nameType } from '../request/bytes.js';
-import { readPage, readRecord, toApiError } from './answer.js';
+import { UsageError } from '../errors/errors.js';
+import { VERSION } from '../errors/log.js';
+import { OptionChecks } from '../errors/option-checks.js';
+import { didYouMean } from '../errors/text.js';
+import { nameType } from '../runtime/bytes.js';
+import { privateTexts, readPage, readRecord, toApiError } from './answer.js';
 import {
   type CallOptions,
   type ListOptions,
@@ -10,15 +11,15 @@ import {
   type ReadOptions,
   type SendOptions,
 } from './call-options.js';
+import { type ClientSettings, readTerms } from './client-options.js';
 import type { Endpoint, ParameterSchema } from './endpoint.js';
 import { type Answer, exchange } from './exchange.js';
 import { toForm } from './form.js';
 import { toList } from './list.js';
 import { listQuery } from './parameters.js';
-import type { ClientSettings } from './settings.js';
 import { findFaults } from './validation.js';
 
-/** The method of the client for a row of the table. */
+/** Makes the client's method for a row of the table. */
 export function toMethod(operation: string, row: Endpoint, settings: ClientSettings) {
   const { variant } = settings;
   switch (row.kind) {
@@ -53,9 +54,10 @@ export function toMethod(operation: string, row: Endpoint, settings: ClientSetti
   }
 
   async function send(path: string, options: CallOptions, body?: string): Promise<Answer> {
-    const unknown = findUnknownOption(operation, options, OPTION_NAMES[row.kind]);
-    if (unknown) throw unknown;
-    const { baseUrl, authorization, secrets } = settings;
+    const checks = new OptionChecks(operation);
+    checks.checkNames(Object.keys(options), OPTION_NAMES[row.kind]);
+    const terms = readTerms(checks, options, settings);
+    const { baseUrl, authorization, secrets, fetch } = settings;
     const headers = {
       accept: 'application/json',
       authorization,
@@ -63,8 +65,8 @@ export function toMethod(operation: string, row: Endpoint, settings: ClientSetti
       ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
     };
     const request = { operation, method: row.method, url: baseUrl + path, headers, body };
-    const answer = await exchange(request, { ...settings, signal: options.signal });
-    const error = toApiError(operation, answer, secrets);
+    const answer = await exchange(request, { ...terms, fetch, signal: options.signal });
+    const error = toApiError(operation, answer, [...secrets, ...privateTexts(body)]);
     if (error) throw error;
     return answer;
   }
@@ -81,7 +83,7 @@ function toQuery(operation: string, page: number, perPage: number | undefined): 
 }
 
 function withId(operation: string, path: string, id: unknown): string {
-  // A path with these two leads to another endpoint.
+  // A path with "." or ".." leads to another endpoint.
   if (typeof id !== 'string' || ['', '.', '..'].includes(id)) {
     throw new UsageError(
       'parameter_invalid',
@@ -107,7 +109,7 @@ function readParameters(
     throw new UsageError(
       'parameter_invalid',
       `${operation}: there is no parameter ${unknown}. ${didYouMean(unknown, known)}` +
-        `What the specification does not name is sent by { extra: { ${unknown}: … } } as the last argument.`,
+        `To send a parameter that the specification does not name, pass { extra: { ${unknown}: … } } as the last argument.`,
     );
   }
   return toForm(operation, { ...parameters, ...extra });

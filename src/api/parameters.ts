@@ -1,17 +1,24 @@
 import * as z from 'zod/mini';
-import { decimal } from '../schemas/decimal.js';
-import { jsonObject } from '../schemas/json.js';
-import { CUSTOM_FIELD_TYPES, GATEWAYS, PRODUCT_TYPES } from '../schemas/product.js';
+import { eventSchemas } from '../schemas/events.js';
+import {
+  CUSTOM_FIELD_TYPES,
+  type CustomField,
+  GATEWAYS,
+  PRODUCT_TYPES,
+} from '../schemas/product.js';
+import { decimal, jsonObject } from '../schemas/values.js';
+import type { SubscribedEvent } from '../schemas/webhook-endpoint.js';
 
-// What requests hold. The client takes names and types from these, and leaves the checking to the
-// provider, who may know of more than the specification shows.
+// The parameters of requests. The client takes names and types from these schemas and leaves validation to
+// the provider, which may accept more than the specification shows. A field that a record also has is
+// documented at the record.
 
-/** Checked against what is known, and typed so that a program can name what comes later. */
+/** A schema that checks for known values, and whose type also allows values that the provider may add later. */
 type Open<Known> = z.ZodMiniType<Known | (string & {}), Known | (string & {})>;
 
-/** More than anything costs. */
+/** The largest amount of money, more than anything costs. */
 const MOST_MONEY = 1_000_000_000;
-/** An amount of money: a number, or decimal text as it comes back. */
+/** An amount of money: a number, or decimal text as the provider returns it. */
 export const amount = z.custom<number | string>(
   (value) => decimal.safeParse(value).success && Math.abs(Number(value)) <= MOST_MONEY,
   {
@@ -21,18 +28,30 @@ export const amount = z.custom<number | string>(
         : 'has to be a decimal number',
   },
 );
-/** What has to be there has to say something. */
+/** Required text. It must not be empty. */
 const text = z.string().check(z.minLength(1));
 const count = z.int().check(z.minimum(1));
 const currency = z.string().check(z.regex(/^[A-Za-z]{3}$/, 'has to be an ISO 4217 code'));
 const httpsUrl = z.string().check(z.regex(/^https:/, 'has to begin with https://'));
 const gateway: Open<(typeof GATEWAYS)[number]> = z.enum(GATEWAYS);
+const paymentGateway: Open<(typeof GATEWAYS)[number]> = z.string();
+const isKnownEvent = (name: string): name is keyof typeof eventSchemas => name in eventSchemas;
+const events: z.ZodMiniType<SubscribedEvent[], readonly SubscribedEvent[]> = z.array(
+  z.enum(Object.keys(eventSchemas).filter(isKnownEvent)),
+);
 const productType: Open<(typeof PRODUCT_TYPES)[number]> = z.enum(PRODUCT_TYPES);
 const customFieldType: Open<(typeof CUSTOM_FIELD_TYPES)[number]> = z.enum(CUSTOM_FIELD_TYPES);
+const customField: z.ZodMiniType<CustomField, CustomField> = z.object({
+  type: customFieldType,
+  name: z.string(),
+  required: z.boolean(),
+});
 
 /** The query of every list (specification: Limits). */
 export const listQuery = z.object({
+  /** The number of the page. Default 1. */
   page: z._default(z.int().check(z.minimum(1)), 1),
+  /** The number of records in a page. Default 20, allowed 10 to 50. */
   per_page: z._default(z.int().check(z.minimum(10), z.maximum(50)), 20),
 });
 
@@ -59,7 +78,7 @@ const limitsOfProduct = {
   max_risk_level: z.int().check(z.minimum(0), z.maximum(100)),
 };
 
-// Apart from the fields, because an update has no defaults: it changes what it sends, and nothing else.
+// Kept apart from the fields, because an update has no defaults: it changes only what it sends.
 const productDefaults = {
   maximum_quantity: z._default(limitsOfProduct.maximum_quantity, null),
   minimum_quantity: z._default(limitsOfProduct.minimum_quantity, 1),
@@ -67,7 +86,8 @@ const productDefaults = {
   max_risk_level: z._default(limitsOfProduct.max_risk_level, 30),
 };
 
-// What is required is not shown for the newer variant: the same as in the older one, all of which its example sends.
+// The specification does not show what the newer variant requires. Assume the same as in the older one; the
+// example of the newer variant sends all of it.
 const newerRequired = {
   ...requiredOfProduct,
   product_type: productType,
@@ -75,7 +95,7 @@ const newerRequired = {
 };
 const newerOptional = {
   ...optionalInProduct,
-  custom: z.array(z.object({ type: customFieldType, name: z.string(), required: z.boolean() })),
+  custom: z.array(customField),
   customer_details_required: z.boolean(),
   warranty: z.nullable(z.string()),
   warranty_duration: z.nullable(z.int().check(z.minimum(0))),
@@ -104,7 +124,7 @@ export const newProduct = {
   }),
 };
 
-/** What to change of a product. */
+/** The changes of a product. */
 export const productChanges = {
   newer: z.partial(z.object({ ...newerRequired, ...newerOptional, ...limitsOfProduct })),
   older: z.partial(
@@ -127,10 +147,10 @@ const blacklistEntry = {
 };
 const webhookEndpoint = {
   url: httpsUrl,
-  events: z.array(z.string()),
+  events,
 };
 
-/** A new category, blacklist entry or webhook endpoint, and what to change of one. */
+/** New categories, blacklist entries and webhook endpoints, and the changes of one. */
 export const newCategory = z.object({ ...category, unlisted: z.optional(z.boolean()) });
 export const categoryChanges = z.partial(newCategory);
 export const newBlacklistEntry = z.object({
@@ -142,29 +162,42 @@ export const newWebhookEndpoint = z.object(webhookEndpoint);
 export const webhookEndpointChanges = z.partial(newWebhookEndpoint);
 
 const payment = {
+  /** Product title shown on the checkout page. */
   title: text,
+  /** Customer email. */
   email: z.string().check(z.regex(/^\s*[^\s@]+@[^\s@]+\s*$/, 'has to be an email address')),
+  /** ISO 4217 code. */
   currency,
+  /** Price in that currency. */
   value: amount,
-  gateway: z.string(),
-  /** The specification shows no name for it. */
+  /** Payment gateway name. The shop's payment settings need its account information. */
+  gateway: paymentGateway,
+  /** Crypto confirmations needed, 0 to 6. Default 1. The specification does not show the name of this parameter. */
   confirmations: z._default(z.int().check(z.minimum(0), z.maximum(6)), 1),
+  /** Receives order status webhooks. */
   webhook_url: z.optional(httpsUrl),
+};
+const hostedPayment = {
+  ...payment,
+  /** When true, the order object is returned instead of a URL. */
+  white_label: z.optional(z.literal(false)),
+  /** Where the customer is redirected after payment. */
+  return_url: z.string(),
+};
+const whiteLabelPayment = {
+  ...payment,
+  /** When true, the order object is returned instead of a URL. */
+  white_label: z.literal(true),
+  /** Customer IP. */
+  ip_address: z.optional(z.string()),
 };
 
 /** A payment on the provider's own page (specification: Payments). */
-export const newHostedPayment = z.object({
-  ...payment,
-  white_label: z.optional(z.literal(false)),
-  return_url: z.string(),
-});
+export const newHostedPayment: z.ZodMiniObject<typeof hostedPayment> = z.object(hostedPayment);
 
-/** A payment on a page of the seller's. */
-export const newWhiteLabelPayment = z.object({
-  ...payment,
-  white_label: z.literal(true),
-  ip_address: z.optional(z.string()),
-});
+/** A payment on the seller's own page. */
+export const newWhiteLabelPayment: z.ZodMiniObject<typeof whiteLabelPayment> =
+  z.object(whiteLabelPayment);
 
 /** A payment of either flow. */
 export const newPayment = z.discriminatedUnion('white_label', [

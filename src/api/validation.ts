@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import type { $ZodIssue } from 'zod/v4/core';
 
 /**
- * What is wrong with parameters, a text for each check that failed, as the provider lists them in `errors`
- * (specification: Errors). Holds names and no values.
+ * Returns what is wrong with parameters: a text for each check that failed, as the provider lists them in
+ * `errors` (specification: Errors). The texts hold names and no values.
  */
 export function findFaults(schema: z.ZodMiniType, parameters: unknown): string[] {
   const { error } = z.safeParse(schema, parameters);

@@ -1,29 +1,29 @@
 import { UsageError } from 'storefront-webhooks';
-import { isJsonObject } from '../schemas/json.js';
+import { isJsonObject } from '../schemas/values.js';
 import { parseExact, stringifyExact } from '../testing/exact-json.js';
 import { mergePatch } from '../testing/merge-patch.js';
 import { closest } from './suggestion.js';
 
-/** A body that was changed, and what was. */
+/** A changed body, and what was changed. */
 export interface Changed {
   readonly body: Uint8Array;
-  /** Such as `status: 100 → 51`. */
+  /** One line per change, such as `status: 100 → 51`. */
   readonly told: readonly string[];
 }
 
 interface Changes {
-  /** `path=value`, such as `status=51` or `custom.note="hi"`: JSON, or else text. */
+  /** `path=value`, such as `status=51` or `custom.note="hi"`. A value that is not valid JSON is text. */
   readonly set: readonly string[];
   /** A JSON merge patch (RFC 7396). */
   readonly patch?: string | undefined;
-  /** Whether a path that is not there is added. */
+  /** Whether to add a path that the body does not have. */
   readonly add: boolean;
 }
 
 /**
- * Changes a body of JSON, whose other numbers stay as they were written.
+ * Changes a JSON body. The numbers that are not changed stay as they were written.
  *
- * @throws {UsageError} Where a path is not there, so that no change is made in the wrong place without a word.
+ * @throws {UsageError} If the body does not have a path, so that a misspelled one is not added unnoticed.
  */
 export function change(body: Uint8Array, { set, patch, add }: Changes): Changed {
   if (set.length === 0 && patch === undefined) return { body, told: [] };
@@ -36,7 +36,7 @@ export function change(body: Uint8Array, { set, patch, add }: Changes): Changed 
     const before = find(payload, steps);
     if (before === undefined && !add) {
       const names = isJsonObject(payload) ? Object.keys(payload) : [];
-      throw wrong(`There is no ${path} in the body.${closest(path, names)} With --add it is added`);
+      throw wrong(`The body has no ${path}.${closest(path, names)} To add it, use --add`);
     }
     const value = parseValue(text);
     payload = withValue(payload, steps, value);
@@ -53,7 +53,7 @@ function parseBody(body: Uint8Array): unknown {
   try {
     return parseExact(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
   } catch {
-    throw wrong('The body is no JSON, so there is nothing to set in it');
+    throw wrong('The body is not valid JSON, so --set and --patch cannot change it');
   }
 }
 

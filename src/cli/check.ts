@@ -8,9 +8,9 @@ import { createObserver, type Observer } from './check/observer.js';
 import { createOrders, type Orders } from './check/orders.js';
 import { createRestart } from './check/restart.js';
 import { resultLines } from './check/result.js';
-import type { Row } from './check/row.js';
 import { ROWS } from './check/rows/index.js';
 import { runRows } from './check/run.js';
+import type { Row } from './check/trial.js';
 import { toCount } from './numbers.js';
 import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
 import type { Session } from './session.js';
@@ -23,6 +23,7 @@ interface Flags extends SecretFlags {
   readonly restart?: string;
   readonly only: readonly string[];
   readonly order: string;
+  readonly unpaid?: string;
   readonly junit?: string;
   readonly headerPrefix: string;
   readonly goodsWithin: number;
@@ -35,33 +36,37 @@ const LIMIT_MS = 60_000;
 /** Longer than any server should wait for a body. */
 const ENDLESS_MS = 15_000;
 
-/** `check`: all that can happen to an endpoint, and what comes of it. */
+/** Adds `check`, which tests an endpoint against everything that can happen to it. */
 export function addCheck(program: Command, session: Session): void {
   const command = program
     .command('check <url>')
-    .summary('try all that can happen to your own endpoint')
+    .summary('test your own endpoint against everything that can happen to it')
     .description(
-      'Sends an endpoint of yours all that will happen to it, from duplicates to forgeries, and says what a customer would have suffered. It hands out goods for orders that nobody has paid: use one for tests.',
+      'Sends your endpoint everything that will happen to it, from duplicates to forgeries, and reports what a customer would have suffered. The endpoint hands out goods for orders that no customer has paid, so use a test endpoint.',
     )
-    .option('--observe <what>', 'a command or URL that counts the goods of {order}, or $ORDER_ID')
-    .option('--restart <command>', 'ends the endpoint and starts it again')
-    .option('--only <row>', 'try this row alone; may be given several times', collect, [])
+    .option(
+      '--observe <what>',
+      'a command or URL that counts the goods handed out for {order}, or $ORDER_ID',
+    )
+    .option('--restart <command>', 'a command that stops the endpoint and starts it again')
+    .option('--only <row>', 'run this row alone; may be given several times', collect, [])
     .option(
       '--order <what>',
-      'a paid order as your shop has them: a fixture or a file',
+      'a paid order as your provider sends it: a fixture or a file',
       'order:paid',
     )
-    .option('--junit <file>', 'write the results as JUnit does')
-    .option('--header-prefix <text>', 'what the headers begin with', 'X-Service-')
-    .option('--goods-within <ms>', 'how long goods may take after the answer', toCount, 5000)
-    .option('--timeout <ms>', 'how long an answer may take', toCount, 10_000)
-    .option('--plain-http', 'send over plain HTTP beyond a private network', false)
-    .option('--yes', 'do not ask before an address beyond a private network', false);
+    .option('--unpaid <what>', 'an unpaid order, if the status of an order is not a number')
+    .option('--junit <file>', 'write the results as JUnit XML')
+    .option('--header-prefix <text>', 'the prefix of the webhook headers', 'X-Service-')
+    .option('--goods-within <ms>', 'how long to wait for goods after the answer', toCount, 5000)
+    .option('--timeout <ms>', 'how long to wait for an answer', toCount, 10_000)
+    .option('--plain-http', 'allow plain HTTP beyond a private network', false)
+    .option('--yes', 'do not ask before sending beyond a private network', false);
   addSecretFlags(command)
     .addHelpText(
       'after',
       `\nRows: ${ROWS.map(({ name }) => name).join(', ')}.` +
-        '\n\nIt takes a minute at most, and ends with 1 where a row has failed.' +
+        '\n\nThe check takes a minute at most, and exits with 1 if a row has failed.' +
         '\n\nExample:\n  npx storefront-webhooks check http://localhost:3000/webhooks \\' +
         `\n    --observe "sqlite3 -cmd '.timeout 5000' shop.db \\"SELECT count(*) FROM keys WHERE order_id = '{order}'\\""`,
     )
@@ -74,7 +79,11 @@ async function run(url: URL, flags: Flags, session: Session): Promise<boolean> {
   const { host, printer } = session;
   const rows = choose(flags.only);
   const [secret] = readSecrets(flags, session);
-  const orders = createOrders(readSource(flags.order, host, 'order:paid'));
+  const read = (name: string) => readSource(name, host, 'order:paid');
+  const orders = createOrders(
+    read(flags.order),
+    flags.unpaid === undefined ? undefined : read(flags.unpaid),
+  );
   const observer =
     flags.observe === undefined ? undefined : createObserver(flags.observe, host.env);
   await permit(url, flags, session);
@@ -105,7 +114,7 @@ async function run(url: URL, flags: Flags, session: Session): Promise<boolean> {
   const [passed, failed, left] = [count('passed'), count('failed'), count('not tried')];
   const took = ((Date.now() - startedAt.getTime()) / 1000).toFixed(0);
   printer.note(`${passed} passed, ${failed} failed, ${left} not tried, in ${took} s.`);
-  if (!observer) printer.note('Goods were not counted: --observe says how many were handed out.');
+  if (!observer) printer.note('Goods were not counted: --observe counts how many were handed out.');
   return failed === 0;
 }
 
@@ -115,44 +124,44 @@ function choose(only: readonly string[]): readonly Row[] {
     if (names.includes(one)) continue;
     throw new UsageError(
       'option_invalid',
-      `There is no row ${one}.${closest(one, names)} There are ${names.join(', ')}.`,
+      `There is no row ${one}.${closest(one, names)} The rows are ${names.join(', ')}.`,
     );
   }
   return only.length === 0 ? ROWS : ROWS.filter(({ name }) => only.includes(name));
 }
 
-/** What is sent is signed and makes goods be handed out, so it does not leave a private network unasked. */
+/** Asks before sending beyond a private network: signed orders make the endpoint hand out goods. */
 async function permit(url: URL, flags: Flags, { host, printer }: Session): Promise<void> {
   if (await isNear(url)) return;
   if (url.protocol === 'http:' && !flags.plainHttp) {
     throw new UsageError(
       'option_invalid',
-      `Everybody on the way to ${url.host} could read signed orders, and send them again. Use https:, or --plain-http on a network that you trust.`,
+      `Anyone on the way to ${url.host} could read signed orders and send them again. Use https:, or --plain-http on a network that you trust.`,
     );
   }
   if (flags.yes) return;
-  const question = `${url.host} is not on this machine or a private network. Is it yours, and for tests?`;
+  const question = `${url.host} is not on this machine or a private network. Is it your own test endpoint?`;
   if (host.stdin.isTTY !== true || host.stderr.isTTY !== true) {
-    throw new UsageError('option_invalid', `${question} Then add --yes.`);
+    throw new UsageError('option_invalid', `${question} If it is, add --yes.`);
   }
   printer.progress(undefined);
   const answer = await host.stdin.ask(`${question} [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('option_invalid', 'Nothing was sent.');
 }
 
-/** Before anything is sent, so that it does not look like a fault of the endpoint. */
+/** Tries --observe before anything is sent, so that a mistake in it does not look like a fault of the endpoint. */
 async function tryObserver(observer: Observer, orders: Orders): Promise<void> {
   const count = await observer.count(orders.newId());
   if (!observer.perOrder || count === 0) return;
   throw new UsageError(
     'option_invalid',
-    `What --observe names counts ${count} goods for an order that was never sent. Let it count those of {order} only, or leave {order} out, and differences are taken.`,
+    `--observe counts ${count} goods for an order that was never sent. Count only the goods of {order}; or leave {order} out, and the check compares the counts before and after.`,
   );
 }
 
-/** Without a secret that stands on the command line. */
+/** The command that repeats a row. A secret from the command line is left out. */
 function repeat(url: URL, flags: Flags, row: string): string {
-  const { observe, restart, order, headerPrefix, secretEnv = [], secretFile = [] } = flags;
+  const { observe, restart, order, unpaid, headerPrefix, secretEnv = [], secretFile = [] } = flags;
   const option = (name: string, value: string | undefined) =>
     value === undefined ? [] : [name, quote(value)];
   return [
@@ -162,6 +171,7 @@ function repeat(url: URL, flags: Flags, row: string): string {
     ...option('--observe', observe),
     ...option('--restart', restart),
     ...(order === 'order:paid' ? [] : option('--order', order)),
+    ...option('--unpaid', unpaid),
     ...(headerPrefix === 'X-Service-' ? [] : option('--header-prefix', headerPrefix)),
     ...secretEnv.flatMap((name) => option('--secret-env', name)),
     ...secretFile.flatMap((path) => option('--secret-file', path)),

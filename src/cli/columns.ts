@@ -1,19 +1,19 @@
 import stringWidth from 'string-width';
-import { printable } from '../report/text.js';
+import { printable } from '../errors/text.js';
 
 /** A part of a line. */
 export interface Cell {
-  /** What may stand there is not trusted: it is escaped here. */
+  /** Untrusted text: `toLine` escapes it. */
   readonly text: string;
-  /** How many columns it takes where there is room. */
+  /** How many columns the cell takes if there is room. */
   readonly width: number;
-  /** The least important cells are left out where there is no room: the lowest number goes first. */
+  /** How important the cell is. If there is no room, the cells with the lowest rank are left out first. */
   readonly rank: number;
-  /** Colours it, once it has its width. */
+  /** Colours the text after it has been padded to its width. */
   readonly paint?: ((text: string) => string) | undefined;
 }
 
-/** Cells in one line of so many columns, two between them. */
+/** Returns the cells as one line of at most `columns` columns, two spaces between them. */
 export function toLine(cells: readonly Cell[], columns: number): string {
   let kept = cells;
   const total = () => kept.reduce((sum, { width }) => sum + width + 2, -2);
@@ -26,13 +26,13 @@ export function toLine(cells: readonly Cell[], columns: number): string {
     const room = isLast ? Math.max(1, columns - (total() - width)) : width;
     const shown = cut(printable(text, 1000), room);
     const cell = isLast ? shown : shown + ' '.repeat(Math.max(0, width - stringWidth(shown)));
-    // Colours around nothing would keep the spaces before it.
+    // Colour codes around an empty text would keep trimEnd from removing the spaces before it.
     return shown === '' ? cell : paint(cell);
   });
   return parts.join('  ').trimEnd();
 }
 
-/** As much of a text as fits, by what a terminal shows: some characters take two columns. */
+/** Cuts a text to the columns that it takes in a terminal, in which some characters take two. */
 export function cut(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text;
   let taken = '';

@@ -2,13 +2,13 @@ import { Argument, type Command } from 'commander';
 import { shippedFixtures } from 'storefront-webhooks/testing';
 import type { Session } from './session.js';
 
-/** `completion`: what a shell needs to complete commands, flags and fixtures. */
+/** Adds `completion`, which prints the script that lets a shell complete commands, flags and fixtures. */
 export function addCompletion(program: Command, { printer }: Session): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
-    .summary('print what a shell needs to complete commands')
-    .description('Prints a script by which a shell completes commands, flags and fixtures.')
+    .summary('print a completion script for a shell')
+    .description('Prints a script that lets a shell complete commands, flags and fixtures.')
     .addHelpText(
       'after',
       '\nExample:\n  npx storefront-webhooks completion bash >> ~/.bashrc' +
@@ -18,7 +18,7 @@ export function addCompletion(program: Command, { printer }: Session): void {
     .action((shell: keyof typeof SCRIPTS) => printer.write(SCRIPTS[shell](wordsOf(program))));
 }
 
-/** What can follow: each command with its flags. */
+/** The words that can follow each command: its flags, and the fixtures if it takes one. */
 type Words = Readonly<Record<string, readonly string[]>>;
 
 function wordsOf(program: Command): Words {
@@ -30,7 +30,7 @@ function wordsOf(program: Command): Words {
   return Object.fromEntries(entries);
 }
 
-/** Without what a shell would split. */
+/** The fixtures, by the short names that `send` takes as well. */
 function names(): string[] {
   return shippedFixtures().map((name) => name.replace(/\/default$/, ''));
 }

@@ -4,7 +4,7 @@ import type { ClientAuth } from 'storefront-webhooks/api';
 import type { Host } from './host.js';
 import { readSecretFile } from './secrets.js';
 
-/** Where a command takes the credentials of the provider's API from. */
+/** The flags that name the credentials for the provider's API. */
 export interface CredentialFlags {
   readonly tokenEnv: string;
   readonly tokenFile?: string;
@@ -12,19 +12,19 @@ export interface CredentialFlags {
   readonly apiKeyEnv: string;
 }
 
-/** Gives a command the flags that {@link readCredentials} reads. */
+/** Adds the flags that {@link readCredentials} reads to a command. */
 export function addCredentialFlags(command: Command): Command {
   return command
-    .option('--token-env <name>', "the API's access token is in this variable", 'ACCESS_TOKEN')
-    .option('--token-file <path>', 'the access token is in this file; - is stdin')
-    .option('--email <address>', 'sign in as this seller, by an API key instead of a token')
-    .option('--api-key-env <name>', 'the API key is in this variable', 'API_KEY');
+    .option('--token-env <name>', "the variable that holds the API's access token", 'ACCESS_TOKEN')
+    .option('--token-file <path>', 'the file that holds the access token; - is stdin')
+    .option('--email <address>', 'sign in as this seller, with an API key instead of a token')
+    .option('--api-key-env <name>', 'the variable that holds the API key', 'API_KEY');
 }
 
 /**
- * The credentials, which never stand on the command line itself.
+ * Returns the API credentials. They cannot be given on the command line itself, where other users would see them.
  *
- * @throws {UsageError} Where there are none.
+ * @throws {UsageError} If they are missing.
  */
 export function readCredentials(flags: CredentialFlags, host: Host): ClientAuth {
   const { tokenEnv, tokenFile, email, apiKeyEnv } = flags;
@@ -35,7 +35,10 @@ export function readCredentials(flags: CredentialFlags, host: Host): ClientAuth 
   }
   const accessToken = readSecretFile(tokenFile, host);
   if (accessToken !== '') return { accessToken };
-  throw new UsageError('option_invalid', `There is no access token in ${tokenFile}: it is empty.`);
+  throw new UsageError(
+    'option_invalid',
+    `There is no access token in ${tokenFile}: the file is empty.`,
+  );
 }
 
 function fromEnvironment(name: string, flags: string, { env }: Host): string {
@@ -43,6 +46,6 @@ function fromEnvironment(name: string, flags: string, { env }: Host): string {
   if (credential) return credential;
   throw new UsageError(
     'option_invalid',
-    `There are no credentials for the provider's API: set the environment variable ${name}, or name where they are with ${flags}.`,
+    `The credentials for the provider's API are missing: set the environment variable ${name}, or use ${flags}.`,
   );
 }

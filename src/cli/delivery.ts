@@ -1,48 +1,50 @@
 import type { Fixture, ReplayResult } from 'storefront-webhooks/testing';
-import { printable } from '../report/text.js';
-import { isJsonObject } from '../schemas/json.js';
+import { printable } from '../errors/text.js';
+import { isJsonObject } from '../schemas/values.js';
 import { toLine } from './columns.js';
 import { commandLines, textLines } from './lines.js';
 import type { Printer } from './printer.js';
 
-/** One sending of a delivery, as commands tell of it. */
+/** The report of one attempt to send a delivery, as commands print it. */
 export interface DeliveryReport {
   /** ISO 8601. */
   readonly time: string;
   readonly event: string;
   readonly id: string;
-  /** The id of the record that it is about. */
+  /** The id of the record that the delivery is about. */
   readonly subject: string;
-  /** Such as `19.90 EUR`, of an order. */
+  /** The value of an order, such as `19.90 EUR`. */
   readonly amount: string;
-  /** How it was signed: `valid`, `none`, `wrong`, `kept` as it was recorded, or `unchecked` without a secret. */
+  /** The signature that was sent. `kept`: as it was recorded. `unchecked`: there is no secret to verify it with. */
   readonly signature: 'valid' | 'none' | 'wrong' | 'kept' | 'unchecked';
-  /** 0 where there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number;
-  /** What became of it, as the answer says. */
+  /** The outcome that the answer names. */
   readonly outcome: string;
   readonly ms: number;
-  /** How often this delivery was sent, with this one. */
+  /** How often this delivery was sent, including this attempt. */
   readonly attempt: number;
-  /** Whether it was answered as it should be. */
+  /** Whether the answer is the expected one. */
   readonly good: boolean;
-  /** The body of the answer, where it was not. */
+  /** The body of an answer that is not the expected one. */
   readonly answer?: string;
-  /** Why it was not, what proves it, and what to change. */
+  /** Why the answer is not the expected one. */
   readonly cause?: string;
+  /** The change that helps. */
   readonly fix?: string;
-  /** The command that does it again. */
+  /** The command that sends the delivery again. */
   readonly repeat?: string;
 }
 
-/** What is told of a body, without its customer: subject and amount. */
+/** Returns what reports show of a body, without customer data: subject and amount. */
 export function subjectOf(body: Uint8Array): Pick<DeliveryReport, 'subject' | 'amount'> {
   const payload = parse(body);
   const text = (name: string) => {
     const value = payload[name];
     return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   };
-  return { subject: text('id'), amount: `${text('value')} ${text('currency')}`.trim() };
+  const value = text('value');
+  return { subject: text('id'), amount: value && `${value} ${text('currency')}`.trim() };
 }
 
 function parse(body: Uint8Array): Readonly<Record<string, unknown>> {
@@ -54,21 +56,26 @@ function parse(body: Uint8Array): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The delivery's id in the headers of a fixture. */
+/** Returns the delivery's id from the headers of a fixture. */
 export function idOf({ headers }: Fixture): string {
   return headers.find(([name]) => /-webhook$/i.test(name))?.[1] ?? '';
 }
 
-/** It is for the provider's log, and no person reads it. */
+/** The receipt in an answer, which only the provider's log needs. */
 const RECEIPT = /,"receipt":"v1\.[^"]*"/;
 
-/** What a sending was answered. */
+/** Returns the part of a report that describes the answer. */
 export function answerOf({ status, outcome, durationMs, body }: ReplayResult) {
   const ms = Math.round(durationMs * 10) / 10;
-  return { status, outcome: outcome ?? '', ms, answer: printable(body.replace(RECEIPT, ''), 500) };
+  return { status, outcome: outcome ?? '', ms, answer: shownAnswer(body) };
 }
 
-/** A delivery in one line for people. */
+/** Returns the body of an answer as one line, without its receipt. */
+export function shownAnswer(body: string): string {
+  return printable(body.replace(RECEIPT, '').replace(/\s+/g, ' ').trim(), 500);
+}
+
+/** Returns the line for a delivery in a terminal. */
 export function deliveryLine(report: DeliveryReport, { paint, columns }: Printer): string {
   const { time, event, id, subject, amount, signature, status, outcome, ms, attempt, good } =
     report;
@@ -81,7 +88,8 @@ export function deliveryLine(report: DeliveryReport, { paint, columns }: Printer
       { text: event, width: 20, rank: 8 },
       { text: subject, width: 16, rank: 5 },
       { text: amount, width: 12, rank: 3 },
-      { text: signature, width: 9, rank: 4 },
+      // The signature is valid under the secret of this command, but the server has another one.
+      { text: signature === 'valid' && status === 401 ? 'signed' : signature, width: 9, rank: 4 },
       { text: answer, width: 13, rank: 9, paint: colour },
       { text: `${ms} ms`, width: 9, rank: 6, paint: paint.dim },
       { text: `#${attempt}`, width: 3, rank: 1 },
@@ -91,7 +99,7 @@ export function deliveryLine(report: DeliveryReport, { paint, columns }: Printer
   );
 }
 
-/** What people are told below the line of a delivery that was not answered as it should be. */
+/** Returns the lines below a delivery whose answer is not the expected one. */
 export function failureLines(
   { cause, fix, answer, repeat }: DeliveryReport,
   { columns }: Printer,

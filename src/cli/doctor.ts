@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { loadFixture } from 'storefront-webhooks/testing';
-import { diagnose, type Received } from './doctor/diagnose.js';
+import { diagnose } from './doctor/diagnose.js';
 import { changeFor, FRAMEWORKS, type Framework, findFramework } from './doctor/frameworks.js';
 import { compareHops } from './doctor/hop.js';
 import type { Keys } from './doctor/keys.js';
 import { toLines } from './doctor/lines.js';
 import { listenOnce, signatureOf } from './doctor/listen.js';
+import type { Received } from './doctor/messages.js';
 import type { Host } from './host.js';
 import { toCount, toNumber } from './numbers.js';
 import { addSecretFlags, readNamedSecrets, type SecretFlags } from './secrets.js';
@@ -22,34 +23,37 @@ interface Flags extends SecretFlags {
   readonly timeout: number;
 }
 
-/** `doctor`: which transformation of a body has exactly its signature. */
+/** Adds `doctor`, which finds the transformation of a body that has exactly the given signature. */
 export function addDoctor(program: Command, session: Session): void {
   const collect = (one: string, before: readonly string[]) => [...before, one];
   const command = program
     .command('doctor [file] [signature]')
-    .summary('say why a signature does not fit a body')
+    .summary('explain why a signature does not match a body')
     .description(
-      'Says why a signature does not fit a body: which change of the body, of the secret or of how it was signed has exactly this signature. The body is a file as it was received, - for stdin, or a .hook.json recording, which may have the signature in it. Works offline.',
+      'Explains why a signature does not match a body: finds the change of the body, of the secret or of the way of signing that has exactly this signature. [file] is the body as it was received, - for stdin, or a .hook.json recording, which may hold the signature. Works offline.',
     )
     .option(
       '--api-key-env <name>',
-      'an API key that may have been taken for the secret',
+      'a variable with an API key that may have been taken for the secret',
       collect,
       [],
     )
     .addOption(
       new Option(
         '--framework <name>',
-        'what the line to change is for (default: by package.json)',
+        'the framework that the advice is for (default: from package.json)',
       ).choices(FRAMEWORKS),
     )
-    .option('--compare <file>', 'another recording, nearer to the provider: which hop changed it')
-    .option('--listen [port]', 'take one delivery over HTTP on this machine', toNumber)
+    .option(
+      '--compare <file>',
+      'another recording, nearer to the provider: finds the hop that changed the body',
+    )
+    .option('--listen [port]', 'receive one delivery over HTTP on this machine', toNumber)
     .option('--timeout <ms>', 'how long --listen waits', toCount, 300_000);
   addSecretFlags(command)
     .addHelpText(
       'after',
-      '\nThe first secret is the one that your receiver has; further ones are tried in its place. It ends with 0 where the signature fits, and with 1 where not. It shows bytes of the body.' +
+      '\nThe first secret is the one of your receiver; doctor tries further ones in its place. The command exits with 0 if the signature matches, and with 1 if not. The output shows bytes of the body.' +
         '\n\nExamples:\n  npx storefront-webhooks doctor body.json 3a7b… --secret-env WEBHOOK_SECRET' +
         '\n  npx storefront-webhooks doctor app.hook.json --compare edge.hook.json' +
         '\n  npx storefront-webhooks doctor --listen 4000',
@@ -68,7 +72,7 @@ async function run(
   const { host, printer } = session;
   const isListening = flags.listen !== undefined;
   if (isListening ? file !== undefined : file === undefined)
-    throw wrong('Give a file with the body and its signature, or --listen and neither of them');
+    throw wrong('Give a file with the body and its signature, or --listen without them');
   const keys = readKeys(flags, session);
   const received = isListening
     ? await listen(flags.listen === true ? 0 : (flags.listen ?? 0), flags.timeout, session)
@@ -86,7 +90,7 @@ async function run(
   const bytes = received.body.length;
   if (hop?.difference ?? ('difference' in diagnosis && diagnosis.difference))
     printer.note(
-      'This shows bytes of the body, which may be those of a customer: do not pass them on.',
+      'This output shows bytes of the body, which may be customer data: do not share it.',
     );
   const { sent: _, ...told } = { sent: undefined, ...diagnosis };
   printer.found({ ...told, bytes, framework, ...(change && { change }), ...(hop && { hop }) }, () =>
@@ -98,13 +102,13 @@ async function run(
 function readKeys(flags: Flags, session: Session): Keys {
   const apiKeys = flags.apiKeyEnv.map((name) => {
     const secret = session.host.env[name];
-    if (!secret) throw wrong(`There is no API key in the environment variable ${name}`);
+    if (!secret) throw wrong(`The environment variable ${name} holds no API key`);
     return { name, secret };
   });
   return { secrets: readNamedSecrets(flags, session), apiKeys };
 }
 
-/** @param signature - Goes before that of a recording. */
+/** @param signature - Takes precedence over the signature of a recording. */
 function readReceived(file: string, signature: string | undefined, host: Host): Received {
   if (file !== '-' && !existsSync(file)) throw wrong(`There is no file ${file}`);
   if (!file.endsWith('.hook.json')) {
@@ -127,9 +131,9 @@ async function listen(
 ): Promise<Received | undefined> {
   const { url, received, close } = await listenOnce(port, timeoutMs);
   void host.interrupted().then(close);
-  printer.note(`Send one delivery to ${url}: it is answered 200, whatever it is.`);
+  printer.note(`Send one delivery to ${url}. The answer is 200, whatever you send.`);
   const one = await received;
-  if (one === undefined) printer.note('No delivery came.');
+  if (one === undefined) printer.note('No delivery arrived.');
   return one;
 }
 

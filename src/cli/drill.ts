@@ -17,27 +17,27 @@ interface Flags {
   readonly svg?: string;
 }
 
-/** `drill`: three days of a shop in which everything goes wrong, and what has come of it. */
+/** Adds `drill`, which plays three days of a shop in which everything goes wrong, and counts the goods. */
 export function addDrill(program: Command, session: Session): void {
   program
     .command('drill')
     .summary('play three days in which everything goes wrong, and count the goods')
     .description(
-      'Plays three days of a shop on this machine, against the sandbox on its own clock: a maintenance page, lost answers, an outage, a disabled endpoint. Then brings back what was missed, and counts what each customer got.',
+      'Plays three days of a shop on this machine, against the sandbox with a simulated clock: a maintenance page, lost answers, an outage, a disabled endpoint. Then recovers the missed deliveries, and counts what each customer got.',
     )
-    .option('--orders <number>', 'how many are paid', toCount, 412)
-    .option('--seed <number>', 'when they are paid', toNumber, 1)
+    .option('--orders <number>', 'how many orders are paid', toCount, 412)
+    .option('--seed <number>', 'decides when orders are paid', toNumber, 1)
     .option(
       '--store <url>',
-      'postgres://…, redis://… or a SQLite file, empty (default: a SQLite file that is deleted)',
+      'an empty store: postgres://…, redis://… or a SQLite file (default: a temporary SQLite file)',
     )
-    .option('--html <file>', 'write a page that shows it over time')
-    .option('--svg <file>', 'write the drawing alone')
+    .option('--html <file>', 'write a page that shows the three days')
+    .option('--svg <file>', 'write only the drawing')
     .addHelpText('after', '\nExample:\n  npx storefront-webhooks drill --html drill.html')
     .action(async (flags: Flags) => session.end((await run(flags, session)) ? 0 : 1));
 }
 
-/** Gives whether each order was delivered once. */
+/** Returns whether each order was delivered once, and nothing is left to reconcile. */
 async function run(flags: Flags, { host, printer }: Session): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'drill-'));
   try {

@@ -1,15 +1,15 @@
 import { CommanderError } from 'commander';
-import { UsageError } from 'storefront-webhooks';
 import type { Printer } from './printer.js';
 
-/** How a command ends: 0 well, 1 where it has found something, 2 where it was used wrongly. */
+/** The exit code of a command: 0 for success, 1 if it found something, 2 for wrong usage. */
 export type ExitCode = 0 | 1 | 2;
 
-/** Says what went wrong, in one line and without a stack, and gives the exit code. */
+/** Prints an error in one line, without a stack, and returns the exit code. */
 export function report(error: unknown, printer: Printer): ExitCode {
-  // Commander has said it already; what was asked for, such as --help, is no failure.
+  // Commander has printed the error already. A request such as --help is not a failure.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof UsageError) {
+  // By its name: the class would load the library, which a command may not need.
+  if (error instanceof Error && error.name === 'UsageError') {
     printer.note(error.message);
     return 2;
   }
@@ -21,9 +21,9 @@ function whyOf(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed.';
   switch (Reflect.get(error, 'code')) {
     case 'EADDRINUSE':
-      return 'the port is in use. Give another one: --port 0 takes any that is free.';
+      return 'the port is in use. Give another one: --port 0 takes any free port.';
     case 'EACCES':
-      return 'this port or file is not for this user.';
+      return 'this user has no permission for the port or file.';
     default:
       return error.message;
   }

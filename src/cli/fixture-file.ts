@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fixture } from 'storefront-webhooks/testing';
 
-/** A delivery to be saved. */
+/** A delivery to save. */
 export type Saved = Omit<Fixture, 'file'>;
 
-/** The text of a `.hook.json` file: a header a line, and the body as text where it is UTF-8. */
+/** Returns the text of a `.hook.json` file: one header per line, and the body as text if it is UTF-8. */
 export function toFixtureText({ headers, body, ...saved }: Saved): string {
   const rows = headers.map((header) => `    ${JSON.stringify(header)}`);
   const checks = {
@@ -41,13 +41,13 @@ function toText(body: Uint8Array): { text: string } | { base64: string } {
   }
 }
 
-/** An event as part of a file's name: whoever sent it has chosen it. */
+/** Returns an event as part of a safe file name: the sender has chosen the event. */
 export function toFileName(event: string): string {
   const name = event.toLowerCase().replace(/[^a-z0-9_]+/g, '-');
   return name.replace(/^-+|-+$/g, '').slice(0, 40) || 'unknown';
 }
 
-/** Gives the numbers of files in a folder, from the highest that there is on. */
+/** Returns a function that counts on from the highest file number in a folder. */
 export function numbersIn(folder: string): () => number {
   mkdirSync(folder, { recursive: true });
   const taken = readdirSync(folder).map((name) => Number(/^(\d{4,9})-/.exec(name)?.[1] ?? 0));
@@ -56,10 +56,10 @@ export function numbersIn(folder: string): () => number {
 }
 
 /**
- * Writes a file that is not there yet.
+ * Writes a file that does not exist yet.
  *
  * @param options.isPrivate - Whether only this user may read it. Default false.
- * @returns Its path; `undefined` where there is a file of that name already, which is left as it is.
+ * @returns The path; `undefined` if there is a file of that name already, which is not changed.
  */
 export function writeNew(
   folder: string,

@@ -3,39 +3,38 @@ import { createInterface } from 'node:readline/promises';
 import type { ExitCode } from './failure.js';
 import type { Streams } from './printer.js';
 
-/** What a command takes from the process that it runs in. A test gives its own. */
+/** The process that a command runs in. Tests pass their own. */
 export interface Host extends Streams {
-  /** The words behind the name of the command line tool. */
+  /** The arguments after the name of the command line tool. */
   readonly args: readonly string[];
   readonly stdin: {
     readonly isTTY?: boolean;
-    /** Reads all of it. */
+    /** Reads all of stdin. */
     read(): Uint8Array;
-    /** Asks a question in the terminal, and resolves with the line that is typed. */
+    /** Asks a question in the terminal, and resolves with the typed line. */
     ask(question: string): Promise<string>;
   };
-  /** Resolves when the command is asked to end. */
+  /** Resolves when a signal asks the command to end. */
   interrupted(): Promise<void>;
   /**
-   * Lets the code of a shop run in this process: what it logs goes to `console`, and `onCrash` is called with an
-   * error that nothing catches.
+   * Lets the code of a shop run in this process. Its logs go to `console`, and an uncaught error goes to `onCrash`.
    *
-   * @returns What the command calls when it has done with the shop.
+   * @returns A function for the command to call when it is done with the shop.
    */
   admit(console: Console, onCrash: (error: unknown) => ExitCode): () => void;
 }
 
-/** How long a shop may keep the process after the command has ended, such as by an open pool. */
+/** How long the shop, for example with an open pool, may keep the process alive after the command has ended. */
 const EXIT_MS = 1_000;
 
-/** The process itself. */
+/** The host that is the real process. */
 export const processHost: Host = {
   args: process.argv.slice(2),
   env: process.env,
   stdout: process.stdout,
   stderr: process.stderr,
   stdin: {
-    // Asked late: a process whose stdin is closed throws here, also where nothing is read.
+    // A getter, because process.stdin throws if stdin is closed, even if nothing reads it.
     get isTTY() {
       return process.stdin.isTTY;
     },

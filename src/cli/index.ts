@@ -2,7 +2,7 @@
 import { processHost } from './host.js';
 import { run } from './run.js';
 
-// Whoever reads the output may have seen enough, as `head` has.
+// The reader of the output, such as `head`, may close the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -1,13 +1,13 @@
 import stringWidth from 'string-width';
 
-/** A text with its label, in lines of so many columns: what goes on stands below where it began. */
+/** Wraps a text after its label into lines of `columns` columns. Further lines begin below the text. */
 export function textLines(label: string, text: string, columns: number): string[] {
   const room = roomBeside(label, columns);
   const words = text.split(' ').flatMap((word) => pieces(word, room));
   return below(label, fill(words, room, ''));
 }
 
-/** A command with its label, broken as a shell takes it, so that it can be copied. A long word stays whole. */
+/** Wraps a command after its label, with a backslash at each line end, so that it can be copied. Words stay whole. */
 export function commandLines(label: string, command: string, columns: number): string[] {
   const room = roomBeside(label, columns);
   return below(label, fill(command.match(SHELL_WORD) ?? [], room, ' \\'));
@@ -15,7 +15,7 @@ export function commandLines(label: string, command: string, columns: number): s
 
 const SHELL_WORD = /(?:\\.|'[^']*'|[^\s'\\])+/g;
 
-/** So much is left of a line at the least. */
+/** The fewest columns that are left beside a label. */
 const MIN_ROOM = 20;
 
 function roomBeside(label: string, columns: number): number {
@@ -26,7 +26,7 @@ function below(label: string, [first = '', ...others]: readonly string[]): strin
   return [`${label}${first}`, ...others.map((line) => ' '.repeat(stringWidth(label)) + line)];
 }
 
-/** As many words in each line as have room, and at the end of each but the last what joins them. */
+/** Puts as many words into each line as fit, and `joint` at the end of each line but the last. */
 function fill(words: readonly string[], room: number, joint: string): string[] {
   const lines: string[] = [];
   for (const [index, word] of words.entries()) {
@@ -39,7 +39,7 @@ function fill(words: readonly string[], room: number, joint: string): string[] {
   return lines.map((line, index) => (index === lines.length - 1 ? line : line + joint));
 }
 
-/** A word that is wider than a line, in pieces that are not. */
+/** Splits a word that is wider than a line. */
 function pieces(word: string, room: number): string[] {
   if (stringWidth(word) <= room) return [word];
   const found = [''];

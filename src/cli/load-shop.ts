@@ -7,14 +7,14 @@ import type {
   ReadableLedger,
   RecoverableReceiver,
 } from 'storefront-webhooks/recovery';
-import { INSIDE } from '../process/inside.js';
+import { INTERNALS } from '../process/internals.js';
 import type { Host } from './host.js';
 import { quote } from './shell.js';
 
 /** A receiver of a shop, with its handlers. */
 type ShopReceiver = RecoverableReceiver & { close(): Promise<void> };
 
-/** What the file of a shop exports. */
+/** The exports of a shop's file. */
 export interface LoadedShop {
   readonly receiver: ShopReceiver;
   readonly delivered: DeliveredFunction | undefined;
@@ -22,10 +22,10 @@ export interface LoadedShop {
 }
 
 /**
- * Imports the receiver that a module of the shop exports: as `receiver` or as its default, or a function that
- * makes it; and `delivered` or `ledger`, which say what was done.
+ * Imports the receiver that a module of the shop exports: as `receiver`, as the default, or as a function that
+ * creates it. Also imports `delivered` or `ledger`, which report what was delivered.
  *
- * @throws {UsageError} Where there is no such module, or it exports none.
+ * @throws {UsageError} If the module does not exist, or exports no receiver.
  */
 export async function loadShop(path: string, host: Pick<Host, 'args'>): Promise<LoadedShop> {
   const file = resolve(path);
@@ -46,10 +46,11 @@ export async function loadShop(path: string, host: Pick<Host, 'args'>): Promise<
       ledger: isLedger(ledger) ? ledger : undefined,
     };
   }
-  const found = exported === undefined ? 'exports no receiver' : 'exports something else';
+  const found =
+    exported === undefined ? 'exports no receiver' : 'exports something that is not a receiver';
   throw new UsageError(
     'option_invalid',
-    `${path} ${found}. Add to it: export const receiver = createReceiver({ secret, store }).on('order:paid', …); or export a function that makes it.`,
+    `${path} ${found}. Add to it: export const receiver = createReceiver({ secret, store }).on('order:paid', …); or export a function that creates it.`,
   );
 }
 
@@ -64,7 +65,7 @@ async function importFile(
     if (!isUnknownExtension(error)) throw error;
     throw new UsageError(
       'option_invalid',
-      `This Node does not read ${path}. With npm install tsx: NODE_OPTIONS='--import tsx' npx storefront-webhooks ${args.map(quote).join(' ')}`,
+      `This version of Node cannot import ${path}. Run npm install tsx, then NODE_OPTIONS='--import tsx' npx storefront-webhooks ${args.map(quote).join(' ')}`,
     );
   }
 }
@@ -78,11 +79,11 @@ function findExport(module: object): unknown {
   return receiver ?? main;
 }
 
-/** What is exported, by its names: in CommonJS, the default has it. */
+/** Returns the exports by name. The default export of a CommonJS module has them. */
 function bagOf(module: object): Readonly<Record<string, unknown>> {
   const names = module as Readonly<Record<string, unknown>>;
   const { receiver, default: main } = names;
-  const isBag = typeof main === 'object' && main !== null && !(INSIDE in main);
+  const isBag = typeof main === 'object' && main !== null && !(INTERNALS in main);
   return receiver === undefined && isBag ? bagOf(main) : names;
 }
 
@@ -95,5 +96,5 @@ function isLedger(value: unknown): value is ReadableLedger {
 }
 
 function isReceiver(value: unknown): value is ShopReceiver {
-  return typeof value === 'object' && value !== null && INSIDE in value && 'close' in value;
+  return typeof value === 'object' && value !== null && INTERNALS in value && 'close' in value;
 }

@@ -1,23 +1,23 @@
 import picocolors from 'picocolors';
-import { printable } from '../report/text.js';
+import { printable } from '../errors/text.js';
 import { cut } from './columns.js';
 import { commandLines, textLines } from './lines.js';
 
-/** Where a command writes to: what it found on stdout, and everything else on stderr. */
+/** Prints what a command found to stdout, and everything else to stderr. */
 export interface Printer {
-  /** Whether a person reads stdout: a terminal, without `--json`. Everybody else gets a line of JSON for each. */
+  /** Whether stdout is a terminal, without `--json`. If not, each finding is a line of JSON. */
   readonly isForPeople: boolean;
-  /** How many columns a line may have: those of the terminal, of which some say 0. */
+  /** How many columns a line may have: the width of the terminal, or 80 if it is unknown. */
   readonly columns: number;
-  /** Colours are for people: in a terminal, unless `NO_COLOR` is set. */
+  /** Adds colours in a terminal, unless `NO_COLOR` is set. */
   readonly paint: Paint;
-  /** Something that was found: lines for people, and a record for programs. */
+  /** Prints a finding: lines in a terminal, otherwise the record as JSON. */
   found(record: object, toLines: () => string | readonly string[]): void;
-  /** Bytes or text as they are, such as a script or a signature. */
+  /** Prints a text as it is, such as a script or a signature. */
   write(text: string): void;
-  /** What goes on, what to do next, and what went wrong; with the command to go on with. */
+  /** Prints a note to stderr: progress, advice or an error, with the command to run next. */
   note(text: string, command?: string): void;
-  /** How far it is, in the last line of a terminal; `undefined` takes it away. */
+  /** Shows progress in the last line of a terminal; `undefined` clears it. */
   progress(line: string | undefined): void;
 }
 
@@ -37,7 +37,20 @@ export interface Streams {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Writes to the streams of a process. `isJson` is asked each time, because flags are read late. */
+// Characters that JSON does not escape, and that a terminal or an editor obeys, hides or reorders.
+const UNSEEN = /[\u007f-\u009f\u2028\u2029]|\p{Cf}/gu;
+
+/** Returns the JSON of a value, with escapes for all invisible characters in its strings. */
+export function toVisibleJson(value: unknown): string {
+  return JSON.stringify(value).replace(UNSEEN, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+}
+
+/** Creates a printer for the streams of a process. `isJson` is a function because flags are parsed later. */
 export function createPrinter({ stdout, stderr, env }: Streams, isJson: () => boolean): Printer {
   const hasColours = stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
   let shown = false;
@@ -57,7 +70,7 @@ export function createPrinter({ stdout, stderr, env }: Streams, isJson: () => bo
     },
     found(record, toLines) {
       clear();
-      const lines = this.isForPeople ? [toLines()].flat() : [JSON.stringify(record)];
+      const lines = this.isForPeople ? [toLines()].flat() : [toVisibleJson(record)];
       stdout.write(lines.map((line) => `${line}\n`).join(''));
     },
     write(text) {
@@ -67,7 +80,7 @@ export function createPrinter({ stdout, stderr, env }: Streams, isJson: () => bo
     note(text, command) {
       clear();
       const shown = printable(text, 4000);
-      // What reads a log breaks its lines by itself.
+      // Outside a terminal, the reader of the log wraps lines.
       const room = stderr.isTTY === true ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
       const lines =
         command === undefined
@@ -78,7 +91,7 @@ export function createPrinter({ stdout, stderr, env }: Streams, isJson: () => bo
     progress(line) {
       clear();
       if (line === undefined || stderr.isTTY !== true) return;
-      // A line that is wrapped could not be taken away.
+      // A wrapped line could not be cleared.
       stderr.write(cut(line, (stderr.columns || 80) - 1));
       shown = true;
     },

@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
 import { type Finding, type Reconciliation, reconcile } from 'storefront-webhooks/recovery';
+import { shortList } from '../errors/text.js';
+import { describeRemedies } from '../recovery/remedies.js';
 import { toLine } from './columns.js';
+import { toCsv } from './csv.js';
 import type { Printer } from './printer.js';
 import type { Session } from './session.js';
 import { addShopFlags, EXPORTS, type ShopFlags, showProgress, withShop } from './shop.js';
@@ -9,24 +12,25 @@ interface Flags extends ShopFlags {
   readonly csv: boolean;
 }
 
-/** `reconcile`: where the provider and the shop do not agree. */
+/** Adds `reconcile`, which reports where the provider and the shop do not agree. */
 export function addReconcile(program: Command, session: Session): void {
   const command = program
     .command('reconcile')
     .summary('compare orders, deliveries and goods; changes nothing')
     .description(
-      "Compares the provider's orders with what your shop has delivered, with the provider's log and with your store: paid and not delivered, refunded and not taken back, delivered twice, delivered and not paid.",
+      "Compares the provider's orders with what your shop has delivered, with the provider's log and with your store. Reports orders that are paid but not delivered, refunded but not taken back, delivered twice, or delivered but not paid.",
     );
   addShopFlags(command)
-    .option('--csv', 'print a table for a spreadsheet', false)
+    .option('--csv', 'print CSV for a spreadsheet', false)
     .addHelpText(
       'after',
       `
 ${EXPORTS}
-Where it also exports ledger or delivered(orderIds), that says what went out; else the log
-and the store do.
+If the file also exports ledger or delivered(orderIds), that decides what was delivered;
+otherwise the log and the store do.
 
-It ends with 0 where all agree, and with 1 where something does not. For cron:
+The command exits with 0 if everything agrees, and with 1 if something does not, or if the
+endpoint is disabled. For cron:
   */15 * * * * cd /srv/shop && npx storefront-webhooks reconcile …
 
 Example:
@@ -36,7 +40,7 @@ Example:
     .action(async (flags: Flags) => session.end((await run(flags, session)) ? 0 : 1));
 }
 
-/** Gives whether all agree. */
+/** Returns whether everything agrees. */
 function run(flags: Flags, session: Session): Promise<boolean> {
   const { printer } = session;
   return withShop(flags, session, async (shop, { delivered, ledger }) => {
@@ -53,10 +57,10 @@ function run(flags: Flags, session: Session): Promise<boolean> {
     conclude(result, printer);
     if (!delivered && !ledger) {
       printer.note(
-        'Went by the log and the store, which do not know what a handler has really done. Export your ledger, or delivered(orderIds), beside the receiver, and it is asked.',
+        'This compared the log and the store, which do not know what a handler has really done. Export your ledger, or delivered(orderIds), beside the receiver to compare what was delivered.',
       );
     }
-    return result.findings.length + result.unreadable === 0;
+    return result.findings.length + result.unreadable === 0 && result.endpoint !== 'disabled';
   });
 }
 
@@ -83,17 +87,22 @@ function line(finding: Finding, { columns, paint }: Printer): string {
   );
 }
 
-function conclude(
-  { findings, orders, paid, delivered, young, unreadable }: Reconciliation,
-  printer: Printer,
-): void {
-  const left = young > 0 ? ` ${young} changed too short ago to be judged.` : '';
+function conclude(result: Reconciliation, printer: Printer): void {
+  const { findings, orders, paid, delivered, young, unreadable } = result;
+  const { withoutEndpoint, earlierOrders } = result;
+  const left = young > 0 ? ` ${young} changed too recently to be judged.` : '';
   printer.note(`${orders} orders, ${paid} paid, ${delivered} delivered.${left}`);
   if (unreadable > 0) {
     printer.note(
-      `${unreadable} could not be read: they have no id, status or e-mail address. Look in the dashboard.`,
+      `${unreadable} could not be read: the id, status or e-mail address is missing. Look in the dashboard.`,
     );
   }
+  if (earlierOrders > 0) {
+    printer.note(
+      `${earlierOrders} were paid before the provider sent the first order to this address. Nothing shows that they were to be delivered here, so they are not judged.`,
+    );
+  }
+  noteEndpoint(result, printer);
   if (findings.length === 0) {
     printer.note(unreadable > 0 ? 'All others agree.' : 'All agree.');
     return;
@@ -102,40 +111,30 @@ function conclude(
     const count = findings.filter((one) => one.kind === kind).length;
     if (count > 0) printer.note(`${count} ${what}.`);
   }
-  if (findings.some(({ kind }) => kind === 'not_delivered')) {
-    printer.note(
-      'npx storefront-webhooks recover brings back what was missed; what is dead, dead list shows.',
-    );
-  }
-  if (findings.some(({ because }) => because === 'unlogged')) {
-    printer.note('Of what is unlogged, no log tells: recover --orders brings it back.');
-  }
-  if (findings.some(({ because }) => because === 'queued')) {
-    printer.note(
-      'What is queued waits for the worker of your queue, or is lost with the queue: recover --queued runs it.',
-    );
-  }
+  if (withoutEndpoint.length > 0) return;
+  for (const line of describeRemedies(findings, toCommand)) printer.note(line);
 }
 
-const FIELDS = [
-  'orderId',
-  'kind',
-  'because',
-  'times',
-  'status',
-  'value',
-  'currency',
-  'updatedAt',
-] as const satisfies (keyof Finding)[];
-
-/** As RFC 4180 has it. What a spreadsheet would take for a formula begins with an apostrophe. */
-function toCsv(findings: readonly Finding[]): string {
-  const rows = findings.map((finding) => FIELDS.map((field) => toCell(finding[field])));
-  return [FIELDS, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('');
+function toCommand(option?: string): string {
+  return `npx storefront-webhooks recover${option === undefined ? '' : ` --${option}`}`;
 }
 
-function toCell(value: Finding[(typeof FIELDS)[number]]): string {
-  const text = value instanceof Date ? value.toISOString() : String(value ?? '');
-  const harmless = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+/** Prints what to fix first. */
+function noteEndpoint(
+  { endpoint, withoutEndpoint, otherEndpoints }: Reconciliation,
+  printer: Printer,
+) {
+  if (withoutEndpoint.length > 0) {
+    printer.note(
+      `There is no webhook endpoint for ${withoutEndpoint.join(' or ')}, so this compared the wrong log. Correct --url first. The account has ${shortList(otherEndpoints) || 'no endpoint'}.`,
+    );
+  } else if (endpoint === 'disabled') {
+    printer.note(
+      `The webhook endpoint is disabled, so the provider sends nothing: ${toCommand('apply')} --recreate-endpoint creates a new one.`,
+    );
+  } else if (endpoint === 'missing') {
+    printer.note(
+      'The webhook endpoint is subscribed to no event that the receiver has a handler for: add order:paid to its events in the dashboard.',
+    );
+  }
 }

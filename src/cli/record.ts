@@ -3,17 +3,22 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
-import { isLoopback, parseAddress } from '../address.js';
-import { printable } from '../report/text.js';
+import { isLoopback, parseAddress } from '../runtime/address.js';
 import { explain } from './causes.js';
-import { type DeliveryReport, deliveryLine, failureLines, subjectOf } from './delivery.js';
+import {
+  type DeliveryReport,
+  deliveryLine,
+  failureLines,
+  shownAnswer,
+  subjectOf,
+} from './delivery.js';
 import { numbersIn, toFileName, toFixtureText, writeNew } from './fixture-file.js';
 import { toCount, toNumber } from './numbers.js';
 import type { Printer } from './printer.js';
 import { type Answered, type Arrived, createProxy } from './record/proxy.js';
-import { nameOf, outcomeOf, type RecordingRules, toRecording } from './record/recording.js';
+import { nameOf, outcomeOf, type RecordingRules, toRecording } from './record/to-fixture.js';
 import { addSecretFlags, readSecretsIfAny, type SecretFlags } from './secrets.js';
-import { isTaken } from './sending.js';
+import { isTaken } from './send-options.js';
 import type { Session } from './session.js';
 import { quote } from './shell.js';
 
@@ -28,26 +33,26 @@ interface Flags extends SecretFlags {
   readonly plainHttp: boolean;
 }
 
-/** `record`: passes on what is sent to a server, and saves it. */
+/** Adds `record`, a proxy that passes deliveries on to a server and saves them. */
 export function addRecord(program: Command, session: Session): void {
   const command = program
     .command('record <url>')
     .summary('pass deliveries on to a server, and save them')
     .description(
-      'Listens on this machine and passes on to the server of <url> whatever comes, unchanged, and its answers back. Each delivery is saved as a .hook.json file, which replay sends again, until this is interrupted.',
+      'Listens on this machine, passes each request on to the server at <url> unchanged, and passes its answer back. Saves each delivery as a .hook.json file, which replay can send again. Runs until it is interrupted.',
     )
-    .option('--port <number>', 'the port; 0 takes any that is free', toNumber, 0)
-    .option('--out <folder>', 'where to save', 'test/webhooks')
-    .option('--as-is', 'keep customers, goods and signatures in what is saved', false)
-    .option('--header-prefix <text>', 'what the headers begin with', 'X-Service-')
-    .option('--limit <bytes>', 'the largest body', toCount, 1024 * 1024)
-    .option('--max <number>', 'how many to save; what comes then is only passed on', toCount, 1000)
-    .option('--timeout <ms>', 'how long an answer may take', toCount, 60_000)
-    .option('--plain-http', 'pass on over plain HTTP to another machine', false);
+    .option('--port <number>', 'the port to listen on; 0 takes any free port', toNumber, 0)
+    .option('--out <folder>', 'the folder to save to', 'test/webhooks')
+    .option('--as-is', 'keep customer data, goods and signatures in the saved files', false)
+    .option('--header-prefix <text>', 'the prefix of the webhook headers', 'X-Service-')
+    .option('--limit <bytes>', 'the largest body to accept', toCount, 1024 * 1024)
+    .option('--max <number>', 'how many to save; later ones are only passed on', toCount, 1000)
+    .option('--timeout <ms>', 'how long to wait for an answer', toCount, 60_000)
+    .option('--plain-http', 'allow plain HTTP to another machine', false);
   addSecretFlags(command)
     .addHelpText(
       'after',
-      '\nWhat is about a customer, the goods, and what is in fields that nobody knows are replaced in what is saved; replay signs it anew. With a secret, each signature is verified.' +
+      '\nIn the saved files, customer data, goods and the values of unknown fields are replaced; replay signs the result again. With a secret, record verifies each signature.' +
         '\n\nExample:\n  npx storefront-webhooks record http://localhost:3000/webhooks --port 4020',
     )
     .action((url: string, flags: Flags) => run(url, flags, session));
@@ -56,12 +61,12 @@ export function addRecord(program: Command, session: Session): void {
 async function run(address: string, flags: Flags, session: Session): Promise<void> {
   const { host, printer } = session;
   const target = readTarget(address, flags);
-  // From the beginning: it may be asked to end as soon as it has printed where it is.
+  // Listen for signals first: they may arrive as soon as the address is printed.
   const interrupted = host.interrupted();
   const secrets = readSecretsIfAny(flags, session);
   if (flags.asIs) {
     printer.note(
-      'With --as-is, what is saved holds customers, goods and valid signatures: who has such a file can send it to you until the webhook secret is changed. Do not commit it.',
+      'With --as-is, a saved file holds customer data, goods and a valid signature: anyone who has the file can send it to you until you change the webhook secret. Do not commit it.',
     );
   }
   const recorder = new Recorder(address, { ...flags, secrets }, printer);
@@ -76,10 +81,10 @@ async function run(address: string, flags: Flags, session: Session): Promise<voi
   const at = server.address();
   const origin = `http://127.0.0.1:${typeof at === 'object' && at ? at.port : flags.port}`;
   printer.note(
-    `Send to ${origin}${target.pathname}: it is passed on to ${target.origin}, and saved in ${flags.out}. Ctrl+C ends it.`,
+    `Send to ${origin}${target.pathname}: each delivery is passed on to ${target.origin} and saved in ${flags.out}. Press Ctrl+C to stop.`,
   );
   await interrupted;
-  // The next note takes the terminal's own ^C away.
+  // The next note clears the ^C that the terminal has printed.
   printer.progress('');
   await close(server);
   const { saved } = recorder;
@@ -89,7 +94,7 @@ async function run(address: string, flags: Flags, session: Session): Promise<voi
   }
 }
 
-/** What is being answered may take a little longer. */
+/** Closes the server. Pending answers may take two more seconds. */
 async function close(server: Server): Promise<void> {
   const late = setTimeout(() => server.closeAllConnections(), 2000);
   await new Promise((resolve) => {
@@ -104,13 +109,13 @@ function readTarget(address: string, { plainHttp }: Flags): URL {
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new UsageError(
       'target_invalid',
-      'Give the whole address of your receiver, such as http://localhost:3000/webhooks.',
+      'Give the full URL of your receiver, such as http://localhost:3000/webhooks.',
     );
   }
   if (url.protocol === 'http:' && !plainHttp && !isLoopback(url)) {
     throw new UsageError(
       'option_invalid',
-      'Deliveries would be passed on where everybody on the way can read them and send them again. Use https:, or --plain-http on a network that you trust.',
+      'Anyone on the way could read the deliveries and send them again. Use https:, or --plain-http on a network that you trust.',
     );
   }
   return url;
@@ -118,7 +123,7 @@ function readTarget(address: string, { plainHttp }: Flags): URL {
 
 type Rules = RecordingRules & Pick<Flags, 'out' | 'max'>;
 
-/** Saves deliveries and tells of each. */
+/** Saves deliveries, and reports each of them. */
 class Recorder {
   saved = 0;
   readonly #address: string;
@@ -135,14 +140,16 @@ class Recorder {
     this.#nextNumber = numbersIn(rules.out);
   }
 
-  /** Numbered as they come, so that they are replayed in this order. */
+  /** Numbers a delivery as it arrives, so that replay sends deliveries in this order. */
   arrived(arrived: Arrived): (answered: Answered) => void {
-    // Those look at a server, and deliver nothing.
+    // These methods deliver nothing.
     if (/^(GET|HEAD|OPTIONS)$/.test(arrived.method)) return () => {};
     const { max } = this.#rules;
     this.#begun += 1;
     if (this.#begun === max + 1) {
-      this.#printer.note(`${max} deliveries are saved, as --max has it: what comes now is not.`);
+      this.#printer.note(
+        `${max} deliveries are saved, which is the limit (--max). Later ones are only passed on.`,
+      );
     }
     const number = this.#begun > max ? undefined : this.#nextNumber();
     return (answered) => this.#answered(arrived, answered, number);
@@ -169,18 +176,18 @@ class Recorder {
     const recording = toRecording(arrived, answered, named, this.#rules);
     if (!recording) {
       this.#printer.note(
-        'This one is passed on and not saved: its body is no JSON in UTF-8, so nothing can be taken out of it. With --as-is it is saved.',
+        'This delivery was passed on but not saved: its body is not valid JSON in UTF-8, so customer data cannot be removed. Add --as-is to save it.',
       );
       return undefined;
     }
     try {
       const file = writeNew(out, name, toFixtureText(recording), { isPrivate: asIs });
       if (file !== undefined) this.saved += 1;
-      else this.#printer.note(`${join(out, name)} is there already, and is left as it is.`);
+      else this.#printer.note(`${join(out, name)} exists already and was not changed.`);
       return file;
     } catch (error) {
       const why = error instanceof Error ? error.message : 'it failed';
-      this.#printer.note(`This one is passed on and could not be saved: ${why}`);
+      this.#printer.note(`This delivery was passed on but could not be saved: ${why}`);
       return undefined;
     }
   }
@@ -192,7 +199,7 @@ class Recorder {
     file: string | undefined,
   ): DeliveryReport {
     const attempt = (this.#attempts.get(id) ?? 0) + 1;
-    // No more of them than of files: whoever sends has chosen the id.
+    // Counts saved deliveries only: senders choose the ids, and could fill the memory with them.
     if (file !== undefined) this.#attempts.set(id, attempt);
     const outcome = outcomeOf(answer) ?? '';
     const good = isTaken(status);
@@ -203,14 +210,14 @@ class Recorder {
       status,
       outcome,
       event,
-      error: error ? `It was answered 502, because the target failed: ${error}.` : 'No answer.',
+      error: error ? `The proxy answered 502, because the target failed: ${error}.` : 'No answer.',
       expect: undefined,
     });
     const repeat = file && `npx storefront-webhooks replay ${quote(file)} ${quote(this.#address)}`;
     return {
       ...report,
       ...why,
-      ...(status > 0 && { answer: printable(answer, 500) }),
+      ...(status > 0 && { answer: shownAnswer(answer) }),
       ...(repeat && { repeat }),
     };
   }

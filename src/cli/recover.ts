@@ -8,31 +8,41 @@ import type { Session } from './session.js';
 import { addShopFlags, EXPORTS, type ShopFlags, showProgress, withShop } from './shop.js';
 
 interface Flags extends ShopFlags {
-  readonly orders?: true;
+  readonly orders?: boolean;
   readonly recreateEndpoint: boolean;
+  readonly earlier: boolean;
   readonly queued: boolean;
   readonly apply: boolean;
 }
 
-/** `recover`: what a receiver has missed, out of the provider's log. */
+/** Adds `recover`, which runs the deliveries in the provider's log that a receiver has missed. */
 export function addRecover(program: Command, session: Session): void {
   const command = program
     .command('recover')
-    .summary('bring back what a receiver has missed: nothing is done without --apply')
+    .summary('recover the deliveries that a receiver has missed; does nothing without --apply')
     .description(
-      "Reads the provider's log for what your receiver never answered, and runs it through the same handlers, in this process. What was done is not done again.",
+      "Reads the provider's log for deliveries that your receiver never answered, and runs them through the same handlers, in this process. Completed work is not done again.",
     );
   addShopFlags(command)
-    .option('--apply', 'do it, and do not only say what was missed', false)
-    .option('--orders', 'compare the paid orders as well, as where an endpoint is disabled')
-    .option('--queued', 'run what was put into your queue and is not done, too', false)
-    .option('--recreate-endpoint', 'make a disabled endpoint anew; with --apply', false)
+    .option('--apply', 'run the deliveries; without this, only list what was missed', false)
+    .option(
+      '--orders',
+      'compare the paid orders as well (default: only if an endpoint was disabled)',
+    )
+    .option('--no-orders', 'use only the log, even if no endpoint has the address')
+    .option(
+      '--earlier',
+      'also run what is from before the first answer of your receiver with its store',
+      false,
+    )
+    .option('--queued', 'also run what was put into your queue and is not done', false)
+    .option('--recreate-endpoint', 'replace a disabled endpoint by a new one; needs --apply', false)
     .addHelpText(
       'after',
       `
 ${EXPORTS}
 
-It ends with 0 where nothing is left, and with 1 where something is.
+The command exits with 0 if nothing is left, and with 1 if something is.
 
 Example:
   npx storefront-webhooks recover --receiver dist/receiver.js --api https://storefront.example \\
@@ -41,17 +51,17 @@ Example:
     .action(async (flags: Flags) => session.end((await run(flags, session)) ? 0 : 1));
 }
 
-/** Gives whether nothing is left. */
+/** Returns whether nothing is left. */
 function run(flags: Flags, session: Session): Promise<boolean> {
   const { printer } = session;
-  const { apply, orders, queued, recreateEndpoint } = flags;
+  const { apply, orders, earlier, queued, recreateEndpoint } = flags;
   return withShop(flags, session, async (shop) => {
     const deliveries: Recovered[] = [];
     let missed = 0;
     try {
       const recovery = await recover({
-        ...{ ...shop, apply, queued, recreateEndpoint },
-        ...(orders && { orders }),
+        ...{ ...shop, apply, earlier, queued, recreateEndpoint },
+        ...(orders !== undefined && { orders }),
         onProgress(progress) {
           const { delivery, step, of = 0 } = progress;
           if (step === 'deliveries') missed = of;
@@ -77,7 +87,7 @@ function run(flags: Flags, session: Session): Promise<boolean> {
   });
 }
 
-/** The table for people; for programs the last line, which has `complete`. */
+/** Prints the table in a terminal, otherwise the last line of JSON, which has `complete`. */
 function conclude(
   {
     complete,

@@ -14,7 +14,7 @@ import {
   type SendingFlags,
   sendAll,
   toReplayOptions,
-} from './sending.js';
+} from './send-options.js';
 import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readSource } from './source.js';
@@ -23,15 +23,15 @@ interface Flags extends SendingFlags, SecretFlags {
   readonly shuffle?: number;
 }
 
-/** `replay`: saved deliveries, each answer compared with what it should be. */
+/** Adds `replay`, which sends saved deliveries and compares each answer with the expected one. */
 export function addReplay(program: Command, session: Session): void {
   const command = program
     .command('replay <what> <url>')
     .summary('send saved deliveries, and compare the answers')
     .description(
-      'Sends saved deliveries in their order: a .hook.json file, a folder of them, or a fixture. Each answer is compared with what its file expects; where it expects nothing, with a 2xx.',
+      'Sends saved deliveries in their order: a .hook.json file, a folder of them, or a fixture. Compares each answer with the one that the file expects, or with a 2xx if the file expects nothing.',
     )
-    .option('--shuffle <seed>', 'send in another order, the same for each seed', toNumber);
+    .option('--shuffle <seed>', 'send in another order, always the same for a seed', toNumber);
   addSecretFlags(addSendingFlags(command))
     .addHelpText(
       'after',

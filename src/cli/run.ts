@@ -1,32 +1,19 @@
 import { Command } from 'commander';
-import { VERSION } from '../report/version.js';
-import { addCheck } from './check.js';
-import { addCompletion } from './completion.js';
-import { addDead } from './dead.js';
-import { addDoctor } from './doctor.js';
-import { addDrill } from './drill.js';
+import { VERSION } from '../errors/log.js';
+import { loadCommands } from './commands.js';
 import { type ExitCode, report } from './failure.js';
 import type { Host } from './host.js';
 import { createPrinter, type Output } from './printer.js';
-import { addReconcile } from './reconcile.js';
-import { addRecord } from './record.js';
-import { addRecover } from './recover.js';
-import { addReplay } from './replay.js';
-import { addSandbox } from './sandbox.js';
-import { addSave } from './save.js';
-import { addSend } from './send.js';
 import type { Session } from './session.js';
-import { addSign } from './sign.js';
-import { addVerify } from './verify.js';
 
-/** Runs the command that the arguments of the host name, and gives its exit code. */
+/** Runs the command that the arguments of the host name, and returns its exit code. */
 export async function run(host: Host): Promise<ExitCode> {
   const { stdout, stderr } = host;
   const program = new Command('storefront-webhooks')
     .description('Tools for receiving the webhooks of a digital-goods storefront.')
     .version(VERSION)
     .showSuggestionAfterError()
-    .showHelpAfterError('(add --help for what there is)')
+    .showHelpAfterError('(add --help to list commands and options)')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -46,26 +33,13 @@ export async function run(host: Host): Promise<ExitCode> {
     },
   };
 
-  addSandbox(program, session);
-  addSend(program, session);
-  addReplay(program, session);
-  addRecord(program, session);
-  addSave(program, session);
-  addSign(program, session);
-  addVerify(program, session);
-  addDead(program, session);
-  addRecover(program, session);
-  addReconcile(program, session);
-  addDrill(program, session);
-  addDoctor(program, session);
-  addCheck(program, session);
-  addCompletion(program, session);
+  for (const add of await loadCommands(host.args)) add(program, session);
 
   for (const command of program.commands.flatMap((one) => [one, ...one.commands])) {
-    command.option('--json', 'print a line of JSON for each, also in a terminal');
+    command.option('--json', 'print a line of JSON for each result, also in a terminal');
   }
   program.hook('preAction', (_, command) => {
-    // A command with commands below it takes the flag for them, wherever it stands.
+    // A command that has subcommands parses the flag for them, wherever the flag stands.
     isJson = command.optsWithGlobals().json === true;
   });
 
@@ -77,7 +51,7 @@ export async function run(host: Host): Promise<ExitCode> {
   }
 }
 
-/** For how many columns a help text is laid out. */
+/** Returns the width for help texts, in columns. */
 function widthOf({ isTTY, columns }: Output): number {
   return (isTTY && columns) || 80;
 }

@@ -1,4 +1,5 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from 'storefront-webhooks';
 import { createClient } from 'storefront-webhooks/api';
 import {
   createSandbox,
@@ -7,6 +8,7 @@ import {
   type SandboxOptions,
   type WebhookAttempt,
 } from 'storefront-webhooks/sandbox';
+import { isLoopback, parseAddress } from '../runtime/address.js';
 import { toLine } from './columns.js';
 import { toNumber } from './numbers.js';
 import type { Printer } from './printer.js';
@@ -24,7 +26,7 @@ interface Flags {
   readonly endpoint?: string;
 }
 
-/** `sandbox`: serves the provider's service on this machine, until it is interrupted. */
+/** Adds `sandbox`, which runs the provider's service on this machine until it is interrupted. */
 export function addSandbox(program: Command, session: Session): void {
   program
     .command('sandbox')
@@ -32,28 +34,35 @@ export function addSandbox(program: Command, session: Session): void {
     .description(
       'Runs the storefront itself on this machine: its API, a shop to buy in, and its webhooks.',
     )
-    .option('--port <number>', 'the port; 0 takes any that is free', toNumber, 4010)
-    .option('--db <file>', 'keep everything in this SQLite file (default: in memory)')
+    .option('--port <number>', 'the port to listen on; 0 takes any free port', toNumber, 4010)
+    .option('--db <file>', 'keep all data in this SQLite file (default: in memory)')
     .addOption(
       new Option('--variant <name>', 'the shape of products')
         .choices(['newer', 'older'])
         .default('newer'),
     )
-    .option('--webhook-secret <secret>', 'signs the webhooks (default: one for each account)')
+    .option(
+      '--webhook-secret <secret>',
+      'the secret that signs the webhooks (default: one for each account)',
+    )
     .addOption(
-      new Option('--clock <mode>', 'how time goes by')
+      new Option('--clock <mode>', 'how time passes')
         .choices(['real', 'manual', 'fast'])
         .default('real'),
     )
     .addOption(
       new Option(
         '--unknowns <how>',
-        'pick among what is legal where the specification is silent, by --seed',
+        'if the specification is silent, pick among all legal behaviours, by --seed',
       ).choices(['vary']),
     )
-    .option('--seed <number>', 'what --unknowns picks by', toNumber)
+    .option('--seed <number>', 'the seed for --unknowns', toNumber)
     .option('--seed-shop', 'fill the shop of sk_test_demo with products, orders and customers')
-    .option('--endpoint <url>', 'send the webhooks of sk_test_demo there: orders that are paid')
+    .option(
+      '--endpoint <url>',
+      'send the webhooks of sk_test_demo to this URL: order:paid and order:updated',
+      toEndpoint,
+    )
     .addHelpText(
       'after',
       '\nExample:\n  npx storefront-webhooks sandbox --seed-shop --endpoint http://localhost:3000/webhooks',
@@ -61,12 +70,42 @@ export function addSandbox(program: Command, session: Session): void {
     .action((flags: Flags) => run(flags, session));
 }
 
+/** Parses an address that webhooks may be sent to. An address of this machine may lack its `http://`. */
+function toEndpoint(text: string): string {
+  const isWhole = /^[a-z][a-z\d+.-]*:\/\//i.test(text);
+  const url = parseAddress(isWhole ? text : `http://${text}`);
+  const isNear = url !== undefined && isLoopback(url);
+  if (!url || !(isWhole || isNear)) {
+    throw new InvalidArgumentError('Give a URL, such as http://localhost:3000/webhooks.');
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new InvalidArgumentError(
+      'The URL has to begin with https://, or with http:// if the host is this machine.',
+    );
+  }
+  if (url.protocol === 'http:' && !isNear) {
+    throw new InvalidArgumentError(
+      'Webhooks to another machine need HTTPS. Begin the URL with https://.',
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new InvalidArgumentError('The URL must not contain a user name or a password.');
+  }
+  return isWhole ? text : `http://${text}`;
+}
+
 async function run(flags: Flags, { host, printer }: Session): Promise<void> {
-  // From the beginning: it may be asked to end as soon as it has printed where it is.
+  // Listen for signals first: they may arrive as soon as the address is printed.
   const interrupted = host.interrupted();
+  if (flags.seed !== undefined && flags.unknowns === undefined) {
+    throw new UsageError(
+      'option_invalid',
+      '--seed does nothing without --unknowns vary: give both. To fill the shop, give --seed-shop.',
+    );
+  }
   if (flags.webhookSecret !== undefined) {
     printer.note(
-      'The secret stands on the command line, where other users of this machine see it.',
+      'The secret is on the command line, where other users of this machine can see it.',
     );
   }
   const { url, demo, close } = await serve(flags, (attempt) =>
@@ -74,8 +113,18 @@ async function run(flags: Flags, { host, printer }: Session): Promise<void> {
       attemptLine(attempt, printer),
     ),
   );
-  if (flags.seedShop) await fill(demo, printer);
-  if (flags.endpoint !== undefined) await register(url, flags.endpoint);
+  try {
+    if (flags.seedShop) await fill(demo, printer);
+    if (flags.endpoint !== undefined) await register(url, flags.endpoint, flags.variant);
+    tellWhere(url, flags, printer);
+    await interrupted;
+  } finally {
+    await close();
+  }
+}
+
+/** Prints the addresses, the API key and the secret. */
+function tellWhere(url: string, flags: Flags, printer: Printer): void {
   const secret = flags.webhookSecret ?? 'whsec_sk_test_demo';
   const account = { url, key: 'sk_test_demo', secret };
   const addresses = {
@@ -99,8 +148,6 @@ async function run(flags: Flags, { host, printer }: Session): Promise<void> {
       `  curl -H 'Authorization: Bearer ${account.key}' ${addresses.api}`,
     ],
   );
-  await interrupted;
-  await close();
 }
 
 async function serve(flags: Flags, onAttempt: (attempt: WebhookAttempt) => void) {
@@ -117,7 +164,7 @@ async function serve(flags: Flags, onAttempt: (attempt: WebhookAttempt) => void)
   const { url, close } = await sandbox.listen({ port });
   return {
     url,
-    // Opened here, so that there is a shop to look at before the first request.
+    // Opens the account now, so that its shop exists before the first request.
     demo: sandbox.account('sk_test_demo'),
     close: async () => {
       await close();
@@ -126,7 +173,7 @@ async function serve(flags: Flags, onAttempt: (attempt: WebhookAttempt) => void)
   };
 }
 
-/** A line for people, as `send` has it. */
+/** Returns the line for an attempt in a terminal, similar to those of `send`. */
 function attemptLine(attempt: WebhookAttempt, { paint, columns }: Printer): string {
   const { event, recordId = '', status, answer, retryAt } = attempt;
   const isGood = status >= 200 && status < 300;
@@ -149,19 +196,23 @@ function toTime(date: Date): string {
   return date.toTimeString().slice(0, 8);
 }
 
-/** Where a file has kept the account, the endpoint may be there already. */
-async function register(baseUrl: string, url: string): Promise<void> {
-  const { webhookEndpoints } = createClient({ baseUrl, auth: { accessToken: 'sk_test_demo' } });
+/** Creates the endpoint, unless the database file has it already. */
+async function register(baseUrl: string, url: string, variant: Flags['variant']): Promise<void> {
+  const key = 'sk_test_demo';
+  // Signs in with the scheme of the variant: with --unknowns, the variant may accept no other.
+  const auth =
+    variant === 'older' ? { email: 'me@example.com', apiKey: key } : { accessToken: key };
+  const { webhookEndpoints } = createClient({ baseUrl, auth });
   for await (const endpoint of webhookEndpoints.list()) if (endpoint.url === url) return;
   await webhookEndpoints.create({ url, events: ['order:paid', 'order:updated'] });
 }
 
-/** Where a file has kept the shop, it is there already. */
+/** Fills the shop, unless the database file has a filled one already. */
 async function fill(account: SandboxAccount, printer: Printer): Promise<void> {
   try {
     await account.seed();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    printer.note('The shop of sk_test_demo is there already, and is left as it is.');
+    printer.note('The shop of sk_test_demo exists already and was not changed.');
   }
 }

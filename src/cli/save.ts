@@ -5,8 +5,8 @@ import { UsageError } from 'storefront-webhooks';
 import { numbersIn, type Saved, toFileName, toFixtureText, writeNew } from './fixture-file.js';
 import type { Host } from './host.js';
 import { commandLines, textLines } from './lines.js';
-import { redactBody } from './record/recording.js';
 import { redactHeaders } from './record/redact.js';
+import { redactBody } from './record/to-fixture.js';
 import { readLog } from './save/log.js';
 import { findReceiver, toTestText } from './save/test-file.js';
 import type { Session } from './session.js';
@@ -21,19 +21,19 @@ interface Flags {
   readonly headerPrefix: string;
 }
 
-/** `save`: makes a test of a delivery. */
+/** Adds `save`, which turns a delivery into a test. */
 export function addSave(program: Command, session: Session): void {
   program
     .command('save <file>')
-    .summary('make a vitest test of a delivery')
+    .summary('turn a delivery into a vitest test')
     .description(
-      "Writes a fixture and a vitest test beside it, which sends it to your own receiver and expects it to be handled. <file> is a recording (.hook.json), a webhook log as the provider's API gives it, or a body.",
+      "Writes a fixture, and a vitest test beside it that sends the fixture to your own receiver and expects it to be handled. <file> is a recording (.hook.json), a webhook log from the provider's API, or a body.",
     )
-    .option('--out <folder>', 'where to write', 'test/webhooks')
+    .option('--out <folder>', 'the folder to write to', 'test/webhooks')
     .option('--receiver <file>', 'the module that exports your receiver', 'src/webhooks.ts')
-    .option('--event <name>', 'the event of a body that does not say it')
-    .option('--as-is', 'keep the customer and the goods', false)
-    .option('--header-prefix <text>', 'what the headers begin with', 'X-Service-')
+    .option('--event <name>', 'the event, if the body does not name it')
+    .option('--as-is', 'keep customer data and goods', false)
+    .option('--header-prefix <text>', 'the prefix of the webhook headers', 'X-Service-')
     .addHelpText(
       'after',
       '\nExample:\n  npx storefront-webhooks save test/webhooks/0007-order-paid.hook.json --receiver src/webhooks.ts',
@@ -63,7 +63,7 @@ function run(file: string, flags: Flags, { host, printer }: Session): void {
   ]);
   if (receiver.hasStore) {
     printer.note(
-      `The test runs over the store that ${flags.receiver} opens, and what it does stays there: the next run finds it done. Have the module open another one for tests, such as new Database(process.env.SHOP_DATABASE ?? 'shop.db').`,
+      `The test uses the store that ${flags.receiver} opens. Completed work stays there, so the next run finds the delivery done. Have the module open another store for tests, such as new Database(process.env.SHOP_DATABASE ?? 'shop.db').`,
     );
   }
 }
@@ -80,7 +80,7 @@ function clean(saved: Saved, { asIs, headerPrefix }: Flags): Saved {
   if (!cleaned) {
     throw new UsageError(
       'fixture_invalid',
-      'The body is no JSON in UTF-8, so the customer cannot be taken out of it: with --as-is it is saved as it is.',
+      'The body is not valid JSON in UTF-8, so customer data cannot be removed. Add --as-is to save it unchanged.',
     );
   }
   return {
@@ -88,12 +88,12 @@ function clean(saved: Saved, { asIs, headerPrefix }: Flags): Saved {
     ...cleaned,
     redacted: [...new Set([...saved.redacted, ...cleaned.redacted])],
     headers: redactHeaders(saved.headers, `${headerPrefix}Signature`),
-    // A signature that is kept does not fit any more.
+    // The recorded signature no longer matches the changed body.
     signing: saved.signing === 'keep' ? 'resign' : saved.signing,
   };
 }
 
-/** What should become of it: what was not signed well is to be refused, and all else is to be handled. */
+/** Adds the expected answer: `rejected` for a forged delivery, otherwise `handled`. */
 function toTested(saved: Saved): Saved {
   const isForged = saved.signing === 'omit' || saved.signing === 'corrupt';
   return {
@@ -107,6 +107,6 @@ function write(folder: string, name: string, text: string, isPrivate = false): s
   if (written !== undefined) return written;
   throw new UsageError(
     'option_invalid',
-    `${join(folder, name)} is there already, and is left as it is. Name another folder with --out.`,
+    `${join(folder, name)} exists already and was not changed. Give another folder with --out.`,
   );
 }

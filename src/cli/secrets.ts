@@ -4,7 +4,7 @@ import type { Host } from './host.js';
 import type { Session } from './session.js';
 import { readBytes } from './source.js';
 
-/** Where a command takes secrets from. */
+/** The flags that name the secrets of a command. */
 export interface SecretFlags {
   readonly secret?: readonly string[];
   readonly secretEnv?: readonly string[];
@@ -13,32 +13,36 @@ export interface SecretFlags {
 
 const FROM = 'WEBHOOK_SECRET';
 
-/** Gives a command the flags that {@link readSecrets} reads. */
+/** Adds the flags that {@link readSecrets} reads to a command. */
 export function addSecretFlags(command: Command): Command {
   const collect = (one: string, before: readonly string[] = []) => [...before, one];
   return command
-    .option('--secret-env <name>', `the secret is in this variable (default: ${FROM})`, collect)
-    .option('--secret-file <path>', 'the secret is in this file; - is stdin', collect)
-    .option('--secret <text>', 'the secret itself, which others on this machine see', collect);
+    .option('--secret-env <name>', `the variable that holds the secret (default: ${FROM})`, collect)
+    .option('--secret-file <path>', 'the file that holds the secret; - is stdin', collect)
+    .option(
+      '--secret <text>',
+      'the secret itself; other users of this machine can see it',
+      collect,
+    );
 }
 
-/** A secret, and what a person knows it by: such as the variable that it is in. */
+/** A secret, and the name that messages use for it, such as its variable. */
 export interface NamedSecret {
   readonly name: string;
   readonly secret: string;
 }
 
 /**
- * The secrets at hand, each as it stands but for the line end of a file.
+ * Returns the given secrets. The line end of a file is removed, and nothing else is changed.
  *
- * @throws {UsageError} Where there is none.
+ * @throws {UsageError} If there is no secret.
  */
 export function readSecrets(flags: SecretFlags, session: Session): [string, ...string[]] {
   const [first, ...others] = readNamedSecrets(flags, session);
   return [first.secret, ...others.map(({ secret }) => secret)];
 }
 
-/** {@link readSecrets}, with their names. */
+/** {@link readSecrets}, with the names of the secrets. */
 export function readNamedSecrets(
   flags: SecretFlags,
   { host, printer }: Session,
@@ -47,7 +51,7 @@ export function readNamedSecrets(
   const isNamed = [secret, secretFile, flags.secretEnv ?? []].some(({ length }) => length > 0);
   if (secret.length > 0) {
     printer.note(
-      'The secret stands on the command line, where other users of this machine see it: use --secret-env or --secret-file.',
+      'The secret is on the command line, where other users of this machine can see it: use --secret-env or --secret-file.',
     );
   }
   const found = [
@@ -60,10 +64,13 @@ export function readNamedSecrets(
   ];
   const [first, ...others] = found.filter((one) => one.secret !== '');
   if (first !== undefined) return [first, ...others];
-  throw new UsageError('secret_invalid', 'The secret is empty: fill in where it is read from.');
+  throw new UsageError(
+    'secret_invalid',
+    'The secret is empty: set it in the variable or file that it is read from.',
+  );
 }
 
-/** {@link readSecrets} where there may be none: those that are named, or in the usual variable. */
+/** {@link readSecrets}, but returns an empty list if no flag is given and `WEBHOOK_SECRET` is not set. */
 export function readSecretsIfAny(flags: SecretFlags, session: Session): readonly string[] {
   const isNamed = [flags.secret, flags.secretFile, flags.secretEnv].some((named) => named?.length);
   return isNamed || session.host.env[FROM] ? readSecrets(flags, session) : [];
@@ -74,11 +81,11 @@ function fromEnvironment(name: string, { env }: Host): string {
   if (secret !== undefined) return secret;
   throw new UsageError(
     'secret_invalid',
-    `There is no secret: set the environment variable ${name}, or name where it is with --secret-env or --secret-file.`,
+    `The secret is missing: set the environment variable ${name}, or use --secret-env or --secret-file.`,
   );
 }
 
-/** A secret in a file, but for the line end; `-` is stdin. */
+/** Reads a secret from a file, without its line end. `-` is stdin. */
 export function readSecretFile(path: string, host: Host): string {
   return Buffer.from(readBytes(path, host))
     .toString()

@@ -8,7 +8,7 @@ import {
   type SendingFlags,
   sendAll,
   toReplayOptions,
-} from './sending.js';
+} from './send-options.js';
 import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readSource } from './source.js';
@@ -24,7 +24,7 @@ interface Flags extends SendingFlags, SecretFlags {
   readonly unsigned: boolean;
 }
 
-/** `send`: a signed delivery to a URL. */
+/** Adds `send`, which sends a signed delivery to a URL. */
 export function addSend(program: Command, session: Session): void {
   const command = program
     .command('send <what> <url>')
@@ -32,18 +32,18 @@ export function addSend(program: Command, session: Session): void {
     .description(
       'Sends a delivery as the provider would. <what> is an event, a fixture such as order:paid/crypto, a .hook.json file, any file with a body, or - for stdin.',
     )
-    .option('--set <path=value>', 'change the body, such as status=51', collect, [])
-    .option('--patch <json>', 'change the body by a JSON merge patch')
-    .option('--add', 'let --set add what is not there', false)
-    .option('--event <name>', 'the event of a body that does not say it')
-    .option('--id <id>', 'the id of the delivery; fresh makes one up')
+    .option('--set <path=value>', 'change a field of the body, such as status=51', collect, [])
+    .option('--patch <json>', 'change the body with a JSON merge patch')
+    .option('--add', 'let --set add a field that the body does not have', false)
+    .option('--event <name>', 'the event, if the body does not name it')
+    .option('--id <id>', 'the id of the delivery; fresh generates one')
     .option('--forge-event <name>', 'name another event in the header, which is not signed')
-    .option('--corrupt', 'change one bit of the body after it was signed', false)
-    .option('--unsigned', 'leave the signature out', false);
+    .option('--corrupt', 'change one bit of the body after signing it', false)
+    .option('--unsigned', 'send no signature', false);
   addSecretFlags(addSendingFlags(command))
     .addHelpText(
       'after',
-      '\nWhat is corrupt or unsigned is to be refused: a 2xx to it ends this command with 1.' +
+      '\nThe receiver has to reject a corrupt or unsigned delivery: if it answers 2xx, the command exits with 1.' +
         '\n\nExample:\n  npx storefront-webhooks send order:paid http://localhost:3000/webhooks --set status=51',
     )
     .action(async (what: string, url: string, flags: Flags) =>
@@ -64,7 +64,7 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
   };
   const [secret] = unsigned ? [''] : readSecrets(flags, session);
   const options: ReplayOptions = {
-    // With nothing to be signed, any will do.
+    // An unsigned delivery needs no secret, but replay() does.
     secret: secret || 'none',
     corrupt,
     ...toReplayOptions(flags),
@@ -74,7 +74,7 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
   const isHostile = corrupt || fixture.signing === 'omit' || fixture.signing === 'corrupt';
   const isGood = (status: number) => {
     const isRefused = status >= 400 && status < 500;
-    // A forged event may be one that the body could have.
+    // The receiver may accept a forged event if the body is valid for it, too.
     return isHostile ? isRefused : isTaken(status) || (forgeEvent !== undefined && isRefused);
   };
   const repeat = `npx storefront-webhooks ${host.args.map(quote).join(' ')}`;
@@ -82,7 +82,7 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
   return sendAll(url, Array(duplicate).fill(sending), flags.concurrency, printer);
 }
 
-/** Each sending of one delivery has the same id. */
+/** Chooses the id once, so that every duplicate has the same one. */
 function idOption(id: string | undefined): { id?: string } {
   if (id === undefined) return {};
   return { id: id === 'fresh' ? `whl_${crypto.randomUUID()}` : id };

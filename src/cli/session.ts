@@ -2,7 +2,7 @@ import type { ExitCode } from './failure.js';
 import type { Host } from './host.js';
 import type { Printer } from './printer.js';
 
-/** What each command works with. */
+/** The process, the printer and the exit code that each command works with. */
 export interface Session {
   readonly host: Host;
   readonly printer: Printer;

@@ -1,4 +1,4 @@
-/** An argument as a shell takes it. */
+/** Quotes an argument for a shell. */
 export function quote(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 }

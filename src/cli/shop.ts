@@ -13,7 +13,7 @@ import type { Printer } from './printer.js';
 import type { Session } from './session.js';
 import { toDate, toDuration, toSince } from './times.js';
 
-/** Which shop, at which provider. */
+/** The flags that name a shop and its provider. */
 export interface ShopFlags extends CredentialFlags {
   readonly receiver: string;
   readonly url: readonly string[];
@@ -24,45 +24,45 @@ export interface ShopFlags extends CredentialFlags {
   readonly now?: Date;
 }
 
-/** Gives a command the flags that {@link withShop} takes. */
+/** Adds the flags that {@link withShop} takes to a command. */
 export function addShopFlags(command: Command): Command {
   command
     .requiredOption('--receiver <file>', 'the file of your shop that exports its receiver')
     .requiredOption(
       '--url <address>',
-      'the address that the provider sends to; more than once for several',
+      'the address that the provider sends to; may be given several times',
       (one: string, before: readonly string[] = []) => [...before, one],
     )
-    .requiredOption('--api <address>', "where the provider's API is, without /api/v2");
+    .requiredOption('--api <address>', "the address of the provider's API, without /api/v2");
   return addCredentialFlags(command)
     .addOption(
-      new Option('--since <time>', 'how far back: 12h, 7d, or a date')
+      new Option('--since <time>', 'how far back to look: 12h, 7d, or a date')
         .argParser(toSince)
         .default(toSince('7d'), '7d'),
     )
     .addOption(
-      new Option('--pending-after <time>', 'how long an answer may be late')
+      new Option('--pending-after <time>', 'how late an answer may be before it counts as missed')
         .argParser(toDuration)
         .default(toDuration('5m'), '5m'),
     )
-    .option('--per-second <number>', 'the most requests a second to the API', toCount, 5)
-    .option('--now <date>', 'what counts as now, where the provider keeps another time', toDate);
+    .option('--per-second <number>', 'how many API requests to make per second at most', toCount, 5)
+    .option('--now <date>', 'the current time, if the clock of the provider differs', toDate);
 }
 
-/** What the file of a shop has to be: the end of a help text. */
-export const EXPORTS = `The file exports the receiver with its handlers, on its durable store: as receiver, as the
-default, or a function that makes it. Importing it must not start a server. Keep that in
-another file, which imports this one. TypeScript: NODE_OPTIONS='--import tsx'.`;
+/** The end of a help text, which says what the file of a shop has to export. */
+export const EXPORTS = `The file exports the receiver with its handlers and its durable store: as receiver, as the
+default, or as a function that creates it. Importing the file must not start a server. Start
+the server in another file, which imports this one. TypeScript: NODE_OPTIONS='--import tsx'.`;
 
-/** A shop, as recovery takes it. */
+/** The options that recovery takes to reach a shop. */
 export type Shop = Omit<SourceOptions, 'onProgress'>;
 
 const STOPPED = new Error('stopped');
 
 /**
- * Does something with a shop, and leaves it well.
+ * Loads a shop, runs `work` with it, and closes it.
  *
- * @returns What the work gives; `false` where somebody stopped it.
+ * @returns The result of `work`; `false` if the operator interrupted it.
  */
 export async function withShop(
   flags: ShopFlags,
@@ -77,11 +77,11 @@ export async function withShop(
   try {
     const before = countServers();
     const loaded = await loadShop(flags.receiver, host);
-    // A server listens a moment after it was told to.
+    // A server begins to listen a moment after the call.
     await setImmediate();
     if (countServers() > before) {
       printer.note(
-        `${flags.receiver} starts a server, which takes requests while this runs. ${APART}`,
+        `${flags.receiver} starts a server, which accepts requests while this command runs. ${APART}`,
       );
     }
     return await withLoaded(flags, session, client, loaded, work);
@@ -100,12 +100,12 @@ async function withLoaded(
   const { receiver } = loaded;
   const stopped = new AbortController();
   void host.interrupted().then(() => {
-    printer.note('Stopping. Once more, and it ends at once.');
+    printer.note('Stopping. Interrupt again to stop at once.');
     stopped.abort(STOPPED);
   });
   const { url, since, pendingAfter, perSecond, now } = flags;
   const { signal } = stopped;
-  printer.progress('asking the provider …');
+  printer.progress('querying the provider …');
   try {
     const shop = {
       ...{ receiver, client, url, since, pendingAfter, perSecond, signal },
@@ -114,7 +114,7 @@ async function withLoaded(
     return await work(shop, loaded);
   } catch (error) {
     if (error !== STOPPED) throw toUsageError(error);
-    printer.note('Stopped. Run it again: it goes on where it was.');
+    printer.note('Stopped. Run the command again to resume.');
     return false;
   } finally {
     printer.progress(undefined);
@@ -127,9 +127,9 @@ function countServers(): number {
   return resources.filter((name) => name === 'TCPServerWrap').length;
 }
 
-const APART = 'Keep listen() in another file, which imports the receiver.';
+const APART = 'Move listen() to another file, which imports the receiver.';
 
-/** A server that the file starts mostly fails a moment later: the shop itself has the port. */
+/** Reports an uncaught error. Often a server that the file starts finds its port taken by the running shop. */
 function tellOfCrash(error: unknown, file: string, printer: Printer): ExitCode {
   const isTaken = error instanceof Error && Reflect.get(error, 'code') === 'EADDRINUSE';
   printer.progress(undefined);
@@ -143,16 +143,16 @@ function tellOfCrash(error: unknown, file: string, printer: Printer): ExitCode {
 
 const STEPS = { log: 'log, page', orders: 'orders, page', deliveries: 'delivery' } as const;
 
-/** Shows how far it is; that the provider is waited for is told in a pipe, too. */
+/** Shows the progress. Prints a note, also in a pipe, while the provider cannot answer. */
 export function showProgress({ step, done, of }: RecoveryProgress, printer: Printer): void {
   if (step !== 'waiting') {
     printer.progress(`${STEPS[step]} ${done}${of === undefined ? '' : ` of ${of}`} …`);
   } else if (done === 1) {
-    printer.note('The provider cannot answer now. It is asked again …');
+    printer.note('The provider cannot answer now. Retrying …');
   }
 }
 
-/** What handlers log goes to stderr, so that it does not come between lines of JSON. */
+/** Sends the logs of handlers to stderr, so that they do not mix with lines of JSON. */
 function toConsole({ host, printer }: Session): Console {
   const stderr = new Writable({
     write(text, _, done) {
@@ -164,13 +164,13 @@ function toConsole({ host, printer }: Session): Console {
   return new Console(stderr);
 }
 
-/** Credentials that the provider refuses are a mistake of whoever has given them. */
+/** Turns an error about rejected credentials into a usage error. */
 function toUsageError(error: unknown): unknown {
   const isRefused =
     error instanceof ApiError && (error.code === 'unauthenticated' || error.code === 'forbidden');
   if (!isRefused) return error;
   return new UsageError(
     'option_invalid',
-    `The provider's API refuses the credentials (${error.status}): ${error.message} Look at the token, and whether it is of this account.`,
+    `The provider's API rejects the credentials (${error.status}): ${error.message} Check the token, and that it belongs to this account.`,
   );
 }

@@ -1,20 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { UsageError } from 'storefront-webhooks';
 import { type Fixture, loadFixture, shippedFixtures } from 'storefront-webhooks/testing';
-import { isJsonObject } from '../schemas/json.js';
+import { isJsonObject } from '../schemas/values.js';
 import type { Host } from './host.js';
 import { closest } from './suggestion.js';
 
-/** The bytes of a file, or of stdin for `-`. */
+/** Reads the bytes of a file, or of stdin for `-`. */
 export function readBytes(path: string, { stdin }: Pick<Host, 'stdin'>): Uint8Array {
   return path === '-' ? stdin.read() : readFileSync(path);
 }
 
 /**
- * What `<event|fixture|file|->` names: a saved delivery, or a body that becomes one.
+ * Reads the delivery that `<event|fixture|file|->` names. A body alone becomes a delivery.
  *
- * @param event - Of a body, which does not say it.
- * @throws {UsageError} Where there is nothing of that name.
+ * @param event - The event of a body that does not name it.
+ * @throws {UsageError} If nothing has that name.
  */
 export function readSource(name: string, host: Host, event?: string): Fixture {
   if (name.endsWith('.hook.json')) return loadFixture(name);
@@ -33,7 +33,7 @@ function toFixture(file: string, body: Uint8Array, event = eventOf(body)): Fixtu
   if (event === undefined) {
     throw new UsageError(
       'option_invalid',
-      'The body does not say which event it is of: add --event order:paid, or whichever it is.',
+      'The body does not name its event. Add it, such as --event order:paid.',
     );
   }
   return {
@@ -53,7 +53,7 @@ function toFixture(file: string, body: Uint8Array, event = eventOf(body)): Fixtu
   };
 }
 
-/** The event that a body names itself, as some providers have it. */
+/** Returns the event that the body itself names, as the bodies of some providers do. */
 function eventOf(body: Uint8Array): string | undefined {
   try {
     const parsed: unknown = JSON.parse(new TextDecoder().decode(body));

@@ -1,6 +1,6 @@
-import { didYouMean } from '../report/text.js';
+import { didYouMean } from '../errors/text.js';
 
-/** ` Did you mean …?`, where a name is close to one that there is. */
+/** Returns ` Did you mean …?` if a given name is close to a known one, otherwise an empty text. */
 export function closest(given: string, names: readonly string[]): string {
   const hint = names.length === 0 ? '' : didYouMean(given, names).trim();
   return hint === '' ? '' : ` ${hint}`;

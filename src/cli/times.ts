@@ -7,21 +7,21 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 24 * 60 * 60_000,
 };
 
-/** How long, such as `90s`, `5m`, `12h` or `7d`: milliseconds. */
+/** Parses a duration, such as `90s`, `5m`, `12h` or `7d`, to milliseconds. */
 export function toDuration(text: string): number {
   const duration = readDuration(text);
   if (duration !== undefined) return duration;
-  throw new InvalidArgumentError('It has to be a time such as 90s, 5m, 12h or 7d.');
+  throw new InvalidArgumentError('Give a duration such as 90s, 5m, 12h or 7d.');
 }
 
-/** Since when: so long ago, or a date such as `2026-11-20` or `2026-11-20T08:00:00Z`. */
+/** Parses how far back to look: a duration, or a date such as `2026-11-20` or `2026-11-20T08:00:00Z`. */
 export function toSince(text: string): number | Date {
   const ago = readDuration(text);
   if (ago !== undefined) return ago;
   const date = readDate(text);
   if (date) return date;
   throw new InvalidArgumentError(
-    'It has to be a time ago such as 12h or 7d, or a date such as 2026-11-20 or 2026-11-20T08:00:00Z.',
+    'Give a duration such as 12h or 7d, or a date such as 2026-11-20 or 2026-11-20T08:00:00Z.',
   );
 }
 
@@ -31,11 +31,11 @@ function readDuration(text: string): number | undefined {
   return number === undefined || unitMs === undefined ? undefined : Number(number) * unitMs;
 }
 
-/** A moment, such as `2026-11-20T08:00:00Z`. */
+/** Parses a date, such as `2026-11-20T08:00:00Z`. */
 export function toDate(text: string): Date {
   const date = readDate(text);
   if (date) return date;
-  throw new InvalidArgumentError('It has to be a date such as 2026-11-20T08:00:00Z.');
+  throw new InvalidArgumentError('Give a date such as 2026-11-20T08:00:00Z.');
 }
 
 function readDate(text: string): Date | undefined {

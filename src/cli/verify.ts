@@ -6,19 +6,19 @@ import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readBytes } from './source.js';
 
-/** `verify`: whether a signature is the one of a body. */
+/** Adds `verify`, which checks whether a signature matches a body. */
 export function addVerify(program: Command, session: Session): void {
   const { host, printer } = session;
   const command = program
     .command('verify <file> <signature>')
-    .summary('say whether a signature fits a body')
+    .summary('check whether a signature matches a body')
     .description(
-      'Says whether a signature is the one of a body: of a file, or of stdin for -. Works offline.',
+      'Checks whether a signature matches a body. <file> is the file that holds the body, or - for stdin. Works offline.',
     );
   addSecretFlags(command)
     .addHelpText(
       'after',
-      '\nWith several secrets, any of them will do. It ends with 1 where none fits.' +
+      '\nWith several secrets, any of them may match. The command exits with 1 if no secret matches.' +
         '\n\nExample:\n  npx storefront-webhooks verify body.json 3a7b… --secret-env WEBHOOK_SECRET',
     )
     .action((file: string, signature: string, flags: SecretFlags) => {
@@ -29,10 +29,10 @@ export function addVerify(program: Command, session: Session): void {
       printer.found({ valid, ...(valid && { secret: fitting + 1 }), bytes: body.length }, () =>
         valid
           ? printer.paint.green(
-              `The signature fits these ${body.length} bytes${secrets.length > 1 ? `, by secret ${fitting + 1}` : ''}.`,
+              `The signature matches these ${body.length} bytes${secrets.length > 1 ? `, with secret ${fitting + 1}` : ''}.`,
             )
           : [
-              printer.paint.red(`The signature does not fit these ${body.length} bytes.`),
+              printer.paint.red(`The signature does not match these ${body.length} bytes.`),
               ...commandLines(
                 'Why: ',
                 `npx storefront-webhooks doctor ${quote(file)} ${quote(signature)}`,

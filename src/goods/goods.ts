@@ -1,22 +1,28 @@
-import { UsageError } from '../errors.js';
-import { toResponse, type WebhookResponse } from '../outcome.js';
-import { type CloseOptions, Closing } from '../process/closing.js';
+import { UsageError } from '../errors/errors.js';
+import { Load } from '../process/load.js';
+import { type CloseOptions, Shutdown } from '../process/shutdown.js';
 import { Reporter } from '../report/hooks.js';
-import { nameType } from '../request/bytes.js';
+import {
+  type Dispatched,
+  type Rejection,
+  toResponse,
+  type WebhookResponse,
+} from '../request/outcome.js';
 import { toTitle, type WebhookRequest } from '../request/request.js';
-import { SIGN, type Signing, toSigning } from '../request/secret-source.js';
-import { verifyCall } from './call.js';
-import { type Given, Making } from './making.js';
+import { SIGN, type Signing, toSigning } from '../request/secrets.js';
+import { nameType } from '../runtime/bytes.js';
 import type { GoodsOptions, MakeGoods } from './options.js';
-import { type GoodsSettings, readGoodsOptions } from './settings.js';
+import { type Given, Producer } from './produce.js';
+import { type GoodsSettings, readGoodsOptions } from './read-options.js';
+import { readCallHeaders, type VerifiedCall, verifyCall } from './request.js';
 
 /**
- * Answers the calls of a dynamic product: the response body is what the buyer gets. Goods are made once for each
- * order and given again, byte for byte, to every call that is repeated. Mount it as a receiver, with an adapter such
- * as `toExpress(goods)`, and give its address as the `dynamic_url` of the product (specification: Product).
+ * Answers the calls of a dynamic product: the response body is what the customer gets. `make` makes the goods of
+ * each order once, and every repeated call gets the same bytes. Mount the result like a receiver, with an adapter
+ * such as `toExpress(goods)`, and set its address as the `dynamic_url` of the product (specification: Product).
  *
- * @param make - Is given the order, and what is known of the call. After a crash it may be called again for goods
- *   that nobody was sent: let it find what it has set aside for the order, by `order.id` or `call.key`.
+ * @param make - Makes the goods from the order and the call. After a crash, `make` may run again for goods that
+ *   were never sent: look up what it has already reserved for the order, by `order.id` or `call.key`.
  * @throws {UsageError} `secret_invalid`, `option_invalid` or `handler_invalid`, with what to change.
  *
  * @example
@@ -27,41 +33,46 @@ export function createGoods(options: GoodsOptions, make: MakeGoods): Goods {
   if (typeof make !== 'function') {
     throw new UsageError(
       'handler_invalid',
-      'createGoods() needs a function that makes the goods of an order, as its second argument, and was given ' +
+      'createGoods() needs a function that makes the goods of an order as its second argument, but got ' +
         `${nameType(make)}.`,
     );
   }
   return new Goods(readGoodsOptions(options), make);
 }
 
-/** What answers the calls of a dynamic product. Made by {@link createGoods}. */
+/** Answers the calls of a dynamic product. Created by {@link createGoods}. */
 export class Goods {
   readonly #settings: GoodsSettings;
   readonly #reporter: Reporter;
-  readonly #making: Making;
-  readonly #closing: Closing;
+  readonly #load: Load;
+  readonly #making: Producer;
+  readonly #closing: Shutdown;
   #isAnnounced = false;
 
   /** @internal */
   constructor(settings: GoodsSettings, make: MakeGoods) {
     this.#settings = settings;
     this.#reporter = new Reporter(settings);
-    this.#making = new Making(settings, make, this.#reporter);
-    this.#closing = new Closing(this.#making, this.#reporter);
+    this.#load = new Load(this.#reporter);
+    this.#making = new Producer(settings, make, this.#reporter, this.#load);
+    this.#closing = new Shutdown(this.#making, this.#reporter);
   }
 
-  /** Takes a call from its bytes to its response: what an adapter calls. Never throws. */
+  /** Answers a call. Adapters call this method. Never throws. */
   async receive(request: WebhookRequest): Promise<WebhookResponse<string | Uint8Array>> {
     const startedAt = performance.now();
     try {
       this.#announce();
       if (request.responseSent) this.#closing.waitFor(request.responseSent);
-      const call = await verifyCall(request, this.#settings);
+      const call = await this.#verify(request);
       if (call.outcome === 'rejected') {
         return this.#closing.finish(toResponse(this.#reporter.refused(call, startedAt)));
       }
-      const how = { action: 'process', startedAt } as const;
-      const given = await this.#reporter.watch(call, how, () => this.#making.give(call));
+      if (call.outcome) return this.#closing.finish(toResponse(call));
+      const came = { startedAt, isGone: request.isGone };
+      const given: Given = await this.#load.hold(call.rawBody, came, () =>
+        this.#reporter.watch(call, { action: 'process', startedAt }, () => this.#making.give(call)),
+      );
       return this.#closing.finish(toGoodsResponse(given));
     } catch (error) {
       this.#reporter.unverifiable(error, startedAt);
@@ -70,8 +81,8 @@ export class Goods {
   }
 
   /**
-   * Ends well: stops the server, answers what has come, and waits for what is being made and has still to be
-   * recorded. Then makes nothing more: calls are answered 503. Never rejects.
+   * Shuts down: stops the server, answers pending calls, and waits for goods that are being made or recorded.
+   * Later calls are answered 503. Never rejects.
    *
    * @example
    * const goods = createGoods({ secret, store }, makeGoods);
@@ -84,10 +95,18 @@ export class Goods {
     return this.#closing.close(options);
   }
 
-  /** Signs as the provider would, for `storefront-webhooks/testing`. */
+  /** Signs calls as the provider does, for `storefront-webhooks/testing`. */
   get [SIGN](): Signing {
     const { headerNames, secretSource } = this.#settings;
     return toSigning(secretSource ?? { find: () => null }, headerNames);
+  }
+
+  /** Runs steps 1 to 3, unless too many calls are already open. */
+  async #verify(request: WebhookRequest): Promise<VerifiedCall | Rejection | Dispatched> {
+    const headers = readCallHeaders(request, this.#settings);
+    if (headers.outcome === 'rejected') return headers;
+    const { bodies } = this.#load;
+    return this.#load.refuse() ?? verifyCall(request, headers, this.#settings, bodies);
   }
 
   #announce(): void {

@@ -1,19 +1,19 @@
-import type { ReceiverOptions } from '../options.js';
 import type { WebhookEvent } from '../process/handler.js';
+import type { ReceiverOptions } from '../process/options.js';
 import type { Hooks } from '../report/hooks.js';
 import type { Telemetry } from '../report/telemetry.js';
-import type { JsonObject } from '../schemas/json.js';
 import type { OrderStatus } from '../schemas/order.js';
+import type { JsonObject } from '../schemas/values.js';
 import type { IdempotencyStore } from '../stores/store.js';
 import type { GoodsOrder } from './order.js';
 
-/** What a call for goods is answered with: a text, bytes, or either with its content type. At most 1 MiB. */
+/** The goods that answer a call: text, bytes, or either with its content type. At most 1 MiB. */
 export type MadeGoods =
   | string
   | Uint8Array
   | { readonly body: string | Uint8Array; readonly contentType: string };
 
-/** What is known of a call for goods, beside its order. */
+/** A call for goods, without its order. */
 export interface GoodsCall
   extends Pick<
     WebhookEvent<string, unknown>,
@@ -28,27 +28,28 @@ export interface GoodsCall
     | 'handler'
   > {
   /**
-   * The key of the order's goods, 64 hexadecimal digits: the same in every attempt. For an effect ledger, or for
-   * the `Idempotency-Key` of a service that you call.
+   * The key of the order's goods: 64 hexadecimal digits, the same in every attempt. Pass it to an effect ledger,
+   * or as the `Idempotency-Key` of a service that you call.
    */
   readonly key: string;
 }
 
-/** Makes the goods of an order. What it throws is answered 500, and it is called again with the next call. */
+/** Makes the goods of an order. If it throws, the call is answered 500, and the next call runs it again. */
 export type MakeGoods = (order: GoodsOrder, call: GoodsCall) => MadeGoods | Promise<MadeGoods>;
 
-/** A call as it came. Nothing of it is proven. */
+/** A call as it arrived. None of it is verified. */
 export interface UnprovenCall {
-  /** Without the query, as it was sent, such as `/goods`; empty where it is not known. */
+  /** The path as it was sent, without the query, such as `/goods`; empty if the adapter does not know it. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** All of them, by their names in lower case. */
+  /** All headers of the call, by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Says whether a call may have goods: `true`, or the order as your own records or the provider's API have it, which
- * is then believed in place of the one that came. `false` or nothing: it is answered 403, and nothing is made.
+ * Decides whether a call may have goods. Return `true`, or the order from your own records or the provider's API,
+ * which then replaces the order in the call. If it returns `false` or nothing, the call is answered 403, and no
+ * goods are made.
  */
 export type Allow = (
   order: GoodsOrder,
@@ -57,25 +58,28 @@ export type Allow = (
 
 type Allowed = boolean | object;
 
-/** What the provider's contract leaves open: by what a call is known to be genuine, and where its order stands. */
+/** The parts that the provider's contract leaves open: how to verify a call, and where in the body its order is. */
 export interface GoodsVerifyOptions {
   /**
-   * Whether a call is signed as a webhook is, in `X-Service-Signature` over the bytes of its body. `false` needs
-   * {@link GoodsVerifyOptions.allow}, because anybody could have the goods. Default true.
+   * Whether calls are signed like webhooks, in `X-Service-Signature` over the bytes of the body. `false` needs
+   * {@link GoodsVerifyOptions.allow}, because otherwise anyone could get the goods. Default true.
    */
   signed?: boolean;
   /**
-   * Says which calls may have goods: beside the signature, or in place of it. Without it, the signature decides,
-   * and with it whoever holds a signed body of the order.
+   * Decides which calls may have goods, in addition to the signature or instead of it. Without it, the signature
+   * alone decides, so anyone with a signed body of the order gets the goods. In a signed call, the order needs a
+   * `status` that means paid, unless `allow` returns the order. An order's id is not secret: put a token into the
+   * address too.
    *
    * @example
-   * allow: async ({ id }) => storefront.findOrder(id)
+   * allow: hasToken(process.env.GOODS_TOKEN)
    */
   allow?: Allow;
-  /** The event that the header has to name, which is not signed. Default: it is not looked at, and may be missing. */
+  /** The event that the unsigned header has to name. Default: the header is ignored and may be missing. */
   event?: string;
   /**
-   * Takes the order out of a body that holds more, or finds it by what is in it. Default: the body is the order.
+   * Extracts the order from a body that holds more, or looks it up. Default: the body is the order. In a signed
+   * call, the returned order needs a `status`, unless `allow` returns the order.
    *
    * @example
    * order: ({ data }) => data
@@ -84,46 +88,48 @@ export interface GoodsVerifyOptions {
 }
 
 /**
- * What {@link createGoods} takes. Where a name says no unit, times are milliseconds and sizes are bytes. There is no
- * `queue`: the goods are the answer.
+ * The options of {@link createGoods}. If a name states no unit, times are milliseconds and sizes are bytes. There
+ * is no `queue`: the goods are the answer.
  */
 export interface GoodsOptions {
-  /** The account's webhook secret, as a receiver takes it. Without it, only `verify: { signed: false }` is allowed. */
+  /**
+   * The account's webhook secret, as a receiver takes it. Without it, only `verify: { signed: false }` is allowed.
+   */
   secret?: ReceiverOptions['secret'];
   /**
-   * Where the goods are kept, to be given again. Default: {@link memoryStore}, for one process, which makes
-   * others after a restart.
+   * Keeps the goods, so that repeated calls get the same ones. Default: {@link memoryStore}, for one process; a
+   * call that is repeated after a restart gets new goods.
    */
   store?: IdempotencyStore;
-  /** How a call is verified and read. Default: signed, and its body is the order. */
+  /** How to verify and read a call. Default: the call is signed, and its body is the order. */
   verify?: GoodsVerifyOptions;
   /**
-   * By what goods are known, as a text: calls that give the same get the same goods. For orders of several products,
-   * each of which is called for. Default: the `id` of the order.
+   * Returns a text that identifies the goods: calls with the same text get the same goods. Use it if the provider
+   * calls once for each product of an order. Default: the `id` of the order.
    *
    * @example
    * oncePer: (order) => `${order.id}:${order.product_id}`
    */
   oncePer?: (order: GoodsOrder) => string;
   /**
-   * The states of an order that mean paid: at least one. An order that states another one is answered 422, and one
-   * that states none gets its goods. Default `[100]`, completed.
+   * The order states that mean paid: at least one. A call with an order in another state is answered 422, and so
+   * is a signed call without a status, unless `verify.allow` returns the order. Default `[100]`, completed.
    */
   paidStatuses?: readonly OrderStatus[];
-  /** Keeps services or shops that share a store apart. Default: `''`. A `secret` function names its own. */
+  /** Separates services or shops that share a store. Default: `''`. A `secret` function returns its own scope. */
   scope?: string;
-  /** What the provider's headers begin with, with the dash that ends it. Default `X-Service-`. */
+  /** The prefix of the provider's headers, including its final dash. Default `X-Service-`. */
   headerPrefix?: string;
   /** The largest body of a call. Default 1 MiB. */
   limit?: number;
   /** The longest a body may take to arrive. Default 10 s. */
   bodyTimeout?: number;
-  /** The longest that goods may take to be made. What is ready later is given to the next call. Default 60 s. */
+  /** The longest that making the goods may take. Goods that are ready later go to the next call. Default 60 s. */
   timeout?: number;
-  /** What a program is told while it runs, with `goods` as the event. Default: it is told on stderr. */
+  /** Receive outcomes, rejections and errors, with `goods` as the event. Default: they are reported on stderr. */
   hooks?: Hooks;
-  /** Tells of every call on stderr. Default: whether the environment variable `DEBUG` names `storefront-webhooks`. */
+  /** Logs every call on stderr. Default: whether the environment variable `DEBUG` names `storefront-webhooks`. */
   debug?: boolean;
-  /** Traces and counts calls, as a receiver's deliveries. Default: nothing is. */
+  /** Traces and counts calls, like a receiver's deliveries. Default: no spans and no metrics. */
   telemetry?: Telemetry;
 }

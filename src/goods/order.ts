@@ -1,30 +1,31 @@
 import type { Issue } from '../schemas/issue.js';
-import { isJsonObject } from '../schemas/json.js';
 import { orderDetails, orderIdentity, orderState } from '../schemas/order.js';
 import { resource } from '../schemas/resource.js';
 import type { InferOutput } from '../schemas/standard-schema.js';
+import { isJsonObject } from '../schemas/values.js';
 
 const schema = resource(orderIdentity, { ...orderState, ...orderDetails });
 
 /**
- * The order that goods are made for, as far as it fits the specification: only its `id` is certain, because what
- * a dynamic product is called with is not shown there. Unknown keys are kept.
+ * The order that goods are made for, read by the specification. Only its `id` is guaranteed, because the
+ * specification does not show the call of a dynamic product. Unknown keys are kept.
  */
 export type GoodsOrder = InferOutput<typeof schema>;
 
-/** An order that was read. */
+/** An order, as {@link readOrder} returns it. */
 export interface ReadOrder {
   readonly order: GoodsOrder;
-  /** What was odd about it. */
+  /** The fields that did not fit the specification. */
   readonly issues: readonly Issue[];
-  /** Its status as it came, of whatever type. */
+  /** The status as it was sent, of any type. */
   readonly status: unknown;
 }
 
 /**
- * Reads an order generously: whoever has paid for it must not be refused over a field that nobody needs.
+ * Reads an order and tolerates faulty fields: a customer who has paid must get the goods even if a field that is
+ * not needed is wrong.
  *
- * @returns Nothing where it has no id.
+ * @returns `undefined` if the order has no id.
  */
 export function readOrder(record: unknown): ReadOrder | undefined {
   const reading = schema.read(withTextId(record));
@@ -32,7 +33,7 @@ export function readOrder(record: unknown): ReadOrder | undefined {
   return { order: reading.value, issues: reading.issues, status: record.status };
 }
 
-/** Some services number their orders. */
+/** Converts a numeric `id` to text, because some services number their orders. */
 function withTextId(record: unknown): unknown {
   return isJsonObject(record) && Number.isSafeInteger(record.id)
     ? { ...record, id: `${record.id}` }

@@ -1,16 +1,22 @@
 import type { Delivery } from '../request/delivery.js';
 import { toUnsigned, type UnsignedRequest } from '../request/request.js';
-import type { Json } from '../schemas/json.js';
+import type { Json } from '../schemas/values.js';
+import type { StoreTransactions } from '../stores/store.js';
 import type { WebhookEvent } from './handler.js';
 import type { Lease } from './lease.js';
 
-/** What a handler needs of the lease that it runs on. */
+/** The part of a lease that a handler uses. */
 export type HandlerLease = Pick<
   Lease,
   'key' | 'steps' | 'signal' | 'hasEnded' | 'check' | 'completeStep'
 >;
 
-/** What one handler is given of one delivery, under the lease that it runs on. */
+/** The transaction of a handler. */
+export interface Transaction extends Pick<StoreTransactions<unknown>, 'refuseStep'> {
+  readonly tx: unknown;
+}
+
+/** The event that one handler receives for one delivery, under the lease on which the handler runs. */
 export class HandlerEvent implements WebhookEvent<string, unknown> {
   readonly id: string;
   readonly event: string;
@@ -22,16 +28,19 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   readonly attempt: number;
   readonly receivedAt: Date;
   readonly source: Delivery['source'];
+  /** The client of the transaction, if the handler has one. */
+  readonly tx?: unknown;
   readonly #lease: HandlerLease;
+  readonly #transaction: Transaction | undefined;
   readonly #body: Uint8Array;
   readonly #received: Delivery['request'];
   #request: UnsignedRequest | undefined;
   #rawBody: Uint8Array | undefined;
-  #once: Once | undefined;
+  #steps: Steps | undefined;
 
   /**
-   * @param payload - The handler's own, to write to.
-   * @param attempt - That of the delivery; `lease` may be an effect's.
+   * @param payload - For this handler alone, which may change it.
+   * @param attempt - The attempt of the delivery; `lease` may be the lease of an effect.
    */
   constructor(
     delivery: Delivery,
@@ -39,7 +48,10 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
     attempt: number,
     handler: string,
     lease: HandlerLease,
+    transaction?: Transaction,
   ) {
+    this.#transaction = transaction;
+    if (transaction) this.tx = transaction.tx;
     this.id = delivery.id;
     this.event = delivery.event;
     this.payload = payload;
@@ -55,11 +67,11 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
     this.#received = delivery.request;
   }
 
-  // Made at first use: most handlers look at none of them.
+  // The following are created on first use, because most handlers use none of them.
 
-  /** A copy of its own, to write to: the store may still have to keep what came. */
+  /** A copy for this handler, which may change it: the store may still have to keep the original. */
   get rawBody(): Uint8Array {
-    // A Buffer has a slice of its own, which shares the bytes.
+    // Not the `slice` of Buffer, which shares the bytes.
     this.#rawBody ??= Uint8Array.prototype.slice.call(this.#body);
     return this.#rawBody;
   }
@@ -70,8 +82,14 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   }
 
   get once(): Once {
-    this.#once ??= createOnce(this.handler, this.#lease);
-    return this.#once;
+    this.#transaction?.refuseStep();
+    this.#steps ??= createSteps(this.handler, this.#lease);
+    return this.#steps.once;
+  }
+
+  /** The steps that are still running. If the handler has ended, it did not await them. */
+  get unawaited(): ReadonlySet<Promise<unknown>> | undefined {
+    return this.#steps?.running;
   }
 
   get signal(): AbortSignal {
@@ -86,20 +104,35 @@ export function stepName(handler: string, step?: string): string {
   return JSON.stringify(step === undefined ? [handler] : [handler, step]);
 }
 
-/** Makes the `once` of one handler: each step's result is kept under the lease and given again on a retry. */
-export function createOnce(handler: string, lease: HandlerLease): Once {
-  const running = new Map<string, Promise<Json>>();
+interface Steps {
+  readonly once: Once;
+  readonly running: ReadonlySet<Promise<unknown>>;
+}
 
-  return async <Result>(step: string, run: () => Result | Promise<Result>): Promise<Result> => {
+/** Makes the `once` of one handler. The lease keeps the result of each step, and a retry gets the same result. */
+export function createSteps(handler: string, lease: HandlerLease): Steps {
+  const begun = new Map<string, Promise<Json>>();
+  const running = new Set<Promise<unknown>>();
+
+  const once = async <Result>(
+    step: string,
+    run: () => Result | Promise<Result>,
+  ): Promise<Result> => {
     const name = stepName(handler, step);
     if (Object.hasOwn(lease.steps, name)) return unpack(lease.steps[name]);
-    const earlier = running.get(name);
+    const earlier = begun.get(name);
     if (earlier) return unpack(await earlier);
     const first = perform(name, run);
-    running.set(name, first);
-    first.catch(() => running.delete(name));
+    begun.set(name, first);
+    running.add(first);
+    const end = () => running.delete(first);
+    first.then(end, () => {
+      begun.delete(name);
+      end();
+    });
     return unpack(await first);
   };
+  return { once, running };
 
   async function perform(name: string, run: () => unknown): Promise<Json> {
     lease.check();
@@ -109,17 +142,49 @@ export function createOnce(handler: string, lease: HandlerLease): Once {
   }
 }
 
-/** A list of one, or of none for `undefined`, which JSON has no word for. */
+/** Wraps a result in a list, which is empty for `undefined`: JSON has no `undefined`. */
 function pack(result: unknown): Json {
   return result === undefined ? [] : JSON.parse(JSON.stringify([result]));
 }
 
 /**
- * The first time as after a retry, what a step gives has been through JSON, so that both are the same;
- * and it is a copy, so that a handler that changes it does not change what was recorded.
+ * Returns the result of a step after a round trip through JSON, the first time and after a retry, so that both are
+ * the same. It is a copy, so that a handler that changes it does not change what was recorded.
  */
 function unpack<Result>(output: Json | undefined): Result {
   const result = Array.isArray(output) ? output[0] : undefined;
-  // The step is known by its name, so the caller's word on its type is the only one there is.
+  // Only the name identifies a step, so its type is whatever the caller says.
   return (result === undefined ? undefined : JSON.parse(JSON.stringify(result))) as Result;
+}
+
+/**
+ * Deeply copies a payload, so that a handler that changes its copy does not affect the others. Copies plain
+ * objects and arrays; other values, which a schema of the user may have made, are shared. Not recursive, because a
+ * payload may be nested deeper than the stack allows.
+ */
+export function ownPayload(payload: unknown): unknown {
+  if (!isPlain(payload)) return payload;
+  const own = shallowCopy(payload);
+  const left = [own];
+  for (let value = left.pop(); value; value = left.pop()) {
+    for (const [name, member] of Object.entries(value)) {
+      if (!isPlain(member)) continue;
+      const copy = shallowCopy(member);
+      // The copy has this as an own property, even if it is named __proto__: so the assignment replaces it.
+      value[name] = copy;
+      left.push(copy);
+    }
+  }
+  return own;
+}
+
+type Plain = Record<string, unknown>;
+
+function isPlain(value: unknown): value is Plain {
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+}
+
+function shallowCopy(value: Plain): Plain {
+  return Array.isArray(value) ? Object.assign([], value) : { ...value };
 }

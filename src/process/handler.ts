@@ -1,10 +1,10 @@
 import type { DeliverySource } from '../request/delivery.js';
 import type { UnsignedRequest } from '../request/request.js';
 import type { Issue } from '../schemas/issue.js';
-import type { Json, Jsonable } from '../schemas/json.js';
 import type { OrderStatus } from '../schemas/order.js';
+import type { Json, Jsonable } from '../schemas/values.js';
 
-/** Event name to payload type. */
+/** Maps event names to payload types. */
 export type PayloadMap = object;
 
 type NameOf<Payloads extends PayloadMap> = keyof Payloads & string;
@@ -14,50 +14,52 @@ export type Family<Name extends string> = Name extends `${infer Prefix}:${string
   ? `${Prefix}:*`
   : never;
 
-/** The names that a pattern covers. */
+/** The event names that a pattern covers. */
 export type NamesOf<Payloads extends PayloadMap, P> = P extends '*'
   ? NameOf<Payloads>
   : P extends `${infer Prefix}:*`
     ? Extract<NameOf<Payloads>, `${Prefix}:${string}`>
     : Extract<P, NameOf<Payloads>>;
 
-/** What a handler gets. */
+/** The event that a handler receives. */
 export interface WebhookEvent<Event extends string, Payload> {
   /**
-   * The id of the webhook log (header `X-Service-Webhook`); not signed unless `unwrap` gives it, and opaque.
-   * Begins with `content:` where none was sent.
+   * The id of the webhook log (header `X-Service-Webhook`). Opaque, and not signed unless `unwrap` returns it.
+   * Begins with `content:` if the request had no id.
    */
   readonly id: string;
   readonly event: Event;
   readonly payload: Payload;
   /**
-   * The idempotency key, 64 hexadecimal digits: the delivery's, or with `oncePer` the effect's. The same
-   * in every attempt, and no header can change it for the key of another delivery. For an effect ledger,
-   * or for the `Idempotency-Key` of a service that you call.
+   * The idempotency key, 64 hexadecimal digits: of the delivery or, with `oncePer`, of the effect. The key is the
+   * same in every attempt, and no header can change it to the key of another delivery. Use it for an effect
+   * ledger, or as the `Idempotency-Key` of a service that you call.
    */
   readonly key: string;
-  /** The name under which is stored what the handler has done: see {@link HandlerOptions}. */
+  /** The name under which the store keeps what the handler has done: see {@link HandlerOptions}. */
   readonly handler: string;
-  /** Fields that were missing or of another type, and are `undefined` for it; in `onInvalid`, what is wrong. */
+  /** Fields that were missing or of another type, and so are `undefined`; in `onInvalid`, what is wrong. */
   readonly issues: readonly Issue[];
   /** The body as received. */
   readonly rawBody: Uint8Array;
   /**
-   * Where it was sent, and with which headers: for what your own address says, as `?order=` does. Not signed,
-   * like `id`: compare it with the payload before you believe it. Empty where a store in memory gives it again.
+   * The address and headers of the delivery, for what you put into your own address, such as `?order=`. Not
+   * signed, like `id`: compare it with the payload before you trust it. Empty if the delivery comes back from a
+   * store that does not keep it, such as one in memory.
    */
   readonly request: UnsignedRequest;
-  /** What the `secret` function named; else the receiver's `scope`. */
+  /** The scope that the `secret` function returned; otherwise the receiver's `scope`. */
   readonly scope: string;
-  /** 1 for the first attempt at this delivery. */
+  /** The number of this attempt at the delivery, from 1. */
   readonly attempt: number;
   readonly receivedAt: Date;
   /** Fires when the time limit has passed or another process has taken over: stop, and write nothing more. */
   readonly signal: AbortSignal;
   readonly source: DeliverySource;
   /**
-   * Runs a step once per delivery and handler: its result is remembered across retries. The result
-   * has to be JSON. A step that throws runs again with the next retry.
+   * Runs a step once per delivery and handler. The store remembers its result across retries, so the result has to
+   * be JSON. A step that throws runs again at the next retry. The receiver waits for steps that the handler does
+   * not await, and the handler fails if one of them fails.
    *
    * @example
    * const invoice = await once('invoice', () => createInvoice(payload));
@@ -75,68 +77,94 @@ export interface WebhookEvent<Event extends string, Payload> {
   };
 }
 
+/** The event of a handler with the option `transaction`. */
+export type TransactionEvent<Event, Tx, InTransaction> = InTransaction extends true
+  ? Event & {
+      /** The driver's client of the transaction. It refuses statements once the handler has ended. */
+      readonly tx: Tx;
+    }
+  : Event;
+
 /** The event of one of several names: a union that `switch (event)` narrows. */
 export type EventOf<Payloads extends PayloadMap, Name> =
   Name extends NameOf<Payloads> ? WebhookEvent<Name, Payloads[Name]> : never;
 
-/** What runs for a delivery. Once what it gives has resolved, the delivery is handled; what it throws has it sent again. */
+/**
+ * Processes a delivery. When the returned promise resolves, the delivery is handled. If the handler throws, the
+ * provider retries the delivery.
+ */
 export type Handler<Event> = (event: Event) => unknown;
 
-/** What a `when` is told beside the payload. */
+/** The second argument of a `when`. */
 export interface WhenInfo {
   readonly event: string;
   /** The receiver's `paidStatuses`. */
   readonly paidStatuses: readonly OrderStatus[];
 }
 
-/** Which deliveries a handler is for, and how it is remembered. */
+/** Selects the deliveries for a handler, and says under which name the store remembers it. */
 export interface HandlerOptions<Payload = unknown> {
   /**
-   * The name under which is stored what the handler has done. Default: the pattern. It is for ever: a
-   * handler of another name has done nothing yet. To change it, give the first one as `formerly`.
+   * The name under which the store remembers what the handler has done, forever. Default: the pattern. A handler
+   * with a new name has done nothing yet: to rename a handler, give its first name as `formerly`.
    */
   name?: string;
   /**
-   * What it was called when it first was deployed, or its pattern where it had no name: what it has done is
-   * stored under that, before and from now on. Keep it for as long as the handler lives. Default: it had no
-   * other.
+   * The first name of a handler that was renamed, or its pattern if it had no name. The store still keeps what the
+   * handler does under this name. Keep the option as long as the handler exists. Default: the `name`.
    *
    * @example
    * receiver.on('order:paid', deliver, { name: 'deliver', formerly: 'order:paid', oncePer: (order) => order.id });
    */
   formerly?: string;
   /**
-   * Whether a delivery is for this handler. Asked before anything is claimed, so that a delivery it says no to
-   * uses nothing up; where no handler is left, that is answered 200 `ignored`. It gives true or false at
-   * once. What it throws fails the delivery. Without it, all deliveries of its events are.
+   * Returns whether a delivery is for this handler, synchronously. The receiver calls it before it claims the
+   * delivery, so a delivery that is for no handler uses no key up, and is answered 200 `ignored`. If it throws,
+   * its handler counts as failed: the others run, and the provider retries the delivery. Default: the handler runs
+   * for every delivery of its events.
    *
    * @example
    * receiver.on('order:updated', dispute, { when: (order) => order.status === 51 });
    */
   when?: (payload: Payload, info: WhenInfo) => boolean;
   /**
-   * For a handler that mirrors state: it is not run for a state of a record that is older than one it has
-   * finished, by the `id` and the `updated_at` of the payload. States of one record run one at a time; of one moment,
-   * each is run. A delivery that is left out so is done: it is answered 200 `duplicate` where nothing else ran. A
-   * payload without an `id`, as text, or a readable `updated_at` is run as it comes. Does not go with
-   * `oncePer`, and needs a `name` where there are several patterns. Without it, each delivery is run, in
-   * whatever order they come.
+   * For a handler that mirrors state: skips a state of a record that is older than the newest one it has finished,
+   * by the `id` and the `updated_at` of the payload. States of one record run one at a time; several states with
+   * the same `updated_at` all run. A skipped delivery counts as done: the answer is 200 `duplicate` if nothing
+   * else ran. A payload without an `id` that is a text, or without a readable `updated_at`, always runs. Cannot be
+   * combined with `oncePer`, and needs a `name` if there are several patterns. Default: every delivery runs,
+   * in whatever order they arrive.
    *
    * @example
    * receiver.on('order:*', ({ payload: order }) => saveOrder(order), { name: 'mirror', skipOlder: true });
    */
   skipOlder?: boolean;
+  /**
+   * Runs the handler in a transaction of the store's database, which also records the delivery as done: both are
+   * committed together or not at all, whatever crashes. The event has `tx`, the driver's client of the transaction.
+   * On SQLite the handler must not await anything.
+   *
+   * Handlers without the option run after it, once it is committed. The database ends the transaction after the
+   * receiver's `timeout`. After a deadlock the handler runs again. Cannot be combined with `skipOlder` and with
+   * `once()`. Only for `postgresStore` with a pool, and for `sqliteStore`. Default: `false`.
+   *
+   * @example
+   * receiver.on('order:paid', async ({ payload: order, tx }) => {
+   *   await tx.query('UPDATE licence SET order_id = $1 WHERE id = $2', [order.id, 7]);
+   * }, { name: 'deliver', oncePer: (order) => order.id, transaction: true });
+   */
+  transaction?: boolean;
 }
 
-/** How a handler is remembered that runs once per key of its own. */
+/** The options of a handler that runs once per key of its own. */
 export interface EffectOptions<Payload> extends HandlerOptions<Payload> {
-  /** Needed, because its effects are remembered under it for ever: see {@link HandlerOptions.name}. */
+  /** Required, because the store remembers the effects under it forever: see {@link HandlerOptions.name}. */
   name: string;
   /**
-   * Runs the handler once per key, whatever the delivery: across endpoints, for replays under fresh ids, and
-   * whichever of its events says it. Takes exact event names, no family, which a new event would join by
-   * itself. The key belongs to this handler: two of them have effects of their own. Two services that share a
-   * store need two `scope`s. A durable store remembers it for ever.
+   * Returns a key. The handler runs once per key, whatever the delivery: across endpoints, for replays under new
+   * ids, and for any of its events. Takes exact event names and no family, which would include new events by
+   * itself. The key belongs to this handler: two handlers have separate effects. Two services that share a store
+   * need two `scope`s. A durable store remembers the key forever.
    *
    * @example
    * receiver.on(['order:paid', 'order:updated'], ({ payload }) => deliver(payload), {
@@ -146,20 +174,23 @@ export interface EffectOptions<Payload> extends HandlerOptions<Payload> {
    * });
    */
   oncePer: (payload: Payload) => string;
-  /** What is done once has no newer state. Without it, as with `false`. */
+  /** Not for effects: work that is done once has no newer state. Default: `false`. */
   skipOlder?: false;
 }
 
-/** With what covers more events than it names, no key of an effect can be made. */
+/**
+ * The options of a handler for a family of events. A family also covers future events, so it can have no
+ * `oncePer`.
+ */
 export interface FamilyOptions<Payload> extends HandlerOptions<Payload> {
-  /** Not for a family: use {@link EffectOptions} with exact names. Without it, as it has to be. */
+  /** Not allowed for a family: use {@link EffectOptions} with exact names. Default: absent, as it has to be. */
   oncePer?: (payload: Payload) => FamilyHasNoKey;
 }
 
 type FamilyHasNoKey =
-  "oncePer takes exact event names, and no family, which a new event would join by itself: list them, as ['order:paid', 'order:updated']";
+  "oncePer takes exact event names, and no family, which would include new events by itself: list them, as ['order:paid', 'order:updated']";
 
-/** The options of a handler for a pattern, or for several. */
+/** The options of a handler for one pattern or several. */
 export type OptionsOf<Payloads extends PayloadMap, Pattern> = [Pattern] extends [NameOf<Payloads>]
   ? EffectOptions<Payloads[Pattern]> | HandlerOptions<Payloads[Pattern]>
   : FamilyOptions<Payloads[NamesOf<Payloads, Pattern>]>;

@@ -1,53 +1,61 @@
-import { WebhookError } from '../errors.js';
-import type { Dispatched } from '../outcome.js';
+import { WebhookError } from '../errors/errors.js';
+import { MAX_TIMER_MS } from '../errors/option-checks.js';
+import type { Dispatched } from '../request/outcome.js';
+import { keepTrying, pause, withRetry, withTimeout } from '../runtime/timing.js';
 import type { Claimable, IdempotencyStore, LeaseTerms } from '../stores/store.js';
-import { keepTrying, MAX_TIMER_MS, pause, withRetry, withTimeout } from '../timing.js';
 import { Lease, type Timing, type Work } from './lease.js';
-import { Purging } from './purging.js';
+import type { Load } from './load.js';
+import { Purger } from './purge.js';
 
-/** How many interrupted attempts make a delivery dead, where the store can park it. */
+/** After how many interrupted attempts a delivery is dead, if the store can park it. */
 const MAX_CRASHES = 5;
 
-/** On which terms work is done once. */
+/** The terms on which work is done once. */
 export interface OnceTerms {
-  /** How long the key is remembered; `Infinity` for ever. */
+  /** How long the store remembers the key; `Infinity` means forever. */
   readonly keepMs: number;
-  /** Nobody tries again what fails now: it is dead, where the store can park it. */
-  readonly lastAttempt?: boolean;
-  /** Nothing is done but the record of it: where the store does not take that, it is not done. */
+  /** No retry follows this attempt. If it fails, the delivery is dead, if the store can park it. */
+  readonly lastAttempt?: boolean | undefined;
+  /** Whether the sender has disconnected. If so, a claim that is still waiting is given up. */
+  readonly isGone?: (() => boolean) | undefined;
+  /** The record is the only work: if the store does not accept it, nothing has been done. */
   readonly isOnlyRecord?: boolean;
-  /** Told why, where the outcome is neither the work's nor that of an earlier claim. */
+  /** A single transaction of the store does all of the work. */
+  readonly isTransaction?: boolean | undefined;
+  /** Called with the reason if the outcome is neither the result of the work nor that of an earlier claim. */
   readonly onError: (error: WebhookError, attempt?: number) => void;
 }
 
-/** Does work once per key, over any store. */
+/** Does work once per key, with any store. */
 export class Idempotency {
   readonly #store: IdempotencyStore;
   readonly #timing: Timing;
+  readonly #load: Load;
   readonly #onError: (error: unknown, subject: Claimable) => void;
-  /** Work after its time limit, and records that the store could not take yet: no sender waits for them. */
+  /** Work past its time limit, and records that the store has not accepted yet. No sender waits for them. */
   readonly #late = new Set<Promise<unknown>>();
-  readonly #purging: Purging;
+  readonly #purger: Purger;
   #name: string | undefined;
   #claims = 0;
   #closing = false;
   #closed = false;
 
-  /** @param onError - Told what could not be recorded or purged, where the answer stays the same. */
+  /** @param onError - Called with what could not be recorded or purged, if that does not change the answer. */
   constructor(
     store: IdempotencyStore,
     timing: Timing,
+    load: Load,
     onError: (error: unknown, subject?: Claimable) => void,
   ) {
     this.#store = store;
     this.#timing = timing;
+    this.#load = load;
     this.#onError = onError;
-    this.#purging = new Purging(store, onError);
+    this.#purger = new Purger(store, onError);
   }
 
   /**
-   * Claims a key, does the work under the lease, and settles the claim by what the work came to.
-   * Never throws.
+   * Claims a key, does the work under the lease, and settles the claim by the result of the work. Never throws.
    *
    * @param work - Must not reject.
    */
@@ -65,11 +73,11 @@ export class Idempotency {
     else ended = await this.#settle(lease, subject, ended, terms);
     if (ended.state === 'timeout' || ended.state === 'lost')
       terms.onError(lease.endError(ended.state), lease.attempt);
-    if (!this.#closing) this.#purging.ifDue();
+    if (!this.#closing) this.#purger.ifDue();
     return toDispatched(ended, lease);
   }
 
-  /** Settles when nothing is running and to be recorded any more that no sender waits for. */
+  /** Settles when all late work has ended and is recorded; `undefined` if there is none. */
   get recording(): Promise<unknown> | undefined {
     return this.#late.size === 0 ? undefined : Promise.allSettled(this.#late);
   }
@@ -80,9 +88,9 @@ export class Idempotency {
   }
 
   /**
-   * Stops claiming, waits until nothing is running any more, at most `timeoutMs`, and says whether that is so.
+   * Stops claiming, waits at most `timeoutMs` until nothing is running any more, and returns whether that is so.
    *
-   * @param running - What else is running.
+   * @param running - The other work to wait for.
    */
   async close(
     timeoutMs: number,
@@ -92,12 +100,12 @@ export class Idempotency {
     const left = () => [...running(), ...this.#late];
     const idle = async () => {
       for (let all = left(); all.length > 0; all = left()) await Promise.allSettled(all);
-      await this.#purging.idle;
+      await this.#purger.idle;
     };
-    // What takes longer is taken over by somebody else, once its lease has lapsed.
+    // Another process takes over what takes longer, after its lease has expired.
     const isIdle = await withTimeout(
       idle(),
-      'What is running',
+      'Running work',
       Math.min(timeoutMs, MAX_TIMER_MS),
     ).then(
       () => true,
@@ -107,23 +115,34 @@ export class Idempotency {
     return isIdle;
   }
 
-  /** Only a durable store can park a delivery for a person to look at: elsewhere, dead would mean lost. */
+  /** Only a durable store can park a delivery. In any other store, a dead delivery would be lost. */
   #parks({ body }: Claimable): boolean {
     return this.#store.durable && body !== undefined;
   }
 
-  /** Step 4. Asks again for a while, because what is being processed elsewhere is most often soon done. */
-  async #claim(subject: Claimable, { keepMs, onError }: OnceTerms): Promise<Lease | Dispatched> {
+  /** Step 4: claims a key. If it is busy, waits and retries for a while, because most work ends soon. */
+  async #claim(
+    subject: Claimable,
+    { keepMs, isGone, onError, isTransaction }: OnceTerms,
+  ): Promise<Lease | Dispatched> {
     const { key } = subject;
-    const { leaseMs, waitMs } = this.#timing;
+    const { waitMs } = this.#timing;
+    const { leaseMs } = this.#timingOf(isTransaction);
     const maxCrashes = this.#parks(subject) ? MAX_CRASHES : Number.POSITIVE_INFINITY;
-    const terms = { owner: this.#nextOwner(), leaseMs, keepMs, maxCrashes };
+    const owner = this.#nextOwner();
+    const terms = { owner, leaseMs, keepMs, maxCrashes, isGone, isTransaction };
+    const maxPauseMs = isTransaction ? 100 : 250;
     if (this.#closing) return { outcome: 'unavailable', ran: [], key };
     try {
-      // By the same owner: a claim whose answer was lost must not hold the delivery up for a lease.
+      // Retries as the same owner: if the answer to a claim was lost, the delivery need not wait for a lease to
+      // expire.
       let claimed = await withRetry(() => this.#ask(subject, terms));
       const giveUpAt = performance.now() + waitMs;
-      for (let pauseMs = 20; claimed.outcome === 'busy'; pauseMs = Math.min(2 * pauseMs, 250)) {
+      for (
+        let pauseMs = 20;
+        claimed.outcome === 'busy';
+        pauseMs = Math.min(2 * pauseMs, maxPauseMs)
+      ) {
         if (this.#closing || performance.now() + pauseMs > giveUpAt) break;
         await pause(pauseMs);
         claimed = await this.#ask(subject, terms);
@@ -131,7 +150,7 @@ export class Idempotency {
       if (claimed.outcome !== undefined || !this.#closing) return claimed;
       await this.#settle(claimed, subject, { state: 'busy', ran: [] }, { keepMs });
     } catch (cause) {
-      const message = 'The store could not take the claim.';
+      const message = 'The store could not grant the claim.';
       onError(new WebhookError('store_unavailable', message, { cause }));
     }
     return { outcome: 'unavailable', ran: [], key };
@@ -139,8 +158,10 @@ export class Idempotency {
 
   async #ask(subject: Claimable, terms: LeaseTerms): Promise<Lease | Dispatched> {
     const { key } = subject;
-    const askedAt = performance.now();
-    const claim = await this.#store.claim(subject, terms);
+    const waiting = this.#load.asked();
+    const { since: askedAt } = waiting;
+    const claiming = this.#store.claim(subject, terms);
+    const claim = await claiming.finally(() => this.#load.answered(waiting));
     switch (claim.state) {
       case 'busy':
         return { outcome: 'busy', ran: [], retryAfterMs: claim.retryAfterMs, key };
@@ -148,23 +169,37 @@ export class Idempotency {
         return { outcome: 'duplicate', ran: [], key };
       case 'dead':
         return { outcome: 'parked', ran: [], key };
+      case 'gone':
+        return { outcome: 'unavailable', ran: [], key };
     }
-    // A process that was frozen meanwhile has been granted what may be another one's by now.
-    if (performance.now() - askedAt > this.#timing.leaseMs - this.#timing.renewMs)
+    // If this process was suspended meanwhile, another one may have taken the lease over by now.
+    const timing = this.#timingOf(terms.isTransaction);
+    if (performance.now() - askedAt > timing.leaseMs - timing.renewMs)
       return { outcome: 'busy', ran: [], retryAfterMs: 0, key };
-    // The first attempt counts in any case, and what cannot be parked may crash as often as it likes.
+    // The first attempt is counted in any case, and a delivery that cannot be parked may crash any number of
+    // times.
     const tellsBeginning = claim.attempt > 1 && this.#parks(subject);
-    return new Lease(this.#store, key, claim, this.#timing, { askedAt, tellsBeginning });
+    return new Lease(this.#store, key, claim, timing, { askedAt, tellsBeginning });
   }
 
-  /** Made at the first claim: Workers have no randomness before there is a request. */
+  /**
+   * A transaction holds the delivery itself, and its database ends it after the time limit: so its lease is longer
+   * than that, and never renewed.
+   */
+  #timingOf(isTransaction = false): Timing {
+    if (!isTransaction) return this.#timing;
+    const { timeoutMs, leaseMs } = this.#timing;
+    return { ...this.#timing, leaseMs: timeoutMs + leaseMs, renewMs: timeoutMs };
+  }
+
+  /** Creates the name at the first claim: on Workers, there is no randomness before the first request. */
   #nextOwner(): string {
     this.#name ??= crypto.randomUUID();
     this.#claims += 1;
     return `${this.#name}-${this.#claims}`;
   }
 
-  /** Step 6: has the store record what the work came to, and says what counts. */
+  /** Step 6: records the result of the work in the store, and returns the result that counts. */
   async #settle(
     lease: Lease,
     subject: Claimable,
@@ -179,12 +214,12 @@ export class Idempotency {
     } catch (cause) {
       if (isOnlyRecord) return { state: 'unavailable', ran: [] };
       this.#goOn(this.#settleInTheEnd(lease, subject, settle, cause));
-      // What is done is done: to have it sent again would only do it twice.
+      // The work is done whether or not it is recorded. A retry by the provider would only repeat it.
       return work;
     }
   }
 
-  /** The fence sees to it that this is harmless, also where somebody else has taken over. */
+  /** Keeps trying to settle a claim. The fence makes this safe, even if another process has taken over. */
   async #settleInTheEnd(
     lease: Lease,
     subject: Claimable,
@@ -199,7 +234,7 @@ export class Idempotency {
       const message = 'The store could not record how the delivery ended.';
       this.#onError(new WebhookError('outcome_unrecorded', message, { cause }), subject);
     };
-    // From then on somebody else may do it again.
+    // After the lease has expired, another process may repeat the work.
     const tellOnceLapsed = () => lease.leftMs === 0 && tell();
     tellOnceLapsed();
     const settled = await keepTrying(settle, {
@@ -212,19 +247,19 @@ export class Idempotency {
     if (!settled || settled.state === 'lost') tell();
   }
 
-  /** Work that ends late still counts, unless somebody else has taken over by then. */
+  /** Settles work that ends late. Its result still counts, unless another process has taken over by then. */
   #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, terms: OnceTerms): void {
     this.#goOn(
       working
         .then<unknown>((work) =>
-          // The time limit was its failure. Now that it has stopped, a retry need not wait for the lease.
+          // The time limit was already reported. The work has stopped, so release the lease for the next retry.
           work.state === 'done' ? this.#settle(lease, subject, work, terms) : lease.lapse(),
         )
         .catch((error) => this.#onError(error, subject)),
     );
   }
 
-  /** Has {@link close} wait for what nobody else waits for. It must not reject. */
+  /** Makes {@link close} wait for work that no request awaits. The promise must not reject. */
   #goOn(late: Promise<unknown>): void {
     this.#late.add(late);
     void late.finally(() => this.#late.delete(late));
@@ -234,8 +269,9 @@ export class Idempotency {
 function toDispatched({ state, ran }: Work, { attempt, key }: Lease): Dispatched {
   switch (state) {
     case 'done':
+    case 'committed':
     case 'kept':
-      // Nothing ran where every effect had been done for another delivery.
+      // Nothing ran if every effect had already been done for another delivery.
       return { outcome: ran.length > 0 ? 'handled' : 'duplicate', ran, attempt, key };
     case 'dead':
       return { outcome: 'parked', ran, attempt, key };

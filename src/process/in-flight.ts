@@ -1,7 +1,8 @@
-import type { Dispatched } from '../outcome.js';
-import { MAX_TIMER_MS, withTimeout } from '../timing.js';
+import { MAX_TIMER_MS } from '../errors/option-checks.js';
+import type { Dispatched } from '../request/outcome.js';
+import { withTimeout } from '../runtime/timing.js';
 
-/** What claiming and settling may take beside the handlers. */
+/** How long claiming and settling may take in addition to the handlers. */
 const GRACE_MS = 30_000;
 
 interface Run<Result> {
@@ -9,7 +10,7 @@ interface Run<Result> {
   readonly startedAt: number;
 }
 
-/** Copies of a delivery that come to this process while the first is being processed share what becomes of it. */
+/** Runs a delivery once in this process. Copies that arrive while it is running share its result. */
 export class InFlight<Result extends Dispatched = Dispatched> {
   readonly #runs = new Map<string, Run<Result>>();
   readonly #longestMs: number;
@@ -20,10 +21,10 @@ export class InFlight<Result extends Dispatched = Dispatched> {
   }
 
   /**
-   * Runs what is not running yet. The first is not waited for for ever: Workers end what runs for a request,
-   * and its promise then never settles.
+   * Runs the work, unless it is already running under this key. A copy does not wait for the first one forever:
+   * Workers end the work of a request, and its promise then never settles.
    *
-   * @param key - Names what is run: a hand-off to a queue and the processing of one delivery are two things.
+   * @param key - Names the work. The hand-off to a queue and the processing of one delivery have different keys.
    */
   join(key: string, run: () => Promise<Result>): Promise<Result | Dispatched> {
     const first = this.#runs.get(key);
@@ -39,7 +40,7 @@ export class InFlight<Result extends Dispatched = Dispatched> {
     return running;
   }
 
-  /** All that is running. */
+  /** Everything that is running. */
   get running(): readonly Promise<Result>[] {
     return Array.from(this.#runs.values(), ({ running }) => running);
   }
@@ -49,7 +50,7 @@ function shared<Result extends Dispatched>(
   first: Promise<Result>,
   leftMs: number,
 ): Promise<Result | Dispatched> {
-  return withTimeout(first, 'The first of them', leftMs).then(
+  return withTimeout(first, 'The first copy', leftMs).then(
     (result) => {
       const isDone = result.outcome === 'handled' || result.outcome === 'parked';
       return { ...result, ran: [], outcome: isDone ? 'duplicate' : result.outcome };

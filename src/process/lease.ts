@@ -1,30 +1,37 @@
-import { WebhookError } from '../errors.js';
-import type { Json } from '../schemas/json.js';
-import type { IdempotencyStore } from '../stores/store.js';
-import { withRetry } from '../timing.js';
+import { WebhookError } from '../errors/errors.js';
+import { withRetry } from '../runtime/timing.js';
+import type { Json } from '../schemas/values.js';
+import type {
+  IdempotencyStore,
+  StoreTransactions,
+  Transacted,
+  TransactTerms,
+} from '../stores/store.js';
 
-/** How long things may take, in milliseconds. */
+/** The time limits of processing, in milliseconds. */
 export interface Timing {
-  /** How long a lease lasts without renewal: what a crash costs. */
+  /** How long a lease lasts without renewal, and so how long a crash blocks a delivery. */
   readonly leaseMs: number;
   readonly renewMs: number;
-  /** The longest a handler may run. */
+  /** The longest that handlers may run. */
   readonly timeoutMs: number;
-  /** How long to wait for a delivery that is being processed elsewhere. */
+  /** How long to wait for a delivery that another process or request is handling. */
   readonly waitMs: number;
 }
 
-/** What work under a lease came to, and the names of the handlers that ran to their end. */
+/** The result of work under a lease, with the names of the handlers that finished. */
 export type Work = { readonly ran: readonly string[] } & (
   | { readonly state: 'done' }
-  /** It is done, and its steps are kept, to be looked at by each claim to come. */
+  /** The work is done, and a transaction has recorded it. */
+  | { readonly state: 'committed' }
+  /** The work is done, and its steps stay in the store for later claims to read. */
   | { readonly state: 'kept' }
   | { readonly state: 'failed'; readonly error: string }
-  /** Part of it is being done elsewhere, or could not even be claimed. */
+  /** Part of the work is being done elsewhere (`busy`), or could not be claimed (`unavailable`). */
   | { readonly state: 'busy' | 'unavailable' }
-  /** It failed for good, and the store keeps it for a person. */
+  /** The work failed for good, and the store keeps it for the operator. */
   | { readonly state: 'dead' }
-  /** The lease ended before the work did, which is not waited for. */
+  /** The lease ended before the work did. The work is not awaited. */
   | { readonly state: LeaseEnd }
 );
 
@@ -33,11 +40,11 @@ const LOST: Work = { state: 'lost', ran: [] };
 type LeaseEnd = 'timeout' | 'lost';
 
 /**
- * The right to process one key, held by renewing it. It ends early when the work takes longer than
- * `timeoutMs` or when another process has taken over; then the signal fires.
+ * The right to process one key, which lasts while it is renewed. It ends early if the work takes longer than
+ * `timeoutMs`, or if another process has taken over. The signal fires then.
  */
 export class Lease {
-  /** A lease has no outcome yet; a claim that was not granted has one. */
+  /** Always `undefined`: it tells a lease from a claim that was not granted, which has an outcome. */
   readonly outcome?: undefined;
   readonly key: string;
   readonly attempt: number;
@@ -51,15 +58,18 @@ export class Lease {
   #renewedAt: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
+  /** A transaction holds the delivery: no process can take it over, or renew its lease. */
+  #isInTransaction = false;
+  #renewing: Promise<void> | undefined;
   #end: (reason: LeaseEnd) => void = () => {};
   #error: WebhookError | undefined;
   #abort: AbortController | undefined;
-  /** What is done, and what the store could not yet be told. */
+  /** Completed steps that the store has not accepted yet. */
   #unrecorded: Map<string, Json> | undefined;
 
   /**
-   * @param options.askedAt - When it was claimed: it lasts from then on, at least.
-   * @param options.tellsBeginning - Whether the store has to be told when its work begins.
+   * @param options.askedAt - When it was claimed. The lease lasts at least `leaseMs` from then on.
+   * @param options.tellsBeginning - Whether to notify the store when the work begins.
    */
   constructor(
     store: IdempotencyStore,
@@ -79,19 +89,19 @@ export class Lease {
     this.steps = claim.steps;
     this.#renewedAt = askedAt;
     this.#tellsBeginning = tellsBeginning;
-    // It is renewed sooner where the claim was slow: the lease runs from when it was asked for.
+    // If the claim was slow, renew earlier: the lease runs from the time of the request.
     const age = this.#startedAt - askedAt;
     this.#schedule(Math.min(timing.timeoutMs, Math.max(0, timing.renewMs - age)));
   }
 
-  /** Fires when the lease has ended early. Made at first use: most handlers never look at it. */
+  /** Fires when the lease ends early. Created on first use, because most handlers never use it. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     if (this.#error) this.#abort.abort(this.#error);
     return this.#abort.signal;
   }
 
-  /** Waits for the work under this lease, or for the lease to end early. The work must not reject. */
+  /** Waits until the work ends or the lease ends early. The work must not reject. */
   until(working: Promise<Work>): Promise<Work> {
     return new Promise((resolve, reject) => {
       this.#end = (state) => resolve({ state, ran: [] });
@@ -99,17 +109,19 @@ export class Lease {
     });
   }
 
-  /** Whether it has ended early, or has lapsed while this process was frozen: nothing more may be begun. */
+  /**
+   * Whether the lease has ended early, or has expired while this process was suspended. Begin nothing more then.
+   */
   hasEnded(): boolean {
-    if (!this.#error && this.leftMs === 0) this.#endEarly('lost');
+    if (!this.#error && this.leftMs === 0 && !this.#isInTransaction) this.#endEarly('lost');
     return this.#error !== undefined;
   }
 
   /**
-   * To be waited for before the first handler runs: by its renewal, the store knows that what was claimed has
-   * begun. A claim whose answer was lost, and one under which nothing could be run, are no crashes.
+   * Notifies the store, by a renewal, that the work has begun. Await it before the first handler runs. A claim
+   * whose answer was lost, and one under which nothing could run, do not count as crashes.
    *
-   * @returns Whether it is still held.
+   * @returns Whether the lease is still held.
    */
   begin(): boolean | Promise<boolean> {
     if (!this.#tellsBeginning) return true;
@@ -118,21 +130,23 @@ export class Lease {
   }
 
   async #tellBeginning(): Promise<boolean> {
-    // Where it cannot be told, it is held all the same: not to run would do more harm than a crash uncounted.
+    // If the store cannot record the start, run anyway: skipping the handler would do more harm than an uncounted
+    // crash.
     await this.#renew();
     return !this.hasEnded();
   }
 
-  /** Throws once the lease has ended. */
+  /** Throws if the lease has ended. */
   check(): void {
     if (this.hasEnded()) throw this.#error;
   }
 
   /**
-   * Records that a handler or a step of it is done. What the store cannot take now is recorded with the
-   * failure of another handler, before anybody tries again; a delivery that is done needs no such record.
+   * Records that a handler or a step of it is done. If the store cannot accept the record now, it is written again
+   * when another handler's failure is recorded, before any retry. A delivery that is done does not need the
+   * record.
    *
-   * @throws {WebhookError} `lease_lost` where another process has taken over.
+   * @throws {WebhookError} `lease_lost` if another process has taken over.
    */
   async completeStep(name: string, output: Json): Promise<void> {
     try {
@@ -142,11 +156,7 @@ export class Lease {
     }
   }
 
-  /**
-   * {@link completeStep} of what nobody may hear of before it is recorded: throws also what the store throws.
-   *
-   * @throws {WebhookError} `lease_lost` where another process has taken over.
-   */
+  /** {@link completeStep} for work that must not count as done before it is recorded: throws what the store throws. */
   async recordStep(name: string, output: Json): Promise<void> {
     let isHeld: boolean;
     try {
@@ -162,13 +172,14 @@ export class Lease {
   }
 
   /**
-   * Has the store record what the work came to, and gives what counts: `lost` where another process has taken
-   * over, `dead` where it failed for good.
+   * Records the result of the work in the store, and returns the result that counts: `lost` if another process has
+   * taken over, `dead` if the work failed for good.
    */
   async settle(
     work: Work,
     { keepMs, permanent }: { readonly keepMs: number; readonly permanent: boolean },
   ): Promise<Work> {
+    if (work.state === 'committed') return work;
     if (work.state === 'done') {
       const isHeld = await this.#store.complete(this.key, this.#fence, keepMs);
       return isHeld ? work : LOST;
@@ -176,40 +187,64 @@ export class Lease {
     if (!(await this.#completeRest())) return LOST;
     if (work.state !== 'failed')
       return (await this.#store.release(this.key, this.#fence)) ? work : LOST;
-    // Who sent it does the retrying, or the queue: so it is free at once, and a later retry may succeed.
+    // The provider or the queue retries, so the key is released at once.
     const state = await this.#store.fail(this.key, this.#fence, { error: work.error, permanent });
     if (state === 'lost') return LOST;
     return state === 'dead' ? { state, ran: work.ran } : work;
   }
 
-  /** Ends the lease at once, as if it had run out: the next claim counts as one after a crash. */
+  /** Runs a handler in a transaction of the store, which holds the delivery instead of the lease meanwhile. */
+  async runInTransaction(
+    transactions: StoreTransactions<unknown>,
+    { effect, record }: Pick<TransactTerms, 'effect' | 'record'>,
+    work: (tx: unknown) => unknown,
+  ): Promise<Transacted> {
+    const { signal } = this;
+    const timeoutMs = this.#startedAt + this.#timing.timeoutMs - performance.now();
+    const begin = async () => {
+      const isHeld = await this.begin();
+      // A renewal of another connection would wait for the transaction.
+      this.#isInTransaction = true;
+      await this.#renewing;
+      return isHeld;
+    };
+    const terms = { key: this.key, fence: this.#fence, effect, record, timeoutMs, signal, begin };
+    try {
+      return await transactions.run(terms, work);
+    } finally {
+      this.#isInTransaction = false;
+      const { renewMs } = this.#timing;
+      if ('step' in record && renewMs < this.#timing.timeoutMs) await this.#renew(true);
+    }
+  }
+
+  /** Ends the lease at once. The next claim counts as one after a crash. */
   lapse(): Promise<boolean> {
     return withRetry(() => this.#store.renew(this.key, this.#fence, 0));
   }
 
-  /** How long it lasts from now on, unless it is renewed; 0 where somebody else may hold it. */
+  /** How long the lease lasts if it is not renewed; 0 if another process may hold it. */
   get leftMs(): number {
     return Math.max(0, this.#renewedAt + this.#timing.leaseMs - performance.now());
   }
 
-  /** Stops renewing. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
   }
 
-  /** What is reported, and given to the signal, when the lease ends early. */
+  /** The error for a lease that ended early. It is reported, and is the reason of the signal. */
   endError(reason: LeaseEnd): WebhookError {
     if (reason === 'lost') {
       return new WebhookError(
         'lease_lost',
-        'The lease has lapsed, or another process has taken this delivery over.',
+        'The lease has expired, or another process has taken this delivery over.',
       );
     }
     return new WebhookError(
       'handler_timeout',
       `The handlers took longer than ${this.#timing.timeoutMs} ms. ` +
-        'Make them faster, raise `timeout`, or, without a queue, use one.',
+        'Make them faster, raise `timeout`, or use a queue, if there is none.',
     );
   }
 
@@ -224,19 +259,21 @@ export class Lease {
       return;
     }
     this.#schedule(left);
-    // Not waited for: a store that hangs must not hold up the time limit.
-    void this.#renew();
+    // Not awaited: a store that hangs must not delay the time limit.
+    this.#renewing = this.#renew();
   }
 
-  async #renew(): Promise<void> {
-    if (this.hasEnded() || this.#stopped) return;
+  /** @param isAfterTransaction - The lease may have expired while a transaction held the delivery. */
+  async #renew(isAfterTransaction = false): Promise<void> {
+    if (this.#isInTransaction || this.#stopped) return;
+    if (isAfterTransaction ? this.#error : this.hasEnded()) return;
     const asked = performance.now();
     try {
       const held = await this.#store.renew(this.key, this.#fence, this.#timing.leaseMs);
       if (held) this.#renewedAt = Math.max(this.#renewedAt, asked);
       else if (!this.#stopped) this.#endEarly('lost');
     } catch {
-      // The store may be back before the lease has lapsed.
+      // The store may recover before the lease expires.
     }
   }
 

@@ -1,17 +1,17 @@
-import { WebhookError } from '../errors.js';
-import { keyOfEffect, toClaimable } from './effect.js';
+import { WebhookError } from '../errors/errors.js';
 import type { Idempotency } from './idempotency.js';
 import type { Route } from './router.js';
+import { keyOfEffect, toClaimable } from './run-handlers.js';
 
-/** Stands where an effect has the id and the event of the delivery that asked for it. */
+/** Stands in for the id and the event of a delivery, because no delivery asked for this effect. */
 const MARK_DONE = 'markDone';
 
 /**
- * Has the store record an effect as done, without running its handler.
+ * Records an effect in the store as done, without running its handler.
  *
  * @returns Whether it was not done before.
  * @throws {UsageError} `key_invalid`
- * @throws {WebhookError} `store_unavailable` or `delivery_unfinished`, where it is not recorded.
+ * @throws {WebhookError} `store_unavailable` or `delivery_unfinished`, if the effect was not recorded.
  */
 export async function markDone(
   route: Route,
@@ -37,12 +37,12 @@ export async function markDone(
     case 'busy':
       throw new WebhookError(
         'delivery_unfinished',
-        `The handler "${route.name}" is running for this key, or was a moment ago. Call markDone() again.`,
+        `The handler "${route.name}" is running for this key, or has just ended. Call markDone() again.`,
       );
     default:
       throw new WebhookError(
         'store_unavailable',
-        'It is not marked as done: the store is down, or the receiver is closing. Call markDone() again.',
+        'The key is not marked as done: the store is down, or the receiver is closing. Call markDone() again.',
         { cause },
       );
   }

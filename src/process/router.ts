@@ -1,39 +1,46 @@
-import { UsageError } from '../errors.js';
-import { didYouMean } from '../report/text.js';
-import { nameType } from '../request/bytes.js';
+import { UsageError } from '../errors/errors.js';
+import { didYouMean } from '../errors/text.js';
 import type { Delivery } from '../request/delivery.js';
+import { nameType } from '../runtime/bytes.js';
+import type { IdempotencyStore } from '../stores/store.js';
 import type { WebhookEvent, WhenInfo } from './handler.js';
 import { stepName } from './handler-event.js';
+import { checkSkipOlder, checkTransaction } from './handler-options.js';
 
-/** A handler as the router keeps it: the types of `.on` see to it that it is given the payloads it expects. */
+/**
+ * A handler without the types of its payload. The types of `.on` guarantee that it gets the payloads it expects.
+ */
 export type AnyHandler = (event: WebhookEvent<string, unknown>) => unknown;
 
-/** An `oncePer` as the router keeps it. */
+/** An `oncePer` without the types of its payload. */
 export type AnyKey = (payload: unknown) => string;
 
-/** A `when` as the router keeps it: nobody has seen yet what it gives. */
+/** A `when` without the types of its payload. Its result has not been checked. */
 export type AnyWhen = (payload: unknown, info: WhenInfo) => unknown;
 
-/** A handler as it is run. */
+/** A registered handler with its options. */
 export interface Route {
   readonly name: string;
-  /** The name under which is stored what it has done: the first that it had. */
+  /** The first name of the handler, under which the store remembers what it has done. */
   readonly storedName: string;
-  /** The name of the step of a delivery that is complete once it has run. */
+  /** The name of the step that records that the handler has run for a delivery. */
   readonly step: string;
   readonly handler: AnyHandler;
   readonly when?: AnyWhen | undefined;
   readonly oncePer?: AnyKey | undefined;
   readonly skipOlder?: boolean | undefined;
+  /** Whether the handler runs in the transaction of the store that records it. */
+  readonly transaction?: boolean | undefined;
 }
 
-/** The options of a handler as the router takes them. */
+/** The options of a handler without the types of its payload. */
 export interface RouteOptions {
   readonly name?: string | undefined;
   readonly formerly?: string | undefined;
   readonly when?: AnyWhen | undefined;
   readonly oncePer?: AnyKey | undefined;
   readonly skipOlder?: boolean | undefined;
+  readonly transaction?: boolean | undefined;
 }
 
 const OPTIONS: readonly string[] = [
@@ -42,26 +49,34 @@ const OPTIONS: readonly string[] = [
   'when',
   'oncePer',
   'skipOlder',
+  'transaction',
 ] satisfies (keyof RouteOptions)[];
-const ONLY_ONE = 'There can be only one: let it do both.';
+const ONLY_ONE = 'There can be only one: combine the two.';
 const NAME_IT =
-  'The progress of each is stored under its name, so give this one a name of its own: ' +
+  'The store keeps the progress of each handler under its name, so give this one another name: ' +
   ".on(…, handler, { name: 'something-else' }).";
 
-/** From event names to handlers. Sets and Maps throughout: an event may be named `constructor`. */
+/** Finds the handlers of an event. Uses Sets and Maps only, because an event may be named `constructor`. */
 export class Router {
   readonly #routes: ReadonlyMap<string, Route[]>;
   readonly #names = new Set<string>();
   #unknown: Route | undefined;
   #invalid: Route | undefined;
   #inUse = false;
+  readonly #store: Pick<IdempotencyStore, 'transactions' | 'description'>;
 
   /** @param events - The names of the known events. */
-  constructor(events: Iterable<string>) {
+  constructor(
+    events: Iterable<string>,
+    store: Pick<IdempotencyStore, 'transactions' | 'description'> = {},
+  ) {
     this.#routes = new Map(Array.from(events, (event) => [event, []]));
+    this.#store = store;
   }
 
-  /** @throws {UsageError} `handler_invalid`, because a misspelled `oncePer` would have an order delivered twice. */
+  /**
+   * @throws {UsageError} `handler_invalid`, because with a misspelled `oncePer` an order would be delivered twice.
+   */
   checkOptions(options: unknown): void {
     const isObject = typeof options === 'object' && options !== null;
     const unknown = isObject ? Object.keys(options).find((name) => !OPTIONS.includes(name)) : '';
@@ -71,7 +86,7 @@ export class Router {
       : `no ${nameType(options)} as options`;
     throw new UsageError(
       'handler_invalid',
-      `.on() takes ${given}. ${isObject ? didYouMean(unknown, OPTIONS) : ''}There are { ${OPTIONS.join(', ')} }.`,
+      `.on() takes ${given}. ${isObject ? didYouMean(unknown, OPTIONS) : ''}The options are { ${OPTIONS.join(', ')} }.`,
     );
   }
 
@@ -79,7 +94,7 @@ export class Router {
   on(
     patterns: readonly string[],
     handler: AnyHandler,
-    { name, formerly, when, oncePer, skipOlder }: RouteOptions,
+    { name, formerly, when, oncePer, skipOlder, transaction }: RouteOptions,
   ): void {
     if (patterns.length === 0) {
       throw new UsageError('handler_invalid', '.on() was given no event: name at least one.');
@@ -87,19 +102,19 @@ export class Router {
     for (const pattern of patterns) this.#checkPattern(pattern);
     for (const [option, text] of Object.entries({ name, formerly })) {
       if (text === undefined || (typeof text === 'string' && text !== '')) continue;
-      const message = `The ${option} of a handler has to be a text, not empty, and a single one.`;
+      const message = `The ${option} of a handler has to be a single text that is not empty.`;
       throw new UsageError('handler_invalid', message);
     }
     if (formerly !== undefined && name === undefined) {
       throw new UsageError(
         'handler_invalid',
-        'A handler that has no name cannot have had another.',
+        'A handler without a name cannot have formerly: its first name is its pattern.',
       );
     }
     if (when !== undefined && typeof when !== 'function') {
       throw new UsageError(
         'handler_invalid',
-        'when has to be a function of the payload that gives true or false, such as isPaid.',
+        'when has to be a function of the payload that returns true or false, such as isPaid.',
       );
     }
     if (oncePer !== undefined && typeof oncePer !== 'function') {
@@ -112,7 +127,7 @@ export class Router {
     if (oncePer && family !== undefined) {
       throw new UsageError(
         'handler_invalid',
-        `oncePer needs exact event names, and not '${family}', which a new event would join by itself. ` +
+        `oncePer needs exact event names, and not '${family}', which would include new events by itself. ` +
           'List those in which the handler does the same thing: ' +
           "['order:paid', 'order:updated'].",
       );
@@ -121,18 +136,22 @@ export class Router {
       const [pattern = ''] = patterns;
       throw new UsageError(
         'handler_invalid',
-        'oncePer needs a name, under which is remembered for ever what is done: .on(…, handler, ' +
-          "{ name: 'deliver', oncePer: … }). Where it ran without a name before, add " +
-          `formerly: '${pattern}', or all that it has done is done once more.`,
+        'oncePer needs a name, under which the store remembers forever what is done: .on(…, handler, ' +
+          "{ name: 'deliver', oncePer: … }). If the handler ran without a name before, add " +
+          `formerly: '${pattern}'. Otherwise it repeats everything that it has done.`,
       );
     }
+    if (transaction !== undefined)
+      checkTransaction(transaction, { handler, name, skipOlder }, this.#store);
     if (skipOlder !== undefined) checkSkipOlder(skipOlder, { name, oncePer, patterns });
     for (const taken of name === undefined ? new Set(patterns) : new Set([name, formerly ?? name]))
       this.#take(taken, handler, NAME_IT);
     for (const [event, routes] of this.#routes) {
       const pattern = patterns.find((candidate) => covers(candidate, event));
       if (pattern !== undefined)
-        routes.push(toRoute(name ?? pattern, handler, { formerly, when, oncePer, skipOlder }));
+        routes.push(
+          toRoute(name ?? pattern, handler, { formerly, when, oncePer, skipOlder, transaction }),
+        );
     }
   }
 
@@ -146,14 +165,14 @@ export class Router {
     this.#invalid = toRoute('onInvalid', handler);
   }
 
-  /** The events that there are handlers for, in words. */
+  /** The event names that have handlers, as a readable list. */
   get handled(): string {
     const events = [...this.#routes].flatMap(([event, { length }]) => (length > 0 ? event : []));
     const all = events.length === this.#routes.size ? ['every known event'] : events;
     return [...all, ...(this.#unknown ? ['unknown events'] : [])].join(', ');
   }
 
-  /** The handlers for a delivery. From the first one on, no handler can be added. */
+  /** Returns the handlers for a delivery. After the first call, no handler can be registered. */
   routesFor({ kind, event }: Delivery): readonly Route[] {
     this.#inUse = true;
     if (kind === 'known') return this.#routes.get(event) ?? [];
@@ -161,14 +180,19 @@ export class Router {
     return route ? [route] : [];
   }
 
-  /** Whether there are handlers for an event, and each of them runs once per key of its own. */
+  /** Whether an event has handlers. An unknown event has the handler of `onUnknown`. */
+  handles(event: string): boolean {
+    return (this.#routes.get(event)?.length ?? (this.#unknown ? 1 : 0)) > 0;
+  }
+
+  /** Whether an event has handlers, and all of them have `oncePer`. */
   isOncePer(event: string): boolean {
     const routes = this.#routes.get(event) ?? [];
     return routes.length > 0 && routes.every(({ oncePer }) => oncePer);
   }
 
   /**
-   * The handler of a name, which has to run once per key.
+   * Returns the handler of a name, which has to have `oncePer`.
    *
    * @throws {UsageError} `handler_unknown`
    */
@@ -180,7 +204,7 @@ export class Router {
     throw new UsageError(
       'handler_unknown',
       `There is no handler ${JSON.stringify(name)} with oncePer. ${didYouMean(`${name}`, names)}` +
-        `With oncePer, there are: ${names.join(', ') || 'none'}.`,
+        `Handlers with oncePer: ${names.join(', ') || 'none'}.`,
     );
   }
 
@@ -192,7 +216,7 @@ export class Router {
       'event_unknown',
       `No known event is covered by ${JSON.stringify(pattern)}. ` +
         `${didYouMean(`${pattern}`, [...events, ...families])}Known are ${events.join(', ')}. ` +
-        'Add your own with createReceiver({ events: { name: schema } }), or handle names nobody knows with .onUnknown().',
+        'Add your own with createReceiver({ events: { name: schema } }), or handle unknown events with .onUnknown().',
     );
   }
 
@@ -219,36 +243,12 @@ function covers(pattern: string, event: string): boolean {
   return pattern.endsWith(':*') && event.startsWith(pattern.slice(0, -1));
 }
 
-function checkSkipOlder(
-  skipOlder: unknown,
-  {
-    name,
-    oncePer,
-    patterns,
-  }: Pick<RouteOptions, 'name' | 'oncePer'> & { patterns: readonly string[] },
-): void {
-  if (typeof skipOlder !== 'boolean') {
-    throw new UsageError('handler_invalid', 'skipOlder has to be true or false.');
-  }
-  if (skipOlder && oncePer) {
-    throw new UsageError(
-      'handler_invalid',
-      'skipOlder does not go with oncePer: what is done once per key is not run for a newer state. Take one away.',
-    );
-  }
-  if (skipOlder && name === undefined && patterns.length > 1) {
-    throw new UsageError(
-      'handler_invalid',
-      'skipOlder with several patterns needs a name, under which is remembered what it has seen: ' +
-        ".on(…, handler, { name: 'mirror', skipOlder: true }).",
-    );
-  }
-}
-
 function toRoute(
   name: string,
   handler: AnyHandler,
-  { formerly: storedName = name, when, oncePer, skipOlder }: RouteOptions = {},
+  { formerly: storedName = name, ...options }: RouteOptions = {},
 ): Route {
-  return { name, storedName, step: stepName(storedName), handler, when, oncePer, skipOlder };
+  const { when, oncePer, skipOlder, transaction } = options;
+  const step = stepName(storedName);
+  return { name, storedName, step, handler, when, oncePer, skipOlder, transaction };
 }

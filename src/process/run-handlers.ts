@@ -1,51 +1,52 @@
-import { WebhookError } from '../errors.js';
-import { type Telemetry, watched } from '../report/telemetry.js';
-import { describeError } from '../report/text.js';
+import { WebhookError } from '../errors/errors.js';
+import { watched } from '../report/telemetry.js';
 import { type Delivery, seal } from '../request/delivery.js';
-import { keyOfEffect, toClaimable } from './effect.js';
-import { HandlerEvent, type HandlerLease } from './handler-event.js';
-import type { Idempotency } from './idempotency.js';
+import { checkOwnKey, effectKey, newestKey } from '../request/key.js';
+import { isJsonObject, toSortable } from '../schemas/values.js';
+import type { Claimable } from '../stores/store.js';
+import { HandlerEvent, type HandlerLease, ownPayload } from './handler-event.js';
+import {
+  BUSY,
+  DONE_BEFORE,
+  fail,
+  type Prepared,
+  type RecordState,
+  type Run,
+  UNAVAILABLE,
+} from './handler-run.js';
 import type { Lease, Work } from './lease.js';
-import { isOlder, type RecordState, stateOf, UPDATED_AT, underBoth } from './newest.js';
-import { ownPayload } from './own-payload.js';
 import type { AnyKey, Route } from './router.js';
+import { runTransaction } from './run-transaction.js';
 
-interface Run {
-  readonly delivery: Delivery;
-  readonly lease: Lease;
-  readonly idempotency: Idempotency;
-  readonly telemetry: Telemetry | undefined;
-  readonly onError: (error: unknown, handler: string) => void;
-}
-
-/** Step 5: runs those handlers of a delivery that have not finished before, side by side. Never rejects. */
+/**
+ * Step 5: runs all handlers of a delivery that have not finished before: those with a transaction one after the other,
+ * and then the others in parallel, which may read what the transactions have committed. If nothing follows the last
+ * transaction, it records the delivery as done. Never rejects.
+ */
 export async function runHandlers(routes: readonly Route[], run: Run): Promise<Work> {
   const left = routes.filter(({ step }) => !Object.hasOwn(run.lease.steps, step));
-  // The only one left needs no record: completing the delivery is its record.
-  const start = left.length > 1 ? runAndRecord : runRoute;
-  // Before any of them starts, because each may write to what it is given.
+  // Copies the payloads before any handler starts, because a handler may change its payload.
   const prepared = left.map((route, index) => prepare(route, index, run));
-  // All are started here; since none rejects, waiting for one after the other waits for all.
-  const started = prepared.map((one) => start(one, run));
+  const inTransaction = prepared.filter(({ route }) => route.transaction);
+  const others = prepared.filter(({ route }) => !route.transaction);
   const ran: string[] = [];
   let work: Work = DONE_BEFORE;
-  for (const running of started) {
-    const one = await running;
+  const add = (one: Work) => {
     ran.push(...one.ran);
-    // A failure is what has to be told.
+    // A failure takes precedence.
     if (one.state === 'failed' || (one.state !== 'done' && work.state !== 'failed')) work = one;
+  };
+  for (const [index, one] of inTransaction.entries()) {
+    const isRest = others.length === 0 && index === inTransaction.length - 1;
+    add(await runTransaction(one, isRest && work.state === 'done', run));
   }
+  if (work.state !== 'done') return { ...work, ran };
+  // If only one is left, it needs no record of its own: completing the delivery records it.
+  const start = others.length > 1 ? runAndRecord : runRoute;
+  // Starts all of them. None rejects, so awaiting them in turn waits for all.
+  const started = others.map((one) => start(one, run));
+  for (const running of started) add(await running);
   return { ...work, ran };
-}
-
-/** A handler with what is its own. */
-interface Prepared {
-  readonly route: Route;
-  readonly payload: unknown;
-  /** The key of its effect, or why `oncePer` gave none. */
-  readonly effect: { readonly key: string } | { readonly error: unknown } | undefined;
-  /** Of which state it must not have finished a newer one. */
-  readonly state: RecordState | undefined;
 }
 
 function prepare(route: Route, index: number, { delivery }: Run): Prepared {
@@ -78,38 +79,41 @@ async function runHandler(
   lease: HandlerLease,
   run: Run,
 ): Promise<Work> {
-  // It may have: the handler before it may have held this process up for so long.
+  // The lease may have expired while an earlier handler blocked this process.
   if (lease.hasEnded()) return BUSY;
   const isHeld = run.lease.begin();
   if (isHeld !== true && !(await isHeld)) return BUSY;
+  const { telemetry } = run;
+  const { attempt } = run.lease;
+  const { name, storedName } = route;
+  const event = new HandlerEvent(run.delivery, payload, attempt, storedName, lease);
   try {
-    const { telemetry } = run;
-    const { attempt } = run.lease;
-    const { name, storedName } = route;
-    const event = new HandlerEvent(run.delivery, payload, attempt, storedName, lease);
     if (!telemetry) await route.handler(event);
     else
       await watched(
         (handle) => telemetry.handler({ name, attempt }, handle),
         async () => route.handler(event),
       );
+    // Steps that the handler did not await are part of it: if one fails, the delivery fails.
+    while (event.unawaited?.size) await Promise.all(event.unawaited);
     return { state: 'done', ran: [name] };
   } catch (error) {
-    return fail(error, route, run);
+    const failed = fail(error, route, run);
+    // Other steps are recorded first: the failure then releases the delivery for its retry.
+    await Promise.allSettled(event.unawaited ?? []);
+    return failed;
   }
 }
 
-function fail(error: unknown, { name }: Route, { onError }: Run): Work {
-  onError(error, name);
-  return { state: 'failed', error: describeError(error), ran: [] };
-}
-
-/** An effect has a key, a lease and an end of its own, because other deliveries may ask for it, too. */
+/** Runs an effect under a key and a lease of its own, because several deliveries may ask for the same effect. */
 function runEffect(prepared: Prepared, key: string, run: Run): Promise<Work> {
   return runUnderKey(key, prepared, run, (lease) => runHandler(prepared, lease, run));
 }
 
-/** The newest state is a step that is never completed: each delivery to come looks at it. */
+/**
+ * Runs a handler unless it has finished a newer state. The claim of the record is never completed, so that each
+ * later delivery can read its newest state.
+ */
 async function runUnlessOlder(prepared: Prepared, state: RecordState, run: Run): Promise<Work> {
   const work = await runUnderKey(state.key, prepared, run, async (lease) => {
     if (isOlder(state, lease)) return { state: 'kept', ran: [] };
@@ -119,7 +123,7 @@ async function runUnlessOlder(prepared: Prepared, state: RecordState, run: Run):
   return work.state === 'kept' ? { state: 'done', ran: work.ran } : work;
 }
 
-/** Unlike a plain handler, it is not done before that is recorded: an older state would be run after it. */
+/** Records the newest state before the handler counts as done: otherwise an older state could run after it. */
 async function recordNewest(
   { updatedAt }: RecordState,
   { ran }: Work,
@@ -132,13 +136,13 @@ async function recordNewest(
     return { state: 'kept', ran };
   } catch (cause) {
     if (lease.hasEnded()) return BUSY;
-    const message = 'The store could not take which state the handler has finished.';
+    const message = 'The store could not record which state the handler has finished.';
     run.onError(new WebhookError('store_unavailable', message, { cause }), name);
     return UNAVAILABLE;
   }
 }
 
-/** Has a handler work under a key of its own, beside that of the delivery. */
+/** Runs a handler under a key of its own, in addition to the key of the delivery. */
 async function runUnderKey(
   key: string,
   { route: { name } }: Prepared,
@@ -147,7 +151,7 @@ async function runUnderKey(
 ): Promise<Work> {
   const subject = toClaimable(key, seal(run.delivery));
   let running = Promise.resolve(UNAVAILABLE);
-  // Where its lease ends early, so does the delivery's, and is told there.
+  // If this lease ends early, the delivery's lease does so too, and reports it.
   const onError = (error: WebhookError) =>
     error.code === 'store_unavailable' && run.onError(error, name);
   const terms = { keepMs: Number.POSITIVE_INFINITY, onError };
@@ -158,7 +162,7 @@ async function runUnderKey(
   switch (outcome) {
     case 'handled':
     case 'failed':
-      // Where its time is up, so is the delivery's, which then ends when the handler does.
+      // `failed` may be a timeout. The delivery has then timed out as well, and waits for the handler itself.
       return running;
     case 'duplicate':
       return DONE_BEFORE;
@@ -169,14 +173,67 @@ async function runUnderKey(
   }
 }
 
-const DONE_BEFORE: Work = { state: 'done', ran: [] };
-const BUSY: Work = { state: 'busy', ran: [] };
-const UNAVAILABLE: Work = { state: 'unavailable', ran: [] };
-
 function toEffect(route: Route, oncePer: AnyKey, { scope, payload }: Delivery): Prepared['effect'] {
   try {
     return { key: keyOfEffect(route, scope, oncePer(payload)) };
   } catch (error) {
     return { error };
   }
+}
+
+/** The step that stores the newest `updated_at` this handler has processed for the record. */
+export const UPDATED_AT = 'updated_at';
+
+/** Returns the state that a payload claims for its record; `undefined` if it has no id or no time. */
+export function stateOf(
+  { storedName }: Route,
+  { scope, payload }: Delivery,
+): RecordState | undefined {
+  if (!isJsonObject(payload) || typeof payload.id !== 'string') return undefined;
+  const updatedAt = toSortable(payload.updated_at);
+  if (updatedAt === undefined) return undefined;
+  return { key: newestKey(scope, storedName, payload.id), updatedAt };
+}
+
+/** Whether the handler has finished a newer state. States of the same moment are not older. */
+export function isOlder({ updatedAt }: RecordState, { steps }: Lease): boolean {
+  const newest = steps[UPDATED_AT];
+  return typeof newest === 'string' && updatedAt < newest;
+}
+
+/** Combines two leases: the lease of a delivery, which also ends when the lease of its record does. */
+export function underBoth(delivery: Lease, record: Lease): HandlerLease {
+  let signal: AbortSignal | undefined;
+  return {
+    key: delivery.key,
+    steps: delivery.steps,
+    get signal() {
+      signal ??= AbortSignal.any([delivery.signal, record.signal]);
+      return signal;
+    },
+    hasEnded: () => delivery.hasEnded() || record.hasEnded(),
+    check() {
+      delivery.check();
+      record.check();
+    },
+    completeStep: (name, output) => delivery.completeStep(name, output),
+  };
+}
+
+/**
+ * Returns the idempotency key of an effect.
+ *
+ * @throws {UsageError} `key_invalid`
+ */
+export function keyOfEffect({ name, storedName }: Route, scope: string, key: unknown): string {
+  const checked = checkOwnKey(key, `oncePer of the handler "${name}"`);
+  return effectKey(scope, storedName, checked);
+}
+
+/** Makes the claim for an effect. It has no body: the delivery that asks for it keeps the body. */
+export function toClaimable(
+  key: string,
+  { scope, id, event, receivedAt }: Omit<Claimable, 'key' | 'body'>,
+): Claimable {
+  return { key, scope, id, event, receivedAt, body: undefined };
 }

@@ -1,11 +1,11 @@
-import { UsageError, WebhookError } from '../errors.js';
-import { isBytes } from '../request/bytes.js';
+import { UsageError, WebhookError } from '../errors/errors.js';
 import type { SealedDelivery } from '../request/delivery.js';
-import { fromBase64, toBase64 } from '../stores/base64.js';
+import { fromBase64, toBase64 } from '../runtime/base64.js';
+import { isBytes } from '../runtime/bytes.js';
 
-/** A delivery as the data of a job: safe to keep as JSON. */
+/** A delivery as the data of a job, which a queue can store as JSON. */
 export interface Job {
-  /** The version of this format: a worker may be older than what it is given. */
+  /** The version of this format, because a worker may be older than a job. */
   readonly v: 1;
   readonly key: string;
   readonly scope: string;
@@ -14,16 +14,16 @@ export interface Job {
   readonly receivedAt: number;
   /** The raw body, in base64. */
   readonly body: string;
-  /** By what the worker proves the body. */
+  /** The proof by which the worker verifies the body. */
   readonly proof?: string;
   readonly traceparent?: string;
 }
 
 /**
- * Makes of a delivery what a queue can keep as JSON, about a third larger than its body. What it holds is
- * as confidential as the delivery.
+ * Converts a delivery to a job, which a queue can store as JSON. A job is about a third larger than the body of
+ * its delivery, and as confidential as the delivery.
  *
- * @throws {UsageError} `delivery_invalid` where it is no delivery.
+ * @throws {UsageError} `delivery_invalid` if the argument is not a delivery.
  *
  * @example
  * const enqueue = async (delivery: SealedDelivery, { key }: HandOffOptions) => {
@@ -36,7 +36,7 @@ export function toJob({ body, proof, traceparent, ...delivery }: SealedDelivery)
   if (!isBytes(body)) {
     throw new UsageError(
       'delivery_invalid',
-      'toJob() takes a delivery as the queue of a receiver is given it, or seal() makes it.',
+      "toJob() takes a sealed delivery: the one that a receiver's queue gets, or one from seal().",
     );
   }
   return {
@@ -47,10 +47,10 @@ export function toJob({ body, proof, traceparent, ...delivery }: SealedDelivery)
 }
 
 /**
- * The delivery of a job, as it was given to {@link toJob}. Whoever can write to the queue may have made it
- * up: `receiver.dispatch` and {@link runJob} prove it before anything runs.
+ * Returns the delivery of a job that {@link toJob} made. The delivery is not verified yet: anyone who can write to
+ * the queue may have forged it. `receiver.dispatch` and {@link runJob} verify it before any handler runs.
  *
- * @throws {WebhookError} `job_invalid` where it is not what {@link toJob} made, or a newer version did.
+ * @throws {WebhookError} `job_invalid` if {@link toJob} did not make the job, or a newer version made it.
  *
  * @example
  * jobs.process((job) => {
@@ -64,7 +64,7 @@ export function fromJob(job: unknown): SealedDelivery {
   return delivery;
 }
 
-/** {@link fromJob}, which gives nothing where it is no job. */
+/** Works like {@link fromJob}, but returns `undefined` for an invalid job. */
 export function readJob(job: unknown): SealedDelivery | undefined {
   if (!isJob(job)) return undefined;
   const { key, scope, id, event, receivedAt, proof, traceparent } = job;
@@ -74,8 +74,8 @@ export function readJob(job: unknown): SealedDelivery | undefined {
 export function jobInvalid(): WebhookError {
   return new WebhookError(
     'job_invalid',
-    'This job holds no delivery of this library, or one of a newer version of it. ' +
-      'Give the deliveries a queue of their own, and deploy the worker before what fills it.',
+    'This job holds no delivery of this library, or one of a newer version. Use a queue for deliveries only, ' +
+      'and deploy a new version to its worker before the receiver.',
   );
 }
 
@@ -88,7 +88,7 @@ function isJob(data: unknown): data is Job {
   >;
   return (
     v === 1 &&
-    // Of any other form it would fail in the store, each time anew and as if the store were down.
+    // A key of another form would fail in the store at every attempt, as if the store were down.
     typeof key === 'string' &&
     KEY.test(key) &&
     isTime(receivedAt) &&
@@ -97,7 +97,7 @@ function isJob(data: unknown): data is Job {
   );
 }
 
-/** Any that a Date can hold: one that is wrong is the fault of a clock, and no delivery is lost over it. */
+/** Accepts any time that a Date can hold: no delivery may be lost because a clock was wrong. */
 function isTime(value: unknown): boolean {
   return typeof value === 'number' && !Number.isNaN(new Date(value).getTime());
 }

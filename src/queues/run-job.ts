@@ -1,28 +1,30 @@
-import { UsageError, WebhookError } from '../errors.js';
-import { unexplained } from '../explained.js';
-import type { Outcome, Result } from '../outcome.js';
-import { quoted } from '../report/log.js';
-import { isOurs } from '../report/text.js';
+import { unexplained } from '../errors/docs-link.js';
+import { UsageError, WebhookError } from '../errors/errors.js';
+import { quoted } from '../errors/log.js';
+import { isOurs } from '../errors/text.js';
 import type { SealedDelivery } from '../request/delivery.js';
-import { pause } from '../timing.js';
+import type { Outcome, Result } from '../request/outcome.js';
+import { pause } from '../runtime/timing.js';
 import { jobInvalid, readJob } from './job.js';
 
-/** What a queue's worker needs of a receiver. */
+/** The part of a receiver that a queue's worker uses. */
 export interface Dispatching {
   dispatch(delivery: SealedDelivery, options: { readonly lastAttempt: boolean }): Promise<Result>;
+  /** Fires when the receiver closes. Default: the worker does not notice. */
+  readonly closing?: AbortSignal | undefined;
 }
 
 /**
- * What a queue is to do with a job.
+ * The action of a queue on a job.
  *
- * - `done`: forget it. `key` is the key that it was processed under, where it was: not always the one that
- *   the job names, which anybody may have written.
- * - `retry`: it failed, which counts as an attempt: try it again, after a pause that grows. `error` has the
- *   code `job_invalid` where the job holds no delivery, which will not get better.
- * - `wait`: it could not be tried, because it is being processed elsewhere or the store is down: try it again
- *   after `retryAfterMs`, at least a second, and do not count it.
+ * - `done`: remove the job. `key` is the key that the delivery was processed under, if it was processed. It may
+ *   differ from the key in the job, which anyone with access to the queue can write.
+ * - `retry`: the attempt failed. Count it, and retry the job after a growing pause. If `error` has the code
+ *   `job_invalid`, the job holds no delivery, and a retry cannot help.
+ * - `wait`: the job could not be tried, because another worker is processing the delivery or the store is down.
+ *   Retry it after `retryAfterMs`, at least a second, and do not count the attempt.
  *
- * Each `error` says why, names the delivery, and holds nothing of its payload.
+ * Each `error` states the reason, names the delivery, and holds nothing of its payload.
  */
 export type JobResult =
   | { readonly state: 'done'; readonly outcome: Outcome; readonly key: string | undefined }
@@ -30,14 +32,14 @@ export type JobResult =
   | { readonly state: 'wait'; readonly retryAfterMs: number; readonly error: WebhookError };
 
 /**
- * Processes a job that came out of a queue, and says what the queue is to do with it: the inside of a worker
- * of your own. The receiver proves the delivery again, claims it, and runs its handlers. One that does not
- * fit its event is dead-lettered at once.
+ * Processes a job from a queue, and returns what the queue has to do with it. Call it in your own worker. The
+ * receiver verifies the delivery again, claims it, and runs its handlers. A delivery that does not fit its event
+ * becomes a dead letter at once.
  *
- * @param job - What `toJob` made, or whatever else was in the queue.
- * @param options.isLast - Whether the queue will not try it again. What fails is then dead-lettered in the
- *   store; if the store is not durable, the result is `retry` all the same, and the queue has to keep the job.
- * @throws {UsageError} `receiver_invalid` or `option_invalid`, and for nothing else.
+ * @param job - A job that `toJob` made, or anything else from the queue.
+ * @param options.isLast - Whether this is the last attempt. A delivery that fails in it becomes a dead letter in
+ *   the store; if the store is not durable, the result is still `retry`, and the queue has to keep the job.
+ * @throws {UsageError} `receiver_invalid` or `option_invalid`, and nothing else.
  *
  * @example
  * jobs.process(async (job, { isLast }) => {
@@ -55,7 +57,7 @@ export async function runJob(
   if (typeof options?.isLast !== 'boolean') {
     throw new UsageError(
       'option_invalid',
-      'runJob() has to know whether the queue tries this job again: runJob(receiver, job, { isLast: … }).',
+      'runJob() needs to know whether this is the last attempt: runJob(receiver, job, { isLast: … }).',
     );
   }
   const delivery = readJob(job);
@@ -63,20 +65,20 @@ export async function runJob(
   try {
     return await runDelivery(receiver, delivery, options);
   } catch (error) {
-    // A new one: an error of somebody else's may carry anything, such as the payload.
+    // A new error: a foreign error may carry anything, such as the payload.
     const why = isOurs(error) ? unexplained(error.message) : 'it could not be read';
     return { state: 'retry', error: unfinished(delivery, why) };
   }
 }
 
-/** {@link runJob}, where the delivery was read from its job. Throws what the receiver throws. */
+/** Works like {@link runJob} for a delivery that was read from its job. Errors of the receiver pass through. */
 export async function runDelivery(
   receiver: Dispatching,
   delivery: SealedDelivery,
   { isLast }: { readonly isLast: boolean },
 ): Promise<JobResult> {
   let result = await receiver.dispatch(delivery, { lastAttempt: isLast });
-  // It does not fit its event, and will not the next time: at once to where a person looks at it.
+  // The delivery does not fit its event, and a retry cannot help: make it a dead letter at once.
   if (result.outcome === 'rejected' && !isLast) {
     result = await receiver.dispatch(delivery, { lastAttempt: true });
   }
@@ -90,7 +92,7 @@ export async function runDelivery(
       return { state: 'wait', retryAfterMs, error: unfinished(delivery, result.outcome) };
     }
     case 'handled':
-    // It is a dead letter in the store by now, which is where it is listed and redriven.
+    // The delivery is a dead letter in the store by now, where the operator lists and redrives it.
     case 'parked':
     case 'duplicate':
     case 'ignored':
@@ -108,15 +110,15 @@ function unfinished({ id }: SealedDelivery, why: Outcome | string): WebhookError
   );
 }
 
-/** How long a redrive waits for a job that is running, which is less than the receiver waits for it. */
+/** How long a redrive waits for a running job: less than the receiver waits for the redrive. */
 const ACTIVE_MS = 3_000;
 
 /**
- * Looks at a job until it is not running any more. A delivery is dead in the store a moment before the
- * queue has noted that its last attempt has ended: to redrive it then would do nothing.
+ * Polls a job until it is no longer running. A delivery is dead in the store a moment before the queue has
+ * recorded the end of its last attempt, and a redrive in between would have no effect.
  *
- * One that goes on running is left alone: it is being processed, or its worker has died, and then the
- * queue has it processed again.
+ * A job that goes on running is left alone: either a worker is processing it, or its worker has died, and the
+ * queue will run it again.
  */
 export async function afterActive<Found extends { readonly state: string }>(
   signal: AbortSignal,
@@ -131,8 +133,8 @@ export async function afterActive<Found extends { readonly state: string }>(
   }
 }
 
-/** Where a worker is made, and not at its first job. */
+/** Checks the receiver of a worker, so that a mistake shows when the worker is made, not at its first job. */
 export function checkDispatching(receiver: Dispatching): void {
   if (typeof receiver?.dispatch === 'function') return;
-  throw new UsageError('receiver_invalid', 'A worker takes a receiver: createReceiver({ … }).');
+  throw new UsageError('receiver_invalid', 'A worker needs a receiver: createReceiver({ … }).');
 }

@@ -1,21 +1,51 @@
-import { parseAddress } from '../address.js';
+import { parseAddress } from '../runtime/address.js';
 
-/** Tells whether an address is one of these, whatever its query. Most are the one before. */
-export function addressTest(urls: readonly string[]): (address: string | undefined) => boolean {
+/**
+ * Returns a function that says whether an address is one of `urls`, whatever its query, and not one of
+ * `apart`. The function remembers its last result: most entries of the log have the same address as the one
+ * before.
+ */
+export function addressTest(
+  urls: readonly string[],
+  apart: ReadonlySet<string | undefined> = new Set(),
+): (address: string | undefined) => boolean {
   const wanted = new Set(urls.map(withoutQuery));
   let last: string | undefined;
   let isOne = false;
   return (address = '') => {
     if (address !== last) {
-      isOne = wanted.has(withoutQuery(address));
+      isOne = wanted.has(withoutQuery(address)) && !apart.has(withQuery(address));
       last = address;
     }
     return isOne;
   };
 }
 
-/** An address as it is compared. */
+/** Returns an address in the form in which addresses are compared: without its query and a slash at its end. */
 export function withoutQuery(address: string): string | undefined {
   const url = parseAddress(address);
   return url && url.origin + url.pathname.replace(/\/$/, '');
+}
+
+/** Returns an address in the form in which addresses are compared if the query counts. */
+export function withQuery(address: string): string | undefined {
+  const url = parseAddress(address);
+  return url && withoutQuery(address) + url.search;
+}
+
+/**
+ * Returns the addresses of other shops that differ from one of `urls` in their query alone. Only a `url` that
+ * is among the addresses with its own query has such neighbours.
+ */
+export function apartByQuery(
+  addresses: readonly string[],
+  urls: readonly string[],
+): ReadonlySet<string | undefined> {
+  const exact = new Set(urls.map(withQuery));
+  const found = new Set(
+    addresses.filter((one) => exact.has(withQuery(one)) && parseAddress(one)?.search),
+  );
+  const bases = new Set([...found].map(withoutQuery));
+  const others = addresses.filter((one) => bases.has(withoutQuery(one)));
+  return new Set(others.map(withQuery).filter((one) => !exact.has(one)));
 }

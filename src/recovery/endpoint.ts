@@ -1,128 +1,169 @@
-import { parseAddress } from '../address.js';
 import { ApiError } from '../api/api-error.js';
-import type { WebhookEndpoint } from '../schemas/webhook-endpoint.js';
-import { addressTest, withoutQuery } from './addresses.js';
-import { LATER, type Pace } from './pace.js';
-import { PER_PAGE, pagesOf } from './paging.js';
+import { nearestFirst, shortList } from '../errors/text.js';
+import type { SubscribedEvent, WebhookEndpoint } from '../schemas/webhook-endpoint.js';
+import { addressTest, apartByQuery, withoutQuery, withQuery } from './addresses.js';
+import { timeOr } from './log-entry.js';
+import type { Recovering } from './log-reader.js';
+import { PER_PAGE, pagesOf } from './pages.js';
+import { LATER, type Pace } from './request-rate.js';
 import type { SourceSettings } from './source.js';
 
 /**
- * Whether the provider sends to an address: not to a `disabled` endpoint, which its API cannot enable again, nor
- * where it is `missing`. `recreated`: it was disabled, and made anew.
+ * Whether the provider sends webhooks to an address. `enabled`: it does. `disabled`: the provider has
+ * disabled the endpoint, and its API cannot enable it again. `missing`: there is no endpoint, or none is
+ * subscribed to an event that the receiver handles. `recreated`: the endpoint was disabled, and a new one was
+ * created.
  */
 export type EndpointState = 'enabled' | 'disabled' | 'missing' | 'recreated';
 
-/** What there is for the addresses of the receiver. */
+/** The webhook endpoints at the receiver's addresses. */
 export interface Found {
-  /** `disabled` where one is that no other stands in for. */
+  /**
+   * `disabled` if a disabled endpoint has no replacement. `missing` also if no endpoint is subscribed to an
+   * event that the receiver handles.
+   */
   readonly state: EndpointState;
-  /** Those that the provider has disabled, also where another one was made since. */
+  /** The endpoints that the provider has disabled, including those that have a replacement. */
   readonly disabled: readonly WebhookEndpoint[];
   readonly enabled: readonly WebhookEndpoint[];
-  /** The addresses for which there is none. */
+  /** The receiver's addresses that have no endpoint. */
   readonly without: readonly string[];
+  /** The addresses of other shops, which differ in their query alone. */
+  readonly apart: ReadonlySet<string | undefined>;
+  /** The addresses of all endpoints of the account, most like the first of `without` first. */
+  readonly others: readonly string[];
 }
 
-/** Looks for the webhook endpoints of the receiver (specification: Webhook endpoint). */
+/** Finds the webhook endpoints of the receiver (specification: Webhook endpoint). */
 export async function findEndpoint(
-  { client, urls, signal }: SourceSettings,
+  { client, urls, call, receiver }: SourceSettings,
   pace: Pace,
 ): Promise<Found> {
-  const isOurs = addressTest(urls);
-  const disabled: WebhookEndpoint[] = [];
-  const enabled: WebhookEndpoint[] = [];
-  const options = { perPage: PER_PAGE, onIssues() {}, ...(signal && { signal }) };
+  const all: WebhookEndpoint[] = [];
+  const options = { ...call, perPage: PER_PAGE, onIssues() {} };
   const pages = pagesOf((page) =>
     pace.run(async () => client.webhookEndpoints.list({ ...options, page })),
   );
-  for await (const { items } of pages) {
-    for (const endpoint of items) {
-      if (!isOurs(endpoint.url)) continue;
-      (endpoint.enabled === false ? disabled : enabled).push(endpoint);
-    }
-  }
-  const without = urls.filter((url) => {
-    const isHere = addressTest([url]);
-    return ![...disabled, ...enabled].some((one) => isHere(one.url));
-  });
-  return { state: stateOf(disabled, enabled), disabled, enabled, without };
+  for await (const { items } of pages) all.push(...items);
+  const addresses = all.flatMap(({ url }) => url ?? []);
+  const apart = receiver.findsShop ? new Set<string>() : apartByQuery(addresses, urls);
+  const isOurs = addressTest(urls, apart);
+  const ours = all.filter(({ url }) => isOurs(url));
+  const disabled = ours.filter((one) => one.enabled === false);
+  const enabled = ours.filter((one) => one.enabled !== false);
+  const without = urls.filter((url) => !ours.some((one) => addressTest([url])(one.url)));
+  const [wanted = urls[0] ?? ''] = without;
+  const others = new Set(addresses.flatMap((address) => withoutQuery(address) ?? []));
+  const state = stateOf(disabled, enabled, receiver);
+  return { state, disabled, enabled, without, apart, others: nearestFirst(wanted, [...others]) };
 }
+
+/**
+ * Returns a message that no endpoint has these addresses, and that lists the account's endpoints. Empty if
+ * each address has an endpoint.
+ */
+export function describeWithout({ without, others }: Pick<Found, 'without' | 'others'>): string {
+  if (without.length === 0) return '';
+  return (
+    `no webhook endpoint of this account has the address ${without.join(' or ')}. ` +
+    (others.length > 0
+      ? `The account has these endpoints, the most like it first: ${shortList(others)}.`
+      : 'The account has no webhook endpoints.')
+  );
+}
+
+/**
+ * Returns whether orders may have been paid since then without a webhook to any endpoint: an endpoint is
+ * disabled, or every endpoint that is subscribed to paid orders was created later, such as by hand in place
+ * of a disabled one.
+ */
+export function lacksOrders({ disabled, enabled }: Found, since: number): boolean {
+  if (disabled.length > 0) return true;
+  const telling = enabled.filter(({ events = [PAID] }) => events.includes(PAID));
+  const isLater = ({ created_at }: WebhookEndpoint) => timeOr(created_at, since) > since;
+  return telling.length > 0 && telling.every(isLater);
+}
+
+export const PAID = 'order:paid';
 
 function stateOf(
   disabled: readonly WebhookEndpoint[],
   enabled: readonly WebhookEndpoint[],
+  receiver: Recovering,
 ): EndpointState {
   if (disabled.some((one) => !isReplaced(one, enabled))) return 'disabled';
-  return enabled.length > 0 ? 'enabled' : 'missing';
+  const tells = ({ events }: WebhookEndpoint) => events?.some((one) => receiver.handles(one));
+  return enabled.some((one) => tells(one) ?? true) ? 'enabled' : 'missing';
 }
 
-/** Whether others are told of all that this one was told of, at the same address with its query. */
+/**
+ * Returns whether other endpoints at the same address, query included, are subscribed to all events of this
+ * one.
+ */
 function isReplaced(old: WebhookEndpoint, enabled: readonly WebhookEndpoint[]): boolean {
-  // Of which events it was told is not known, where it does not say.
+  // An endpoint without `events` does not say which events it had.
   return (old.events?.length ?? 0) > 0 && untold(old, enabled).length === 0;
 }
 
-/** Of which events no other one is told there. */
+/** Returns those of the endpoint's events that no enabled endpoint at its address is subscribed to. */
 function untold(
   { url, events = [] }: WebhookEndpoint,
   enabled: readonly WebhookEndpoint[],
-): readonly string[] {
-  const address = addressOf(url);
-  const others = enabled.filter((other) => address && addressOf(other.url) === address);
+): readonly SubscribedEvent[] {
+  const address = withQuery(url ?? '');
+  const others = enabled.filter((other) => address && withQuery(other.url ?? '') === address);
   return events.filter((event) => !others.some((other) => other.events?.includes(event)));
-}
-
-function addressOf(url: string | undefined): string | undefined {
-  const address = parseAddress(url ?? '');
-  return address && withoutQuery(address.href) + address.search;
 }
 
 const MAX_CREATIONS = 3;
 
-/** Makes anew what is disabled, for the same events, and gives what there is then. */
+/**
+ * Creates a replacement for each disabled endpoint, for the same events, and returns the new state of the
+ * endpoints.
+ */
 export async function recreateEndpoint(
   found: Found,
   settings: SourceSettings,
   pace: Pace,
 ): Promise<Found> {
-  const options = settings.signal ? { signal: settings.signal } : {};
   let now = found;
   for (const old of found.disabled) {
     const { url = '' } = old;
     for (let tried = 1; ; tried++) {
-      // Two that are told of the same would deliver it twice.
+      // Two endpoints for the same event would send it twice.
       const events = [...untold(old, now.enabled)];
       if (events.length === 0) break;
       try {
         const create = async () =>
-          settings.client.webhookEndpoints.create({ url, events }, options);
+          settings.client.webhookEndpoints.create({ url, events }, settings.call);
         const made = await pace.run(create, 1);
         now = { ...now, enabled: [...now.enabled, { ...made, url, events }] };
       } catch (error) {
         const isLater = error instanceof ApiError && LATER.includes(error.code);
         if (!isLater || tried === MAX_CREATIONS) throw error;
-        // It may have been made all the same: two would send each order twice.
+        // The provider may have created the endpoint despite the error, and two endpoints would send each
+        // order twice.
         now = await findEndpoint(settings, pace);
       }
     }
   }
-  return { ...now, state: stateOf(now.disabled, now.enabled) };
+  return { ...now, state: stateOf(now.disabled, now.enabled, settings.receiver) };
 }
 
-/** Deletes those that were disabled, and have another one in their place. */
+/** Deletes the disabled endpoints that have a replacement. */
 export async function deleteDisabled(
   { disabled, enabled }: Found,
-  { client, signal, receiver }: SourceSettings,
+  { client, signal, call, receiver }: SourceSettings,
   pace: Pace,
 ): Promise<void> {
   for (const one of disabled.filter((old) => isReplaced(old, enabled))) {
     try {
-      await pace.run(() => client.webhookEndpoints.delete(one.id, signal ? { signal } : {}));
+      await pace.run(() => client.webhookEndpoints.delete(one.id, call));
     } catch (error) {
       signal?.throwIfAborted();
-      // Another recovery was faster.
+      // Another recovery has deleted it first.
       if (error instanceof ApiError && error.code === 'not_found') continue;
-      // It is disabled, so what was recovered stays so, and the next run tries again.
+      // The old endpoint is disabled and sends nothing. The next run tries again to delete it.
       receiver.onError(error, { id: one.id, event: 'webhook endpoint' });
     }
   }

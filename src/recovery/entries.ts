@@ -1,37 +1,37 @@
-import { parseAddress } from '../address.js';
-import { sha2 } from '../request/sha2.js';
+import { sha2 } from '../request/signature.js';
+import { parseAddress } from '../runtime/address.js';
 import { type WebhookLog, webhookLogSchema } from '../schemas/webhook-log.js';
 import { addressTest } from './addresses.js';
-import type { Pace } from './pace.js';
-import { PER_PAGE, pagesOf, tellingOfNone } from './paging.js';
+import { PER_PAGE, pagesOf, tellingOfNone } from './pages.js';
+import type { Pace } from './request-rate.js';
 import type { SourceSettings } from './source.js';
 
 /**
- * The entries of the provider's log that are the receiver's, since it is to be looked at. One that shifts onto
- * a page that was read before is not among them: see {@link untilSettled}.
+ * Yields the entries of the provider's log for the receiver's addresses, since `since`. Misses an entry that
+ * shifts onto a page that was read before: see {@link untilSettled}.
  *
- * @param seen - Told of each entry since then, also of those that are somebody else's.
- * @param onUnreadable - Told of what is no entry of the specification.
+ * @param seen - Gets each entry since then, including those of other receivers.
+ * @param onUnreadable - Called for each record that is not an entry by the specification.
  */
 export async function* entriesOf(
-  { client, urls, since, signal, onProgress }: SourceSettings,
+  { client, urls, apart, since, call, onProgress }: SourceSettings,
   pace: Pace,
   seen: Sequence,
   onUnreadable: () => void,
 ): AsyncGenerator<WebhookLog, void, undefined> {
-  const options = { perPage: PER_PAGE, ...(signal && { signal }) };
   const pages = pagesOf(
     (page, onNone) =>
       pace.run(async () =>
         client.webhookLogs.list({
-          ...options,
+          ...call,
+          perPage: PER_PAGE,
           page,
           onIssues: tellingOfNone(webhookLogSchema, onNone),
         }),
       ),
     onUnreadable,
   );
-  const isOurs = addressTest(urls);
+  const isOurs = addressTest(urls, apart);
   let last = Number.POSITIVE_INFINITY;
   let [falls, rises] = [false, false];
   let old = 0;
@@ -45,23 +45,23 @@ export async function* entriesOf(
       if (at < since) continue;
       seen.add(entry.id);
       if (isOurs(entry.url)) yield entry;
-      // It may be for this receiver.
+      // An entry without a valid address may be for this receiver.
       else if (parseAddress(entry.url ?? '') === undefined) onUnreadable();
     }
     onProgress({ step: 'log', done: page, of: totalPages });
-    // The newest are first, as far as can be seen: nothing younger comes.
+    // The list is sorted by time, newest first, as far as it was read. No younger entry follows.
     if (falls && !rises && old >= MIN_OLD) return;
   }
 }
 
-/** So many old entries in a row are believed to be old: the time of one may be odd. */
+/** How many old entries in a row end the reading. The time of a single entry may be wrong. */
 const MIN_OLD = 3;
 
 const MAX_PASSES = 6;
 
 /**
- * Reads a list until two readings in a row have met the same records, and found nothing new in them. What is removed
- * while it is read moves others onto a page that was read before.
+ * Reads a list until two readings in a row return the same records, and the second finds nothing new. A
+ * record that is removed during a reading moves others onto a page that was read before.
  */
 export async function untilSettled(
   known: () => number,
@@ -77,23 +77,23 @@ export async function untilSettled(
   }
 }
 
-/** How many records may come between two pages without being taken for a change. */
+/** How many new records may arrive between two pages before one that is met again counts as a change. */
 const MAX_RECENT = 1_000;
 
-/** Which records were met, in which order, in little memory: from one of them on, and each once. */
+/** Which records a reading returned, in which order, as a digest: each record once, from a given one on. */
 export class Sequence {
   readonly #from: string | undefined;
   readonly #recent = new Set<string>();
   #digest = '';
   first: string | undefined;
 
-  /** @param from - Where it begins, if that is met: newer ones do not count. */
+  /** @param from - The record to start at, if the reading returns it. Newer ones do not count. */
   constructor(from?: string) {
     this.#from = from;
   }
 
   add(id: string): void {
-    // One that has moved onto the next page is met once more.
+    // A record that has moved onto the next page is met a second time.
     if (this.#recent.has(id)) return;
     this.#recent.add(id);
     if (this.#recent.size > MAX_RECENT)

@@ -1,38 +1,50 @@
-import type { Rejection } from '../outcome.js';
 import type { Delivery } from '../request/delivery.js';
+import type { Rejection } from '../request/outcome.js';
 import type { Effect } from '../stores/ledger.js';
+import type { Told } from './earlier-deliveries.js';
+import { PAID } from './endpoint.js';
 import { entriesOf, untilSettled } from './entries.js';
-import type { Recovering } from './logged.js';
-import { type EntryFound, readEntry } from './missed.js';
-import type { Pace } from './pace.js';
+import { type EntryFound, readEntry, timeOr } from './log-entry.js';
+import type { Recovering } from './log-reader.js';
 import type { ReconcileSettings } from './reconcile-options.js';
+import type { Pace } from './request-rate.js';
 import type { Standing } from './standing.js';
 
-/** What the provider's log knows of an order. */
-export interface Evidence {
-  /** The keys of deliveries that said it is paid, and were handled. */
-  readonly handled: Set<string>;
-  /** One was answered `duplicate`, or `queued` and its job is done or young: it is handled at least once. */
-  wasTaken: boolean;
-  /**
-   * What handlers do for deliveries that said it is paid, by the keys of these: of those that the log does not
-   * know to be handled, or of all where a ledger is asked.
-   */
-  readonly deliveries: Map<string, readonly Effect[]>;
-  /** A delivery that said it is reversed was handled. */
-  wasReversed: boolean;
-  /** The keys of those that said so, and that the log does not know to be handled. */
-  readonly reversals: Set<string>;
-  /** How the delivery stands that said it is paid: the last one of them. */
-  standing: Standing | undefined;
+/** The orders in the provider's log. */
+export interface Gathered {
+  readonly orders: ReadonlyMap<string, Evidence>;
+  /** When the log has its first paid order, as far as it was read; `Infinity` if it has no paid order. */
+  readonly firstPaidAt: number;
 }
 
-/** Reads the provider's log for what became of each order. */
-export async function gatherEvidence(
-  settings: ReconcileSettings,
-  pace: Pace,
-): Promise<ReadonlyMap<string, Evidence>> {
+/** The deliveries of an order in the provider's log. */
+export interface Evidence {
+  /** The keys of the handled deliveries that say that the order is paid. */
+  readonly handled: Set<string>;
+  /**
+   * Whether a delivery was answered `duplicate`, or `queued` and its job is done or young. Then the order was
+   * handled at least once.
+   */
+  wasTaken: boolean;
+  /**
+   * The effects of deliveries that say that the order is paid, by the keys of these deliveries: only of those
+   * that the log does not show as handled or, with a ledger, of all.
+   */
+  readonly deliveries: Map<string, readonly Effect[]>;
+  /** Whether a delivery that says that the order is reversed was handled. */
+  wasReversed: boolean;
+  /** The keys of the deliveries that say so and that the log does not show as handled. */
+  readonly reversals: Set<string>;
+  /** The standing of the last delivery that says that the order is paid. */
+  standing: Standing | undefined;
+  /** The properties to judge that delivery by, if it was missed. */
+  told: Told | undefined;
+}
+
+/** Reads from the provider's log what happened to each order. */
+export async function gatherEvidence(settings: ReconcileSettings, pace: Pace): Promise<Gathered> {
   const found = new Map<string, Evidence>();
+  let firstPaidAt = Number.POSITIVE_INFINITY;
   await untilSettled(
     () => found.size,
     async (seen) => {
@@ -43,26 +55,30 @@ export async function gatherEvidence(
         const evidence = found.get(read.recordId) ?? noEvidence();
         found.set(read.recordId, evidence);
         await note(read, evidence, settings);
+        if (read.event !== PAID) continue;
+        firstPaidAt = Math.min(firstPaidAt, timeOr(entry.created_at, settings.now));
       }
     },
   );
-  return found;
+  return { orders: found, firstPaidAt };
 }
 
 async function note(
-  { event, standing, record, receipt, delivery }: EntryFound,
+  { event, standing, record, receipt, delivery, missed }: EntryFound,
   evidence: Evidence,
   { receiver, ledger, reversedStatuses }: ReconcileSettings,
 ): Promise<void> {
-  const { outcome, key } = receipt ?? {};
+  // A receipt for another payload does not prove that this one was handled.
+  const { outcome, key } = (standing === 'edited' ? undefined : receipt) ?? {};
   const isHandled = outcome === 'handled';
-  if (event === 'order:paid') {
+  if (event === PAID) {
     if (isHandled && key !== undefined) evidence.handled.add(key);
     evidence.wasTaken ||= outcome === 'duplicate' || (outcome === 'queued' && standing === 'done');
-    // The newest are first.
+    // The log has the newest entries first.
+    if (evidence.standing === undefined) evidence.told = missed;
     evidence.standing ??= standing;
     if (ledger || !isHandled) {
-      const effects = await effectsOf(delivery, receiver, key);
+      const effects = await effectsOf(delivery, receiver);
       for (const [one, its] of effects) evidence.deliveries.set(one, its);
     }
   }
@@ -75,28 +91,22 @@ async function note(
 
 type Read = () => Promise<Delivery | Rejection | undefined>;
 
-/**
- * What handlers do for a delivery, by its key.
- *
- * @param answeredKey - The key that it had when it was answered, in case it was edited in the log since.
- */
+/** Returns the effects of a delivery's handlers, by the delivery's key. */
 export async function effectsOf(
   read: Read,
   receiver: Pick<Recovering, 'effectsOf'>,
-  answeredKey?: string,
 ): Promise<Map<string, readonly Effect[]>> {
   try {
     const delivery = await readKnown(read);
     if (!delivery) return new Map();
-    const keys = new Set([delivery.key, answeredKey ?? delivery.key]);
-    return new Map([...keys].map((key) => [key, receiver.effectsOf({ ...delivery, key })]));
+    return new Map([[delivery.key, receiver.effectsOf(delivery)]]);
   } catch {
-    // A function of the user's threw, as it will for the handler.
+    // A user's function threw. It will throw again when the delivery is run, and is reported then.
     return new Map();
   }
 }
 
-/** One that fits its event, for which handlers are run. */
+/** Returns the delivery if it fits its event, so that handlers are run for it. */
 async function readKnown(read: Read): Promise<Delivery | undefined> {
   const delivery = await read().catch(() => undefined);
   return delivery?.outcome === undefined && delivery?.kind === 'known' ? delivery : undefined;
@@ -110,5 +120,6 @@ function noEvidence(): Evidence {
     wasReversed: false,
     reversals: new Set(),
     standing: undefined,
+    told: undefined,
   };
 }

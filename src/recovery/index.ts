@@ -1,10 +1,12 @@
 export type { EndpointState } from './endpoint.js';
-export type { LogCounts } from './missed.js';
+export type { Finding, FindingKind } from './findings.js';
 export type { RecoverOptions } from './options.js';
-export type { Finding, FindingKind, Reconciliation } from './reconcile.js';
+export type { LogCounts } from './read-log.js';
+export type { Reconciliation } from './reconcile.js';
 export type { DeliveredFunction, ReadableLedger, ReconcileOptions } from './reconcile-options.js';
 export { type Recovery, recover } from './recover.js';
-export type { Recovered, RecoveredOutcome } from './recovered.js';
+export type { Remedy } from './remedies.js';
+export type { Recovered, RecoveredOutcome } from './results.js';
 export { reconcile, type Schedule, type ScheduleOptions } from './schedule.js';
 export type {
   RecoverableReceiver,

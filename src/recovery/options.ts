@@ -1,5 +1,5 @@
-import { UsageError } from '../errors.js';
-import { OptionChecks } from '../option-checks.js';
+import { UsageError } from '../errors/errors.js';
+import { OptionChecks } from '../errors/option-checks.js';
 import {
   DAY_MS,
   readSourceOptions,
@@ -8,39 +8,49 @@ import {
   type SourceSettings,
 } from './source.js';
 
-/** What {@link recover} takes. */
+/** Options of {@link recover}. */
 export interface RecoverOptions extends SourceOptions {
-  /** Runs what was missed. Default `false`: it is only listed. */
+  /** Runs the missed deliveries. Default `false`: they are only listed. */
   apply?: boolean;
   /**
-   * How far back to look: a date, or milliseconds. Default 7 days. Not longer than the receiver's `keepDays`:
-   * what was done before that is forgotten, and would be done again.
+   * How far back to look: a date, or milliseconds. Default 7 days. At most the receiver's `keepDays`: the
+   * store forgets what was done before that, so it would be done again.
    */
   since?: Date | number;
   /**
-   * Makes a webhook endpoint anew that the provider has disabled, with the same address and events, and deletes
-   * the old one. Needs `apply`. Default `false`: it is only told.
+   * Creates a new webhook endpoint for each one that the provider has disabled, with the same address and
+   * events, and deletes the old one. Needs `apply`. Default `false`: a disabled endpoint is only reported.
    */
   recreateEndpoint?: boolean;
   /**
-   * Compares the paid orders as well, and runs those of which the log says nothing, as while the endpoint was
-   * disabled. Runs them only where each handler of `order:paid` has an `oncePer`, and one `url` is given to a receiver
-   * with a `secret` function: else a delivery that comes later would do it again. Default: where the endpoint is disabled or missing.
+   * Also compares the paid orders, and runs those that the log does not mention, such as orders paid while
+   * the endpoint was disabled. Runs them only if each handler of `order:paid` has an `oncePer` and, for a
+   * receiver with a `secret` function, if one `url` is given; otherwise a later delivery would do the work
+   * again. Orders made before the receiver's first answer also need `earlier`. Default: compares if the
+   * endpoint is disabled or was recreated within `since`. `true` always compares, also for an address that no
+   * endpoint has; `false` uses the log alone.
    */
   orders?: boolean;
   /**
-   * Runs, here, what the receiver has put into its queue and the store does not know as done: for a queue
-   * that has lost its jobs. A job that is still there is a duplicate afterwards. Default `false`: it is left to
-   * the queue, and counted as `log.queued`.
+   * Also runs deliveries from before the first answer that both this receiver and its store know of. The code
+   * that ran before, a receiver with another secret or scope, or a store that was lost may have delivered
+   * them. Default `false`: they are left, as `earlier`.
+   */
+  earlier?: boolean;
+  /**
+   * Runs, in this process, deliveries that the receiver has put into its queue and that the store does not
+   * have as done: for a queue that has lost its jobs. A job that is still in the queue becomes a duplicate.
+   * Default `false`: they are left to the queue, and counted as `log.queued`.
    */
   queued?: boolean;
 }
 
-/** The options, checked and complete. */
+/** The options, checked and with their defaults. */
 export interface RecoverSettings extends SourceSettings {
   readonly apply: boolean;
   readonly recreateEndpoint: boolean;
   readonly orders: boolean | undefined;
+  readonly earlier: boolean;
   readonly queued: boolean;
 }
 
@@ -49,16 +59,23 @@ const NAMES = [
   'apply',
   'recreateEndpoint',
   'orders',
+  'earlier',
   'queued',
 ] as const satisfies (keyof RecoverOptions)[];
 
 const checks = new OptionChecks('recover');
 
-/** @throws {UsageError} `option_invalid`, with what to change. */
+/**
+ * Reads and checks the options.
+ *
+ * @throws {UsageError} `option_invalid`, with what to change.
+ */
 export function readRecoverOptions(options: RecoverOptions): RecoverSettings {
   const source = readSourceOptions(options, NAMES, checks);
-  const { apply = false, recreateEndpoint = false, orders, queued = false } = options;
-  for (const [name, value] of Object.entries({ apply, recreateEndpoint, orders, queued })) {
+  const { apply = false, recreateEndpoint = false, orders } = options;
+  const { earlier = false, queued = false } = options;
+  const flags = { apply, recreateEndpoint, orders, earlier, queued };
+  for (const [name, value] of Object.entries(flags)) {
     const isFlag = value === undefined || typeof value === 'boolean';
     checks.check(isFlag, name, 'true or false');
   }
@@ -67,21 +84,21 @@ export function readRecoverOptions(options: RecoverOptions): RecoverSettings {
   checks.check(
     !receiver.isFront,
     'receiver',
-    "the one of the queue's worker, which has the handlers",
+    "the receiver of the queue's worker, which has the handlers",
   );
   if (!receiver.durable) {
     throw new UsageError(
       'option_invalid',
       'recover: the receiver has its store in memory, which does not know what was done before this process ' +
-        'began: all of it would be done again. Give createReceiver() the durable store of the shop, such as ' +
+        'started, so everything would be done again. Give createReceiver() the durable store of the shop, such as ' +
         "store: sqliteStore(new DatabaseSync('webhooks.db')).",
     );
   }
   checks.check(
     now - since <= receiver.keepMs,
     'since',
-    `at most ${receiver.keepMs / DAY_MS} days ago, which is the keepDays of the receiver: what was done before is forgotten, and would be done again. ` +
-      'For what is older, compare the orders with reconcile()',
+    `at most ${receiver.keepMs / DAY_MS} days ago, the keepDays of the receiver: its store forgets what was done before, so it would be done again. ` +
+      'For anything older, compare the orders with reconcile()',
   );
-  return { ...source, apply, recreateEndpoint, orders, queued };
+  return { ...source, ...flags };
 }

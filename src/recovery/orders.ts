@@ -1,26 +1,26 @@
 import { type Order, orderSchema } from '../schemas/order.js';
-import { DoneBefore } from './done-before.js';
+import { DoneBefore } from './completed-keys.js';
 import { type Sequence, untilSettled } from './entries.js';
-import { type Missed, moneyOf, timeOr } from './missed.js';
-import type { Pace } from './pace.js';
-import { PER_PAGE, pagesOf, tellingOfNone } from './paging.js';
+import { type Missed, moneyOf, timeOr } from './log-entry.js';
+import type { ToldOrders } from './orders-in-log.js';
+import { PER_PAGE, pagesOf, tellingOfNone } from './pages.js';
+import type { Pace } from './request-rate.js';
 import type { SourceSettings } from './source.js';
 import { isYoungerThan } from './standing.js';
-import type { ToldOrders } from './told-orders.js';
 
 /**
- * The provider's orders, page by page.
+ * Yields the provider's orders, page by page.
  *
- * @param seen - Told of each order.
- * @param onUnreadable - Told of what is no order of the specification.
+ * @param seen - Gets each order.
+ * @param onUnreadable - Called for each record that is not an order by the specification.
  */
 export async function* orderPages(
-  { client, signal, onProgress }: SourceSettings,
+  { client, call, onProgress }: SourceSettings,
   pace: Pace,
   seen: Sequence,
   onUnreadable: () => void,
 ): AsyncGenerator<readonly Order[], void, undefined> {
-  const options = { perPage: PER_PAGE, ...(signal && { signal }) };
+  const options = { ...call, perPage: PER_PAGE };
   const pages = pagesOf(
     (page, onNone) =>
       pace.run(async () =>
@@ -35,20 +35,20 @@ export async function* orderPages(
   }
 }
 
-/** Paid orders of which the log does not tell. */
+/** Paid orders that the log does not mention. */
 export interface Unlogged {
   readonly unlogged: readonly Missed[];
-  /** Of how many the webhook is about to come. */
+  /** The number of orders whose webhook may still arrive. */
   readonly waiting: number;
-  /** How many records are no order. */
+  /** The number of records that are not orders. */
   readonly unreadable: number;
 }
 
 /**
- * Reads the orders for those that are paid and of which the log tells nothing, as while the endpoint was
- * disabled.
+ * Finds the paid orders that the log does not mention, such as those paid while the endpoint was disabled.
  *
- * @param sends - Whether the provider sends: then a webhook of what was paid just now is about to come.
+ * @param sends - Whether the provider sends to the endpoint. If it does, the webhook of an order paid just
+ *   now may still arrive.
  */
 export async function findUnlogged(
   settings: SourceSettings,
@@ -77,7 +77,7 @@ export async function findUnlogged(
           }
           const read = () => receiver.readOrder(order, urls[0] ?? '');
           const isDone = unlogged.get(order.id)?.isDone ?? (await before.has(read));
-          unlogged.set(order.id, { ...toMissed(order, at), isDone });
+          unlogged.set(order.id, { ...toMissed(order, at), isDone, isUnsafe: false });
         }
       }
     },
@@ -85,8 +85,22 @@ export async function findUnlogged(
   return { unlogged: [...unlogged.values()], waiting, unreadable };
 }
 
-function toMissed(order: Order, at: number): Omit<Missed, 'isDone'> {
-  const { id } = order;
-  const about = { id, event: 'order:paid', reason: 'unlogged', recordId: id } as const;
-  return { ...about, toldAt: at, changedAt: at, ...moneyOf(order) };
+function toMissed(order: Order, changedAt: number): Omit<Missed, 'isDone' | 'isUnsafe'> {
+  const about = { id: order.id, event: 'order:paid', recordId: order.id, ...moneyOf(order) };
+  return { ...about, changedAt, ...toldOfNone(order, changedAt) };
+}
+
+/** Returns what `findEarlier` judges an order by that the log does not mention. */
+export function toldOfNone({ created_at }: Order, otherwise: number) {
+  const toldAt = timeOr(created_at, otherwise);
+  return { reason: 'unlogged', hasReceipt: false, toldAt, shop: undefined } as const;
+}
+
+/**
+ * Returns whether an order that the log does not mention can be run: a later delivery of it must not deliver
+ * it again.
+ */
+export function isSafeUnlogged({ receiver, urls }: SourceSettings): boolean {
+  // Nothing says to which of several shops the order belongs.
+  return receiver.isOncePerOrder() && !(receiver.findsShop && urls.length > 1);
 }

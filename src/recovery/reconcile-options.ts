@@ -1,4 +1,4 @@
-import { OptionChecks } from '../option-checks.js';
+import { OptionChecks } from '../errors/option-checks.js';
 import {
   readSourceOptions,
   SOURCE_NAMES,
@@ -7,8 +7,8 @@ import {
 } from './source.js';
 
 /**
- * Says what the shop has delivered of these orders: their ids, each as often as its goods went out. Goods that
- * were taken back are left out.
+ * Returns which of these orders the shop has delivered: their ids, each as often as its goods were delivered.
+ * Leaves out goods that were taken back.
  *
  * @example
  * const delivered: DeliveredFunction = async (ids) => {
@@ -21,8 +21,8 @@ export type DeliveredFunction = (
 ) => readonly string[] | Promise<readonly string[]>;
 
 /**
- * A ledger that {@link reconcile} asks, such as that of `postgresLedger(pool)` or `d1Ledger(env.DB)`. That of
- * `sqliteLedger()` is told where it is entered.
+ * A ledger that {@link reconcile} reads, such as `postgresLedger(pool)` or `d1Ledger(env.DB)`.
+ * `sqliteLedger()` needs the database as an argument.
  *
  * @example
  * import Database from 'libsql';
@@ -32,28 +32,28 @@ export type DeliveredFunction = (
  * const ledger: ReadableLedger = { entered: async (keys) => sqlite.entered(database, keys) };
  */
 export interface ReadableLedger {
-  /** Gives those of these keys under which an effect is entered: each is 64 hexadecimal digits. */
+  /** Returns those of the keys that have an effect in the ledger. Each key is 64 hexadecimal digits. */
   entered(keys: readonly string[]): Promise<readonly string[]>;
 }
 
-/** What {@link reconcile} takes. */
+/** Options of {@link reconcile}. */
 export interface ReconcileOptions extends SourceOptions {
   /**
-   * Asks the shop what it has delivered, fifty orders at a time. Default: the `ledger`, or what the receiver
-   * has answered in the provider's log together with what its store says is done, which both do not know what a
-   * handler has really done.
+   * Asks the shop what it has delivered, fifty orders at a time. Default: the `ledger`, or the receiver's
+   * answers in the provider's log together with what its store has as done. Neither the log nor the store
+   * knows what a handler really did.
    */
   delivered?: DeliveredFunction;
   /**
-   * The ledger in which the handlers of `order:paid` enter what they do: an order is delivered where one of them
-   * has entered it. Not beside `delivered`. Default: the log and the store are believed.
+   * The ledger in which the handlers of `order:paid` record their effects. An order is delivered if one of
+   * them has recorded it. Not together with `delivered`. Default: the log and the store decide.
    */
   ledger?: ReadableLedger;
-  /** Order states in which goods are to be taken back. Default `[51, 56]`, charged back and refunded. */
+  /** Order states in which goods have to be taken back. Default `[51, 56]`, charged back and refunded. */
   reversedStatuses?: readonly (number | string)[];
 }
 
-/** The options, checked and complete. */
+/** The options, checked and with their defaults. */
 export interface ReconcileSettings extends SourceSettings {
   readonly delivered: DeliveredFunction | undefined;
   readonly ledger: ReadableLedger | undefined;
@@ -67,7 +67,11 @@ export const RECONCILE_NAMES = [
   'reversedStatuses',
 ] as const satisfies (keyof ReconcileOptions)[];
 
-/** @throws {UsageError} `option_invalid`, with what to change. */
+/**
+ * Reads and checks the options.
+ *
+ * @throws {UsageError} `option_invalid`, with what to change.
+ */
 export function readReconcileOptions(
   options: ReconcileOptions,
   names: readonly string[] = RECONCILE_NAMES,
@@ -76,7 +80,11 @@ export function readReconcileOptions(
   const source = readSourceOptions(options, names, checks);
   const { delivered, ledger, reversedStatuses = [51, 56] } = options;
   const isOne = delivered === undefined || typeof delivered === 'function';
-  checks.check(isOne, 'delivered', 'a function of order ids that gives those that were delivered');
+  checks.check(
+    isOne,
+    'delivered',
+    'a function that takes order ids and returns those that were delivered',
+  );
   checks.check(
     ledger === undefined || typeof ledger?.entered === 'function',
     'ledger',
@@ -85,7 +93,7 @@ export function readReconcileOptions(
   checks.check(
     !ledger || !delivered,
     'ledger',
-    'left out where delivered is given: one of them counts',
+    'left out if delivered is given: only one of them can decide',
   );
   checks.check(
     Array.isArray(reversedStatuses),

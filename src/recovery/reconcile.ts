@@ -1,67 +1,79 @@
-import type { Order, OrderStatus } from '../schemas/order.js';
-import type { UnfinishedState } from '../stores/store.js';
-import { type Delivered, findDelivered } from './delivered.js';
+import type { Order } from '../schemas/order.js';
+import { findDelivered } from './delivered-orders.js';
+import { type EndpointState, findEndpoint } from './endpoint.js';
 import { untilSettled } from './entries.js';
-import { gatherEvidence } from './evidence.js';
-import { moneyOf, timeOr } from './missed.js';
-import { orderPages } from './orders.js';
-import { Pace } from './pace.js';
-import {
-  type ReconcileOptions,
-  type ReconcileSettings,
-  readReconcileOptions,
-} from './reconcile-options.js';
-import type { Standing } from './standing.js';
+import { type Gathered, gatherEvidence } from './evidence.js';
+import { type Finding, isYoung, type Judged, judge, toJudged, withRemedies } from './findings.js';
+import { timeOr } from './log-entry.js';
+import { orderPages, toldOfNone } from './orders.js';
+import { type ReconcileOptions, readReconcileOptions } from './reconcile-options.js';
+import { Pace } from './request-rate.js';
 
-/**
- * What does not agree. `not_delivered`: paid, and nothing went out. `delivered_twice`. `not_taken_back`: refunded
- * or charged back, and still delivered. `not_paid`: delivered, and neither paid nor reversed.
- */
-export type FindingKind = 'not_delivered' | 'delivered_twice' | 'not_taken_back' | 'not_paid';
-
-/** An order about which the provider and the shop do not agree. */
-export interface Finding {
-  readonly orderId: string;
-  readonly kind: FindingKind;
-  /**
-   * Of what is not delivered, where it is: in the store `dead`, `stalled` or `failing`; else how the delivery
-   * stands in the provider's log, or `unlogged` where it does not tell of it.
-   */
-  readonly because: UnfinishedState | Standing | 'unlogged' | undefined;
-  /** How often it was delivered. */
-  readonly times: number;
-  readonly status: OrderStatus;
-  /** What the order is worth, as far as it says so: a decimal as text. */
-  readonly value: string | undefined;
-  readonly currency: string | undefined;
-  readonly updatedAt: Date | undefined;
-}
-
-/** What `reconcile` has found. */
+/** The result of `reconcile`. */
 export interface Reconciliation {
   readonly findings: readonly Finding[];
-  /** How many orders were looked at, and of these paid, and delivered. */
+  /** The number of orders that were compared, and how many of these are paid and delivered. */
   readonly orders: number;
   readonly paid: number;
   readonly delivered: number;
-  /** How many have changed within `pendingAfter`, so that their webhook may still be on its way: not judged yet. */
+  /**
+   * The number of orders that changed within `pendingAfter`. Their webhook may still be on its way, so they
+   * are not judged yet.
+   */
   readonly young: number;
-  /** How many records of the provider's list are no order, by their `id`, `status` or `email`: not looked at. */
+  /**
+   * The number of records in the provider's list that are not orders, by their `id`, `status` or `email`.
+   * They are not compared.
+   */
   readonly unreadable: number;
-  /** How many requests it took. */
+  /**
+   * The number of paid orders that were not delivered here and are older than the first order that the
+   * provider sent to this address. Nothing shows that this shop had to deliver them. They are not findings,
+   * unless `delivered` is given.
+   */
+  readonly earlierOrders: number;
+  readonly endpoint: EndpointState;
+  /** The addresses in `url` that have no webhook endpoint in the account: mistyped, or of another account. */
+  readonly withoutEndpoint: readonly string[];
+  /** The addresses of the account's endpoints, without their queries, most like `withoutEndpoint` first. */
+  readonly otherEndpoints: readonly string[];
+  /** The number of requests to the provider. */
   readonly requests: number;
 }
 
-/** See `reconcile`. */
+/** Compares orders once: see `reconcile`. */
 export async function reconcileOnce(options: ReconcileOptions): Promise<Reconciliation> {
-  const settings = readReconcileOptions(options);
-  const pace = new Pace(settings);
-  const evidence = await gatherEvidence(settings, pace);
-  const unfinished = await settings.receiver.unfinished();
-  const findings: Finding[] = [];
-  const counts = { orders: 0, paid: 0, delivered: 0, young: 0, unreadable: 0 };
+  const read = readReconcileOptions(options);
+  const pace = new Pace(read);
+  const found = await findEndpoint(read, pace);
+  const settings = { ...read, apart: found.apart };
+  const { receiver, since, now } = settings;
+  const gathered = await gatherEvidence(settings, pace);
+  const unfinished = await receiver.unfinished();
+  const judged: Judged[] = [];
+  const counts = { orders: 0, paid: 0, delivered: 0, young: 0, unreadable: 0, earlierOrders: 0 };
+  /** Judges orders, and returns those that are not delivered and are older than the first order in the log. */
+  const judgeAll = async (
+    orders: readonly Order[],
+    { orders: evidence, firstPaidAt }: Gathered,
+  ) => {
+    const delivered = await findDelivered(orders, evidence, settings);
+    return orders.filter((order) => {
+      const { id, created_at } = order;
+      const { times, wasTakenBack } = delivered.get(id) ?? { times: 0, wasTakenBack: false };
+      const { standing, told } = evidence.get(id) ?? {};
+      const because: Finding['because'] = unfinished.get(id) ?? standing ?? 'unlogged';
+      const kinds = judge(order, { times, wasTakenBack }, settings);
+      const isUntold = because === 'unlogged' && kinds.includes('not_delivered');
+      if (isUntold && !settings.delivered && timeOr(created_at, now) < firstPaidAt) return true;
+      const where = { because, told: because === 'unlogged' ? toldOfNone(order, now) : told };
+      judged.push(...kinds.map((kind) => toJudged(order, kind, times, where)));
+      counts.delivered += times > 0 ? 1 : 0;
+      return false;
+    });
+  };
+  const before: Order[] = [];
   const seen = new Set<string>();
-  const { since } = settings;
   await untilSettled(
     () => seen.size,
     async (sequence) => {
@@ -73,55 +85,25 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
         const fresh = orders.filter(
           ({ id, updated_at }) => !seen.has(id) && timeOr(updated_at, since) >= since,
         );
-        for (const { id } of fresh) seen.add(id);
-        const delivered = await findDelivered(fresh, evidence, settings);
         for (const order of fresh) {
-          const { id } = order;
-          const its = delivered.get(id) ?? NOT_DELIVERED;
+          seen.add(order.id);
           counts.orders += 1;
-          counts.paid += settings.receiver.isPaid(order) ? 1 : 0;
-          counts.delivered += its.times > 0 ? 1 : 0;
+          counts.paid += receiver.isPaid(order) ? 1 : 0;
           counts.young += isYoung(order, settings) ? 1 : 0;
-          const because = unfinished.get(id) ?? evidence.get(id)?.standing ?? 'unlogged';
-          findings.push(...judge(order, its, because, settings));
         }
+        before.push(...(await judgeAll(fresh, gathered)));
       }
     },
   );
-  return { findings, ...counts, requests: pace.requests };
-}
-
-const NOT_DELIVERED: Delivered = { times: 0, wasTakenBack: false };
-
-function judge(
-  order: Order,
-  { times, wasTakenBack }: Delivered,
-  because: Exclude<Finding['because'], undefined>,
-  settings: ReconcileSettings,
-): Finding[] {
-  const { receiver, reversedStatuses } = settings;
-  const { id, status, updated_at } = order;
-  const isPaid = receiver.isPaid(order);
-  const isReversed = reversedStatuses.some((one) => one === status);
-  const updatedAt = timeOr(updated_at, Number.NaN);
-  const mayStillCome = isYoung(order, settings);
-  const kinds: FindingKind[] = [];
-  if (isPaid && times === 0 && !mayStillCome) kinds.push('not_delivered');
-  if (times > 1) kinds.push('delivered_twice');
-  if (isReversed && times > 0 && !mayStillCome && !wasTakenBack) kinds.push('not_taken_back');
-  if (!isPaid && !isReversed && times > 0) kinds.push('not_paid');
-  return kinds.map((kind) => ({
-    orderId: id,
-    kind,
-    because: kind === 'not_delivered' ? because : undefined,
-    times,
-    status,
-    ...moneyOf(order),
-    updatedAt: Number.isNaN(updatedAt) ? undefined : new Date(updatedAt),
-  }));
-}
-
-function isYoung({ updated_at }: Order, { now, pendingAfterMs }: ReconcileSettings): boolean {
-  // Either way: the clock of the provider may be ahead.
-  return Math.abs(now - timeOr(updated_at, Number.NaN)) < pendingAfterMs;
+  if (before.length > 0) {
+    // Read the whole log to see whether the provider had sent orders to this address by then. If it never
+    // has, the orders are findings.
+    const whole = await gatherEvidence({ ...settings, since: 0 }, pace);
+    const firstPaidAt = whole.firstPaidAt === Number.POSITIVE_INFINITY ? 0 : whole.firstPaidAt;
+    counts.earlierOrders = (await judgeAll(before, { ...whole, firstPaidAt })).length;
+  }
+  const { firstPaidAt } = gathered;
+  const findings = await withRemedies(judged, settings, pace, { found, firstPaidAt });
+  const endpoints = { withoutEndpoint: found.without, otherEndpoints: found.others };
+  return { findings, ...counts, endpoint: found.state, ...endpoints, requests: pace.requests };
 }

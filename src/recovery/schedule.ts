@@ -1,27 +1,32 @@
-import { OptionChecks } from '../option-checks.js';
-import { writeLine } from '../report/log.js';
-import { describeError } from '../report/text.js';
-import { MAX_TIMER_MS } from '../timing.js';
-import { type Finding, type Reconciliation, reconcileOnce } from './reconcile.js';
+import { writeLine } from '../errors/log.js';
+import { MAX_TIMER_MS, OptionChecks } from '../errors/option-checks.js';
+import { describeError } from '../errors/text.js';
+import { describeWithout } from './endpoint.js';
+import { type Reconciliation, reconcileOnce } from './reconcile.js';
 import {
   RECONCILE_NAMES,
   type ReconcileOptions,
   readReconcileOptions,
 } from './reconcile-options.js';
+import { describeRemedies } from './remedies.js';
 
-/** What {@link reconcile.every} takes. */
+/** Options of {@link reconcile.every}. */
 export interface ScheduleOptions extends Omit<ReconcileOptions, 'now'> {
   /**
-   * Told of each reconciliation that was done here. Without it, what does not agree is told on stderr, in one line.
+   * Called with the result of each reconciliation of this process. Without it, findings are reported on
+   * stderr, in one line.
    */
   onResult?: (result: Reconciliation) => unknown;
-  /** Told of one that could not be done; the next one is. Default: it is told on stderr. */
+  /**
+   * Called with the error of a reconciliation that failed; the next one still runs. Default: the error is
+   * reported on stderr.
+   */
   onError?: (error: unknown) => unknown;
 }
 
-/** A schedule that runs. */
+/** A running schedule. */
 export interface Schedule {
-  /** Ends it, and waits for what is running, which it has end early. */
+  /** Stops the schedule. Aborts the reconciliation that is running, and waits for it to end. */
   stop(): Promise<void>;
 }
 
@@ -34,7 +39,7 @@ const NAMES = [
 
 const checks = new OptionChecks('reconcile.every');
 
-/** See {@link reconcile}. */
+/** Starts a schedule: see {@link reconcile}. */
 function every(interval: string, options: ScheduleOptions): Schedule {
   const [, number, unit = ''] = /^(\d+)([smh])$/.exec(interval) ?? [];
   const ms = Number(number) * (UNITS[unit] ?? Number.NaN);
@@ -46,7 +51,7 @@ function every(interval: string, options: ScheduleOptions): Schedule {
   let running = Promise.resolve();
   const run = async () => {
     try {
-      // A little less: who has had it is not to find it taken by itself.
+      // A little shorter than the interval, so that this process does not find its own lease at the next run.
       if (await receiver.lease('reconcile', ms * 0.9)) {
         await onResult(await reconcileOnce({ ...rest, signal }));
       }
@@ -74,34 +79,50 @@ function every(interval: string, options: ScheduleOptions): Schedule {
   };
 }
 
-/** Which option of recover() brings back what is missed for this reason. */
-const NEEDED: Partial<Readonly<Record<NonNullable<Finding['because']>, string>>> = {
-  queued: 'queued: true',
-  unlogged: 'orders: true',
-};
-
-function tell({ findings, unreadable }: Reconciliation): void {
+function tell(result: Reconciliation): void {
+  const { findings, unreadable } = result;
   if (unreadable > 0) {
     writeLine(
-      `reconcile: ${unreadable} of the provider's orders could not be read, and were not looked at: ` +
-        'they have no id, status or e-mail address. Look in the dashboard.',
+      `reconcile: ${unreadable} of the provider's orders could not be read, and were not compared: ` +
+        'they have no id, status or e-mail address. Look at them in the dashboard.',
       'operate.md#reconciled',
     );
   }
-  if (findings.length === 0) return;
+  const endpoint = adviceOnEndpoint(result);
+  if (findings.length === 0) {
+    if (result.endpoint === 'disabled')
+      writeLine(`reconcile: ${endpoint}`, 'operate.md#reconciled');
+    return;
+  }
   const ids = findings
     .slice(0, 10)
     .map(({ kind, orderId, because }) => `${orderId} (${because ? `${kind}: ${because}` : kind})`);
-  const needed = Object.entries(NEEDED).flatMap(([why, option]) =>
-    findings.some(({ because }) => because === why) ? option : [],
-  );
-  const how = needed.length > 0 ? `, with ${needed.join(' and ')}` : '';
+  // With a wrong address, there is nothing to recover.
+  const remedies = result.withoutEndpoint.length > 0 ? [] : findings;
+  const advice = [endpoint, ...describeRemedies(remedies, toCall)].filter((one) => one !== '');
   writeLine(
-    `reconcile: the provider and the shop do not agree on ${findings.length === 1 ? 'an order' : `${findings.length} orders`}: ${ids.join(', ')}` +
-      `${findings.length > ids.length ? ', …' : ''}. recover() brings back what was missed${how}; ` +
-      'npx storefront-webhooks dead list shows what waits for a person.',
+    [
+      `reconcile: the provider and the shop do not agree on ${findings.length === 1 ? 'an order' : `${findings.length} orders`}: ${ids.join(', ')}` +
+        `${findings.length > ids.length ? ', …' : ''}.`,
+      ...advice,
+    ].join(' '),
     'operate.md#reconciled',
   );
+}
+
+function toCall(option?: string): string {
+  return `recover()${option === undefined ? '' : ` with ${option}: true`}`;
+}
+
+/** Returns why the provider sends nothing. Empty if it sends. */
+function adviceOnEndpoint({ endpoint, withoutEndpoint, otherEndpoints }: Reconciliation): string {
+  const mistaken = describeWithout({ without: withoutEndpoint, others: otherEndpoints });
+  if (mistaken !== '') return `But ${mistaken} Correct url before anything else.`;
+  if (endpoint === 'disabled')
+    return 'The webhook endpoint is disabled, so the provider sends nothing: recover() with apply and recreateEndpoint creates a new one.';
+  return endpoint === 'missing'
+    ? 'The webhook endpoint is subscribed to no event that the receiver has a handler for: add order:paid to its events in the dashboard.'
+    : '';
 }
 
 function tellError(error: unknown): void {
@@ -112,12 +133,12 @@ function tellError(error: unknown): void {
 }
 
 /**
- * Compares the provider's orders with what the shop has delivered, the provider's log and the store, and finds what
- * does not agree. Changes nothing: `recover()` brings back what was missed, and `npx storefront-webhooks dead` what
- * is dead. `reconcile.every('15m', options)` does it on a schedule.
+ * Compares the provider's orders with what the shop has delivered, using the provider's log and the store,
+ * and returns the differences. Changes nothing: to recover what was missed, use `recover()`, and for dead
+ * deliveries `npx storefront-webhooks dead`. `reconcile.every('15m', options)` runs it on a schedule.
  *
- * Rejects with a `UsageError`, `option_invalid`; with an `ApiError` where the provider refuses, or cannot
- * be asked for some minutes; and with what `delivered` throws.
+ * Rejects with a `UsageError`, `option_invalid`; with an `ApiError` if the provider rejects a request, or is
+ * unavailable for some minutes; and with what `delivered` throws.
  *
  * @example
  * const { findings } = await reconcile({ receiver, client, url: 'https://me.example/webhooks' });
@@ -126,8 +147,9 @@ function tellError(error: unknown): void {
 export const reconcile: {
   (options: ReconcileOptions): Promise<Reconciliation>;
   /**
-   * Does it in this process, from one interval after the call on, such as `'15m'`, `'30s'` or `'6h'`. Of many
-   * processes that share a store one does it: it takes a lease for the interval. Does not keep a process alive.
+   * Runs it in this process at an interval such as `'15m'`, `'30s'` or `'6h'`, for the first time one
+   * interval after the call. Of many processes that share a store, one runs it: it takes a lease for the
+   * interval. Does not keep a process alive.
    *
    * Throws a `UsageError`, `option_invalid`.
    */

@@ -1,71 +1,76 @@
-import { parseAddress } from '../address.js';
 import type { Client } from '../api/client.js';
-import type { OptionChecks } from '../option-checks.js';
-import { INSIDE, type Inside } from '../process/inside.js';
-import { type Recovering, toRecovering } from './logged.js';
-import type { Recovered } from './recovered.js';
+import type { OptionChecks } from '../errors/option-checks.js';
+import { INTERNALS, type Internals } from '../process/internals.js';
+import { parseAddress } from '../runtime/address.js';
+import { type Recovering, toRecovering } from './log-reader.js';
+import type { Recovered } from './results.js';
 
-/** The part of a client of the provider's service that recovery needs. */
+/** The methods of the provider's client that recovery needs. */
 export type RecoveryClient = Pick<Client, 'webhookLogs' | 'webhookEndpoints' | 'orders'>;
 
-/** A receiver, as `createReceiver` makes it, with its handlers. */
+/** A receiver made by `createReceiver`, with its handlers. */
 export interface RecoverableReceiver {
-  readonly [INSIDE]: Inside;
+  readonly [INTERNALS]: Internals;
 }
 
-/** What {@link recover} and {@link reconcile} take. Times are milliseconds, where a name says no unit. */
+/** Options of both {@link recover} and {@link reconcile}. If a name has no unit, times are milliseconds. */
 export interface SourceOptions {
   /** The receiver with its handlers, on the durable store that its processes share. */
   receiver: RecoverableReceiver;
-  /** Reads the provider's log: what `createClient` of `storefront-webhooks/api` gives. */
+  /** The client that reads the provider's log, from `createClient` of `storefront-webhooks/api`. */
   client: RecoveryClient;
   /**
-   * The address that the provider sends to, as the webhook endpoint has it; or several. Its query does not count.
-   * The log has what was sent to all endpoints of the account, and some may be somebody else's.
+   * The address that the provider sends to, as in the webhook endpoint; or several. Its query counts only if
+   * two endpoints differ in nothing else. The log has what was sent to all endpoints of the account, and some
+   * may not be yours.
    */
   url: string | readonly string[];
   /** How far back to look: a date, or milliseconds. Default 7 days. */
   since?: Date | number;
   /**
-   * How long an answer may be on its way, a retry late, or a handler at work, before something counts as
+   * How long an answer may be on its way, a retry be late, or a handler run, before a delivery counts as
    * missed. Default 5 minutes.
    */
   pendingAfter?: number;
-  /** The most requests a second to the provider's service. Default 5. */
+  /** The most requests per second to the provider's service. Default 5. */
   perSecond?: number;
-  /** Told of what is found and done, as it happens. Default: nobody is. */
+  /** Called with the progress, as it happens. Default: no call. */
   onProgress?: (progress: RecoveryProgress) => void;
-  /** Ends it, and rejects with its reason. Without it, it runs to its end. */
+  /** Aborts the run, which rejects with the signal's reason. Without it, the run goes to its end. */
   signal?: AbortSignal;
-  /** What counts as now, for a log whose clock is not this one. Default: the clock of this process. */
+  /** The current time, for a log whose clock is not this one. Default: the clock of this process. */
   now?: Date;
 }
 
-/** How far it is. */
+/** The progress of a run. */
 export interface RecoveryProgress {
   /**
-   * `log`: reads it. `orders`: compares them. `deliveries`: runs what was missed. `waiting`: the provider cannot
-   * answer now, and is asked again.
+   * The current step. `log`: reads the log. `orders`: compares the orders. `deliveries`: runs what was
+   * missed. `waiting`: the provider is unavailable, and the request will be retried.
    */
   readonly step: 'log' | 'orders' | 'deliveries' | 'waiting';
   readonly done: number;
-  /** Pages, deliveries or tries; `undefined` where the provider does not say how many there are. */
+  /** The total number of pages, deliveries or tries; `undefined` if the provider does not say. */
   readonly of: number | undefined;
-  /** In `deliveries`, what became of the one that was run last, or would have been. Absent before the first. */
+  /** In `deliveries`: the delivery that was run last, or would have been. Absent before the first. */
   readonly delivery?: Recovered;
 }
 
-/** The options of both, checked and complete. */
+/** The options of both functions, checked and with their defaults. */
 export interface SourceSettings {
   readonly receiver: Recovering;
   readonly client: RecoveryClient;
   readonly urls: readonly string[];
+  /** The addresses of other shops, which differ in their query alone. */
+  readonly apart: ReadonlySet<string | undefined>;
   readonly since: number;
   readonly now: number;
   readonly pendingAfterMs: number;
   readonly perSecond: number;
   readonly onProgress: (progress: RecoveryProgress) => void;
   readonly signal: AbortSignal | undefined;
+  /** The options of each call of the client, which does not retry: `Pace` does. */
+  readonly call: { readonly retries: 0; readonly signal?: AbortSignal };
 }
 
 export const SOURCE_NAMES = [
@@ -82,7 +87,11 @@ export const SOURCE_NAMES = [
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** @throws {UsageError} `option_invalid`, with what to change. */
+/**
+ * Reads and checks the options that both functions share.
+ *
+ * @throws {UsageError} `option_invalid`, with what to change.
+ */
 export function readSourceOptions(
   options: SourceOptions,
   names: readonly string[],
@@ -92,25 +101,27 @@ export function readSourceOptions(
   checks.check(isGiven, 'receiver', 'given, with client and url');
   checks.checkNames(Object.keys(options), names);
   const { receiver, client, onProgress = () => {}, signal, now = new Date() } = options;
-  const isReceiver = typeof receiver === 'object' && receiver !== null && INSIDE in receiver;
-  checks.check(isReceiver, 'receiver', 'what createReceiver() gives, with its handlers');
+  const isReceiver = typeof receiver === 'object' && receiver !== null && INTERNALS in receiver;
+  checks.check(isReceiver, 'receiver', 'a receiver from createReceiver(), with its handlers');
   checks.check(
     typeof client?.webhookLogs?.list === 'function',
     'client',
-    "what createClient() of 'storefront-webhooks/api' gives",
+    "a client from createClient() of 'storefront-webhooks/api'",
   );
   checks.check(isDate(now), 'now', 'a Date');
   checks.check(typeof onProgress === 'function', 'onProgress', 'a function');
   return {
-    receiver: toRecovering(receiver[INSIDE]),
+    receiver: toRecovering(receiver[INTERNALS]),
     client,
     urls: readUrls(options.url, checks),
+    apart: new Set(),
     since: readSince(options.since, now.getTime(), checks),
     now: now.getTime(),
     pendingAfterMs: checks.positive('pendingAfter', options.pendingAfter ?? 5 * 60_000),
     perSecond: checks.positive('perSecond', options.perSecond ?? 5, Number.POSITIVE_INFINITY),
     onProgress,
     signal,
+    call: { retries: 0, ...(signal && { signal }) },
   };
 }
 

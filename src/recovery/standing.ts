@@ -1,39 +1,44 @@
 import type { WebhookLog } from '../schemas/webhook-log.js';
-import type { AnsweredBy } from './logged.js';
+import type { AnsweredBy } from './log-reader.js';
 
 /**
- * Why a delivery counts as missed: `refused` by an answer that was no 2xx, with no retry ahead; `unanswered`;
- * or `foreign`, answered with a 2xx that was not the receiver's, such as that of a maintenance page. `queued`: put
- * into the receiver's queue, and not done.
+ * Why a delivery counts as missed. `refused`: answered with a status other than 2xx, and no retry will
+ * follow. `unanswered`: no answer arrived. `foreign`: something else answered with a 2xx, such as a
+ * maintenance page. `queued`: put into the receiver's queue, and not done. `edited`: the receiver answered it
+ * with other content, perhaps that of another order. A server in between can get such an answer for a
+ * delivery that never arrived.
  */
-export type MissedReason = 'refused' | 'unanswered' | 'foreign' | 'queued';
+export type MissedReason = 'refused' | 'unanswered' | 'foreign' | 'edited' | 'queued';
 
 /**
- * What an entry of the log means. `done`: the receiver has answered it. `edited`: the receiver has answered it
- * while its payload was another. `waiting`: its answer or a retry may still come.
+ * The meaning of a log entry. `done`: the receiver has answered it. `waiting`: its answer or a retry may
+ * still arrive.
  */
-export type Standing = 'done' | 'edited' | 'waiting' | MissedReason;
+export type Standing = 'done' | 'waiting' | MissedReason;
 
-/** By what an entry is judged. Times are milliseconds. */
+/** The terms by which an entry is judged. Times are milliseconds. */
 export interface StandingRules {
   readonly now: number;
   readonly pendingAfterMs: number;
-  /** Whether the provider still sends: to a disabled endpoint no retry comes. */
+  /** Whether the provider still sends. A disabled endpoint gets no retries. */
   readonly sends: boolean;
 }
 
-/** What an entry of the provider's log means (specification: Webhook log). */
+/** Returns what an entry of the provider's log means (specification: Webhook log). */
 export function standingOf(
   entry: WebhookLog,
   answeredBy: AnsweredBy,
   rules: StandingRules,
 ): Exclude<Standing, 'queued'> {
   const { response_code: code = 0 } = entry;
-  const isSuccess = code >= 200 && code < 300;
-  if (isSuccess && answeredBy !== 'foreign') return answeredBy === 'own' ? 'done' : 'edited';
-  if (isSuccess) return 'foreign';
+  if (isSuccess(code) && answeredBy === 'own') return 'done';
+  if (isSuccess(code)) return answeredBy === 'edited' ? 'edited' : 'foreign';
   if (isWaiting(entry, code, rules)) return 'waiting';
   return code === 0 ? 'unanswered' : 'refused';
+}
+
+export function isSuccess(code: number): boolean {
+  return code >= 200 && code < 300;
 }
 
 function isWaiting(
@@ -46,11 +51,11 @@ function isWaiting(
   if (code === 0 && isYoung) return true;
   const isExhausted = retries !== undefined && retry_limit !== undefined && retries >= retry_limit;
   if (!sends || isExhausted) return false;
-  // A retry may be late; one that was due long ago never came.
+  // A retry may be late. A retry that was due long ago will not arrive.
   return isYoung || now - timeOf(next_retry_at) < pendingAfterMs;
 }
 
-/** Whether it has changed since. */
+/** Returns whether an entry changed less than `ms` ago. */
 export function isYoungerThan(
   ms: number,
   { updated_at, created_at }: Pick<WebhookLog, 'updated_at' | 'created_at'>,
@@ -59,7 +64,7 @@ export function isYoungerThan(
   return now - timeOf(updated_at ?? created_at) < ms;
 }
 
-/** Long ago, where it cannot be read. */
+/** Returns a time in milliseconds; `-Infinity`, long ago, if it is not a valid date. */
 function timeOf(time: string | null | undefined): number {
   const ms = Date.parse(time ?? '');
   return Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms;

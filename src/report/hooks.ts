@@ -1,22 +1,22 @@
-import type { Dispatched, Outcome, Rejection, RejectionCode, Result } from '../outcome.js';
+import { safely } from '../errors/log.js';
 import type { Delivery, DeliverySource } from '../request/delivery.js';
-import { sha2 } from '../request/sha2.js';
+import type { Dispatched, Outcome, Rejection, RejectionCode, Result } from '../request/outcome.js';
+import { sha2 } from '../request/signature.js';
 import type { Issue } from '../schemas/issue.js';
-import { harmless } from './harmless.js';
-import { type Announced, type Failure, Lines } from './lines.js';
+import { type Announced, type Failure, Messages } from './messages.js';
 import { type Started, type Telemetry, trace, watched } from './telemetry.js';
 
 const HALF = 5_000;
 
-/** Remembers which content the latest ids came with, to notice an id that is used for another. */
+/** Remembers the content of the latest ids, to notice an id that is reused for other content. */
 class RecentIds {
-  // Two generations: forgetting the older one whole costs nothing per delivery.
+  // Two generations: dropping the older one whole costs nothing per delivery.
   #newer = new Map<string, string>();
   #older = new Map<string, string>();
 
-  /** Whether this id was last seen with other content. */
+  /** Whether this id last came with other content. */
   isReused(scope: string, id: string, content: string): boolean {
-    // Hashed, because an id may be as long as its sender likes.
+    // Hashed, because a sender can make an id of any length.
     const name = sha2.sha256(JSON.stringify([scope, id]));
     const state = sha2.sha256(content);
     const earlier = this.#newer.get(name) ?? this.#older.get(name);
@@ -29,87 +29,94 @@ class RecentIds {
   }
 }
 
-/** Told to `hooks.onOutcome` when it is known how a verified delivery ended. */
+/** The argument of `hooks.onOutcome`: how a verified delivery ended. */
 export interface OutcomeInfo {
-  /** Not signed, and the sender's to choose: escape it before it is shown. */
+  /** Not signed, so the sender can choose it: escape it before you display it. */
   readonly id: string;
-  /** Not signed, and the sender's to choose: escape it before it is shown. */
+  /** Not signed, so the sender can choose it: escape it before you display it. */
   readonly event: string;
   readonly scope: string;
   readonly source: DeliverySource;
   readonly outcome: Outcome;
-  /** Names of the handlers that ran to their end. */
+  /** The names of the handlers that finished. */
   readonly ran: readonly string[];
-  /** Names of the handlers that their `when` left out. Where that is all of them, it is `ignored`. */
+  /**
+   * The names of the handlers that were skipped because of their `when`. If all were, the outcome is `ignored`.
+   */
   readonly skipped: readonly string[];
-  /** 1 for the first attempt; absent where none was made. */
+  /** The number of this attempt, from 1; `undefined` if no attempt was made. */
   readonly attempt: number | undefined;
-  /** From the request's headers to its outcome. */
+  /** The time from the request's headers to its outcome. */
   readonly durationMs: number;
-  /** Fields of the payload that did not fit. */
+  /** The fields of the payload that did not fit. */
   readonly issues: readonly Issue[];
-  /** This process has lately seen the same id with other content: somebody may be guessing ids. */
+  /** Whether this process recently received the same id with other content: a sender may be guessing ids. */
   readonly idReused: boolean;
 }
 
-/** Told to `hooks.onRejected` when a request has been refused. */
+/** The argument of `hooks.onRejected`: why a request was rejected. */
 export interface RejectionInfo {
   readonly status: number;
   readonly code: RejectionCode;
   readonly message: string;
-  /** What is wrong with the payload. The messages of a schema of yours may quote it. */
+  /** The faults of the payload. The messages of a schema of your own may quote it. */
   readonly issues: readonly Issue[];
-  /** Whether the signature held: then this was a real delivery, and nobody has handled it. */
+  /** Whether the signature matched. If so, this was a genuine delivery, and it has not been handled. */
   readonly verified: boolean;
   readonly id: string | undefined;
   readonly event: string | undefined;
-  /** What was seen, and what to change if it was genuine: names of headers, and no values. */
+  /**
+   * The observation of the receiver, and what to change if the request was genuine. Contains names of headers and no values.
+   */
   readonly detail: string | undefined;
 }
 
-/** Told to `hooks.onError` beside the error. */
+/** The second argument of `hooks.onError`: where the error happened. */
 export interface ErrorInfo {
   readonly id?: string | undefined;
   readonly event?: string | undefined;
   readonly scope?: string | undefined;
   /** The name of the handler that threw. */
   readonly handler?: string | undefined;
-  /** Which attempt at the delivery it was, where a handler threw: 1 for the first. */
+  /** The number of the attempt at the delivery, from 1, if a handler threw. */
   readonly attempt?: number | undefined;
 }
 
-/** What a program is told while it runs. A hook is not waited for, and may throw without harm. */
+/** Functions that the receiver calls to report what happens. It does not wait for them, and they may throw. */
 export interface Hooks {
-  /** Told how each verified delivery ended. Without it, what is parked and what nobody handles is told of on stderr. */
+  /**
+   * Called with the outcome of each verified delivery. Without it, the receiver logs parked deliveries and events
+   * without a handler on stderr.
+   */
   onOutcome?: (info: OutcomeInfo) => unknown;
   /**
-   * Told what was refused, and why. Without it, refusals are told of on stderr: the first, then one line a
-   * minute that counts the rest.
+   * Called for each rejected request, with the reason. Without it, the receiver logs rejections on stderr: the
+   * first one, then one line a minute that counts the others.
    */
   onRejected?: (info: RejectionInfo) => unknown;
   /**
-   * Told what went wrong, and with which delivery. Without it, an error is one line on stderr; of many, ten
-   * a minute and one that counts the rest.
+   * Called with each error, and the delivery that it concerns. Without it, the receiver logs errors on stderr: at
+   * most ten a minute, and one line that counts the others.
    */
   onError?: (error: unknown, info: ErrorInfo) => unknown;
 }
 
-/** Calls the hooks and telemetry, and speaks on stderr where silence would hide a lost delivery. */
+/** Calls the hooks and telemetry. Logs on stderr if silence would hide a lost delivery. */
 export class Reporter {
   readonly #hooks: Hooks;
   readonly #telemetry: Telemetry | undefined;
   readonly #isDebug: boolean;
   readonly #recentIds = new RecentIds();
-  readonly #lines = new Lines();
+  readonly #lines = new Messages();
 
-  /** @param settings.debug - Whether every delivery is told of on stderr. */
+  /** @param settings.debug - Whether to log every delivery on stderr. */
   constructor(settings: { hooks: Hooks; telemetry: Telemetry | undefined; debug: boolean }) {
     this.#hooks = settings.hooks;
     this.#telemetry = settings.telemetry;
     this.#isDebug = settings.debug;
   }
 
-  /** Has a delivery processed, and tells everybody what became of it. */
+  /** Processes a delivery, and reports its result to telemetry, hooks and stderr. */
   async watch<Kind extends Result>(
     delivery: Delivery,
     started: Started,
@@ -124,16 +131,21 @@ export class Reporter {
     return result;
   }
 
-  /** A request was refused before there was a delivery. */
+  /** Reports a request that was rejected before there was a delivery. */
   refused(rejection: Rejection, startedAt: number): Rejection {
-    harmless(() => this.#telemetry?.rejected(rejection, startedAt));
+    safely(() => this.#telemetry?.rejected(rejection, startedAt));
     this.#rejection(rejection);
     return rejection;
   }
 
-  /** A request could not even be verified: the receiver is set up wrong. */
+  /** Reports a request that was answered 503 because of overload. */
+  shed(): void {
+    safely(() => this.#telemetry?.shed?.());
+  }
+
+  /** Reports a request that could not be verified because of an error in the program or its configuration. */
   unverifiable(error: unknown, startedAt: number): void {
-    harmless(() => this.#telemetry?.failed(error, startedAt));
+    safely(() => this.#telemetry?.failed(error, startedAt));
     this.error(error, {});
   }
 
@@ -165,7 +177,7 @@ export class Reporter {
     );
   }
 
-  /** @param payload - Of a genuine delivery: stderr names the order. */
+  /** @param payload - The payload of a genuine delivery, so that stderr names the order. */
   #rejection(rejection: Rejection, payload?: unknown): void {
     if (this.#isDebug) this.#lines.tracedRefusal(rejection);
     const { onRejected } = this.#hooks;
@@ -201,7 +213,7 @@ export class Reporter {
     }
   }
 
-  /** Tells what has been counted and not told yet. */
+  /** Logs the counts that have not been logged yet. */
   flush(): void {
     this.#lines.flush();
   }

@@ -1,57 +1,58 @@
-import type { Rejection, Result } from '../outcome.js';
-import type { ConfirmationResult } from '../process/confirm.js';
+import { safely } from '../errors/log.js';
 import type { Delivery } from '../request/delivery.js';
-import { harmless } from './harmless.js';
+import type { Rejection, Result } from '../request/outcome.js';
 
-/** What telemetry is told of a verified delivery: nothing of its payload. */
+/** A verified delivery, as telemetry sees it: without its payload. */
 export interface TracedDelivery {
-  /** Not signed, and the sender's to choose. */
+  /** Not signed, so the sender can choose it. */
   readonly id: string;
-  /** Not signed, and the sender's to choose. */
+  /** Not signed, so the sender can choose it. */
   readonly event: string;
-  /** `known`: the event is one that the receiver has a schema for, so its names are few. */
+  /** `known`: the receiver has a schema for the event, so the number of such names is limited. */
   readonly kind: Delivery['kind'];
   readonly scope: string;
   readonly source: Delivery['source'];
   /** The size of the raw body. */
   readonly bytes: number;
-  /** `send`: it is handed to a queue. `process`: its handlers run. */
+  /** `send`: the receiver stores the delivery in a queue. `process`: its handlers run. */
   readonly action: 'send' | 'process';
-  /** Where it was handed to a queue: the W3C trace context of that. */
+  /** The W3C trace context of the hand-off, if the delivery comes out of a queue. */
   readonly traceparent: string | undefined;
   /** When the receiver got the request or the job, on the clock of `performance.now()`. */
   readonly startedAt: number;
 }
 
-/** What telemetry is told of a handler that is about to run. */
+/** A handler that is about to run, as telemetry sees it. */
 export interface TracedHandler {
   readonly name: string;
   readonly attempt: number;
 }
 
 /**
- * Watches a receiver. Each method is given what it watches as a function, and calls it at once, in the
- * context that it shall run in. What it gives or throws changes nothing. Made by `openTelemetry()` of
- * `storefront-webhooks/opentelemetry`.
+ * Observes a receiver. `delivery` and `handler` get the work as a function, and have to call it at once, in the
+ * context in which it should run. Their results and errors are ignored. `openTelemetry()` of
+ * `storefront-webhooks/opentelemetry` makes one.
  */
 export interface Telemetry {
   delivery(about: TracedDelivery, run: () => Promise<Result>): unknown;
   handler(about: TracedHandler, run: () => Promise<unknown>): unknown;
-  /** A request was refused before there was a delivery: most often, its signature did not hold. */
+  /** Called if a request was rejected before there was a delivery, most often because of its signature. */
   rejected(rejection: Rejection, startedAt: number): void;
-  /** A request could not even be verified: the receiver is set up wrong, and it was answered 500. */
+  /** Called if a request could not be verified because of an error in the program. It was answered 500. */
   failed(error: unknown, startedAt: number): void;
-  /** `confirm` has looked an order up; `kept`: it agreed with what was looked up a moment ago. */
+  /** Called if a request was answered 503 before it was verified, because of overload. */
+  shed?(): void;
+  /** Called when `confirm` has looked an order up. `kept`: it agreed with the answer of a recent request. */
   confirmed?(result: ConfirmationResult): void;
-  /** The W3C trace context of what runs now, which travels with a delivery through a queue. */
+  /** Returns the W3C trace context of the active span. It travels with a delivery through a queue. */
   traceparent(): string | undefined;
 }
 
-/** When and for what a delivery was taken up. */
+/** When processing began, and for which action. */
 export type Started = Pick<TracedDelivery, 'action' | 'startedAt'> &
   Partial<Pick<TracedDelivery, 'traceparent'>>;
 
-/** What telemetry is told of a delivery. */
+/** Takes the facts for telemetry out of a delivery. */
 export function trace(
   { id, event, kind, scope, source, rawBody }: Delivery,
   { action, startedAt, traceparent }: Started,
@@ -60,7 +61,7 @@ export function trace(
   return { id, event, kind, scope, source, bytes, action, startedAt, traceparent };
 }
 
-/** Runs what is watched: whatever the watcher does, it is run once, and what it gives is given. */
+/** Runs the work once, whatever the observer does, and returns the result of the work. */
 export function watched<Value>(
   watch: (run: () => Promise<Value>) => unknown,
   run: () => Promise<Value>,
@@ -70,6 +71,9 @@ export function watched<Value>(
     running ??= run();
     return running;
   };
-  harmless(() => watch(runOnce));
+  safely(() => watch(runOnce));
   return runOnce();
 }
+
+/** The result by which confirmations are counted. */
+export type ConfirmationResult = 'agreed' | 'disagreed' | 'unavailable' | 'kept';

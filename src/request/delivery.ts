@@ -1,17 +1,15 @@
-import { Rejection } from '../outcome.js';
+import { withTimeout } from '../runtime/timing.js';
 import type { Issue } from '../schemas/issue.js';
-import { isJsonObject } from '../schemas/json.js';
 import { findUnpaid, type OrderStatus } from '../schemas/order.js';
 import { type Reading, type ResourceSchema, VENDOR } from '../schemas/resource.js';
 import type { StandardIssue, StandardSchema } from '../schemas/standard-schema.js';
-import { toTime } from '../schemas/time.js';
-import { withTimeout } from '../timing.js';
+import { isJsonObject, toTime } from '../schemas/values.js';
 import { contentId, contentOf, deliveryKey, headerText, invalidKey, type KeyBy } from './key.js';
-import { readProof } from './proof.js';
-import type { RequestHeaders } from './request.js';
+import { Rejection } from './outcome.js';
+import { type ReceivedRequest, readProof, Unprinted } from './proof.js';
 import { type Unwrap, unwrapBody } from './unwrap.js';
 
-/** A delivery as a store or a queue keeps it: verified, and all that is needed to process it later. */
+/** A verified delivery as a store or a queue keeps it, with everything that is needed to process it later. */
 export interface SealedDelivery {
   /** The idempotency key: 64 hexadecimal digits. */
   readonly key: string;
@@ -23,63 +21,54 @@ export interface SealedDelivery {
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
   /**
-   * What proves the body when it is processed later: the signature as it came and, for a `secret`
-   * function, the request. Opaque; whatever keeps the body keeps this beside it.
+   * Verifies the body again when the delivery is processed later: the signature as received and, for a `secret`
+   * function, the request. Opaque: keep it beside the body.
    */
   readonly proof?: string | undefined;
-  /** The W3C trace context of its hand-off to a queue. Stores do not keep it. */
+  /** The W3C trace context of the hand-off to a queue. Stores do not keep it. */
   readonly traceparent?: string | undefined;
 }
 
 /**
- * Where a delivery came from: `log` is the provider's log, read by recovery over the authenticated API. Such a one
- * was not verified by a signature.
+ * Where a delivery came from. `log` is the provider's log, which recovery reads over the authenticated API: such a
+ * delivery was not verified by a signature.
  */
 export type DeliverySource = 'webhook' | 'queue' | 'log';
 
-/** A verified delivery, read. */
+/** A verified delivery, parsed and checked against its event. */
 export interface Delivery {
-  /** A delivery has no outcome yet; what was refused has one. */
+  /** Always `undefined`: it tells a delivery from a `Rejection`, which has an outcome. */
   readonly outcome?: undefined;
   /**
-   * `known`: the payload fits its event. `unknown`: nobody has named this event. `invalid`: the payload
-   * fails its schema or contradicts its event, and {@link issues} says how.
+   * `known`: the payload fits its event. `unknown`: the event has no schema. `invalid`: the payload fails its
+   * schema or contradicts its event, and {@link issues} says how.
    */
   readonly kind: 'known' | 'unknown' | 'invalid';
   /** The idempotency key: 64 hexadecimal digits. */
   readonly key: string;
-  /** What the payload states, as it went into the key. */
+  /** The content of the payload, as used for the key: the state that it claims, or a hash of the whole. */
   readonly content: string;
-  /** Which shop or receiver it is for. */
+  /** The shop or receiver that the delivery is for. */
   readonly scope: string;
   /**
-   * The id of the webhook log, as the sender claims or `unwrap` gives it; begins with `content:` where there is
-   * none.
+   * The id of the webhook log, as the sender claims or `unwrap` returns it. Begins with `content:` if the request
+   * has no id.
    */
   readonly id: string;
-  /** The event, as the sender claims or `unwrap` gives it. */
+  /** The event, as the sender claims or `unwrap` returns it. */
   readonly event: string;
   readonly payload: unknown;
-  /** Fields that did not fit and were left `undefined`; what is wrong, where `kind` is `invalid`. */
+  /** Fields that did not fit and were left `undefined`; if `kind` is `invalid`, what is wrong. */
   readonly issues: readonly Issue[];
   /** The body as received. */
   readonly rawBody: Uint8Array;
   readonly receivedAt: Date;
   readonly source: DeliverySource;
-  /** The request that it came with, as far as it is known. Not signed. */
+  /** The request that carried the delivery, as far as it is known. Not signed. */
   readonly request: ReceivedRequest;
-  /** By what a worker proves it again. Opaque. */
-  readonly proof: string | undefined;
 }
 
-/** What is kept of a request beside its body. */
-export interface ReceivedRequest {
-  /** Path and query, as they were sent; empty where they are not known. */
-  readonly url: string;
-  readonly headers: RequestHeaders;
-}
-
-/** How verified bytes are read. */
+/** The settings for reading verified bytes. */
 export interface ReadingRules {
   readonly schemas: ReadonlyMap<string, StandardSchema>;
   readonly keyBy: KeyBy;
@@ -88,29 +77,28 @@ export interface ReadingRules {
   readonly maxAgeMs: number;
 }
 
-/** What is known of a delivery beside its bytes. */
+/** Everything that is known about a delivery except its bytes. */
 export interface Envelope {
   readonly scope: string;
   readonly id: string | undefined;
-  /** Absent where only the body may name it. */
+  /** Absent if only the body can name the event. */
   readonly event: string | undefined;
   readonly receivedAt: Date;
   readonly source: DeliverySource;
   readonly request: ReceivedRequest;
-  readonly proof: string | undefined;
 }
 
 /**
- * Step 3: verified bytes become a delivery whose event, schema and state agree.
+ * Step 3: reads a delivery from verified bytes, and checks that event, schema and state agree.
  *
- * @throws {UsageError} `unwrap_invalid`, `key_invalid`, and what a function or a schema of the user's throws.
+ * @throws {UsageError} `unwrap_invalid`, `key_invalid`, and whatever a function or schema of the user throws.
  */
 export async function readDelivery(
   rawBody: Uint8Array,
   envelope: Envelope,
   rules: ReadingRules,
 ): Promise<Delivery | Rejection> {
-  const { scope, receivedAt, source, request, proof } = envelope;
+  const { scope, receivedAt, source, request } = envelope;
   const json = parseJson(rawBody);
   if (json === undefined) {
     const { id, event } = envelope;
@@ -123,7 +111,7 @@ export async function readDelivery(
     rawBody.length,
   );
   if (event === undefined) {
-    const detail = 'No header names the event, and what `unwrap` takes out of the body does not.';
+    const detail = 'No header names the event, and `unwrap` found none in the body.';
     return new Rejection('event_header_invalid', { verified: true, id: found.id, detail });
   }
 
@@ -140,16 +128,16 @@ export async function readDelivery(
   const parts = { scope, id, event, content };
   const key =
     kind === 'invalid' ? invalidKey(parts, rawBody) : deliveryKey(rules.keyBy, parts, record);
-  return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source, request, proof };
+  return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source, request };
 }
 
 const OTHER_EVENT: Issue = { path: 'event', message: 'differs from the event header' };
 const ROUNDED_ID: Issue = {
   path: 'id',
-  message: 'is a number beyond 2^53, which has lost digits: two orders may read alike',
+  message: 'is a number beyond 2^53, which has lost digits: two orders may have the same id',
 };
 
-/** As text, `unwrap` may have made an id of it by which nobody sees any more that it was rounded. */
+/** Looks at the text of the body, because `unwrap` may have turned a rounded number into a string id. */
 function hasRoundedId(text: string): boolean {
   return Array.from(text.matchAll(/"\w*id"\s*:\s*(-?\d{16,})/gi)).some(
     ([, digits]) => !Number.isSafeInteger(Number(digits)),
@@ -158,7 +146,7 @@ function hasRoundedId(text: string): boolean {
 
 type Judgement = Pick<Delivery, 'kind' | 'payload' | 'issues'>;
 
-/** Whether a record fits the schema of its event. */
+/** Checks a record against the schema of its event. */
 async function judge(record: unknown, schema: StandardSchema | undefined): Promise<Judgement> {
   if (!schema) return { kind: 'unknown', payload: record, issues: [] };
   const reading = isResource(schema) ? schema.read(record) : await readStandard(schema, record);
@@ -169,7 +157,7 @@ async function judge(record: unknown, schema: StandardSchema | undefined): Promi
 }
 
 /**
- * A verified delivery as a store or a queue can keep it, for a hand-off of your own.
+ * Turns a verified delivery into a form that a store or a queue can keep, for a queue of your own.
  *
  * @example
  * const keep = (delivery: Delivery) => jobs.add(delivery.key, toJob(seal(delivery)));
@@ -181,48 +169,49 @@ export function seal({
   event,
   rawBody,
   receivedAt,
-  proof,
+  request,
 }: Delivery): SealedDelivery {
   return {
     key,
     scope,
-    // What a sender makes very long would otherwise be kept whole, for as long as the delivery is known.
+    // Shortened, because a sender can make them very long, and the store keeps them as long as the delivery.
     id: headerText(id),
     event: headerText(event),
     body: rawBody,
     receivedAt: receivedAt.getTime(),
-    proof,
+    proof: request.proof,
   };
 }
 
-/** A sealed delivery, also as `list` of a store gives it, for a person: with a date, and with more. */
+/** A sealed delivery, or one from `store.list`, which has a `Date` and more fields. */
 export type KeptDelivery = Omit<SealedDelivery, 'receivedAt'> & {
   readonly receivedAt: number | Date;
 };
 
-/** A delivery as a queue keeps it, and nothing more. */
+/** Returns the fields that a queue keeps, and no others. */
 export function toSealed(kept: KeptDelivery): SealedDelivery {
   const { key, scope, id, event, body, receivedAt, proof, traceparent } = kept;
   return { key, scope, id, event, body, receivedAt: Number(receivedAt), proof, traceparent };
 }
 
 /**
- * Reads a delivery again that was sealed when it was verified.
+ * Reads a sealed delivery.
  *
- * @param from - A row of the store has its key. What comes out of a queue may name any, and is given its own.
+ * @param from - `store`: keeps the key of the row. `queue`: computes the key, because a message can claim any key.
  */
 export async function openSealed(
   { body, receivedAt, key, scope, id, event, proof }: SealedDelivery,
   rules: ReadingRules,
   from: 'queue' | 'store',
 ): Promise<Delivery | Rejection> {
-  const request = readProof(proof ?? '');
-  const about = { scope, id, event, receivedAt: new Date(receivedAt), request, proof };
+  const { url, headers } = readProof(proof ?? '');
+  const request = new Unprinted(url, headers, proof);
+  const about = { scope, id, event, receivedAt: new Date(receivedAt), request };
   const delivery = await readDelivery(body, { ...about, source: 'queue' }, rules);
   return delivery.outcome === 'rejected' || from === 'queue' ? delivery : { ...delivery, key };
 }
 
-/** The key of a sealed delivery that fits its event; nothing where it is no JSON, or cannot be made. */
+/** The key of a sealed delivery that fits its event; `undefined` if the body is not valid JSON or has no key. */
 export function keyOfSealed(
   { body, ...claimed }: SealedDelivery,
   rules: ReadingRules,
@@ -238,12 +227,12 @@ export function keyOfSealed(
     const parts = { scope: claimed.scope, id, event, content: contentOf(record, body) };
     return deliveryKey(rules.keyBy, parts, record);
   } catch {
-    // A function of the user's throws, perhaps the one because of which the key is asked for.
+    // A function of the user threw, perhaps the very one that made the caller ask for the key.
     return undefined;
   }
 }
 
-// Strict: a lossy decoder would drop a byte order mark and turn broken UTF-8 into question marks.
+// Strict: a lossy decoder would drop a byte order mark and replace broken UTF-8 with question marks.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export function parseJson(
@@ -257,7 +246,7 @@ export function parseJson(
   }
 }
 
-/** The event header is not signed: the signed body has to bear it out. */
+/** Checks the event header, which is not signed, against the signed body. */
 function findContradictions(
   record: unknown,
   event: string,
@@ -271,19 +260,19 @@ function findContradictions(
   if (unpaid) issues.push(unpaid);
   if (maxAgeMs < Number.POSITIVE_INFINITY && updated_at !== undefined) {
     const age = receivedAt.getTime() - toTime(updated_at);
-    // The other way round, a date that cannot be read would pass: it has no age.
+    // Negated, so that a date that is not valid is rejected: its age is NaN.
     if (!(age <= maxAgeMs)) issues.push({ path: 'updated_at', message: 'is older than maxAge' });
     else if (age < -MAX_AHEAD_MS) issues.push({ path: 'updated_at', message: 'is in the future' });
   }
   return issues;
 }
 
-/** How far the provider's clock may be ahead of this one. */
+/** How far the provider's clock may be ahead of the receiver's. */
 const MAX_AHEAD_MS = 5 * 60 * 1000;
 
 async function readStandard(schema: StandardSchema, value: unknown): Promise<Reading<unknown>> {
   const validated = Promise.resolve(schema['~standard'].validate(value));
-  const result = await withTimeout(validated, 'A schema of yours');
+  const result = await withTimeout(validated, 'A schema of your own');
   return result.issues
     ? { issues: result.issues.map(toIssue) }
     : { value: result.value, issues: [] };

@@ -1,24 +1,78 @@
-import { UsageError } from '../errors.js';
-import { isJsonObject, type JsonObject } from '../schemas/json.js';
-import { canonicalJson } from './canonical-json.js';
+import { UsageError } from '../errors/errors.js';
+import { toUtf8 } from '../runtime/bytes.js';
+import { isJsonObject, type JsonObject } from '../schemas/values.js';
 import { hintAtPromise } from './promised.js';
-import { sha2 } from './sha2.js';
+import { sha2 } from './signature.js';
 
 /**
- * What makes two deliveries the same one.
+ * Writes parsed JSON in the canonical form of RFC 8785: members sorted by the UTF-16 units of their names, no
+ * white space, numbers and text as ECMAScript writes them. Two encodings of the same value give the same text.
+ *
+ * Omits members that are `undefined`, which `unwrap` may leave. Not recursive, because a body may be nested deeper
+ * than the stack allows; libraries for RFC 8785 are recursive.
+ *
+ * @returns `undefined` if a number is beyond 2^53: it has lost digits, and two values may have become one.
+ */
+export function canonicalJson(value: unknown): string | undefined {
+  let written = '';
+  const left: Piece[] = [{ value }];
+  for (let piece = left.pop(); piece; piece = left.pop()) {
+    if ('text' in piece) {
+      written += piece.text;
+    } else if (Array.isArray(piece.value)) {
+      const members = piece.value.map((member) => ({ before: '', value: member }));
+      pushAll(left, '[', members, ']');
+    } else if (isJsonObject(piece.value)) {
+      // Compares UTF-16 units, as sort() does. Uses entries, because a member may be named __proto__.
+      const entries = Object.entries(piece.value)
+        .filter(([, member]) => member !== undefined)
+        .sort(([a], [b]) => (a < b ? -1 : 1));
+      const members = entries.map(([name, member]) => ({
+        before: `${JSON.stringify(name)}:`,
+        value: member,
+      }));
+      pushAll(left, '{', members, '}');
+    } else {
+      if (typeof piece.value === 'number' && Math.abs(piece.value) > Number.MAX_SAFE_INTEGER)
+        return undefined;
+      written += JSON.stringify(piece.value);
+    }
+  }
+  return written;
+}
+
+type Piece = { readonly text: string } | { readonly value: unknown };
+
+/** Pushes the pieces in reverse order, because the last one is written first. */
+function pushAll(
+  left: Piece[],
+  open: string,
+  members: readonly { readonly before: string; readonly value: unknown }[],
+  close: string,
+): void {
+  left.push({ text: close });
+  for (let index = members.length - 1; index >= 0; index -= 1) {
+    const { before, value } = members[index] as (typeof members)[number];
+    left.push({ value }, { text: index > 0 ? `,${before}` : before });
+  }
+  left.push({ text: open });
+}
+
+/**
+ * Identifies a delivery: two deliveries with the same key are the same.
  *
  * - `'delivery'`: the id, the event and the signed content. A retry is a duplicate; no unsigned header
  *   can make one delivery pass for another.
- * - `'content'`: the event and the signed content. A replay under a fresh id is a duplicate, too.
- * - `'id'`: the id alone. Only for a provider that is proven to need it: the id is not signed.
- * - a function: the event and what it makes of the payload.
+ * - `'content'`: the event and the signed content. A replay under a new id is a duplicate, too.
+ * - `'id'`: the id alone, which is not signed. Only for a provider that demonstrably needs it.
+ * - a function: the event and the text that it returns for the payload.
  */
 export type KeyBy = 'delivery' | 'content' | 'id' | KeyFunction;
 
 /**
- * Makes the key of a delivery out of its payload, as it was sent: a text that is the same for each retry, and
- * another one for each state that a handler is to see. `undefined`: as by `'delivery'`, which is also how a
- * payload is known that is no object.
+ * Makes the key of a delivery out of its payload as sent: a text that is the same for every retry, and different
+ * for each state that a handler has to see. If it returns `undefined`, the key is made as by `'delivery'`. The key
+ * of a payload that is not an object is made that way, too.
  *
  * @example
  * const keyBy: KeyFunction = ({ id, status }, { event }) =>
@@ -30,15 +84,16 @@ export type KeyFunction = (
 ) => string | undefined;
 
 /**
- * The state that a payload claims for itself, or else all that it says. A retry that the provider encodes anew
- * (other spacing, `10.0` for `10`) states the same content, and so does the provider's log of it.
+ * Returns the state that a payload claims for itself, or a hash of all its content. If the provider encodes a
+ * retry differently (other spacing, `10.0` for `10`), the result is the same; so it is for the copy in the
+ * provider's log.
  */
 export function contentOf(payload: unknown, rawBody: Uint8Array): string {
   if (isJsonObject(payload)) {
     const { id, status, updated_at } = payload;
     const known = status === undefined || typeof status === 'string' || typeof status === 'number';
     if (typeof id === 'string' && typeof updated_at === 'string' && known) {
-      // Each text that another one follows carries its length: what is joined cannot be read in two ways.
+      // Each text that another one follows has its length before it, so that the joined text is unambiguous.
       const state = `${status}`;
       return `state:${id.length}:${id}${typeof status}:${state.length}:${state}${updated_at}`;
     }
@@ -49,33 +104,38 @@ export function contentOf(payload: unknown, rawBody: Uint8Array): string {
     : `json:${sha2.sha256(canonical)}`;
 }
 
-/** Stands in for the id of a delivery that came without one. */
+/** Makes an id for a delivery that has none. */
 export function contentId(content: string): string {
   return `content:${hashOf(content)}`;
 }
 
 const MAX_HEADER = 200;
-/** What a store would change: NUL, and half of a surrogate pair. */
+/** Characters that a store would change: NUL, and unpaired surrogates. */
 const NOT_TEXT = /[\0\p{Cs}]/u;
-/** What can be any of that. Many times as fast, and nothing of it is in the ids that there are. */
+/** A much faster first test, which also matches paired surrogates. Real ids contain none of either. */
 const PERHAPS_NOT_TEXT = /[\0\ud800-\udfff]/;
 
-/** An unsigned header as it is kept: one that is very long is cut, and a hash keeps it apart from all others. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Returns an unsigned header in the form that is stored: a very long one is cut, and a hash keeps it unique. */
 export function headerText(text: string): string {
   if (text.length <= MAX_HEADER && !isOdd(text)) return text;
-  return `${text.slice(0, 100).replace(/[\0\p{Cs}]/gu, '\ufffd')}…${hashOf(text)}`;
+  const begin = text.slice(0, 100).replace(/[\0\p{Cs}]/gu, '\ufffd');
+  // Copied, because a slice keeps the whole text in memory.
+  return `${decoder.decode(toUtf8(begin))}…${hashOf(text)}`;
 }
 
 function isOdd(text: string): boolean {
   return PERHAPS_NOT_TEXT.test(text) && NOT_TEXT.test(text);
 }
 
-/** As bytes, two texts that differ in half of a surrogate pair would be the same: JSON keeps them apart. */
+/** Hashes a text. As bytes, texts that differ in an unpaired surrogate would be equal; JSON keeps them apart. */
 function hashOf(text: string): string {
   return sha2.sha256(isOdd(text) ? JSON.stringify(text) : text).slice(0, 32);
 }
 
-// A key is the hash of a JSON array of its parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one key.
+// A key is the hash of a JSON array of its parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one
+// key.
 
 interface KeyParts {
   readonly scope: string;
@@ -85,9 +145,10 @@ interface KeyParts {
 }
 
 /**
- * The idempotency key of a delivery: 64 hexadecimal digits. The same for its headers as they are kept.
+ * Returns the idempotency key of a delivery: 64 hexadecimal digits. Headers as received and as stored give the
+ * same key.
  *
- * @throws {UsageError} `key_invalid` where a function gives what is no key.
+ * @throws {UsageError} `key_invalid` if a `keyBy` function returns something that is not a key.
  */
 export function deliveryKey(keyBy: KeyBy, parts: KeyParts, payload?: unknown): string {
   if (typeof keyBy === 'function') {
@@ -110,26 +171,26 @@ export function deliveryKey(keyBy: KeyBy, parts: KeyParts, payload?: unknown): s
   }
 }
 
-/** What a template writes where there was nothing: two orders without the field would be one. */
+/** The text of a missing value in a template: two orders without the field would get the same key. */
 const HOLE = /(?<!\w)(?:undefined|NaN|\[object \w+\])(?!\w)/;
 
 /**
- * A key that a function of the user's has made.
+ * Checks a key that a function of the user has made.
  *
- * @param of - Which one, for a person.
+ * @param of - The name of the function, for the error message.
  * @throws {UsageError} `key_invalid`
  */
 export function checkOwnKey(key: unknown, of: string): string {
   if (typeof key === 'string' && key !== '' && !HOLE.test(key)) return key;
   throw new UsageError(
     'key_invalid',
-    `${of} has to give a string that is not empty and holds no undefined, such as order.id${hintAtPromise(key)}.`,
+    `${of} has to return a string that is not empty and contains no "undefined", such as order.id${hintAtPromise(key)}.`,
   );
 }
 
 /**
- * The key of a delivery that does not fit its event. A key of its own: what is wrong must not use up
- * the key of the one that is right, whatever it states.
+ * The key of a delivery that does not fit its event. Separate from the key of the valid delivery, so that the
+ * invalid one does not use it up, whatever it claims.
  */
 export function invalidKey({ scope, id, event }: KeyParts, rawBody: Uint8Array): string {
   const claimed = [scope, headerText(id), headerText(event)];
@@ -137,8 +198,8 @@ export function invalidKey({ scope, id, event }: KeyParts, rawBody: Uint8Array):
 }
 
 /**
- * The key of a delivery that is not proven: it must not use up that of a genuine one, whatever it claims,
- * nor stand for one that is proven later.
+ * The key of a delivery that could not be verified. Separate, so that such a delivery does not use up the key of a
+ * genuine one, whatever it claims, nor of the same delivery when it is verified later.
  */
 export function unprovenKey(
   parts: Omit<KeyParts, 'content'>,
@@ -149,22 +210,22 @@ export function unprovenKey(
   return sha2.sha256(JSON.stringify(['unproven', ...claimed, sha2.sha256(rawBody)]));
 }
 
-/** The idempotency key of an effect: what one handler does once for a key of its own. */
+/** The idempotency key of an effect. */
 export function effectKey(scope: string, handler: string, key: string): string {
   return sha2.sha256(JSON.stringify(['effect', scope, handler, key]));
 }
 
-/** The idempotency key of goods: no handler's effect has the same, whatever it is called. */
+/** The idempotency key of goods. Never equal to the key of an effect, whatever the names. */
 export function goodsKey(scope: string, key: string): string {
   return sha2.sha256(JSON.stringify(['goods', scope, key]));
 }
 
-/** The key of a lease of a name, which is no delivery and no effect. */
+/** The key of a named lease, which belongs to no delivery and no effect. */
 export function leaseKey(scope: string, name: string): string {
   return sha2.sha256(JSON.stringify(['lease', scope, name]));
 }
 
-/** The key under which one handler remembers the newest state of a record that it has seen. */
+/** The key under which a handler remembers the newest state of a record. */
 export function newestKey(scope: string, handler: string, record: string): string {
   return sha2.sha256(JSON.stringify(['newest', scope, handler, record]));
 }

@@ -1,31 +1,29 @@
-import { OUTCOMES, type Outcome } from '../outcome.js';
-import { decodeHex, toHex, toUtf8 } from './bytes.js';
+import { decodeHex, toHex, toUtf8 } from '../runtime/bytes.js';
 import { headerText } from './key.js';
-import { sha2 } from './sha2.js';
-import type { Secret } from './signature.js';
+import { OUTCOMES, type Outcome } from './outcome.js';
+import { type Secret, sha2 } from './signature.js';
 
-/** What a receipt is about. */
+/** The delivery that a receipt is for. */
 export interface Receipted {
   /** The idempotency key of the delivery. */
   readonly key: string;
-  /** Its id, as the receiver knows it. */
+  /** The id of the delivery, as the receiver knows it. */
   readonly id: string;
 }
 
-/** A receipt as it was found, perhaps of somebody else's making. */
+/** A receipt as found in an answer. It may be forged: see {@link isGenuine}. */
 export interface Receipt {
   readonly outcome: Outcome;
   readonly key: string;
   readonly answeredAt: Date;
-  /** Everything but the code behind it. */
+  /** The signed part of the receipt: everything before the code. */
   readonly stated: string;
   readonly code: string;
 }
 
 /**
- * Writes the receipt of an answer: that this receiver, or one with its secret, has given this outcome for this
- * delivery. Nobody else can write it, so that the provider's log tells such an answer from that of a
- * maintenance page.
+ * Writes the receipt of an answer. It proves that a receiver with this secret gave this outcome for this delivery,
+ * so that the provider's log shows whether an answer came from the receiver or from, say, a maintenance page.
  */
 export function writeReceipt(
   { key, id }: Receipted,
@@ -39,7 +37,7 @@ export function writeReceipt(
 
 const RECEIPT = /v1\.([a-z]{1,20})\.(\d{1,12})\.([0-9a-f]{64})\.([0-9a-f]{64})(?![0-9a-z])/;
 
-/** The first receipt in a text: a header, or a body around it. */
+/** Finds the first receipt in a text, such as a header or a body. */
 export function findReceipt(text: string): Receipt | undefined {
   const [whole = '', outcome, seconds, key = '', code = ''] = RECEIPT.exec(text) ?? [];
   const known = OUTCOMES.find((one) => one === outcome);
@@ -48,7 +46,7 @@ export function findReceipt(text: string): Receipt | undefined {
   return { outcome: known, key, answeredAt: new Date(Number(seconds) * 1000), stated, code };
 }
 
-/** Whether a receipt is of one of these secrets, for a delivery of this id. */
+/** Whether a receipt was signed with one of these secrets, for a delivery with this id. */
 export function isGenuine(
   { stated, code }: Receipt,
   id: string,
@@ -60,10 +58,10 @@ export function isGenuine(
   return genuine;
 }
 
-/** A key of its own: what signs receipts must sign nothing that the provider could have sent. */
+/** Derives a key of its own for receipts, so that no receipt is also a valid signature of the provider. */
 const PURPOSE = toUtf8('storefront-webhooks receipt');
 
-/** The keys of the secrets that were used last: there are a few, and a log has many receipts. */
+/** The keys of the latest secrets, cached: a log has many receipts under few secrets. */
 const receiptKeys = new Map<Secret, Uint8Array>();
 const MAX_KEYS = 16;
 

@@ -1,10 +1,10 @@
-import { UsageError } from '../errors.js';
-import { explained } from '../explained.js';
-import { Rejection, type RejectionCode } from '../outcome.js';
-import { isBytes, nameType } from './bytes.js';
+import { withDocsLink } from '../errors/docs-link.js';
+import { UsageError } from '../errors/errors.js';
+import { nameType } from '../runtime/bytes.js';
+import { Rejection } from './outcome.js';
 import { isSignature } from './signature.js';
 
-/** A Fetch `Headers`, or a plain object such as Node's `req.headers`; names in any case. */
+/** A Fetch `Headers`, or a plain object such as Node's `req.headers`, with names in any case. */
 export type RequestHeaders =
   | {
       get(name: string): string | null;
@@ -12,52 +12,56 @@ export type RequestHeaders =
     }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** One request, free of any framework. */
+/** A request, independent of any framework. */
 export interface WebhookRequest {
   readonly method: string;
-  /** Path and query, as they were sent: for a `secret` function and for handlers. */
+  /** Path and query, as sent, for a `secret` function and for handlers. */
   readonly url?: string | undefined;
   readonly headers: RequestHeaders;
   /**
-   * The bytes as received, or a function that reads them. The function is called only for a request
-   * that deserves it, and should stop at `limit` bytes with an error whose `status` is 413, and where
-   * the bytes come too slowly with one whose `status` is 408.
-   * `{ consumed }` says that the framework has already parsed the body, and which line to change.
+   * The bytes as received, or a function that reads them. The receiver calls the function only if the headers
+   * are valid. The function should stop at `limit` bytes with an error whose `status` is 413, and if the bytes
+   * arrive too slowly, with an error whose `status` is 408.
+   * `{ consumed }` means that the framework has already parsed the body, and says which line to change.
    */
-  readonly body:
-    | Uint8Array
-    | ((limit: number) => Promise<Uint8Array>)
-    | { readonly consumed: string };
-  /** Settles when the response has left, or cannot leave any more: `close()` waits for it. */
+  readonly body: Uint8Array | ReadBody | { readonly consumed: string };
+  /** Settles when the response has left, or can no longer leave. `close()` waits for it. */
   readonly responseSent?: PromiseLike<unknown> | undefined;
+  /**
+   * Whether the sender has disconnected. If so, a delivery that has waited for its turn is not started. Default:
+   * the sender is taken to be connected.
+   */
+  readonly isGone?: (() => boolean) | undefined;
 }
 
-/** Where a delivery was sent, and with what. Nothing of it is signed: who holds one delivery can send it to anywhere. */
+/**
+ * Reads a body.
+ *
+ * @param limit - The number of bytes at which to stop.
+ * @param onBytes - Call it with the size of each piece, so that the total of all bodies stays within its limit.
+ */
+export type ReadBody = (limit: number, onBytes: (bytes: number) => void) => Promise<Uint8Array>;
+
+/** The address and headers of a delivery. None of it is signed: anyone who has a delivery can send it anywhere. */
 export interface UnsignedRequest {
-  /** Without the query, as it was sent, such as `/webhooks`; empty where it is not known. */
+  /** The path without the query, as sent, such as `/webhooks`; empty if it is not known. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** By their names in lower case, without those that say who somebody is, such as `cookie`. */
+  /** The headers by lower-case name, without credentials such as `cookie`, and without the signature. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The three headers of a webhook (specification: Events). Only the signature proves anything. */
 export interface WebhookHeaders {
-  /** Absent where the signed body may name the event. */
+  /** Absent if only the signed body names the event. */
   readonly event: string | undefined;
   readonly signature: string;
-  /** Absent where the request names no delivery. */
+  /** Absent if the request has no delivery id. */
   readonly id: string | undefined;
   readonly outcome?: undefined;
 }
 
-/** The body of a webhook. */
-export interface RawBody {
-  readonly bytes: Uint8Array;
-  readonly outcome?: undefined;
-}
-
-/** What the provider's headers are called, in lower case. */
+/** The names of the provider's headers, in lower case. */
 export interface HeaderNames {
   readonly prefix: string;
   readonly event: string;
@@ -75,7 +79,7 @@ export function toHeaderNames(headerPrefix: string): HeaderNames {
   };
 }
 
-/** How the headers of a request are read. */
+/** The settings for reading the headers of a request. */
 export interface HeaderRules {
   readonly headerNames: HeaderNames;
   readonly limit: number;
@@ -83,7 +87,7 @@ export interface HeaderRules {
   readonly needsEvent: boolean;
 }
 
-/** Step 1: what can be refused without reading a byte of the body. */
+/** Step 1: checks everything that can be rejected without reading a byte of the body. */
 export function readHeaders(
   request: WebhookRequest,
   { headerNames, limit, needsEvent }: HeaderRules,
@@ -107,7 +111,7 @@ export function readHeaders(
   return refused ?? { event, signature, id: header(headerNames.webhook) || undefined };
 }
 
-/** {@link readHeaders} where no signature is expected: the event, as far as a header names one. */
+/** {@link readHeaders} for a request that needs no signature. Returns the event, if a header names one. */
 export function readUnsignedHeaders(
   { method, headers }: WebhookRequest,
   { headerNames, limit }: HeaderRules,
@@ -129,7 +133,7 @@ function invalid(name: keyof WebhookRequest, given: unknown): UsageError {
   );
 }
 
-/** Runtimes join a header that was given twice with a comma; no event name has one. */
+/** Returns no name if the header was sent twice: runtimes join the values with a comma, and no event has one. */
 function toEventName(named: string | undefined): string | undefined {
   return named?.includes(',') ? undefined : named || undefined;
 }
@@ -145,7 +149,7 @@ function refuseBody(
   return declaredLength > limit ? new Rejection('body_too_large') : undefined;
 }
 
-/** What there is in place of a signature: for who runs the receiver, and never for a sender. */
+/** Says what the request has instead of a signature. For the operator. Never sent to the sender. */
 function whyUnsigned(
   signature: string | undefined,
   headerNames: HeaderNames,
@@ -153,8 +157,8 @@ function whyUnsigned(
 ): string {
   const expected = `\`${toTitle(headerNames.signature)}\``;
   if (signature) {
-    return explained(
-      `${expected} is not 128 hexadecimal digits, so it is no HMAC-SHA512.`,
+    return withDocsLink(
+      `${expected} is not 128 hexadecimal digits, so it is not an HMAC-SHA512.`,
       'debug.md#not-hex',
     );
   }
@@ -162,74 +166,20 @@ function whyUnsigned(
     .map(([name]) => /^(x-[a-z0-9-]{1,40}-)signature$/.exec(name)?.[1])
     .find((found) => found !== undefined && found !== headerNames.prefix);
   if (prefix === undefined)
-    return explained(`There was no ${expected}.`, 'debug.md#missing-header');
+    return withDocsLink(`There was no ${expected}.`, 'debug.md#missing-header');
   const brand = toTitle(prefix);
-  return explained(
+  return withDocsLink(
     `There was no ${expected}, but \`${brand}Signature\`: set headerPrefix: '${brand}'.`,
     'debug.md#wrong-prefix',
   );
 }
 
-/** As headers are written: Node and Fetch give their names in lower case. */
+/** Capitalizes a header name as it is usually written: Node and Fetch give names in lower case. */
 export function toTitle(header: string): string {
   return header.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
-/** The body, at most `limit` bytes of it, within `bodyTimeoutMs`. */
-export function readBody(
-  body: WebhookRequest['body'],
-  { limit, bodyTimeoutMs }: { limit: number; bodyTimeoutMs: number },
-): Promise<RawBody | Rejection> | RawBody | Rejection {
-  if (typeof body !== 'function') return checkBody(body, limit);
-  return readInTime(() => body(limit), bodyTimeoutMs).then((read) =>
-    read.outcome === 'rejected' ? read : checkBody(read.body, limit),
-  );
-}
-
-function checkBody(body: unknown, limit: number): RawBody | Rejection {
-  if (isBytes(body)) {
-    return body.length > limit ? new Rejection('body_too_large') : { bytes: body };
-  }
-  if (typeof body === 'object' && body !== null && 'consumed' in body) {
-    throw new UsageError(
-      'body_consumed',
-      `The raw body is gone: something read and parsed it before the webhook receiver could. ${body.consumed}`,
-    );
-  }
-  throw new UsageError(
-    'body_not_bytes',
-    `The body has to be the bytes as they came, before a parser: a Uint8Array or a function that reads one, but it is ${nameType(body)}.`,
-  );
-}
-
-async function readInTime(
-  read: () => Promise<unknown>,
-  timeoutMs: number,
-): Promise<{ readonly body: unknown; readonly outcome?: undefined } | Rejection> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<Rejection>((resolve) => {
-    timer = setTimeout(() => resolve(new Rejection('body_late')), timeoutMs);
-  });
-  try {
-    return await Promise.race([read().then((body) => ({ body })), late]);
-  } catch (error) {
-    return new Rejection(UNREAD.get(statusOf(error)) ?? 'body_incomplete');
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Why a body was not read to its end, by the status of what was thrown. */
-const UNREAD = new Map<unknown, RejectionCode>([
-  [408, 'body_late'],
-  [413, 'body_too_large'],
-]);
-
-function statusOf(error: unknown): unknown {
-  return error instanceof Error && 'status' in error ? error.status : undefined;
-}
-
-/** Finds headers by their lower-case names; one that was given twice comes back joined with a comma. */
+/** Finds headers by their lower-case names. The values of a header that was sent twice are joined with a comma. */
 function toFinder(headers: RequestHeaders): (name: string) => string | undefined {
   if (typeof headers !== 'object') throw invalid('headers', headers);
   if (isFetchHeaders(headers)) return (name) => headers.get(name) ?? undefined;
@@ -247,7 +197,7 @@ function toFinder(headers: RequestHeaders): (name: string) => string | undefined
   };
 }
 
-/** All headers by their lower-case names, as far as they can be listed. */
+/** Returns all headers by lower-case name. Empty for headers that have `get` but no `forEach`. */
 export function headerEntries(headers: RequestHeaders): [name: string, value: string][] {
   const entries: [string, string][] = [];
   if (isFetchHeaders(headers)) {
@@ -263,21 +213,23 @@ export function headerEntries(headers: RequestHeaders): [name: string, value: st
   return entries;
 }
 
-/** What says who somebody is: it is neither kept nor handed on. */
+/** Headers that identify a client. They are neither kept nor passed on. */
 const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
-/** All headers but those that say who somebody is. */
+/** Returns all headers except {@link CREDENTIALS}. */
 export function harmlessHeaders(headers: RequestHeaders): Record<string, string> {
   return Object.fromEntries(headerEntries(headers).filter(([name]) => !CREDENTIALS.has(name)));
 }
 
-/** Takes an address apart, however odd it is. */
+/** Splits an address into its parts. Accepts any text. */
 export function toUnsigned(url: string, headers: RequestHeaders): UnsignedRequest {
   const [path = '', ...query] = url.split('?');
   return {
     path,
     query: new URLSearchParams(query.join('?')),
-    headers: harmlessHeaders(headers),
+    headers: Object.fromEntries(
+      Object.entries(harmlessHeaders(headers)).filter(([name]) => !name.endsWith('signature')),
+    ),
   };
 }
 

@@ -1,26 +1,80 @@
-import { UsageError } from '../errors.js';
-import { decodeHex, isBytes, nameType, toHex, toText, toUtf8 } from './bytes.js';
-import { sha2 } from './sha2.js';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256, sha512 } from '@noble/hashes/sha2.js';
+import { UsageError } from '../errors/errors.js';
+import { decodeHex, isBytes, nameType, toHex, toText, toUtf8 } from '../runtime/bytes.js';
+
+/** The hash functions of this package, synchronous on every runtime. */
+export interface Sha2 {
+  /** Returns lower-case hexadecimal digits. A text is hashed as UTF-8. */
+  sha256(message: Uint8Array | string): string;
+  hmacSha512(key: Uint8Array | string, message: Uint8Array): Uint8Array;
+  /** Compares in constant time, so that its duration does not reveal where two values of equal length differ. */
+  equal(a: Uint8Array, b: Uint8Array): boolean;
+}
+
+type NodeCrypto = typeof import('node:crypto');
+
+/** Node's crypto. `hash` needs Node 20.12, and other runtimes may not have it. */
+type NativeCrypto = Pick<NodeCrypto, 'createHash' | 'createHmac' | 'timingSafeEqual'> &
+  Partial<Pick<NodeCrypto, 'hash'>>;
+
+export function nativeSha2({ createHash, createHmac, hash, timingSafeEqual }: NativeCrypto): Sha2 {
+  return {
+    sha256: hash
+      ? (message) => hash('sha256', message)
+      : (message) => createHash('sha256').update(message).digest('hex'),
+    hmacSha512: (key, message) => createHmac('sha512', key).update(message).digest(),
+    equal: (a, b) => a.length === b.length && timingSafeEqual(a, b),
+  };
+}
+
+export const portableSha2: Sha2 = {
+  sha256: (message) => toHex(sha256(message)),
+  hmacSha512: (key, message) => hmac(sha512, key, message),
+  equal(a, b) {
+    let difference = a.length ^ b.length;
+    for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);
+    return difference === 0;
+  },
+};
+
+/** Looks node:crypto up at run time: an `import` would break bundles for other runtimes. */
+function findNodeCrypto(): NodeCrypto | undefined {
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?: (id: 'node:crypto') => NodeCrypto | undefined };
+  };
+  try {
+    return process?.getBuiltinModule?.('node:crypto');
+  } catch {
+    // Next.js's edge runtime has a `process` that throws for unsupported functions.
+    return undefined;
+  }
+}
+
+const nodeCrypto = findNodeCrypto();
+
+/** Node's crypto if the runtime has it; otherwise the audited `@noble/hashes`. */
+export const sha2: Sha2 = nodeCrypto ? nativeSha2(nodeCrypto) : portableSha2;
 
 /** The account's webhook secret: text, or the bytes of the key. */
 export type Secret = string | Uint8Array;
 
 const SIGNATURE = /^[0-9a-f]{128}$/i;
 
-// Used again for each signature: to make room for 64 bytes takes longer than to decode them.
+// Reused for each signature: allocating 64 bytes takes longer than decoding them.
 const given = new Uint8Array(64);
 
-/** Whether a header value has the form of a signature: 128 hexadecimal digits, nothing else. */
+/** Whether a header value has the form of a signature: exactly 128 hexadecimal digits. */
 export function isSignature(value: string | null | undefined): value is string {
   return typeof value === 'string' && SIGNATURE.test(value);
 }
 
 /**
- * Tells whether `signature` is the HMAC-SHA512 of exactly these bytes, in hexadecimal of either case
+ * Returns whether `signature` is the HMAC-SHA512 of exactly these bytes, in upper- or lower-case hexadecimal
  * (specification: Authentication, Webhook authenticity).
  *
  * Synchronous on every runtime, and constant in time over all secrets. A missing, malformed or wrong
- * signature gives `false`; nothing that a sender can send throws.
+ * signature returns `false`; no input from a sender can make it throw.
  *
  * @param rawBody - The body as received. A string is taken as its UTF-8 bytes.
  * @param signature - The value of the `X-Service-Signature` header.
@@ -44,11 +98,11 @@ export function verifySignature(
   return isSignature(signature) && fits(body, signature, secrets);
 }
 
-/** {@link verifySignature} of what has been checked before: the form of the signature, and the secrets. */
+/** {@link verifySignature} for a signature and secrets whose form has already been checked. */
 export function fits(body: Uint8Array, signature: string, secrets: readonly Secret[]): boolean {
   decodeHex(signature, given);
   let valid = false;
-  // Every secret is tried, so that the time does not tell which one fits.
+  // Tries every secret, so that the duration does not reveal which one matches.
   for (const key of secrets) valid = sha2.equal(sha2.hmacSha512(key, body), given) || valid;
   return valid;
 }
@@ -56,7 +110,8 @@ export function fits(body: Uint8Array, signature: string, secrets: readonly Secr
 /**
  * Signs a body as the provider does: HMAC-SHA512 in lower-case hexadecimal. For tests.
  *
- * @throws {UsageError} `body_not_bytes` for anything but bytes or text, `secret_invalid` for an empty secret.
+ * @throws {UsageError} `body_not_bytes` if the body is neither bytes nor text, `secret_invalid` for an empty
+ *   secret.
  *
  * @example
  * const headers = { 'X-Service-Signature': sign(rawBody, secret) };
@@ -67,7 +122,7 @@ export function sign(rawBody: Uint8Array | string, secret: Secret): string {
   return toHex(sha2.hmacSha512(secret, body));
 }
 
-/** A secret or several as a list, each one usable as a key. */
+/** Returns a secret or several as a list, and checks that each one can be a key. */
 export function toSecrets(secret: unknown): readonly Secret[] {
   if (!Array.isArray(secret)) {
     checkSecret(secret);
@@ -78,10 +133,9 @@ export function toSecrets(secret: unknown): readonly Secret[] {
   return secret;
 }
 
-const GUESSED =
-  'it is the text of a value that is none, such as "undefined", which anybody can guess';
+const GUESSED = 'it is the text of a missing value, such as "undefined", which anyone can guess';
 
-/** What becomes of a value that was made into text and was none. */
+/** The text that results when a missing value or an object is converted to a string. */
 const NO_VALUE = /^(?:undefined|null|NaN|true|false|\[object \w+\])\0*$/;
 
 export function isTextOfNone(text: string): boolean {
@@ -90,7 +144,7 @@ export function isTextOfNone(text: string): boolean {
 
 function checkSecret(secret: unknown): asserts secret is Secret {
   if (typeof secret === 'string') {
-    // The HMAC keys "" and "\0" are the same key, and anybody can sign with it.
+    // "" and "\0" are the same HMAC key, and anyone can sign with it.
     if (/^[\s\0\p{Cf}]*$/u.test(secret)) throw badSecret('it is empty');
     checkText(secret);
   } else if (isBytes(secret)) {
@@ -102,7 +156,7 @@ function checkSecret(secret: unknown): asserts secret is Secret {
 }
 
 function checkText(text: string): void {
-  // Zeros at the end make no other key of it.
+  // HMAC pads a key with zeros, so zeros at the end do not make it another key.
   if (isTextOfNone(text)) throw badSecret(GUESSED);
 }
 
@@ -120,7 +174,7 @@ function toBytes(rawBody: unknown, caller: string): Uint8Array {
   throw new UsageError(
     'body_not_bytes',
     `${caller} needs the raw body, as a Uint8Array, a Buffer or a string, but got ${nameType(rawBody)}. ` +
-      'A body that was parsed cannot be verified: pass the bytes as they were received, ' +
+      'A parsed body cannot be verified: pass the bytes as received, ' +
       'for example req.body of express.raw({ type: () => true }), or new Uint8Array(await request.arrayBuffer()).',
   );
 }

@@ -1,27 +1,28 @@
-import { UsageError } from '../errors.js';
-import { isJsonObject, type JsonObject } from '../schemas/json.js';
-import { nameType } from './bytes.js';
+import { UsageError } from '../errors/errors.js';
+import { nameType } from '../runtime/bytes.js';
+import { isJsonObject, type JsonObject } from '../schemas/values.js';
 import { hintAtPromise } from './promised.js';
 
-/** What a body that holds more than its record is made of. All of it is signed. */
+/** The parts of a body that contains more than its record. All of it is signed. */
 export interface Unwrapped {
-  /** The event: a text, which is checked. Default: what the header says. */
+  /** The event: has to be a text. Default: the event header. */
   readonly event?: unknown;
-  /** The id of the delivery: a text, which is checked. Default: what the header says. */
+  /** The id of the delivery: has to be a text. Default: the id header. */
   readonly id?: unknown;
-  /** The record, as JSON: what handlers get, once it has passed the schema of its event. */
+  /** The record, as JSON. Handlers get it after it has passed the schema of its event. */
   readonly payload: unknown;
 }
 
 /**
- * Takes a body apart. What it gives is signed, so it wins over the headers. `undefined`: the body is the record.
+ * Splits a body into its parts, which are signed and so take precedence over the headers. Return `undefined` if
+ * the body itself is the record.
  *
  * @example
  * const unwrap: UnwrapFunction = ({ event, data }) => ({ event, payload: data });
  */
 export type UnwrapFunction = (body: JsonObject) => Unwrapped | undefined;
 
-/** How a body is taken apart. */
+/** The `unwrap` option. */
 export type Unwrap = boolean | UnwrapFunction;
 
 interface Named {
@@ -29,19 +30,19 @@ interface Named {
   readonly id: string | undefined;
 }
 
-/** A body taken apart. */
+/** The parts of a body. */
 export interface Parts extends Named {
   readonly record: unknown;
-  /** Whether the header names another event than the body. */
+  /** Whether the header and the body name different events. */
   readonly contradicts: boolean;
 }
 
 /**
- * Takes the record out of parsed JSON, with what the body says of itself.
+ * Takes the record, the event and the id out of parsed JSON.
  *
- * @param header - What the headers claim.
- * @param size - Of the body, in bytes.
- * @throws {UsageError} `unwrap_invalid`, and what a function of the user's throws.
+ * @param header - The event and the id that the headers claim.
+ * @param size - The size of the body, in bytes.
+ * @throws {UsageError} `unwrap_invalid`, and whatever a function of the user throws.
  */
 export function unwrapBody(json: unknown, unwrap: Unwrap, header: Named, size: number): Parts {
   const { event, id } = header;
@@ -67,12 +68,15 @@ function checkUnwrapped(found: unknown, size: number): Omit<Parts, 'contradicts'
   }
   throw new UsageError(
     'unwrap_invalid',
-    'unwrap has to give { payload }, with an event and an id that are texts where there are any, or ' +
-      `undefined, and gave ${describe(found)}${hintAtPromise(found)}.`,
+    'unwrap has to return { payload }, optionally with an event and an id that are non-empty texts, or ' +
+      `undefined, but returned ${describe(found)}${hintAtPromise(found)}.`,
   );
 }
 
-/** One that holds itself has no end: whatever copies it or writes it would hang. A value takes a byte at least. */
+/**
+ * Rejects a payload that contains itself: copying or writing it would never end. Each value takes at least one
+ * byte of the body.
+ */
 function checkFinite(payload: unknown, most: number): void {
   const left = [payload];
   let count = 0;
@@ -81,7 +85,7 @@ function checkFinite(payload: unknown, most: number): void {
     if (count > most) {
       throw new UsageError(
         'unwrap_invalid',
-        'unwrap has to give a payload that is made of the body, and gave one that holds itself, or far more than it.',
+        'unwrap has to return a payload made of the body, but returned one that contains itself, or is far larger.',
       );
     }
     if (typeof value !== 'object' || value === null) continue;

@@ -1,80 +1,78 @@
-import { explained } from '../explained.js';
-import { Rejection } from '../outcome.js';
-import type { Settings } from '../settings.js';
-import { type Delivery, readDelivery } from './delivery.js';
-import { writeProof } from './proof.js';
-import { NO_SHOP, noneFits } from './proving.js';
-import {
-  type HeaderRules,
-  readBody,
-  readHeaders,
-  type WebhookHeaders,
-  type WebhookRequest,
-} from './request.js';
-import type { SecretSource } from './secret-source.js';
+import { withDocsLink } from '../errors/docs-link.js';
+import { type BodyBudget, type BodyRules, readBody } from './body.js';
+import { type Delivery, type ReadingRules, readDelivery } from './delivery.js';
+import { Rejection } from './outcome.js';
+import { Unprinted, writeProof } from './proof.js';
+import type { WebhookHeaders, WebhookRequest } from './request.js';
+import { NO_SHOP, noneFits, type SecretSource } from './secrets.js';
 import { fits, type Secret } from './signature.js';
 
-/** A request whose signature holds. */
+/** A request whose signature matches. */
 export interface SignedRequest {
-  readonly headers: WebhookHeaders;
   readonly bytes: Uint8Array;
-  /** Of which shop its secrets are. */
+  /** The shop that the secrets belong to. */
   readonly scope: string;
   readonly secrets: readonly Secret[];
   readonly outcome?: undefined;
 }
 
-/** A delivery whose signature holds, with what signs the receipt of its answer. */
+/** A delivery whose signature matches, with the secret that signs the receipt of its answer. */
 export interface Verified {
   readonly delivery: Delivery;
   readonly secret: Secret;
   readonly outcome?: undefined;
 }
 
-/** How a request is verified. */
-export interface SignatureRules extends HeaderRules {
+/** The settings for verifying a request. */
+export interface SignatureRules extends BodyRules {
   readonly secretSource: SecretSource;
-  readonly bodyTimeoutMs: number;
 }
 
-/** Steps 1 and 2: checks the headers, reads the body, and verifies it. */
+/** Steps 1 and 2: reads the body and verifies it. The headers have been read before. */
 export async function verifySignedRequest(
   request: WebhookRequest,
+  headers: WebhookHeaders,
   rules: SignatureRules,
+  bodies?: BodyBudget,
 ): Promise<SignedRequest | Rejection> {
-  const headers = readHeaders(request, rules);
-  if (headers.outcome === 'rejected') return headers;
-
-  const body = await readBody(request.body, rules);
+  const body = await readBody(request.body, rules, bodies);
   if (body.outcome === 'rejected') return body;
 
   const { event, id, signature } = headers;
   const shop = await rules.secretSource.find(request);
   if (!shop || !fits(body.bytes, signature, shop.secrets)) {
     const detail = shop
-      ? explained(noneFits(shop.secrets), 'debug.md#none-fits')
-      : explained(NO_SHOP, 'debug.md#no-shop');
+      ? withDocsLink(noneFits(shop.secrets), 'debug.md#none-fits')
+      : withDocsLink(NO_SHOP, 'debug.md#no-shop');
     return new Rejection('signature_invalid', { id, event, detail });
   }
-  return { headers, bytes: body.bytes, scope: shop.scope, secrets: shop.secrets };
+  return { bytes: body.bytes, scope: shop.scope, secrets: shop.secrets };
 }
 
-/** Steps 1 to 3: verifies a request, and reads the delivery in it. */
+/** The settings for verifying a request and reading its delivery. */
+export interface RequestRules extends SignatureRules, ReadingRules {
+  /** Whether the proof contains the request, because the delivery may be verified again elsewhere. */
+  readonly keepsRequest: boolean;
+}
+
+/** Steps 1 to 3: verifies a request, and reads its delivery. */
 export async function verifyRequest(
   request: WebhookRequest,
-  settings: Settings,
+  headers: WebhookHeaders,
+  rules: RequestRules,
+  bodies?: BodyBudget,
 ): Promise<Verified | Rejection> {
-  const signed = await verifySignedRequest(request, settings);
+  const signed = await verifySignedRequest(request, headers, rules, bodies);
   if (signed.outcome === 'rejected') return signed;
-  const { headers, bytes, scope, secrets } = signed;
+  const { bytes, scope, secrets } = signed;
   const { event, id, signature } = headers;
-  const proof = writeProof(signature, request, settings.keepsRequest);
+  const proof = writeProof(signature, request, rules.keepsRequest);
   const { url = '' } = request;
-  const came = { request: { url, headers: request.headers }, receivedAt: new Date() };
-  const envelope = { event, id, scope, proof, source: 'webhook', ...came } as const;
-  const delivery = await readDelivery(bytes, envelope, settings);
+  const came = { request: new Unprinted(url, request.headers, proof), receivedAt: new Date() };
+  const envelope = { event, id, scope, source: 'webhook', ...came } as const;
+  const delivery = await readDelivery(bytes, envelope, rules);
   if (delivery.outcome === 'rejected') return delivery;
-  // A source gives at least one; of several, the first is the one that stays.
+  // A source returns at least one secret. Of several, the first is the current one.
   const [secret = ''] = secrets;
   return { delivery, secret };
 }

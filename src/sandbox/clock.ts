@@ -1,24 +1,27 @@
-import { writeLine } from '../report/log.js';
-import { describeInFull } from '../report/text.js';
+import { writeLine } from '../errors/log.js';
+import { describeInFull } from '../errors/text.js';
 
 /**
- * How time goes by in a sandbox: as it does outside, only by `advance()`, or as fast as can be, which is straight
- * to the next timer whenever nothing is under way.
+ * How time passes in a sandbox: `real` follows the machine's clock, `manual` moves only by `advance()`, and
+ * `fast` jumps to the next timer whenever nothing is in progress.
  */
 export type ClockMode = 'real' | 'manual' | 'fast';
 
-/** Something that is to run at a time. */
+/** Work that is scheduled for a time. */
 export interface Timer {
-  /** Takes it back, where it has not run yet. */
+  /** Cancels the work if it has not run yet. */
   clear(): void;
 }
 
-/** Where the time of a clock begins, and who is told that it was moved. */
+/** The mode and start of a clock, and a callback for its moves. */
 export interface ClockSettings {
   readonly mode: ClockMode;
   /** Milliseconds since 1970. Default: now. */
   readonly start?: number | undefined;
-  /** Told whenever the clock has moved by itself or by hand, so that it can be kept. */
+  /**
+   * Called with the new time when the clock jumps, by itself or by `advance()`, so that the account can store
+   * it.
+   */
   readonly onMoved?: ((now: number) => void) | undefined;
 }
 
@@ -27,13 +30,13 @@ interface Due {
   readonly run: () => unknown;
 }
 
-/** The time of an account, and everything in it that waits for a time. */
+/** The clock of an account, with its timers. */
 export class Clock {
   readonly mode: ClockMode;
   readonly #onMoved: (now: number) => void;
-  /** What it is ahead of the time outside, or, where it stands still, the time. */
+  /** The lead over the machine's clock; in the modes `manual` and `fast`, the time itself. */
   #base: number;
-  /** In the order in which they are due. */
+  /** Sorted by due time. */
   readonly #due: Due[] = [];
   #busy = 0;
   #advancing = 0;
@@ -54,8 +57,8 @@ export class Clock {
   }
 
   /**
-   * Now, as the service writes it. Each one is later than the one before, so that changes have an order even where
-   * the clock stands still.
+   * Returns the time as the service writes it. Each timestamp is later than the one before, so that changes have
+   * an order even if the clock stands still.
    */
   timestamp(): string {
     const ms = Math.max(this.now(), this.#last.ms);
@@ -64,7 +67,10 @@ export class Clock {
     return toTimestamp(this.#last.ms, this.#last.micros);
   }
 
-  /** Runs something once it is time, at the earliest after this turn. What it gives is waited for. */
+  /**
+   * Schedules `run` for a time, at the earliest after this turn of the event loop. `advance()` and a fast clock
+   * await what `run` returns.
+   */
   setTimer(at: number, run: () => unknown): Timer {
     const due = { at, run };
     const place = this.#due.findLastIndex((other) => other.at <= at);
@@ -78,7 +84,10 @@ export class Clock {
     };
   }
 
-  /** Holds a fast clock while something is under way that takes no time of the sandbox's, such as a request. */
+  /**
+   * Runs work that takes no time in the sandbox, such as answering a request. A fast clock stands still
+   * meanwhile.
+   */
   async during<Result>(work: () => Promise<Result> | Result): Promise<Result> {
     this.#busy += 1;
     try {
@@ -89,10 +98,13 @@ export class Clock {
     }
   }
 
-  /** Moves the time ahead, and runs what is due on the way, each at its time and one after the other. */
+  /**
+   * Moves the time ahead, and runs the timers that are due on the way, each at its time and one after the other.
+   */
   async advance(ms: number): Promise<void> {
     const end = this.now() + ms;
-    // What a timer outside began meanwhile would not be waited for, and what it is to set would be too late.
+    // Keeps #runDue() out: this loop would not await the work that it starts, and timers which that work sets
+    // would come too late.
     this.#advancing += 1;
     try {
       for (let next = this.#take(end); next; next = this.#take(end)) {
@@ -106,13 +118,13 @@ export class Clock {
     }
   }
 
-  /** Takes all timers back. */
+  /** Cancels all timers. */
   clear(): void {
     clearTimeout(this.#wake);
     this.#due.length = 0;
   }
 
-  /** Runs nothing any more. */
+  /** Cancels all timers, and runs no timer that is set later. */
   close(): void {
     this.#isClosed = true;
     this.clear();
@@ -149,7 +161,7 @@ export class Clock {
       if (next) {
         this.#moveTo(next.at);
         const ended = run(next);
-        // As outside, where one that takes long holds up no other.
+        // With a real clock, a slow timer does not hold up the next one.
         if (this.mode === 'fast') await ended;
       }
     } finally {
@@ -159,7 +171,7 @@ export class Clock {
   }
 }
 
-/** Whoever set a timer is not there any more to be told what was thrown. */
+/** Runs a timer, and logs its error: no caller is left to receive it. */
 async function run(due: Due): Promise<void> {
   try {
     await due.run();
@@ -168,10 +180,13 @@ async function run(due: Due): Promise<void> {
   }
 }
 
-/** The longest that a timer outside is set for; then it looks again. */
+/** The longest wait of a Node.js timer, in milliseconds. After it, the clock checks again. */
 const MAX_WAIT_MS = 60_000;
 
-/** Milliseconds since 1970 as ISO 8601 with fractional seconds and a UTC offset (specification: Conventions). */
+/**
+ * Formats milliseconds since 1970 as ISO 8601 with fractional seconds and a UTC offset (specification:
+ * Conventions).
+ */
 export function toTimestamp(ms: number, micros = 0): string {
   return new Date(ms).toISOString().replace('Z', `${String(micros).padStart(3, '0')}+00:00`);
 }

@@ -2,51 +2,53 @@ import * as z from 'zod/mini';
 import { ERRORS } from '../api/endpoint.js';
 import { endpoints } from '../api/endpoints.js';
 import { findFaults } from '../api/validation.js';
-import { didYouMean } from '../report/text.js';
+import { didYouMean } from '../errors/text.js';
 
-/** What the client calls an endpoint, such as `orders.get`. */
+/** The client's name of an endpoint, such as `orders.get`. */
 export type OperationId = {
   [Group in keyof typeof endpoints]: `${Group}.${Extract<keyof (typeof endpoints)[Group], string>}`;
 }[keyof typeof endpoints];
 
-/** Which calls a fault strikes. */
+/** The calls that a fault strikes. */
 interface Calls {
-  /** How many calls it strikes. Default 1. */
+  /** The number of calls that the fault strikes. Default 1. */
   times?: number | undefined;
-  /** How many calls it lets pass before that. Default 0. */
+  /** The number of calls that pass before the fault begins. Default 0. */
   after?: number | undefined;
-  /** Strikes `times` of so many calls, which `seed` picks. Default: one call after the other. */
+  /** The number of calls from which `seed` picks the `times` calls to strike. Default: consecutive calls. */
   among?: number | undefined;
-  /** Picks among the calls. Default 1. */
+  /** Determines which calls are picked. Default 1. */
   seed?: number | undefined;
 }
 
-/** An endpoint answers with an error (specification: Errors). */
+/** A fault of an endpoint, which answers with an error (specification: Errors). */
 export interface AnswerFault extends Calls {
   operation: OperationId;
   status: keyof typeof ERRORS;
-  /** What `Retry-After` tells the client to wait. Default: there is no such header. */
+  /** The seconds in `Retry-After`. Default: no such header. */
   seconds?: number | undefined;
 }
 
-/** An attempt to send a webhook, or to call a dynamic product, does not go as it should. */
+/** A fault of an attempt to send a webhook, or to call a dynamic product. */
 export interface SendFault extends Calls {
   operation: 'webhooks.send';
   /**
-   * `lose`: it never arrives, so that it is sent again. `lose-answer`: it arrives, and its answer never comes, so
-   * that it is sent again. `duplicate`: it is sent twice. `late`: it is sent after `ms`. `reorder`: it is sent after
-   * the next one to the same URL, or after `ms` where there is none.
+   * `lose`: the webhook never arrives, and is retried. `lose-answer`: the webhook arrives, but its answer does
+   * not, so the webhook is retried. `duplicate`: the webhook is sent twice. `late`: the webhook is sent after
+   * `ms`. `reorder`: the webhook is sent after the next one to the same URL, or after `ms` if no other follows.
    */
   effect: 'lose' | 'lose-answer' | 'duplicate' | 'late' | 'reorder';
-  /** How late, in milliseconds of the sandbox's time. Default one minute. */
+  /** The delay, in milliseconds of the sandbox's time. Default one minute. */
   ms?: number | undefined;
 }
 
-/** What goes wrong, and when. Faults are counted, so that a test knows which calls they strike. */
+/**
+ * An error that the sandbox makes on purpose. Faults count calls, so that a test knows which calls they strike.
+ */
 export type Fault = AnswerFault | SendFault;
 
 const OPERATIONS = Object.entries(endpoints).flatMap(([group, rows]) =>
-  // The names of the groups and their rows are what OperationId is made of.
+  // OperationId is made of the same names of groups and rows.
   Object.keys(rows).map((name) => `${group}.${name}` as OperationId),
 );
 const SEND = 'webhooks.send';
@@ -73,7 +75,7 @@ const sendFault = z.object({
   ...calls,
 });
 
-/** What is wrong with a fault, a text for each check that failed. */
+/** Returns what is wrong with a fault, one text for each failed check. */
 export function findWrong(given: Readonly<Record<string, unknown>>): string[] {
   const names: readonly string[] = [...OPERATIONS, SEND];
   const operation = String(given.operation);
@@ -84,11 +86,11 @@ export function findWrong(given: Readonly<Record<string, unknown>>): string[] {
   return unknown === undefined ? findFaults(schema, given) : [noSuch(unknown, unknown, known)];
 }
 
-/** Says that there is nothing of a name, and what there is. */
+/** Returns the message for an unknown name, with the known names. */
 export function noSuch(what: string, given: string, names: readonly string[]): string {
   if (names.length === 0) return `there is no ${what}`;
   return `there is no ${what}. ${didYouMean(given, names)}There are ${names.join(', ')}`;
 }
 
-/** What a fault is made of, of either kind. */
+/** The schema of both kinds of fault. */
 export const faultSchema = z.discriminatedUnion('operation', [answerFault, sendFault]);

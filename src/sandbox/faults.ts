@@ -1,31 +1,31 @@
-import { UsageError } from '../errors.js';
+import { UsageError } from '../errors/errors.js';
 import { type AnswerFault, type Fault, findWrong, type SendFault } from './fault.js';
 import { seeded } from './random.js';
 
-/** The faults of an account, or of all of them. */
+/** The planned faults of an account, or of all accounts. */
 export interface FaultPlan {
   /**
    * Plans a fault.
    *
-   * @throws {UsageError} `option_invalid`, such as for an operation that there is not.
+   * @throws {UsageError} `option_invalid`, for example if the operation does not exist.
    *
    * @example
    * account.faults.add({ operation: 'orders.get', status: 503, times: 2 });
    */
   add(fault: Fault): void;
-  /** Those that have not struck as often as they are to. */
+  /** Returns the faults that have not yet struck as often as planned. */
   list(): readonly Fault[];
-  /** Takes all of them back. */
+  /** Removes all faults. */
   clear(): void;
 }
 
-/** A fault, and what becomes of the calls to come, the next one first. */
+/** A fault, and whether it strikes each of the coming calls, the next call first. */
 interface Planned {
   readonly fault: Fault;
   readonly strikes: boolean[];
 }
 
-/** Counts calls, and says which of them a fault strikes. */
+/** Counts calls, and decides which of them a fault strikes. */
 export class Faults implements FaultPlan {
   #planned: Planned[] = [];
 
@@ -43,7 +43,7 @@ export class Faults implements FaultPlan {
     this.#planned = [];
   }
 
-  /** Counts a call: the fault that strikes it, if one does. */
+  /** Counts a call, and returns the fault that strikes it, if any. */
   strike(operation: 'webhooks.send'): SendFault | undefined;
   strike(operation: string): AnswerFault | undefined;
   strike(operation: string): Fault | undefined {
@@ -54,17 +54,19 @@ export class Faults implements FaultPlan {
   }
 }
 
-/** Which calls a fault strikes, from the next one to the last one that it does. */
+/** Returns for each coming call, up to the last one that the fault strikes, whether it does. */
 function plan({ times = 1, after = 0, among = times, seed = 1 }: Fault): boolean[] {
   const random = seeded(seed);
   const ranked = Array.from({ length: Math.max(times, among) }, (_, at) => ({
     at,
     rank: random(),
   }));
-  const picked = ranked
-    .sort((one, other) => one.rank - other.rank)
-    .slice(0, times)
-    .map(({ at }) => at);
-  const strikes = Array.from({ length: Math.max(...picked) + 1 }, (_, at) => picked.includes(at));
+  const picked = new Set(
+    ranked
+      .sort((one, other) => one.rank - other.rank)
+      .slice(0, times)
+      .map(({ at }) => at),
+  );
+  const strikes = Array.from({ length: Math.max(...picked) + 1 }, (_, at) => picked.has(at));
   return [...Array<boolean>(after).fill(false), ...strikes];
 }

@@ -10,4 +10,4 @@ export type { Purchase } from './trade/buy.js';
 export type { Paying } from './trade/pay.js';
 export { Refusal, type RefusalCode } from './trade/refusal.js';
 export type { Unknowns } from './unknowns.js';
-export type { WebhookAttempt } from './webhooks/sending.js';
+export type { WebhookAttempt } from './webhooks/sender.js';

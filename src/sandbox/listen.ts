@@ -8,19 +8,19 @@ import {
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { isLoopback } from '../address.js';
+import { isOfForeignPage, isOnLoopback } from '../runtime/foreign-page.js';
 import { ErrorAnswer, textOf } from './service/answers.js';
 
-/** A sandbox that is served. */
+/** A sandbox that listens on a port. */
 export interface Listening {
-  /** Such as `http://127.0.0.1:4010`. */
+  /** The address of the sandbox, such as `http://127.0.0.1:4010`. */
   readonly url: string;
   readonly port: number;
-  /** Stops serving. Requests that are under way are answered, if they are whole within two seconds. */
+  /** Stops listening. Requests in progress are answered if they end within two seconds. */
   close(): Promise<void>;
 }
 
-/** Serves requests on loopback, for nobody outside of this machine. */
+/** Serves requests on loopback, so that only this machine can reach the sandbox. */
 export async function listen(
   fetch: (request: Request) => Promise<Response> | Response,
   port: number,
@@ -32,14 +32,14 @@ export async function listen(
         ? RESPONSE_ALREADY_SENT
         : response;
     },
-    // Whoever imports this keeps their own Request and Response.
+    // The importing program keeps its own Request and Response.
     { overrideGlobalObjects: false },
   );
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (isFromHere(incoming.headers)) void listener(incoming, outgoing);
     else send(new ErrorAnswer(403, { message: NOT_FROM_HERE }).toResponse(), outgoing);
   };
-  // Without a Host, the answer is the one above, which says why.
+  // A request without a Host header gets the 403 above, whose message gives the reason.
   const server = createServer({ requireHostHeader: false }, answer)
     .on('checkExpectation', answer)
     .on('clientError', refuse);
@@ -59,47 +59,43 @@ export async function listen(
   };
 }
 
-/** Sends an answer whose text is known at once, which takes half the time of a stream; `false` for another one. */
+/**
+ * Sends a response whose text is known, in half the time that its stream would take. Returns `false` for any
+ * other response.
+ */
 function send(response: Response, outgoing: ServerResponse): boolean {
   const text = textOf(response);
   if (text === undefined) return false;
   outgoing.writeHead(response.status, {
     ...Object.fromEntries(response.headers),
-    // With it, head and body leave in one piece.
+    // With a length, head and body leave in one piece.
     'content-length': Buffer.byteLength(text),
   });
   outgoing.end(text);
   return true;
 }
 
-/** Answers what is no HTTP, in the shape of every error (specification: Errors). */
+/** Answers bytes that are not valid HTTP, in the shape of every error (specification: Errors). */
 function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return;
   const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const message = isLarge ? 'The headers are too large.' : 'The request is no HTTP.';
+  const message = isLarge ? 'The headers are too large.' : 'The request is not valid HTTP.';
   const text = JSON.stringify({ message, errors: [message] });
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`,
   );
 }
 
-/** How long a client is waited for that does not come to the end of its request. */
+/** How long `close()` waits for requests in progress, in milliseconds. */
 const GRACE_MS = 2_000;
 
 const NOT_FROM_HERE =
-  'The sandbox answers only requests of this machine, to a host on loopback such as localhost.';
+  'The sandbox answers only requests from this machine to a loopback host, such as localhost.';
 
 /**
- * Whether a request is meant for this machine. A page from elsewhere, in a browser here, could otherwise reach the
- * sandbox: by a name that it has pointed at this machine, or by a form.
+ * Returns whether a request is meant for this machine. Without this check, a foreign page in a local browser
+ * could reach the sandbox: by a host name that resolves to this machine, or by a form.
  */
 function isFromHere(headers: IncomingHttpHeaders): boolean {
-  if (!isOnLoopback(`http://${headers.host}`)) return false;
-  if (headers.origin !== undefined) return isOnLoopback(headers.origin);
-  // A link that leads here may be anywhere, such as on the seller's own page.
-  return headers['sec-fetch-site'] !== 'cross-site' || headers['sec-fetch-mode'] === 'navigate';
-}
-
-function isOnLoopback(origin: string): boolean {
-  return URL.canParse(origin) && isLoopback(new URL(origin));
+  return isOnLoopback(`http://${headers.host}`) && !isOfForeignPage(headers);
 }

@@ -4,27 +4,27 @@ import type { Journal } from './state/journal.js';
 import type { Market } from './trade/market.js';
 import type { Unknowns } from './unknowns.js';
 
-/** All accounts of a sandbox, and what each of them sells in. */
+/** The markets of all accounts in a sandbox. */
 export interface Markets extends Iterable<Market> {
   readonly unknowns: Unknowns;
-  /** What goes wrong in all accounts. */
+  /** The faults of all accounts. */
   readonly faults: Faults;
-  /** The account of a key, which is made when it is first asked for. */
+  /** Returns the market of a key. The first use of a key creates its account. */
   open(key: string): Market;
-  /** The account of a name, which is its key without `sk_test_`, if there is one. */
+  /** Returns the market of a name, which is a key without `sk_test_`, if its account exists. */
   find(name: string): Market | undefined;
 }
 
 interface Parts {
   readonly unknowns: Unknowns;
-  /** Has the webhooks of an account sent, and its goods made. */
+  /** Connects an account to the sender of its webhooks and the supplier of its goods. */
   readonly connect: (place: Omit<Market, 'outbox' | 'supplier'>, everywhere: Faults) => Market;
   readonly journal: Journal | undefined;
-  /** What the next new account begins with. */
+  /** Returns the defaults of the next new account. */
   readonly defaults: () => AccountDefaults;
 }
 
-/** Opens every account that the journal has something of. */
+/** Opens the market of every account that has records in the journal. */
 export function openMarkets({ unknowns, connect, journal, defaults }: Parts): Markets {
   const faults = new Faults();
   const opened = new Map<string, Market>();

@@ -1,47 +1,50 @@
 import type { Variant } from '../api/endpoint.js';
-import { UsageError } from '../errors.js';
-import { didYouMean, findUnknownOption } from '../report/text.js';
+import { UsageError } from '../errors/errors.js';
+import { didYouMean, findUnknownOption } from '../errors/text.js';
 import type { ClockMode } from './clock.js';
 import { type Gateway, toGateway } from './trade/gateways.js';
 import { chooseUnknowns, UNKNOWNS, type Unknowns } from './unknowns.js';
-import type { WebhookAttempt } from './webhooks/sending.js';
+import type { WebhookAttempt } from './webhooks/sender.js';
 
-/** What {@link createSandbox} takes. */
+/** The options of {@link createSandbox}. */
 export interface SandboxOptions {
-  /** Which shape products have (specification: Product). Default `'newer'`. */
+  /** The shape of products (specification: Product). Default `'newer'`. */
   variant?: Variant;
   /**
-   * The file of SQLite that everything is kept in, by `node:sqlite` (from Node 22.13 on) or `libsql`, if it is
-   * installed. Default: memory only.
+   * The path of the SQLite file that keeps everything. Needs Node 22.13 or later, whose `node:sqlite` opens it,
+   * or an installed `libsql`. Default: memory only.
    */
   db?: string;
-  /** How time goes by: as outside, only by `clock.advance()`, or as fast as can be. Default `'real'`. */
+  /**
+   * How time passes: `'real'` follows the machine's clock, `'manual'` moves only by `clock.advance()`, and
+   * `'fast'` jumps to whatever is due next. Default `'real'`.
+   */
   clock?: ClockMode;
-  /** What signs the webhooks of every new account. Default: `whsec_` and the account's key. */
+  /** The webhook secret of every new account. Default: `whsec_` and the account's key. */
   webhookSecret?: string;
-  /** The gateways that are configured in a new account. Default: all of them. */
+  /** The gateways configured in every new account. Default: all of them. */
   gateways?: readonly Gateway[];
   /**
-   * What to do at the places that the specification does not show. Default: what each place says.
+   * The behaviour at the places that the specification does not show. Default: the first choice of each place.
    *
    * @example
    * createSandbox({ unknowns: { retries: 'steady' } });
    */
   unknowns?: Partial<Unknowns>;
-  /** What the names of the webhooks' headers begin with, with the dash that ends it. Default `X-Service-`. */
+  /** The prefix of the webhooks' header names, including the dash at its end. Default `X-Service-`. */
   headerPrefix?: string;
   /**
-   * Hosts that webhooks may go to though their address is private, also by plain HTTP; without a port, such as
-   * `host.docker.internal`. Default: none beside this machine.
+   * Hosts that may receive webhooks at a private address and by plain HTTP, without a port, such as
+   * `host.docker.internal`. Default: none besides this machine.
    */
   allowHosts?: readonly string[];
-  /** Picks at each of these places among what is legal. Without it, the defaults hold. */
+  /** Picks a legal choice at each place that `unknowns` does not set. Without it, the defaults apply. */
   seed?: number;
-  /** Is told of each attempt to send a webhook, once it has been answered or has failed. Default: nobody is. */
+  /** Called with each attempt to send a webhook, after its answer or failure. Default: no call. */
   onAttempt?: (attempt: WebhookAttempt) => void;
 }
 
-/** The options, checked and complete. */
+/** The options after {@link readOptions} has checked them. */
 export interface SandboxSettings {
   readonly unknowns: Unknowns;
   readonly db: string | undefined;
@@ -66,7 +69,7 @@ const NAMES = [
   'onAttempt',
 ] as const satisfies (keyof SandboxOptions)[];
 
-/** @throws {UsageError} `option_invalid`, with what to change. */
+/** Checks the options. @throws {UsageError} `option_invalid`, whose message says what to change. */
 export function readOptions(options: SandboxOptions): SandboxSettings {
   const unknown = findUnknownOption('createSandbox', options, NAMES);
   if (unknown) throw unknown;
@@ -79,7 +82,11 @@ export function readOptions(options: SandboxOptions): SandboxSettings {
   );
   check(db === undefined || (typeof db === 'string' && db !== ''), 'db', 'the path of a file');
   check(['real', 'manual', 'fast'].includes(clock), 'clock', "'real', 'manual' or 'fast'");
-  check(webhookSecret === undefined || webhookSecret.length > 0, 'webhookSecret', 'a text');
+  check(
+    webhookSecret === undefined || webhookSecret.length > 0,
+    'webhookSecret',
+    'a text, not empty',
+  );
   check(
     gateways === undefined || gateways.every((name) => toGateway(name) === name),
     'gateways',
@@ -88,7 +95,7 @@ export function readOptions(options: SandboxOptions): SandboxSettings {
   check(
     headerPrefix === undefined || /^[\w-]*-$/.test(headerPrefix),
     'headerPrefix',
-    "what the names of headers begin with, such as 'X-Service-'",
+    "the prefix of header names with its dash, such as 'X-Service-'",
   );
   check(
     allowHosts === undefined || allowHosts.every(isHost),
@@ -98,7 +105,7 @@ export function readOptions(options: SandboxOptions): SandboxSettings {
   check(
     onAttempt === undefined || typeof onAttempt === 'function',
     'onAttempt',
-    'a function of an attempt',
+    'a function that takes an attempt',
   );
   check(seed === undefined || Number.isSafeInteger(seed), 'seed', 'a whole number');
   checkUnknowns(unknowns);

@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1 that are the same for the same seed (mulberry32). */
+/** Returns a source of numbers from 0 to below 1, which are the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

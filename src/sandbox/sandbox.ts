@@ -1,49 +1,51 @@
 import { Hono } from 'hono';
-import { UsageError } from '../errors.js';
+import { UsageError } from '../errors/errors.js';
+import { findUnknownOption } from '../errors/text.js';
 import { type SandboxAccount, toSandboxAccount } from './control/account.js';
-import { advance } from './control/advance.js';
+import { advance, checkTime } from './control/advance.js';
 import { controlRoutes } from './control/routes.js';
 import type { FaultPlan } from './faults.js';
 import { type Listening, listen } from './listen.js';
 import { openMarkets } from './markets.js';
 import { readOptions, type SandboxOptions } from './options.js';
-import { answer } from './service/answering.js';
+import { answer } from './service/answer.js';
 import { ErrorAnswer, toWhole } from './service/answers.js';
 import { serviceRoutes } from './service/routes.js';
 import { shopRoutes } from './shop/routes.js';
+import { showAbsent } from './shop/sandbox-pages.js';
 import { isKey } from './state/account.js';
 import { openJournal } from './state/journal.js';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.js';
 
 /** The provider's service on this machine, made by {@link createSandbox}. */
 export interface Sandbox {
-  /** Answers a request without a port: `createClient({ fetch: sandbox.fetch, … })`. */
+  /** Answers a request in this process, without a port: `createClient({ fetch: sandbox.fetch, … })`. */
   fetch(request: Request | string | URL, init?: RequestInit): Promise<Response>;
-  /** Serves it on loopback. */
+  /** Serves the sandbox on loopback. Default port: any that is free. */
   listen(options?: { port?: number }): Promise<Listening>;
   /**
-   * The account of a key such as `sk_test_alpha`, which is made when it is first asked for.
+   * Returns the account of a key such as `sk_test_alpha`. The first use of a key creates its account.
    *
-   * @throws {UsageError} `option_invalid`, where the key does not begin with `sk_test_`.
+   * @throws {UsageError} `option_invalid`, if the key does not begin with `sk_test_`.
    */
   account(key: string): SandboxAccount;
-  /** The time of all accounts. */
+  /** The clock of all accounts. */
   readonly clock: {
     /** Milliseconds since 1970. */
     now(): number;
-    /** Moves it ahead once nothing is being sent, and does what is due on the way. */
+    /** Waits until no webhook is being sent, then moves the time ahead and runs everything due on the way. */
     advance(ms: number): Promise<void>;
   };
-  /** What goes wrong in all accounts. */
+  /** The faults of all accounts. */
   readonly faults: FaultPlan;
-  /** Resolves when no webhook is being sent. What waits for a time, such as a retry, is not waited for. */
+  /** Resolves when no webhook is being sent. Does not wait for scheduled work, such as a retry. */
   idle(): Promise<void>;
-  /** Ends it. What was to be sent is sent when the sandbox of the same `db` begins again. */
+  /** Stops the sandbox. Unsent webhooks are sent when another sandbox opens the same `db`. */
   close(): Promise<void>;
 }
 
 /**
- * Makes a sandbox: the provider's service itself, in this process.
+ * Creates a sandbox: the provider's service, running in this process.
  *
  * @throws {UsageError} `option_invalid`
  *
@@ -75,26 +77,27 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   app.route('/', serviceRoutes(markets));
   app.route('/', controlRoutes(markets));
   app.route('/', shopRoutes(markets));
-  app.notFound((context) =>
-    answer(context, markets, () => {
+  app.notFound((context) => {
+    const { path } = context.req;
+    const isPage = context.req.header('accept')?.includes('text/html');
+    if (isPage && !/^\/(api|sandbox)\//.test(path)) return showAbsent();
+    return answer(context, markets, () => {
       throw new ErrorAnswer(404);
-    }),
-  );
+    });
+  });
   const listening = new Set<Listening>();
+  const now = () => (defaults.clock === 'real' ? Date.now() : start) + ahead;
   let isClosed = false;
   return {
     async fetch(request, init) {
       if (isClosed) return toWhole(CLOSED.toResponse());
       return toWhole(await app.fetch(new Request(request, init)));
     },
-    async listen({ port = 0 } = {}) {
-      if (isClosed || !(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
-        throw new UsageError(
-          'option_invalid',
-          isClosed
-            ? 'sandbox.listen: the sandbox was closed. Make another one.'
-            : `sandbox.listen: the port has to be a whole number from 0, which takes any that is free, to 65535.`,
-        );
+    async listen(options = {}) {
+      const port = readPort(options);
+      if (isClosed) {
+        const message = 'sandbox.listen: the sandbox was closed. Create another one.';
+        throw new UsageError('option_invalid', message);
       }
       const served = await listen((request) => app.fetch(request), port);
       listening.add(served);
@@ -108,8 +111,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       );
     },
     clock: {
-      now: () => (defaults.clock === 'real' ? Date.now() : start) + ahead,
+      now,
       async advance(ms) {
+        checkTime(now() + ms);
         ahead += ms;
         await Promise.all([...markets].map((market) => advance(market, ms)));
       },
@@ -126,6 +130,20 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       journal?.close();
     },
   };
+}
+
+function readPort(options: { port?: number }): number {
+  const { port = 0 } = options;
+  const wrong =
+    typeof options !== 'object'
+      ? `sandbox.listen takes an object. Write sandbox.listen({ port: ${options} }).`
+      : port >= 0 && port <= 65_535 && Number.isInteger(port)
+        ? undefined
+        : 'sandbox.listen: the port has to be a whole number from 0 to 65535. 0 takes any free port.';
+  if (wrong !== undefined) throw new UsageError('option_invalid', wrong);
+  const unknown = findUnknownOption('sandbox.listen', options, ['port']);
+  if (unknown) throw unknown;
+  return port;
 }
 
 const CLOSED = new ErrorAnswer(503, { message: 'The sandbox was closed.' });

@@ -1,12 +1,12 @@
 import { seeded } from './random.js';
 
-/** A place at which the specification does not show what the service does. */
+/** A place where the specification does not show what the service does. */
 interface Place {
   /** The heading in the specification. */
   readonly section: string;
-  /** What it says there. */
+  /** The sentence of the specification. */
   readonly said: string;
-  /** What the sandbox can do, and what that means. All of it is legal; the first is the default. */
+  /** The possible behaviours of the sandbox, with their meanings. All are legal; the first one is the default. */
   readonly choices: Readonly<Record<string, string>>;
 }
 
@@ -16,8 +16,8 @@ export const UNKNOWNS = {
     section: 'Product',
     said: 'Shape of custom elements in the older variant: not shown.',
     choices: {
-      empty: 'custom comes back as an empty object, whatever was sent',
-      none: 'custom comes back as null, whatever was sent',
+      empty: 'the service returns custom as an empty object, whatever was sent',
+      none: 'the service returns custom as null, whatever was sent',
     },
   },
   customerRecords: {
@@ -32,7 +32,8 @@ export const UNKNOWNS = {
     section: 'States and transitions',
     said: 'Transitions: not shown.',
     choices: {
-      stepwise: 'a cryptocurrency goes through 54, and a wallet through 55, before 100',
+      stepwise:
+        'a cryptocurrency payment goes through 54, and a wallet payment through 55, before 100',
       direct: 'a payment that needs no confirmation goes from 0 to 100',
     },
   },
@@ -49,7 +50,7 @@ export const UNKNOWNS = {
     section: 'Products',
     said: 'Which newer fields are required, which others are writable on create and update, and the delete response status: not shown.',
     choices: {
-      strict: 'what the older variant requires is required; a deletion is answered 204',
+      strict: 'the fields that the older variant requires are required; a deletion is answered 204',
       lenient: 'only the title is required; a deletion is answered 200, without a body',
     },
   },
@@ -82,11 +83,11 @@ export const UNKNOWNS = {
     said: 'Retry timing and the conditions that trigger a retry: not shown.',
     choices: {
       doubling:
-        'whatever is not answered 2xx is sent again up to 8 times, after 10 seconds and then after pauses that double; an endpoint is disabled when half of its last 20 webhooks were given up',
+        'a webhook without a 2xx answer is retried up to 8 times, after 10 seconds and then after pauses that double; an endpoint is disabled when half of its last 20 webhooks were given up',
       steady:
-        'whatever is not answered 2xx is sent again up to 5 times, every 5 minutes; an endpoint is disabled when half of its last 20 webhooks were given up',
+        'a webhook without a 2xx answer is retried up to 5 times, every 5 minutes; an endpoint is disabled when half of its last 20 webhooks were given up',
       'server-errors':
-        'what is not answered, or answered 429 or 5xx, is sent again up to 8 times, after 10 seconds and then after pauses that double; an endpoint is disabled when half of its last 20 webhooks were given up',
+        'a webhook without an answer, or with the answer 429 or 5xx, is retried up to 8 times, after 10 seconds and then after pauses that double; an endpoint is disabled when half of its last 20 webhooks were given up',
     },
   },
   dynamicCall: {
@@ -94,7 +95,7 @@ export const UNKNOWNS = {
     said: 'Request and response contract of the dynamic product call: not shown.',
     choices: {
       'post-json':
-        'the order is posted as JSON with the headers of a webhook of the event product:dynamic, and has a log; the text of a 2xx is the goods, and any other answer or an empty one is retried',
+        'the order is posted as JSON with the headers of a webhook of the event product:dynamic, and has a log; the body of a 2xx answer is the goods, and any other or empty answer is retried',
       'post-unsigned': 'the same, without a signature',
     },
   },
@@ -126,26 +127,27 @@ export const UNKNOWNS = {
     section: 'Versioning',
     said: 'Deprecation policy and version negotiation by header: not shown.',
     choices: {
-      silent: 'no header says anything of versions',
-      announced: 'every answer says by Deprecation and Sunset that the version is to end',
+      silent: 'no header mentions versions',
+      announced:
+        'every answer announces the end of the version with Deprecation and Sunset headers',
     },
   },
 } as const satisfies Readonly<Record<string, Place>>;
 
 type Name = keyof typeof UNKNOWNS;
 
-/** What a sandbox does at each place that the specification does not show. */
+/** The behaviour of a sandbox at each place that the specification does not show. */
 export type Unknowns = {
   readonly [N in Name]: Extract<keyof (typeof UNKNOWNS)[N]['choices'], string>;
 };
 
-/** The default at each place, or, by a seed, any of what is legal there; over it, what is given. */
+/** Returns the given choices. Every other place gets its default or, with a seed, a random legal choice. */
 export function chooseUnknowns(given: Partial<Unknowns>, seed?: number): Unknowns {
   const random = seed === undefined ? () => 0 : seeded(seed);
   const chosen = Object.entries<Place>(UNKNOWNS).map(([name, { choices }]) => {
     const legal = Object.keys(choices);
     return [name, legal[Math.floor(random() * legal.length)]];
   });
-  // Each is a choice of its own place.
+  // Each value is a choice of its own place.
   return { ...(Object.fromEntries(chosen) as Unknowns), ...given };
 }

@@ -1,8 +1,27 @@
 import * as z from 'zod/mini';
-import { openInteger } from './open.js';
-import { resource } from './resource.js';
-import type { InferOutput } from './standard-schema.js';
-import { timestamp } from './time.js';
+import { type RecordOf, type ResourceSchema, resource } from './resource.js';
+import { openInteger, timestamp } from './values.js';
+
+const required = {
+  /** Unique identifier. */
+  id: z.string(),
+  /** 1 = email, 2 = IP address, 3 = country code. */
+  blacklist_type: openInteger<1 | 2 | 3>(),
+  /** The blocked country code, email or IP address. */
+  blocked_data: z.string(),
+};
+const rest = {
+  /** Internal reason. */
+  note: z.nullable(z.string()),
+  /** When the entry was created. */
+  created_at: timestamp,
+  /** When the entry was last updated. Equals `created_at` if never updated. */
+  updated_at: timestamp,
+};
+type Read = RecordOf<typeof required, typeof rest>;
+
+/** An entry of the account's blacklist (specification: Blacklist). */
+export type BlacklistEntry = { [Field in keyof Read]: Read[Field] };
 
 /**
  * A blocked email (1), IP address (2) or country code (3) (specification: Blacklist entry).
@@ -11,18 +30,4 @@ import { timestamp } from './time.js';
  * const reading = blacklistEntrySchema.read(JSON.parse(text));
  * if ('value' in reading) log(reading.value, reading.issues);
  */
-export const blacklistEntrySchema = resource(
-  {
-    id: z.string(),
-    blacklist_type: openInteger<1 | 2 | 3>(),
-    blocked_data: z.string(),
-  },
-  {
-    note: z.nullable(z.string()),
-    created_at: timestamp,
-    updated_at: timestamp,
-  },
-);
-
-/** An entry of the account's blacklist (specification: Blacklist). */
-export type BlacklistEntry = InferOutput<typeof blacklistEntrySchema>;
+export const blacklistEntrySchema: ResourceSchema<BlacklistEntry> = resource(required, rest);

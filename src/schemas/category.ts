@@ -1,8 +1,30 @@
 import * as z from 'zod/mini';
 import { fileSchema } from './file.js';
-import { resource } from './resource.js';
-import type { InferOutput } from './standard-schema.js';
-import { timestamp } from './time.js';
+import { type RecordOf, type ResourceSchema, resource } from './resource.js';
+import { timestamp } from './values.js';
+
+const required = {
+  /** Unique identifier. */
+  id: z.string(),
+  /** Display title. */
+  title: z.string(),
+};
+const rest = {
+  /** Ids of the products in the category. */
+  product_ids: z.array(z.string()),
+  /** When true, the category is found only by direct URL. */
+  unlisted: z.boolean(),
+  /** The image; `null` if there is none. */
+  image: z.nullable(fileSchema),
+  /** When the category was created. */
+  created_at: timestamp,
+  /** When the category was last updated. Equals `created_at` if never updated. */
+  updated_at: timestamp,
+};
+type Read = RecordOf<typeof required, typeof rest>;
+
+/** A category of products, as {@link categorySchema} reads it. */
+export type Category = { [Field in keyof Read]: Read[Field] };
 
 /**
  * A group of products (specification: Category).
@@ -11,16 +33,4 @@ import { timestamp } from './time.js';
  * const reading = categorySchema.read(JSON.parse(text));
  * if ('value' in reading) log(reading.value, reading.issues);
  */
-export const categorySchema = resource(
-  { id: z.string(), title: z.string() },
-  {
-    product_ids: z.array(z.string()),
-    unlisted: z.boolean(),
-    image: z.nullable(fileSchema),
-    created_at: timestamp,
-    updated_at: timestamp,
-  },
-);
-
-/** A category of products, as {@link categorySchema} reads it. */
-export type Category = InferOutput<typeof categorySchema>;
+export const categorySchema: ResourceSchema<Category> = resource(required, rest);

@@ -1,9 +1,9 @@
-import { type JsonObject, jsonObject } from './json.js';
 import { orderSchema } from './order.js';
 import type { InferOutput, StandardSchema } from './standard-schema.js';
+import { type JsonObject, jsonObject } from './values.js';
 
 /**
- * A payload whose shape the specification does not show: any JSON object. Bind a schema of your own
+ * Accepts any JSON object, for payloads whose shape the specification does not show. Bind a schema of your own
  * with `createReceiver({ events: { 'query:replied': mySchema } })`.
  */
 const undocumented: StandardSchema<unknown, JsonObject> = jsonObject;
@@ -29,7 +29,7 @@ export const eventSchemas = {
 /** Schemas by event name. Any Standard Schema: zod, valibot, arktype and others. */
 export type EventSchemas = Readonly<Record<string, StandardSchema>>;
 
-/** What a handler gets, by event name: the specification's events, with those of `Schemas` over them. */
+/** The payloads of handlers by event name: those of the specification, overridden by those of `Schemas`. */
 export type Payloads<Schemas extends EventSchemas> = {
   [Event in keyof Schemas | keyof typeof eventSchemas]: Event extends keyof Schemas
     ? InferOutput<Schemas[Event]>

@@ -1,21 +1,36 @@
 import * as z from 'zod/mini';
 
+const metadata = {
+  /** Size in bytes. */
+  size: z.int(),
+  /** File name, including its extension. */
+  filename: z.string(),
+  /** MIME type. */
+  mime_type: z.string(),
+};
+const metadataSchema: z.ZodMiniObject<typeof metadata, z.core.$loose> = z.looseObject(metadata);
+
+const fields = {
+  /** Identifier of the stored file. */
+  id: z.string(),
+  /** Storage label. */
+  storage: z.string(),
+  /** URL of the hosted file. */
+  url: z.string(),
+  /** Size, name and type of the file. */
+  metadata: metadataSchema,
+};
+
+/** The type of {@link fileSchema}. Named, so that the shipped declarations of other records keep its comments. */
+export interface FileSchema extends z.ZodMiniObject<typeof fields, z.core.$loose> {}
+
 /**
  * A stored file (specification: File object). Used by product image, product file, category image.
  *
  * @example
  * const file = fileSchema.safeParse(JSON.parse(text));
  */
-export const fileSchema = z.looseObject({
-  id: z.string(),
-  storage: z.string(),
-  url: z.string(),
-  metadata: z.looseObject({
-    size: z.int(),
-    filename: z.string(),
-    mime_type: z.string(),
-  }),
-});
+export const fileSchema: FileSchema = z.looseObject(fields);
 
-/** A file that is kept with a product. */
+/** A file that the provider stores, such as the file of a product. */
 export type StoredFile = z.output<typeof fileSchema>;

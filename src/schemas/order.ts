@@ -1,14 +1,10 @@
 import * as z from 'zod/mini';
-import { nameType } from '../request/bytes.js';
-import { decimal } from './decimal.js';
+import { nameType } from '../runtime/bytes.js';
 import type { Issue } from './issue.js';
-import { anyJson } from './json.js';
-import { openCode } from './open.js';
-import { type ResourceSchema, resource } from './resource.js';
-import type { InferOutput } from './standard-schema.js';
-import { timestamp } from './time.js';
+import { type RecordOf, type ResourceSchema, resource } from './resource.js';
+import { anyJson, decimal, openCode, timestamp } from './values.js';
 
-/** The order states of the specification, by code; 1 and 5 are later ones. */
+/** The order states of the specification, by code; 1 and 5 were added later. */
 const LABELS = {
   0: 'not paid',
   1: 'expired',
@@ -22,17 +18,17 @@ const LABELS = {
   100: 'completed',
 };
 
-// 10 is sent, too: nobody says what it means.
+// The provider also sends 10, and documents it nowhere.
 export const orderStatus = openCode<keyof typeof LABELS | 10>();
 
-/** An order's state (specification: Order status). Open: a code added later, or a word in place of a code. */
+/** An order's state (specification: Order status). Open: later codes, and words in place of codes, are allowed. */
 export type OrderStatus = z.output<typeof orderStatus>;
 
 const labels: ReadonlyMap<string, string> = new Map(Object.entries(LABELS));
 
 /**
- * The state in words: `54` is `'awaiting cryptocurrency confirmations'`, an unknown `60` is `'status 60'`, and
- * a word is itself.
+ * Returns a state in words: `'awaiting cryptocurrency confirmations'` for `54`, `'status 60'` for an unknown `60`,
+ * and a word unchanged.
  *
  * @example
  * receiver.on('order:updated', ({ payload }) => log(payload.id, orderStatusLabel(payload.status)));
@@ -42,16 +38,16 @@ export function orderStatusLabel(status: OrderStatus): string {
   return labels.get(`${status}`) ?? `status ${status}`;
 }
 
-/** A status without anything of the payload that is not known by name: for a log. */
+/** Describes a status for a log, without quoting unknown values of the payload. */
 export function describeStatus(status: unknown): string {
   const label = typeof status === 'number' ? labels.get(`${status}`) : undefined;
   if (label !== undefined) return `${status} (${label})`;
-  if (typeof status === 'number') return 'a number that is none of the known states';
+  if (typeof status === 'number') return 'a number that is not a known state';
   if (typeof status === 'string') return 'a text (name the one that means paid)';
   return status === undefined ? 'missing' : nameType(status);
 }
 
-/** What is wrong with a status where it has to mean paid; nothing where it does. */
+/** Returns the issue of a status that does not mean paid; `undefined` if the status means paid. */
 export function findUnpaid(
   status: unknown,
   paidStatuses: readonly OrderStatus[],
@@ -64,49 +60,80 @@ export function findUnpaid(
   };
 }
 
-// The fields of an order: what it is known by, what a handler needs of it, and all else.
+// The fields of an order: its identity, the fields that handlers need, and the rest.
 
-export const orderIdentity = { id: z.string().check(z.minLength(1)) };
+export const orderIdentity = {
+  /** Unique identifier. */
+  id: z.string().check(z.minLength(1)),
+};
 
-export const orderState = { status: orderStatus, email: z.string() };
+export const orderState = {
+  /**
+   * 0 = not paid, 51 = chargeback or reversed, 52 = high risk, 53 = partially paid, 54 = awaiting cryptocurrency
+   * confirmations, 55 = pending (wallet payment gateway), 56 = refunded, 100 = successful and completed.
+   */
+  status: orderStatus,
+  /** Customer email address. */
+  email: z.string(),
+};
 
 export const orderDetails = {
-  /** `null` where the order is a payment, which is of no product. */
+  /** Product of the order; `null` if the order is a payment, which is of no product. */
   product_id: z.nullable(z.string()),
+  /** Title of the product. */
   product_title: z.string(),
+  /** Customer IP address. */
   ip_address: z.string(),
+  /** Country of the customer, ISO 3166-1 alpha-2. */
   country_code: z.string(),
+  /** User agent of the customer. */
   user_agent: z.string(),
+  /** Order value in `currency`. */
   value: decimal,
+  /** Order value in USD. */
   usd_value: decimal,
+  /** Exchange rate. */
   exchange_rate: decimal,
+  /** ISO 4217 code. */
   currency: z.string(),
+  /** Gateway used, as a display name. */
   gateway: z.string(),
-  /** What newer versions call the gateway. */
+  /** Gateway used, by the name of this field in newer versions. */
   payment_gateway: z.optional(z.string()),
   /** The payment that the order belongs to, in newer versions. */
   payment_request_id: z.optional(z.nullable(z.string())),
+  /** How many are ordered. Default 1. */
   quantity: z.int(),
+  /** Risk level of the customer. */
   risk_level: z.int(),
+  /** Delivered goods. Default `null`. */
   delivered: z.nullable(z.string()),
+  /** HTTP referrer of the product page. Default `null`. */
   referral: z.nullable(z.string()),
+  /** Crypto address presented to the customer. */
   crypto_address: z.nullable(z.string()),
+  /** Satoshis the customer must send. */
   crypto_value: z.nullable(z.int()),
+  /** Satoshis received. */
   crypto_received: z.int(),
+  /** Confirmations of the crypto transaction. */
   crypto_confirmations: z.int(),
+  /** Crypto channel. The specification does not describe it. */
   crypto_channel: z.nullable(z.string()),
+  /** Coupon of the order. */
   coupon_id: z.nullable(z.string()),
-  /** What the buyer wrote at checkout, whatever JSON it came as. */
+  /** The values that the customer entered in the custom checkout fields, as any JSON. */
   custom: anyJson,
+  /** When the order was created. */
   created_at: timestamp,
+  /** When the order was last updated. Equals `created_at` if never updated. */
   updated_at: timestamp,
 };
 
-const order = resource({ ...orderIdentity, ...orderState }, orderDetails);
-type Read = InferOutput<typeof order>;
+type Read = RecordOf<typeof orderIdentity & typeof orderState, typeof orderDetails>;
 
 /** An order, as {@link orderSchema} reads it: the payload of the `order:` events. */
-// Written out, so that editors and the compiler call it by its name, and do not spell out its fields.
+// A mapped type, so that editors and the compiler show its name instead of its fields.
 export type Order = { [Field in keyof Read]: Read[Field] };
 
 /**
@@ -116,11 +143,14 @@ export type Order = { [Field in keyof Read]: Read[Field] };
  * const reading = orderSchema.read(JSON.parse('{"id":"ord_7","status":100,"email":"buyer@example.com"}'));
  * if ('value' in reading) log(reading.value.email, reading.issues);
  */
-export const orderSchema: ResourceSchema<Order> = order;
+export const orderSchema: ResourceSchema<Order> = resource(
+  { ...orderIdentity, ...orderState },
+  orderDetails,
+);
 
 /**
- * Whether an order is in a state that means paid (specification: Order status). As `when` of a handler, it goes
- * by the receiver's `paidStatuses`.
+ * Returns whether an order is in a state that means paid (specification: Order status). As the `when` of a
+ * handler, it uses the receiver's `paidStatuses`.
  *
  * @param options.paidStatuses - The states that mean paid. Default: `[100]`, completed.
  *

@@ -1,13 +1,9 @@
 import * as z from 'zod/mini';
-import { decimal } from './decimal.js';
 import { fileSchema } from './file.js';
-import { isJsonObject, jsonObject } from './json.js';
-import { openInteger, openText } from './open.js';
-import { type ResourceSchema, resource, variants } from './resource.js';
-import type { InferOutput } from './standard-schema.js';
-import { timestamp } from './time.js';
+import { type RecordOf, type ResourceSchema, resource, variants } from './resource.js';
+import { decimal, isJsonObject, jsonObject, openInteger, openText, timestamp } from './values.js';
 
-/** How many are left; `∞` where stock is not counted. */
+/** The number of items left; `∞` if the provider does not count the stock. */
 const stock = z.custom<number | '∞'>(
   (value) => value === '∞' || Number.isSafeInteger(value),
   'expected integer or "∞"',
@@ -32,7 +28,7 @@ export const GATEWAYS = [
 /** The types of a product of the newer variant. */
 export const PRODUCT_TYPES = ['file', 'serials', 'dynamic', 'service'] as const;
 
-/** The types of a field that the checkout asks for. */
+/** The types of a custom checkout field. */
 export const CUSTOM_FIELD_TYPES = [
   'select',
   'number',
@@ -45,34 +41,100 @@ export const CUSTOM_FIELD_TYPES = [
 
 const gateways = z.array(openText<(typeof GATEWAYS)[number]>());
 
-const customField = z.looseObject({
+const customField = {
+  /** Kind of the input. */
   type: openText<(typeof CUSTOM_FIELD_TYPES)[number]>(),
+  /** Name of the input. */
   name: z.string(),
+  /** Whether the input is required. */
   required: z.boolean(),
-});
+};
+/** A custom input field of the checkout. */
+export type CustomField = {
+  [Name in keyof typeof customField]: z.output<(typeof customField)[Name]>;
+};
+const customFieldSchema: z.ZodMiniObject<typeof customField, z.core.$loose> =
+  z.looseObject(customField);
+
+const identity = {
+  /** Unique identifier. */
+  id: z.string(),
+  /** Display title. */
+  title: z.string(),
+};
 
 const inBothVariants = {
+  /** Description in raw markdown. */
   description: z.string(),
+  /**
+   * Current stock count. `∞` when the product is of the file type (unless `stock_amount` is set), the dynamic type
+   * or the service type.
+   */
   stock,
+  /** Price for 1 quantity, in `currency`. */
   price: decimal,
+  /** ISO 4217 code used at checkout. */
   currency: z.string(),
+  /** Enabled payment gateways. */
   gateways,
+  /** Image of the product. */
   image: z.nullable(fileSchema),
+  /** The goods for the stock. For the serials type, they are split by `stock_delimiter`. */
   info: z.nullable(z.string()),
+  /** File that is used when the type is file. */
   file: z.nullable(fileSchema),
+  /** Splits stock out of `info`. Default `,`. */
   stock_delimiter: z.string(),
+  /** Max order quantity. Default `null`: as high as stock. */
   maximum_quantity: z.nullable(z.int()),
+  /** Min order quantity. Default 1. */
   minimum_quantity: z.int(),
+  /** Stock limit for the file type. `null`: unlimited. */
   stock_amount: z.nullable(z.int()),
+  /** URL called to generate goods for the dynamic type. */
   dynamic_url: z.nullable(z.string()),
+  /** When true, the product is not listed on the storefront, and still reachable by direct link. */
   unlisted: z.boolean(),
+  /** When true, the product is not listed; in the newer variant, nor is it accessible. */
   private: z.boolean(),
+  /** Whether VPNs and proxies are blocked at checkout. */
   vpn_block: z.boolean(),
+  /** Seller note, returned in responses. */
   seller_note: z.nullable(z.string()),
+  /** Highest customer risk level before an order is blocked. Default 30. */
   max_risk_level: z.int(),
+  /** When the product was created. */
   created_at: timestamp,
+  /** When the product was last updated. */
   updated_at: timestamp,
 };
+
+const newerRequired = {
+  ...identity,
+  /** Type of the product: `file`, `serials`, `dynamic` or `service`. */
+  product_type: openText<(typeof PRODUCT_TYPES)[number]>(),
+};
+const newerRest = {
+  ...inBothVariants,
+  /** Custom checkout input fields. */
+  custom: z.array(customFieldSchema),
+  /** Whether checkout requires the customer's name and address. */
+  customer_details_required: z.boolean(),
+  /** Warranty text sent to the customer. */
+  warranty: z.nullable(z.string()),
+  /** Warranty duration in seconds. */
+  warranty_duration: z.nullable(z.int()),
+  /** Where the customer is redirected after a successful checkout. */
+  redirect_url: z.nullable(z.string()),
+  /** When true, the exact stock is hidden, and replaced by in stock or out of stock. */
+  hide_stock: z.nullable(z.boolean()),
+  /** Theme, returned in responses. */
+  theme: z.string(),
+};
+type Newer = RecordOf<typeof newerRequired, typeof newerRest>;
+
+/** A product of the newer variant, as {@link newerProductSchema} reads it. */
+export type NewerProduct = { [Field in keyof Newer]: Newer[Field] };
 
 /**
  * A product whose `product_type` is text (specification: Product, newer variant).
@@ -81,23 +143,30 @@ const inBothVariants = {
  * const reading = newerProductSchema.read(JSON.parse(text));
  * if ('value' in reading) log(reading.value, reading.issues);
  */
-export const newerProductSchema = resource(
-  {
-    id: z.string(),
-    title: z.string(),
-    product_type: openText<(typeof PRODUCT_TYPES)[number]>(),
-  },
-  {
-    ...inBothVariants,
-    custom: z.array(customField),
-    customer_details_required: z.boolean(),
-    warranty: z.nullable(z.string()),
-    warranty_duration: z.nullable(z.int()),
-    redirect_url: z.nullable(z.string()),
-    hide_stock: z.nullable(z.boolean()),
-    theme: z.string(),
-  },
-);
+export const newerProductSchema: ResourceSchema<NewerProduct> = resource(newerRequired, newerRest);
+
+const olderRequired = {
+  ...identity,
+  /** 1 = file, 2 = serials (`info` is split by `stock_delimiter`), 3 = dynamic, 4 = service. */
+  product_type: openInteger<1 | 2 | 3 | 4>(),
+};
+const olderRest = {
+  ...inBothVariants,
+  /** Custom checkout input fields. The specification does not show their shape. */
+  custom: z.nullable(jsonObject),
+  /** Theme, returned in responses. */
+  theme: z.int(),
+  /** Confirmations required to consider a crypto transaction complete. Default 1. */
+  crypto_confirmations: z.int(),
+  /** Returned in responses. The specification does not describe it. */
+  paypal_email_delivery: z.boolean(),
+  /** URL called for every order status update of this product's orders. */
+  webhook_url: z.nullable(z.string()),
+};
+type Older = RecordOf<typeof olderRequired, typeof olderRest>;
+
+/** A product of the older variant, as {@link olderProductSchema} reads it. */
+export type OlderProduct = { [Field in keyof Older]: Older[Field] };
 
 /**
  * A product whose `product_type` is an integer: 1 file, 2 serials, 3 dynamic, 4 service (older variant).
@@ -106,31 +175,13 @@ export const newerProductSchema = resource(
  * const reading = olderProductSchema.read(JSON.parse(text));
  * if ('value' in reading) log(reading.value, reading.issues);
  */
-export const olderProductSchema = resource(
-  {
-    id: z.string(),
-    title: z.string(),
-    product_type: openInteger<1 | 2 | 3 | 4>(),
-  },
-  {
-    ...inBothVariants,
-    custom: z.nullable(jsonObject),
-    theme: z.int(),
-    crypto_confirmations: z.int(),
-    paypal_email_delivery: z.boolean(),
-    webhook_url: z.nullable(z.string()),
-  },
-);
+export const olderProductSchema: ResourceSchema<OlderProduct> = resource(olderRequired, olderRest);
 
-/** A product of today's variant, as {@link newerProductSchema} reads it. */
-export type NewerProduct = InferOutput<typeof newerProductSchema>;
-/** A product of the earlier variant, as {@link olderProductSchema} reads it. */
-export type OlderProduct = InferOutput<typeof olderProductSchema>;
-/** A product of either variant: {@link isOlderProduct} tells them apart. */
+/** A product of either variant. {@link isOlderProduct} distinguishes them. */
 export type Product = NewerProduct | OlderProduct;
 
 /**
- * A product of either variant, told apart by the type of `product_type`.
+ * A product of either variant, distinguished by the type of `product_type`.
  *
  * @example
  * const reading = productSchema.read(JSON.parse(text));

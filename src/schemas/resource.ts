@@ -1,45 +1,47 @@
 import * as z from 'zod/mini';
 import { type $ZodIssue, $ZodObjectJIT } from 'zod/v4/core';
-import { decimal } from './decimal.js';
 import type { Issue } from './issue.js';
-import { isJsonObject } from './json.js';
 import type { StandardResult, StandardSchema } from './standard-schema.js';
+import { decimal, isJsonObject } from './values.js';
 
-/** Tells the schemas of this package from others. */
+/** The vendor name of this package's schemas. */
 export const VENDOR = 'storefront-webhooks';
 
 type Fields = Record<string, z.ZodMiniType>;
 
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-type Output<Required extends Fields, Rest extends Fields> = Flat<
-  { [Name in keyof Required]: z.output<Required[Name]> } & {
-    [Name in keyof Rest]?: z.output<Rest[Name]> | undefined;
-  }
->;
+/**
+ * A record with these fields. A type that is declared with `typeof` its fields keeps their comments in the shipped
+ * declarations; a type that is inferred from a schema loses them.
+ */
+export type RecordOf<Required extends Fields, Rest extends Fields> = {
+  [Name in keyof Required]: z.output<Required[Name]>;
+} & { [Name in keyof Rest]?: z.output<Rest[Name]> | undefined };
 
-/** What reading a value gave: a value with what was odd about it, or nothing usable. */
+/**
+ * The result of reading: a value with the issues of its faulty fields, or only issues if the value is unusable.
+ */
 export type Reading<T> =
   | { readonly value: T; readonly issues: readonly Issue[] }
   | { readonly issues: readonly Issue[] };
 
 /**
- * The schema of a record of the provider's. It is a Standard Schema, and a generous one: only
- * the required fields must fit. Any other field of another type is `undefined` and listed by {@link read};
- * one that is missing, or `null` where it has a value or none, is no issue (specification: Resources,
- * Conventions). Fields that the specification does not name are kept.
+ * The schema of one of the provider's records: a tolerant Standard Schema. Only the required fields must fit. An
+ * optional field of the wrong type becomes `undefined`, and {@link read} lists it as an issue. A missing or `null`
+ * optional field is no issue (specification: Resources, Conventions). Unknown fields are kept.
  */
 export interface ResourceSchema<T> extends StandardSchema<unknown, T> {
-  /** Reads a value and says which of its fields did not fit. */
+  /** Reads a value and lists the fields that did not fit. */
   read(value: unknown): Reading<T>;
   /** @internal */
   readonly [FIELDS]: RecordFields | undefined;
 }
 
-/** Under which a schema keeps its fields, from which the service is documented. */
+/** The key under which a schema keeps its fields, for the OpenAPI document of the service. */
 export const FIELDS: unique symbol = Symbol();
 
-/** The fields that a record cannot do without, and the others. */
+/** The required fields of a record, and the rest. */
 export interface RecordFields {
   readonly required: Fields;
   readonly rest: Fields;
@@ -48,10 +50,10 @@ export interface RecordFields {
 export function resource<Required extends Fields, Rest extends Fields>(
   required: Required,
   rest: Rest,
-): ResourceSchema<Output<Required, Rest>> {
+): ResourceSchema<Flat<RecordOf<Required, Rest>>> {
   const fields = { ...required, ...rest };
   const amounts = Object.keys(fields).filter((name) => fields[name] === decimal);
-  // zod's compiled object, and the same where code cannot be compiled: with z.object, receive() takes 9 % longer.
+  // zod's compiled object; it also works if code generation is forbidden. With z.object, receive() is 9 % slower.
   const known = new $ZodObjectJIT({
     type: 'object',
     shape: { ...required, ...mayBeMissing(rest) },
@@ -61,11 +63,13 @@ export function resource<Required extends Fields, Rest extends Fields>(
     if (!isJsonObject(input)) return { issues: [{ path: '', message: 'expected object' }] };
     const whole = z.safeParse(known, input);
     const rounded = amounts.filter((name) => isRounded(input[name]));
-    if (whole.success && rounded.length === 0) {
-      // Most often there is no unknown key to be kept, and so nothing to be copied.
+    if (whole.success && rounded.length === 0 && !isPolluted()) {
+      // Most records have no unknown keys, so there is nothing to copy.
       const isKnown = Object.keys(input).length === Object.keys(whole.data).length;
       return {
-        value: (isKnown ? whole.data : { ...input, ...whole.data }) as Output<Required, Rest>,
+        value: (isKnown ? whole.data : { ...input, ...whole.data }) as Flat<
+          RecordOf<Required, Rest>
+        >,
         issues: [],
       };
     }
@@ -76,7 +80,11 @@ export function resource<Required extends Fields, Rest extends Fields>(
     for (const [name, field] of Object.entries(fields)) {
       const isOff = rounded.includes(name);
       const isRequired = Object.hasOwn(required, name);
-      if (!isRequired && !Object.hasOwn(input, name)) continue;
+      if (!isRequired && !Object.hasOwn(input, name)) {
+        // Hide values that come from a polluted prototype.
+        if (name in value) value[name] = undefined;
+        continue;
+      }
       const result = field.safeParse(Object.hasOwn(input, name) ? input[name] : undefined);
       value[name] = result.success && !isOff ? result.data : undefined;
       if (!isRequired && input[name] === null) continue;
@@ -86,11 +94,11 @@ export function resource<Required extends Fields, Rest extends Fields>(
     }
     return fatal.length > 0
       ? { issues: fatal }
-      : { value: value as Output<Required, Rest>, issues };
+      : { value: value as Flat<RecordOf<Required, Rest>>, issues };
   });
 }
 
-/** Whether a record with these issues is none: it cannot do without what does not fit. */
+/** Returns whether a record with these issues is unusable, because it or a required field does not fit. */
 export function isNone(schema: ResourceSchema<unknown>, issues: readonly Issue[]): boolean {
   const required = schema[FIELDS]?.required ?? {};
   return issues.some(({ path }) => path === '' || Object.hasOwn(required, path));
@@ -102,7 +110,7 @@ function mayBeMissing(fields: Fields): Fields {
   );
 }
 
-/** A schema that reads each value by the schema that `choose` picks for it. */
+/** Returns a schema that reads each value with the schema that `choose` picks for it. */
 export function variants<T>(choose: (value: unknown) => ResourceSchema<T>): ResourceSchema<T> {
   return resourceSchema(undefined, (input) => choose(input).read(input));
 }
@@ -131,9 +139,15 @@ function resourceSchema<T>(
   };
 }
 
+/** Returns whether `Object.prototype` is polluted, as by a library that merges untrusted keys. */
+function isPolluted(): boolean {
+  for (const _ in {}) return true;
+  return false;
+}
+
 const ROUNDED = 'is a number beyond 2^53, which has lost digits';
 
-/** Whether an amount is a number that JSON has rounded before it came here. */
+/** Returns whether an amount is a number that JSON parsing may have rounded. */
 function isRounded(amount: unknown): boolean {
   return typeof amount === 'number' && Math.abs(amount) > Number.MAX_SAFE_INTEGER;
 }

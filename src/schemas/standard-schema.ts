@@ -1,6 +1,6 @@
 /**
- * The interface that zod, valibot, arktype and others share (https://standardschema.dev), so that
- * `createReceiver({ events })` takes a schema of any of them. Types only, copied as its authors intend.
+ * The interface that schemas of zod, valibot, arktype and others share (https://standardschema.dev), so that
+ * `createReceiver({ events })` takes any of them. Types only, copied as its authors intend.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -20,7 +20,7 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a schema turns a valid value into. */
+/** The type of a schema's output. */
 export type InferOutput<Schema extends StandardSchema> = NonNullable<
   Schema['~standard']['types']
 >['output'];

@@ -1,17 +1,19 @@
-import { WebhookError } from '../errors.js';
-import { atEndOfTurn, CALL_MS } from '../timing.js';
+import { WebhookError } from '../errors/errors.js';
+import { atEndOfTurn, CALL_MS } from '../runtime/timing.js';
 
-export interface BatchOptions<Item> {
-  /** How many batches are under way at once. What comes meanwhile makes the next one larger. */
+export interface BatchOptions<Item, Result> {
+  /** How many batches run at once. Items that arrive meanwhile go into the next batch. */
   readonly maxRunning: number;
-  /** How many items travel together. */
+  /** The most items of a batch. */
   readonly maxItems: number;
-  /** How large they may be together, unless it is a single one. */
+  /** The largest total size of a batch. A single item may be larger. */
   readonly maxSize: number;
   readonly sizeOf: (item: Item) => number;
-  /** Items of one key never travel together. Default: any may. */
+  /** Items with the same key never share a batch. Default: any items may. */
   readonly keyOf?: (item: Item) => string;
-  /** Whether an error may be the fault of a single item: then each of them travels alone. */
+  /** Returns the result of an item that is no longer wanted when its turn comes. Such an item is not sent. */
+  readonly dropped?: (item: Item) => Result | undefined;
+  /** Returns whether a single item may have caused the error. If so, each item is retried alone. */
   readonly isFaultOfOne?: (error: unknown) => boolean;
 }
 
@@ -23,20 +25,20 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Gathers the calls of one turn of the event loop, and under load those that come while earlier batches
- * are under way: the cost of a call falls as the load grows.
+ * Combines the calls of one turn of the event loop, and under load also those that arrive while earlier batches
+ * run. The cost of a call falls as the load grows.
  */
 export class Batch<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
-  readonly #options: BatchOptions<Item>;
+  readonly #options: BatchOptions<Item, Result>;
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
   #isScheduled = false;
 
-  /** @param run - Gives a result for each item, in their order. */
+  /** @param run - Returns a result for each item, in the same order. */
   constructor(
     run: (items: readonly Item[]) => Promise<readonly Result[]>,
-    options: BatchOptions<Item>,
+    options: BatchOptions<Item, Result>,
   ) {
     this.#run = run;
     this.#options = options;
@@ -66,7 +68,7 @@ export class Batch<Item, Result> {
         this.#running -= 1;
         this.#start();
       };
-      // One that hangs must not hold up the next ones for ever. Its results count whenever they come.
+      // A batch that hangs must not block the next ones forever. Late results still count.
       const late = setTimeout(makeRoom, CALL_MS);
       void this.#send(batch).finally(() => {
         clearTimeout(late);
@@ -79,7 +81,7 @@ export class Batch<Item, Result> {
   async #send(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#run(batch.map(({ item }) => item));
-      if (results.length !== batch.length) throw new Error('The database gave too few rows back.');
+      if (results.length !== batch.length) throw new Error('The database returned too few rows.');
       batch.forEach(({ resolve }, index) => {
         resolve(results[index] as Result);
       });
@@ -93,7 +95,7 @@ export class Batch<Item, Result> {
   }
 
   #take(): Waiting<Item, Result>[] {
-    const { maxItems, maxSize, sizeOf, keyOf } = this.#options;
+    const { maxItems, maxSize, sizeOf, keyOf, dropped } = this.#options;
     const batch: Waiting<Item, Result>[] = [];
     const left: Waiting<Item, Result>[] = [];
     const keys = new Set<string>();
@@ -110,6 +112,11 @@ export class Batch<Item, Result> {
         left.push(waiting);
         continue;
       }
+      const result = dropped?.(waiting.item);
+      if (result !== undefined) {
+        waiting.resolve(result);
+        continue;
+      }
       if (key !== undefined) keys.add(key);
       size += itemSize;
       batch.push(waiting);
@@ -119,9 +126,11 @@ export class Batch<Item, Result> {
   }
 }
 
-/** Nobody waits any more for what has waited for too long: it is not sent at all. */
+/**
+ * Returns whether an item is still waited for. Rejects it, so that it is not sent, if it has waited for too long.
+ */
 function isWaitedFor({ since, reject }: Waiting<unknown, never>): boolean {
   if (performance.now() - since < CALL_MS) return true;
-  reject(new WebhookError('timed_out', `Too much was waiting for ${CALL_MS} ms.`));
+  reject(new WebhookError('timed_out', `The call waited ${CALL_MS} ms for its turn.`));
   return false;
 }

@@ -1,7 +1,6 @@
-import { UsageError } from '../errors.js';
-import { findUnknownOption } from '../report/text.js';
-import { nameType } from '../request/bytes.js';
-import { forward } from './forward.js';
+import { UsageError } from '../errors/errors.js';
+import { findUnknownOption } from '../errors/text.js';
+import { nameType } from '../runtime/bytes.js';
 import {
   ERROR_CHARACTERS,
   type IdempotencyStore,
@@ -10,12 +9,12 @@ import {
   type UnfinishedState,
 } from './store.js';
 
-/** How many are listed where nobody says. */
+/** The default limit of a list. */
 const LIST_LIMIT = 100;
 const FILTER = ['state', 'scope', 'after', 'limit'] satisfies (keyof ListFilter)[];
 const KEY = /^[\da-f]{64}$/;
 
-/** A {@link ListFilter} as every store reads it: checked, with its defaults. No `after` is an empty text. */
+/** A {@link ListFilter}, checked and with its defaults. A missing `after` is an empty text. */
 export interface ReadFilter {
   readonly state: UnfinishedState;
   readonly scope: string | undefined;
@@ -23,23 +22,41 @@ export interface ReadFilter {
   readonly limit: number;
 }
 
-/** The verbs of a store, where {@link withContract} has read what they are given. */
-export interface StoreVerbs extends Omit<IdempotencyStore, 'list'> {
+/** The verbs of a store whose arguments {@link withContract} has checked. */
+export interface StoreVerbs<Tx = unknown> extends Omit<IdempotencyStore<Tx>, 'list'> {
   list(filter: ReadFilter): Promise<readonly StoredDelivery[]>;
 }
 
 /**
- * Applies to a store what the contract says of keys, errors, limits and filters. Every store of this package
- * is made through it, and one of your own can be: then its verbs are given nothing else.
+ * Wraps a store so that its verbs only get keys, times, errors, limits and filters that fit the contract. Every
+ * store of this package uses it, and your own store can too.
  *
- * Its verbs reject with a {@link UsageError}: `key_invalid`, or `option_invalid` for a state that there is not.
+ * The verbs reject with a {@link UsageError}: `key_invalid`, or `option_invalid` for an unknown state and for a
+ * `leaseMs`, `keepMs` or `maxCrashes` that is not a valid number.
  *
  * @example
  * const toMysqlStore = (verbs: Omit<StoreVerbs, 'durable' | 'description'>) =>
  *   withContract({ ...verbs, durable: true, description: 'MySQL' });
  */
-export function withContract(store: StoreVerbs): IdempotencyStore {
-  const changes: Partial<IdempotencyStore> = {
+export function withContract<Tx>(store: StoreVerbs<Tx>): IdempotencyStore<Tx> {
+  const changes: Partial<IdempotencyStore<Tx>> = {
+    claim: async (delivery, lease) => {
+      checkKey(delivery?.key);
+      const { leaseMs, keepMs, maxCrashes } = lease ?? {};
+      checkNumbers(
+        { leaseMs, keepMs, maxCrashes },
+        'claim(delivery, { owner, leaseMs: 10_000, keepMs: Infinity, maxCrashes: 3 })',
+      );
+      return store.claim(delivery, lease);
+    },
+    renew: async (key, fence, leaseMs) => {
+      checkNumbers({ leaseMs }, 'renew(key, fence, 10_000)');
+      return store.renew(checkKey(key), fence, leaseMs);
+    },
+    complete: async (key, fence, keepMs) => {
+      checkNumbers({ keepMs }, 'complete(key, fence, Infinity)');
+      return store.complete(checkKey(key), fence, keepMs);
+    },
     fail: async (key, fence, { permanent, error }) =>
       store.fail(checkKey(key), fence, { permanent, error: error.slice(0, ERROR_CHARACTERS) }),
     purge: async (limit) => store.purge(toLimit(limit)),
@@ -56,7 +73,7 @@ export function withContract(store: StoreVerbs): IdempotencyStore {
 }
 
 function readFilter(filter: ListFilter): ReadFilter {
-  // Plain JavaScript may leave it out, or misspell what is in it.
+  // Plain JavaScript may leave the filter out, or misspell its options.
   const unknown = findUnknownOption('A store', filter ?? {}, FILTER);
   if (unknown) throw unknown;
   const { state, scope, after = '', limit = LIST_LIMIT } = filter ?? {};
@@ -70,22 +87,85 @@ export function checkKey(key: unknown): string {
   throw new UsageError('key_invalid', 'A key is 64 hexadecimal digits, in lower case.');
 }
 
+/** Checks numbers. A `leaseMs` may be below 0, for a lease that has already lapsed; the others may not. */
+function checkNumbers(given: Readonly<Record<string, unknown>>, line: string): void {
+  for (const [name, value] of Object.entries(given)) {
+    const isLease = name === 'leaseMs';
+    if (typeof value === 'number' && (isLease ? Number.isFinite(value) : value >= 0)) continue;
+    const what = isLease ? 'a finite number' : 'a number from 0 to Infinity';
+    const found = typeof value === 'number' ? value : nameType(value);
+    throw new UsageError(
+      'option_invalid',
+      `A store takes ${what} as ${name}, but got ${found}. Pass one, as in store.${line}.`,
+    );
+  }
+}
+
 function checkState(state: UnfinishedState | undefined): UnfinishedState {
   const states: readonly unknown[] = ['dead', 'stalled', 'failing'] satisfies UnfinishedState[];
   if (state !== undefined && states.includes(state)) return state;
   const given = typeof state === 'string' ? JSON.stringify(state) : nameType(state);
   throw new UsageError(
     'option_invalid',
-    `A store lists and counts the states 'dead', 'stalled' and 'failing', and was asked for ${given}.`,
+    `A store lists and counts the states 'dead', 'stalled' and 'failing', but the filter has ${given}.`,
   );
 }
 
 /**
- * How many a caller gets who asks for so many, in every store: whole ones, at least 0, and no more than
- * any database can count. What is no number is 0, so that a mistake gives nothing instead of all.
+ * Converts a limit to an integer from 0 to the most that any database can count. A value that is not a number
+ * becomes 0, so that a mistake returns nothing rather than everything.
  */
 export function toLimit(limit: number): number {
-  // Plain JavaScript may pass anything, and nothing is smaller or greater than NaN.
+  // Plain JavaScript may pass anything, and comparisons with NaN are always false.
   if (typeof limit !== 'number' || Number.isNaN(limit)) return 0;
   return Math.min(Math.max(Math.floor(limit), 0), Number.MAX_SAFE_INTEGER);
+}
+
+export const VERBS = [
+  'claim',
+  'renew',
+  'completeStep',
+  'complete',
+  'fail',
+  'release',
+  'redrive',
+  'purge',
+  'list',
+  'count',
+] as const satisfies (keyof IdempotencyStore)[];
+
+/** Makes a call of a verb. `key` is the key of its delivery; null if the verb is not about a single delivery. */
+export type Around = <Value>(call: () => Promise<Value>, key: string | null) => Promise<Value>;
+
+/**
+ * Returns a store that forwards its verbs to another store.
+ *
+ * @param changes - Verbs that replace forwarded ones.
+ * @param around - Makes each forwarded call.
+ */
+export function forward<Tx>(
+  store: IdempotencyStore<Tx>,
+  changes: Partial<IdempotencyStore<Tx>> = {},
+  around: Around = (call) => call(),
+): IdempotencyStore<Tx> {
+  const isDone = store.isDone?.bind(store);
+  return {
+    durable: store.durable,
+    description: store.description,
+    whenSilent: store.whenSilent,
+    claim: (...args) => around(() => store.claim(...args), args[0]?.key),
+    renew: (...args) => around(() => store.renew(...args), args[0]),
+    completeStep: (...args) => around(() => store.completeStep(...args), args[0]),
+    complete: (...args) => around(() => store.complete(...args), args[0]),
+    fail: (...args) => around(() => store.fail(...args), args[0]),
+    release: (...args) => around(() => store.release(...args), args[0]),
+    redrive: (...args) => around(() => store.redrive(...args), args[0]),
+    purge: (...args) => around(() => store.purge(...args), null),
+    list: (...args) => around(() => store.list(...args), null),
+    count: (...args) => around(() => store.count(...args), null),
+    ...(isDone && { isDone: (...args) => around(() => isDone(...args), args[0]) }),
+    // A handler runs in it, for as long as it may.
+    ...(store.transactions && { transactions: store.transactions }),
+    ...changes,
+  };
 }

@@ -1,18 +1,18 @@
-import { WebhookError } from '../errors.js';
-import { withTimeout } from '../timing.js';
-import { forward } from './forward.js';
-import { listening } from './silence.js';
+import { WebhookError } from '../errors/errors.js';
+import { writeLine } from '../errors/log.js';
+import { withTimeout } from '../runtime/timing.js';
+import { forward } from './contract.js';
 import type { Claim, IdempotencyStore } from './store.js';
 
 /**
- * A store as the receiver uses it: whatever goes wrong in one of its verbs is a rejected promise, and
- * in time. A verb that throws at once, gives a plain value, hangs, or gives rubbish must not bring a
- * process down, hold a delivery up for ever, or have one done twice.
+ * Wraps a store for the receiver, so that every fault of a verb becomes a rejected promise within a time limit. A
+ * verb that throws synchronously, returns a plain value, hangs, or returns an invalid value must not end the
+ * process, block a delivery forever, or have it processed twice.
  */
 export function guardStore(store: IdempotencyStore): IdempotencyStore {
   const ended = listening(store);
   const claim: IdempotencyStore['claim'] = async (delivery, lease) => {
-    // Nobody uses a lease that comes too late, and to let it lapse would count as a crash.
+    // Release a lease that arrives too late to be used. If it lapsed instead, that would count as a crash.
     const giveBack = (late: Claim) =>
       late?.state === 'acquired' ? store.release(delivery.key, late.fence) : undefined;
     return checkClaim(await guard(() => store.claim(delivery, lease), ended, giveBack));
@@ -40,8 +40,8 @@ async function guard<Value>(
 }
 
 /**
- * What went wrong, without what some drivers hang on their errors: the command with all of its values,
- * or the row, and with them the payload.
+ * Returns an error without the fields that some drivers add: the command with all of its values, or the row, and
+ * so the payload.
  */
 export function withoutData(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof WebhookError) return error;
@@ -59,10 +59,40 @@ function checkClaim(claim: Claim): Claim {
     case 'busy':
     case 'done':
     case 'dead':
+    case 'gone':
       return claim;
   }
   throw new WebhookError(
     'store_invalid',
-    'The store gave no claim that fits the contract of IdempotencyStore.',
+    'The store returned a claim that does not fit the contract of IdempotencyStore.',
   );
+}
+
+/** How long a call may wait before the store ends its connection, if the client allows that. */
+export const SILENCE_MS = 5_000;
+
+/** A single call may be slow. After this many time-outs in a row, the connection is most likely dead. */
+const IN_A_ROW = 3;
+const MINUTE_MS = 60_000;
+
+/** Returns a function that takes the result of each call, and warns on stderr after several time-outs in a row. */
+export function listening({ description = 'the store', whenSilent = '' }: IdempotencyStore) {
+  let inARow = 0;
+  let toldAt = -MINUTE_MS;
+  return (error?: unknown): void => {
+    inARow = isTimeout(error) ? inARow + 1 : 0;
+    if (inARow < IN_A_ROW || performance.now() - toldAt < MINUTE_MS) return;
+    toldAt = performance.now();
+    const what = `${description} has not answered ${inARow} calls in a row: it is overloaded, or its connection is dead.`;
+    writeLine(`${what} ${whenSilent}`.trimEnd(), 'operate.md#store-silent');
+  };
+}
+
+/** Returns whether an error is a time-out, of this library or of any driver. */
+function isTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'timed_out') return true;
+  // If the server itself reports a time-out, it has answered, and the error has a SQLSTATE.
+  return /timed?[ -]?out/i.test(error.message) && !/^[0-9A-Z]{5}$/.test(`${code}`);
 }

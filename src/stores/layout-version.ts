@@ -1,32 +1,35 @@
-import { WebhookError } from '../errors.js';
+import { WebhookError } from '../errors/errors.js';
 
 /**
- * The layout of what the stores keep: one more with each change of it. Stores without a record of theirs
- * are of layout 1, which was before there was one.
+ * The version of the layout of stored data. Each change of the layout adds 1. Data without a recorded layout has
+ * layout 1, which did not record it.
  *
- * - 2: whether a lease has been renewed. In PostgreSQL, `lease_ms` and `max_crashes` are no longer made nor
- *   written; tables of layout 1 keep them, for the processes of that version beside this one.
+ * - 2: adds whether a lease was renewed. In PostgreSQL, new tables lack `lease_ms` and `max_crashes`, and this
+ *   version does not write them; tables of layout 1 keep them for processes of that version.
+ * - 3: in PostgreSQL and SQLite, the index of unfinished deliveries omits rows without a body, such as goods.
  */
-export const LAYOUT = 2;
+export const LAYOUT = 3;
 
-/** The oldest layout whose processes may go on working beside this one. */
+/** The oldest layout whose processes can share a database with this version. */
 export const BESIDE = 1;
 
-/** What a store has recorded of its layout. */
+/** The layout that a store has recorded. */
 export interface FoundLayout {
   readonly layout: number;
   readonly beside: number;
 }
 
 /**
- * @param where - Such as `PostgreSQL`.
- * @throws {WebhookError} `schema_newer` where a version has written there that this one cannot live beside.
+ * Checks that this version can use the recorded layout.
+ *
+ * @param where - The name of the database, such as `PostgreSQL`.
+ * @throws {WebhookError} `schema_newer` if a newer, incompatible version has written there.
  */
 export function checkLayout(found: FoundLayout | undefined, where: string): void {
   if (!found || found.beside <= LAYOUT) return;
   throw new WebhookError(
     'schema_newer',
-    `What is stored in ${where} is of layout ${found.layout}, of a newer version of this package. ` +
-      `This version knows layout ${LAYOUT} and would damage it: deploy the newer version here, too.`,
+    `The data in ${where} has layout ${found.layout}, of a newer version of this package. ` +
+      `This version knows layout ${LAYOUT} and would damage the data: deploy the newer version here too.`,
   );
 }

@@ -1,21 +1,23 @@
-import { UsageError } from '../errors.js';
+import { UsageError } from '../errors/errors.js';
 
-/** An effect as a ledger enters it: the handler's event has both. */
+/** An effect, as a ledger records it. The event of a handler has both fields. */
 export interface Effect {
-  /** 64 hexadecimal digits. */
+  /** The key of the event: 64 hexadecimal digits. */
   readonly key: string;
+  /** The name of the handler. */
   readonly handler: string;
 }
 
 /**
- * Effects that have been done, in the database in which they are done: the first statement of a handler's
- * own transaction. Whatever dies and whenever, the effect and its entry are there together, or not at all.
+ * Records which effects are done, in the database that the effects change. The handler enters the effect with the
+ * first statement of its own transaction, so the effect and its entry are committed together or not at all,
+ * whatever crashes.
  */
 export interface EffectLedger<Tx, Answer extends boolean | Promise<boolean>> {
   /**
-   * Whether this effect is still to be done; `false` where it has been done before. Enters it, under the
-   * key and the name of the handler. Throws a `UsageError` with the code `key_invalid` where it is not
-   * given those of an event: a key that several orders share would have one of them done, and no other.
+   * Enters an effect under its key and the name of the handler. `true`: do the effect now. `false`: it was done
+   * before. Throws a `UsageError` with the code `key_invalid` if the key is not one of an event: with a key that
+   * several orders share, only one of them would be done.
    *
    * @param tx - The transaction in which the effect is done.
    * @param effect - The handler's event.
@@ -30,7 +32,7 @@ export function checkKeys(keys: readonly string[]): readonly string[] {
   }
   throw new UsageError(
     'key_invalid',
-    'A ledger is asked for a list of keys: each is 64 hexadecimal digits, as an event has it.',
+    'A ledger takes a list of keys, each the 64 hexadecimal digits of an event.',
   );
 }
 
@@ -38,7 +40,7 @@ const KEY = /^[\da-f]{64}$/i;
 
 /** @throws {UsageError} `key_invalid` */
 export function checkEffect(effect: Effect): Effect {
-  // Plain JavaScript may pass anything, and nothing.
+  // Plain JavaScript may pass anything, or nothing.
   const { key, handler }: Partial<Effect> = effect ?? {};
   if (typeof key === 'string' && KEY.test(key) && typeof handler === 'string' && handler !== '') {
     return { key, handler };

@@ -1,32 +1,31 @@
-import { WebhookError } from '../errors.js';
-import type { Json } from '../schemas/json.js';
-import { type Aged, AgeList } from './age-list.js';
+import { WebhookError } from '../errors/errors.js';
+import type { Json } from '../schemas/values.js';
 import { type Claimable, STALLED_MS, type UnfinishedState } from './store.js';
 
-/** What the memory store keeps of one key. */
+/** The entry of one key in the memory store. */
 export interface Entry extends Aged<Entry> {
   readonly key: string;
-  /** Not kept once it is done. */
+  /** `undefined` once the delivery is done. */
   delivery: Claimable | undefined;
-  /** Changed by {@link MemoryEntries.move} only. */
+  /** Change it only with {@link MemoryEntries.move}. */
   state: 'leased' | 'retry' | 'done' | 'dead';
   owner: string;
   fence: number;
   attempts: number;
   failures: number;
-  /** Whether its lease was, since it was claimed. */
+  /** Whether the current lease was renewed. */
   renewed: boolean;
   steps: Readonly<Record<string, Json>>;
   /** Leased: when the lease lapses. Retry: when it is due. */
   notBefore: number;
   purgeAt: number;
   readonly isForEver: boolean;
-  /** Changed by {@link MemoryEntries.resize} only. */
+  /** Change it only with {@link MemoryEntries.resize}. */
   bytes: number;
   error: string | undefined;
 }
 
-/** What it takes to remember a completed step. */
+/** Returns the approximate size of a completed step. */
 export function stepBytes(step: string, output: Json): number {
   return step.length + JSON.stringify(output).length;
 }
@@ -41,14 +40,14 @@ function isFailing(entry: Entry, now: number): boolean {
   return failures > 0 || attempts > 1 || (state === 'leased' && notBefore < now);
 }
 
-/** Whether an entry is in a state in which a person finds it. */
+/** Returns, for each state that the operator can list, whether an entry is in it. */
 export const IS_IN: Record<UnfinishedState, (entry: Entry, now: number) => boolean> = {
   dead: ({ state }) => state === 'dead',
   stalled: isStalled,
   failing: isFailing,
 };
 
-/** The entries of the memory store, within bounds: those that are needed least make room for new ones. */
+/** The entries of the memory store, within bounds. The least needed entries make room for new ones. */
 export class MemoryEntries {
   readonly #maxEntries: number;
   readonly #maxBytes: number;
@@ -59,7 +58,7 @@ export class MemoryEntries {
     done: new AgeList<Entry>(),
     dead: new AgeList<Entry>(),
   };
-  /** Kept for ever, and not leased: effects, which a replay under a fresh id would have done again, and goods. */
+  /** Idle entries that are kept forever: goods, and effects, which a replay under a new id would repeat. */
   readonly #forEver = new AgeList<Entry>();
   #bytes = 0;
 
@@ -76,7 +75,7 @@ export class MemoryEntries {
     return [...this.#byKey.values()];
   }
 
-  /** @throws {WebhookError} `store_full` where there is no room beside those that are being processed. */
+  /** @throws {WebhookError} `store_full` if the entries that are being processed leave no room. */
   add(entry: Entry, now: number): void {
     this.#makeRoom(1, entry.bytes, this.#lessNeeded(now));
     this.#byKey.set(entry.key, entry);
@@ -84,16 +83,16 @@ export class MemoryEntries {
     this.#bytes += entry.bytes;
   }
 
-  /** Makes an entry the latest of its new state. */
+  /** Changes the state of an entry and makes it the newest of that state. */
   move(entry: Entry, state: Entry['state']): void {
     this.#listOf(entry).remove(entry);
     entry.state = state;
     this.#listOf(entry).add(entry);
   }
 
-  /** @throws {WebhookError} `store_full` where a leased entry grows, and there is no room for that. */
+  /** @throws {WebhookError} `store_full` if a leased entry grows, and there is no room. */
   resize(entry: Entry, bytes: number): void {
-    // Never takes itself: it is leased.
+    // Never forgets this entry, which is leased.
     if (bytes > entry.bytes) this.#makeRoom(0, bytes - entry.bytes, this.#idle());
     this.#bytes += bytes - entry.bytes;
     entry.bytes = bytes;
@@ -105,12 +104,12 @@ export class MemoryEntries {
     this.#bytes -= entry.bytes;
   }
 
-  /** Forgets nothing where that would not make room enough. */
+  /** Forgets candidates until there is room. Forgets none if that would not be enough. */
   #makeRoom(count: number, bytes: number, candidates: Iterable<Entry>): void {
     let excess = this.#byKey.size + count - this.#maxEntries;
     let excessBytes = this.#bytes + bytes - this.#maxBytes;
     if (isWithin()) return;
-    // At once, without a look at all that there is.
+    // Fail at once, without a look at all entries.
     if (bytes > this.#maxBytes) throw full();
     const forgotten: Entry[] = [];
     for (const entry of candidates) {
@@ -132,7 +131,7 @@ export class MemoryEntries {
     return isIdle && isForEver ? this.#forEver : this.#byState[state];
   }
 
-  /** What is done, then what waits longest for a retry, then effects and goods; never what is being processed. */
+  /** Yields the idle entries, then those whose lease has lapsed, but none that is being processed. */
   *#lessNeeded(now: number): Iterable<Entry> {
     yield* this.#idle();
     for (const entry of fromOldest(this.#byState.leased)) {
@@ -141,6 +140,7 @@ export class MemoryEntries {
     }
   }
 
+  /** Yields done entries, then those that wait for a retry, dead ones, and last effects and goods. */
   *#idle(): Iterable<Entry> {
     const { retry, done, dead } = this.#byState;
     for (const list of [done, retry, dead, this.#forEver]) yield* fromOldest(list);
@@ -154,7 +154,45 @@ function* fromOldest(list: AgeList<Entry>): Iterable<Entry> {
 function full(): WebhookError {
   return new WebhookError(
     'store_full',
-    'The memory store has no room beside the deliveries that are being processed. ' +
+    'The memory store is full of deliveries that are being processed. ' +
       'Raise its maxEntries or maxBytes, or use a durable store.',
   );
+}
+
+/** The links that an {@link AgeList} keeps in its items. */
+export interface Aged<Item> {
+  older: Item | undefined;
+  newer: Item | undefined;
+}
+
+/**
+ * A list of items in the order in which they were added. Removing any item takes constant time. A Set would do,
+ * but finding its first key steps over all keys deleted before it: in a full store of 10,000, a delivery would
+ * take 1.25 times as long.
+ */
+export class AgeList<Item extends Aged<Item>> {
+  #oldest: Item | undefined;
+  #newest: Item | undefined;
+
+  get oldest(): Item | undefined {
+    return this.#oldest;
+  }
+
+  /** Adds an item that is in no list. */
+  add(item: Item): void {
+    item.older = this.#newest;
+    if (this.#newest) this.#newest.newer = item;
+    else this.#oldest = item;
+    this.#newest = item;
+  }
+
+  /** Removes an item that is in this list. */
+  remove(item: Item): void {
+    if (item.older) item.older.newer = item.newer;
+    else this.#oldest = item.newer;
+    if (item.newer) item.newer.older = item.older;
+    else this.#newest = item.older;
+    item.older = undefined;
+    item.newer = undefined;
+  }
 }

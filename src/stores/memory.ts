@@ -1,8 +1,7 @@
-import { UsageError } from '../errors.js';
-import { findUnknownOption } from '../report/text.js';
-import type { Json } from '../schemas/json.js';
-import { type ReadFilter, type StoreVerbs, withContract } from './contract.js';
-import { VERBS } from './forward.js';
+import { UsageError } from '../errors/errors.js';
+import { findUnknownOption } from '../errors/text.js';
+import type { Json } from '../schemas/values.js';
+import { type ReadFilter, type StoreVerbs, VERBS, withContract } from './contract.js';
 import { type Entry, IS_IN, isStalled, MemoryEntries, stepBytes } from './memory-entries.js';
 import {
   type Claim,
@@ -18,24 +17,25 @@ import {
 } from './store.js';
 import { toStored } from './stored.js';
 
-/** The bounds of {@link memoryStore}. */
+/** The options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /** How many deliveries and effects it remembers. Default 100,000. */
+  /** The most deliveries and effects that the store remembers. Default 100,000. */
   maxEntries?: number;
-  /** How many bytes they may take, roughly. Default 64 MiB. */
+  /** The most bytes that they may take, approximately. Default 64 MiB. */
   maxBytes?: number;
 }
 
-/** The rough cost of an entry: done, and while it has still to be done, beside its texts and its body. */
+/** The approximate size of a done entry, and of an unfinished one without its texts and its body. */
 const DONE_BYTES = 400;
 const ENTRY_BYTES = 800;
 const NOTHING: Record<string, Json> = Object.freeze({});
 
 /**
- * Remembers deliveries in this process's memory, within bounds: what is done is forgotten first, then
- * what waits longest for a retry, then effects of `oncePer` and goods, never what is being processed.
+ * Remembers deliveries in the memory of this process, within bounds. To make room, the store first forgets done
+ * deliveries, then those that wait longest for a retry, then effects of `oncePer` and goods. It never forgets a
+ * delivery that is being processed.
  *
- * For development, tests and a single process. **It cannot promise** that a delivery is processed once
+ * For development, tests and a single process. **The store cannot guarantee** that a delivery is processed once
  * across a restart, across several processes, or after its key was forgotten to make room.
  *
  * @throws {UsageError} `option_invalid`
@@ -49,7 +49,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore 
   if (unknown) throw unknown;
   for (const [name, value] of Object.entries({ maxEntries, maxBytes })) {
     if (!(value > 0))
-      throw new UsageError('option_invalid', `memoryStore needs a ${name} above 0, not ${value}.`);
+      throw new UsageError(
+        'option_invalid',
+        `memoryStore() needs a ${name} above 0, not ${value}.`,
+      );
   }
   const verbs = new MemoryStore(maxEntries, maxBytes);
   const store = withContract(verbs);
@@ -57,16 +60,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore 
   return store;
 }
 
-/** The stores that were made here, with what is behind each and a copy of it as it was then. */
+/** The stores of {@link memoryStore}, each with its implementation and a copy of its original verbs. */
 const made = new WeakMap<
   IdempotencyStore,
   { readonly verbs: MemoryStore; readonly asMade: IdempotencyStore }
 >();
 
 /**
- * What is behind a store that was made here, where none of its verbs was changed: it neither hangs nor gives
- * rubbish, and the receiver asks it nothing that does not fit the contract. Guarded all the same, it would make
- * receive() take 15 % longer.
+ * Returns the implementation of a {@link memoryStore}, or `undefined` for other stores and if a verb was replaced.
+ * The receiver can use it without a guard: it never hangs, all of its results are valid, and the receiver's calls
+ * fit the contract. With the guard, receive() would take 15 % longer.
  */
 export function memoryBehind(store: IdempotencyStore): IdempotencyStore | undefined {
   const found = made.get(store);
@@ -99,7 +102,7 @@ class MemoryStore implements StoreVerbs {
       entry.fence = nextFence(entry.fence, now);
       const lapsed = entry.state === 'leased';
       const leases = entry.attempts - entry.failures;
-      // Otherwise it was claimed and never begun, because the answer was lost.
+      // Otherwise, the attempt never began, because the answer to its claim was lost.
       const counts = !lapsed || entry.renewed || leases <= 1;
       if (lapsed && counts && leases >= lease.maxCrashes) {
         entry.error = INTERRUPTED;
@@ -151,7 +154,7 @@ class MemoryStore implements StoreVerbs {
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
     const entry = this.#entries.get(key);
     if (entry?.fence !== fence || entry.state === 'done') return 'lost';
-    // Asked again, as where the answer was lost.
+    // A repeated call, as after a lost answer.
     if (entry.state !== 'leased') return entry.state;
     const now = clock();
     entry.failures += 1;
@@ -277,7 +280,7 @@ class MemoryStore implements StoreVerbs {
 
 const ORIGIN = performance.timeOrigin;
 
-// Steady: setting the system's clock must not lengthen or end a lease.
+// A monotonic clock: setting the system's clock must not lengthen or end a lease.
 function clock(): number {
   return ORIGIN + performance.now();
 }

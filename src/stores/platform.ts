@@ -1,14 +1,14 @@
-import { writeLine } from '../report/log.js';
+import { writeLine } from '../errors/log.js';
 
-/** The stores that remember what a receiver has done, by where it runs. */
+/** The durable stores by platform. */
 export const STORES = {
   server: 'sqliteStore(…), postgresStore(…) or redisStore(…)',
-  /** Instances start and stop, and no disk outlives them. */
+  /** Platforms that start and stop instances, and keep no disk. */
   instances: 'postgresStore(…) or redisStore(…)',
   workers: 'durableObjectStore(…) or d1Store(…) of storefront-webhooks/cloudflare',
 } as const;
 
-/** Of what a store is made, by a method that nothing else has. */
+/** The clients that stores are made from, each recognized by a method that only it has. */
 export const CLIENTS = [
   ['query', 'postgresStore(pool)'],
   ['unsafe', 'postgresStore(sql)'],
@@ -19,7 +19,7 @@ export const CLIENTS = [
 
 let platform: keyof typeof STORES | undefined;
 
-/** Told by an adapter that is for one platform only. */
+/** Sets the platform. Called by an adapter that is for one platform only. */
 export function runsOn(known: keyof typeof STORES): void {
   platform = known;
 }
@@ -33,7 +33,7 @@ function isHosted(): boolean {
 
 let hasWarned = false;
 
-/** Says once per process what the default store cannot promise. */
+/** Warns once per process of what the default store cannot guarantee. */
 export function warnOfMemory(): void {
   if (hasWarned) return;
   hasWarned = true;
@@ -44,7 +44,62 @@ export function warnOfMemory(): void {
       : 'this platform starts and stops instances, and each remembers its own deliveries only';
   writeLine(
     `${problem}, so one can be handled twice. Pass ${STORES[where]} as \`store\`, ` +
-      'or memoryStore() to say that this is meant.',
+      'or memoryStore() if this is intended.',
     'operate.md#memory-store',
   );
+}
+
+/**
+ * Explains why a key-value store cannot be used: it can read and then write, but not compare and set, so two
+ * receivers that do so at once both win. Returns an empty text for other values.
+ */
+export function reasonToRefuse(store: unknown): string {
+  if (isProxy(store))
+    return '. This is a stub or a service binding, which seems to have every method';
+  if (store instanceof Map) return '';
+  const kind = KINDS.find(({ verbs }) => hasMethods(store, ...verbs));
+  if (!kind) return '';
+  return (
+    `. ${kind.name} does not work: it cannot compare and set, so two receivers that get and then put ` +
+    `would both handle a delivery. ${kind.instead}`
+  );
+}
+
+const DATABASE = `Use ${STORES.server}, on the same server if you like`;
+
+const KINDS = [
+  {
+    name: 'Workers KV',
+    verbs: ['get', 'put', 'list', 'getWithMetadata'],
+    instead: `Use ${STORES.workers}`,
+  },
+  { name: 'unstorage', verbs: ['getItem', 'setItem', 'hasItem', 'getKeys'], instead: DATABASE },
+  { name: 'keyv', verbs: ['get', 'set', 'delete', 'clear', 'has'], instead: DATABASE },
+] as const;
+
+/**
+ * Returns whether a value is a stub of another Worker or object on Cloudflare. A stub seems to have every method.
+ */
+export function isProxy(store: unknown): boolean {
+  return hasMethods(store, 'a method that nothing has');
+}
+
+/** Explains what is wrong with a value that was passed as a store. Returns an empty text for unknown values. */
+export function whatStoreIs(store: unknown): string {
+  const [, made] = CLIENTS.find(([verb]) => hasMethods(store, verb)) ?? [];
+  if (made && !isProxy(store)) return `. This is a client. Make a store from it: ${made}`;
+  if (typeof store === 'function') return ', and not a function: call it';
+  return store instanceof Map ? ', and not a Map' : '';
+}
+
+/**
+ * Returns whether a value has these methods, which identify the clients of drivers. Does not look at own keys,
+ * because a client may be behind a Proxy.
+ */
+export function hasMethods<Value, Name extends string>(
+  value: Value,
+  ...names: Name[]
+): value is Value & (unknown extends Value ? unknown : Extract<Value, Record<Name, unknown>>) {
+  const isHolder = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return isHolder && names.every((name) => typeof Reflect.get(value, name) === 'function');
 }

@@ -1,110 +1,170 @@
 import type { SealedDelivery } from '../request/delivery.js';
-import type { Json } from '../schemas/json.js';
+import type { Json } from '../schemas/values.js';
+import type { TransactionHandler } from './transactions.js';
 
-/** Stalled: past due by so much, which its sender would have come back for. */
+/** A delivery is stalled if it is overdue by this much: by then, the provider should have retried it. */
 export const STALLED_MS = 60_000;
 
-/** How long what is dead is kept at least, for a person to look at. */
+/** How long a store keeps a dead delivery at least, for the operator to inspect. */
 export const KEEP_DEAD_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** How far deliveries that wait for a person are counted: beyond it, there are too many in any case. */
+/** The limit up to which a store counts unfinished deliveries: more would be too many in any case. */
 export const COUNT_LIMIT = 10_000;
 
-/** How much is kept of an error. */
+/** How many characters of an error a store keeps. */
 export const ERROR_CHARACTERS = 2_000;
 
-/** What a dead delivery says of itself where no handler has failed. */
+/** The errors of dead deliveries whose handlers did not fail. */
 export const INTERRUPTED = 'it was interrupted too often';
 export const ABANDONED = 'abandoned: its sender gave up before it was done';
 
 /**
- * What is claimed: a delivery, or the effect of one handler, which has no body to keep. Its `id` and `event`
- * are of 200 characters at most, so that a store may keep them as long as the key. Its `proof` is kept
- * with the body, given back with it, and forgotten with it once the delivery is done.
+ * A delivery to claim, or the effect of a handler, which has no body. Its `id` and `event` have 200 characters at
+ * most, so a store can keep them as long as the key. The store keeps the `proof` with the body, returns it with
+ * the body, and deletes both once the delivery is done.
  */
 export type Claimable = Omit<SealedDelivery, 'body'> & { readonly body: Uint8Array | undefined };
 
 /** The terms of a lease. */
 export interface LeaseTerms {
-  /** Random, one per attempt: asking again after an ambiguous time-out gets the same lease. */
+  /** A random text, one per attempt: a repeated claim after an ambiguous time-out gets the same lease. */
   readonly owner: string;
   readonly leaseMs: number;
-  /** How long the key is remembered; `Infinity` for ever. */
+  /** How long the store remembers the key; `Infinity` for forever. */
   readonly keepMs: number;
   /** How many leases may lapse before the delivery is dead; `Infinity` for a store that cannot park it. */
   readonly maxCrashes: number;
+  /**
+   * Returns whether the sender has hung up. A store whose claims wait for their turn may call it before the claim,
+   * and answer `gone`. Absent if the receiver cannot know.
+   */
+  readonly isGone?: (() => boolean) | undefined;
+  /**
+   * The whole delivery will be processed by {@link StoreTransactions}. The store need not wait until this
+   * claim is on the disk, and another process may take it over as soon as no transaction holds it.
+   */
+  readonly isTransaction?: boolean | undefined;
 }
 
-/** What a store gives to who claims a key. */
+/** The terms of a transaction that runs a handler. */
+export interface TransactTerms {
+  /** The lease of the delivery. */
+  readonly key: string;
+  readonly fence: number;
+  /** The key of the handler's effect, which the transaction marks as done; `undefined` without `oncePer`. */
+  readonly effect: string | undefined;
+  /** The record of the transaction: that the delivery is done, or, if other handlers are left, a step. */
+  readonly record: { readonly keepMs: number } | { readonly step: string };
+  /** The longest that the transaction may take, in milliseconds. The database ends it then. */
+  readonly timeoutMs: number;
+  /** Fires when the lease ends: roll back at once. */
+  readonly signal: AbortSignal;
+  /**
+   * Records that the attempt has begun, and returns whether the lease is still held. Called before the transaction:
+   * as late as possible, because an attempt that only waited for a connection has not begun.
+   */
+  readonly begin: () => Promise<boolean>;
+}
+
+/**
+ * How a transaction ended. `done`: committed. `known`: committed, and the effect had been done before, so nothing
+ * ran. Otherwise rolled back: `lost`: another process has the lease. `busy`: the effect is being done elsewhere.
+ * `unavailable`: the transaction could not begin, or the answer to COMMIT was lost.
+ */
+export type Transacted =
+  | { readonly state: 'done' | 'known' | 'lost' | 'busy' }
+  | { readonly state: 'unavailable'; readonly cause: unknown };
+
+/** How the owner of a claim begins in the tables of a store, if a transaction processes the delivery. */
+export const IN_TRANSACTION = 'tx-';
+/** How long after such a claim its transaction may begin, before another process may take the delivery over. */
+export const GAP_MS = 150;
+
+/** The answer of a store to a claim. */
 export type Claim =
   | {
       readonly state: 'acquired';
-      /** Grows with every claim of this key; every later verb has to name it. */
+      /** Grows with every claim of this key. Every later verb of the attempt has to pass it. */
       readonly fence: number;
-      /** 1 for the first. */
+      /** 1 for the first attempt. */
       readonly attempt: number;
-      /** What {@link IdempotencyStore.completeStep} recorded in earlier attempts, by the names of the steps. */
+      /** The outputs that {@link IdempotencyStore.completeStep} recorded in earlier attempts, by step name. */
       readonly steps: Readonly<Record<string, Json>>;
     }
   | { readonly state: 'busy'; readonly retryAfterMs: number }
-  | { readonly state: 'done' | 'dead' };
+  /** `gone`: the delivery was not claimed, because its sender has hung up. */
+  | { readonly state: 'done' | 'dead' | 'gone' };
 
-/** How an attempt has failed. */
+/** How an attempt failed. */
 export interface FailTerms {
-  /** Nobody tries it again: it is dead. Otherwise its retry is due at once. */
+  /** `true`: the delivery is dead, and is not retried. `false`: its retry is due at once. */
   readonly permanent: boolean;
-  /** One line for a person, of which {@link ERROR_CHARACTERS} are kept. */
+  /** One line for the operator. The store keeps the first {@link ERROR_CHARACTERS} characters. */
   readonly error: string;
 }
 
 /**
- * In which way a delivery has not come to its end; never in two of these at once.
+ * The state of an unfinished delivery. A delivery is in one of them at most.
  *
- * `dead`: it is tried no more. `stalled`: past due for more than a minute, given up by its sender.
- * `failing`: not stalled, and tried before without success: it has failed, or its lease has lapsed.
+ * `dead`: not tried any more. `stalled`: overdue for more than a minute, so the provider seems to have given up.
+ * `failing`: not stalled, and an earlier attempt failed or its lease lapsed.
  */
 export type UnfinishedState = 'dead' | 'stalled' | 'failing';
 
-/** A delivery that has not come to its end, as {@link IdempotencyStore.list} gives it. */
+/** An unfinished delivery, as {@link IdempotencyStore.list} returns it. */
 export interface StoredDelivery extends Omit<SealedDelivery, 'receivedAt'> {
   readonly receivedAt: Date;
   readonly state: UnfinishedState;
-  /** How often it was tried since it came, or since it was redriven. */
+  /** How often the delivery was tried since it was received, or since it was redriven. */
   readonly attempts: number;
-  /** Why it failed the last time. */
+  /** The error of the last failure. */
   readonly error: string | undefined;
   /**
-   * Its last attempt was begun, and neither failed nor was recorded as done: its process died, or could
-   * not reach the store any more. So it may have been done, and answered 200.
+   * Whether the last attempt began, and neither failed nor was recorded as done: its process died, or lost the
+   * connection to the store. The delivery may have been processed and answered 200.
    */
   readonly interrupted: boolean;
-  /** The `id` in its body, or in the `data` of it; 200 characters at most. */
+  /** The `id` in the body, or in the body's `data`; 200 characters at most. */
   readonly orderId: string | undefined;
-  /** The `email` beside it. */
+  /** The `email` next to that `id`; 200 characters at most. */
   readonly email: string | undefined;
-  /** When it was claimed last; `undefined` where it was not tried, or not since it was redriven. */
+  /** When the delivery was last claimed; `undefined` if it was not tried since it was received or redriven. */
   readonly lastTriedAt: Date | undefined;
-  /** When its retry is due, or its lease lapses or has lapsed; `undefined` where it is dead. */
+  /** When the retry is due, or when the lease lapses or lapsed; `undefined` for a dead delivery. */
   readonly dueAt: Date | undefined;
 }
 
-/** Which deliveries {@link IdempotencyStore.count} counts. */
+/** The filter of {@link IdempotencyStore.count}. */
 export interface CountFilter {
   readonly state: UnfinishedState;
-  /** Those of one scope. Default: those of all that share the store. */
+  /** Only deliveries of this scope. Default: all scopes in the store. */
   readonly scope?: string | undefined;
 }
 
-/** Which deliveries {@link IdempotencyStore.list} gives. */
+/** The filter of {@link IdempotencyStore.list}. */
 export interface ListFilter extends CountFilter {
-  /** The last key of the page before. */
+  /** The last key of the previous page. */
   readonly after?: string | undefined;
-  /** How many at most: see {@link IdempotencyStore}. Default: 100. */
+  /** The most deliveries to return: see {@link IdempotencyStore}. Default: 100. */
   readonly limit?: number | undefined;
 }
 
+/** Runs handlers with the option `transaction`, each in the transaction that records it. */
+export interface StoreTransactions<Tx> {
+  /** Checks a handler when it is registered. Throws a `UsageError`, `handler_invalid`. */
+  check(handler: TransactionHandler): void;
+  /** Called for `once()` in a handler, and throws: a rollback would forget the step. */
+  refuseStep(): never;
+  /**
+   * Runs a handler. Rejects with the error of the handler, or of the database: then everything is rolled back.
+   *
+   * @param work - Gets the driver's client of the transaction. May run again after a deadlock.
+   */
+  run(terms: TransactTerms, work: (tx: Tx) => unknown): Promise<Transacted>;
+}
+
 /**
- * The atomic verbs over the state of a delivery.
+ * Keeps the state of deliveries. Every verb is atomic.
  *
  *     (none) ──claim──▶ leased ──complete──▶ done
  *                       │  ▲ │
@@ -112,67 +172,68 @@ export interface ListFilter extends CountFilter {
  *                       ▼  │ claim, also once a lease has lapsed   │
  *                      retry ◀──────────────redrive───────────────┘
  *
- * Time is the store's. A verb whose fence is not the latest changes nothing and says so.
+ * The store's clock decides. A verb with a fence that is not the latest changes nothing and reports that.
  *
- * - A key is 64 hexadecimal digits in lower case: two spellings of it would be two deliveries. Given anything
- *   else, a store of this package rejects with a `UsageError`, `key_invalid`, whichever the verb.
- * - A limit is rounded down; below 0, and where it is no number, it is 0; `Infinity` is all that there is.
- * - Of an error, the first {@link ERROR_CHARACTERS} characters are kept.
- * - What is done is remembered until its time has come, and is new to the next claim of its key from then
- *   on, whether or not it has been purged. What is dead stays dead until it is purged, which is 30 days after
- *   it died, or when its `keepMs` is over if that is later.
- * - A fence is a whole number that is at least the time of the claim in milliseconds since 1970, so that it goes
- *   on growing where a key was forgotten, and says when the delivery was tried last.
- * - A step may have any name, also `__proto__`.
+ * - A key is 64 hexadecimal digits in lower case: two spellings of a key would be two deliveries. For any other
+ *   key, every verb of this package's stores rejects with a `UsageError`, `key_invalid`.
+ * - A limit is rounded down. A limit below 0, or one that is not a number, is 0. `Infinity` means all.
+ * - The store keeps the first {@link ERROR_CHARACTERS} characters of an error.
+ * - A done delivery is remembered until its `keepMs` is over. The next claim of its key after that is new, whether
+ *   or not the delivery was purged. A dead delivery stays dead until it is purged: 30 days after it died, or when
+ *   its `keepMs` is over if that is later.
+ * - A fence is an integer of at least the time of the claim in milliseconds since 1970. So the fence keeps growing
+ *   even after a key was forgotten, and shows when the delivery was last tried.
+ * - A step may have any name, even `__proto__`.
  */
-export interface IdempotencyStore {
-  /** Whether what it holds survives the process. */
+export interface IdempotencyStore<Tx = unknown> {
+  /** Whether the stored data survives the process. */
   readonly durable: boolean;
-  /** What it is, in a few words for a person, such as `SQLite (webhooks.db)`: no folder, no host, no password. */
+  /** A short description for the operator, such as `SQLite (webhooks.db)`: no folder, no host, no password. */
   readonly description?: string | undefined;
-  /** What a person is to do where it answers nothing for a while, in one sentence or two. */
+  /** Advice to the operator if the store does not answer for a while, in one or two sentences. */
   readonly whenSilent?: string | undefined;
   /**
-   * Takes the lease if the key is new or forgotten, due for retry, or its lease has lapsed. That counts as a crash where
-   * the lease was renewed, or is the first to lapse since a failure; else it was never begun, and counts as
-   * no attempt. The longest `keepMs` that it is claimed or completed with is the one that counts.
+   * Takes the lease if the key is new or forgotten, its retry is due, or its lease has lapsed. A lapsed lease
+   * counts as a crash if it was renewed, or if it is the first to lapse since a failure. Otherwise its attempt
+   * never began, and does not count. The longest `keepMs` of all claims and the completion applies.
    */
   claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim>;
   /**
-   * Prolongs the lease from now, and says that what was claimed has begun: the receiver renews the lease of
-   * every attempt but the first before it runs a handler. `false`: the lease is lost.
+   * Extends the lease from now, and records that the attempt has begun: the receiver renews the lease of every
+   * attempt but the first before it runs a handler. `false`: the lease is lost.
    */
   renew(key: string, fence: number, leaseMs: number): Promise<boolean>;
   /** Records a completed step, which may be a whole handler, with its output. `false`: the lease is lost. */
   completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean>;
-  /** Leased or already done becomes done. `false`: the lease is lost. */
+  /** Marks a leased delivery as done. A repeated call also returns `true`. `false`: the lease is lost. */
   complete(key: string, fence: number, keepMs: number): Promise<boolean>;
-  /** Leased becomes retry or dead, and counts a failure. Asked again under the same fence, it says the same. */
+  /** Marks a leased delivery as retry or dead, and counts a failure. A repeated call returns the same. */
   fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'>;
-  /** Gives the lease back as if it had never been taken, and may be asked again. `false`: the lease is lost. */
+  /** Gives the lease back as if it was never taken. A repeated call does no harm. `false`: the lease is lost. */
   release(key: string, fence: number): Promise<boolean>;
   /**
-   * Dead or stalled becomes retry, due at once, as if it had never been tried; what its handlers have
-   * done stays done. `false`: it is neither.
+   * Makes the retry of a dead or stalled delivery due at once, as if it had never been tried. Completed steps stay
+   * completed. `false`: the delivery is neither dead nor stalled.
    */
   redrive(key: string): Promise<boolean>;
   /**
-   * Forgets up to `limit` keys that are done or dead and whose time has come. A durable store turns those
-   * that are stalled by then into dead, "abandoned"; an effect, which has no body, it leaves alone. Gives the
-   * number of both. The receiver calls it. A
-   * store that does this by itself gives 0.
+   * Deletes up to `limit` done or dead keys whose time is over. A durable store marks stalled deliveries whose
+   * time is over as dead, "abandoned"; it leaves effects alone, which have no body. Returns the number of both.
+   * The receiver calls this verb. A store that purges by itself returns 0.
    */
   purge(limit: number): Promise<number>;
   /**
-   * Deliveries for a person to look at, in the order of their keys, from after the key `after`: those in
-   * one {@link UnfinishedState}. Effects are not among them, nor is what is processed for the first time.
+   * Lists the deliveries in one {@link UnfinishedState}, for the operator: in the order of their keys, beginning
+   * after the key `after`. Effects and deliveries in their first attempt are not listed.
    */
   list(filter: ListFilter): Promise<readonly StoredDelivery[]>;
-  /** How many {@link list} would give without a limit, {@link COUNT_LIMIT} at most. For a gauge. */
+  /** Returns how many deliveries {@link list} has without a limit, up to {@link COUNT_LIMIT}. For a gauge. */
   count(filter: CountFilter): Promise<number>;
   /**
-   * Whether a key is done, and remembered as such: what a claim of it would say, without one. Changes nothing.
-   * Without it, `reconcile` does not see what was done but not answered, such as what recovery has brought back.
+   * Returns whether a key is done and still remembered. Changes nothing. If a store lacks this verb, `reconcile`
+   * does not see deliveries that were done but not answered, such as those that recovery has processed.
    */
   isDone?(key: string): Promise<boolean>;
+  /** Runs handlers in transactions of the store. Absent if the store cannot. */
+  readonly transactions?: StoreTransactions<Tx> | undefined;
 }

@@ -1,7 +1,6 @@
-import { glanceAt } from './payload.js';
 import { INTERRUPTED, type StoredDelivery, type UnfinishedState } from './store.js';
 
-/** What a store has of a delivery that it lists. Times are milliseconds since 1970. */
+/** A stored delivery, as a store reads it for a list. Times are milliseconds since 1970. */
 export interface StoredRow {
   readonly key: string;
   readonly scope: string;
@@ -12,16 +11,18 @@ export interface StoredRow {
   readonly receivedAt: number;
   readonly attempts: number;
   readonly error: string | null | undefined;
-  /** Begins at the time of the last claim. Not there where another version of the store gives the row. */
+  /**
+   * The fence, which shows the time of the last claim. Missing if an older version of the store returned the row.
+   */
   readonly fence: number | undefined;
   readonly notBefore: number | undefined;
-  /** Its lease was neither completed nor given back, and has lapsed. */
+  /** Whether the lease has lapsed without being completed or released. */
   readonly lapsed: boolean;
 }
 
 /**
- * A row as every store lists it, for a person and for `receiver.redrive`: with the order that it is about, which
- * is read out of its body.
+ * Converts a row to the form that every store lists, for the operator and for `receiver.redrive`. Reads the
+ * order's id and email from the body.
  *
  * @example
  * const list: StoreVerbs['list'] = async ({ state, limit }) => {
@@ -49,9 +50,39 @@ export function toStored(row: StoredRow, state: UnfinishedState): StoredDelivery
   };
 }
 
-/** The last millisecond that a Date can hold: a lease of any length is taken. */
+/** The last millisecond that a Date can hold, because a lease may have any length. */
 const LAST_MS = 8_640_000_000_000_000;
 
 function toDate(ms: number): Date {
   return new Date(Math.max(-LAST_MS, Math.min(ms, LAST_MS)));
+}
+
+/** The order that a delivery is about, for the operator. */
+export interface Glance {
+  readonly orderId: string | undefined;
+  readonly email: string | undefined;
+}
+
+const MAX_CHARACTERS = 200;
+const NOTHING: Glance = { orderId: undefined, email: undefined };
+
+/** Reads the `id` and `email` in a body, or in its `data` if the body also names an event. Never throws. */
+export function glanceAt(body: Uint8Array): Glance {
+  try {
+    const json: unknown = JSON.parse(new TextDecoder().decode(body));
+    if (!isObject(json)) return NOTHING;
+    const record = typeof json.event === 'string' && isObject(json.data) ? json.data : json;
+    return { orderId: shortText(record.id), email: shortText(record.email) };
+  } catch {
+    return NOTHING;
+  }
+}
+
+function shortText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.slice(0, MAX_CHARACTERS) : undefined;
+}
+
+// The one of the schemas would also load zod.
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

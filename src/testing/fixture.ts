@@ -1,21 +1,24 @@
 import * as z from 'zod/mini';
-import { OUTCOMES, type Outcome } from '../outcome.js';
-import type { Json } from '../schemas/json.js';
+import { OUTCOMES, type Outcome } from '../request/outcome.js';
+import type { Json } from '../schemas/values.js';
 
-/** One saved delivery, ready to be sent. Made by {@link loadFixture}. */
+/** A saved delivery, ready to be sent. Made by {@link loadFixture}. */
 export interface Fixture {
   /** The file it came from. */
   readonly file: string;
   readonly event: string;
   readonly description: string;
   readonly method: string;
-  /** In the order of the file; a name may stand there twice. */
+  /** In the order of the file. A name may occur twice. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
   readonly signing: Signing;
-  /** JSON pointers to what was taken out before it was saved. */
+  /** JSON pointers to values that were removed before the delivery was saved. */
   readonly redacted: readonly string[];
-  /** The answer of a receiver with handlers for every known event, or of goods: those say no outcome over HTTP. */
+  /**
+   * The expected answer of a receiver with handlers for every known event, or of goods, which send no outcome
+   * over HTTP.
+   */
   readonly expect: { readonly status: number; readonly outcome?: Outcome | undefined } | undefined;
 }
 
@@ -27,12 +30,12 @@ const expectation = z.strictObject({
 const headers = z.array(z.tuple([z.string(), z.string()]));
 const signing = z.enum(['keep', 'resign', 'omit', 'corrupt']);
 
-/** How a fixture's signature header is made when it is sent. */
+/** How the signature header of a fixture is made when it is sent. */
 export type Signing = z.output<typeof signing>;
 
 const checks = { bytes: z.optional(z.int()), sha256: z.optional(z.string()) };
 
-/** A file with a delivery of its own. */
+/** The format of a file with a whole delivery. */
 export const wholeFile = z.strictObject({
   v: z.literal(1),
   event: z.string(),
@@ -48,16 +51,16 @@ export const wholeFile = z.strictObject({
   expect: z.optional(expectation),
 });
 
-/** A file that changes another one. */
+/** The format of a file that changes another one. */
 export const variantFile = z.strictObject({
   v: z.literal(1),
   extends: z.string(),
   event: z.optional(z.string()),
   description: z.optional(z.string()),
   method: z.optional(z.string()),
-  /** Over those of the same name. */
+  /** Headers that replace those of the same names. */
   headers: z.optional(headers),
-  /** A merge patch (RFC 7396) for the body, which is then written as compact JSON. */
+  /** A merge patch (RFC 7396) for the body, which is then sent as compact JSON. */
   merge: z.optional(z.custom<Json>((value) => value !== undefined)),
   signing: z.optional(signing),
   redacted: z.optional(z.array(z.string())),

@@ -1,19 +1,19 @@
 import { request as startRequest } from 'node:http';
 import { request as startTlsRequest } from 'node:https';
-import { WebhookError } from '../errors.js';
+import { WebhookError } from '../errors/errors.js';
 import type { OutgoingRequest } from './prepare.js';
 import { ResponseBody, type TargetResponse } from './response.js';
 
-/** An address as messages show it: without a query or a password, which may be secrets. */
+/** Returns an address for messages: without a query or a password, which may be secrets. */
 export function nameUrl({ origin, pathname }: URL): string {
   return origin + pathname;
 }
 
 /**
- * Sends one request over HTTP. Headers go out as they are, also twice.
+ * Sends one request over HTTP. Headers are sent as they are, including repeated ones.
  *
- * @param signal - Ends it when it fires, and rejects with its reason.
- * @throws {WebhookError} `response_invalid` where there is no whole answer.
+ * @param signal - Aborts the request. The call then rejects with the signal's reason.
+ * @throws {WebhookError} `response_invalid` if there is no complete answer.
  */
 export function sendOverHttp(
   url: URL,
@@ -41,28 +41,28 @@ export function sendOverHttp(
     const failWith = (fault: string, cause?: Error) =>
       fail(new WebhookError('response_invalid', `${nameUrl(url)} ${fault}.`, { cause }));
     const brokeOff = (cause?: Error) =>
-      failWith('closed the connection before its answer was whole. Look at what it logs', cause);
+      failWith('closed the connection before its answer was complete. Check its logs', cause);
 
     signal.addEventListener('abort', () => fail(signal.reason), { once: true });
     outgoing
       .on('error', (cause: NodeJS.ErrnoException) => {
-        // Where a name has several addresses, the error has a code and no message.
+        // If a name has several addresses, the error has a code and no message.
         const reason = cause.message || cause.code;
         failWith(
-          `did not answer: ${reason}. Look whether its server runs, and what it logs`,
+          `did not answer: ${reason}. Check that its server is running, and check its logs`,
           cause,
         );
       })
-      // Without an answer: where there is one, what counts is the end of its body.
+      // Closed without an answer. Once there is an answer, only the end of its body counts.
       .on('close', () => brokeOff())
-      // From Node 26 on, the socket of these two is not destroyed with the request.
+      // Since Node 26, the request does not destroy the socket of these two.
       .on('upgrade', (_, socket) => {
         socket.destroy();
-        failWith('changed to another protocol. Take the Upgrade header out of the fixture');
+        failWith('changed to another protocol. Remove the Upgrade header from the fixture');
       })
       .on('connect', (_, socket) => {
         socket.destroy();
-        failWith('opened a tunnel. Give the fixture another method than CONNECT');
+        failWith('opened a tunnel. Give the fixture a method other than CONNECT');
       })
       .on('response', (response) => {
         const body = new ResponseBody(nameUrl(url));
@@ -95,7 +95,7 @@ async function writeBody(
   const size = Math.max(1, Math.ceil(body.length / chunks));
   for (let start = 0; start < body.length && !outgoing.destroyed; start += size) {
     outgoing.write(body.subarray(start, start + size));
-    // A turn of the event loop between two pieces, so that they do not leave as one.
+    // Wait a turn of the event loop between two pieces, so that they are not sent as one.
     if (chunks > 1) await new Promise((resolve) => setImmediate(resolve));
   }
   outgoing.end();

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type * as z from 'zod/mini';
-import { UsageError } from '../errors.js';
+import { UsageError } from '../errors/errors.js';
 import { parseExact, stringifyExact } from './exact-json.js';
 import {
   type Fixture,
@@ -50,7 +50,7 @@ export function shippedFixtures(): string[] {
 const SHIPPED = shippedFolder();
 const SHIPPED_NAME = /^\w[\w:.-]*(\/\w[\w:.-]*)?$/;
 
-// From src/testing/ as from dist/, the folder is beside the nearest package.json above.
+// In src/testing/ and in dist/, the folder is beside the nearest package.json above.
 function shippedFolder(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (readdirSync(folder).includes('package.json')) return join(folder, 'fixtures');
@@ -58,11 +58,11 @@ function shippedFolder(): string {
 }
 
 function shippedFile(name: string): string {
-  // Nothing outside of the folder has such a name, as "../secret" has not.
+  // No file outside the folder has such a name; "../secret" does not match.
   if (!SHIPPED_NAME.test(name) || name.endsWith('.json')) {
     throw invalid(
       name,
-      `the path of a file has to end in ${SUFFIX}, and a fixture that ships with the package is named by its event, or its event and case, as in order:paid/crypto`,
+      `the path of a file has to end in ${SUFFIX}, and the name of a shipped fixture is its event, or its event and case, such as order:paid/crypto`,
     );
   }
   const [event = '', variant = 'default'] = name.split('/');
@@ -76,7 +76,7 @@ function load(file: string, from: readonly string[]): Fixture {
   if (!isVariant) return toFixture(file, check(file, wholeFile, json));
   const variant = check(file, variantFile, json);
   if (!variant.extends.endsWith(SUFFIX)) {
-    throw invalid(file, `what it extends has to end in ${SUFFIX}`);
+    throw invalid(file, `the path in extends has to end in ${SUFFIX}`);
   }
   const base = load(resolve(dirname(file), variant.extends), [...from, file]);
   return vary(file, base, variant);
@@ -136,9 +136,13 @@ function patchBody(file: string, body: Uint8Array, patch: unknown): Uint8Array {
   }
   const base = readExact(text);
   if (!base) {
-    throw invalid(file, 'the body it extends is not JSON, so there is nothing to merge into');
+    throw invalid(file, 'the body it extends is not valid JSON, so there is nothing to merge into');
   }
-  return Buffer.from(stringifyExact(mergePatch(base.value, patch)));
+  try {
+    return Buffer.from(stringifyExact(mergePatch(base.value, patch)));
+  } catch (cause) {
+    throw invalid(file, 'its merge, or the body it extends, is nested too deeply', cause);
+  }
 }
 
 function readUtf8(bytes: Uint8Array): string | undefined {
@@ -149,7 +153,7 @@ function readUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Without the error of a parser, which quotes what it could not read. */
+/** Leaves out the parser's error, which quotes the text that it could not read. */
 function readExact(text: string): { value: unknown } | undefined {
   try {
     return { value: parseExact(text) };
@@ -170,14 +174,14 @@ function readJson(file: string): unknown {
   } catch (cause) {
     throw invalid(
       file,
-      'there is no such file that can be read. shippedFixtures() lists those that ship with the package',
+      'there is no such file, or it cannot be read. shippedFixtures() lists the fixtures of the package',
       cause,
     );
   }
   const text = readUtf8(bytes);
-  if (text === undefined) throw invalid(file, 'it is not UTF-8. Keep such a body as body.base64');
+  if (text === undefined) throw invalid(file, 'it is not UTF-8. Save such a body as body.base64');
   const json = readExact(text);
-  if (!json) throw invalid(file, 'it is not JSON');
+  if (!json) throw invalid(file, 'it is not valid JSON');
   return json.value;
 }
 
@@ -192,7 +196,10 @@ function check<Schema extends z.ZodMiniType>(
     const fault = issue.code === 'unrecognized_keys' ? `unknown: ${issue.keys}` : issue.code;
     return `${issue.path.join('.') || 'the whole'} (${fault})`;
   });
-  throw invalid(file, `it is not of the fixture format, version 1. Look at: ${faults.join(', ')}`);
+  throw invalid(
+    file,
+    `it does not match the fixture format, version 1. Look at: ${faults.join(', ')}`,
+  );
 }
 
 function invalid(file: string, reason: string, cause?: unknown): UsageError {

@@ -1,9 +1,9 @@
-import { isJsonObject } from '../schemas/json.js';
+import { isJsonObject } from '../schemas/values.js';
 
-/** Applies a JSON merge patch (RFC 7396): `null` takes a member away, anything else replaces it. */
+/** Applies a JSON merge patch (RFC 7396): `null` removes a member, any other value replaces it. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch;
-  // A Map, so that a member named "__proto__" is a member like any other.
+  // A Map handles a member named "__proto__" like any other.
   const members = new Map(isJsonObject(target) ? Object.entries(target) : []);
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) members.delete(name);

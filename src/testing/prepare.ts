@@ -1,18 +1,18 @@
 import type { Fixture } from './fixture.js';
 
-/** What production will do to a delivery, and a test can. */
+/** Faults of a delivery that happen in production, and that a test can cause. */
 export interface ReplayFaults {
-  /** Names this event in the header, whatever the fixture says. Default: the fixture's. */
+  /** The event to name in the header, instead of the fixture's. Default: the fixture's. */
   event?: string;
-  /** Names this delivery in the header; `'fresh'` makes up a new one. Default: the fixture's. */
+  /** The id to name in the header; `'fresh'` generates a new one. Default: the fixture's. */
   id?: 'fresh' | (string & {});
-  /** Changes one byte of the body after it was signed. Default false. */
+  /** Whether to change one byte of the body after it is signed. Default false. */
   corrupt?: boolean;
-  /** Sends the body in so many pieces, where it goes over HTTP. Default 1. */
+  /** The number of pieces to send the body in, over HTTP. Default 1. */
   chunks?: number;
 }
 
-/** A request as it goes out. */
+/** A request to a target. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly headers: Fixture['headers'];
@@ -20,10 +20,10 @@ export interface OutgoingRequest {
   readonly chunks: number;
 }
 
-/** Gives the signature of a body, as the provider would sign it. */
+/** Returns the signature of a body, as the provider would sign it. */
 export type Signer = (body: Uint8Array) => string | Promise<string>;
 
-/** A fixture made into a request: signed as it says, then changed as the test says. */
+/** Makes a request of a fixture: signs it as the fixture says, then applies the changes of the test. */
 export async function prepare(
   { method, headers: saved, body, signing }: Fixture,
   { event, id, corrupt = false, chunks = 1 }: ReplayFaults,
@@ -34,7 +34,7 @@ export async function prepare(
   if (!/^X-Service-$/i.test(headerPrefix)) {
     headers = saved.map(([name, value]) => [name.replace(/^X-Service-/i, headerPrefix), value]);
   }
-  // Where it was, and as it was written there: servers differ in what they make of either.
+  // Keep the place and the spelling of a header: servers treat both differently.
   const set = (name: string, value?: string) => {
     const isIt = ([other]: readonly [string, string]) => other.toLowerCase() === name.toLowerCase();
     const at = headers.findIndex(isIt);

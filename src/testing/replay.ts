@@ -1,44 +1,44 @@
-import { UsageError } from '../errors.js';
-import type { Outcome } from '../outcome.js';
-import { findUnknownOption } from '../report/text.js';
-import { SIGN } from '../request/secret-source.js';
+import { UsageError } from '../errors/errors.js';
+import { MAX_TIMER_MS } from '../errors/option-checks.js';
+import { findUnknownOption } from '../errors/text.js';
+import type { Outcome } from '../request/outcome.js';
+import { SIGN } from '../request/secrets.js';
 import { type Secret, sign } from '../request/signature.js';
-import { MAX_TIMER_MS } from '../timing.js';
 import type { Fixture } from './fixture.js';
 import { loadFixture } from './load.js';
 import { prepare, type ReplayFaults, type Signer } from './prepare.js';
 import { within } from './response.js';
 import { isReceiver, type OpenTarget, openTarget, type ReplayTarget } from './target.js';
 
-/** How {@link replay} sends a delivery. */
+/** Options of {@link replay} for one delivery. */
 export interface ReplayOptions extends ReplayFaults {
-  /** What to sign with. Default: a receiver's own; every other target needs it. */
+  /** The secret to sign with. Default: the receiver's own; for every other target, the secret is required. */
   secret?: Secret;
-  /** What the provider's headers begin with. Default: what the receiver says; for other targets `X-Service-`. */
+  /** The prefix of the provider's headers. Default: the receiver's; for other targets `X-Service-`. */
   headerPrefix?: string;
-  /** Where an application has mounted its receiver. Default `/webhooks`. */
+  /** The path at which an application has mounted its receiver. Default `/webhooks`. */
   path?: string;
   /**
-   * The sender never sees the first answer, and sends the delivery again: the result is the second one.
+   * Whether the sender loses the first answer and sends the delivery again. The result is the second answer.
    * Default false.
    */
   loseResponse?: boolean;
-  /** Milliseconds that each sending may take, from its start to the whole answer. Default 10,000. */
+  /** The milliseconds that each request may take, from its start to the complete answer. Default 10,000. */
   timeout?: number;
   /**
-   * Sends to an `http:` address that is not of this machine. Whoever reads a delivery on its way can send
-   * it again for as long as the secret is in use. Default false.
+   * Whether to send to an `http:` address that is not on this machine. Anyone who reads a delivery on the
+   * network can send it again for as long as the secret is in use. Default false.
    */
   plainHttp?: boolean;
 }
 
-/** How {@link replay} sends several. */
+/** Options of {@link replay} for several deliveries. */
 export interface ReplayManyOptions extends ReplayOptions {
-  /** How often each delivery is sent in all. Default 1. */
+  /** How many times each delivery is sent in all. Default 1. */
   duplicate?: number;
-  /** Sends in another order; a number makes it the same order each time. Default false. */
+  /** Whether to shuffle the deliveries. A number is a seed: the order is the same each time. Default false. */
   shuffle?: boolean | number;
-  /** How many are sent at once. Default 1. */
+  /** The number of deliveries that are sent at once. Default 1. */
   concurrency?: number;
 }
 
@@ -47,33 +47,33 @@ const OPTIONS = [
   ...(['event', 'id', 'corrupt', 'chunks', 'duplicate', 'shuffle', 'concurrency'] as const),
 ] satisfies (keyof ReplayManyOptions)[];
 
-// With any of these, there is a list of results.
+// If one of these is given, the result is a list.
 const LIST_OPTIONS = ['duplicate', 'shuffle', 'concurrency'] as const;
 
-/** What one replayed delivery was answered. */
+/** The answer to one replayed delivery. */
 export interface ReplayResult {
   readonly fixture: Fixture;
   readonly status: number;
-  /** `undefined` where the answer is not that of a receiver, as goods over HTTP are not. */
+  /** The receiver's outcome; `undefined` if the answer is not a receiver's, such as that of goods over HTTP. */
   readonly outcome: Outcome | undefined;
   readonly durationMs: number;
-  /** Names of the handlers that ran to their end; known only where the target is a receiver. */
+  /** The names of the handlers that ran to their end; `undefined` if the target is not a receiver. */
   readonly ran: readonly string[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The body as it came: goods may be no text. */
+  /** The bytes of the body. Goods may not be text. */
   readonly bytes: Uint8Array;
-  /** Whether it was answered as the fixture expects; `undefined` where it expects nothing. */
+  /** Whether the answer is the one that the fixture expects; `undefined` if it expects nothing. */
   readonly asExpected: boolean | undefined;
 }
 
 /**
- * Sends saved deliveries to a receiver, an application or a running server, signed anew.
+ * Sends saved deliveries to a receiver, an application or a running server, with new signatures.
  *
- * @param fixture - A loaded fixture or the name of a shipped one; an array of them gives an array.
- * @throws {UsageError} `option_invalid`, where the target is no receiver and no `secret` is given, too;
+ * @param fixture - A loaded fixture or the name of a shipped one. An array of them returns an array.
+ * @throws {UsageError} `option_invalid`, also if the target is not a receiver and no `secret` is given;
  *   `fixture_invalid`, `target_invalid`.
- * @throws {WebhookError} `timed_out`, or `response_invalid` where there was no whole answer.
+ * @throws {WebhookError} `timed_out`, or `response_invalid` if there was no complete answer.
  *
  * @example
  * const { outcome } = await replay(receiver, 'order:paid');
@@ -156,7 +156,7 @@ async function sendOne(
   const body = Buffer.from(bytes).toString('utf8');
   const outcome = told ?? outcomeOf(body);
   const { expect } = fixture;
-  // A queue takes what would have been handled.
+  // With a queue, a delivery that would have been handled is `queued`.
   const isOutcome = (expect?.outcome ?? outcome) === outcome || outcome === 'queued';
   const asExpected = expect && expect.status === status && isOutcome;
   return { fixture, status, outcome, durationMs, ran, headers, body, bytes, asExpected };
@@ -169,7 +169,7 @@ function toSigner(target: ReplayTarget, { secret }: ReplayOptions, path: string)
   }
   throw new UsageError(
     'option_invalid',
-    'replay() cannot sign for this target: pass the secret that it verifies with, as replay(target, fixture, { secret }).',
+    'replay() cannot sign for this target: pass the secret that the target verifies with, as replay(target, fixture, { secret }).',
   );
 }
 
@@ -199,13 +199,13 @@ async function inParallel<Item, Result>(
       }
     }
   };
-  // To the end of all that have begun, so that nothing is sent after it has failed.
+  // Wait for every request that has begun, so that nothing is sent after an error is thrown.
   await Promise.all(Array.from({ length: concurrency }, worker));
   if (faults.length > 0) throw faults[0];
   return results;
 }
 
-/** Sorted by a small seeded generator (mulberry32), so that a number gives the same order each time. */
+/** Shuffles with a small seeded generator (mulberry32), so that a number gives the same order each time. */
 function shuffled<Item>(items: readonly Item[], seed: true | number): Item[] {
   let state = seed === true ? Math.floor(Math.random() * 2 ** 32) : seed;
   const random = () => {

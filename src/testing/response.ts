@@ -1,36 +1,43 @@
-import { WebhookError } from '../errors.js';
-import type { Outcome } from '../outcome.js';
+import { WebhookError } from '../errors/errors.js';
+import type { Outcome } from '../request/outcome.js';
 
-/** An answer as it came in. */
+/** The answer of a target. */
 export interface TargetResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** What became of it, and the names of the handlers that ran; known only where the target is a receiver or goods. */
+  /**
+   * The outcome, and the names of the handlers that ran; absent if the target is neither a receiver nor
+   * goods.
+   */
   readonly outcome?: Outcome | undefined;
   readonly ran?: readonly string[] | undefined;
 }
 
 const MAX_BYTES = 1024 * 1024;
 
-/** The body of an answer while it comes in, which may be anybody's and without end. */
+/** The body of an answer that is being received. It may come from any server, and may be endless. */
 export class ResponseBody {
   readonly #pieces: Uint8Array[] = [];
   readonly #from: string;
   #size = 0;
 
-  /** @param from - Names who answers, as the subject of a sentence. */
+  /** @param from - The sender of the answer, as the subject of a sentence. */
   constructor(from: string) {
     this.#from = from;
   }
 
-  /** @throws {WebhookError} `response_invalid` where it is over 1 MiB. */
+  /**
+   * Adds a piece of the body.
+   *
+   * @throws {WebhookError} `response_invalid` if it is over 1 MiB.
+   */
   add(piece: Uint8Array): void {
     this.#size += piece.length;
     if (this.#size > MAX_BYTES) {
       throw new WebhookError(
         'response_invalid',
-        `${this.#from} answered with more than 1 MiB, which neither a receiver nor goods do. Look whether it is one of them that is sent to.`,
+        `${this.#from} answered with more than 1 MiB, which neither a receiver nor goods do. Check that the target is one of them.`,
       );
     }
     this.#pieces.push(piece);
@@ -41,14 +48,15 @@ export class ResponseBody {
   }
 }
 
-// Before a test replaces them: one that moves its clock on to see a handler run out of time is no late answer.
+// Keep the original timers: a test that moves a mocked clock, to let a handler time out, must not make the
+// answer late.
 const { setTimeout, clearTimeout } = globalThis;
 
 /**
- * Runs what a target may never end.
+ * Runs a call of a target that may never end, and rejects when the time is over.
  *
- * @param what - Says what did not happen, as the beginning of a sentence.
- * @param run - Its signal fires when the time is over, so that it lets go of what it holds.
+ * @param what - The event that did not happen, as the beginning of a sentence.
+ * @param run - Gets a signal that fires when the time is over, so that it can release what it holds.
  * @throws {WebhookError} `timed_out`
  */
 export async function within<Value>(
@@ -62,7 +70,7 @@ export async function within<Value>(
     signal.addEventListener('abort', () => reject(signal.reason));
   });
   const timer = setTimeout(() => {
-    const advice = 'Look at what it waits for, or give replay() a longer timeout';
+    const advice = 'Check what it waits for, or give replay() a longer timeout';
     controller.abort(new WebhookError('timed_out', `${what} within ${ms} ms. ${advice}.`));
   }, ms);
   try {

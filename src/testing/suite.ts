@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
-import { pause } from '../timing.js';
+import { pause } from '../runtime/timing.js';
 
-/** What a suite needs of your test runner: `{ describe, test }` of `node:test`, Vitest or Jest. */
+/** The functions of your test runner that a suite uses: `{ describe, test }` of `node:test`, Vitest or Jest. */
 export interface TestRunner {
   describe(name: string, define: () => void): unknown;
   readonly test: {
-    // `node:test` has no limit of its own, and takes no notice of this one.
+    // `node:test` has no default timeout, and ignores this one.
     (name: string, run: () => Promise<void>, timeoutMs: number): unknown;
     skip(name: string, run: () => void): unknown;
   };
 }
 
-/** A machine may stall for a while. */
+/** How long to wait for an event. A machine may stall for a while. */
 const SOON_MS = 20_000;
 
-/** For a whole test, which may wait several times. */
+/** The timeout of a whole test, which may wait several times. */
 export const TEST_MS = 60_000;
 
 /**
- * Looks again and again until there is something, and gives it.
+ * Calls `look` until it returns something, and returns that.
  *
- * @param what - What is waited for, as it is said where it never comes.
+ * @param what - The event that is waited for, for the message if it never happens.
  */
 export async function eventually<Found>(
   what: string,
@@ -30,12 +30,13 @@ export async function eventually<Found>(
   for (;;) {
     const found = await look();
     if (found) return found;
-    if (performance.now() > giveUpAt) assert.fail(`This was waited for in vain: ${what}.`);
+    if (performance.now() > giveUpAt)
+      assert.fail(`This did not happen within ${SOON_MS / 1_000} s: ${what}.`);
     await pause(20);
   }
 }
 
-/** Asserts that a value has these parts, however deep, whatever else it has. */
+/** Asserts that a value has these parts, at any depth. It may have others. */
 export function hasParts(actual: unknown, parts: object): void {
   assert.deepEqual(partsOf(actual, parts), parts);
 }

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { isLoopback, parseAddress } from '../address.js';
-import { UsageError } from '../errors.js';
-import type { WebhookResponse } from '../outcome.js';
-import { toUtf8 } from '../request/bytes.js';
+import { UsageError } from '../errors/errors.js';
+import type { WebhookResponse } from '../request/outcome.js';
 import type { WebhookRequest } from '../request/request.js';
-import { SIGN, type Signing } from '../request/secret-source.js';
+import { SIGN, type Signing } from '../request/secrets.js';
+import { isLoopback, parseAddress } from '../runtime/address.js';
+import { toUtf8 } from '../runtime/bytes.js';
 import { nameUrl, sendOverHttp } from './http.js';
 import type { OutgoingRequest } from './prepare.js';
 import { ResponseBody, type TargetResponse, within } from './response.js';
@@ -20,8 +20,8 @@ export interface ReceiverLike {
 }
 
 /**
- * What a delivery can be replayed to: a receiver or goods; the address of a running server; a Node server; an
- * Express, Koa or Fastify application; a Node handler; a fetch handler, or an object that has one.
+ * A target that a delivery can be replayed to: a receiver or goods; the address of a running server; a Node
+ * server; an Express, Koa or Fastify application; a Node handler; a fetch handler, or an object that has one.
  */
 export type ReplayTarget =
   | ReceiverLike
@@ -34,11 +34,11 @@ export type ReplayTarget =
   | { ready(): PromiseLike<unknown>; readonly server: Server }
   | { fetch(request: Request): Response | Promise<Response> };
 
-/** A target that is ready to be sent to. */
+/** A target that is ready for requests. */
 export interface OpenTarget {
-  /** The subject of a sentence about it. */
+  /** The target's name, as the subject of a sentence. */
   readonly name: string;
-  /** The signal fires when nobody waits for the answer any more. */
+  /** Sends a request. The signal fires when the caller no longer waits for the answer. */
   send(request: OutgoingRequest, signal: AbortSignal): Promise<TargetResponse>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function isReceiver(target: unknown): target is ReceiverLike {
   return typeof target === 'object' && target !== null && SIGN in target;
 }
 
-/** Makes a target ready; an application is served on a loopback port for as long as it is open. */
+/** Makes a target ready for requests. Serves an application on a loopback port until the target is closed. */
 export async function openTarget(target: ReplayTarget, way: Way): Promise<OpenTarget> {
   const { path, timeout, plainHttp } = way;
   if (typeof target === 'string' || target instanceof URL) {
@@ -93,34 +93,37 @@ function openUrl(url: URL): OpenTarget {
   };
 }
 
-/** What is sent is correctly signed and stays valid for ever, so it is not shown to a network unasked. */
+/**
+ * Reads an address. Deliveries are correctly signed and stay valid forever, so they are not sent over an
+ * unencrypted network unless the caller allows it.
+ */
 function readAddress(address: string | URL, plainHttp: boolean): URL {
   const url = parseAddress(`${address}`);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new UsageError(
       'target_invalid',
-      'replay() was given an address that it cannot send to: it has to be a whole one, such as http://localhost:3000/webhooks.',
+      'replay() cannot send to this address: pass a complete one, such as http://localhost:3000/webhooks.',
     );
   }
   if (url.protocol === 'http:' && !plainHttp && !isLoopback(url)) {
     throw new UsageError(
       'option_invalid',
-      `replay() would send a genuine delivery to ${nameUrl(url)}, where everybody on the way can read it and send it again. ` +
+      `replay() would send a genuine delivery to ${nameUrl(url)}, where anyone on the network path can read it and send it again. ` +
         'Use https:, or { plainHttp: true } on a network that you trust.',
     );
   }
   return url;
 }
 
-/** A path is only ever that: one such as "//host/x" does not lead to another host. */
+/** Appends a path to an origin. A path such as "//host/x" does not change the host. */
 function pathOn(origin: string, path: string): URL {
   return new URL(origin + (path.startsWith('/') ? path : `/${path}`));
 }
 
-/** Serves a handler on a loopback port of its own. */
+/** Serves a handler on a loopback port. */
 async function serve(handler: NodeHandler, path: string): Promise<OpenTarget> {
   const server = createServer(handler);
-  // All of them: the server forgets those that have left HTTP, and would wait for their end.
+  // Track all sockets: the server forgets those that have left HTTP, and would wait for them to end.
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -206,7 +209,7 @@ async function readBody(
   return read.whole();
 }
 
-/** As Node gives them: a header that stands there twice is joined with a comma. */
+/** Joins a repeated header with commas, as Node does. */
 function join(headers: OutgoingRequest['headers']): Record<string, string> {
   const joined = new Map<string, string>();
   for (const [name, value] of headers) {

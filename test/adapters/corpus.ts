@@ -88,13 +88,13 @@ export function receipted(...about: Parameters<typeof answered>): Seen {
 }
 
 const notPost = answered(405, 'rejected', 'Send webhooks with POST.');
-const down = receipted(503, 'unavailable', 'Not available now. Send it again later.');
+const down = receipted(503, 'unavailable', 'Temporarily unavailable. Retry it later.');
 
 export const NOT_POST = { ...notPost, headers: { ...notPost.headers, allow: 'POST' } };
 export const DOWN = { ...down, headers: { ...down.headers, 'retry-after': '1' } };
 export const HANDLED = receipted(200, 'handled', 'Handled.');
-export const DUPLICATE = receipted(200, 'duplicate', 'Done before.');
-const failed = [500, 'failed', 'The webhook could not be handled. Send it again.'] as const;
+export const DUPLICATE = receipted(200, 'duplicate', 'Already handled.');
+const failed = [500, 'failed', 'The webhook could not be handled. Retry it.'] as const;
 export const FAILED = receipted(...failed);
 /** Before there was a delivery. */
 export const FAILED_EARLY = answered(...failed);

@@ -174,11 +174,11 @@ describe.each([
     const response = await post(app, '/webhooks');
     expect(response.status).toBe(500);
     expect(response.body).toEqual({
-      message: 'The webhook could not be handled. Send it again.',
+      message: 'The webhook could not be handled. Retry it.',
       outcome: 'failed',
     });
     expect(write).toHaveBeenCalledExactlyOnceWith(
-      'storefront-webhooks: the receiver could not be made: Error: no\\u{a}secret. See docs/operate.md#receiver-failed',
+      'storefront-webhooks: the receiver could not be made: Error: no\\u{a}secret. See node_modules/storefront-webhooks/docs/operate.md#receiver-failed',
     );
     write.mockRestore();
     expect((await post(app, '/webhooks')).status).toBe(200);

@@ -63,7 +63,9 @@ describe('a function that makes no receiver', () => {
     const text = `line\nend\u2028\u202e${'x'.repeat(100_000)}`;
     await outcomeOf(toFetchUnchecked(throwing(new Error(text))));
     const [[line = ''] = []] = written.mock.calls;
-    expect(line).toMatch(/^[\x20-\x7e]{100,2200}… See docs\/operate\.md#receiver-failed$/);
+    expect(line).toMatch(
+      /^[\x20-\x7e]{100,2200}… See node_modules\/storefront-webhooks\/docs\/operate\.md#receiver-failed$/,
+    );
     expect(line).toContain('Error: line\\u{a}end\\u{2028}\\u{202e}xxx');
   });
 });

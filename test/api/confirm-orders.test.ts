@@ -43,10 +43,11 @@ function openReceiver(
   baseUrl: string,
   options: ConfirmOptions = {},
   { store = memoryStore(), ...more }: Partial<Omit<ReceiverOptions, 'events'>> = {},
+  retries = 0,
 ) {
   const asked = vi.fn((url: string, init: Parameters<typeof fetch>[1]) => fetch(url, init));
   const auth = { accessToken: KEY };
-  const client = createClient({ baseUrl, auth, retries: 0, fetch: asked });
+  const client = createClient({ baseUrl, auth, retries, fetch: asked });
   const collected = collecting();
   const told: unknown[] = [];
   const refused: RejectionInfo[] = [];
@@ -151,7 +152,7 @@ describe('the state of the order', () => {
     const { receiver, ship, refused } = openReceiver(url);
     expect(await deliver(receiver, paid, { event })).toMatchObject({ status: 422 });
     expect(refused[0]?.issues).toEqual([
-      { path: 'status', message: 'is paid, and that of the order is 56 (refunded)' },
+      { path: 'status', message: 'is paid, but the status of the order is 56 (refunded)' },
     ]);
     expect(ship).not.toHaveBeenCalled();
   });
@@ -192,6 +193,18 @@ describe('while the storefront', () => {
       expect(await counted()).toEqual({ unavailable: 1, agreed: 1 });
     },
   );
+
+  test('stumbles, a client that retries asks again within the delivery, and no more often', async () => {
+    const { url, account, paid } = await openStorefront();
+    const { receiver, asked } = openReceiver(url, {}, {}, 2);
+    account.faults.add({ operation: 'orders.get', status: 500 });
+    expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
+    expect(asked).toHaveBeenCalledTimes(2);
+    account.faults.add({ operation: 'orders.get', status: 500, times: 9 });
+    const other = openReceiver(url, {}, {}, 2);
+    expect(await deliver(other.receiver, paid)).toMatchObject({ status: 503 });
+    expect(other.asked).toHaveBeenCalledTimes(3);
+  });
 
   test('is down, what is to be accepted is handled, and told once a minute', async () => {
     const { paid } = await openStorefront();

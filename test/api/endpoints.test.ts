@@ -83,7 +83,7 @@ function rowsOf(api: ReturnType<typeof newer> | ReturnType<typeof older>): Row[]
   const { products, record, form, create } = api;
   const { categories, orders, blacklist, webhookEndpoints, webhookLogs, payments } = api;
   const endpointForm = 'url=https://shop.example/in&events[0]=order:paid&events[1]=order:created';
-  const events = ['order:paid', 'order:created'];
+  const events = ['order:paid', 'order:created'] as const;
   return [
     ['products.list', () => products.list(), 'GET /api/v2/products?page=1', 200, [record]],
     ['products.get', () => products.get('prd_1'), 'GET /api/v2/products/prd_1', 200, record],

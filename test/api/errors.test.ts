@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import {
   ApiError,
   type ApiErrorCode,
   type ClientOptions,
   createClient,
+  type Fetch,
 } from 'storefront-webhooks/api';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { json, type Received, type Reply, startProvider } from './provider.js';
@@ -23,6 +25,8 @@ const [accessToken = '', apiKey = ''] = SECRETS;
 const connect = (options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: provider.origin, auth: { accessToken }, retries: 0, ...options });
 const client = connect();
+/** For what a busy machine takes long to read. */
+const patient = connect({ timeout: 120_000, retries: 2 });
 
 const text =
   (status: number, body: string): Reply =>
@@ -61,7 +65,9 @@ test.each<[number, ApiErrorCode]>([
     errors: [],
     retryAfterMs: undefined,
   });
-  expect(error.message).toBe(`What the provider says. See docs/errors.md#api-${code}`);
+  expect(error.message).toBe(
+    `products.get: What the provider says. See node_modules/storefront-webhooks/docs/errors.md#api-${code}`,
+  );
 });
 
 test('a failed validation lists each check', async () => {
@@ -69,9 +75,12 @@ test('a failed validation lists each check', async () => {
   provider.answers(json(400, { message: 'Validation failed.', errors }));
   const error = await errorOf(client.products.update('prd_1', {}));
   expect(error).toMatchObject({
-    message: 'Validation failed. See docs/errors.md#api-request_invalid',
+    message:
+      'products.update: Validation failed: title is required, price has to be a decimal number. See node_modules/storefront-webhooks/docs/errors.md#api-request_invalid',
     errors,
   });
+  // What a log and a CI failure show.
+  expect(error.stack).toContain('products.update: Validation failed: title is required');
 });
 
 test.each([
@@ -84,7 +93,8 @@ test.each([
   expect(await errorOf(client.products.get('prd_1'))).toMatchObject({
     code: 'server_failed',
     status: 502,
-    message: 'status 502. See docs/errors.md#api-server_failed',
+    message:
+      'products.get: status 502. See node_modules/storefront-webhooks/docs/errors.md#api-server_failed',
     errors: [],
   });
 });
@@ -96,7 +106,7 @@ test('what the provider says is one line of bounded length, without anything inv
   const error = await errorOf(client.products.get('prd_1'));
   for (const said of [error.message, ...error.errors]) {
     expect(said).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-    expect(said.length).toBeLessThan(1_100);
+    expect(said.length).toBeLessThan(1_200);
   }
   expect(error.errors).toHaveLength(100);
 });
@@ -121,6 +131,10 @@ describe('no error holds the credentials, or what was sent', () => {
     const said = `You sent ${credential} (${Buffer.from(credential, 'base64')}) to ${url}.`;
     response.writeHead(400).end(JSON.stringify({ message: said, errors: [said] }));
   };
+  const repeat = (response: ServerResponse, { body }: Received) => {
+    const errors = Array.from(new URLSearchParams(body), ([name, value]) => `${name} is ${value}`);
+    response.writeHead(400).end(JSON.stringify({ message: errors.join(), errors }));
+  };
 
   test.each<[string, Reply]>([
     ['is refused', json(400, { message: 'no' })],
@@ -128,6 +142,7 @@ describe('no error holds the credentials, or what was sent', () => {
     ['is given what is no JSON', text(200, secret)],
     ['is sent elsewhere', text(302, secret)],
     ['is given its credentials back', echo],
+    ['is given back what it sent', repeat],
     ['gets no answer', () => {}],
     ['is cut off', (response) => response.destroy()],
   ])('when a call %s', { timeout: 120_000 }, async (_, reply) => {
@@ -149,7 +164,7 @@ describe('a redirect', () => {
     provider.answers((response) => response.writeHead(status, { location }).end());
     const error = await errorOf(client.products.get('prd_1'));
     expect(error).toMatchObject({ code: 'redirected', status });
-    expect(error.message).toContain(`leads to ${elsewhere.origin},`);
+    expect(error.message).toContain(`redirects to ${elsewhere.origin},`);
     expect(elsewhere.received).toEqual([]);
     expect(provider.received).toHaveLength(1);
   });
@@ -158,7 +173,7 @@ describe('a redirect', () => {
     provider.answers(text(304, ''));
     const error = await errorOf(client.products.get('prd_1'));
     expect(error).toMatchObject({ code: 'redirected', status: 304 });
-    expect(error.message).toContain('leads to another place,');
+    expect(error.message).toContain('redirects to another address,');
   });
 });
 
@@ -166,13 +181,13 @@ const PRODUCT = { id: 'prd_1', title: 'Tuner', product_type: 'file' };
 
 describe('an answer that does not fit', () => {
   test.each<[string, Reply, string]>([
-    ['no JSON', text(200, '<html>'), 'The answer to products.get is no JSON.'],
-    ['nothing', text(200, ''), 'The answer to products.get is no JSON.'],
-    ['null', json(200, null), 'The answer to products.get does not fit (expected object).'],
+    ['no JSON', text(200, '<html>'), 'products.get: The answer is not valid JSON.'],
+    ['nothing', text(200, ''), 'products.get: The answer is not valid JSON.'],
+    ['null', json(200, null), 'products.get: The answer does not fit (expected object).'],
     [
       'a product without what each one has',
       json(200, { id: 7, title: null }),
-      'The answer to products.get does not fit (id: expected string, title: expected string, product_type: expected string).',
+      'products.get: The answer does not fit (id: expected string, title: expected string, product_type: expected string).',
     ],
   ])('rejects, where it is %s', async (_, reply, message) => {
     provider.answers(reply);
@@ -180,8 +195,39 @@ describe('an answer that does not fit', () => {
     expect(error).toMatchObject({
       code: 'response_invalid',
       status: 200,
-      message: `${message} See docs/errors.md#api-response_invalid`,
+      message: `${message} See node_modules/storefront-webhooks/docs/errors.md#api-response_invalid`,
     });
+  });
+
+  test('is left where it unpacks to 2 GB, also where it is of an error', async () => {
+    const bomb = Buffer.concat(Array(128).fill(gzipSync(Buffer.alloc(16 * 1024 * 1024, ' '))));
+    for (const status of [200, 500]) {
+      provider.answers((response) =>
+        response.writeHead(status, { 'content-encoding': 'gzip' }).end(bomb),
+      );
+      const error = await errorOf(patient.products.get('prd_1'));
+      expect(error.code).toBe('response_invalid');
+      expect(error.message).toContain('products.get: The answer is over 64 MiB');
+      expect(error.message).toContain(provider.origin);
+      // Once is enough.
+      expect(provider.received).toHaveLength(1);
+    }
+  });
+
+  test('is read whole where it is just within 64 MiB, and characters are cut by its pieces', async () => {
+    const title = 'ü€😀'.repeat(7 * 1024 * 1024);
+    provider.answers(json(200, { ...PRODUCT, title }));
+    const { title: read } = await patient.products.get('prd_1', { onIssues() {} });
+    expect(read === title).toBe(true);
+  });
+
+  test('is read by a fetch that gives no stream', async () => {
+    const plain: Fetch = async () => ({
+      ...{ status: 200, headers: new Headers() },
+      text: async () => JSON.stringify(PRODUCT),
+    });
+    const { title } = await connect({ fetch: plain }).products.get('prd_1', { onIssues() {} });
+    expect(title).toBe('Tuner');
   });
 
   test('in a field that it can do without is read, and told of', async () => {

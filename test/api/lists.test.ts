@@ -104,6 +104,20 @@ describe('in for await, a list', () => {
     expect(seen).toHaveLength(20);
   });
 
+  test('may fail before anybody awaits it, and rejects then', async () => {
+    provider.answers(json(403, { message: 'No.' }));
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    const list = orders.list();
+    await vi.waitFor(() => expect(provider.received).toHaveLength(1));
+    // Its answer has come in long before.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+    await expect(collect(list)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(list).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
   test('can be read twice', async () => {
     provider.answers(serve(() => many));
     const list = orders.list();
@@ -131,7 +145,7 @@ describe('a record that does not fit', () => {
     await expect(blacklist.list()).rejects.toMatchObject({
       code: 'response_invalid',
       message:
-        'The answer to blacklist.list has a record that does not fit, number 3 (blocked_data: expected string). Go on without it by { onIssues }. See docs/errors.md#api-response_invalid',
+        'blacklist.list: The answer has a record that does not fit, number 3 (blocked_data: expected string). To leave such records out, pass { onIssues }. See node_modules/storefront-webhooks/docs/errors.md#api-response_invalid',
     });
     await expect(collect(blacklist.list())).rejects.toMatchObject({ code: 'response_invalid' });
   });
@@ -168,6 +182,7 @@ test.each([{}, null, 'text', { message: 'no list' }])('%j is no list', async (bo
   provider.answers(json(200, body));
   await expect(orders.list()).rejects.toMatchObject({
     code: 'response_invalid',
-    message: 'The answer to orders.list is no list. See docs/errors.md#api-response_invalid',
+    message:
+      'orders.list: The answer is not a list. See node_modules/storefront-webhooks/docs/errors.md#api-response_invalid',
   });
 });

@@ -1,31 +1,31 @@
-import { dereference, validate } from '@readme/openapi-parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import { type OpenApiOptions, toOpenApi } from '../../src/api/openapi/document.js';
-import { lint } from '../support/openapi-lint.js';
 
 /** A document as its readers get it: over JSON, and each in a copy of its own. */
 const documentOf = (options = {}) => JSON.parse(JSON.stringify(toOpenApi(options)));
+
+/** The same, with each schema in place of its reference. */
+async function resolved(options = {}) {
+  const validator = new Validator();
+  await validator.validate(documentOf(options));
+  return Object(validator.resolveRefs());
+}
 
 describe.each<[string, OpenApiOptions]>([
   ['of either variant', {}],
   ['of the newer variant', { variant: 'newer' }],
   ['of the older variant', { variant: 'older' }],
 ])('the document %s', (_, options) => {
-  test('is valid by the schema of OpenAPI 3.1, and by another parser', async () => {
+  test('is valid by the schema of OpenAPI 3.1', async () => {
     expect(await new Validator().validate(documentOf(options))).toEqual({ valid: true });
-    expect(await validate(documentOf(options))).toMatchObject({ valid: true, warnings: [] });
-  });
-
-  test('is valid by a linter, and none of its advice is left', async () => {
-    expect(await lint(documentOf(options))).toEqual([]);
   });
 });
 
 describe('what it says', async () => {
-  const document = await dereference(documentOf());
-  const newer = await dereference(documentOf({ variant: 'newer' }));
-  const older = await dereference(documentOf({ variant: 'older' }));
+  const document = await resolved();
+  const newer = await resolved({ variant: 'newer' });
+  const older = await resolved({ variant: 'older' });
   const at = (root: unknown, path: string): unknown =>
     path.split(' ').reduce((value, key) => Object(value)[key], root);
 
@@ -71,8 +71,8 @@ describe('what it says', async () => {
     }
   });
 
-  test('is both schemes of authentication, of which either will do', () => {
-    expect(document.security).toEqual([{ bearer: [] }, { basic: [] }]);
+  test('is both schemes of authentication, of which either will do, and bearer comes last', () => {
+    expect(document.security).toEqual([{ basic: [] }, { bearer: [] }]);
     expect(at(document, 'components securitySchemes')).toMatchObject({
       bearer: { type: 'http', scheme: 'bearer' },
       basic: { type: 'http', scheme: 'basic' },
@@ -81,7 +81,7 @@ describe('what it says', async () => {
 
   test('is the query of a list, and its total', () => {
     const list = at(document, 'paths /api/v2/orders get');
-    expect(at(list, 'parameters')).toEqual([
+    expect(at(list, 'parameters')).toMatchObject([
       { name: 'page', in: 'query', schema: { type: 'integer', minimum: 1, default: 1 } },
       {
         name: 'per_page',
@@ -105,7 +105,7 @@ describe('what it says', async () => {
       'gateways',
     ]);
     expect(at(form, 'encoding gateways')).toEqual({ style: 'deepObject', explode: true });
-    expect(at(form, 'schema properties max_risk_level')).toEqual({
+    expect(at(form, 'schema properties max_risk_level')).toMatchObject({
       type: 'integer',
       default: 30,
       minimum: 0,
@@ -114,14 +114,28 @@ describe('what it says', async () => {
     expect(at(newer, `paths /api/v2/products/{id} put ${body} schema`)).not.toHaveProperty(
       'required',
     );
-    expect(at(older, `paths /api/v2/products post ${body} schema properties product_type`)).toEqual(
-      {
-        type: 'integer',
-        minimum: 1,
-        maximum: 4,
-      },
-    );
+    const olderForm = `paths /api/v2/products post ${body} schema properties`;
+    expect(at(older, `${olderForm} product_type`)).toMatchObject({
+      type: 'integer',
+      minimum: 1,
+      maximum: 4,
+    });
     expect(at(document, `paths /api/v2/products post ${body} schema anyOf`)).toHaveLength(2);
+  });
+
+  test('describes each field of what is sent and what comes back, and each parameter', () => {
+    const bare: string[] = [];
+    const walk = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const { properties = {}, parameters = [] } = Object(value);
+      for (const [name, field] of Object.entries({ ...properties, ...parameters }))
+        if (!Object(field).description) bare.push(`${path} ${name}`);
+      for (const [name, part] of Object.entries(value)) walk(part, `${path} ${name}`);
+    };
+    walk(documentOf().paths, 'paths');
+    for (const [name, schema] of Object.entries(Object(documentOf().components).schemas))
+      if (!name.endsWith('Error')) walk(schema, name);
+    expect(bare).toEqual([]);
   });
 
   test('is what a product is in each variant', () => {

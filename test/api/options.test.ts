@@ -46,6 +46,7 @@ test.each([
   [{ retries: -1 }, 'retries'],
   [{ retries: 11 }, 'retries'],
   [{ retries: 1.5 }, 'retries'],
+  [{ onAttempt: 'log' }, 'onAttempt'],
   [{ fetch: 'fetch' }, 'fetch'],
 ])('%o is refused by the name of the option, and nothing of its value', (options, name) => {
   const refusal = expect.objectContaining({
@@ -143,7 +144,7 @@ describe('a page', () => {
     await expect(client.orders.list(options as object)).rejects.toMatchObject({
       name: 'UsageError',
       code: 'option_invalid',
-      message: `orders.list: ${fault}. See docs/errors.md#option_invalid`,
+      message: `orders.list: ${fault}. See node_modules/storefront-webhooks/docs/errors.md#option_invalid`,
     });
     expect(provider.received).toEqual([]);
   });
@@ -182,8 +183,8 @@ describe('a parameter that the specification does not name', () => {
       code: 'parameter_invalid',
       message:
         'categories.update: there is no parameter product_id. Did you mean "product_ids"? ' +
-        'What the specification does not name is sent by { extra: { product_id: … } } as the last argument. ' +
-        'See docs/errors.md#parameter_invalid',
+        'To send a parameter that the specification does not name, pass { extra: { product_id: … } } as the last argument. ' +
+        'See node_modules/storefront-webhooks/docs/errors.md#parameter_invalid',
     });
     expect(provider.received).toEqual([]);
   });

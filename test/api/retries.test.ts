@@ -1,6 +1,13 @@
 import { getEventListeners } from 'node:events';
-import { type ApiError, type ClientOptions, createClient } from 'storefront-webhooks/api';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { inspect } from 'node:util';
+import {
+  type ApiAttempt,
+  type ApiError,
+  type ClientOptions,
+  createClient,
+  type Fetch,
+} from 'storefront-webhooks/api';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { breakOff, json, type Reply, startProvider } from './provider.js';
 
 const provider = await startProvider();
@@ -10,10 +17,23 @@ beforeEach(() => provider.answers());
 const connect = (options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: provider.origin, auth: { accessToken: 'tok_1' }, ...options });
 
+/** Each pause takes a tenth of its time; how long they are is measured below. */
+function hurry(): void {
+  const { setTimeout } = globalThis;
+  beforeEach(() => {
+    const sooner = (ms = 0) => (ms > 200 && ms < 2000 ? ms / 10 : ms);
+    vi.stubGlobal('setTimeout', (done: () => void, ms?: number) => setTimeout(done, sooner(ms)));
+  });
+  afterEach(() => vi.unstubAllGlobals());
+}
+
 const client = connect();
 const ENTRY = { id: 'bl_1', blacklist_type: 1, blocked_data: 'thief@example.com' };
 const ORDER = { id: 'ord_1', status: 100, email: 'buyer@example.com' };
 const newEntry = { blacklist_type: 1, blocked_data: 'thief@example.com' };
+
+/** An address where nothing listens. */
+const NOBODY = 'http://127.0.0.1:2';
 
 const CALLS = {
   GET: { call: () => client.blacklist.get('bl_1'), done: json(200, ENTRY), gives: ENTRY },
@@ -39,8 +59,9 @@ const fallSilentLate: Reply = (response) => {
   response.write('{"id":');
 };
 
+const slow = json(429, { message: 'slow' });
 const FAULTS: [string, Reply, Partial<ApiError>][] = [
-  ['429', json(429, { message: 'slow' }), { code: 'rate_limited', status: 429 }],
+  ['500', json(500, { message: 'oh' }), { code: 'server_failed', status: 500 }],
   ['503', json(503, { message: 'later' }), { code: 'unavailable', status: 503 }],
   ['a connection that breaks', breakOff, { code: 'unreachable' }],
   ['a connection that breaks in the body', breakOffLate, { code: 'unreachable' }],
@@ -48,60 +69,196 @@ const FAULTS: [string, Reply, Partial<ApiError>][] = [
 
 describe.each(['GET', 'PUT', 'DELETE'] as const)('a %s', (method) => {
   const { call, done, gives } = CALLS[method];
+  hurry();
 
-  test.each(FAULTS)('is tried again after %s', async (_, fault) => {
-    provider.answers(fault, done);
-    expect(await call()).toEqual(gives);
-    expect(provider.received).toHaveLength(2);
-    // Each time the same.
-    const sent = provider.received.map(({ at: _, ...request }) => JSON.stringify(request));
-    expect(new Set(sent).size).toBe(1);
-  });
+  test.each<[string, Reply, ...unknown[]]>([...FAULTS, ['429', slow]])(
+    'is tried again after %s',
+    async (_, fault) => {
+      provider.answers(fault, done);
+      expect(await call()).toEqual(gives);
+      expect(provider.received).toHaveLength(2);
+      // Each time the same.
+      const sent = provider.received.map(({ at: _, ...request }) => JSON.stringify(request));
+      expect(new Set(sent).size).toBe(1);
+    },
+  );
 
   test('is tried three times, and no more', async () => {
     provider.answers(json(503, { message: 'Offline.' }));
     await expect(call()).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'Offline. See docs/errors.md#api-unavailable',
+      message: expect.stringMatching(/^blacklist\.\w+: Offline\. See \S+#api-unavailable$/),
     });
     expect(provider.received).toHaveLength(3);
   });
 });
 
 describe('a POST', () => {
-  test.each(FAULTS)('is never sent twice, not after %s', async (_, fault, error) => {
-    provider.answers(fault, CALLS.POST.done);
-    await expect(CALLS.POST.call()).rejects.toMatchObject(error);
-    expect(provider.received).toHaveLength(1);
-  });
+  hurry();
+
+  test.each(FAULTS)(
+    'is not sent twice after %s, because it may have been done',
+    async (_, fault, error) => {
+      provider.answers(fault, CALLS.POST.done);
+      await expect(CALLS.POST.call()).rejects.toMatchObject(error);
+      expect(provider.received).toHaveLength(1);
+    },
+  );
 
   test('without an answer says that it may have been done', async () => {
     provider.answers(breakOff);
-    await expect(CALLS.POST.call()).rejects.toThrow('It may have been done all the same');
+    await expect(CALLS.POST.call()).rejects.toThrow('The request may have been carried out');
   });
 
   test('is not sent twice after a time-out, either', async () => {
-    provider.answers(fallSilent);
-    const { blacklist } = connect({ timeout: 100 });
+    const silent = vi.fn<Fetch>(() => new Promise(() => {}));
+    const { blacklist } = connect({ timeout: 50, fetch: silent });
     await expect(blacklist.create(newEntry)).rejects.toMatchObject({ code: 'timed_out' });
+    expect(silent).toHaveBeenCalledOnce();
+  });
+
+  test('is sent again after 429, because it was turned away', async () => {
+    provider.answers(slow, CALLS.POST.done);
+    expect(await CALLS.POST.call()).toEqual(ENTRY);
+    expect(provider.received).toHaveLength(2);
+  });
+
+  test('is sent again after a refused connection, because nothing of it arrived', async () => {
+    provider.answers(CALLS.POST.done);
+    let tries = 0;
+    const { blacklist } = connect({
+      fetch: (url, init) => fetch(tries++ === 0 ? url.replace(provider.origin, NOBODY) : url, init),
+    });
+    expect(await blacklist.create(newEntry)).toEqual(ENTRY);
     expect(provider.received).toHaveLength(1);
+  });
+
+  test.each<[string, Fetch]>([
+    ['ECONNREFUSED', (url, init) => fetch(url.replace(provider.origin, NOBODY), init)],
+    ['ENOTFOUND', () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' }))],
+    // As Deno says it.
+    [
+      'no connection was made',
+      () => {
+        const cause = new Error('error sending request for url: client error (Connect): tcp …');
+        return Promise.reject(new TypeError('fetch failed', { cause }));
+      },
+    ],
+  ])(
+    'of which nothing arrived says so, and not that it may have been done: %s',
+    async (code, fetch) => {
+      const { blacklist } = connect({ fetch, retries: 0 });
+      await expect(blacklist.create(newEntry)).rejects.toMatchObject({
+        code: 'unreachable',
+        message: expect.stringContaining(`${code}. The request was not carried out. Check baseUrl`),
+      });
+    },
+  );
+});
+
+describe('a GET', () => {
+  hurry();
+
+  test.each([502, 504, 520])('is tried again after %d', async (status) => {
+    provider.answers(json(status, '<h1>Bad gateway</h1>'), json(200, ORDER));
+    expect(await client.orders.get('ord_1')).toEqual(ORDER);
   });
 });
 
-test.each([400, 401, 403, 404, 406, 500, 502, 504])(
-  'a GET is not tried again after %d',
-  async (status) => {
-    provider.answers(json(status, { message: 'no' }));
-    await expect(client.orders.get('ord_1')).rejects.toMatchObject({ status });
-    expect(provider.received).toHaveLength(1);
-  },
-);
+test.each([400, 401, 403, 404, 406, 501])('a GET is not tried again after %d', async (status) => {
+  provider.answers(json(status, { message: 'no' }));
+  await expect(client.orders.get('ord_1')).rejects.toMatchObject({ status });
+  expect(provider.received).toHaveLength(1);
+});
 
 test('with retries: 0, nothing is tried again', async () => {
   provider.answers(json(503));
   await expect(connect({ retries: 0 }).orders.get('ord_1')).rejects.toMatchObject({ status: 503 });
   expect(provider.received).toHaveLength(1);
 });
+
+describe('a call of its own', () => {
+  test('is retried as often as it says, not as its client does', async () => {
+    provider.answers(json(503));
+    await expect(client.orders.get('ord_1', { retries: 0 })).rejects.toMatchObject({ status: 503 });
+    expect(provider.received).toHaveLength(1);
+    provider.answers(json(503), CALLS.DELETE.done);
+    await connect({ retries: 0 }).blacklist.delete('bl_1', { retries: 1 });
+    expect(provider.received).toHaveLength(2);
+  });
+
+  test('waits as long as it says, each page of a list, too', async () => {
+    const headers = { 'X-Total-Pages': '2' };
+    const silent = vi.fn<Fetch>(async (url) =>
+      url.endsWith('page=1') ? Response.json([ORDER], { headers }) : new Promise(() => {}),
+    );
+    const list = connect({ fetch: silent }).orders.list({ timeout: 50, retries: 0 });
+    await list;
+    const read = async () => {
+      for await (const _ of list);
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'timed_out' });
+    expect(silent).toHaveBeenCalledTimes(2);
+  });
+
+  test.each([
+    [{ timeout: 0 }, 'orders.get: the option timeout has to be milliseconds above 0'],
+    [{ retries: 11 }, 'orders.get: the option retries has to be a whole number from 0 to 10'],
+    [{ onAttempt: 'log' }, 'orders.get: the option onAttempt has to be a function'],
+  ])('%o is refused before it is sent', async (options, message) => {
+    const call = client.orders.get('ord_1', options as object);
+    await expect(call).rejects.toMatchObject({
+      name: 'UsageError',
+      code: 'option_invalid',
+      message: expect.stringContaining(message),
+    });
+    expect(provider.received).toEqual([]);
+  });
+});
+
+describe('who watches', () => {
+  test('sees each try, with its number, its status and what the provider says beside it', async () => {
+    const [ofClient, ofCall]: [ApiAttempt[], ApiAttempt[]] = [[], []];
+    const watched = connect({ onAttempt: (attempt) => ofClient.push(attempt) });
+    provider.answers(breakOff, slow, json(200, ORDER, { 'X-RateLimit-Remaining': '7' }));
+    await watched.orders.get('ord_1', { onAttempt: (attempt) => ofCall.push(attempt) });
+    await watched.orders.get('ord_1');
+    const about = { operation: 'orders.get', url: `${provider.origin}/api/v2/orders/ord_1` };
+    const retryInMs = expect.any(Number);
+    const fault = expect.stringMatching(/^\w+$/);
+    expect(ofCall).toMatchObject([
+      { ...about, attempt: 1, status: undefined, headers: undefined, fault, retryInMs },
+      { ...about, attempt: 2, status: 429, fault: undefined, retryInMs },
+      { ...about, attempt: 3, status: 200, fault: undefined, retryInMs: undefined },
+    ]);
+    expect(ofCall[2]?.headers?.get('x-ratelimit-remaining')).toBe('7');
+    for (const { durationMs } of ofCall) expect(durationMs).toBeGreaterThan(0);
+    expect(ofClient.slice(0, 3)).toEqual(ofCall);
+    expect(ofClient[3]).toMatchObject({ attempt: 1, status: 200 });
+  });
+
+  test('sees no credentials and nothing that was sent', async () => {
+    const seen: unknown[] = [];
+    const watched = connect({ onAttempt: (attempt) => seen.push(attempt) });
+    provider.answers(json(400, { message: 'no' }));
+    await watched.blacklist.create(newEntry).catch(() => {});
+    const shown = inspect(seen, { depth: 10, showHidden: true });
+    expect(shown).toContain('blacklist.create');
+    for (const hidden of ['tok_1', 'thief']) expect(shown).not.toContain(hidden);
+  });
+
+  test.each([
+    ['throws', () => raise()],
+    ['rejects', async () => raise()],
+  ])('harms no call where it %s', async (_, onAttempt) => {
+    provider.answers(CALLS.POST.done);
+    expect(await connect({ onAttempt }).blacklist.create(newEntry)).toEqual(ENTRY);
+  });
+});
+
+function raise(): never {
+  throw new Error('oh');
+}
 
 describe('the pauses', () => {
   /** How long after one another the requests to a path came, in milliseconds. */
@@ -171,7 +328,7 @@ describe('a provider that falls silent', () => {
       code: 'timed_out',
       status: undefined,
       operation: 'orders.get',
-      message: `${provider.origin} gave no whole answer in 2 tries: it took longer than 150 ms. Look at baseUrl, and whether the storefront is up. See docs/errors.md#api-timed_out`,
+      message: `orders.get: ${provider.origin} sent no complete answer in 2 tries: it took longer than 150 ms. Check baseUrl, and whether the storefront is up. See node_modules/storefront-webhooks/docs/errors.md#api-timed_out`,
     });
     expect(provider.received).toHaveLength(2);
   });
@@ -183,11 +340,12 @@ describe('a provider that falls silent', () => {
 });
 
 test('an address where nobody listens is unreachable, and the error says why', async () => {
-  const origin = 'http://127.0.0.1:2';
-  const nobody = connect({ baseUrl: origin, retries: 1 });
+  const nobody = connect({ baseUrl: NOBODY, retries: 1 });
   await expect(nobody.orders.get('ord_1')).rejects.toMatchObject({
     code: 'unreachable',
-    message: expect.stringContaining(`${origin} gave no whole answer in 2 tries: ECONNREFUSED.`),
+    message: expect.stringContaining(
+      `orders.get: ${NOBODY} sent no complete answer in 2 tries: ECONNREFUSED.`,
+    ),
   });
 });
 

@@ -7,6 +7,7 @@ import type {
   Order,
   Payment,
   Product,
+  SubscribedEvent,
   WebhookLog,
   WhiteLabelPayment,
 } from 'storefront-webhooks';
@@ -107,6 +108,28 @@ export async function aPaymentIsOfTheFlowThatWasAskedFor(isWhiteLabel: boolean) 
   await client.payments.create(base);
   // @ts-expect-error a delete gives nothing
   (await client.payments.delete('pay_1')).id;
+}
+
+export async function anEndpointHearsOfWhatThereIs() {
+  const url = 'https://shop.example/in';
+  await client.webhookEndpoints.create({ url, events: ['order:paid', 'query:updated'] });
+  // @ts-expect-error a mistyped event, of which the endpoint would never hear
+  await client.webhookEndpoints.create({ url, events: ['order.paid'] });
+  const names: string[] = ['order:paid'];
+  // @ts-expect-error nobody knows what these are
+  await client.webhookEndpoints.update('whe_1', { events: names });
+  // What the provider has itself can be sent back, and what it has later is sent all the same.
+  const { events = [] } = await client.webhookEndpoints.get('whe_1');
+  await client.webhookEndpoints.update('whe_1', { events: [...events, 'order:paid'] });
+  await client.webhookEndpoints.create({ url, events }, { extra: { events: ['order:later'] } });
+  const chosen: SubscribedEvent[] = ['order:paid'];
+  await client.webhookEndpoints.update('whe_1', { events: chosen });
+}
+
+export async function aGatewayIsKnownOrComesLater() {
+  const payment = { title: 'T', email: 'e', currency: 'EUR', value: 5, white_label: true } as const;
+  await client.payments.create({ ...payment, gateway: 'paypal' });
+  await client.payments.create({ ...payment, gateway: 'later' });
 }
 
 export function onlyWhatIsThereCanBeCalled() {

@@ -17,6 +17,8 @@ export const PARTS = [
   'claims',
   'orders',
   'goods',
+  'overload',
+  'transaction',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -39,8 +41,9 @@ export interface Sizes {
   readonly blackHoleMs: number;
   /** Of the store's server. */
   readonly restarts: number;
-  /** How often each receiver is restarted. */
+  /** How often each receiver is restarted, and how often on PostgreSQL. */
   readonly rounds: number;
+  readonly stops: number;
   /** Deliveries between two versions. */
   readonly halfDone: number;
   /** Deliveries whose claims get no answer. */
@@ -51,6 +54,10 @@ export interface Sizes {
   /** Orders that ask for goods, and what hits the processes meanwhile. */
   readonly goods: number;
   readonly goodsFaults: number;
+  /** How many orders come at once, to how many processes. */
+  readonly storms: readonly { readonly orders: number; readonly processes: number }[];
+  /** For how long three times as many come as can be done. */
+  readonly floodMs: number;
 }
 
 const SHORT: Sizes = {
@@ -69,12 +76,15 @@ const SHORT: Sizes = {
   blackHoleMs: 3_000,
   restarts: 4,
   rounds: 2,
+  stops: 4,
   halfDone: 150,
   lostClaims: 30,
   orders: 90,
   orderKills: 9,
   goods: 120,
   goodsFaults: 8,
+  storms: [{ orders: 3_000, processes: 1 }],
+  floodMs: 8_000,
 };
 
 const FULL: Sizes = {
@@ -93,12 +103,20 @@ const FULL: Sizes = {
   blackHoleMs: 13_000,
   restarts: 20,
   rounds: 8,
+  stops: 100,
   halfDone: 2_000,
   lostClaims: 300,
   orders: 1_500,
   orderKills: 90,
   goods: 3_000,
   goodsFaults: 300,
+  storms: [
+    { orders: 5_000, processes: 1 },
+    { orders: 12_000, processes: 1 },
+    { orders: 30_000, processes: 1 },
+    { orders: 30_000, processes: 4 },
+  ],
+  floodMs: 60_000,
 };
 
 export interface Arguments {

@@ -8,6 +8,8 @@ import {
   measureRestarts,
   measureRolling,
 } from './bars-in-service.js';
+import { measureTransactions } from './bars-of-transactions.js';
+import { measureOverload } from './bars-under-load.js';
 import { runClocks } from './clocks.js';
 import { runCopies } from './copies.js';
 import { countEffects, countReruns } from './counting.js';
@@ -47,6 +49,8 @@ export const MEASURING: Readonly<Record<Part, Measuring>> = {
   claims: measureLostClaims,
   orders: measureOrders,
   goods: measureGoods,
+  overload: measureOverload,
+  transaction: measureTransactions,
 };
 
 async function measureFaults(store: TestedStore, seed: number, sizes: Sizes): Promise<Measured> {
@@ -54,7 +58,7 @@ async function measureFaults(store: TestedStore, seed: number, sizes: Sizes): Pr
   const limitMs = 2 * MINUTES + 1.5 * (faults * 1_000 + deliveries * 100);
   const run = await runFaults(store, seed, { deliveries, faults, limitMs });
   const { ids, answered, receivers, plannedFaults } = run;
-  const counted = await countEffects(store, ids, FAULTS_PREFIX, receivers.hit);
+  const counted = await countEffects(store, ids, FAULTS_PREFIX, { hit: receivers.hit });
   const { extraPlain } = counted;
   const reruns = await countReruns(store, FAULTS_PREFIX);
   const unanswered = ids.length - answered.size;

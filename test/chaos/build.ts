@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 
-export type Program = 'receiver' | 'claims' | 'measure';
+export type Program = 'receiver' | 'claims' | 'measure' | 'overload' | 'storm';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export async function buildPrograms(): Promise<Record<Program, string>> {
   const folder = mkdtempSync(join(root, 'node_modules', '.chaos-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const programs = ['receiver', 'claims', 'measure'] as const;
+  const programs = ['receiver', 'claims', 'measure', 'overload', 'storm'] as const;
   await esbuild.build({
     entryPoints: programs.map((name) => join(root, `test/chaos/inside/${name}-process.ts`)),
     absWorkingDir: root,
@@ -27,5 +27,11 @@ export async function buildPrograms(): Promise<Record<Program, string>> {
     logLevel: 'error',
   });
   const file = (name: Program) => join(folder, `${name}-process.cjs`);
-  return { receiver: file('receiver'), claims: file('claims'), measure: file('measure') };
+  return {
+    receiver: file('receiver'),
+    claims: file('claims'),
+    measure: file('measure'),
+    overload: file('overload'),
+    storm: file('storm'),
+  };
 }

@@ -6,7 +6,7 @@ export interface Extra {
   readonly runs: number;
   /** Of one delivery, at most. */
   readonly most: number;
-  /** Beyond one for each delivery and each process that was hit while it had it. */
+  /** Beyond one for each delivery, each process that was hit while it had it, and each report about it. */
   readonly unexplained: number;
 }
 
@@ -22,11 +22,19 @@ export interface Counted {
   readonly extraPlain: Extra;
 }
 
+/** What may have a handler run again. */
+interface Reasons {
+  /** The processes that were hit. */
+  readonly hit?: ReadonlySet<number>;
+  /** How often it was reported that the result of a delivery was not recorded in time. */
+  readonly unrecorded?: ReadonlyMap<string, number>;
+}
+
 export async function countEffects(
   store: TestedStore,
   ids: readonly string[],
   prefix: string,
-  hit: ReadonlySet<number> = new Set(),
+  reasons: Reasons = {},
 ): Promise<Counted> {
   const like = `delivery LIKE '${prefix}%'`;
   const plain = new Map<string, number[]>();
@@ -49,19 +57,22 @@ export async function countEffects(
     soldTwice: [...sales.values()].filter((n) => n > 1).length,
     unknownSales: [...sales.keys()].filter((id) => !sent.has(id)).length,
     stockError: Math.abs(gone - (await one(store.query, 'SELECT COUNT(*) AS n FROM sale'))),
-    extraPlain: extraOf([...plain.values()], hit),
+    extraPlain: extraOf(plain, reasons),
   };
 }
 
 /** @param runs - The processes that ran each delivery. */
-function extraOf(runs: readonly (readonly number[])[], hit: ReadonlySet<number>): Extra {
+function extraOf(
+  runs: ReadonlyMap<string, readonly number[]>,
+  { hit, unrecorded }: Reasons,
+): Extra {
   const extra = { runs: 0, most: 0, unexplained: 0 };
-  for (const processes of runs) {
+  for (const [delivery, processes] of runs) {
     const more = processes.length - 1;
-    const faults = new Set(processes.filter((process) => hit.has(process))).size;
+    const faults = new Set(processes.filter((process) => hit?.has(process))).size;
     extra.runs += more;
     extra.most = Math.max(extra.most, more);
-    extra.unexplained += Math.max(0, more - faults);
+    extra.unexplained += Math.max(0, more - faults - (unrecorded?.get(delivery) ?? 0));
   }
   return extra;
 }

@@ -1,4 +1,5 @@
 import { Deadline } from './deadline.js';
+import { drain } from './drain.js';
 import { Random } from './random.js';
 import { Receivers } from './receivers.js';
 import { Sender } from './sender.js';
@@ -56,6 +57,8 @@ export async function runDeploys(
   };
   try {
     await Promise.all(Array.from({ length: CONCURRENCY }, lane));
+    // Each version takes jobs out of the queue that the other one has put in.
+    if (store.handsOff) await drain(store, () => newer.any, ids, DEPLOYS_PREFIX);
     return { ids, answered, moves, sender, older, newer };
   } finally {
     await Promise.all([older.close(), newer.close()]);

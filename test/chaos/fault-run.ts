@@ -1,6 +1,6 @@
 import { Deadline } from './deadline.js';
 import { drain, redrive } from './drain.js';
-import { HAND_OFF_POINTS, POINTS, planFaults } from './faults.js';
+import { HAND_OFF_POINTS, POINTS, type Point, planFaults } from './faults.js';
 import { Load } from './load.js';
 import { Random } from './random.js';
 import { Receivers, sum } from './receivers.js';
@@ -29,11 +29,23 @@ export interface FaultRunSize {
   readonly limitMs: number;
 }
 
+/** What the deliveries of a run are called, where processes are hit, and which handlers they have. */
+export interface FaultRunKind {
+  readonly prefix: string;
+  readonly points: readonly Point[];
+  readonly handlers?: string;
+}
+
 /** Delivers while processes die, until all is delivered and all faults have happened. */
 export async function runFaults(
   store: TestedStore,
   seed: number,
   { deliveries, faults, limitMs }: FaultRunSize,
+  {
+    prefix = FAULTS_PREFIX,
+    points = store.handsOff ? [...HAND_OFF_POINTS, ...POINTS] : POINTS,
+    handlers = '',
+  }: Partial<FaultRunKind> = {},
 ): Promise<FaultRun> {
   const startedAt = performance.now();
   const plan = planFaults(
@@ -41,15 +53,19 @@ export async function runFaults(
     { faults, deliveries },
     {
       stopsInTransaction: store.name !== 'sqlite',
-      points: store.handsOff ? [...HAND_OFF_POINTS, ...POINTS] : POINTS,
+      points,
     },
   );
-  const receivers = new Receivers(store, plan, pausing(seed));
+  const environmentOf = pausing(seed);
+  const receivers = new Receivers(store, plan, (start) => ({
+    ...environmentOf(start),
+    CHAOS_HANDLERS: handlers,
+  }));
   await receivers.start(PROCESSES);
   const sender = new Sender(() => receivers.targets);
   const deadline = new Deadline(`The fault run on ${store.name}`, limitMs);
   const load = new Load(sender, {
-    prefix: FAULTS_PREFIX,
+    prefix,
     seed,
     deadline,
     pace(sent) {

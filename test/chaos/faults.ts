@@ -28,10 +28,20 @@ export const GOODS_POINTS = [
   'after-record',
 ] as const;
 
+/** In the path of a delivery whose handler runs in a transaction of the store. */
+export const TRANSACTION_POINTS = [
+  'before-claim',
+  'after-claim',
+  'before-sale',
+  'in-transaction',
+  'after-transaction',
+] as const;
+
 export type Point =
   | (typeof POINTS)[number]
   | (typeof HAND_OFF_POINTS)[number]
-  | (typeof GOODS_POINTS)[number];
+  | (typeof GOODS_POINTS)[number]
+  | (typeof TRANSACTION_POINTS)[number];
 
 /** A process hits itself at the nth passing of a point, or is hit from outside after a while. */
 export type Fault = {

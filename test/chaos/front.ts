@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Stands before several receivers as a load balancer does, and keeps its connections to them. */
+/** Stands before several receivers as a load balancer does, and keeps half of its connections to them. */
 export interface Front {
   readonly port: number;
   /** The port of each, by its place. One that is gone stays until there is another one. */
@@ -19,7 +19,8 @@ const HEADERS = ['content-type', 'x-service-event', 'x-service-webhook', 'x-serv
 const BAD_GATEWAY = 502;
 
 export async function startFront(): Promise<Front> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 512 });
+  // Every other request has a connection of its own, as of a sender that keeps none.
+  const agents = [true, false].map((keepAlive) => new Agent({ keepAlive, maxSockets: 512 }));
   const places: number[] = [];
   let turn = 0;
   let resets = 0;
@@ -37,7 +38,7 @@ export async function startFront(): Promise<Front> {
         port,
         method: 'POST',
         path: '/',
-        agent,
+        agent: agents[first % agents.length],
         headers: { ...headersOf(incoming), 'content-length': body.length },
       });
       let isAnswered = false;
@@ -76,7 +77,7 @@ export async function startFront(): Promise<Front> {
       return refused;
     },
     async close() {
-      agent.destroy();
+      for (const agent of agents) agent.destroy();
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

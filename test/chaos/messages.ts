@@ -5,8 +5,52 @@ export type FromReceiver =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'granted' | 'answered' | 'running'; readonly id: string; readonly at: number }
   | { readonly kind: 'redriven'; readonly count: number }
-  /** With its code before it. */
-  | { readonly kind: 'error'; readonly error: string };
+  | { readonly kind: 'loaded'; readonly loaded: Loaded }
+  /** With its code before it, and the delivery that it is about. */
+  | { readonly kind: 'error'; readonly error: string; readonly id?: string | undefined };
+
+/** How a receiver under load is. */
+export interface Loaded {
+  /** Orders whose handler has run, and those for which it ran twice. */
+  readonly handled: number;
+  readonly twice: number;
+  readonly mostRss: number;
+  /** For how long its event loop stood still, at most. */
+  readonly stillMs: number;
+  /** By their codes. */
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+/** What a sender of many orders is asked. */
+export type StormTask = {
+  /** Of its receivers, which take turns. */
+  readonly ports: readonly number[];
+  readonly secret: string;
+  /** What the ids of the orders begin with. */
+  readonly prefix: string;
+  /** How often each is sent until it is given up. */
+  readonly attempts: number;
+} & (
+  | { readonly how: 'burst'; readonly orders: number }
+  | { readonly how: 'closed'; readonly inFlight: number; readonly forMs: number }
+  | { readonly how: 'paced'; readonly perSecond: number; readonly forMs: number }
+);
+
+/** What became of its orders. */
+export interface Stormed {
+  sent: number;
+  answered: number;
+  givenUp: number;
+  attempts: number;
+  /** Answers by their status. */
+  statuses: Record<number, number>;
+  /** Attempts without an answer in time, and those that were cut. */
+  late: number;
+  cut: number;
+  /** When each order was answered 200, in milliseconds. */
+  answeredAt: number[];
+  overMs: number;
+}
 
 export type ToReceiver = { readonly kind: 'redrive' };
 

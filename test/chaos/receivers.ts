@@ -10,8 +10,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export const CLOCKS_MS = [-DAY_MS, 0, DAY_MS];
 const LOOK_MS = 100;
 
-export function startReceiver(store: TestedStore, env: Environment = {}): ChildProcess {
-  return startChild(store.node, store.programs.receiver, {
+export function startReceiver(
+  store: TestedStore,
+  env: Environment = {},
+  node = store.node,
+): ChildProcess {
+  return startChild(node, store.programs.receiver, {
     ...store.environment,
     CHAOS_SECRET: SECRET,
     ...env,
@@ -41,6 +45,8 @@ export class Receivers {
   readonly pids = new Set<number>();
   /** The ids of what was claimed, where the receivers tell of it. */
   readonly claimed = new Set<string>();
+  /** How often it was reported of a delivery that its result was not recorded while it had its lease. */
+  readonly unrecorded = new Map<string, number>();
   /** What the receivers reported. */
   readonly errors = new Map<string, number>();
   /** That nobody has planned: a fault of the harness, or of the library. */
@@ -110,7 +116,10 @@ export class Receivers {
     child.on('message', (message: FromReceiver) => {
       if (message.kind === 'granted') this.claimed.add(message.id);
       if (message.kind !== 'error') return;
-      this.errors.set(message.error, (this.errors.get(message.error) ?? 0) + 1);
+      count(this.errors, message.error);
+      if (message.id && message.error.startsWith('outcome_unrecorded: ')) {
+        count(this.unrecorded, message.id);
+      }
     });
     let isReplaced = false;
     const replace = () => {

@@ -7,9 +7,11 @@ import { Load } from './load.js';
 import { Random } from './random.js';
 import { portOf, startReceiver } from './receivers.js';
 import { Sender } from './sender.js';
-import type { TestedStore } from './stores.js';
+import { nodeOf, type TestedStore } from './stores.js';
 
+/** As many as there are versions of Node, in turn. Node 20 has no SQLite, and neither has 22 without a warning. */
 const PROCESSES = 3;
+const NODES = [nodeOf(20), nodeOf(22), nodeOf(24)];
 /** Long enough that a process has something in hand whenever it is told to stop. */
 const SLOW_MS = 700;
 /** A worker takes a few jobs at a time, and is to keep up with what comes in. */
@@ -51,7 +53,8 @@ export async function runRolling<Judged>(
   });
 
   const start = async (place: number) => {
-    const child = startReceiver(store, { CHAOS_SLOW_MS: `${slowMs}` });
+    const node = store.name === 'sqlite' ? store.node : NODES[place];
+    const child = startReceiver(store, { CHAOS_SLOW_MS: `${slowMs}` }, node);
     children[place] = child;
     front.places[place] = await deadline.limit(portOf(child));
   };

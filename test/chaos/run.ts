@@ -24,9 +24,11 @@
  * - `claims`: the answers to claims are lost, five times over.
  * - `orders`: two events tell of each order that it is paid, and another one that it is not yet: at once and in
  *   both orders, while receivers are killed.
+ * - `transaction`: handlers in transactions of the store, whose processes are killed and stopped anywhere.
+ * - `overload`: more orders come to one receiver than it can do, all at once, and for a while.
  * - `goods`: goods are asked for, three times at once and once more, while the processes are hit as in `faults`.
  *
- * On each queue, `faults`, `network`, `restarts` and `rolling` with receivers that hand off and process what
+ * On each queue, `faults`, `network`, `restarts`, `rolling` and `deploys` with receivers that hand off and process what
  * comes out of the queue: hit also around the hand-off. What was answered has to come out by itself.
  *
  * `--store` and `--only` choose, `--seed` gives another plan, `--json` and `--markdown` write the table to
@@ -39,8 +41,11 @@
  * - `CHAOS_BREAK=tx-listener`: nobody listens to a client that is checked out (`restarts`, `network`).
  * - `CHAOS_BREAK=no-record`: while the store is away, what is done is forgotten (`restarts`).
  * - `CHAOS_BREAK=stop-first`: the receiver is closed while its server goes on (`rolling`).
+ * - `CHAOS_BREAK=abrupt`: its server stops at once, and resets who waits to be accepted (`rolling`).
  * - `CHAOS_BREAK=rename`: a handler gets another name, and nothing says so (`deploys`).
  * - `CHAOS_BREAK=event`, `when`: each event has effects of its own; it is claimed first, and then asked (`orders`).
+ * - `CHAOS_BREAK=unbounded`, `timid`: a receiver sheds nothing (seen by the full run), or too much; `done`: what is done
+ *   is forgotten (`overload`).
  * - `CHAOS_BREAK=park`: what was claimed five times is parked, though it never ran (`claims`).
  *
  * What a plan leads to depends on the machine as well; what has happened is told on stderr. Ends
@@ -55,13 +60,15 @@ import { startStore, type TestedStore } from './stores.js';
 import { type Cell, isMissed, toMarkdown, toText } from './table.js';
 
 /** Told by the short run, and judged by the full one: on a machine that does other things they differ. */
-const SPEEDS = ['9', '9a', '10a'];
+const SPEEDS = ['9', '9a', '10a', '18.0e', '18.1e', '18.2e', '18.fe'];
 /** Others run beside them. */
 const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims', 'orders', 'goods'];
 const BESIDE_THEM: readonly Part[] = ['copies', 'races', 'clocks'];
 /** What follows the hand-off is the store's, and is measured with the store alone. */
-const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling'];
+const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling', 'deploys'];
 const OF_SERVERS: readonly Part[] = ['network', 'restarts'];
+/** Of stores whose databases have transactions. */
+const OF_DATABASES: readonly Part[] = ['transaction'];
 const LIMIT_MS = { short: 30 * 60_000, full: 90 * 60_000 };
 
 const startedAt = performance.now();
@@ -114,8 +121,9 @@ function secondsSince(at: number): number {
   return Math.round((performance.now() - at) / 1000);
 }
 
-function isFor({ handsOff, servers }: TestedStore, part: Part): boolean {
+function isFor({ name, handsOff, servers }: TestedStore, part: Part): boolean {
   if (handsOff) return OF_QUEUES.includes(part);
+  if (OF_DATABASES.includes(part)) return name !== 'redis';
   return servers.length > 0 || !OF_SERVERS.includes(part);
 }
 

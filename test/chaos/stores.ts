@@ -48,7 +48,13 @@ export interface TestedStore {
 type Query = (sql: string) => Promise<Record<string, unknown>[]>;
 
 // Node 20 has no SQLite.
-const NODE_24 = fileURLToPath(new URL('../runtimes/node_modules/node24/bin/node', import.meta.url));
+const NODE_24 = nodeOf(24);
+
+/** A Node that `npm --prefix test/runtimes ci` has installed. */
+export function nodeOf(version: 20 | 22 | 24): string {
+  const path = `../runtimes/node_modules/node${version}/bin/node`;
+  return fileURLToPath(new URL(path, import.meta.url));
+}
 
 export async function startStore(
   name: StoreName,

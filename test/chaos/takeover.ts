@@ -63,7 +63,10 @@ export async function runTakeovers(
   }
 }
 
-/** From a claim's answer, which comes while its process is closing, to the claim of the next one. */
+/**
+ * From a claim's answer, which comes while its process is closing, to the claim of the next one. The process closes the
+ * receiver without its server: with it, the delivery would be handled and not released.
+ */
 export async function runReleases(store: TestedStore, repeats: number): Promise<number[]> {
   const deadline = new Deadline(`The releases on ${store.name}`, LIMIT_MS);
   const sender = new Sender(() => []);
@@ -72,7 +75,11 @@ export async function runReleases(store: TestedStore, repeats: number): Promise<
   try {
     await claimers.start(store, 1);
     for (let repeat = 0; repeat < repeats; repeat++) {
-      const closing = startReceiver(store, { CHAOS_TELLS: '1', CHAOS_LATE_MS: `${LATE_MS}` });
+      const closing = startReceiver(store, {
+        CHAOS_TELLS: '1',
+        CHAOS_LATE_MS: `${LATE_MS}`,
+        CHAOS_CLOSE: 'receiver',
+      });
       const id = `release-${repeat}`;
       const port = await deadline.limit(portOf(closing));
       const granted = heard(closing, 'granted', id);
@@ -83,7 +90,7 @@ export async function runReleases(store: TestedStore, repeats: number): Promise<
       const key = keyOf(id);
       const taken = claimers.ask(0, [[{ verb: 'take', key, leaseMs: 60_000, everyMs: 2 }]]);
       const [[call], at] = await deadline.limit(Promise.all([taken, answered]));
-      took.push((call?.returned ?? Number.POSITIVE_INFINITY) - at);
+      took.push(call?.result === 'acquired' ? call.returned - at : Number.POSITIVE_INFINITY);
     }
   } finally {
     claimers.close();

@@ -13,11 +13,11 @@ export const SECRET = 'a secret for tests';
 interface Settings {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Uint8Array;
-  /** The folder that it is run in. */
+  /** The working directory of the command. */
   readonly cwd?: string;
 }
 
-/** A terminal of so many columns; without one, the command writes to pipes. */
+/** The terminal of a command. Without one, the command writes to pipes. */
 interface Terminal {
   readonly columns: number;
   /** Whether stderr goes to the terminal as well. Default: true. */
@@ -26,14 +26,14 @@ interface Terminal {
 
 const inCommand = new AsyncLocalStorage<true>();
 
-/** A command that runs in this process, over streams and an environment of its own. */
+/** A command that runs in this process, with its own streams and environment. */
 export class Running {
   stdout = '';
   stderr = '';
-  /** Both, in the order in which they were written. */
+  /** Both outputs, in the order in which they were written. */
   written = '';
   readonly ended: Promise<Ended>;
-  /** Asks it to end, as SIGINT and SIGTERM do. */
+  /** Asks the command to end, as SIGINT and SIGTERM do. */
   interrupt: () => void = () => {};
 
   constructor(args: readonly string[], settings: Settings, terminal?: Terminal) {
@@ -44,7 +44,7 @@ export class Running {
     return this.written;
   }
 
-  /** Resolves with what `wanted` finds in its output, as soon as it is there. */
+  /** Resolves with the match of `wanted` as soon as the output contains it. */
   async says(wanted: RegExp): Promise<RegExpExecArray> {
     return vi.waitUntil(() => wanted.exec(this.written), { timeout: 30_000, interval: 5 });
   }
@@ -80,7 +80,7 @@ export class Running {
       interrupted: () => asked,
       admit(console) {
         const before = globalThis.console;
-        // What else runs in this process, such as servers of the tests, logs where it did.
+        // Other code in this process, such as servers of the tests, logs as before.
         globalThis.console = new Proxy(before, {
           get: (_, name) => Reflect.get(inCommand.getStore() ? console : before, name),
         });
@@ -108,7 +108,7 @@ interface Ended {
   records(): ReturnType<typeof recordsIn>;
 }
 
-/** What a shop's own file sees: the variables of the process, and its folder. */
+/** Sets the variables and the working directory that the file of a shop sees. */
 function enter(env: Readonly<Record<string, string>>, cwd = process.cwd()): () => void {
   const before = process.cwd();
   if (cwd !== before) process.chdir(cwd);
@@ -131,7 +131,7 @@ export function recordsIn(stdout: string) {
 export const run = (args: readonly string[], settings: Settings = {}) =>
   begin(args, settings).ended;
 
-/** Runs the command in a pipe, and gives it while it runs. It is interrupted when the test has ended. */
+/** Starts the command in a pipe. It is interrupted at the end of the test. */
 export function begin(args: readonly string[], settings: Settings = {}, terminal?: Terminal) {
   const running = new Running(args, settings, terminal);
   onTestFinished(async () => {
@@ -141,7 +141,7 @@ export function begin(args: readonly string[], settings: Settings = {}, terminal
   return running;
 }
 
-/** Runs it to its end in a terminal of so many columns, which writes both outputs to one. */
+/** Runs the command to its end in a terminal, which merges both outputs. */
 export async function runInTerminal(
   columns: number,
   args: readonly string[],
@@ -150,19 +150,19 @@ export async function runInTerminal(
   return asShown(await new Running(args, settings, { columns, hasErrors }).ended);
 }
 
-/** With the lines that a person sees in the end. */
+/** Adds the lines that the terminal shows in the end. */
 export function asShown<Ended extends { readonly stdout: string }>(ended: Ended) {
   const shown = ended.stdout.replace(PROGRESS, '').replace(COLOURS, '');
   return { ...ended, lines: shown.trimEnd().split(/\r?\n/) };
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what takes a line away again.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: The escape sequence clears a line.
 const PROGRESS = /[^\n]*\r\u001b\[K/g;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal is told.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Terminals use these escape sequences.
 const COLOURS = /\u001b\[[\d;]*[mK]/g;
 
-/** A shop whose receiver handles paid orders, for the length of a test. */
+/** Serves a shop whose receiver handles paid orders, until the test has ended. */
 export async function openShop(secret = SECRET) {
   const delivered: string[] = [];
   const receiver = createReceiver({ secret, hooks: { onRejected() {}, onError() {} } }).on(
@@ -174,7 +174,7 @@ export async function openShop(secret = SECRET) {
   return { url, delivered };
 }
 
-/** Serves on a free port, for the length of a test. */
+/** Serves on a free port, until the test has ended. */
 export async function serve(server: Server) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void server.close());

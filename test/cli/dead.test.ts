@@ -14,7 +14,7 @@ import { run, runInTerminal, serve } from './command.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 
-/** Leaves paid orders in a store that nobody could deliver. */
+/** Leaves paid orders in a store whose handler has failed. */
 async function leaveDead(store: IdempotencyStore, ids: readonly string[]): Promise<void> {
   const receiver = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
   receiver.on('order:paid', ({ payload }) => {
@@ -33,7 +33,7 @@ async function leaveDead(store: IdempotencyStore, ids: readonly string[]): Promi
   }
 }
 
-/** A shop over a store, which delivers. */
+/** Serves a shop on a store, whose handler delivers. */
 async function openShop(store: IdempotencyStore) {
   const delivered: string[] = [];
   const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', ({ payload }) => {
@@ -54,7 +54,7 @@ function contract(makeUrl: () => string) {
     expect(JSON.stringify(listed)).not.toContain('buyer@example.com');
     const some = await run(['dead', 'list', url, '--where', 'error~ord_2']);
     expect(some.records()).toMatchObject([{ orderId: 'ord_2', event: 'order:paid' }]);
-    // Its password stands nowhere that others see it.
+    // The password is not on the command line, where other users would see it.
     const hidden = await run(['dead', 'count', 'SHOP_STORE'], { env: { SHOP_STORE: url } });
     expect(hidden.records()).toEqual([{ dead: 3, stalled: 0, failing: 0 }]);
     const shown = await run(['dead', 'show', url, 'ord_3']);
@@ -77,9 +77,9 @@ function contract(makeUrl: () => string) {
 
     const { key } = listed.find(({ orderId }) => orderId === 'ord_2') ?? {};
     const ofDone = await run(['dead', 'show', url, String(key)]);
-    expect([ofDone.status, ofDone.stderr]).toEqual([1, expect.stringContaining('It was handled')]);
+    expect([ofDone.status, ofDone.stderr]).toEqual([1, expect.stringContaining('was handled.')]);
     const unknown = await run(['dead', 'show', url, 'ord_9']);
-    expect(unknown.stderr).toContain('it was handled, it never came, or it was put back');
+    expect(unknown.stderr).toContain('it was handled, it never arrived, or it was put back');
 
     const back = await run(['dead', 'redrive', url, '--apply']);
     expect(back.records().map(({ action }) => action)).toEqual(['put back', 'put back']);
@@ -98,7 +98,22 @@ describe('storefront-webhooks dead, over SQLite', () => {
 
   contract(() => join(folder, 'shop.db'));
 
-  test('leaves what is not proven, and says so', async () => {
+  test('lists, counts and puts back as many as there are', async () => {
+    const file = join(folder, 'shop.db');
+    const database = new Database(file);
+    const store = sqliteStore(database);
+    const ids = Array.from({ length: 201 }, (_, at) => `ord_${at}`);
+    await leaveDead(store, ids);
+    const listed = (await run(['dead', 'list', file])).records();
+    expect(new Set(listed.map(({ orderId }) => orderId))).toEqual(new Set(ids));
+    expect((await run(['dead', 'count', file])).records()).toMatchObject([{ dead: 201 }]);
+    const back = await run(['dead', 'redrive', file, '--apply']);
+    expect(back.records()).toHaveLength(201);
+    expect(await store.count({ state: 'dead' })).toBe(0);
+    database.close();
+  });
+
+  test('leaves a delivery that is not proven genuine, and says so', async () => {
     const file = join(folder, 'shop.db');
     const database = new Database(file);
     const store = sqliteStore(database);
@@ -115,7 +130,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     database.close();
   });
 
-  test('lists what is stalled and what is failing, too, and puts back what nobody tries', async () => {
+  test('lists stalled and failing deliveries, too, and puts back those that are not retried', async () => {
     const file = join(folder, 'shop.db');
     const database = new Database(file);
     const store = sqliteStore(database);
@@ -123,7 +138,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     const failing = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
     failing.on('order:paid', () => Promise.reject(new Error('no stock')));
     for (const id of ['ord_2', 'ord_3']) await deliver(failing, paidOrder({ id }));
-    // A minute after its retry was due, nobody has sent it again.
+    // A minute after the retry was due, it has not arrived.
     const age =
       "UPDATE webhook_delivery SET not_before = not_before - 120000 WHERE state = 'retry'";
     database.exec(`${age} AND instr(body, 'ord_3') > 0`);
@@ -133,14 +148,62 @@ describe('storefront-webhooks dead, over SQLite', () => {
     expect(put.map(({ orderId }) => orderId)).toEqual(['ord_1', 'ord_3']);
     const none = await run(['dead', 'redrive', file]);
     expect(none.stderr).toMatch(
-      /None is dead or stalled\.\s+1 failing: .* dead redrive --state failing --to <url>\./,
+      /No delivery is dead or stalled\.\s+1 failing: .* dead redrive --state failing --to <url>\./,
     );
     const shop = await openShop(store);
     const now = ['dead', 'redrive', file, '--state', 'failing', '--apply', '--to', shop.url];
     const done = await run(now, { env });
     expect([done.status, shop.delivered]).toEqual([0, ['ord_2']]);
-    expect(done.stderr).toContain('1 sent, 1 taken by the shop.');
+    expect(done.stderr).toContain('1 sent, 1 accepted by the shop.');
     database.close();
+  });
+
+  test('runs every delivery of an order, so that none stays listed after the order was delivered', async () => {
+    const file = join(folder, 'shop.db');
+    const database = new Database(file);
+    onTestFinished(() => void database.close());
+    const store = sqliteStore(database);
+    const failing = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
+    failing.on(['order:paid', 'order:updated'], () => Promise.reject(new Error('no stock')));
+    await deliver(failing, paidOrder());
+    database.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
+    await deliver(failing, paidOrder(), { event: 'order:updated' });
+    await deliver(failing, paidOrder({ id: 'ord_2' }));
+    const delivered: string[] = [];
+    const shop = createReceiver({ secret: SECRET, store }).on(
+      ['order:paid', 'order:updated'],
+      ({ payload }) => void delivered.push(payload.id),
+      { name: 'deliver', oncePer: ({ id }) => id },
+    );
+    const { url, server } = await serve(createServer(toNodeHandler(shop)));
+    onTestFinished(() => shop.close({ server }));
+    const done = await run(['dead', 'redrive', file, '--apply', '--to', url], { env });
+    expect(done.records().map(({ event, outcome }) => [event, outcome])).toEqual([
+      ['order:paid', 'handled'],
+      ['order:updated', 'duplicate'],
+    ]);
+    expect(delivered).toEqual(['ord_1']);
+    const left = (await run(['dead', 'list', file])).records();
+    expect(left).toMatchObject([{ orderId: 'ord_2', state: 'failing' }]);
+  });
+
+  test('redrives a failing delivery that has become stalled', async () => {
+    const file = join(folder, 'shop.db');
+    const database = new Database(file);
+    onTestFinished(() => void database.close());
+    const store = sqliteStore(database);
+    const failing = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
+    failing.on('order:paid', () => Promise.reject(new Error('no stock')));
+    await deliver(failing, paidOrder());
+    const told = await runInTerminal(80, ['dead', 'list', file]);
+    expect(told.lines.join(' ')).toMatch(
+      /1 failing: due for a retry, and stalled if it is a minute late/,
+    );
+    database.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
+    const shop = await openShop(store);
+    const args = ['--state', 'failing', '--apply', '--to', shop.url];
+    const done = await run(['dead', 'redrive', file, ...args], { env });
+    expect([done.records(), shop.delivered]).toMatchObject([[{ outcome: 'handled' }], ['ord_1']]);
   });
 
   test('says how many the shop has not taken, and finds an order that a list has cut', async () => {
@@ -160,7 +223,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     const put = await run(['dead', 'redrive', file, '--apply', '--to', url], { env });
     expect([put.status, put.stderr]).toEqual([
       1,
-      expect.stringMatching(/1 sent, 0 taken by the shop\.\s+What was not taken is stalled/),
+      expect.stringMatching(/1 sent, 0 accepted by the shop\.\s+The others are stalled/),
     ]);
     await close();
   });
@@ -206,7 +269,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
   test.each([
     [['list', 'nowhere.db'], 'no file nowhere.db'],
     [['list', 'mysql://localhost'], 'postgres://'],
-    [['list', 'test', '--where', 'colour=red'], 'There are key, id, event'],
+    [['list', 'test', '--where', 'colour=red'], 'The fields are key, id, event'],
     [['list', 'test', '--state', 'deed'], 'Allowed choices are dead'],
   ])('that is used wrongly ends with 2: %j', async (args, hint) => {
     const named = args.map((arg) => (arg === 'test' ? join(folder, 'shop.db') : arg));

@@ -24,7 +24,7 @@ function save(name: string, body: string): string {
 const sent = '{"id": "ord_1", "value": 10.0}';
 
 describe('storefront-webhooks doctor', () => {
-  test('ends with 0 where the signature fits', async () => {
+  test('ends with 0 if the signature matches', async () => {
     const { status, stdout, stderr } = await run(save('good.json', sent), sign(sent));
     expect([status, JSON.parse(stdout).result, stderr]).toEqual([0, 'genuine', '']);
   });
@@ -95,6 +95,15 @@ describe('storefront-webhooks doctor', () => {
     },
   );
 
+  test('rejects a request from a foreign page with --listen', async () => {
+    const listening = begin(['doctor', '--listen', '--timeout', '20000'], { env });
+    const [url = ''] = await listening.says(/http:\/\/[\d.:]+\//);
+    const headers = { origin: 'http://evil.example' };
+    expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(403);
+    listening.interrupt();
+    expect((await listening.ended).status).toBe(1);
+  });
+
   test('takes one delivery by --listen, and says nothing of it in the answer', async () => {
     const listening = begin(['doctor', '--listen', '--timeout', '20000'], { env });
     const [url] = await listening.says(/http:\/\/[\d.:]+\//);
@@ -105,7 +114,7 @@ describe('storefront-webhooks doctor', () => {
     expect([status, JSON.parse(stdout).steps[0].code]).toEqual([1, 'line_end_gained']);
   });
 
-  test('ends by itself where nothing comes, and when it is interrupted', async () => {
+  test('ends after its timeout, and when it is interrupted', async () => {
     expect((await run('--listen', '--timeout', '50')).status).toBe(1);
     const listening = begin(['doctor', '--listen'], { env });
     await listening.says(/Send one/);

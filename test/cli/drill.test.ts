@@ -21,7 +21,7 @@ describe('storefront-webhooks drill', () => {
     expect(page.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|<script|src=/);
   });
 
-  test('says in a terminal how it stands', async () => {
+  test('prints the counts in a terminal', async () => {
     const { lines } = await runInTerminal(80, ['drill', '--orders', '60'], {
       env,
       hasErrors: false,

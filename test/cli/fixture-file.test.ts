@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { toFileName, writeNew } from '../../src/cli/fixture-file.js';
 
-test('a file that is there is left as it is', () => {
+test('an existing file is not changed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
   expect(writeNew(folder, 'a.hook.json', 'first')).toBe(join(folder, 'a.hook.json'));
   expect(writeNew(folder, 'a.hook.json', 'second')).toBeUndefined();

@@ -10,12 +10,12 @@ interface Settings {
   readonly cwd?: string;
 }
 
-/** The built command in a process of its own, which is killed when the test has ended. */
+/** Runs the built command in a process of its own, which is killed at the end of the test. */
 export function spawnCommand(args: readonly string[], settings: Settings = {}) {
   return follow([process.execPath, builtCommand(), ...args], settings);
 }
 
-/** The same in a real terminal of so many columns, which `script` makes: it writes both outputs to one. */
+/** Runs the built command in a real terminal, which `script` provides. Both outputs go to one stream. */
 export function spawnInTerminal(columns: number, args: readonly string[], settings: Settings = {}) {
   const words = [process.execPath, builtCommand(), ...args].map(
     (word) => `'${word.replaceAll("'", `'\\''`)}'`,
@@ -28,12 +28,12 @@ export function spawnInTerminal(columns: number, args: readonly string[], settin
   });
 }
 
-/** Any program, whose output is collected. */
+/** Runs any program, and collects its output. */
 export function follow(
   [command = '', ...args]: readonly string[],
   { env = {}, input, cwd = process.cwd() }: Settings,
 ) {
-  // Without what whoever runs the tests has set.
+  // Without the variables of the developer's own environment.
   const { WEBHOOK_SECRET: _, NO_COLOR: __, ...inherited } = process.env;
   const child = spawn(command, args, { cwd, env: { ...inherited, ...env } });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -43,7 +43,7 @@ export function follow(
       written[stream] += text;
     });
   }
-  // A command that reads nothing of it may have ended.
+  // The command may have ended without reading its input.
   child.stdin.on('error', () => {});
   if (input !== undefined) child.stdin.end(input);
   const ended = once(child, 'close').then(([status]: unknown[]) => ({
@@ -54,7 +54,7 @@ export function follow(
   return {
     child,
     ended,
-    /** Resolves as soon as this is in that output. */
+    /** Resolves as soon as the output contains the text. */
     says: (stream: 'stdout' | 'stderr', wanted: string) =>
       vi.waitUntil(() => written[stream].includes(wanted), { timeout: 60_000, interval: 5 }),
     output: () => written.stdout + written.stderr,

@@ -5,17 +5,17 @@ import { openOutage } from './recover/outage.js';
 
 const timeout = 120_000;
 
-/** What was paid in a test is old enough by then to be judged. */
+/** By this time, orders that were paid in a test are old enough to be judged. */
 const LATER = new Date(Date.now() + 2 * 60 * 60_000).toISOString();
 
-/** A shop that has missed three orders, and a fourth that it has delivered twice. */
+/** Opens a shop that has missed three orders, and has delivered a fourth twice. */
 async function openShop() {
   const { args, env, sell } = await openOutage();
   const ids = await sell(4);
   const [, , , ...rest] = args;
   const receiver = ['--receiver', 'test/cli/recover/counted.ts'];
   const reconcile = ['reconcile', ...receiver, ...rest, '--now', LATER];
-  // Its table is made when it is loaded first.
+  // The first load creates its table.
   await run([...reconcile, '--since', '1h'], { env });
   const database = new Database(env.SHOP_DATABASE);
   for (let time = 0; time < 2; time++) {
@@ -54,6 +54,17 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
     expect(stderr).toContain('4 orders, 4 paid, 4 delivered.');
   });
 
+  test('names the addresses of the account, and gives no other advice, if no endpoint has its own', async () => {
+    const { args, env, url, sell } = await openOutage();
+    await sell(1);
+    const typed = args.slice(1).map((one) => (one === url ? `${url}webhook` : one));
+    const { status, stderr, records } = await run(['reconcile', ...typed, '--now', LATER], { env });
+    expect([status, records()]).toMatchObject([1, [{ because: 'unlogged' }]]);
+    expect(stderr).toContain(`There is no webhook endpoint for ${url}webhook`);
+    expect(stderr).toContain(`The account has ${url}.`);
+    expect(stderr).not.toContain('recover --orders');
+  });
+
   test('prints a table for a spreadsheet', async () => {
     const { ids, reconcile, env } = await openShop();
     const { stdout } = await run([...reconcile, '--csv'], { env });
@@ -86,7 +97,7 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
     const { status, records, stderr } = await run(reconcile, { env });
     const found = records().map(({ orderId, kind, because }) => [orderId, kind, because]);
     expect([status, found]).toEqual([1, [[ids[0], 'not_delivered', 'failing']]]);
-    expect(stderr).not.toContain('Went by');
+    expect(stderr).not.toContain('This compared the log');
   });
 
   test.each([0, 80, 200])('fits into a terminal of %i columns', async (columns) => {

@@ -41,7 +41,7 @@ async function serve(server: Server): Promise<string> {
   return `http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}`;
 }
 
-/** A receiver that verifies with the secret of production, or another. */
+/** Serves a receiver that verifies with the secret of production, or another one. */
 function serveReceiver(with_ = secret): Promise<string> {
   const receiver = createReceiver({
     secret: with_,
@@ -51,7 +51,7 @@ function serveReceiver(with_ = secret): Promise<string> {
   return serve(createServer(toNodeHandler(receiver)));
 }
 
-/** A server that keeps the bytes of each request as they came over the wire, and answers. */
+/** Starts a server that keeps the bytes of each request as they arrived, and answers. */
 async function serveBytes(answer: string, end = /0\r\n\r\n$/) {
   let bytes = '';
   const { createServer: listen } = await import('node:net');
@@ -82,7 +82,7 @@ async function recordWith(env: Record<string, string>, url: string, ...flags: st
   return Object.assign(recorder, { origin });
 }
 
-/** Sends bytes as they are, and gives what came back. */
+/** Sends bytes unchanged, and returns the bytes of the answer. */
 function sendRaw(origin: string, ...pieces: (string | Uint8Array)[]): Promise<string> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -112,7 +112,7 @@ const deliver = (origin: string, body: string | Uint8Array, headers: Record<stri
     },
   });
 
-/** Its lines, as soon as there are so many: a delivery is told of when its answer has left. */
+/** Waits for a number of lines, because a delivery is reported after its answer was sent. */
 const told = (recorder: Running, count: number) =>
   vi.waitFor(() => expect(lines(recorder.output())).toHaveLength(count), 20_000);
 
@@ -127,7 +127,7 @@ describe('storefront-webhooks record', () => {
     const recorder = await record(`${await serveReceiver()}/webhooks`);
     const body = order();
     expect((await deliver(recorder.origin, body)).status).toBe(200);
-    // The provider sends it again, and a forger tries.
+    // The provider retries, and a forger sends a delivery.
     expect(await (await deliver(recorder.origin, body)).json()).toMatchObject({
       outcome: 'duplicate',
     });
@@ -218,6 +218,59 @@ describe('storefront-webhooks record', () => {
     ]);
   });
 
+  test.each([
+    ['Content-Length: 43', 'content-length', 'GET /smuggled HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
+    ['Transfer-Encoding: chunked', 'Transfer-Encoding , x', '2\r\n{}\r\n0\r\n\r\n'],
+    ['X-A: 1', 'host', ''],
+  ])('sends one request for one, though Connection names %s', async (header, named, body) => {
+    const asked: string[] = [];
+    const target = await serve(
+      createServer((request, response) => {
+        asked.push(`${request.method} ${request.url} ${request.headers.host}`);
+        request.resume().on('end', () => response.end('{}'));
+      }),
+    );
+    const recorder = await record(target);
+    const { host } = new URL(recorder.origin);
+    const head = `GET /hook HTTP/1.1\r\nHost: ${host}\r\n${header}\r\nConnection: ${named}, close`;
+    const answer = await sendRaw(recorder.origin, `${head}\r\n\r\n${body}`);
+    expect([answer.slice(0, 15), asked]).toEqual([
+      'HTTP/1.1 200 OK',
+      [`GET /hook ${new URL(target).host}`],
+    ]);
+  });
+
+  test.each<[string, { method?: string; headers: Record<string, string> }]>([
+    ['posts', { method: 'POST', headers: { origin: 'http://evil.example' } }],
+    ['posts without an origin', { method: 'POST', headers: { origin: 'null' } }],
+    ['reads', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' } }],
+    ['reads by a name of its own', { headers: { host: 'evil.example' } }],
+  ])('does not pass on what a foreign page %s', async (_, { method = 'GET', headers }) => {
+    let passed = 0;
+    const target = await serve(createServer((_request, response) => response.end(`${++passed}`)));
+    const recorder = await record(target);
+    const { host } = new URL(recorder.origin);
+    const lines = Object.entries({ host, connection: 'close', 'content-length': '0', ...headers });
+    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    for (let times = 0; times < 2; times++) {
+      const answer = await sendRaw(recorder.origin, `${method} / HTTP/1.1\r\n${head}\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+    }
+    expect([passed, saved()]).toEqual([0, []]);
+    recorder.interrupt();
+    const { stderr } = await recorder.ended;
+    expect(stderr.match(/A request from a web page was rejected/g)).toHaveLength(1);
+  });
+
+  test('passes on a delivery from a tunnel', async () => {
+    const target = await serveReceiver();
+    const recorder = await record(target);
+    const body = order();
+    const head = `POST / HTTP/1.1\r\nHost: abc.tunnel.example\r\nX-Service-Event: order:paid\r\nX-Service-Signature: ${sign(body, secret)}\r\n`;
+    const length = `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`;
+    expect(await sendRaw(recorder.origin, head + length + body)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   test('passes on and saves a body in chunks, and one that a relay has compressed', async () => {
     const target = await serveBytes('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
     const recorder = await record(target.url);
@@ -244,7 +297,7 @@ describe('storefront-webhooks record', () => {
     expect(fixture.expect).toEqual({ status: 415 });
   });
 
-  test('passes on what comes after the chunks, there and back', async () => {
+  test('passes on trailers, in both directions', async () => {
     const answer =
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\nX-Sum: Back\r\n\r\n';
     const target = await serveBytes(answer, /X-SUM: there\r\n\r\n$/);
@@ -278,15 +331,15 @@ describe('storefront-webhooks record', () => {
     expect(statSync(join(folder, '0001-order-paid.hook.json')).mode & 0o777).toBe(0o600);
   });
 
-  test('does not save what nobody can take the customer out of, and says so', async () => {
+  test('does not save a body from which customer data cannot be removed, and says so', async () => {
     const recorder = await record(await serveReceiver());
     expect((await deliver(recorder.origin, 'email=jane@shop.test')).status).toBe(400);
     await told(recorder, 1);
     expect(saved()).toEqual([]);
-    expect(recorder.output()).toContain('With --as-is it is saved');
+    expect(recorder.output()).toContain('Add --as-is to save it');
   });
 
-  test('writes over nothing, stops saving at --max, and refuses what is over --limit', async () => {
+  test('overwrites nothing, stops saving at --max, and rejects a body over --limit', async () => {
     writeFileSync(join(folder, '0007-mine.hook.json'), 'mine');
     const recorder = await record(await serveReceiver(), '--max', '2', '--limit', '500');
     for (let n = 0; n < 3; n++) expect((await deliver(recorder.origin, order())).status).toBe(200);
@@ -299,7 +352,18 @@ describe('storefront-webhooks record', () => {
     expect(readFileSync(join(folder, '0007-mine.hook.json'), 'utf8')).toBe('mine');
     expect((await deliver(recorder.origin, order(`,"x":"${'y'.repeat(500)}"`))).status).toBe(413);
     await vi.waitFor(() => expect(recorder.output()).toContain('raise --limit'), 20_000);
-    expect(recorder.output()).toMatch(/as --max has it[\s\S]*raise --limit/);
+    expect(recorder.output()).toMatch(/limit \(--max\)[\s\S]*raise --limit/);
+  });
+
+  test('shows an answer of several lines in one line, without its receipt', async () => {
+    const page = '<html>\n  <pre>Cannot POST /</pre>\r\n</html>\n{"a":1,"receipt":"v1.x"}';
+    const target = createServer((_, response) => response.writeHead(404).end(page));
+    const recorder = await record(await serve(target));
+    await deliver(recorder.origin, order());
+    await told(recorder, 1);
+    expect(lines(recorder.output())).toMatchObject([
+      { status: 404, answer: '<html> <pre>Cannot POST /</pre> </html> {"a":1}' },
+    ]);
   });
 
   test('answers 502 while the target is down, saves, and tells why', async () => {

@@ -24,7 +24,7 @@ describe('storefront-webhooks recover', { timeout }, () => {
     const failing = { ...env, SHOP_BROKEN: ids[1] ?? '' };
     const some = await run([...args, '--apply'], { env: failing });
     expect([some.status, outcomesOf(some)]).toEqual([1, ['handled', 'failed', 'handled']]);
-    expect(some.stderr).toMatch(/no keys left[\s\S]*1 failed: a handler threw/);
+    expect(some.stderr).toMatch(/no keys left[\s\S]*1 failed: a handler or/);
 
     const all = await run([...args, '--apply'], { env });
     expect([all.status, outcomesOf(all)]).toEqual([0, ['duplicate', 'handled', 'duplicate']]);
@@ -46,7 +46,10 @@ describe('storefront-webhooks recover', { timeout }, () => {
     const page = { status: 200, answer: '<h1>Back soon</h1>' };
     const { args, env, sell, delivered } = await openOutage(page);
     const ids = await sell(1);
-    const { status, records } = await run([...args, '--apply'], { env });
+    const left = await run([...args, '--apply'], { env });
+    expect([left.status, outcomesOf(left)]).toEqual([1, ['earlier']]);
+    expect(left.stderr).toMatch(/^1 earlier: .* --earlier runs the others\.$/m);
+    const { status, records } = await run([...args, '--apply', '--earlier'], { env });
     expect(status).toBe(0);
     expect(records()[0]).toMatchObject({ recordId: ids[0], reason: 'foreign', outcome: 'handled' });
     expect(delivered()).toEqual(ids);
@@ -63,7 +66,7 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(outcomesOf(await run([...args, '--now', later], { env }))).toEqual(['listed']);
   });
 
-  test('what a queue was given and has not done is told, is left, and is run on request', async () => {
+  test('deliveries that a queue has not done are reported, left, and run on request', async () => {
     const { args, env, answerWith, sell, delivered } = await openOutage();
     const lost: HandOff = { durable: true, enqueue: async (_, { key }) => ({ id: key }) };
     const store = durableStore();
@@ -92,14 +95,19 @@ describe('storefront-webhooks recover', { timeout }, () => {
     const last = { complete: false, missed: 2, doneNow: 2, untried: 1 };
     expect([status, records().at(-1)]).toMatchObject([1, last]);
     expect(stderr).toContain('1 of 3 was not tried.');
-    expect(stderr).toContain('Run it again: it goes on where it was.');
+    expect(stderr).toContain('Run the command again to resume.');
     expect(delivered()).toEqual(ids.slice(0, 2));
     expect((await run([...args, '--apply'], { env })).status).toBe(0);
     expect(delivered()).toEqual(ids);
   });
 
-  test('a disabled endpoint is told loudly, with its orders, and made anew on request', async () => {
-    const { args, env, url, client, sell, delivered } = await openOutage();
+  test('reports a disabled endpoint and its orders, and creates a new one on request', async () => {
+    const { args, env, url, client, answerWith, sell, delivered } = await openOutage();
+    const store = durableStore();
+    const idle = createReceiver({ secret: env.SHOP_SECRET, store }).on('query:created', () => {});
+    answerWith(toNodeHandler(idle));
+    await sell(1);
+    answerWith((_, response) => response.writeHead(503).end());
     const told = await sell(20);
     const [untold] = await sell(1);
     const fast = [...args, '--per-second', '1000'];
@@ -119,6 +127,25 @@ describe('storefront-webhooks recover', { timeout }, () => {
     const { items } = await client.webhookEndpoints.list();
     expect(items.filter(({ enabled }) => enabled)).toMatchObject([{ url }]);
     expect(delivered()).toEqual(told);
+  });
+
+  test('does nothing for an address that no endpoint has, and names the addresses of the account', async () => {
+    const { args, env, url, client, sell, delivered } = await openOutage();
+    await client.webhookEndpoints.create({
+      ...{ url: 'https://elsewhere.example/hooks', events: ['order:paid'] },
+    });
+    await sell(2);
+    const typed = args.map((one) => (one === url ? `${url}webhook` : one));
+    const refused = await run([...typed, '--apply'], { env });
+    expect([refused.status, refused.stdout]).toEqual([2, '']);
+    const nearest = `the most like it first: ${url}, https://elsewhere.example/hooks.`;
+    expect(refused.stderr).toContain(nearest);
+    const listed = await run(typed, { env });
+    expect([listed.status, listed.records()]).toMatchObject([1, [{ endpoint: 'missing' }]]);
+    expect(listed.stderr).toContain(nearest);
+    const byLog = await run([...typed, '--apply', '--no-orders'], { env });
+    expect(byLog.records()).toMatchObject([{ missed: 0, doneNow: 0 }]);
+    expect(delivered()).toEqual([]);
   });
 
   test.each([0, 80, 200])('fits into a terminal of %i columns', async (columns) => {
@@ -158,12 +185,12 @@ describe('storefront-webhooks recover, used wrongly', { timeout }, () => {
       {},
       'exports no receiver. Add to it: export const receiver = createReceiver(',
     ],
-    ['a token that is refused', [], { ACCESS_TOKEN: 'wrong' }, 'refuses the credentials (401)'],
+    ['a token that is refused', [], { ACCESS_TOKEN: 'wrong' }, 'rejects the credentials (401)'],
     ['no token', [], { ACCESS_TOKEN: '' }, 'set the environment variable ACCESS_TOKEN'],
     ['no API key', ['--email', 'a@example.com'], {}, 'set the environment variable API_KEY'],
     ['a past that is forgotten', ['--since', '40d'], {}, 'at most 30 days ago'],
-    ['a time that is none', ['--since', 'yesterday'], {}, 'a time ago such as 12h or 7d'],
-    ['a duration that is none', ['--pending-after', '5'], {}, 'a time such as 90s, 5m'],
+    ['a time that is none', ['--since', 'yesterday'], {}, 'a duration such as 12h or 7d'],
+    ['a duration that is none', ['--pending-after', '5'], {}, 'a duration such as 90s, 5m'],
     ['a new endpoint without --apply', ['--recreate-endpoint'], {}, '{ apply: true }'],
   ])('ends with 2: %s', async (_, flags, changed, hint) => {
     const { args, env } = await openOutage();

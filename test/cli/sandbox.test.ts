@@ -9,8 +9,10 @@ import { promisify } from 'node:util';
 import { createReceiver, isPaid } from 'storefront-webhooks';
 import { createClient } from 'storefront-webhooks/api';
 import { toNodeHandler } from 'storefront-webhooks/node';
+import { createSandbox } from 'storefront-webhooks/sandbox';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
+import { chooseUnknowns } from '../../src/sandbox/unknowns.js';
 import { asShown, begin, run } from './command.js';
 
 /** Serves the sandbox on a free port, until the test has ended. */
@@ -42,6 +44,15 @@ async function buy(origin: string): Promise<void> {
   });
   const order = await post('/sandbox/orders', { product_id: product.id });
   await post(`/sandbox/orders/${order.id}/pay`, {});
+}
+
+/** Finds a port that no server listens on. */
+async function freePort(): Promise<number> {
+  const none = createServer().listen(0, '127.0.0.1');
+  await once(none, 'listening');
+  const { port } = none.address() as AddressInfo;
+  none.close();
+  return port;
 }
 
 const textOf = async ({ origin }: { origin: string }) =>
@@ -114,12 +125,46 @@ describe('storefront-webhooks sandbox', () => {
     }
   });
 
+  test.each([
+    ['localhost:3000/webhooks', 'http://localhost:3000/webhooks'],
+    ['127.0.0.1:3000', 'http://127.0.0.1:3000'],
+    ['[::1]:3000/in', 'http://[::1]:3000/in'],
+    ['https://shop.example/in', 'https://shop.example/in'],
+  ])('takes --endpoint %s as %s', async (given, endpoint) => {
+    const sandbox = await serve('--endpoint', given);
+    const auth = { accessToken: 'sk_test_demo' };
+    const client = createClient({ baseUrl: sandbox.origin, auth });
+    expect((await client.webhookEndpoints.list()).items).toMatchObject([{ url: endpoint }]);
+    expect(JSON.parse(sandbox.output().trim())).toMatchObject({ endpoint });
+  });
+
+  test('takes --endpoint in the older variant, which may open its account by basic only', async () => {
+    const seed = Array.from({ length: 100 }, (_, at) => at).find(
+      (at) => chooseUnknowns({}, at).credentials === 'by-variant',
+    );
+    const vary = ['--unknowns', 'vary', '--seed', `${seed}`];
+    const endpoint = 'http://localhost:3000/webhooks';
+    const sandbox = await serve('--variant', 'older', ...vary, '--endpoint', endpoint);
+    expect(JSON.parse(sandbox.output().trim())).toMatchObject({ endpoint });
+  });
+
+  test('ends where --endpoint is refused', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+    const db = join(folder, 'shop.db');
+    const before = createSandbox({ db });
+    before.account('sk_test_demo').set({ read_only: true });
+    await before.close();
+    const port = await freePort();
+    const endpoint = 'http://localhost:3000/webhooks';
+    const args = ['--port', `${port}`, '--db', db, '--endpoint', endpoint];
+    const { status, stdout } = await run(['sandbox', ...args]);
+    expect([status, stdout]).toEqual([1, '']);
+    await expect(fetch(`http://127.0.0.1:${port}/openapi.json`)).rejects.toThrow();
+    rmSync(folder, { recursive: true });
+  });
+
   test('says of each webhook what was answered, and when it is sent again', async () => {
-    const none = createServer().listen(0, '127.0.0.1');
-    await once(none, 'listening');
-    const { port } = none.address() as AddressInfo;
-    none.close();
-    const endpoint = `http://127.0.0.1:${port}/webhooks`;
+    const endpoint = `http://127.0.0.1:${await freePort()}/webhooks`;
     const args = ['--endpoint', endpoint];
     const sandbox = await serve(...args);
     try {
@@ -159,7 +204,7 @@ describe('storefront-webhooks sandbox', () => {
   test('fills the shop by --seed-shop, once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
     const args = ['--db', join(folder, 'shop.db'), '--seed-shop'];
-    for (const told of ['/shop/demo', 'is there already, and is left as it is']) {
+    for (const told of ['/shop/demo', 'exists already and was not changed']) {
       const sandbox = await serve(...args);
       try {
         expect(await textOf(sandbox)).toContain('Halden Reverb');
@@ -185,7 +230,7 @@ describe('storefront-webhooks sandbox', () => {
   test('warns of a secret on the command line', async () => {
     const args = ['--webhook-secret', 'a-secret'];
     const sandbox = await serve(...args);
-    expect(sandbox.output()).toContain('stands on the command line');
+    expect(sandbox.output()).toContain('is on the command line');
   });
 });
 
@@ -195,10 +240,19 @@ describe('a command', () => {
     [['sandbox', '--port', 'x'], 'whole number'],
     [['sandbox', '--variant', 'newest'], 'Allowed choices are newer, older'],
     [['sandbx'], 'Did you mean sandbox?'],
+    [['sandbox', '--endpoint', '3000'], 'such as http://localhost:3000/webhooks'],
+    [['sandbox', '--endpoint', '/webhooks'], 'such as http://localhost:3000/webhooks'],
+    [['sandbox', '--endpoint', 'example.com/hook'], 'such as http://localhost:3000/webhooks'],
+    [['sandbox', '--endpoint', 'http://'], 'such as http://localhost:3000/webhooks'],
+    [['sandbox', '--endpoint', 'ftp://x'], 'begin with https://'],
+    [['sandbox', '--endpoint', 'http://example.com/hook'], 'to another machine need HTTPS'],
+    [['sandbox', '--endpoint', 'http://a:b@localhost/hook'], 'a user name or a password'],
+    [['sandbox', '--seed', '5'], '--seed does nothing without --unknowns vary'],
   ])('that is used wrongly says so on stderr, and ends with 2: %j', async (args, hint) => {
     const { status, stdout, stderr } = await run(args);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain(hint);
+    expect(stderr).toContain(args.find((arg) => arg.startsWith('--')) ?? '');
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 

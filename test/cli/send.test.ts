@@ -13,7 +13,7 @@ function makeFolder(): string {
   return folder;
 }
 
-/** A server that keeps the bodies that it is sent, and answers with a status. */
+/** Starts a server that keeps the received bodies, and answers with a status. */
 async function startServer(status = 200, headers = {}) {
   const bodies: string[] = [];
   const seen: (readonly [event: unknown, id: unknown])[] = [];
@@ -49,7 +49,7 @@ describe('storefront-webhooks send', () => {
     ]);
   });
 
-  test('changes what it is told to, says so, and keeps all other numbers as they were written', async () => {
+  test('makes the given changes, reports them, and keeps all other numbers as they were written', async () => {
     const { url, bodies } = await startServer();
     const input = '{"id":"a","value":10.0,"status":100,"custom":{"note":"x"}}';
     const args = ['--event', 'order:paid', '--set', 'status=51', '--set', 'custom.note=hi'];
@@ -107,7 +107,7 @@ describe('storefront-webhooks send', () => {
   test.each([
     [401, 'secret'],
     [404, 'path'],
-    [301, 'leads elsewhere'],
+    [301, 'redirects'],
     [500, 'handler threw'],
     [418, '418'],
   ])('says of a %d why, with the answer and the command that sends it again', async (code, why) => {
@@ -124,7 +124,13 @@ describe('storefront-webhooks send', () => {
     ]);
   });
 
-  test('says that nobody answers', async () => {
+  test('shows no amount for a record without a value', async () => {
+    const { url } = await startServer();
+    const { records } = await run(['send', 'product:out_of_stock', url], { env });
+    expect(records()).toMatchObject([{ subject: expect.stringContaining('prd_'), amount: '' }]);
+  });
+
+  test('says that no server answers', async () => {
     const { status, records } = await run(['send', 'order:paid', 'http://127.0.0.1:1/in'], { env });
     expect(status).toBe(1);
     expect(records()).toMatchObject([
@@ -134,7 +140,7 @@ describe('storefront-webhooks send', () => {
 
   test.each([
     [['order:payed', 'http://localhost/in'], /Did you mean "order:paid"\?/],
-    [['order:paid', 'http://localhost/in', '--set', 'statu=5'], /no statu .*"status"\?.*--add/],
+    [['order:paid', 'http://localhost/in', '--set', 'statu=5'], /no statu\. .*"status"\?.*--add/],
     [['order:paid', 'http://localhost/in', '--set', 'status'], /path=value/],
     [['order:paid', 'http://shop.example/in'], /plain|https/i],
     [['order:paid', 'nowhere'], /address|URL/],
@@ -171,12 +177,12 @@ describe('a secret', () => {
     });
     expect(asJson.records()).toEqual([{ signature: named.stdout.trim(), bytes: 2 }]);
     expect([named, filed, piped].map(({ stderr }) => stderr)).toEqual(['', '', '']);
-    expect(told.stderr).toContain('stands on the command line');
+    expect(told.stderr).toContain('is on the command line');
   });
 });
 
 describe('storefront-webhooks verify', () => {
-  test('says which secret a signature fits, or what to ask next', async () => {
+  test('reports which secret a signature matches, or what to run next', async () => {
     const body = join(makeFolder(), 'body');
     writeFileSync(body, '{"a":1}');
     const signature = (await run(['sign', body], { env })).stdout.trim();

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cwd, { recursive: true }));
 
-/** It answers 200 to all, and verifies nothing. */
+/** Answers 200 to every request, and verifies nothing. */
 const openForgetful = () =>
   serve(createServer((request, response) => request.resume().on('end', () => response.end('{}'))));
 
@@ -45,7 +45,7 @@ async function openStore(count: number): Promise<IdempotencyStore> {
 
 type Shown = Awaited<ReturnType<typeof runInTerminal>>;
 
-/** What each command is run with in a terminal of so many columns. */
+/** The arguments of each command, to be run in terminals of several widths. */
 const COMMANDS: Readonly<
   Record<string, (columns: number, env: Readonly<Record<string, string>>) => Promise<Shown>>
 > = {
@@ -97,14 +97,14 @@ describe('in a terminal', () => {
     });
   });
 
-  test('what is no data goes elsewhere', async () => {
+  test('only data goes to stdout', async () => {
     await openStore(1);
     const args = ['dead', 'redrive', 'shop.db'];
     const { lines } = await runInTerminal(80, args, { cwd, hasErrors: false });
     expect(lines).toEqual([expect.stringMatching(/^would be put back .*ord_1 +1× +the supplier/)]);
   });
 
-  test('says in one line how far it is, and takes it away', async () => {
+  test('shows its progress in one line, and clears it', async () => {
     const env = { WEBHOOK_SECRET: SECRET };
     const { url } = await openShop();
     const { stdout, lines } = await runInTerminal(
@@ -124,7 +124,7 @@ describe('in a terminal', () => {
     expect(redriven.lines.map((line) => line.slice(0, 8))).toEqual([
       ...Array(3).fill('put back'),
       '3 put ba',
-      'Where ne',
+      'the queu',
     ]);
   });
 });

@@ -58,7 +58,7 @@ export function drawDelivery(): string {
   });
   const last = left(STEPS.length - 1) + BOX / 2;
   const border = left(2) - GAP / 2;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH + 12} 236" font-family="system-ui, sans-serif" text-anchor="middle"><title>The path of a delivery: ${STEPS.map(({ title }) => title.toLowerCase()).join(', ')}, and 200 handled. Nothing is stored or run before the signature holds.</title>
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH + 12}" height="236" viewBox="0 0 ${WIDTH + 12} 236" font-family="system-ui, sans-serif" text-anchor="middle"><title>The path of a delivery: ${STEPS.map(({ title }) => title.toLowerCase()).join(', ')}, and 200 handled. Nothing is stored or run before the signature holds.</title>
 <style>
 svg { color-scheme: light dark; --ink: #1d2125; --soft: #5b6168; --line: #b9b6ae; --fill: #f6f5f2; --good: #1d6b3a; --bad: #9a3324; }
 @media (prefers-color-scheme: dark) { svg { --ink: #e8e8e5; --soft: #a5abb2; --line: #5a6067; --fill: #1f2226; --good: #84d6a0; --bad: #f0a08f; } }

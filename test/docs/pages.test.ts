@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import * as metrics from '../../src/report/opentelemetry/names.js';
+import { OUTCOMES } from '../../src/request/outcome.js';
 import { run } from '../cli/command.js';
 import { anchors, blocks, PAGES, type Page, prose } from './pages.js';
 
@@ -44,7 +46,8 @@ describe('the pages', () => {
 
   test('no link leads to what the package does not hold', () => {
     const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
-    const held = [...files, 'README.md', 'LICENSE', 'package.json'];
+    // README.md says of CONTRIBUTING.md that it is for a checkout.
+    const held = [...files, 'README.md', 'LICENSE', 'package.json', 'CONTRIBUTING.md'];
     const outside = docs
       .flatMap((page) => links(page).map(({ target }) => `${page.path}: ${target}`))
       .filter((link) => !held.some((path) => link.split(': ')[1]?.startsWith(path)));
@@ -63,6 +66,26 @@ describe('the pages', () => {
     }
     expect(docs.filter(({ path }) => !reached.has(path)).map(({ path }) => path)).toEqual([]);
   });
+
+  test('each is in the sidebar of the site, once', () => {
+    const groups: Readonly<Record<string, readonly string[]>> = JSON.parse(
+      readFileSync('site/.vitepress/sidebar.json', 'utf8'),
+    );
+    // These have groups of their own, each of a whole folder.
+    const inFolders = /^docs\/(recipes|api)\/(?!README)/;
+    const expected = docs.map(({ path }) => path).filter((path) => !inFolders.test(path));
+    expect(Object.values(groups).flat().sort()).toEqual(
+      [...expected, 'CHANGELOG.md', 'SECURITY.md'].sort(),
+    );
+  });
+});
+
+test('what a page has pasted for a Worker is what its wrangler.jsonc begins', () => {
+  const [, main] =
+    /"main": "([^"]+)"/.exec(readFileSync('examples/workers/wrangler.jsonc', 'utf8')) ?? [];
+  expect(readFileSync('docs/mount.md', 'utf8')).toContain(
+    `// ${main}\nimport type { DurableObjectNamespace }`,
+  );
 });
 
 /** Names that the pages take from elsewhere: each was looked up there. */
@@ -78,6 +101,7 @@ const OTHERS = [
   'noFloatingPromises', // Biome
   'onAny', // octokit
   'peerDependencies', // npm
+  'productsCreate', // @hey-api/openapi-ts
   'sendStatus', // Express
   'stalledInterval', // bullmq
   'terminationGracePeriodSeconds', // Kubernetes
@@ -152,8 +176,19 @@ describe('what the pages name', () => {
     expect([...unknown].sort()).toEqual(OTHERS);
   });
 
+  test('the alarms ask for metrics, labels, outcomes and states that there are', () => {
+    const rules = docs.flatMap((page) => blocks(page, 'yaml')).join('\n');
+    const names = Object.values(metrics).map((name) => name.replaceAll('.', '_'));
+    const asked = Array.from(rules.matchAll(/storefront_webhooks\w+/g), ([name]) => name);
+    expect(asked.length).toBeGreaterThan(5);
+    expect(asked.filter((name) => !names.includes(name.replace(/_total$/, '')))).toEqual([]);
+    const values = Array.from(rules.matchAll(/"([\w|]+)"/g), ([, one = '']) => one.split('|'));
+    const known: readonly string[] = [...OUTCOMES, 'dead', 'stalled', 'failing'];
+    expect(values.flat().filter((one) => !known.includes(one))).toEqual([]);
+  });
+
   test('of blocks, each has a language that a test reads or that says what it is', () => {
-    const languages = ['ts', 'sh', 'console', 'json', 'jsonc', 'js', 'sql', ''];
+    const languages = ['ts', 'sh', 'console', 'json', 'jsonc', 'js', 'sql', 'yaml', ''];
     const found = docs.flatMap((page) =>
       Array.from(page.text.matchAll(/^```([^\n]*)\n.*?^```$/gms), ([, name = '']) => name),
     );

@@ -81,6 +81,7 @@ declare global {
   const signature: string;
 
   function deliver(order: core.Order): Promise<void>;
+  function revoke(order: core.Order): Promise<void>;
   function saveOrder(order: core.Order): Promise<void>;
   const deliveredOrders: readonly core.Order[];
   function notify(payload: core.JsonObject): Promise<void>;

@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 import { entryPoints } from '../../tsup.config.js';
 import { anchors } from './pages.js';
 
+const TOOLS = resolve('test/tools/node_modules');
+
 const { index = '', ...others } = entryPoints;
 const modules = { 'storefront-webhooks': index, ...others };
 
@@ -29,7 +31,7 @@ export function makeReference(): ReadonlyMap<string, string> {
       tsconfig: './tsconfig.json',
       // npm run types checks them.
       skipErrorChecking: true,
-      plugin: ['typedoc-plugin-markdown'],
+      plugin: [join(TOOLS, 'typedoc-plugin-markdown/dist/index.js')],
       out: './pages',
       name: 'Reference',
       readme: 'none',
@@ -49,7 +51,7 @@ export function makeReference(): ReadonlyMap<string, string> {
       typeAliasPropertiesFormat: 'table',
       logLevel: 'Error',
     });
-    const typedoc = ['node_modules/typedoc/bin/typedoc', '--options', join(folder, 'typedoc.json')];
+    const typedoc = [join(TOOLS, 'typedoc/bin/typedoc'), '--options', join(folder, 'typedoc.json')];
     execFileSync(process.execPath, typedoc, { stdio: 'inherit' });
     const pages = join(folder, 'pages');
     return new Map(

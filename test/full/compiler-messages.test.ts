@@ -14,7 +14,7 @@ const mistakes = {
     "Property 'orderId' does not exist on type 'Order'.",
   ],
   "receiver.on('order:*', deliver, { name: 'deliver', oncePer: (order) => order.id });": [
-    `Type '(order: Order) => string' is not assignable to type '(payload: Order) => "oncePer takes exact event names, and no family, which a new event would join by itself: list them, as ['order:paid', 'order:updated']"'.`,
+    `Type '(order: Order) => string' is not assignable to type '(payload: Order) => "oncePer takes exact event names, and no family, which would include new events by itself: list them, as ['order:paid', 'order:updated']"'.`,
   ],
   "receiver.on(['order:paid', '*'], deliver, { name: 'deliver', oncePer: (order) => order.id });": [
     'oncePer takes exact event names, and no family',
@@ -32,7 +32,7 @@ const mistakes = {
     "Did you mean to write 'headerPrefix'?",
   ],
   "createReceiver({ secret: 's', store: new Map() });": [
-    "Type 'Map<any, any>' is missing the following properties from type 'IdempotencyStore'",
+    "Type 'Map<any, any>' is missing the following properties from type 'IdempotencyStore",
   ],
   "sqliteStore('webhooks.db');": [
     "Argument of type 'string' is not assignable to parameter of type 'SqliteDatabase'.",

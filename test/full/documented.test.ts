@@ -145,10 +145,12 @@ function rejectionsTable(): string {
   );
 }
 
+const CALL = ['signal', 'timeout', 'retries', 'onAttempt'];
+
 test('docs/options.md has every option with its type and its default, as the doc comments say', async () => {
   const page = `# Options
 
-What each option means. Where a name says no unit, times are milliseconds and sizes are bytes. An option of another name is refused with a \`UsageError\`.
+This page lists each option with its type, its default and its meaning. Times are milliseconds and sizes are bytes, unless the name of the option has a unit. An unknown option throws a \`UsageError\`.
 
 ## Options of createReceiver()
 
@@ -174,7 +176,7 @@ ${optionsTable('CloseOptions')}
 
 ${optionsTable('GoodsOptions')}
 
-Of \`verify\`, which is for what the provider's contract leaves open:
+Options of \`verify\`, which describe how the provider calls, because its contract leaves that open:
 
 ${optionsTable('GoodsVerifyOptions')}
 
@@ -194,13 +196,17 @@ ${optionsTable('ReplayManyOptions')}
 
 ${optionsTable('ClientOptions')}
 
-Each of its methods takes a \`signal\`. A list method takes:
+Each method takes:
 
-${optionsTable('ListOptions')}
+${optionsTable('CallOptions')}
 
-A method that sends parameters takes:
+A list method also takes:
 
-${optionsTable('SendOptions')}
+${optionsTable('ListOptions', CALL)}
+
+A method that sends parameters also takes:
+
+${optionsTable('SendOptions', CALL)}
 
 ## Options of recover()
 
@@ -216,35 +222,35 @@ ${optionsTable('SandboxOptions')}
 test('docs/errors.md has every code, when it comes and what to do, as the doc comments say', async () => {
   const page = `# Errors
 
-Each message ends in the place that explains it, such as \`See docs/errors.md#secret_invalid\`. A code stays as it is: match on it, and not on the message.
+This page explains the code of each error: when it occurs, and what to do. Each message ends with a link to its place here, such as \`See node_modules/storefront-webhooks/docs/errors.md#secret_invalid\`. Codes never change: match on the code, not on the message.
 
 ## Why a request is refused
 
-\`hooks.onRejected\` is told one of these codes, and \`detail\`: what was seen, and what to change. It is on stderr without that hook. Its sender is told the status, and no more than it has to know: [answers.md](answers.md).
+\`hooks.onRejected\` gets one of these codes, and \`detail\`: what the receiver saw, and what to change. Without that hook, the receiver logs them on stderr. The sender gets only the status and a short message: [answers.md](answers.md).
 
 ${rejectionsTable()}
 
 ## Mistakes in a program
 
-A \`UsageError\` is thrown where the mistake is made, says what to change, and has one of these codes.
+The call that contains the mistake throws a \`UsageError\`. Its message names what to change, and it has one of these codes.
 
 ${codesTable('UsageErrorCode')}
 
 ## What goes wrong in service
 
-A \`WebhookError\` is told to \`hooks.onError\`, or on stderr without it, and has one of these codes.
+\`hooks.onError\` gets a \`WebhookError\`, which has one of these codes. Without that hook, the receiver logs it on stderr.
 
 ${codesTable('WebhookErrorCode')}
 
 ## What the provider refuses
 
-A method of the client rejects with an \`ApiError\`, which has one of these codes.
+If a call to the provider fails, the client's method rejects with an \`ApiError\`, which has one of these codes.
 
 ${codesTable('ApiErrorCode', 'api-')}
 
 ## What a customer is refused
 
-In a sandbox, what its customers do rejects with a \`Refusal\`, which has one of these codes.
+In a sandbox, an action of a customer that is not allowed rejects with a \`Refusal\`, which has one of these codes.
 
 ${codesTable('RefusalCode', 'refusal-')}
 `;

@@ -2,7 +2,7 @@ import { memoryStore, type WebhookRequest, type WebhookResponse } from 'storefro
 import { createGoods, type GoodsOptions, type GoodsOrder } from 'storefront-webhooks/goods';
 import { sign } from 'storefront-webhooks/testing';
 import { vi } from 'vitest';
-import { forward } from '../../src/stores/forward.js';
+import { forward } from '../../src/stores/contract.js';
 import { SECRET } from '../support/deliver.js';
 
 export { SECRET };

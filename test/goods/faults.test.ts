@@ -2,7 +2,7 @@ import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
 import { createGoods, type GoodsOptions, type MakeGoods } from 'storefront-webhooks/goods';
 import { describe, expect, test, vi } from 'vitest';
 import { goodsKey } from '../../src/request/key.js';
-import { forward } from '../../src/stores/forward.js';
+import { forward } from '../../src/stores/contract.js';
 import { call, keys, ORDER, SECRET } from './calls.js';
 
 const KEY = goodsKey('', ORDER.id);

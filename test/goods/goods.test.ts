@@ -103,18 +103,22 @@ describe('goods', () => {
   });
 
   test.each([
-    ['nothing', undefined, /gave nothing/],
-    ['null', null, /gave null/],
-    ['an empty text', '', /gave nothing/],
-    ['a blank text', ' \n', /gave nothing/],
-    ['no bytes', new Uint8Array(), /gave nothing/],
-    ['the text of a value that is none', `${undefined}`, /the text undefined/],
-    ['an object made into text', `${{}}`, /the text \[object Object\]/],
-    ['a number', 7, /gave number/],
-    ['an object without a content type', { body: 'KEY' }, /gave an object/],
-    ['a content type with a line end', { body: 'KEY', contentType: 'text/plain\r\nx: y' }, /none/],
+    ['nothing', undefined, /returned nothing/],
+    ['null', null, /returned null/],
+    ['an empty text', '', /returned nothing/],
+    ['a blank text', ' \n', /returned nothing/],
+    ['no bytes', new Uint8Array(), /returned nothing/],
+    ['the text of a value that is none', `${undefined}`, /the text "undefined"/],
+    ['an object made into text', `${{}}`, /the text "\[object Object\]"/],
+    ['a number', 7, /returned number/],
+    ['an object without a content type', { body: 'KEY' }, /returned an object/],
+    [
+      'a content type with a line end',
+      { body: 'KEY', contentType: 'text/plain\r\nx: y' },
+      /not valid/,
+    ],
     ['a content type of another form', { body: 'KEY', contentType: 'text' }, /contentType/],
-    ['more than 1 MiB', 'x'.repeat(1024 * 1024 + 1), /1048577 bytes, of at most 1048576/],
+    ['more than 1 MiB', 'x'.repeat(1024 * 1024 + 1), /1048577 bytes, but 1048576 is the most/],
   ])('are never %s: that is a mistake, and nothing is recorded', async (_, made, message) => {
     const onError = vi.fn();
     let given: unknown = made;
@@ -176,6 +180,31 @@ describe('goods', () => {
     expect((await call(goods)).body).toBe(`KEY-1 ord_1 goods /goods ${length} `);
     expect(reserved).toBe(1);
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+  });
+
+  test('are made once the steps have ended that their function began, whether it awaits them or not', async () => {
+    const later = (error?: Error) =>
+      new Promise<string>((resolve, reject) =>
+        setTimeout(() => (error ? reject(error) : resolve('KEY-1')), 10),
+      );
+    const [reserve, book, mail] = [vi.fn(later), vi.fn(later), vi.fn()];
+    mail.mockRejectedValueOnce(new Error('beside another'));
+    reserve.mockImplementationOnce(() => later(new Error('not awaited')));
+    const goods = createGoods(
+      { secret: SECRET, store: memoryStore(), hooks: quiet },
+      async (_, { once }) => {
+        const [key] = await Promise.all([once('book', book), once('mail', mail)]);
+        // Caught, because a rejection that nobody catches ends the process.
+        once('reserve', reserve).catch(() => {});
+        return key;
+      },
+    );
+    expect([await call(goods), await call(goods), await call(goods)]).toMatchObject([
+      { status: 500 },
+      { status: 500 },
+      { status: 200, body: 'KEY-1' },
+    ]);
+    expect([book, mail, reserve].map(({ mock }) => mock.calls.length)).toEqual([1, 2, 2]);
   });
 
   test('are closed like a receiver: what is being made is waited for, and nothing more is made', async () => {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
 import { createGoods } from 'storefront-webhooks/goods';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { forward } from '../../src/stores/forward.js';
+import { forward } from '../../src/stores/contract.js';
 import { runs } from '../support/tier.js';
 import { call, SECRET } from './calls.js';
 

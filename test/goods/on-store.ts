@@ -1,7 +1,7 @@
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { createGoods, type Goods, type MakeGoods } from 'storefront-webhooks/goods';
 import { afterEach, describe, expect, test } from 'vitest';
-import { forward } from '../../src/stores/forward.js';
+import { forward } from '../../src/stores/contract.js';
 import { call, ORDER, SECRET } from './calls.js';
 
 /** What goods promise on every store, run against the real thing. */
@@ -31,14 +31,17 @@ export function describeGoods(
       const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
       const text = 'Schlüssel "\\\u0000\u{1f511}\r\n\ud800';
       const goods = server(store, ({ id }) => (id === 'text' ? text : bytes));
-      const first = [await call(goods, { id: 'text' }), await call(goods, { id: 'bytes' })];
+      const first = [
+        await call(goods, { ...ORDER, id: 'text' }),
+        await call(goods, { ...ORDER, id: 'bytes' }),
+      ];
       expect([...(first[1]?.bytes ?? [])]).toEqual([...bytes]);
       await store.purge(100);
       const restarted = server(store, never);
       for (const { bytes, headers } of first) {
         const id = headers['content-type']?.startsWith('text') ? 'text' : 'bytes';
         for (let time = 0; time < 2; time++) {
-          const again = await call(restarted, { id });
+          const again = await call(restarted, { ...ORDER, id });
           expect(again).toMatchObject({ status: 200, headers, outcome: 'duplicate' });
           expect([...again.bytes]).toEqual([...bytes]);
         }

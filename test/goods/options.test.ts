@@ -29,7 +29,7 @@ describe('createGoods refuses', () => {
     ['an event that is none', { secret: SECRET, verify: { event: '' } }, /verify\.event/],
     ['an order that is none', { secret: SECRET, verify: { order: 'data' } }, /verify\.order/],
     ['allow that is none', { secret: SECRET, verify: { allow: true } }, /verify\.allow/],
-    ['unsigned calls that nobody looks at', { verify: { signed: false } }, /anybody could have/],
+    ['unsigned calls that nobody looks at', { verify: { signed: false } }, /anyone could get/],
     [
       'a secret that verifies nothing',
       { secret: SECRET, verify: { signed: false, allow: () => true } },

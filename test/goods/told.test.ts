@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-const IN_USE = `storefront-webhooks: version ${version} is in use. It gives goods; headers: X-Service-*; store: memory.`;
+const IN_USE = `storefront-webhooks: version ${version} is in use. It serves goods; headers: X-Service-*; store: memory.`;
 const told = () => lines.filter((line) => line !== IN_USE);
 
 const shop = (make: MakeGoods, options: Partial<GoodsOptions> = {}) =>
@@ -64,10 +64,10 @@ test('an order that is refused is told, with what to look at', async () => {
   await call(goods, { ...ORDER, status: 56 });
   await call(goods, { status: 100 });
   expect(told()).toEqual([
-    'storefront-webhooks: refused delivery "ord_1" ("goods") with 422: The payload does not fit its event. ' +
-      'Look at: status is 56 (refunded), and paidStatuses are [100]. See docs/errors.md#payload_invalid',
-    'storefront-webhooks: refused delivery "(none)" ("goods") with 422: The payload does not fit its event. ' +
-      'Look at: id is missing: `verify.order` takes an order out of a body that holds more. See docs/errors.md#payload_invalid',
+    'storefront-webhooks: rejected delivery "ord_1" ("goods") with 422: The payload does not fit its event. ' +
+      'Look at: status is 56 (refunded), and paidStatuses are [100]. See node_modules/storefront-webhooks/docs/errors.md#payload_invalid',
+    'storefront-webhooks: rejected delivery "(none)" ("goods") with 422: The payload does not fit its event. ' +
+      'Look at: id is missing. If the body holds more than the order, extract the order with `verify.order`. See node_modules/storefront-webhooks/docs/errors.md#payload_invalid',
   ]);
 });
 
@@ -77,9 +77,11 @@ test('a call that is refused is told, with what to change', async () => {
   const unsigned = createGoods({ verify: { signed: false, allow: () => false } }, () => 'KEY-1');
   await call(unsigned);
   expect(told()).toEqual([
-    expect.stringContaining('refused a delivery for the signature (401). The secret does not fit.'),
-    'storefront-webhooks: refused a request with 403: This call is not allowed. `verify.allow` has refused it. ' +
-      'See docs/errors.md#call_refused',
+    expect.stringContaining(
+      'rejected a delivery because of the signature (401). The secret does not fit.',
+    ),
+    'storefront-webhooks: rejected a request with 403: This call is not allowed. `verify.allow` rejected this call. ' +
+      'See node_modules/storefront-webhooks/docs/errors.md#call_refused',
   ]);
 });
 

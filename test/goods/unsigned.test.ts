@@ -92,10 +92,26 @@ describe('a token', () => {
     expect((await call(goods, ORDER, { url: `/goods?key=${token}` })).status).toBe(200);
   });
 
-  test.each([[undefined], [''], ['undefined'], ['short'], [' '.repeat(20)]])(
-    'cannot be %o',
-    (given) => {
-      expect(() => hasToken(given)).toThrow(expect.objectContaining({ code: 'secret_invalid' }));
-    },
-  );
+  test.each([
+    [undefined],
+    [''],
+    ['undefined'],
+    ['short'],
+    [' '.repeat(20)],
+    ['0123456789abcdef\n'],
+    [' 0123456789abcdef'],
+    ['[object Promise]'],
+    ['undefinedundefined'],
+    ['nullnullnullnull'],
+    ['\u200b'.repeat(20)],
+    [`short${'\u200b'.repeat(20)}`],
+    ['a'.repeat(20)],
+    ['"0123456789abcdef"'],
+  ])('cannot be %j', (given) => {
+    expect(() => hasToken(given)).toThrow(expect.objectContaining({ code: 'secret_invalid' }));
+  });
+
+  test('is not told by the message that refuses it', () => {
+    expect(() => hasToken('hunter2hunter2hunter2\n')).not.toThrow(/hunter2/);
+  });
 });

@@ -1,5 +1,6 @@
-import { memoryStore } from 'storefront-webhooks';
+import { eventSchemas, memoryStore } from 'storefront-webhooks';
 import { createGoods, type GoodsOptions } from 'storefront-webhooks/goods';
+import { loadFixture } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { call, ORDER, SECRET, UNSIGNED, watched } from './calls.js';
 
@@ -55,13 +56,37 @@ describe('a call that is signed', () => {
 });
 
 describe('the order of a call', () => {
-  test('needs an id, a text or a number, and nothing else', async () => {
+  test('needs an id, a text or a number, and a status that means paid', async () => {
     const { goods, orders } = watched();
-    expect(await call(goods, { id: 'ord_1' })).toMatchObject({ body: 'KEY of ord_1' });
-    expect(await call(goods, { id: 42, price: 1 })).toMatchObject({ body: 'KEY of 42' });
-    expect(await call(goods, { id: '42' })).toMatchObject({ outcome: 'duplicate' });
-    expect(orders).toEqual([{ id: 'ord_1' }, { id: '42', price: 1 }]);
+    const status = 100;
+    expect(await call(goods, { id: 'ord_1', status })).toMatchObject({ body: 'KEY of ord_1' });
+    expect(await call(goods, { id: 42, price: 1, status })).toMatchObject({ body: 'KEY of 42' });
+    expect(await call(goods, { id: '42', status })).toMatchObject({ outcome: 'duplicate' });
+    expect(orders).toEqual([
+      { id: 'ord_1', status },
+      { id: '42', price: 1, status },
+    ]);
   });
+
+  test('needs no status where a token is the proof, or where allow finds the order', async () => {
+    const byToken = watched({ verify: { signed: false, allow: () => true } });
+    expect(await call(byToken.goods, { id: 'ord_1' })).toMatchObject({ body: 'KEY of ord_1' });
+    const found = watched({ verify: { allow: ({ id }) => ({ id }) } });
+    expect(await call(found.goods, { id: 'ord_1' })).toMatchObject({ body: 'KEY of ord_1' });
+  });
+
+  test.each(Object.keys(eventSchemas).filter((event) => !event.startsWith('order:')))(
+    'is not what the account sends to its other endpoints: %s',
+    async (event) => {
+      const { body } = loadFixture(event);
+      for (const verify of [{}, { order: (whole: object) => whole }]) {
+        const { goods, orders, asked, onRejected } = watched({ verify });
+        const { status } = await call(goods, new TextDecoder().decode(body));
+        expect({ status, orders, asked }).toEqual({ status: 422, orders: [], asked: [] });
+        expect(onRejected.mock.calls[0]?.[0]).toMatchObject({ code: 'payload_invalid' });
+      }
+    },
+  );
 
   test('is read generously: what does not fit is left out, and told of', async () => {
     const issues: unknown[] = [];
@@ -106,8 +131,12 @@ describe('the order of a call', () => {
     const { goods } = watched({ verify: { order: ({ data }) => data } });
     expect(await call(goods, { event: 'x', data: ORDER })).toMatchObject({ status: 200 });
     expect(await call(goods, ORDER)).toMatchObject({ status: 422 });
-    const elsewhere = watched({ verify: { order: async ({ order_id: id }) => ({ id }) } });
-    expect(await call(elsewhere.goods, { order_id: 9 })).toMatchObject({ body: 'KEY of 9' });
+    const elsewhere = watched({
+      verify: { order: async ({ order_id: id, status }) => ({ id, status }) },
+    });
+    expect(await call(elsewhere.goods, { order_id: 9, status: 100 })).toMatchObject({
+      body: 'KEY of 9',
+    });
   });
 
   test('that cannot be taken out costs no more than its answer', async () => {
@@ -122,8 +151,8 @@ describe('the order of a call', () => {
 
   test.each([
     [100, undefined, 200],
-    [undefined, undefined, 200],
-    [null, undefined, 200],
+    [undefined, undefined, 422],
+    [null, undefined, 422],
     [0, undefined, 422],
     [56, undefined, 422],
     ['100', undefined, 422],
@@ -141,7 +170,9 @@ describe('the order of a call', () => {
         id: 'ord_1',
         event: 'goods',
         verified: true,
-        issues: [{ path: 'status', message: expect.stringContaining('paidStatuses are') }],
+        issues: [
+          { path: 'status', message: expect.stringMatching(/paidStatuses are|`verify\.allow`/) },
+        ],
       });
     },
   );

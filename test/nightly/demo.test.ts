@@ -43,11 +43,11 @@ const inTerminal = async (columns: number, env = {}) => {
 const STORY = [
   /^✓ product:dynamic 200 goods [\d.]+ Ada has paid: her key is made$/,
   /^✓ order:paid 200 handled [\d.]+ and she gets her mail$/,
-  /^✓ order:paid 500 failed [\d.]+ Ben has, and the mail server is down$/,
-  /^✓ order:paid 200 handled [\d.]+ 10 s later it is sent again$/,
-  /^✓ order:paid 200 handled [\d.]+ Cem has, but our answer gets lost$/,
-  /^✓ order:paid 200 duplicate [\d.]+ so it comes again: nothing is done$/,
-  /^✓ order:paid 401 rejected [\d.]+ somebody forges a paid order$/,
+  /^✓ order:paid 500 failed [\d.]+ Ben has paid; the mail server is down$/,
+  /^✓ order:paid 200 handled [\d.]+ 10 s later, the delivery is retried$/,
+  /^✓ order:paid 200 handled [\d.]+ Cem has paid, but our answer gets lost$/,
+  /^✓ order:paid 200 duplicate [\d.]+ so it is retried: nothing is done twice$/,
+  /^✓ order:paid 401 rejected [\d.]+ a paid order is forged$/,
 ];
 const SOLD = '3 orders paid, 3 keys made, 3 mails sent.';
 
@@ -60,7 +60,7 @@ describe('the demo', () => {
     expect(code).toBe(0);
     expect(lines[0]).toMatch(/^The storefront is at http:\/\/127\.0\.0\.1:\d+\.$/);
     expect(lines[1]).toMatch(
-      /^A shop in Express is at http:\/\/127\.0\.0\.1:\d+, and remembers in SQLite\.$/,
+      /^An Express shop with a SQLite store is at http:\/\/127\.0\.0\.1:\d+\.$/,
     );
     expect(rowsOf(lines)).toEqual(STORY.map((row) => expect.stringMatching(row)));
     expect(lines).toContain(SOLD);
@@ -81,7 +81,7 @@ describe('the demo', () => {
     const { code, lines } = await demo(['--all']);
     expect(code).toBe(0);
     expect(lines).toContainEqual(
-      expect.stringMatching(/^ +EVENT +ID +SIGNATURE +OUTCOME +STATUS +MS +WHAT IT IS$/),
+      expect.stringMatching(/^ +EVENT +ID +SIGNATURE +OUTCOME +STATUS +MS +DESCRIPTION$/),
     );
     const rows = rowsOf(lines);
     expect(rows).toHaveLength(STORY.length + ALL);

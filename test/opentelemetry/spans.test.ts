@@ -152,7 +152,7 @@ describe('a span tells the outcome', () => {
     });
     expect(status).toEqual({
       code: SpanStatusCode.ERROR,
-      message: 'The receiver could not process it.',
+      message: 'The receiver could not process the delivery.',
     });
   });
 

@@ -3,8 +3,8 @@ import * as esbuild from 'esbuild';
 
 /** What a Worker may take, gzipped: what it takes, rounded up, so that nothing large slips in. */
 export const BUDGETS = [
-  { name: 'with the receiver in it', without: [], bytes: 40_980 },
-  { name: 'without the schema library', without: ['zod'], bytes: 34_420 },
+  { name: 'with the receiver in it', without: [], bytes: 44_000 },
+  { name: 'without the schema library', without: ['zod'], bytes: 37_450 },
 ] as const;
 
 const ENTRY = `

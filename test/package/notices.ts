@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
-import { bundled } from '../../tsup.config.js';
+import { bundled, injected } from '../../tsup.config.js';
 import { ROOT } from './folder.js';
 
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), 'utf8'));
@@ -26,15 +26,12 @@ export async function noticesOf(entryPoints: readonly string[]): Promise<string>
     write: false,
     logLevel: 'silent',
   });
-  const files = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  const imported = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  const files = [...imported, injected];
   const folders = files.flatMap((file) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
   const notices = Array.from(new Set(folders), noticeOf).sort();
-  return ['# Code of others in this package', ...(notices.length > 0 ? notices : [NONE])].join(
-    '\n\n',
-  );
+  return ['# Code of others in this package', ...notices].join('\n\n');
 }
-
-const NONE = 'There is none: what the package needs is installed beside it.\n';
 
 function noticeOf(folder: string): string {
   const { name, version, license } = readJson(ROOT, folder, 'package.json');

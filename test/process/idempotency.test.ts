@@ -1,9 +1,9 @@
-import type { IdempotencyStore } from 'storefront-webhooks';
-import { memoryStore } from 'storefront-webhooks';
+import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Idempotency } from '../../src/process/idempotency.js';
 import type { Lease, Work } from '../../src/process/lease.js';
-import { forward } from '../../src/stores/forward.js';
+import { Load } from '../../src/process/load.js';
+import { forward } from '../../src/stores/contract.js';
 
 /** Also on a machine that has other things to do. */
 const SOON = { timeout: 20_000 };
@@ -11,6 +11,7 @@ const DONE: Work = { state: 'done', ran: ['deliver'] };
 const FAILED: Work = { state: 'failed', error: 'it threw', ran: [] };
 const CLOSED = { outcome: 'unavailable', ran: [], key: 'a'.repeat(64) };
 const DONE_BEFORE = { outcome: 'duplicate', ran: [], key: 'a'.repeat(64) };
+const NOBODY = { error() {}, shed() {} };
 /** What was told of work, beside its outcome. */
 const told: unknown[] = [];
 beforeEach(() => told.splice(0));
@@ -29,7 +30,9 @@ const subject = {
 function setUp(store: IdempotencyStore = memoryStore(), changes: Partial<typeof timing> = {}) {
   const errors: unknown[] = [];
   const process = () =>
-    new Idempotency(store, { ...timing, ...changes }, (error) => errors.push(error));
+    new Idempotency(store, { ...timing, ...changes }, new Load(NOBODY), (error) =>
+      errors.push(error),
+    );
   return { store, errors, process };
 }
 

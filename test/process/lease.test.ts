@@ -2,7 +2,8 @@ import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Idempotency } from '../../src/process/idempotency.js';
 import { Lease, type Work } from '../../src/process/lease.js';
-import { forward } from '../../src/stores/forward.js';
+import { Load } from '../../src/process/load.js';
+import { forward } from '../../src/stores/contract.js';
 
 const timing = { leaseMs: 100, renewMs: 30, timeoutMs: 1_000, waitMs: 0 };
 const claim = { fence: 7, attempt: 1, steps: {} };
@@ -14,6 +15,7 @@ const subject = {
   receivedAt: 0,
   body: undefined,
 };
+const LOAD = new Load({ error() {}, shed() {} });
 const FAILED: Work = { state: 'failed', error: 'it threw', ran: [] };
 const DONE: Work = { state: 'done', ran: ['deliver'] };
 
@@ -65,7 +67,7 @@ describe('the end of work', () => {
       renewedFor.push(leaseMs);
       return base.renew(key, fence, leaseMs);
     };
-    const process = new Idempotency(forward(base, { fail, renew }), timing, () => {});
+    const process = new Idempotency(forward(base, { fail, renew }), timing, LOAD, () => {});
     const work = () =>
       new Promise<Work>((resolve) => setTimeout(() => resolve(FAILED), timing.timeoutMs + 500));
     const ended = process.doOnce(subject, { keepMs: 60_000, onError() {} }, work);
@@ -85,7 +87,9 @@ describe('the end of work', () => {
     };
     // The lease is long: it has not lapsed, so its end is not what is reported.
     const long = { ...timing, leaseMs: 600_000, renewMs: 200_000 };
-    const process = new Idempotency(storeWith({ complete }), long, (error) => errors.push(error));
+    const process = new Idempotency(storeWith({ complete }), long, LOAD, (error) =>
+      errors.push(error),
+    );
     const ended = process.doOnce(subject, { keepMs: 60_000, onError() {} }, async () => DONE);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(await ended).toMatchObject({ outcome: 'handled' });

@@ -67,6 +67,8 @@ describe('a pattern', () => {
       events: {
         'subscription:renewed': { '~standard': orderSchema['~standard'] },
         'order:lost': orderSchema,
+        // Begins as a family does, and is none of it.
+        'orders:lost': orderSchema,
       },
     })
       .on('*', nothing)
@@ -81,6 +83,7 @@ describe('a pattern', () => {
       '*',
       'order:*',
     ]);
+    expect((await replay(receiver, renewed, { event: 'orders:lost' })).ran).toEqual(['*']);
   });
 
   test('may be one of several in a list', async () => {
@@ -340,13 +343,16 @@ describe('a mistake in a registration', () => {
 
   test.each([
     [{ onceper: (order: { id: string }) => order.id }, '"onceper". Did you mean "oncePer"?'],
-    [{ retries: 1 }, 'no option "retries". There are { name, formerly, when, oncePer, skipOlder }'],
+    [
+      { retries: 1 },
+      'no option "retries". The options are { name, formerly, when, oncePer, skipOlder, transaction }',
+    ],
     [() => 'a', 'no function as options'],
     [null, 'no null as options'],
-    [{ name: '' }, 'has to be a text, not empty'],
-    [{ name: 5 }, 'has to be a text, not empty'],
-    [{ name: 'a', formerly: '' }, 'has to be a text, not empty'],
-    [{ formerly: 'a' }, 'that has no name cannot have had another'],
+    [{ name: '' }, 'has to be a single text that is not empty'],
+    [{ name: 5 }, 'has to be a single text that is not empty'],
+    [{ name: 'a', formerly: '' }, 'has to be a single text that is not empty'],
+    [{ formerly: 'a' }, 'without a name cannot have formerly'],
     [{ oncePer: () => 'a' }, "formerly: 'order:paid'"],
     [{ when: true }, 'when has to be a function'],
   ])('namely options of a handler that there are not (%o)', (options, said) => {

@@ -105,7 +105,7 @@ describe('a job that was run', () => {
         state: 'wait',
         retryAfterMs,
         error: expect.objectContaining({
-          message: `The delivery "whl_1" is not done yet: ${outcome}. See docs/errors.md#delivery_unfinished`,
+          message: `The delivery "whl_1" is not done yet: ${outcome}. See node_modules/storefront-webhooks/docs/errors.md#delivery_unfinished`,
         }),
       });
     },
@@ -137,7 +137,7 @@ describe('a job that was run', () => {
       state: 'retry',
       error: {
         message:
-          'The delivery "whl_1" is not done yet: it could not be read. See docs/errors.md#delivery_unfinished',
+          'The delivery "whl_1" is not done yet: it could not be read. See node_modules/storefront-webhooks/docs/errors.md#delivery_unfinished',
       },
     });
   });

@@ -11,7 +11,7 @@ import {
 } from 'storefront-webhooks';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
-import { forward } from '../../src/stores/forward.js';
+import { forward } from '../../src/stores/contract.js';
 import { newFolder } from '../stores/sqlite/remote.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { runs } from '../support/tier.js';
@@ -190,7 +190,7 @@ function describeOrders(name: string, open: () => IdempotencyStore): void {
         expect(order.deliveries).toBe(1);
         expect(outcomes.filter((outcome) => outcome === 'ignored')).toHaveLength(2);
       });
-      await fc.assert(property, { numRuns: runs(60) });
+      await fc.assert(property, { numRuns: runs(60, 6) });
     });
   });
 }

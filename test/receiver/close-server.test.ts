@@ -140,6 +140,18 @@ describe('close({ server })', () => {
     expect(errors).toEqual(new Set(['ECONNREFUSED']));
   });
 
+  test('answers all who have connected by then, though none of them was accepted yet', async () => {
+    const { receiver, server, port } = await shop();
+    const agents = Array.from({ length: 50 }, keepAlive);
+    await deliver(port, keepAlive());
+    const delivered = agents.map((agent) => deliver(port, agent).catch((error) => error.code));
+    // Their connections are made, and lie in the queue of the system until the next turn of the event loop.
+    for (let ticks = 0; ticks < 5; ticks++) await new Promise(process.nextTick);
+    await receiver.close({ server });
+    const statuses = (await Promise.all(delivered)).map((one) => one.status ?? one);
+    expect(statuses).toEqual(Array(50).fill(200));
+  });
+
   test('gives up in time on what does not end, and cuts it off', async () => {
     const { receiver, server, handled, port } = await shop(() => new Promise(() => {}));
     const delivered = deliver(port, keepAlive()).catch((error) => error.code);

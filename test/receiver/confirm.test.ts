@@ -99,6 +99,11 @@ describe('a delivery that contradicts its order', () => {
 
   test('is refused to each of its copies that come at once', async () => {
     const { confirm, receiver } = shop(DISAGREED);
+    // A copy may have to wait for the next turn of the event loop, and would ask anew once the first has its answer.
+    confirm.mockImplementation(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return DISAGREED;
+    });
     const copies = [1, 2, 3].map(() => deliver(receiver, paidOrder()));
     expect(await Promise.all(copies)).toMatchObject([
       { status: 422 },

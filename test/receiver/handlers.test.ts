@@ -1,6 +1,7 @@
 import { createReceiver, type WebhookEvent } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { gate } from '../support/gate.js';
 
 const hooks = { onError() {} };
 
@@ -192,6 +193,61 @@ describe('once', () => {
     );
     for (let attempt = 1; attempt <= 3; attempt++) await deliver(receiver, paidOrder());
     expect(seen).toEqual(Array.from({ length: 9 }, () => ({ lines: [1] })));
+  });
+
+  test('keeps a delivery from being done before the steps that its handler does not await', async () => {
+    const { open, opened } = gate();
+    const [mail, book] = [vi.fn(() => opened), vi.fn()];
+    const receiver = createReceiver({ secret: SECRET }).on('order:paid', ({ once }) => {
+      void (async () => {
+        await once('mail', mail);
+        await once('book', book);
+      })();
+    });
+    const ended = vi.fn();
+    const delivering = deliver(receiver, paidOrder()).then(ended);
+    await vi.waitFor(() => expect(mail).toHaveBeenCalled());
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(ended).not.toHaveBeenCalled();
+    open();
+    await delivering;
+    expect(ended).toHaveBeenCalledWith(expect.objectContaining({ outcome: 'handled' }));
+    expect(book).toHaveBeenCalledOnce();
+  });
+
+  test('fails a delivery whose handler does not await a step that fails', async () => {
+    const mail = vi.fn(async () => {});
+    mail.mockImplementationOnce(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      throw new Error('no');
+    });
+    const onError = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, hooks: { onError } }).on(
+      'order:paid',
+      ({ once }) => {
+        // Caught, because a rejection that nobody catches ends the process.
+        once('mail', mail).catch(() => {});
+      },
+    );
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(onError).toHaveBeenCalledExactlyOnceWith(new Error('no'), expect.anything());
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(mail).toHaveBeenCalledTimes(2);
+  });
+
+  test('remembers a step that was running beside one that failed', async () => {
+    const { open, opened } = gate();
+    const book = vi.fn(() => opened);
+    const mail = vi.fn(async () => {}).mockRejectedValueOnce(new Error('no'));
+    const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', ({ once }) =>
+      Promise.all([once('mail', mail), once('book', book)]),
+    );
+    const failing = deliver(receiver, paidOrder());
+    await vi.waitFor(() => expect(book).toHaveBeenCalled());
+    setTimeout(open, 5);
+    expect(await failing).toMatchObject({ outcome: 'failed' });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect([mail, book].map(({ mock }) => mock.calls.length)).toEqual([2, 1]);
   });
 
   test('keeps the steps of two handlers and two deliveries apart', async () => {

@@ -79,7 +79,7 @@ describe('hooks', () => {
     expect(await deliver(receiver, '{')).toMatchObject({ status: 400 });
     await vi.waitUntil(() => write.mock.calls.length >= 3);
     expect(write).toHaveBeenCalledWith(
-      'storefront-webhooks: a hook threw: Error: no. See docs/operate.md#hook-failed',
+      'storefront-webhooks: a hook threw: Error: no. See node_modules/storefront-webhooks/docs/operate.md#hook-failed',
     );
     write.mockRestore();
   });

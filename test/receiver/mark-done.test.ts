@@ -6,9 +6,10 @@ import {
   type ReceiverOptions,
   UsageError,
 } from 'storefront-webhooks';
-import { describe, expect, test, vi } from 'vitest';
-import { forward } from '../../src/stores/forward.js';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { forward } from '../../src/stores/contract.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { gate } from '../support/gate.js';
 
 function shop(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
   const ship = vi.fn();
@@ -68,6 +69,52 @@ describe('an order that is marked as done', () => {
     expect(await receiver.markDone('deliver', 'ord_1')).toBe(true);
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
     expect(ship).toHaveBeenCalledOnce();
+  });
+
+  describe('by the handler of its refund', () => {
+    const refund = paidOrder({ status: 56, updated_at: '2026-11-20T11:00:00.000000+00:00' });
+    const REFUND = { event: 'order:updated', id: 'whl_2' };
+    function shopWithRefunds() {
+      const { ship, receiver } = shop();
+      const revoke = vi.fn();
+      receiver.on(
+        'order:updated',
+        async ({ payload: { id }, scope }) => {
+          await receiver.markDone('deliver', id, { scope });
+          revoke(id);
+        },
+        { name: 'refund', when: ({ status }) => status === 56, oncePer: ({ id }) => id },
+      );
+      return { ship, receiver, revoke };
+    }
+
+    test('is not delivered by an order:paid that comes later', async () => {
+      const { ship, receiver, revoke } = shopWithRefunds();
+      ship.mockRejectedValueOnce(new Error('no stock'));
+      expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+      expect(await deliver(receiver, refund, REFUND)).toMatchObject({ ran: ['refund'] });
+      expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+      await deliver(receiver, paidOrder(), { id: 'whl_3', event: 'order:updated' });
+      expect([ship, revoke].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+    });
+
+    test('is taken back once its delivery has ended, where that is running', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      const { ship, receiver, revoke } = shopWithRefunds();
+      onTestFinished(() => void vi.useRealTimers());
+      const shipped = gate();
+      ship.mockReturnValueOnce(shipped.opened);
+      const paid = deliver(receiver, paidOrder());
+      await vi.waitFor(() => expect(ship).toHaveBeenCalled());
+      const early = deliver(receiver, refund, REFUND);
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(await early).toMatchObject({ outcome: 'failed' });
+      expect(revoke).not.toHaveBeenCalled();
+      shipped.open();
+      expect(await paid).toMatchObject({ outcome: 'handled' });
+      expect(await deliver(receiver, refund, REFUND)).toMatchObject({ ran: ['refund'] });
+      expect(revoke).toHaveBeenCalledExactlyOnceWith('ord_1');
+    });
   });
 
   test('is marked under the first name of its handler', async () => {
@@ -140,7 +187,13 @@ describe('a mistake in a mark', () => {
       {},
       'Did you mean "deliver"?',
     ],
-    ['a handler without oncePer', 'handler_unknown', ['audit', 'a'], {}, 'there are: deliver'],
+    [
+      'a handler without oncePer',
+      'handler_unknown',
+      ['audit', 'a'],
+      {},
+      'Handlers with oncePer: deliver',
+    ],
     ['no key', 'key_invalid', ['deliver', ''], {}, 'a string that is not empty'],
     ['a number as key', 'key_invalid', ['deliver', 7], {}, 'a string that is not empty'],
     ['another option', 'option_invalid', ['deliver', 'a', { scop: '' }], {}, '"scope"'],

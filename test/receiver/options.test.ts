@@ -61,10 +61,16 @@ test.each([
 });
 
 test.each([
-  [{ headerprefix: 'X-Brand-' }, 'no option headerprefix. Did you mean "headerPrefix"? There are'],
-  [{ hooks: { onEror: () => {} } }, 'no option hooks.onEror. Did you mean "onError"? There are'],
-  [{ onError: () => {} }, 'no option onError. It belongs into hooks: { onError }. There are'],
-  [{ somethingElse: 1 }, 'no option somethingElse. There are secret, '],
+  [
+    { headerprefix: 'X-Brand-' },
+    'no option headerprefix. Did you mean "headerPrefix"? The options are',
+  ],
+  [
+    { hooks: { onEror: () => {} } },
+    'no option hooks.onEror. Did you mean "onError"? The options are',
+  ],
+  [{ onError: () => {} }, 'no option onError. Pass it as hooks: { onError }. The options are'],
+  [{ somethingElse: 1 }, 'no option somethingElse. The options are secret, '],
   [{ store: new Map() }, 'a store such as memoryStore(), and not a Map.'],
   [{ store: () => {} }, 'a store such as memoryStore(), and not a function: call it.'],
 ])('of %o it is said what was meant', (options, said) => {

@@ -69,7 +69,10 @@ describe('what comes out of a queue', () => {
     expect(handler).not.toHaveBeenCalled();
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'delivery_unproven' });
     const [kept] = await dead();
-    expect(kept).toMatchObject({ body: job.body, error: expect.stringMatching(/not proven/) });
+    expect(kept).toMatchObject({
+      body: job.body,
+      error: expect.stringMatching(/could not be verified/),
+    });
     // The genuine one is not used up by it.
     expect(await worker.dispatch(genuine)).toMatchObject({ outcome: 'handled' });
     // Nor is it run by who looks at what is dead.

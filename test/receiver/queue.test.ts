@@ -150,5 +150,5 @@ test.each([
 });
 
 test('no job is made of what is no delivery', () => {
-  expect(() => toJob({} as unknown as SealedDelivery)).toThrow(/toJob\(\) takes a delivery/);
+  expect(() => toJob({} as unknown as SealedDelivery)).toThrow(/toJob\(\) takes a sealed delivery/);
 });

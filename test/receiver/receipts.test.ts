@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { createReceiver, type Delivery, type ReceiverOptions } from 'storefront-webhooks';
 import { describe, expect, test } from 'vitest';
-import { OUTCOMES } from '../../src/outcome.js';
+import { OUTCOMES } from '../../src/request/outcome.js';
 import { findReceipt, isGenuine, writeReceipt } from '../../src/request/receipt.js';
 import { sign } from '../../src/request/signature.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';

@@ -22,7 +22,7 @@ test.each([
       code: 'option_invalid',
       message: expect.stringMatching(
         new RegExp(
-          `${name} cannot do: it cannot compare and set.*${instead.replace(/[().]/g, '\\$&')}`,
+          `${name} does not work: it cannot compare and set.*${instead.replace(/[().]/g, '\\$&')}`,
         ),
       ),
     }),

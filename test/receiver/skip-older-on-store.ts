@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { createReceiver, type IdempotencyStore, type Receiver } from 'storefront-webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
-import { forward } from '../../src/stores/forward.js';
+import { forward } from '../../src/stores/contract.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { gate } from '../support/gate.js';
 import { runs } from '../support/tier.js';

@@ -1,6 +1,6 @@
 import { createReceiver, memoryStore, type Receiver } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
-import { forward } from '../../src/stores/forward.js';
+import { forward } from '../../src/stores/contract.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { gate } from '../support/gate.js';
 

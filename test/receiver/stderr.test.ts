@@ -1,5 +1,5 @@
 import { createReceiver, memoryStore, type ReceiverOptions } from 'storefront-webhooks';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { version } from '../../package.json' with { type: 'json' };
 import { missing, placeOf } from '../support/anchors.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
@@ -37,7 +37,20 @@ describe('a refusal is told on stderr', () => {
   const unsigned = { 'x-service-signature': '' };
 
   test.each<[string, object, Parameters<typeof deliver>[2], string, string]>([
-    ['a wrong secret', {}, { secret: 'another secret' }, 'The secret does not fit.', 'none-fits'],
+    [
+      'a wrong secret',
+      {},
+      { secret: 'another secret' },
+      'The secret does not fit. Compare it',
+      'none-fits',
+    ],
+    [
+      'a secret in quotes',
+      { secret: `"${SECRET}"` },
+      {},
+      'The secret does not fit. It is in quotation marks',
+      'none-fits',
+    ],
     [
       'several secrets, none of which fits',
       { secret: [SECRET, 'a second one'] },
@@ -76,7 +89,7 @@ describe('a refusal is told on stderr', () => {
   ])('with the cause: %s', async (_, options, sent, cause, anchor) => {
     expect(await deliver(shop(options), paidOrder(), sent)).toMatchObject({ status: 401 });
     expect(told()).toHaveLength(1);
-    expect(told()[0]).toContain(`refused a delivery for the signature (401). ${cause}`);
+    expect(told()[0]).toContain(`rejected a delivery because of the signature (401). ${cause}`);
     expect(placeOf(told()[0])).toBe(`debug.md#${anchor}`);
     // Names of headers, and nothing of what they say.
     expect(told()[0]).not.toMatch(/[0-9a-f]{32}/);
@@ -98,7 +111,9 @@ describe('a refusal is told on stderr', () => {
     expect(told()).toHaveLength(1);
     vi.advanceTimersByTime(MINUTE_MS + 1);
     expect(told()).toHaveLength(2);
-    expect(told()[1]).toContain('refused 12 deliveries within a minute for the signature (401).');
+    expect(told()[1]).toContain(
+      'rejected 12 deliveries within a minute because of the signature (401).',
+    );
     vi.advanceTimersByTime(10 * MINUTE_MS);
     expect(told()).toHaveLength(2);
     await deliver(receiver, paidOrder(), { secret: 'another secret' });
@@ -122,7 +137,7 @@ describe('a refusal is told on stderr', () => {
     for (const id of ['1', '2']) await deliver(receiver, paidOrder(), { secret: 'wrong', id });
     expect(told()).toHaveLength(1);
     await receiver.close();
-    expect(told()[1]).toContain('refused a delivery');
+    expect(told()[1]).toContain('rejected a delivery');
   });
 
   test('a genuine one with its id, what is wrong with it, and what is expected', async () => {
@@ -130,19 +145,19 @@ describe('a refusal is told on stderr', () => {
     const receiver = shop();
     for (let sent = 0; sent < 1000; sent++) await deliver(receiver, paidOrder({ status: 56 }));
     expect(told()).toEqual([
-      'storefront-webhooks: refused delivery "whl_1" ("order:paid", order "ord_1") with 422: The payload ' +
+      'storefront-webhooks: rejected delivery "whl_1" ("order:paid", order "ord_1") with 422: The payload ' +
         'does not fit its event. Look at: status is 56 (refunded), and paidStatuses are [100]. ' +
-        'See docs/errors.md#payload_invalid',
+        'See node_modules/storefront-webhooks/docs/errors.md#payload_invalid',
     ]);
     vi.advanceTimersByTime(MINUTE_MS + 1);
     expect(told()[1]).toContain(
-      'refused 999 more genuine deliveries with 422 within a minute, the latest',
+      'rejected 999 more genuine deliveries with 422 within a minute, the latest',
     );
   });
 
   test.each([
     ['100', 'is a text (name the one that means paid), and'],
-    [60, 'is a number that is none of the known states, and'],
+    [60, 'is a number that is not a known state, and'],
     [null, 'is null, and'],
     [undefined, 'is missing, and'],
   ])('without the status where it is none that is known: %j', async (status, said) => {
@@ -170,17 +185,17 @@ describe('an error is told on stderr', () => {
     expect(told().map((line, index) => line.startsWith(begin(index + 1)))).toEqual([true, true]);
     expect(told()[0]).toMatch(/stderr\.test\.ts:\d+:\d+/);
     expect(told()[0]).toMatch(
-      /; caused by Error: connect ECONNREFUSED, at .*; caused by a text\. See docs\/operate\.md#handler-failed$/,
+      /; caused by Error: connect ECONNREFUSED, at .*; caused by a text\. See node_modules\/storefront-webhooks\/docs\/operate\.md#handler-failed$/,
     );
   });
 
   test.each([
-    ['an id', 'x" (query:created) with 200: Handled. refused delivery "whl_victim', 'ord_1'],
+    ['an id', 'x" (query:created) with 200: Handled. rejected delivery "whl_victim', 'ord_1'],
     ['an order', 'whl_1', 'ord_1", attempt 1): all is well. "'],
   ])('with %s in quotes that it cannot end', async (_, id, order) => {
     await fail('no', paidOrder({ id: order }), id);
     expect(told()[0]).toMatch(
-      /^storefront-webhooks: error in the handler "order:paid" for delivery "(\\.|[^"\\])*" \("order:paid", order "(\\.|[^"\\])*", attempt 1\): no\. See docs\/operate\.md#handler-failed$/,
+      /^storefront-webhooks: error in the handler "order:paid" for delivery "(\\.|[^"\\])*" \("order:paid", order "(\\.|[^"\\])*", attempt 1\): no\. See node_modules\/storefront-webhooks\/docs\/operate\.md#handler-failed$/,
     );
   });
 
@@ -207,10 +222,12 @@ describe('an error is told on stderr', () => {
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     await fail(new AggregateError([refused, 'a text'], 'All were rejected.'));
     expect(told()[0]).toMatch(
-      /AggregateError: All were rejected, at .*; caused by Error: connect \(ECONNREFUSED\), at .*; caused by a text\. See docs/,
+      /AggregateError: All were rejected, at .*; caused by Error: connect \(ECONNREFUSED\), at .*; caused by a text\. See node_modules\/storefront-webhooks\/docs\//,
     );
     await fail({ code: 5, email: 'buyer@example.com' });
-    expect(told()[1]).toMatch(/: an object that is no error: { code, email }\. See docs/);
+    expect(told()[1]).toMatch(
+      /: an object that is not an Error: { code, email }\. See node_modules\/storefront-webhooks\/docs\//,
+    );
   });
 
   test('with the order and the attempt where the time is up', async () => {
@@ -259,7 +276,7 @@ describe('an error is told on stderr', () => {
     );
     await vi.advanceTimersByTimeAsync(5_000);
     for (const reply of await Promise.all(sent)) expect(reply).toMatchObject({ status: 503 });
-    expect(told()).toEqual([expect.stringMatching(/could not take the claim.*disk is full/)]);
+    expect(told()).toEqual([expect.stringMatching(/could not grant the claim.*disk is full/)]);
   });
 });
 
@@ -290,8 +307,8 @@ describe('what may be missed is told on stderr', () => {
     const receiver = shop().on('product:out_of_stock', () => {});
     for (const id of ['1', '2']) await deliver(receiver, paidOrder(), { id });
     expect(told()).toEqual([
-      'storefront-webhooks: nobody handles the event "order:paid": it is answered 200 and does not come ' +
-        'again. To handle it: .on("order:paid", handler). See docs/operate.md#unhandled',
+      'storefront-webhooks: no handler for the event "order:paid": it is answered 200 and not sent ' +
+        'again. To handle it: .on("order:paid", handler). See node_modules/storefront-webhooks/docs/operate.md#unhandled',
     ]);
   });
 
@@ -312,7 +329,7 @@ describe('what may be missed is told on stderr', () => {
     for (let sent = 0; sent < 50; sent++)
       await deliver(receiver, paidOrder(), { event: `e${sent}` });
     expect(told()).toHaveLength(21);
-    expect(told()[20]).toContain('unknown ones are not told of');
+    expect(told()[20]).toContain('They are not logged');
     // They cannot hide one that is known.
     await deliver(receiver, paidOrder());
     expect(told()[21]).toContain('.on("order:paid", handler)');
@@ -357,7 +374,7 @@ describe('what may be missed is told on stderr', () => {
       shop({ store }).on('order:paid', () => {}),
       paidOrder(),
     );
-    expect(told()).toEqual([expect.stringContaining('The lease has lapsed, or another process')]);
+    expect(told()).toEqual([expect.stringContaining('The lease has expired, or another process')]);
   });
 });
 
@@ -387,6 +404,21 @@ describe('the first use', () => {
     await deliver(same, paidOrder());
     expect(lines.filter((line) => line.includes('is in use'))).toHaveLength(1);
   });
+});
+
+test('on Workers, what is no trouble is told as information', async () => {
+  vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const info: string[] = [];
+  vi.spyOn(console, 'info').mockImplementation((line: string) => void info.push(line));
+  const receiver = shop({ debug: true, headerPrefix: 'X-Worker-' }).on('order:paid', () => {});
+  const { body } = await deliver(receiver, paidOrder());
+  expect(body).toContain('rejected');
+  expect(info).toEqual([
+    expect.stringContaining('is in use. The receiver handles order:paid; headers: X-Worker-*'),
+    expect.stringContaining('rejected with 401'),
+  ]);
+  expect(lines).toEqual([expect.stringContaining('rejected a delivery because of the signature')]);
 });
 
 describe('debug', () => {

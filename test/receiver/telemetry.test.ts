@@ -108,6 +108,6 @@ test.each<[string, Partial<Telemetry>]>([
 
 test('what is no telemetry is refused', () => {
   expect(() => createReceiver({ secret: SECRET, telemetry: {} as never })).toThrow(
-    'createReceiver: the option telemetry has to be what openTelemetry() gives.',
+    'createReceiver: the option telemetry has to be the result of openTelemetry().',
   );
 });

@@ -1,4 +1,11 @@
-import { createReceiver, type SealedDelivery, type UnsignedRequest } from 'storefront-webhooks';
+import { inspect } from 'node:util';
+import {
+  createReceiver,
+  type SealedDelivery,
+  seal,
+  type UnsignedRequest,
+} from 'storefront-webhooks';
+import { sign } from 'storefront-webhooks/testing';
 import { expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
@@ -18,9 +25,10 @@ function expectSent(request: UnsignedRequest): void {
   expect(request.headers).toMatchObject({ 'x-shop': 'main', 'x-service-event': 'order:paid' });
   expect(request.headers).not.toHaveProperty('cookie');
   expect(request.headers).not.toHaveProperty('authorization');
+  expect(request.headers).not.toHaveProperty('x-service-signature');
 }
 
-test('a handler sees where its delivery was sent, without what says who somebody is', async () => {
+test('a handler sees where its delivery was sent, without credentials and the signature', async () => {
   const seen: UnsignedRequest[] = [];
   const receiver = createReceiver({ secret: SECRET }).on('order:paid', ({ request }) => {
     seen.push(request);
@@ -28,6 +36,34 @@ test('a handler sees where its delivery was sent, without what says who somebody
   await deliver(receiver, paidOrder(), SENT);
   expect(seen).toHaveLength(1);
   seen.map(expectSent);
+});
+
+test('an event, and what verify gives, are printed without the signature and credentials', async () => {
+  const printed: string[] = [];
+  const print = (value: unknown) => {
+    printed.push(inspect(value, { depth: 9 }));
+    printed.push(JSON.stringify(value));
+  };
+  const receiver = createReceiver({ secret: SECRET }).on('order:paid', (event) => {
+    print(event);
+    print(event.request);
+  });
+  const body = Buffer.from(JSON.stringify(paidOrder()));
+  const signature = sign(body, SECRET);
+  const own = { 'X-Service-Signature': signature, 'X-Service-Event': 'order:paid' };
+  const request = { method: 'POST', url: SENT.url, headers: { ...SENT.headers, ...own }, body };
+  await receiver.receive(request);
+  const delivery = await receiver.verify(request);
+  if (delivery.outcome === 'rejected') throw delivery;
+  print(delivery);
+  print({ ...delivery });
+  expect(delivery.request.headers).toBe(request.headers);
+  expect(seal(delivery).proof).toContain(signature);
+  expect(printed).toHaveLength(8);
+  for (const text of printed) {
+    expect(text).not.toContain(signature);
+    expect(text).not.toMatch(/session=1|Bearer 1/);
+  }
 });
 
 test('out of a queue and after a redrive, a handler sees the same', async () => {

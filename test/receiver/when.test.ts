@@ -165,27 +165,86 @@ test.each<[string, () => unknown, object]>([
   [
     'gives a promise',
     () => Promise.reject(new Error('too late')),
-    { code: 'handler_invalid', message: expect.stringContaining('take the async away') },
+    { code: 'handler_invalid', message: expect.stringContaining('remove the async') },
   ],
 ])(
-  'a `when` that %s fails the delivery: it is told, and nothing is claimed',
+  'a `when` that %s fails the delivery: it is reported once, and nothing is claimed for it alone',
   async (_, when, told) => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
-    const { receiver, claim, ship, onError } = shop();
-    receiver.on('order:paid', () => {}, { name: 'broken', when: when as () => boolean });
-    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
-    expect(onError).toHaveBeenCalledExactlyOnceWith(
-      expect.objectContaining(told),
-      expect.objectContaining({ id: 'whl_1', event: 'order:paid', handler: 'broken' }),
-    );
+    const { receiver, claim, onError } = shop();
+    const broken = vi.fn();
+    receiver.on('order:updated', broken, { name: 'broken', when: when as () => boolean });
+    const reply = await deliver(receiver, unpaid, UPDATED);
+    expect(reply).toMatchObject({ status: 500, outcome: 'failed' });
     expect(claim).not.toHaveBeenCalled();
-    expect(ship).not.toHaveBeenCalled();
+    expect(await deliver(receiver, paidOrder(), UPDATED)).toMatchObject({ outcome: 'failed' });
+    expect(onError).toHaveBeenCalledTimes(2);
+    for (const call of onError.mock.calls) {
+      expect(call).toEqual([
+        expect.objectContaining(told),
+        expect.objectContaining({ id: 'whl_1', event: 'order:updated', handler: 'broken' }),
+      ]);
+    }
+    expect(broken).not.toHaveBeenCalled();
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(unhandled).not.toHaveBeenCalled();
     process.off('unhandledRejection', unhandled);
   },
 );
+
+describe('where the `when` of one handler throws, the others', () => {
+  /** A shop with handlers of each kind, of which one has a `when` that throws until it is mended. */
+  function shopOfFour(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
+    const found = shop(options);
+    const [mirror, audit, gift] = [vi.fn(), vi.fn(), vi.fn()];
+    const when = vi.fn((): boolean => {
+      throw new Error('no list');
+    });
+    found.receiver
+      .on('order:*', mirror, { name: 'mirror', skipOlder: true })
+      .on('order:paid', gift, { name: 'gift', when, oncePer: ({ id }) => id })
+      .on('order:paid', audit, { name: 'audit' });
+    return { ...found, mirror, audit, gift, when };
+  }
+
+  test.each([
+    [true, { outcome: 'handled', ran: ['gift'] }],
+    [false, { outcome: 'duplicate', ran: [], skipped: ['gift'] }],
+  ])('run once, and the delivery is retried until it gives %j', async (answer, last) => {
+    const { receiver, ship, mirror, audit, gift, when, onError, onOutcome } = shopOfFour();
+    for (const ran of [['deliver', 'mirror', 'audit'], []]) {
+      const reply = await deliver(receiver, paidOrder());
+      expect(reply).toMatchObject({ status: 500, outcome: 'failed', ran });
+    }
+    expect(
+      onError.mock.calls.map(([error, { handler, attempt }]) => [error, handler, attempt]),
+    ).toEqual([1, 2].map((attempt) => [new Error('no list'), 'gift', attempt]));
+    when.mockReturnValue(answer);
+    await deliver(receiver, paidOrder());
+    expect(onOutcome).toHaveBeenLastCalledWith(expect.objectContaining(last));
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+    expect([ship, mirror, audit, gift].map(({ mock }) => mock.calls.length)).toEqual([
+      ...[1, 1, 1],
+      answer ? 1 : 0,
+    ]);
+  });
+
+  test('run at the only attempt of a queue, too, and the delivery is kept', async () => {
+    const store = durableStore();
+    const { jobs, queue } = queueOf();
+    const { receiver, ship, mirror, audit, gift, when } = shopOfFour({ store, queue });
+    await deliver(receiver, paidOrder());
+    const [job] = jobs;
+    expect(await runJob(receiver, job, { isLast: true })).toMatchObject({ outcome: 'parked' });
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    expect(dead).toMatchObject({ orderId: 'ord_1', error: 'Error: no list' });
+    when.mockReturnValue(true);
+    if (!dead) throw new Error('nothing is dead');
+    expect(await receiver.redrive(dead)).toMatchObject({ outcome: 'handled', ran: ['gift'] });
+    expect([ship, mirror, audit, gift].map(({ mock }) => mock.calls.length)).toEqual([1, 1, 1, 1]);
+  });
+});
 
 test('where it fails at the last attempt, the delivery is kept as a dead letter', async () => {
   const store = durableStore();

@@ -17,8 +17,10 @@ import { durableStore } from '../support/durable.js';
 import { openPglite } from '../support/pglite.js';
 import {
   ago,
+  ENDPOINT,
   type Entry,
   entry,
+  live,
   MINUTE,
   NOW,
   type Provided,
@@ -86,8 +88,9 @@ describe('reconcile asks the store', () => {
 
     test('and sees an order that no log tells of, once recovery has done its effect', async () => {
       const receiver = open(await openStore()).on('order:paid', () => {}, perOrder);
-      const endpoint = { id: 'ep_1', url: URL, enabled: false, events: ['order:paid'] };
-      const provided = { logs: [], orders: [paid(1)], endpoints: [endpoint] };
+      const endpoint = { ...ENDPOINT, enabled: false };
+      const logs = [await live({ receiver })];
+      const provided = { logs, orders: [paid(1)], endpoints: [endpoint] };
       expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
       await bringBack(provided, receiver);
       expect(await findings(provided, receiver)).toEqual([]);

@@ -11,6 +11,7 @@ import {
   ENDPOINT,
   type Entry,
   entry,
+  live,
   MINUTE,
   NOW,
   openShop,
@@ -64,7 +65,8 @@ describe('an order that has changed since', () => {
   test('is unlogged where the log tells that nobody took it', async () => {
     const refused = entry(1, { ...old, payload: paid(1, old) });
     const shop = openOnce();
-    const provided = { logs: [refused], endpoints: [DISABLED], orders: [changed] };
+    const logs = [refused, await live(shop)];
+    const provided = { logs, endpoints: [DISABLED], orders: [changed] };
     expect(outcomesOf(await recoverFrom(provided, shop))).toEqual(['ord_1 unlogged handled']);
     expect(shop.delivered).toEqual(['ord_1']);
   });
@@ -162,7 +164,8 @@ describe('with several addresses', () => {
     });
     const url = [A, B];
     const told = entry(1, { url: A });
-    const provided: Provided = { logs: [told], endpoints: endpoints(), orders: [paid(1)] };
+    const long = await live({ receiver }, { url: A });
+    const provided: Provided = { logs: [told, long], endpoints: endpoints(), orders: [paid(1)] };
     const recovered = await recoverFrom(provided, { receiver }, recreating({ url }));
     expect(outcomesOf(recovered)).toEqual(['ord_1 unlogged unsafe', 'ord_1 refused handled']);
     expect([recovered.complete, delivered]).toEqual([false, ['/a ord_1']]);
@@ -184,9 +187,10 @@ describe('with several addresses', () => {
 
   test('names those for which there is no endpoint', async () => {
     const provided = { logs: [], endpoints: [ENDPOINT] };
-    const one = await recoverFrom(provided, openShop(), { url: [`${URL}/`, A] });
+    const noOrders = { orders: false };
+    const one = await recoverFrom(provided, openShop(), { url: [`${URL}/`, A], ...noOrders });
     expect(one).toMatchObject({ endpoint: 'enabled', withoutEndpoint: [A], complete: true });
-    const none = await recoverFrom({ logs: [], endpoints: [] }, openShop());
+    const none = await recoverFrom({ logs: [], endpoints: [] }, openShop(), noOrders);
     expect(none).toMatchObject({ endpoint: 'missing', withoutEndpoint: [URL] });
   });
 });
@@ -199,10 +203,12 @@ test('an order that was paid just now is not unlogged while its webhook is about
   expect(early).toMatchObject({ complete: true, deliveries: [], log: { waiting: 1 } });
   // No webhook comes where the endpoint is disabled.
   const other = openOnce();
-  await recoverFrom({ ...provided, endpoints: [DISABLED] }, other);
+  const logs = [await live(other)];
+  await recoverFrom({ ...provided, logs, endpoints: [DISABLED] }, other);
   expect(other.delivered).toEqual(['ord_1']);
   const now = new Date(NOW.getTime() + 30 * MINUTE);
-  const late = await recoverFrom(provided, shop, { orders: true, now });
+  const logged = { ...provided, logs: [await live(shop)] };
+  const late = await recoverFrom(logged, shop, { orders: true, now });
   expect([outcomesOf(late), shop.delivered]).toEqual([['ord_1 unlogged handled'], ['ord_1']]);
 });
 

@@ -1,14 +1,17 @@
-import { createReceiver, type ReceiverOptions } from 'storefront-webhooks';
+import { createReceiver } from 'storefront-webhooks';
 import type { RecoveryProgress } from 'storefront-webhooks/recovery';
 import { describe, expect, test } from 'vitest';
 import { SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import {
   ago,
+  answered,
   ENDPOINT,
   entry,
+  live,
   MINUTE,
   NOW,
+  openOncePerOrder,
   openShop,
   type Provided,
   paid,
@@ -18,20 +21,6 @@ import {
 } from './provider.js';
 
 const disabled = { ...ENDPOINT, enabled: false };
-
-/** A shop whose paid orders are safe to run without a log. */
-function openOncePerOrder(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
-  const delivered: string[] = [];
-  const receiver = createReceiver({
-    secret: SECRET,
-    ...options,
-    store: durableStore(),
-  }).on('order:paid', ({ payload: { id } }) => void delivered.push(id), {
-    name: 'deliver',
-    oncePer: ({ id }) => id,
-  });
-  return { receiver, delivered };
-}
 
 describe('the endpoint', () => {
   test.each([
@@ -51,7 +40,7 @@ describe('the endpoint', () => {
       'enabled',
     ],
   ])('%s', async (_, endpoints, state) => {
-    const recovery = await recoverFrom({ logs: [], endpoints }, openShop());
+    const recovery = await recoverFrom({ logs: [], endpoints }, openShop(), { orders: false });
     expect(recovery).toMatchObject({ endpoint: state, complete: state === 'enabled' });
   });
 
@@ -63,7 +52,9 @@ describe('the endpoint', () => {
     await recoverFrom(before, openShop(), { recreateEndpoint: true });
     expect(before.endpoints).toEqual([{ ...ENDPOINT, id: 'ep_2' }]);
     const none: Provided = { logs: [], endpoints: [] };
-    const recovery = await recoverFrom(none, openShop(), { recreateEndpoint: true });
+    const recovery = await recoverFrom(none, openShop(), {
+      ...{ recreateEndpoint: true, orders: false },
+    });
     expect(recovery).toMatchObject({ endpoint: 'missing', complete: false });
     expect(none.endpoints).toEqual([]);
   });
@@ -173,7 +164,7 @@ describe('a paid order that no log tells of', () => {
 
   test('is one that the log tells of otherwise only, with what it is worth', async () => {
     const shop = openOncePerOrder();
-    const logs = [entry(1, { event: 'order:created' })];
+    const logs = [entry(1, { event: 'order:created' }), await live(shop)];
     const steps: unknown[] = [];
     const onProgress = ({ step, done, of }: RecoveryProgress) => {
       if (step === 'orders') steps.push([done, of]);
@@ -198,23 +189,55 @@ describe('a paid order that no log tells of', () => {
     ]);
   });
 
-  test('is looked for where there is no endpoint', async () => {
+  test('is run where there is no endpoint only if asked for', async () => {
     const shop = openOncePerOrder();
-    await recoverFrom({ logs: [], endpoints: [], orders: [paid(1)] }, shop);
+    const provided = { logs: [await live(shop)], endpoints: [], orders: [paid(1)] };
+    await recoverFrom(provided, shop, { orders: false });
+    expect(shop.delivered).toEqual([]);
+    await recoverFrom(provided, shop, { orders: true });
     expect(shop.delivered).toEqual(['ord_1']);
+  });
+
+  test('is not run where it is older than the first answer of the receiver, unless asked for', async () => {
+    const shop = openOncePerOrder();
+    const first = await answered(shop, entry(2));
+    const provided = { logs: [first], endpoints, orders: [paid(1), paid(2), paid(3)] };
+    const { deliveries, complete } = await recoverFrom(provided, shop);
+    expect(deliveries.map(({ id, outcome }) => [id, outcome])).toEqual([
+      ['ord_1', 'earlier'],
+      ['ord_3', 'handled'],
+    ]);
+    expect([complete, shop.delivered]).toEqual([false, ['ord_2', 'ord_3']]);
+    await recoverFrom(provided, shop, { earlier: true });
+    expect(shop.delivered).toEqual(['ord_2', 'ord_3', 'ord_1']);
+  });
+
+  test('is not run where the receiver has never answered, whatever else the log tells', async () => {
+    const shop = openOncePerOrder();
+    const provided = { logs: [entry(2)], endpoints, orders: [paid(1), paid(2), paid(3)] };
+    await recoverFrom(provided, shop, { orders: true });
+    expect(shop.delivered).toEqual(['ord_2']);
+  });
+
+  test('is not compared where no handler is for it', async () => {
+    const receiver = createReceiver({ secret: SECRET, store: durableStore() });
+    receiver.on('query:created', () => {});
+    const provided = { logs: [], endpoints, orders: [paid(1)] };
+    const { deliveries } = await recoverFrom(provided, { receiver });
+    expect(deliveries).toEqual([]);
   });
 
   test('may have no time, and then is run last', async () => {
     const shop = openOncePerOrder();
     const orders = [paid(2, { updated_at: null, created_at: null }), paid(1)];
-    const { deliveries } = await recoverFrom({ logs: [], endpoints, orders }, shop);
+    const { deliveries } = await recoverFrom({ logs: [await live(shop)], endpoints, orders }, shop);
     expect(shop.delivered).toEqual(['ord_1', 'ord_2']);
     expect(deliveries.at(-1)?.toldAt).toEqual(NOW);
   });
 
   test('is left where it was refunded since it was read', async () => {
     const shop = openOncePerOrder();
-    const provided: Provided = { logs: [], endpoints, orders: [paid(1)] };
+    const provided: Provided = { logs: [await live(shop)], endpoints, orders: [paid(1)] };
     provided.onRequest = (path) => {
       if (path === 'GET /orders/ord_1') provided.orders = [paid(1, { status: 56 })];
       return undefined;
@@ -232,7 +255,10 @@ describe('a paid order that no log tells of', () => {
     ['the content', 'content'],
   ] as const)('is not safe to run by a keyBy of %s', async (_, keyBy) => {
     const shop = openShop({ keyBy });
-    const { deliveries } = await recoverFrom({ logs: [], endpoints, orders: [paid(1)] }, shop);
+    const { deliveries } = await recoverFrom(
+      { logs: [await live(shop)], endpoints, orders: [paid(1)] },
+      shop,
+    );
     expect(deliveries).toMatchObject([{ outcome: 'unsafe' }]);
     expect(shop.delivered).toEqual([]);
   });
@@ -240,9 +266,9 @@ describe('a paid order that no log tells of', () => {
   test('is not safe to run where nobody says of which of several shops it is', async () => {
     const secret = ({ url = '' }) => ({ secret: SECRET, scope: url });
     const shop = openOncePerOrder({ secret });
-    const provided = { logs: [], endpoints, orders: [paid(1)] };
+    const provided = { logs: [await live(shop)], endpoints, orders: [paid(1)] };
     const both = [URL, 'https://shop.example/other'];
-    const { deliveries } = await recoverFrom(provided, shop, { url: both });
+    const { deliveries } = await recoverFrom(provided, shop, { url: both, orders: true });
     expect(deliveries).toMatchObject([{ outcome: 'unsafe' }]);
     await recoverFrom(provided, shop);
     expect(shop.delivered).toEqual(['ord_1']);
@@ -251,7 +277,7 @@ describe('a paid order that no log tells of', () => {
   test('is found though orders are removed while the pages are read', async () => {
     const shop = openOncePerOrder();
     const orders = Array.from({ length: 120 }, (_, at) => paid(at));
-    const provided: Provided = { logs: [], endpoints, orders };
+    const provided: Provided = { logs: [await live(shop)], endpoints, orders };
     let isRemoved = false;
     provided.onRequest = (path, count) => {
       if (path !== 'GET /orders' || isRemoved || count < 4) return undefined;
@@ -268,7 +294,7 @@ describe('a paid order that no log tells of', () => {
     const shop = openOncePerOrder();
     const onRequest = (path: string) =>
       path === 'GET /orders/ord_2' ? Response.json(paid(1)) : undefined;
-    const provided = { logs: [], endpoints, orders: [paid(1), paid(2)], onRequest };
+    const provided = { logs: [await live(shop)], endpoints, orders: [paid(1), paid(2)], onRequest };
     const { deliveries, complete } = await recoverFrom(provided, shop);
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['handled', 'gone']);
     expect(complete).toBe(false);
@@ -278,7 +304,7 @@ describe('a paid order that no log tells of', () => {
     const shop = openOncePerOrder({
       unwrap: ({ event, data }) => ({ event: event ?? 'unknown:event', payload: data ?? {} }),
     });
-    await recoverFrom({ logs: [], endpoints, orders: [paid(1)] }, shop);
+    await recoverFrom({ logs: [await live(shop)], endpoints, orders: [paid(1)] }, shop);
     expect(shop.delivered).toEqual(['ord_1']);
   });
 });

@@ -70,6 +70,15 @@ describe('of an order that was delivered long ago', () => {
     expect(await findingsOf({ logs, orders: [paid(1)] }, { receiver })).toEqual([]);
   });
 
+  test('an answer to another payload does not say that this one was handled', async () => {
+    const shop = openShop();
+    const answer = await answered(shop, entry(2, { payload: paid(1) }));
+    const logs = [{ ...answer, payload: paid(2) }];
+    expect(await findingsOf({ logs, orders: [paid(2)] }, shop)).toEqual([
+      ['ord_2', 'not_delivered', 'edited'],
+    ]);
+  });
+
   test('the newest entry says how it stands', async () => {
     const none = { delivered: () => [] };
     const logs = [entry(2, { payload: paid(1), response_code: 200 }), entry(1)];

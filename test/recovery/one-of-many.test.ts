@@ -8,6 +8,7 @@ import {
   ENDPOINT,
   type Entry,
   entry,
+  live,
   NOW,
   type Provided,
   paid,
@@ -155,8 +156,8 @@ describe('one delivery of many holds up no other', () => {
       'ord_4 handled',
     ]);
     expect(shop.told).toEqual([
-      expect.stringMatching(/^whl_1: ApiError: Oh/),
-      expect.stringMatching(/^whl_2: ApiError: Oh/),
+      expect.stringMatching(/^whl_1: ApiError: webhookLogs.get: Oh\./),
+      expect.stringMatching(/^whl_2: ApiError: webhookLogs.get: Oh\./),
     ]);
   });
 
@@ -233,7 +234,8 @@ describe('orders that are none', () => {
 
   test('are counted by recover, and nothing is complete', async () => {
     const shop = open();
-    const provided = { logs: [], orders: [...none, paid(1)], endpoints: [ENDPOINT] };
+    const logs = [await live(shop)];
+    const provided = { logs, orders: [...none, paid(1)], endpoints: [ENDPOINT] };
     const recovery = await recoverFrom(provided, shop, { orders: true });
     expect(orders(recovery)).toEqual(['ord_1 handled']);
     expect([recovery.log.unreadable, recovery.complete]).toEqual([4, false]);
@@ -242,7 +244,9 @@ describe('orders that are none', () => {
   test('are counted by reconcile, and told on a schedule', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const lines: string[] = [];
-    vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(line));
+    vi.spyOn(console, 'error').mockImplementation((line) => {
+      if (`${line}`.includes('reconcile:')) lines.push(line);
+    });
     const client = provider({ logs: [], orders: [...none, paid(1, { currency: 5 })] });
     const options = { receiver: open().receiver, client, url: URL, delivered: () => ['ord_1'] };
     const fast = { perSecond: Number.POSITIVE_INFINITY };

@@ -64,13 +64,15 @@ export function provider(provided: Provided): Client & { readonly asked: string[
   const client = createClient({
     baseUrl: 'https://provider.example',
     auth: { accessToken: 'token' },
-    retries: 0,
     fetch,
   });
   return Object.assign(client, { asked });
 }
 
-export const ENDPOINT = { id: 'ep_1', url: URL, enabled: true, events: ['order:paid'] };
+export const ENDPOINT = {
+  ...{ id: 'ep_1', url: URL, enabled: true, events: ['order:paid'] },
+  created_at: '2020-01-01T00:00:00Z',
+};
 
 /** An entry of the log: refused for good, an hour ago, unless it is changed. */
 export function entry(number: number, changes: Record<string, unknown> = {}): Entry {
@@ -120,6 +122,20 @@ export function openShop(options: Partial<Omit<ReceiverOptions, 'events'>> = {})
   return { receiver, delivered, store };
 }
 
+/** A shop whose paid orders are safe to run without a log. */
+export function openOncePerOrder(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
+  const delivered: string[] = [];
+  const receiver = createReceiver({
+    secret: SECRET,
+    ...options,
+    store: durableStore(),
+  }).on('order:paid', ({ payload: { id } }) => void delivered.push(id), {
+    name: 'deliver',
+    oncePer: ({ id }) => id,
+  });
+  return { receiver, delivered };
+}
+
 type Shop = ReturnType<typeof openShop>;
 
 /** Recovers from a provider: at once, and for good. */
@@ -133,11 +149,23 @@ export function recoverFrom(
   return recover({ receiver, client, url: URL, ...fast, ...options });
 }
 
+/** An entry by which a receiver is known to have answered for long: of an event that it does nothing for. */
+export function live(
+  shop: Pick<Shop, 'receiver'>,
+  { url = URL, age = 9 * DAY } = {},
+): Promise<Entry> {
+  const long = { created_at: ago(age), updated_at: ago(age) };
+  return answered(
+    shop,
+    entry(0, { ...long, url, id: 'whl_live', event: 'query:created', payload: { id: 'qry_1' } }),
+  );
+}
+
 /** The entry that the provider writes of what a receiver has answered. */
 export async function answered(shop: Pick<Shop, 'receiver'>, one: Entry): Promise<Entry> {
+  const { pathname, search } = new globalThis.URL(`${one.url}`);
   const { status, headers, body } = await deliver(shop.receiver, one.payload, {
-    event: `${one.event}`,
-    id: one.id,
+    ...{ event: `${one.event}`, id: one.id, url: pathname + search },
   });
   return { ...one, response_code: status, response: body, response_headers: { ...headers } };
 }

@@ -1,7 +1,7 @@
 import { createReceiver } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
-import { OUTCOMES } from '../../src/outcome.js';
+import { OUTCOMES } from '../../src/request/outcome.js';
 import { writeReceipt } from '../../src/request/receipt.js';
 import { skipWaits } from '../support/clock.js';
 import { deliver, SECRET } from '../support/deliver.js';
@@ -12,6 +12,7 @@ import {
   DAY,
   type Entry,
   entry,
+  live,
   MINUTE,
   openShop,
   type Provided,
@@ -142,7 +143,7 @@ describe('an entry of the log', () => {
     }).on('order:paid', ({ scope }) => void scopes.push(scope));
     const url = ['https://a.example/webhooks', 'https://b.example/webhooks'];
     const logs = url.map((one, at) => entry(at, { url: one }));
-    const { log } = await recoverFrom({ logs }, { receiver }, { url });
+    const { log } = await recoverFrom({ logs }, { receiver }, { url, orders: false });
     expect([scopes, log.unknownShop, log.unreadable]).toEqual([['b'], 1, 0]);
   });
 
@@ -208,19 +209,40 @@ describe('the pages of the log', () => {
     expect(client.asked.length).toBeLessThan(100);
   });
 
+  test('that come in turn, for ever, end where nobody says how many there are', async () => {
+    let lists = 0;
+    const onRequest = (path: string) =>
+      path === 'GET /webhooks/logs' ? Response.json([entry(lists++ % 2)]) : undefined;
+    const client = provider({ logs: [], onRequest });
+    const recovering = recoverFrom({ logs: [] }, openShop(), { client, apply: false });
+    expect((await recovering).deliveries).toHaveLength(2);
+    expect(client.asked.length).toBeLessThan(100);
+  });
+
+  test('that have two deliveries under one id tell of both', async () => {
+    const shop = openShop();
+    const logs = [entry(1), { ...entry(2), id: 'whl_1' }];
+    const { deliveries, log, complete } = await recoverFrom({ logs }, shop);
+    expect(deliveries).toMatchObject([{ recordId: 'ord_1', outcome: 'handled' }]);
+    expect([log.refused, log.unreadable, complete]).toEqual([2, 1, false]);
+    expect(shop.delivered).toEqual(['ord_1']);
+  });
+
   test('end at the first empty one where nobody says how many there are', async () => {
-    const provided: Provided = {
-      logs: Array.from({ length: 60 }, (_, at) => entry(at)),
-      withoutTotal: true,
-    };
+    const shop = openShop();
+    const logs = Array.from({ length: 60 }, (_, at) => entry(at));
+    logs.unshift(await live(shop, { age: MINUTE }));
+    const provided: Provided = { logs, withoutTotal: true };
     const client = provider(provided);
-    await recoverFrom(provided, openShop(), { client, apply: false });
+    await recoverFrom(provided, shop, { client, apply: false });
     expect(client.asked.filter((path) => path === 'GET /webhooks/logs')).toHaveLength(2 * 3);
   });
 
   test('may fail where nobody needs them any more', async () => {
     const old = { created_at: ago(8 * DAY) };
+    const shop = openShop();
     const logs = Array.from({ length: 120 }, (_, at) => entry(200 - at, at > 40 ? old : {}));
+    logs.unshift(await live(shop, { age: MINUTE }));
     const provided: Provided = { logs };
     const client = provider(provided);
     let lists = 0;
@@ -229,15 +251,17 @@ describe('the pages of the log', () => {
       lists += 1;
       return lists % 2 === 0 ? Response.json({ message: 'No.' }, { status: 401 }) : undefined;
     };
-    const { deliveries } = await recoverFrom(provided, openShop(), { client, apply: false });
+    const { deliveries } = await recoverFrom(provided, shop, { client, apply: false });
     expect(deliveries).toHaveLength(41);
     await new Promise((resolve) => setTimeout(resolve, 50));
   });
 
   test('are told as they are read', async () => {
     const told: unknown[] = [];
+    const shop = openShop();
     const logs = Array.from({ length: 60 }, (_, at) => entry(at));
-    await recoverFrom({ logs }, openShop(), {
+    logs.unshift(await live(shop, { age: MINUTE }));
+    await recoverFrom({ logs }, shop, {
       apply: false,
       onProgress: ({ step, done, of }) => void (step === 'log' && told.push([done, of])),
     });
@@ -323,8 +347,11 @@ describe('the order in which deliveries are run', () => {
 describe('recovery is complete', () => {
   test('where nobody handles what was missed', async () => {
     const logs = [entry(1, { event: 'order:updated' })];
-    const recovery = await recoverFrom({ logs }, openShop({ hooks: { onOutcome() {} } }));
-    expect(recovery).toMatchObject({ deliveries: [{ outcome: 'ignored' }], complete: true });
+    for (const apply of [true, false]) {
+      const shop = openShop({ hooks: { onOutcome() {} } });
+      const recovery = await recoverFrom({ logs }, shop, { apply });
+      expect(recovery).toMatchObject({ deliveries: [{ outcome: 'ignored' }], complete: true });
+    }
   });
 
   test('only where nothing waits for a person, and nothing is gone', async () => {

@@ -145,6 +145,18 @@ describe('reconcile', () => {
     expect([findings, delivered, shop.delivered]).toEqual([[], 1, ['ord_1']]);
   });
 
+  test('knows an order that it was told of before `since`, and that has changed', async () => {
+    const shop = openShop();
+    const old = { created_at: ago(9 * DAY), updated_at: ago(9 * DAY) };
+    const told = await answered(shop, entry(1, { ...old, payload: paid(1, old) }));
+    const orders = [paid(1, { created_at: ago(9 * DAY) }), paid(3, old)];
+    const untold = paid(4, { created_at: ago(10 * DAY) });
+    const logs = [await answered(shop, entry(2)), told];
+    const provided = { logs, orders: [...orders, paid(2), untold] };
+    const { findings, delivered, earlierOrders } = await reconcileWith(provided, shop);
+    expect([findings, delivered, earlierOrders]).toEqual([[], 2, 1]);
+  });
+
   test('asks for orders that shift onto the next page only once', async () => {
     const provided: Provided = {
       logs: [],

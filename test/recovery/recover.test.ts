@@ -13,6 +13,7 @@ import {
   ENDPOINT,
   type Entry,
   entry,
+  live,
   MINUTE,
   NOW,
   openShop,
@@ -135,10 +136,39 @@ describe('what counts as missed', () => {
     const shop = openShop();
     const one = await answered(shop, entry(1));
     const edited = { ...one, payload: paid(1, { updated_at: ago(0) }) };
-    const { log, deliveries } = await recoverFrom({ logs: [edited] }, shop);
-    expect([log.edited, deliveries, shop.delivered]).toEqual([1, [], ['ord_1']]);
+    const logs = [edited, await live(shop)];
+    const { log, deliveries, complete } = await recoverFrom({ logs }, shop);
+    expect([log.edited, shop.delivered, complete]).toEqual([1, ['ord_1'], false]);
+    expect(deliveries).toMatchObject([{ reason: 'edited', outcome: 'unsafe' }]);
+    const listed = await recoverFrom({ logs }, shop, { apply: false });
+    expect(listed.deliveries).toEqual(deliveries);
+  });
+
+  test('what was answered while its payload was another, by what is done once per order', async () => {
+    const delivered: string[] = [];
+    const receiver = createReceiver({ secret: SECRET, store: durableStore() }).on(
+      'order:paid',
+      ({ payload: { id } }) => void delivered.push(id),
+      { name: 'deliver', oncePer: ({ id }) => id },
+    );
+    const one = await answered({ receiver }, entry(1));
+    const edited = { ...one, payload: paid(1, { updated_at: ago(0) }) };
+    // Who stands in between sent another order under the id of one that never arrived, and gave its answer.
+    const held = entry(2);
+    const other = await answered({ receiver }, { ...held, payload: paid(1) });
+    const stolen = { ...other, payload: held.payload };
+    const logs = [edited, stolen, await live({ receiver })];
+    const { deliveries, complete } = await recoverFrom({ logs }, { receiver });
+    expect(deliveries.map(({ recordId, outcome }) => [recordId, outcome])).toEqual([
+      ['ord_2', 'handled'],
+      ['ord_1', 'duplicate'],
+    ]);
+    expect([complete, delivered]).toEqual([true, ['ord_1', 'ord_2']]);
   });
 });
+
+const refunded = (number: number) => paid(number, { status: 56 });
+const none = (status: number) => Response.json({ message: 'None.' }, { status });
 
 describe('what was missed', () => {
   test('is run once, whoever asks and how often, and a late retry is a duplicate', async () => {
@@ -244,6 +274,19 @@ describe('what was missed', () => {
     expect(ran).toEqual(['order:paid ord_2', 'order:paid ord_1', 'order:updated ord_1']);
   });
 
+  test.each([
+    ['is run where its order is still paid', () => Response.json(paid(1)), 'handled'],
+    ['is run where the provider has no such order', () => none(404), 'handled'],
+    ['is run where the token may not see orders', () => none(403), 'handled'],
+    ['is run where the provider gives another order', () => Response.json(refunded(2)), 'handled'],
+    ['is left where its order was refunded', () => Response.json(refunded(1)), 'settled'],
+    ['has failed where the order cannot be read', () => Response.json({ id: 7 }), 'failed'],
+  ])('%s', async (_, answer, outcome) => {
+    const onRequest = (path: string) => (path === 'GET /orders/ord_1' ? answer() : undefined);
+    const { deliveries } = await recoverFrom({ logs: [entry(1)], onRequest }, openShop());
+    expect(deliveries.map((one) => one.outcome)).toEqual([outcome]);
+  });
+
   test('is asked for again before it is run', async () => {
     const shop = openShop();
     const provided: Provided = { logs: [entry(2), entry(1)] };
@@ -269,7 +312,7 @@ describe('what was missed', () => {
   test('is not missed without apply where it is done, and asks the provider for nothing more', async () => {
     skipWaits();
     const shop = openShop();
-    const logs = [entry(1), entry(2)];
+    const logs = [await live(shop, { age: MINUTE }), entry(1), entry(2)];
     await recoverFrom({ logs: [entry(1)] }, shop);
     const client = provider({ logs });
     const options = { receiver: shop.receiver, client, url: URL, now: NOW };
@@ -327,7 +370,7 @@ describe('what was missed', () => {
     expect((await deliver(receiver, paid(1), { id: 'whl_1' })).outcome).toBe('duplicate');
   });
 
-  test('is listed where it has no handler', async () => {
+  test('is told as ignored where it has no handler, also without apply', async () => {
     skipWaits();
     const receiver = createReceiver({
       secret: SECRET,
@@ -337,7 +380,7 @@ describe('what was missed', () => {
     receiver.on('order:created', () => {});
     const client = provider({ logs: [entry(1)] });
     const { deliveries } = await recover({ receiver, client, url: URL, now: NOW });
-    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['listed']);
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['ignored']);
   });
 
   test('is listed where the store cannot be asked', async () => {
@@ -479,13 +522,14 @@ describe('the log', () => {
           expect([...counts.values()].every((count) => count === 1)).toBe(true);
         },
       ),
-      { numRuns: runs(60) },
+      { numRuns: runs(60, 6) },
     );
   });
 
   test('is read again and again without an end where it has no pages', async () => {
     const shop = openShop();
-    const provided: Provided = { logs: Array.from({ length: 20 }, (_, at) => entry(at)) };
+    const logs = Array.from({ length: 20 }, (_, at) => entry(at));
+    const provided: Provided = { logs: [await live(shop, { age: MINUTE }), ...logs] };
     const client = provider(provided);
     provided.onRequest = (path) =>
       path === 'GET /webhooks/logs' ? Response.json(provided.logs) : undefined;
@@ -498,8 +542,10 @@ describe('the log', () => {
     const logs = Array.from({ length: 500 }, (_, at) =>
       entry(500 - at, at > 60 ? { created_at: ago(8 * DAY + at) } : {}),
     );
+    const shop = openShop();
+    logs.unshift(await live(shop, { age: MINUTE }));
     const client = provider({ logs });
-    await recoverFrom({ logs }, openShop(), { client, apply: false });
+    await recoverFrom({ logs }, shop, { client, apply: false });
     expect(client.asked.filter((path) => path === 'GET /webhooks/logs').length).toBeLessThan(8);
   });
 
@@ -587,10 +633,9 @@ describe('the provider', () => {
         throw new Error('killed');
       };
       const client = provider({ logs, onRequest });
-      const killed = await recoverFrom({ logs }, shop, { client, signal: dying.signal }).catch(
-        () => undefined,
-      );
-      expect((await recoverFrom({ logs }, shop)).complete).toBe(true);
+      const options = { client, earlier: true, signal: dying.signal };
+      const killed = await recoverFrom({ logs }, shop, options).catch(() => undefined);
+      expect((await recoverFrom({ logs }, shop, { earlier: true })).complete).toBe(true);
       expect(shop.delivered.sort()).toEqual(['ord_1', 'ord_2', 'ord_3']);
       if (killed) break;
       expect(killAt).toBeLessThan(20);
@@ -609,7 +654,8 @@ describe('an endpoint that was disabled', () => {
       ({ payload: { id } }) => void shop.delivered.push(id),
       { name: 'deliver', oncePer: ({ id }) => id },
     );
-    const provided = { logs: [entry(1)], endpoints: [disabled], orders };
+    const logs = [entry(1), await live({ receiver })];
+    const provided = { logs, endpoints: [disabled], orders };
     const recovery = await recoverFrom(provided, { receiver });
     expect(recovery).toMatchObject({ endpoint: 'disabled', complete: false });
     expect(recovery.deliveries).toMatchObject([
@@ -626,7 +672,8 @@ describe('an endpoint that was disabled', () => {
 
   test('runs no order without a log where a later delivery would do it again', async () => {
     const shop = openShop();
-    const { deliveries } = await recoverFrom({ logs: [], endpoints: [disabled], orders }, shop);
+    const logs = [await live(shop)];
+    const { deliveries } = await recoverFrom({ logs, endpoints: [disabled], orders }, shop);
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['unsafe', 'unsafe']);
     expect(shop.delivered).toEqual([]);
   });
@@ -652,7 +699,7 @@ describe('an endpoint that was disabled', () => {
   });
 
   test('is told where there is none', async () => {
-    const recovery = await recoverFrom({ logs: [], endpoints: [] }, openShop());
+    const recovery = await recoverFrom({ logs: [], endpoints: [] }, openShop(), { apply: false });
     expect(recovery).toMatchObject({ endpoint: 'missing', complete: false });
   });
 });
@@ -660,8 +707,12 @@ describe('an endpoint that was disabled', () => {
 describe('the options', () => {
   test.each<[string, Partial<RecoverOptions> | { atOnce: true }, RegExp]>([
     ['a name that there is not', { atOnce: true }, /no option atOnce/],
-    ['no receiver', { receiver: JSON.parse('{}') }, /receiver has to be what createReceiver/],
-    ['no client', { client: JSON.parse('{}') }, /client has to be what createClient/],
+    [
+      'no receiver',
+      { receiver: JSON.parse('{}') },
+      /receiver has to be a receiver from createReceiver/,
+    ],
+    ['no client', { client: JSON.parse('{}') }, /client has to be a client from createClient/],
     ['no address', { url: '/webhooks' }, /url has to be the address/],
     ['a past that is forgotten', { since: 31 * DAY }, /at most 30 days ago.*reconcile/],
     ['a future', { since: new Date('2100-01-01') }, /since has to be in the past/],

@@ -1,7 +1,17 @@
 import { reconcile, type ScheduleOptions } from 'storefront-webhooks/recovery';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { durableStore } from '../support/durable.js';
-import { entry, openShop, type Provided, paid, provider, URL } from './provider.js';
+import {
+  ENDPOINT,
+  entry,
+  live,
+  openOncePerOrder,
+  openShop,
+  type Provided,
+  paid,
+  provider,
+  URL,
+} from './provider.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -117,6 +127,18 @@ describe('a schedule', () => {
     expect(gaps.filter((gap) => gap < 800)).toEqual([]);
   });
 
+  test('of one process runs at each of its intervals', async () => {
+    holdTime();
+    let runs = 0;
+    const onResult = () => {
+      runs += 1;
+    };
+    const { schedule } = begin({ logs: [] }, { onResult });
+    await vi.advanceTimersByTimeAsync(4_500);
+    await schedule.stop();
+    expect(runs).toBe(4);
+  });
+
   test('does one after the other, however long one takes', async () => {
     holdTime();
     let running = 0;
@@ -190,7 +212,62 @@ describe('a schedule', () => {
     await schedule.stop();
     expect(lines[0]).toMatch(/do not agree on 12 orders: .*ord_9 \(not_delivered: unlogged\), …\./);
     expect(lines[0]).not.toContain('ord_10');
-    expect(lines[0]).toContain('recover() brings back what was missed, with orders: true; ');
+    expect(lines[0]).toContain('12 orders, from before');
+  });
+
+  test('names the addresses there are, and no option, where no endpoint has its own', async () => {
+    holdIntervals();
+    const lines = linesOnStderr();
+    const endpoints = [{ ...ENDPOINT, url: `${URL}s` }];
+    const { schedule } = begin({ logs: [], endpoints, orders: [paid(1)] });
+    nextInterval();
+    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
+    await schedule.stop();
+    expect(lines[0]).toContain(`no webhook endpoint of this account has the address ${URL}. `);
+    expect(lines[0]).toContain(`${URL}s. Correct url`);
+    expect(lines[0]).not.toContain('recover()');
+  });
+
+  const disabled = [{ ...ENDPOINT, enabled: false }];
+  test.each([
+    [
+      'an option, where recover() needs it',
+      [ENDPOINT],
+      openOncePerOrder,
+      /unlogged\)\. 1 order that the log does not mention: use recover\(\) with orders: true\./,
+    ],
+    [
+      'none where the endpoint is disabled, and that it is',
+      disabled,
+      openOncePerOrder,
+      /\. The webhook endpoint is disabled, .*\. 1 order: recover\(\) brings back what was missed\./,
+    ],
+    [
+      'an oncePer first, where recover() calls it unsafe',
+      disabled,
+      openShop,
+      /new one\. 1 order, .*: give each handler of order:paid an oncePer, and mark .*markDone\(\)\. Then/,
+    ],
+  ])('advises %s', async (_, endpoints, open, advice) => {
+    holdIntervals();
+    const lines = linesOnStderr();
+    const { receiver } = open();
+    const logs = [await live({ receiver })];
+    const { schedule } = begin({ logs, endpoints, orders: [paid(1)] }, { receiver });
+    nextInterval();
+    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
+    await schedule.stop();
+    expect(lines[0]).toMatch(advice);
+  });
+
+  test('tells of a disabled endpoint before anything is missed', async () => {
+    holdIntervals();
+    const lines = linesOnStderr();
+    const { schedule } = begin({ logs: [], endpoints: disabled });
+    nextInterval();
+    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
+    await schedule.stop();
+    expect(lines[0]).toMatch(/reconcile: The webhook endpoint is disabled, .*recreateEndpoint/);
   });
 
   test('names no option where none is needed', async () => {
@@ -200,7 +277,9 @@ describe('a schedule', () => {
     nextInterval();
     await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
     await schedule.stop();
-    expect(lines[0]).toContain('(not_delivered: refused). recover() brings back what was missed; ');
+    expect(lines[0]).toContain(
+      '(not_delivered: refused). 1 order: recover() brings back what was missed. See ',
+    );
   });
 
   test('tells on stderr where onError throws, and goes on', async () => {

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalJson } from '../../src/request/canonical-json.js';
+import { canonicalJson } from '../../src/request/key.js';
 import { runs } from '../support/tier.js';
 
 fc.configureGlobal({ seed: 8785 });

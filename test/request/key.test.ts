@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { createReceiver, type KeyBy, memoryStore } from 'storefront-webhooks';
 import { type Fixture, loadFixture, replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../src/request/canonical-json.js';
-import { contentId, contentOf, deliveryKey, effectKey, invalidKey } from '../../src/request/key.js';
+import {
+  canonicalJson,
+  contentId,
+  contentOf,
+  deliveryKey,
+  effectKey,
+  invalidKey,
+} from '../../src/request/key.js';
 import { runs } from '../support/tier.js';
 
 fc.configureGlobal({ seed: 15 });

@@ -1,17 +1,9 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'vitest';
-
-const MODULES = join(import.meta.dirname, 'node_modules');
+import { withInstalled } from '../support/installed.js';
 
 /** The path of something that `npm --prefix test/runtimes ci` has installed. */
-export const installed = (file: string) => join(MODULES, file);
+export const installed = (file: string) => join(import.meta.dirname, 'node_modules', file);
 
-/**
- * Tests that need other runtimes. These take 1.3 GB, which is too much for everybody's `npm ci`: where they
- * are not installed, one skipped test says so instead of thousands; in CI, they have to be.
- */
-export function withRuntimes(name: string, tests: () => void): void {
-  if (existsSync(MODULES) || process.env.CI) describe(name, tests);
-  else test.skip(`${name}: npm --prefix test/runtimes ci would install what they need`, () => {});
-}
+/** Tests that need other runtimes. These take 1.3 GB. */
+export const withRuntimes = (name: string, tests: () => void) =>
+  withInstalled('test/runtimes', name, tests);

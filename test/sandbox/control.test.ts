@@ -38,7 +38,11 @@ test('a wallet is pending, and is charged back', async () => {
 
 test('an order expires, and what cannot be is answered 400', async () => {
   const { step } = await openOrder();
-  expect(await step('refund')).toEqual([400, undefined, expect.stringContaining('of status 0')]);
+  expect(await step('refund')).toEqual([
+    400,
+    undefined,
+    expect.stringContaining('The order is not paid, so it cannot be refunded.'),
+  ]);
   expect(await step('pay', 'value=some')).toEqual([
     400,
     undefined,

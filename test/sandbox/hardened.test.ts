@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSandbox } from 'storefront-webhooks/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openSeller, PAYMENT, PRODUCT_FORM, TUNER } from './seller.js';
+import { openSeller, PAYMENT, PRODUCT_FORM, sell, TUNER } from './seller.js';
 import { startListener } from './webhooks/listener.js';
 
 async function listening() {
@@ -26,6 +26,7 @@ describe('a list in a form', () => {
     ['a name that comes once', 'gateways=paypal', ['paypal']],
     ['name[index]', 'gateways[0]=paypal&gateways[1]=stripe', ['paypal', 'stripe']],
     ['name[]', 'gateways[]=paypal&gateways[]=stripe', ['paypal', 'stripe']],
+    ['an index above others', 'gateways[7]=paypal&gateways[2]=stripe', ['stripe', 'paypal']],
   ])('may be %s', async (_, form, gateways) => {
     const { send } = await openSeller();
     const rest = PRODUCT_FORM.replace(/&gateways.*/, '');
@@ -36,6 +37,89 @@ describe('a list in a form', () => {
   });
 });
 
+describe('what takes long', () => {
+  const many = (one: (index: number) => string, count = 5_000) =>
+    Array.from({ length: count }, (_, index) => one(index)).join('&');
+
+  /** The processor time of the quickest of three, in milliseconds: others use the processor, too. */
+  async function costOf(work: () => Promise<unknown>): Promise<number> {
+    const costs: number[] = [];
+    for (let time = 0; time < 3; time++) {
+      const before = process.cpuUsage();
+      await work();
+      costs.push(process.cpuUsage(before).user / 1_000);
+    }
+    return Math.min(...costs);
+  }
+
+  test.each([
+    ['name[index]', many((index) => `gateways[${index}]=bitcoin`)],
+    ['name[index], the last one first', many((index) => `gateways[${4_999 - index}]=bitcoin`)],
+    [
+      'name[], and one name again and again',
+      many((at) => (at % 2 ? 'gateways[]=a' : 'gateways=a')),
+    ],
+    ['an index below an index', many((index) => `custom[0][a][b][${index}]=x`)],
+    ['20,000 of name[index]', many((index) => `gateways[${index}]=bitcoin`, 20_000)],
+    ['20,000 of name[]', many(() => 'gateways[]=bitcoin', 20_000)],
+    ['a name that comes 250,000 times', many(() => 'a=1', 250_000)],
+  ])('a form of %s is read in a moment', async (_, form) => {
+    const { send } = await openSeller();
+    const cost = await costOf(async () => {
+      expect((await send('POST', '/api/v2/products', form)).status).toBe(400);
+    });
+    expect(cost).toBeLessThan(300);
+  });
+
+  test('a list of thousands comes in the order of its indices', async () => {
+    const { send } = await openSeller();
+    const names = ['paypal', 'bitcoin', 'stripe'];
+    const form = many((at) => `gateways[${4_999 - at}]=${names[at % 3]}`);
+    const { body } = await send('PUT', '/sandbox/settings', form);
+    expect(body.gateways).toEqual(
+      Array.from({ length: 5_000 }, (_, index) => names[(4_999 - index) % 3]),
+    );
+  });
+
+  test('a list of more than 5,000 in JSON is refused', async () => {
+    const { send } = await openSeller();
+    const json = JSON.stringify({ custom: Array(262_000).fill({}) });
+    const headers = { 'content-type': 'application/json' };
+    expect(await send('POST', '/api/v2/products', json, headers)).toMatchObject({
+      status: 400,
+      body: { errors: ['a list may have at most 5000 entries'] },
+    });
+  });
+
+  test('a fault that strikes many times is planned at once', async () => {
+    const { send } = await openSeller();
+    const fault = 'operation=orders.get&status=503&times=100000';
+    const cost = await costOf(async () => {
+      expect((await send('POST', '/sandbox/faults', fault)).status).toBe(201);
+    });
+    expect(cost).toBeLessThan(1_000);
+  });
+});
+
+describe('a time that no date holds', () => {
+  test.each([Number.MAX_SAFE_INTEGER, 8.64e15])('is refused, and %d breaks nothing', async (ms) => {
+    const { send, account } = await openSeller();
+    expect((await send('POST', '/sandbox/clock', `ms=${ms}`)).status).toBe(400);
+    await expect(account.clock.advance(ms)).rejects.toMatchObject({ code: 'parameter_invalid' });
+    expect((await send('GET', '/sandbox/clock')).status).toBe(200);
+    expect((await send('POST', '/api/v2/products', PRODUCT_FORM)).status).toBe(201);
+  });
+});
+
+test('a sandbox whose time would be beyond that keeps it, also for accounts to come', async () => {
+  const { sandbox } = await openSeller();
+  for (const ms of [Number.MAX_SAFE_INTEGER, 8.64e15, Number.NaN]) {
+    await expect(sandbox.clock.advance(ms)).rejects.toMatchObject({ code: 'parameter_invalid' });
+  }
+  const { send } = await sell(sandbox, 'newer', 'sk_test_later');
+  expect((await send('POST', '/api/v2/products', PRODUCT_FORM)).status).toBe(201);
+});
+
 describe('amounts', () => {
   test.each(['1e999', '1000000001', 'NaN', '-1'])('of %s are no price', async (price) => {
     const { send } = await openSeller();
@@ -43,17 +127,50 @@ describe('amounts', () => {
     expect((await send('POST', '/api/v2/products', form)).status).toBe(400);
   });
 
-  test.each([Number.POSITIVE_INFINITY, '1e30', 'some', Number.NaN])(
-    'of %s are paid by nobody',
-    async (value) => {
-      const { account, client } = await openSeller();
-      const { id } = await client.products.create(TUNER);
-      const order = await account.buy({ product_id: id });
-      await expect(account.pay(order.id, { value })).rejects.toMatchObject({
-        code: 'parameter_invalid',
-      });
-    },
-  );
+  test.each([
+    Number.POSITIVE_INFINITY,
+    '1e30',
+    'some',
+    Number.NaN,
+    '1e0',
+    '',
+    '9.91',
+    '1.005',
+    1e-7,
+  ])('of %s are paid by nobody', async (value) => {
+    const { account, client } = await openSeller();
+    const { id } = await client.products.create(TUNER);
+    const order = await account.buy({ product_id: id });
+    await expect(account.pay(order.id, { value })).rejects.toMatchObject({
+      code: 'parameter_invalid',
+    });
+  });
+
+  test.each([
+    ['price=1.005&currency=EUR', 'price has to have at most 2 decimals, as EUR has'],
+    ['price=1.5&currency=jpy', 'price has to have at most 0 decimals, as jpy has'],
+    ['price=1.005&currency=KWD', undefined],
+    ['price=0.30000000000000004&currency=EUR', undefined],
+  ])('have the decimals of their currency: %s', async (fields, error) => {
+    const { send } = await openSeller();
+    const form = PRODUCT_FORM.replace('price=9.90&currency=EUR', fields);
+    const { status, body } = await send('POST', '/api/v2/products', form);
+    expect([status, body.errors]).toEqual(error ? [400, [error]] : [201, undefined]);
+    const { body: made } = await send('POST', '/api/v2/products', PRODUCT_FORM);
+    const change = await send('PUT', `/api/v2/products/${made.id}`, fields);
+    expect([change.status, change.body.errors]).toEqual(error ? [400, [error]] : [200, undefined]);
+  });
+
+  test('of a new currency have its decimals', async () => {
+    const { send } = await openSeller();
+    const { body } = await send('POST', '/api/v2/products', PRODUCT_FORM);
+    const change = await send('PUT', `/api/v2/products/${body.id}`, 'currency=JPY');
+    expect(change.body.errors).toEqual(['price has to have at most 0 decimals, as JPY has']);
+    const terms = { ...PAYMENT, value: '1.005', white_label: true };
+    const json = { 'content-type': 'application/json' };
+    const payment = await send('POST', '/api/v2/pay', JSON.stringify(terms), json);
+    expect(payment.body.errors).toEqual(['value has to have at most 2 decimals, as EUR has']);
+  });
 
   test('of less than a cent are no payment', async () => {
     const { client } = await openSeller();
@@ -74,7 +191,8 @@ describe('a product', () => {
     ['stock_amount=-1', 'stock_amount has to be at least 0'],
     ['currency=ZZZ', 'currency has to be an ISO 4217 code'],
     ['dynamic_url=ftp://shop.example', 'dynamic_url has to be a URL'],
-    ['gateways[2]=paypal', 'gateways must not name one twice'],
+    ['gateways[2]=paypal', 'gateways must not contain duplicates'],
+    ['redirect_url=javascript:alert(1)', 'redirect_url has to be a URL'],
   ])('of %s is refused', async (fields, error) => {
     const { send, client } = await openSeller();
     const changed = fields.split('=')[0] ?? '';
@@ -222,5 +340,9 @@ describe('a sandbox that is asked oddly', () => {
     const sandbox = createSandbox();
     onTestFinished(() => sandbox.close());
     await expect(sandbox.listen({ port: 70_000 })).rejects.toThrow('65535');
+    // @ts-expect-error What a program in JavaScript can write.
+    await expect(sandbox.listen(4010)).rejects.toThrow('Write sandbox.listen({ port: 4010 }).');
+    // @ts-expect-error The same.
+    await expect(sandbox.listen({ prot: 4010 })).rejects.toThrow('Did you mean "port"?');
   });
 });

@@ -31,7 +31,7 @@ describe('a program waits for webhooks', () => {
       const seller = await openSeller({ clock: 'manual' });
       const listener = await startListener();
       listener.answer((_, number) => (number < 3 ? 503 : 200));
-      const endpoint = { url: `${listener.origin}/a`, events: ['order:created'] };
+      const endpoint = { url: `${listener.origin}/a`, events: ['order:created'] } as const;
       await seller.client.webhookEndpoints.create(endpoint);
       const { id } = await seller.client.products.create(TUNER);
       await seller.account.buy({ product_id: id });

@@ -1,5 +1,5 @@
 import { createSandbox } from 'storefront-webhooks/sandbox';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { chooseUnknowns, UNKNOWNS } from '../../src/sandbox/unknowns.js';
 import { openSeller, PRODUCT_FORM, TUNER } from './seller.js';
 
@@ -69,6 +69,13 @@ test('limits: tight answers 429 after 60 requests in a minute, and says when to 
   expect((await send('GET', '/api/v2/orders', undefined, other)).status).toBe(200);
   await account.clock.advance(60_000);
   expect((await send('GET', '/api/v2/orders')).status).toBe(200);
+});
+
+test('limits: tight lets an account in again on a fast clock, where nothing else is due', async () => {
+  const { send } = await openSeller({ clock: 'fast', unknowns: { limits: 'tight' } });
+  for (let at = 0; at < 60; at++) expect((await send('GET', '/api/v2/orders')).status).toBe(200);
+  expect((await send('GET', '/api/v2/orders')).status).toBe(429);
+  await vi.waitFor(async () => expect((await send('GET', '/api/v2/orders')).status).toBe(200));
 });
 
 test('limits: tight takes bodies up to 64 KiB', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decimal } from '../../src/schemas/decimal.js';
+import { decimal } from '../../src/schemas/values.js';
 import { runs } from '../support/tier.js';
 
 fc.configureGlobal({ seed: 754 });

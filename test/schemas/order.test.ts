@@ -174,6 +174,11 @@ test.each([
   [60, undefined, false],
   [54, [100, 54], true],
   [100, [54], false],
+  // A status of another type is another status.
+  ['100', undefined, false],
+  ['100', [100], false],
+  [100, ['100'], false],
+  ['paid', ['paid'], true],
 ])('an order of status %j is paid, where %j mean paid: %j', (status, paidStatuses, paid) => {
   expect(isPaid({ status })).toBe(status === 100);
   expect(isPaid({ status }, { paidStatuses })).toBe(paid);

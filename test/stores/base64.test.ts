@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { fromBase64, toBase64 } from '../../src/stores/base64.js';
+import { fromBase64, toBase64 } from '../../src/runtime/base64.js';
 
 afterEach(() => {
   vi.unstubAllGlobals();

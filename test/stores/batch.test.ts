@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { Batch, type BatchOptions } from '../../src/stores/batch.js';
 
-const OPTIONS: BatchOptions<string> = {
+const OPTIONS: BatchOptions<string, string> = {
   maxRunning: 2,
   maxItems: 3,
   maxSize: 10,
@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 /** A batch whose runs end when they are told to. */
-function start(options: Partial<BatchOptions<string>> = {}) {
+function start(options: Partial<BatchOptions<string, string>> = {}) {
   const runs: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const batch = new Batch<string, string>(
     (items) =>

@@ -14,8 +14,9 @@ const NODE = { host: '127.0.0.1', port: 1 };
 const CLUSTER = { ...LAZY, slotsRefreshTimeout: 1 };
 const UPSTASH = { url: 'http://127.0.0.1:1', token: 'token' };
 const POOL_LINE =
-  /Make it so: new pg\.Pool\(\{ query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true \}\)\. See docs\/operate\.md#no-time-limit$/;
-const PG_JS_LINE = /Make it so: postgres\(url, \{ connect_timeout: 5, max_pipeline: 1, .*socket/;
+  /Create it like this: new pg\.Pool\(\{ query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true \}\)\. See node_modules\/storefront-webhooks\/docs\/operate\.md#no-time-limit$/;
+const PG_JS_LINE =
+  /Create it like this: postgres\(url, \{ connect_timeout: 5, max_pipeline: 1, .*socket/;
 const NODE_REDIS_LINE = /pingInterval: 1000, socket: \{ socketTimeout: 5000, reconnectStrategy:/;
 const LIMITED_SOCKET = { socketTimeout: 5000, reconnectStrategy: 100 };
 

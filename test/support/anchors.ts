@@ -24,4 +24,5 @@ export function missing(places: readonly string[]): string[] {
 }
 
 /** Where a message says that it is explained. */
-export const placeOf = (message = '') => / See docs\/([\w-]+\.md#[\w-]+)$/.exec(message)?.[1];
+export const placeOf = (message = '') =>
+  / See node_modules\/storefront-webhooks\/docs\/([\w-]+\.md#[\w-]+)$/.exec(message)?.[1];

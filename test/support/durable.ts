@@ -1,5 +1,5 @@
 import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
-import { forward } from '../../src/stores/forward.js';
+import { forward } from '../../src/stores/contract.js';
 
 /** A store that says it is durable, with some of its verbs changed. Default: one in memory. */
 export function durableStore(

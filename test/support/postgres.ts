@@ -154,7 +154,7 @@ function findBinaries(): string | undefined {
 }
 
 /** PostgreSQL refuses to run as root. */
-function notRoot(): { uid: number; gid: number } | undefined {
+export function notRoot(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };

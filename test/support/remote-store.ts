@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { VERBS } from '../../src/stores/forward.js';
+import { VERBS } from '../../src/stores/contract.js';
 import { decode, encode, type Reply } from './remote-answer.js';
 
 /** The other side of a pair of streams, which answers by `answer`: in another process, or in a Worker. */

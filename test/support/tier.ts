@@ -1,5 +1,5 @@
 /** Whether the nightly tier is running: it tries every version, and each property many times. */
-const isNightly = Boolean(process.env.NIGHTLY);
+export const isNightly = Boolean(process.env.NIGHTLY);
 
 /**
  * How often a property is tried: `all` in the nightly tier, and a tenth of it, but at least 20 times, elsewhere. A

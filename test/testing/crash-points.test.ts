@@ -177,6 +177,77 @@ describe('crashPoints', () => {
     expect(await told(twoMails)).toEqual(['mail twice 3']);
   });
 
+  describe('of a handler with transaction', () => {
+    const sold: string[] = [];
+    const tx = { sell: async (id: string) => sold.push(id) };
+    const inTransaction = (
+      handler: (event: Paid & { tx: typeof tx }, shop: Shop) => unknown,
+      after: (event: Paid, shop: Shop) => unknown = () => {},
+    ) =>
+      crashPoints(
+        (store: IdempotencyStore<typeof tx>, effects: Shop) =>
+          createReceiver({ secret, store, hooks: quiet })
+            .on('order:paid', (event) => handler(event, effects), {
+              name: 'sell',
+              oncePer: (order) => order.id,
+              transaction: true,
+            })
+            .on('order:paid', (event) => after(event, effects), { name: 'after' }),
+        'order:paid',
+        { observe, tx },
+      );
+
+    test('finds an effect outside of the transaction, even the last one', async () => {
+      const { findings } = await inTransaction(async ({ payload, tx }, { mail }) => {
+        await tx.sell(payload.id);
+        await mail(payload.email);
+      });
+      expect(findings).toMatchObject([{ effect: 'mail', problem: 'twice', times: 2 }]);
+      expect(findings[0]?.message).toMatch(
+        /^mail at test\/testing\/crash-points\.test\.ts:\d+:\d+ is outside of the transaction/,
+      );
+    });
+
+    test('finds one that gives no promise', async () => {
+      const { findings } = await inTransaction(({ tx }, { key }) => void tx.sell(key()));
+      expect(findings).toMatchObject([{ effect: 'key', problem: 'twice' }]);
+    });
+
+    test('finds nothing where the effect is in a handler of its own, and the sale is made once', async () => {
+      sold.length = 0;
+      const { findings, points } = await inTransaction(
+        async ({ payload, tx }) => {
+          await tx.sell(payload.id);
+        },
+        async ({ payload, once }, { mail, book }) => {
+          await once('mail', () => mail(payload.email));
+          await book(payload.id);
+        },
+      );
+      expect(findings).toEqual([]);
+      expect(points).toHaveLength(2);
+      // In the first life, and in the first of two for each point: what follows does not repeat it.
+      expect(sold).toHaveLength(3);
+    });
+
+    test('needs the tx that such a handler gets', async () => {
+      await expect(
+        crashPoints(
+          (store) =>
+            createReceiver({ secret, store }).on('order:paid', () => {}, {
+              name: 'sell',
+              transaction: true,
+            }),
+          'order:paid',
+          { observe },
+        ),
+      ).rejects.toMatchObject({
+        code: 'option_invalid',
+        message: expect.stringContaining('Pass a double of the client'),
+      });
+    });
+  });
+
   test('finds a delivery that cannot be handled after a crash', async () => {
     const seen = new Set<string>();
     let run = 0;

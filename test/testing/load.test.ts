@@ -126,7 +126,7 @@ describe('a fixture', () => {
   });
 
   test.each(['', '{', 'null,', "{'v': 1}"])('that is not JSON, as %j, is refused', (content) => {
-    expect(refusalOf(save('not-json', content))).toContain('it is not JSON');
+    expect(refusalOf(save('not-json', content))).toContain('it is not valid JSON');
   });
 
   test.each([
@@ -203,6 +203,20 @@ describe('a variant', () => {
     expect(textOf(loadFixture(same))).toBe(text);
   });
 
+  test('merges into a body that is a single text of 16 MB', () => {
+    const text = `{"a":"${'a'.repeat(16_000_000)}","b":1.10}`;
+    save('huge', { ...base, body: { text } });
+    const file = save('merging-huge', { v: 1, extends: './huge.hook.json', merge: { c: 1 } });
+    // Compared before it is expected: a failure would print both.
+    expect(textOf(loadFixture(file)) === `${text.slice(0, -1)},"c":1}`).toBe(true);
+  });
+
+  test('that is nested deeper than it can be written is refused', () => {
+    const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
+    const text = `{"v":1,"extends":"./base.hook.json","merge":${deep}}`;
+    expect(refusalOf(save('deep', text))).toContain('nested too deeply');
+  });
+
   test('replaces headers of the same name, in any case, and may give one twice', () => {
     const headers = [
       ['x-service-WEBHOOK', 'whl_2'],
@@ -255,7 +269,7 @@ describe('a variant', () => {
     (text) => {
       save('no-json', { ...base, body: { text } });
       const file = save('merge', { v: 1, extends: './no-json.hook.json', merge: { a: 1 } });
-      expect(refusalOf(file)).toContain('is not JSON, so there is nothing to merge into');
+      expect(refusalOf(file)).toContain('is not valid JSON, so there is nothing to merge into');
     },
   );
 });
@@ -268,7 +282,7 @@ describe('what a file holds is not told', () => {
       save('secret', { ...base, body: { text } });
       const merging = save('merging', { v: 1, extends: './secret.hook.json', merge: {} });
       for (const file of [unreadable, merging]) {
-        expect(refusalOf(file)).toContain('is not JSON');
+        expect(refusalOf(file)).toContain('is not valid JSON');
         expect(() => loadFixture(file)).toThrow(expect.objectContaining({ cause: undefined }));
         expect(refusalOf(file)).not.toContain('hunter');
       }

@@ -69,11 +69,11 @@ describe('a server', () => {
   });
 
   test.each<[string, RegExp, (socket: Socket) => void]>([
-    ['closes without an answer', /did not answer: .*what it logs/, (socket) => socket.end()],
+    ['closes without an answer', /did not answer: .*check its logs/, (socket) => socket.end()],
     ['resets the connection', /did not answer: .*/, (socket) => socket.resetAndDestroy()],
     [
       'closes within its answer',
-      /closed the connection before its answer was whole\. .*logs/,
+      /closed the connection before its answer was complete\. .*logs/,
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc'),
     ],
     [

@@ -192,7 +192,7 @@ describe('what is thrown and logged', () => {
       const headers = { 'x-service-event': 'order:updated', 'x-service-webhook': text };
       const { status, body } = await receiver.receive(signed(order(), headers));
       expect(status).toBe(422);
-      expectOneCleanLine('refused delivery');
+      expectOneCleanLine('rejected delivery');
       for (const error of JSON.parse(body).errors ?? []) expect(error).toSatisfy(isClean);
       expect(body.length).toBeLessThan(1_000);
     },

@@ -39,7 +39,7 @@ describe('what a sender who knows no secret can cost', () => {
       const reply = await receiver.receive({ ...request, body });
       expect(reply).toMatchObject({ status: 413, outcome: 'rejected' });
     }
-    expect(read).toHaveBeenCalledExactlyOnceWith(limit);
+    expect(read).toHaveBeenCalledExactlyOnceWith(limit, expect.any(Function));
     expect(handler).not.toHaveBeenCalled();
     expect(claim).not.toHaveBeenCalled();
 

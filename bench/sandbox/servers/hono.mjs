@@ -2,7 +2,7 @@ import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { makeProduct } from '../product.mjs';
 
-// What the sandbox answers, byte for byte.
+// The sandbox's answer, byte for byte.
 const { product } = await makeProduct();
 const app = new Hono();
 app.get('/api/v2/products/:id', (context) => context.json(product));

@@ -4,5 +4,5 @@ const { sandbox, product } = await makeProduct();
 const { port } = await sandbox.listen();
 console.log(JSON.stringify({ port, path: `/api/v2/products/${product.id}` }));
 
-// Whoever started this server holds its stdin open, and may die without a word.
+// The parent process holds stdin open. If the parent dies, stdin ends, and so does this server.
 process.stdin.on('end', () => process.exit()).resume();

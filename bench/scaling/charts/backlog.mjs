@@ -4,7 +4,7 @@ import { bySchedule } from './style.mjs';
 const FROM_MINUTE = -65;
 const TO_MINUTE = 150;
 
-/** What waits, at the provider and in the queue, over the outage and after it. */
+/** Draws what waits at the provider and in the queue, during the outage and after it. */
 export function backlogChart(storms) {
   const panel = (setUp, label, field, title) => ({
     title: { text: title, fontSize: 12, offset: 6 },

@@ -22,7 +22,7 @@ const OUTCOME_COLOURS = [
 ];
 const WIDTH = 430;
 
-/** One picture of what a receiver's metrics show. */
+/** Draws what a receiver's metrics show, in one picture. */
 export function dashboardChart({ conditions, samples }) {
   const seconds = {
     field: 'second',

@@ -5,7 +5,7 @@ const MINUTES = {
   axis: { values: [1, 10, 60, 600, 1440], format: ',' },
 };
 
-/** How long it takes, and what is lost, by how much more can be done than comes in any case. */
+/** Draws how long the recovery takes and what is lost, by the capacity in multiples of the usual rate. */
 export function drainChart(capacities) {
   const values = capacities.map(({ schedule, times, result }) => ({
     schedule: schedule.label,

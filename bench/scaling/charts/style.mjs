@@ -1,6 +1,6 @@
 import { SCHEDULES } from '../schedules.mjs';
 
-// Told apart also by those who see few colours (Okabe and Ito).
+// Colours that colour-blind readers can tell apart (Okabe and Ito).
 export const COLOURS = [
   '#d55e00',
   '#0072b2',
@@ -20,7 +20,7 @@ export const CONFIG = {
   title: { fontSize: 13, subtitleFontSize: 11, subtitleColor: '#555', anchor: 'start', offset: 12 },
 };
 
-/** One colour for each retry schedule, in all plots. */
+/** The colour of each retry schedule, the same in all plots. */
 export const bySchedule = {
   field: 'schedule',
   type: 'nominal',

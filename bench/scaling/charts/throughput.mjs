@@ -14,7 +14,7 @@ const NAMES = {
 };
 const RATES = [1, 100, 10_000];
 
-/** What one process did a second, with its server on the same machine. */
+/** Draws what one process did a second, with its server on the same machine. */
 export function throughputChart({ conditions, costs }) {
   const values = Object.entries(NAMES).map(([id, [name, kind]]) => {
     const { perSecond } = costs[id];
@@ -48,7 +48,7 @@ export function throughputChart({ conditions, costs }) {
         data: { values },
         mark: { type: 'bar', height: 14 },
         encoding: {
-          // A logarithmic scale has no zero for a bar to begin at.
+          // A logarithmic scale has no zero where a bar could begin.
           x,
           x2: { datum: 0.5 },
           y,

@@ -1,4 +1,7 @@
-/** A store in memory that says it is durable, so that it keeps dead letters: for a run, never for goods. */
+/**
+ * A memory store that claims to be durable, so that it keeps dead letters. Only for this run, never for real
+ * goods.
+ */
 export function durable(store) {
   return new Proxy(store, {
     get(target, name) {

@@ -17,7 +17,7 @@ export class Provider {
     this.#secret = secret;
   }
 
-  /** Sends so many new deliveries over a second. */
+  /** Sends `rate` new deliveries over a second. */
   second(rate) {
     for (let i = 0; i < rate; i++) this.#start(() => this.#one((1000 * i) / rate));
   }
@@ -53,7 +53,7 @@ export class Provider {
     return this.#receiver.receive(request(number, event, secret));
   }
 
-  /** As the worker of a queue, which tries three times, and says when it is the last one. */
+  /** Acts as the worker of a queue, which tries three times, and passes on which attempt is the last. */
   async #work(number, event) {
     const delivery = await this.#receiver.verify(request(number, event, this.#secret));
     for (const attempt of [1, 2, 3]) {

@@ -1,11 +1,11 @@
 const WINDOW_SECONDS = 10;
 
-/** Quantiles of histograms over the last seconds: of one second alone, they are of too few values. */
+/** The quantiles of histograms over the last seconds. A single second has too few values. */
 export class Quantiles {
   /** For each second, the counts of each name's buckets. */
   #seconds = [];
 
-  /** To be called once a second. Gives milliseconds. */
+  /** Call this once a second. Returns milliseconds. */
   add(points, attribute) {
     const latest = new Map();
     for (const { attributes, value } of points) {
@@ -29,7 +29,7 @@ function plus(one, other) {
   return one ? one.map((count, index) => count + other[index]) : other;
 }
 
-/** Evenly spread within its bucket, as the tools that draw dashboards take it. */
+/** Returns a quantile of values that are spread evenly within their bucket, as dashboard tools assume. */
 function quantile(counts, boundaries, part) {
   const total = counts.reduce((sum, count) => sum + count, 0);
   let left = part * total;

@@ -7,7 +7,7 @@ const OUTCOME = 'storefront_webhooks.outcome';
 const HANDLER = 'storefront_webhooks.handler';
 const STATE = 'storefront_webhooks.state';
 
-/** Reads what a receiver's telemetry has counted since it was last asked. */
+/** Reads what a receiver's telemetry has counted since the last read. */
 class Reader extends MetricReader {
   constructor() {
     super({ aggregationTemporalitySelector: () => AggregationTemporality.DELTA });
@@ -17,7 +17,7 @@ class Reader extends MetricReader {
   async onShutdown() {}
 }
 
-/** Watches a receiver through its metrics, as any program does that collects them. */
+/** Watches a receiver through its metrics, as any metrics collector does. */
 export function watch(store) {
   const reader = new Reader();
   const meterProvider = new MeterProvider({ readers: [reader] });
@@ -27,7 +27,7 @@ export function watch(store) {
   return {
     telemetry: openTelemetry({ meterProvider, store }),
 
-    /** What has happened since the last sample, and what waits for a person now. */
+    /** Returns what has happened since the last sample, and what waits for the operator now. */
     async sample() {
       const { resourceMetrics } = await reader.collect();
       const points = new Map(

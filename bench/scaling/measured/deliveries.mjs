@@ -3,7 +3,7 @@ import { orderBody } from '../../payload.mjs';
 
 const body = orderBody(1024);
 
-/** A delivery that nobody has seen, as a store or a queue gets it. */
+/** Returns a new delivery, as a store or a queue gets it. */
 export function newDelivery() {
   return {
     key: randomUUID().replaceAll('-', '').repeat(2),

@@ -6,7 +6,7 @@ import { report, task } from './task.mjs';
 const queue = await openQueue(task);
 const { server } = queue;
 
-// Warmed up by a tenth, because each job stays.
+// Only a tenth of the time is for warming up, because each job stays in the queue.
 let jobs = 0;
 const enqueue = await rate(
   async () => {
@@ -18,7 +18,7 @@ const enqueue = await rate(
 const jobBytes = (await queue.bytes()) / jobs;
 report({ enqueue, drain: await drain(), jobBytes });
 
-/** All of them, or as many as can be done in the time. */
+/** Does all jobs, or as many as it can in the time of the task. */
 async function drain() {
   let done = 0;
   const startedAt = performance.now();

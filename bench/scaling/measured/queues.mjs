@@ -10,14 +10,14 @@ const NAME = 'webhooks';
 const DEAD = 'webhooks-dead';
 
 /**
- * The queue that a task names, over its own package, with the settings of this library's adapters: what
- * those add is little beside it.
+ * Opens the queue that a task names, with the queue's own package and the settings of this library's adapters.
+ * The adapters themselves would add little.
  */
 export function openQueue({ queue, url, connections, inFlight }) {
   return queue === 'bullmq' ? openBullmq(url, inFlight) : openPgBoss(url, connections, inFlight);
 }
 
-/** As the library writes a delivery into a job. */
+/** Returns a job's data as the library writes it for a delivery. */
 function toJob({ body, ...delivery }) {
   return { v: 1, ...delivery, body: Buffer.from(body).toString('base64') };
 }
@@ -74,7 +74,7 @@ async function openPgBoss(connectionString, max, workers) {
   };
 }
 
-/** The first bits of the key in the form of a UUID. */
+/** Returns the first bits of the key in the form of a UUID. */
 function uuidOf(key) {
   return key.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -1,12 +1,12 @@
 import { serverMicros } from './server-cpu.mjs';
 
 /**
- * Does some work over and over, with so many calls in flight: how often a second, and what each call
- * costs this process and the server.
+ * Repeats some work with a number of calls in flight. Measures the calls a second, and the cost of each call to
+ * this process and to the server.
  *
  * @param {(lane: number) => Promise<unknown>} work
- * @param {{ inFlight: number, ms: number, warmMs?: number, server?: number }} options - `server`: its
- *   process id.
+ * @param {{ inFlight: number, ms: number, warmMs?: number, server?: number }} options - `server`: the process id
+ *   of the server.
  */
 export async function rate(work, { inFlight, ms, warmMs = ms / 2, server }) {
   await repeat(work, inFlight, warmMs);
@@ -15,7 +15,7 @@ export async function rate(work, { inFlight, ms, warmMs = ms / 2, server }) {
   return { calls, ...costs(calls, tookMs, before, usage(server)) };
 }
 
-/** What so many calls have cost between two looks at {@link usage}. */
+/** Returns the cost of a number of calls between two results of {@link usage}. */
 export function costs(calls, tookMs, before, after) {
   const each = (name) =>
     before[name] === undefined ? null : (after[name] - before[name]) / Math.max(1, calls);

@@ -19,7 +19,7 @@ report(
       body: BODY,
     });
     if (outcome !== 'handled') throw new Error(`It was ${outcome}.`);
-    // So that time is looked at, and timers run, as in a server.
+    // Let timers run, as in a server.
     if (deliveries % 1000 === 0) await new Promise(setImmediate);
   }, task),
 );

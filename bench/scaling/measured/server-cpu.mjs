@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-// Linux counts in these, whatever its kernel ticks in.
+// Linux reports CPU time in these units, whatever the tick of its kernel.
 const TICK_MICROS = 10_000;
 
-/** The CPU time of a process and its children so far, the ended ones too; undefined where not Linux. */
+/**
+ * Returns the CPU time of a process and its children so far, including ended children; `undefined` if not on
+ * Linux.
+ */
 export function serverMicros(pid) {
   if (process.platform !== 'linux') return undefined;
   let ticks = 0;
@@ -24,10 +27,10 @@ function readStat(pid) {
   try {
     text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   } catch {
-    // It has ended since the folder was read.
+    // The process has ended since the folder was read.
     return undefined;
   }
-  // The name, in parentheses, may hold anything.
+  // The name, in parentheses, may contain any characters.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [parent, user, system, childrenUser, childrenSystem] = [1, 11, 12, 13, 14].map((at) =>
     Number(fields[at]),

@@ -6,14 +6,14 @@ export function postgresPool(connectionString, max) {
   return new pg.Pool({ connectionString, max });
 }
 
-/** Each connection has a process of its own; this is their parent. */
+/** Returns the parent of the processes that serve the connections, one each. */
 export async function postgresProcess(pool) {
   const { rows } = await pool.query('SELECT pg_backend_pid() AS pid');
   return process.platform === 'linux' ? parentOf(rows[0].pid) : undefined;
 }
 
 export function redisClient(url) {
-  // BullMQ asks for it.
+  // BullMQ requires this.
   return new Redis(url, { maxRetriesPerRequest: null });
 }
 

@@ -1,6 +1,6 @@
 import { postgresPool, postgresProcess, redisClient, redisProcess } from './servers.mjs';
 
-/** The store that a task names, and the process id of its server. */
+/** Opens the store that a task names. Returns it with the process id of its server. */
 export async function openStore({ store, file, url, connections }) {
   if (store === 'memory') {
     const { memoryStore } = await import('../../../dist/index.js');

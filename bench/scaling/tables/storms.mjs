@@ -110,7 +110,7 @@ export function pressureTable(costs) {
     title,
     ...chosen.flatMap((schedule) => {
       const { lostLater, drained } = storm(schedule, capacity);
-      // Where it never ends, the sum is only that of the time that was simulated.
+      // If the storm never ends, the sum covers only the simulated time.
       return drained === null ? ['without end', 'never'] : [millions(lostLater), minutes(drained)];
     }),
   ]);

@@ -1,18 +1,35 @@
 import { eventSchemas } from '../../schemas/events.js';
-import { isJsonObject, type JsonObject } from '../../schemas/json.js';
+import { isJsonObject, type JsonObject } from '../../schemas/values.js';
 import { type ByVariant, type Endpoint, ERRORS, type Variant } from '../endpoint.js';
 import { operations } from '../endpoints.js';
 import { listQuery } from '../parameters.js';
-import { type JsonSchema, parametersToJsonSchema } from './json-schema.js';
-import { anyOf, recordSchemas, refer, referToRecord } from './records.js';
+import { describe } from './descriptions.js';
+import { parametersToJsonSchema } from './json-schema.js';
+import { anyOf, recordOf, recordSchemas, refer, referToRecord } from './records.js';
 
-/** What {@link toOpenApi} takes. */
+/** Options of {@link toOpenApi}. */
 export interface OpenApiOptions {
-  /** Which shape products have. Default: either, because the specification does not show which one is when. */
+  /**
+   * Which shape products have. Default: either, because the specification does not say when each one applies.
+   */
   variant?: Variant;
 }
 
-/** The OpenAPI 3.1 document of the provider's service: every endpoint, and the webhooks. */
+const DESCRIPTION = `A seller account on a digital-goods storefront, and the webhooks that it sends.
+
+Lists are sent as \`name[index]\`, which OpenAPI cannot express. Give a generated client this \`bodySerializer\`:
+
+\`\`\`ts
+function bodySerializer(body: unknown): string {
+  const toFields = (value: unknown, name: string): [string, string][] =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).flatMap(([key, one]) => toFields(one, name ? \`\${name}[\${key}]\` : key))
+      : value === undefined ? [] : [[name, String(value ?? '')]];
+  return new URLSearchParams(toFields(body, '')).toString();
+}
+\`\`\``;
+
+/** Returns the OpenAPI 3.1 document of the provider's service: every endpoint, and the webhooks. */
 export function toOpenApi({ variant }: OpenApiOptions = {}): JsonObject {
   const variants: readonly Variant[] = variant ? [variant] : ['newer', 'older'];
   const paths: Record<string, Record<string, JsonObject>> = {};
@@ -35,8 +52,7 @@ export function toOpenApi({ variant }: OpenApiOptions = {}): JsonObject {
     info: {
       title: 'Digital goods storefront',
       version: 'v2',
-      description:
-        'A seller account on a digital-goods storefront, and the webhooks that it sends.',
+      description: DESCRIPTION,
     },
     servers: [
       {
@@ -46,7 +62,8 @@ export function toOpenApi({ variant }: OpenApiOptions = {}): JsonObject {
         },
       },
     ],
-    security: [{ bearer: [] }, { basic: [] }],
+    // Some generated clients send one credential under each scheme, and the last one wins.
+    security: [{ basic: [] }, { bearer: [] }],
     tags: Array.from([...sections, 'Events'], (name) => ({
       name,
       description: `In the specification: ${name}.`,
@@ -70,27 +87,36 @@ export function toOpenApi({ variant }: OpenApiOptions = {}): JsonObject {
   };
 }
 
-/** What differs in the variants that are documented, each once. */
+/** Returns the values of the documented variants, without repetition. */
 function each<T>(byVariant: ByVariant<T>, variants: readonly Variant[]): T[] {
   return [...new Set(variants.map((variant) => byVariant[variant]))];
 }
 
 function parametersOf({ kind, path }: Endpoint): JsonObject[] {
   if (path.includes(':id')) {
-    return [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }];
+    const description = 'The id of the record.';
+    return [{ name: 'id', in: 'path', description, required: true, schema: { type: 'string' } }];
   }
   const { properties } = kind === 'list' ? parametersToJsonSchema(listQuery) : {};
-  return Object.entries(properties ?? {}).map(([name, schema]) => ({ name, in: 'query', schema }));
+  return Object.entries(properties ?? {}).map(([name, schema]) => {
+    const description =
+      name === 'page' ? 'The number of the page.' : 'The number of records in a page.';
+    return { name, in: 'query', description, schema };
+  });
 }
 
-/** What is sent, as a form whose arrays are `name[index]`. */
+/** Returns the request body: a form whose arrays are `name[index]`. */
 function bodyOf(row: Endpoint, variants: readonly Variant[]): JsonObject {
   if (!('sent' in row)) return {};
-  const schemas = each(row.sent, variants).map(parametersToJsonSchema);
+  const bodies = new Map(variants.map((variant) => [row.sent[variant], row.returned[variant]]));
+  const schemas = Array.from(bodies, ([sent, returned]) =>
+    describe(parametersToJsonSchema(sent), recordOf(returned)),
+  );
   const names = schemas.flatMap(listsIn);
   const encoding = names.map((name) => [name, { style: 'deepObject', explode: true }]);
   return {
     requestBody: {
+      ...(names.length > 0 && { description: 'A form. Its lists are sent as `name[index]`.' }),
       required: true,
       content: {
         'application/x-www-form-urlencoded': {
@@ -102,9 +128,9 @@ function bodyOf(row: Endpoint, variants: readonly Variant[]): JsonObject {
   };
 }
 
-function listsIn({ properties = {} }: JsonSchema): string[] {
+function listsIn({ properties }: JsonObject): string[] {
   const isList = (schema: unknown) => isJsonObject(schema) && schema.type === 'array';
-  return Object.keys(properties).filter((name) => isList(properties[name]));
+  return Object.entries(Object(properties)).flatMap(([name, one]) => (isList(one) ? [name] : []));
 }
 
 function successOf(row: Endpoint, variants: readonly Variant[]): JsonObject {
@@ -114,7 +140,7 @@ function successOf(row: Endpoint, variants: readonly Variant[]): JsonObject {
   return {
     description: 'A page of records. Older variant: sorted by creation date, newest first.',
     headers: {
-      'X-Total-Pages': { description: 'How many pages there are.', schema: { type: 'integer' } },
+      'X-Total-Pages': { description: 'The number of pages.', schema: { type: 'integer' } },
     },
     content: json({ type: 'array', items: record }),
   };
@@ -135,7 +161,7 @@ const DESCRIPTIONS: Readonly<Record<(typeof ERRORS)[keyof typeof ERRORS], string
   unavailable: 'Temporarily offline for maintenance.',
 };
 
-/** The error of each status by name, and what its body holds. */
+/** Returns the response of each error status, by name, with its schema. */
 function errorResponses(): JsonObject {
   const responses = Object.entries(ERRORS).map(([status, name]) => {
     const schema = refer('schemas', status === '400' ? 'ValidationError' : 'Error');
@@ -164,10 +190,10 @@ const ERROR_SCHEMAS = {
   },
 };
 
-/** The headers of a webhook, signed ones and others (specification: Events). */
+/** The headers of a webhook (specification: Events). */
 const WEBHOOK_HEADERS = {
   'X-Service-Event': 'The event.',
-  'X-Service-Signature': 'The HMAC-SHA512 of the body by the webhook secret, in hexadecimal.',
+  'X-Service-Signature': 'The HMAC-SHA512 of the body under the webhook secret, in hexadecimal.',
   'X-Service-Webhook': 'The id of the webhook log of this request.',
 };
 

@@ -1,21 +1,20 @@
 import * as z from 'zod/mini';
-import { decimal } from '../../schemas/decimal.js';
 import { FIELDS, type ResourceSchema } from '../../schemas/resource.js';
-import { timestamp } from '../../schemas/time.js';
+import { decimal, timestamp } from '../../schemas/values.js';
 import { amount } from '../parameters.js';
 
 /** A JSON Schema in the dialect of OpenAPI 3.1. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** What a request may hold. */
+/** Returns the JSON Schema of a request's parameters. */
 export function parametersToJsonSchema(schema: z.ZodMiniType): JsonSchema {
   const { $schema: _, ...converted } = z.toJSONSchema(schema, { ...OPTIONS, io: 'input' });
   return converted;
 }
 
 /**
- * Records by name, with all fields that the specification lists: what is absent is `null`. A record that is
- * part of another is referred to.
+ * Returns the JSON Schemas of records by name, with all fields that the specification lists. An absent field
+ * is `null`. A record inside another one is a reference.
  */
 export function recordsToJsonSchemas(
   records: Readonly<Record<string, ResourceSchema<object> | z.ZodMiniObject>>,
@@ -40,10 +39,10 @@ export function recordsToJsonSchemas(
 const OPTIONS: z.core.ToJSONSchemaParams = {
   unrepresentable: ({ zodSchema }) => describe(zodSchema),
   override: ({ jsonSchema, path }) => {
-    // zod's own bounds of every integer.
+    // zod adds its own bounds to every integer.
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    // That records stay open need not be said of each.
+    // All records may have other fields. The schemas do not repeat that.
     delete jsonSchema.additionalProperties;
     if (/_at$/.test(String(path.at(-1)))) jsonSchema.format = 'date-time';
   },
@@ -51,7 +50,7 @@ const OPTIONS: z.core.ToJSONSchemaParams = {
 
 const DECIMAL = { type: 'string' as const, pattern: '^-?\\d+([.]\\d+)?$' };
 
-/** Values of each type. A schema that zod cannot show, because it is a function, is asked whether it takes them. */
+/** Values of each type. A schema that is a function, which zod cannot convert, is tested with them. */
 const SAMPLES = {
   string: ['text', '1', '∞'],
   integer: [1],

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { UsageError } from 'storefront-webhooks';
-import { isLoopback, parseAddress } from '../../address.js';
+import { isLoopback, parseAddress } from '../../runtime/address.js';
 
 const NEAR = new BlockList();
 for (const [network, bits] of [
@@ -21,17 +21,21 @@ for (const [network, bits] of [
   NEAR.addSubnet(network, bits, 'ipv6');
 }
 
-/** @throws {UsageError} Where it is no address that can be sent to. */
+/**
+ * Parses the address of an endpoint.
+ *
+ * @throws {UsageError} If it is not an HTTP or HTTPS URL.
+ */
 export function readUrl(text: string): URL {
   const url = parseAddress(text);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
   throw new UsageError(
     'target_invalid',
-    `${text} is no address. Give a whole one, such as http://localhost:3000/webhooks.`,
+    `${text} is not an HTTP or HTTPS URL. Give one such as http://localhost:3000/webhooks.`,
   );
 }
 
-/** Whether an address is of this machine or of a private network: by number, or all that its name leads to. */
+/** Whether an address is on this machine or a private network. All addresses of a host name have to be. */
 export async function isNear(url: URL): Promise<boolean> {
   if (isLoopback(url)) return true;
   const host = url.hostname.replace(/^\[|\]$/g, '');

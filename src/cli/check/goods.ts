@@ -1,20 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Observer } from './observer.js';
-import type { Complaint, Goods } from './row.js';
-import type { TrialOrder } from './trial.js';
+import type { Complaint, Goods, TrialOrder } from './trial.js';
 
 const POLL_MS = 150;
 
-/** Counts the goods of the orders of a row, and says what is wrong with them. */
+/** Counts the goods of the orders of a row, and finds what is wrong with them. */
 export class GoodsCount {
-  /** As it was counted last. */
+  /** The last count. */
   total = 0;
   complaint: Complaint | undefined;
-  /** Whether some order was handed more than it may be. */
+  /** Whether an order got more goods than it may get. */
   isTooMany = false;
   readonly #observer: Observer;
   readonly #orders: readonly TrialOrder[];
-  /** What was there before, where all are counted and not those of an order. */
+  /** The count before the row, if the observer counts all goods and not those of an order. */
   readonly #before: number;
 
   constructor(observer: Observer, orders: readonly TrialOrder[], before: number) {
@@ -23,7 +22,7 @@ export class GoodsCount {
     this.#before = before;
   }
 
-  /** Waits until there are as many as there have to be, and for so long where there are not. */
+  /** Waits until there are as many goods as there have to be, but not longer than `waitMs`. */
   async settle(waitMs: number, signal: AbortSignal): Promise<void> {
     const end = performance.now() + waitMs;
     do {
@@ -33,7 +32,7 @@ export class GoodsCount {
     } while (performance.now() < end && !signal.aborted);
   }
 
-  /** Counts once. */
+  /** Counts the goods, and judges the count. */
   async count(): Promise<void> {
     if (this.#observer.perOrder) {
       const counts = await Promise.all(this.#orders.map(({ id }) => this.#observer.count(id)));
@@ -66,7 +65,7 @@ export class GoodsCount {
 
 function twice(count: number, atMost: number): Complaint {
   return {
-    cause: `Goods were handed out ${times(count)} in place of ${times(atMost)}.`,
+    cause: `Goods were handed out ${times(count)} instead of ${times(atMost)}.`,
     customer:
       atMost === 1
         ? `${spelled(count)} keys were handed out for one payment.`
@@ -76,15 +75,15 @@ function twice(count: number, atMost: number): Complaint {
 
 function unpaid(count: number): Complaint {
   return {
-    cause: `Goods were handed out ${times(count)} in place of never.`,
-    customer: `${spelled(count)} ${count === 1 ? 'key was' : 'keys were'} handed out that nobody has paid: a customer who pays finds the stock empty.`,
+    cause: `Goods were handed out ${times(count)} instead of never.`,
+    customer: `${spelled(count)} ${count === 1 ? 'key was' : 'keys were'} handed out without a payment: a customer who pays finds the stock empty.`,
   };
 }
 
 function missing(count: number, atLeast: number): Complaint {
   return {
-    cause: `Goods were handed out ${times(count)} in place of ${times(atLeast)}.`,
-    customer: 'A customer has paid, and never gets the goods.',
+    cause: `Goods were handed out ${times(count)} instead of ${times(atLeast)}.`,
+    customer: 'A customer has paid and never gets the goods.',
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Result } from './result.js';
 
-/** Results as JUnit writes them, in what Jenkins and its like read. */
+/** Returns the results as JUnit XML, in the form that Jenkins and similar servers read. */
 export function toJUnit(results: readonly Result[], url: string, startedAt: Date): string {
   const count = (verdict: Result['verdict']) =>
     results.filter((result) => result.verdict === verdict).length;
@@ -44,8 +44,8 @@ function attributes(of: Readonly<Record<string, string | number>>): string {
     .join('');
 }
 
-// What XML 1.0 cannot hold, escaped or not.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
+// Characters that XML 1.0 cannot hold, escaped or not.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern has to match control characters.
 const IMPOSSIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/gu;
 
 function text(value: string): string {

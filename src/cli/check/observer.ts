@@ -1,21 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from 'storefront-webhooks';
-import { isJsonObject } from '../../schemas/json.js';
+import { isJsonObject } from '../../schemas/values.js';
 import type { Host } from '../host.js';
 import { runForOutput } from './shell-command.js';
 
 /** Counts the goods that were handed out. */
 export interface Observer {
-  /** Whether it counts those of one order; otherwise all, and differences are taken. */
+  /** Whether it counts the goods of one order. Otherwise it counts all goods, and the check takes the difference. */
   readonly perOrder: boolean;
-  /** @throws {UsageError} Where it gives no number. */
+  /**
+   * Counts the goods.
+   *
+   * @throws {UsageError} If the command or URL gives no number.
+   */
   count(orderId: string): Promise<number>;
 }
 
 const PLACE = '{order}';
 const TIMEOUT_MS = 10_000;
 
-/** @param what - A URL that is got, or a command for the shell. */
+/**
+ * Creates an observer.
+ *
+ * @param what - A URL to fetch, or a shell command.
+ */
 export function createObserver(what: string, env: Host['env']): Observer {
   const isUrl = /^https?:\/\//.test(what);
   return {
@@ -24,13 +32,13 @@ export function createObserver(what: string, env: Host['env']): Observer {
       const text = what.replaceAll(PLACE, orderId);
       const told = await patiently(() => (isUrl ? get(text) : run(text, orderId, env)));
       const count = firstCount(told.replaceAll(orderId, ''));
-      if (count === undefined) throw failed('it printed no whole number');
+      if (count === undefined) throw failed('the output contains no whole number');
       return count;
     },
   };
 }
 
-/** A database that is just being written, or a shop that restarts, is asked again: one answer ends the whole check. */
+/** Retries, because a database may be locked or a shop restarting, and one failure would end the whole check. */
 async function patiently(ask: () => Promise<string>): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -45,16 +53,16 @@ async function patiently(ask: () => Promise<string>): Promise<string> {
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
-/** With its cause, because fetch says no more than that it failed. */
+/** Returns the message with the code of its cause: the message of fetch only says that it failed. */
 function whyOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'it failed';
+  if (!(error instanceof Error)) return 'the request failed';
   const code = error.cause instanceof Error ? Reflect.get(error.cause, 'code') : undefined;
   return typeof code === 'string' ? `${error.message} (${code})` : error.message;
 }
 
 async function get(url: string): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`it answered ${response.status}`);
+  if (!response.ok) throw new Error(`the URL answered ${response.status}`);
   return response.text();
 }
 
@@ -62,7 +70,7 @@ function run(command: string, orderId: string, env: Host['env']): Promise<string
   return runForOutput(command, { ...env, ORDER_ID: orderId }, TIMEOUT_MS);
 }
 
-/** The first number of a JSON, or the first that stands alone in a text. */
+/** Returns the first number in JSON, or the first free-standing number in a text. */
 export function firstCount(told: string): number | undefined {
   try {
     return inJson(JSON.parse(told));
@@ -86,6 +94,6 @@ function inJson(value: unknown): number | undefined {
 function failed(why: string): UsageError {
   return new UsageError(
     'option_invalid',
-    `What --observe names does not count: ${why}. It has to print how many goods were handed out for the order in ${PLACE}, or in $ORDER_ID, such as: 0`,
+    `--observe does not count: ${why}. The command or URL has to print how many goods were handed out for the order in ${PLACE}, or in $ORDER_ID, such as: 0`,
   );
 }

@@ -2,40 +2,40 @@ import { type ClientRequest, request as startRequest } from 'node:http';
 import { request as startTlsRequest } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** One request as it goes out, and what happens to it on its way. */
+/** A request to send, and the faults to send it with. */
 export interface Outgoing {
-  /** In this order and case; a name may stand there twice. */
+  /** Sent in this order and case. A name may occur twice. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
-  /** Sends the body in so many pieces. Default 1. */
+  /** How many pieces to send the body in. Default 1. */
   readonly pieces?: number;
   /** Milliseconds between two pieces. Default: a turn of the event loop. */
   readonly pauseMs?: number;
-  /** Called when all but the last byte has left, which is kept back until this settles. Default: not at all. */
+  /** Called when all but the last byte is sent. The last byte waits until this settles. Default: it does not wait. */
   readonly hold?: () => Promise<unknown>;
-  /** Says no length beforehand. Default false. */
+  /** Uses chunks in place of a declared length. Default false. */
   readonly chunked?: boolean;
-  /** Closes the connection when all is sent, and hears no answer. Default false. */
+  /** Closes the connection when all is sent, without waiting for an answer. Default false. */
   readonly hangUp?: boolean;
-  /** Announces more than it sends, and never ends. Default false. */
+  /** Declares more bytes than it sends, and never ends the request. Default false. */
   readonly unended?: boolean;
 }
 
-/** What came back. */
+/** The answer to a request. */
 export interface Answer {
-  /** 0 where there was none. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** From the end of the request on. */
+  /** Milliseconds since the end of the request. */
   readonly ms: number;
-  /** Why there was none. */
+  /** Why there was no answer. */
   readonly error?: string;
 }
 
 const MAX_ANSWER = 1024 * 1024;
 
-/** Sends one request. What goes wrong on the way is an answer, too: one of status 0. */
+/** Sends one request. A failure is an answer, too, with status 0. */
 export async function sendRequest(
   url: URL,
   outgoing: Outgoing,
@@ -53,7 +53,7 @@ export async function sendRequest(
     ms: since(sentAt),
     error,
   });
-  if (signal.aborted) return none('The time for the check was over.');
+  if (signal.aborted) return none('The time for the check was up.');
   return new Promise((resolve) => {
     const request = start(url, {
       method: 'POST',
@@ -71,7 +71,7 @@ export async function sendRequest(
       resolve(answer);
       request.destroy();
     };
-    const abort = () => finish(none('The time for the check was over.'));
+    const abort = () => finish(none('The time for the check was up.'));
     const timer = setTimeout(
       () => finish(none(`There was no answer within ${timeoutMs / 1000} s.`)),
       timeoutMs,
@@ -102,7 +102,7 @@ export async function sendRequest(
     void write(request, outgoing)
       .then(() => {
         sentAt = performance.now();
-        if (outgoing.hangUp) finish(none('The sender hung up, as it was to.'));
+        if (outgoing.hangUp) finish(none('The sender hung up on purpose.'));
       })
       .catch(() => {});
   });
@@ -124,7 +124,7 @@ async function write(request: ClientRequest, outgoing: Outgoing): Promise<void> 
     request.write(outgoing.body.subarray(-1));
   }
   await new Promise<void>((resolve) => {
-    // Where the connection is closed before all is sent, too.
+    // The server may close the connection before all is sent.
     request.once('close', resolve);
     request.end(resolve);
   });

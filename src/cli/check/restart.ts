@@ -7,7 +7,7 @@ import { runAndLeave } from './shell-command.js';
 const COMMAND_MS = 10_000;
 const UP_MS = 10_000;
 
-/** Makes what ends an endpoint and starts it again, and waits until it listens. */
+/** Returns a function that runs the restart command, and waits until the endpoint listens again. */
 export function createRestart(command: string, url: URL): () => Promise<void> {
   return async () => {
     try {
@@ -39,5 +39,5 @@ async function isListening({ hostname, port, protocol }: URL): Promise<boolean> 
 }
 
 function failed(why: string): UsageError {
-  return new UsageError('option_invalid', `What --restart names does not work: ${why}.`);
+  return new UsageError('option_invalid', `The --restart command does not work: ${why}.`);
 }

@@ -1,36 +1,36 @@
 import { type Cell, toLine } from '../columns.js';
 import { commandLines, textLines } from '../lines.js';
 import type { Printer } from '../printer.js';
-import type { Row } from './row.js';
+import type { Row } from './trial.js';
 
-/** What became of a row. */
+/** The result of a row. */
 export interface Result {
   readonly row: string;
   readonly title: string;
-  /** `not tried` also where the answers are good, and only the goods could tell. */
+  /** `not tried` also if the answers are good, but only a count of the goods could decide. */
   readonly verdict: 'passed' | 'failed' | 'not tried';
-  /** The statuses of the answers; 0 where there was none. */
+  /** The statuses of the answers; 0 if there was no answer. */
   readonly answers: readonly number[];
-  /** How many goods were handed out, where they were counted. */
+  /** How many goods were handed out, if they were counted. */
   readonly goods?: number;
   readonly ms: number;
   /** Why it failed, or was not tried. */
   readonly cause?: string;
-  /** What a customer would have suffered. */
+  /** The harm to a customer. */
   readonly customer?: string;
   readonly change?: string;
-  /** The command that runs it alone. */
+  /** The command that runs this row alone. */
   readonly repeat?: string;
-  /** What is well, and still worth a word. */
+  /** A remark on a result that is not a failure. */
   readonly note?: string;
 }
 
-/** A row that was not tried, and why. */
+/** Returns the result of a row that was not tried, with the reason. */
 export function notTried({ name, title }: Row, cause: string): Result {
   return { row: name, title, verdict: 'not tried', answers: [], ms: 0, cause };
 }
 
-/** A result for people. */
+/** Returns the lines for a result in a terminal. */
 export function resultLines(result: Result, { paint, columns }: Printer): string[] {
   const { row, title, verdict, answers, goods, ms, cause, customer, change, repeat, note } = result;
   const [mark, colour] = {
@@ -38,7 +38,7 @@ export function resultLines(result: Result, { paint, columns }: Printer): string
     failed: ['✗', paint.red] as const,
     'not tried': ['–', paint.yellow] as const,
   }[verdict];
-  // The titles get what the others leave.
+  // The titles get the columns that the other cells leave.
   const room = Math.min(60, Math.max(24, columns - (columns < 100 ? 47 : 57)));
   const cells: Cell[] = [
     { text: mark, width: 1, rank: 9, paint: colour },
@@ -62,7 +62,7 @@ export function resultLines(result: Result, { paint, columns }: Printer): string
   return [toLine(cells, columns), ...told, ...again];
 }
 
-/** Such as `200 ×3, 503`. */
+/** Summarizes statuses, such as `200×3 503`. */
 function summary(answers: readonly number[]): string {
   const times = new Map<number, number>();
   for (const status of answers) times.set(status, (times.get(status) ?? 0) + 1);

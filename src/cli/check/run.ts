@@ -3,41 +3,41 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { GoodsCount } from './goods.js';
 import type { Observer } from './observer.js';
 import { notTried, type Result } from './result.js';
-import type { Complaint, Row } from './row.js';
 import { genuine } from './rows/index.js';
+import type { Complaint, Row } from './trial.js';
 import { type Setting, Trial } from './trial.js';
 
-/** How a run goes. */
+/** The options of a run. */
 export interface Run {
   readonly rows: readonly Row[];
   readonly setting: Omit<Setting, 'signal' | 'took'>;
   readonly observer: Observer | undefined;
-  /** How long goods may take after the answer. */
+  /** How long to wait for goods after the answer. */
   readonly goodsMs: number;
-  /** How long all of it may take. */
+  /** How long the whole run may take. */
   readonly limitMs: number;
   /** The command that runs one row alone. */
   repeat(row: string): string;
-  /** Told how many rows are done. */
+  /** Called with the number of finished rows, before the next row begins. */
   progress(done: number, row: string): void;
 }
 
 const AT_ONCE = 6;
-/** Kept for the last count. */
+/** The time that is reserved for the last count. */
 const LAST_MS = 5000;
-/** Goods that are handed out twice may come a little later. */
+/** How long to wait before the last count: goods that are handed out twice may come later. */
 const LATER_MS = 1000;
-/** Goods that must not come are waited for so long. */
+/** How long to wait for goods that must not come. */
 const UNWANTED_MS = 300;
 
-/** Runs rows, and gives what became of each, in their order. */
+/** Runs rows, and returns their results in the order of the rows. */
 export async function runRows(run: Run): Promise<Result[]> {
   const { rows } = run;
   const startedAt = performance.now();
   const stop = new AbortController();
   const time = AbortSignal.timeout(Math.max(1, run.limitMs - LAST_MS));
   const signal = AbortSignal.any([time, stop.signal]);
-  // Each request that is under way listens.
+  // Each pending request adds a listener.
   setMaxListeners(0, signal);
   const setting: Setting = { ...run.setting, signal, took: [] };
   const tried = new Map<Row, Tried>();
@@ -48,7 +48,7 @@ export async function runRows(run: Run): Promise<Result[]> {
       stop.abort();
       throw error;
     });
-    // What was cut short tells nothing.
+    // A row that was cut short proves nothing.
     if (!signal.aborted || row === genuine) tried.set(row, found);
   };
 
@@ -63,7 +63,7 @@ export async function runRows(run: Run): Promise<Result[]> {
   const possible = queue.filter(({ needsRestart }) => !needsRestart || setting.restart);
   const beside = possible.filter(({ when }) => when === 'beside').map(each);
   const together = possible.filter(({ when }) => when === undefined);
-  // Where all goods are counted and not those of an order, nothing may come between.
+  // If the observer counts all goods and not those of an order, only one row may run at a time.
   await inParallel(together, run.observer?.perOrder === false ? 1 : AT_ONCE, each);
   await Promise.all(beside);
   for (const row of possible.filter(({ when }) => when === 'alone')) {
@@ -77,15 +77,15 @@ export async function runRows(run: Run): Promise<Result[]> {
     const found = tried.get(row);
     if (found) return toResult(row, found, run);
     if (isRefused)
-      return notTried(row, 'A paid order was not handled as it should be: mend that first.');
-    if (isDown(tried)) return notTried(row, 'The endpoint went down before.');
+      return notTried(row, 'The endpoint did not handle a paid order correctly: fix that first.');
+    if (isDown(tried)) return notTried(row, 'The endpoint went down in an earlier row.');
     if (row.needsRestart && !setting.restart) {
       return notTried(
         row,
-        "It needs --restart '<command>', which ends the endpoint and starts it again.",
+        "This row needs --restart '<command>', which stops the endpoint and starts it again.",
       );
     }
-    return notTried(row, `The time was over: try it alone with ${run.repeat(row.name)}`);
+    return notTried(row, `The time was up. Run this row alone: ${run.repeat(row.name)}`);
   });
 }
 
@@ -111,7 +111,7 @@ async function tryRow(row: Row, setting: Setting, { observer, goodsMs }: Run): P
     isCounted && trial.orders.length > 0
       ? new GoodsCount(observer, trial.orders, before)
       : undefined;
-  // What was not taken brings no goods.
+  // Without an answer, the endpoint may be down.
   if (trial.answers.includes(0)) await trial.checkAlive();
   if (setting.signal.aborted || trial.isDown) return { trial, goods: undefined, ms };
   if (goods && trial.complaints.length === 0) {
@@ -121,7 +121,7 @@ async function tryRow(row: Row, setting: Setting, { observer, goodsMs }: Run): P
   return { trial, goods, ms };
 }
 
-/** Goods that came late show in a last count; where only all are counted, nobody knows whose they are. */
+/** Counts goods once more, to find late ones. A count of all goods could not tell which row they belong to. */
 async function countAgain(tried: readonly Tried[], { observer }: Run): Promise<void> {
   if (!observer?.perOrder || tried.some(({ trial }) => trial.isDown)) return;
   await wait(LATER_MS);
@@ -154,13 +154,13 @@ function toResult(row: Row, tried: Tried, run: Run): Result {
     };
   }
   if (needsCount && !run.observer) {
-    const cause = 'It was answered well. What it has handed out shows only with --observe.';
+    const cause = 'The answers are correct, but only --observe can count what was handed out.';
     return { ...told, verdict: 'not tried', cause, ...note };
   }
   return { ...told, verdict: 'passed', ...note };
 }
 
-/** Of all that is wrong, what a customer suffers most of. */
+/** Returns the complaint that a customer suffers from most. */
 function complaintOf(tried: Tried | undefined): Complaint | undefined {
   const { trial, goods } = tried ?? {};
   if (trial?.isDown) return trial.complaints.at(-1);

@@ -1,24 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sign } from 'storefront-webhooks/testing';
 import { explain } from '../causes.js';
-import { isTaken } from '../sending.js';
+import { isTaken } from '../send-options.js';
 import { type Draft, draft, newDeliveryId, type Orders } from './orders.js';
 import { type Answer, type Outgoing, sendRequest } from './request.js';
-import type { Complaint, Goods, Row } from './row.js';
 
-/** What all rows of a run have in common. */
+/** The settings that all rows of a run share. */
 export interface Setting {
   readonly url: URL;
   readonly secret: string;
   readonly headerPrefix: string;
   readonly orders: Orders;
-  /** How long an answer may take. */
+  /** How long to wait for an answer. */
   readonly timeoutMs: number;
-  /** How long a body that never ends is held open. */
+  /** How long to hold open a request whose body never ends. */
   readonly endlessMs: number;
-  /** Fires when the time of the run is over. */
+  /** Aborts when the time of the run is up. */
   readonly signal: AbortSignal;
-  /** Restarts the endpoint; nothing without `--restart`. */
+  /** Restarts the endpoint; `undefined` without `--restart`. */
   readonly restart: (() => Promise<void>) | undefined;
   /** How long each answer to a genuine delivery took. */
   readonly took: number[];
@@ -26,42 +25,42 @@ export interface Setting {
 
 /** How a request differs from what the provider would send. */
 export interface Faults extends Omit<Partial<Outgoing>, 'headers' | 'body'> {
-  /** In place of the right one; `null` sends none. */
+  /** Replaces the correct signature; `null` sends no signature. */
   readonly signature?: string | null;
-  /** Sent in place of what was signed. */
+  /** Sent instead of the signed body. */
   readonly body?: string | Uint8Array;
   readonly contentType?: string;
-  /** Changes the headers in the end. */
+  /** Changes the headers just before they are sent. */
   readonly headers?: (headers: Outgoing['headers']) => Outgoing['headers'];
   readonly timeoutMs?: number;
 }
 
-/** An order of a trial, and what it may be handed. */
+/** An order of a trial, and how many goods it may get. */
 export interface TrialOrder {
   readonly id: string;
   readonly goods: Goods;
 }
 
-const NOTHING_COMES = 'A customer has paid, and never gets the goods.';
+const NOTHING_COMES = 'A customer has paid and never gets the goods.';
 const SWITCHED_OFF =
-  'The provider sends it again and again, and switches an endpoint off that fails too often: then no payment arrives.';
+  'The provider retries the delivery again and again, and disables an endpoint that fails too often. Then no payment arrives.';
 const ATTEMPTS = 6;
 const RETRY_MS = 8000;
-/** So long is waited for a connection that does not come about. */
+/** How long the other requests wait for a connection that cannot be opened. */
 const CONNECT_MS = 5000;
 
-/** One row as it is being run: sends, and keeps what was wrong. */
+/** Runs one row: sends its deliveries, and collects the complaints. */
 export class Trial {
   readonly orders: TrialOrder[] = [];
   readonly answers: number[] = [];
   readonly complaints: Complaint[] = [];
-  /** What is well, and still worth a word. */
+  /** Remarks that are not complaints. */
   readonly notes: string[] = [];
-  /** Whether the endpoint answers nothing any more. */
+  /** Whether the endpoint has stopped answering. */
   isDown = false;
   readonly setting: Setting;
   readonly #row: Row;
-  /** The bodies that were taken as `order:paid`. */
+  /** The bodies that the endpoint has accepted as `order:paid`. */
   readonly #paid = new WeakSet<Uint8Array>();
 
   constructor(row: Row, setting: Setting) {
@@ -69,19 +68,19 @@ export class Trial {
     this.setting = setting;
   }
 
-  /** The id of a new order, whose goods are counted. */
+  /** Returns the id of a new order, whose goods are counted. */
   newOrder(goods: Goods = this.#row.goods): string {
     const id = this.setting.orders.newId();
     this.orders.push({ id, goods });
     return id;
   }
 
-  /** The body of an order, paid unless the changes say otherwise. */
+  /** Returns the body of an order, which is paid unless the changes say otherwise. */
   bodyOf(orderId: string, changes?: Readonly<Record<string, unknown>>): string {
     return this.setting.orders.text(orderId, changes);
   }
 
-  /** `order:paid` of a new order. */
+  /** Returns the `order:paid` of a new order. */
   paid(changes?: Readonly<Record<string, unknown>>, goods?: Goods): Draft {
     return draft('order:paid', this.bodyOf(this.newOrder(goods), changes));
   }
@@ -91,8 +90,9 @@ export class Trial {
   }
 
   /** Sends a delivery once. */
-  async send({ event, id, body }: Draft, faults: Faults = {}): Promise<Answer> {
-    const { url, secret, headerPrefix, timeoutMs, signal } = this.setting;
+  async send({ event, id, ...draft }: Draft, faults: Faults = {}): Promise<Answer> {
+    const { url, secret, headerPrefix, orders, timeoutMs, signal } = this.setting;
+    const body = orders.named(event, draft.body);
     const { signature = sign(body, secret), body: sent = body, headers, contentType } = faults;
     const usual: Outgoing['headers'] = [
       ['Content-Type', contentType ?? 'application/json'],
@@ -115,9 +115,9 @@ export class Trial {
   }
 
   /**
-   * Sends a delivery until it is taken, as the provider does, and complains where it is not.
+   * Sends a delivery until the endpoint accepts it, as the provider does, and complains if it does not.
    *
-   * @param first - What the first sending of it was answered, where there was one.
+   * @param first - The answer to the first attempt, if there was one already.
    */
   async take(delivery: Draft, faults?: Faults, first?: Answer): Promise<Answer> {
     let answer = first ?? (await this.send(delivery, faults));
@@ -137,7 +137,7 @@ export class Trial {
         error: answer.error ?? 'There was no answer.',
         expect: undefined,
       });
-      const told = answer.status === 0 ? cause : `It was answered ${answer.status}. ${cause}`;
+      const told = answer.status === 0 ? cause : `The endpoint answered ${answer.status}. ${cause}`;
       this.complain(told, isPayment ? NOTHING_COMES : SWITCHED_OFF, fix);
     } else if (isPayment) this.#paid.add(delivery.body);
     return answer;
@@ -156,34 +156,37 @@ export class Trial {
     return Promise.all(deliveries.map((delivery) => this.send(delivery, { hold })));
   }
 
-  /** Sends what is not genuine, and complains where it is not refused. */
+  /** Sends a delivery that is not genuine, and complains if the endpoint does not reject it. */
   async refuse(delivery: Draft, faults: Faults, customer: string): Promise<Answer> {
     const answer = await this.send(delivery, faults);
     if (isTaken(answer.status)) {
-      this.complain(`It was answered ${answer.status}, as if it were genuine.`, customer);
+      this.complain(
+        `The endpoint answered ${answer.status}, as if the delivery were genuine.`,
+        customer,
+      );
     } else if (answer.status >= 500) {
       this.complain(
-        `It was answered ${answer.status}: what is not genuine makes the endpoint fail.`,
-        'Whoever finds the address can make it fail, while customers pay.',
+        `The endpoint answered ${answer.status}: a delivery that is not genuine makes it fail.`,
+        'Anyone who finds the address can make the endpoint fail while customers pay.',
       );
     }
     return answer;
   }
 
-  /** Complains where the endpoint answers nothing any more. */
+  /** Complains if the endpoint has stopped answering. */
   async checkAlive(after = 'what this row sends'): Promise<void> {
     const answer = await this.send(draft('order:paid', '{}', newDeliveryId()), { signature: null });
     if (answer.status > 0 || this.setting.signal.aborted) return;
     this.isDown = true;
     this.complain(
-      `After ${after}, the endpoint answers nothing any more. ${answer.error ?? ''}`.trim(),
-      'Payments that come while it is down are lost, or late by hours.',
-      'Look at what it says on stderr: an error in an async handler that nobody catches ends a Node process.',
+      `After ${after}, the endpoint has stopped answering. ${answer.error ?? ''}`.trim(),
+      'Payments that arrive while the endpoint is down are lost, or late by hours.',
+      'Read its stderr: an uncaught error in an async handler ends a Node process.',
     );
   }
 }
 
-/** Whether a provider's next attempt may be answered otherwise. */
+/** Whether the next attempt of a provider may get another answer. */
 function mayChange({ status }: Answer): boolean {
   return status === 0 || status >= 500 || [408, 409, 423, 425, 429].includes(status);
 }
@@ -192,4 +195,44 @@ function pauseOf({ headers }: Answer, attempt: number): number {
   const asked = Number(headers['retry-after']) * 1000;
   const own = 100 * 2 ** attempt;
   return Math.min(Number.isFinite(asked) ? Math.max(asked, own) : own, 2000);
+}
+
+/** How many goods an order has to get at least, and may get at most. */
+export type Goods = readonly [atLeast: number, atMost: number];
+
+export const ONCE: Goods = [1, 1];
+
+export const NEVER: Goods = [0, 0];
+
+export const AT_MOST_ONCE: Goods = [0, 1];
+
+/** One thing that can happen to an endpoint, and the expected result. */
+export interface Row {
+  /** The name that `--only` takes. */
+  readonly name: string;
+  /** Describes the deliveries in a few words. */
+  readonly title: string;
+  /** How many goods each order of the row may get. */
+  readonly goods: Goods;
+  /** Whether good answers alone prove nothing, so that the goods have to be counted. */
+  readonly needsCount?: boolean;
+  /**
+   * `beside`: hands out no goods and takes long, so it runs beside the others. `alone`: may take the endpoint down,
+   * so it runs last, and by itself.
+   */
+  readonly when?: 'beside' | 'alone';
+  /** Whether the row needs `--restart`. */
+  readonly needsRestart?: boolean;
+  /** The change that helps if the row fails, with this package or without. Default: the advice for the answer. */
+  readonly change?: string;
+  /** Sends the deliveries, and complains to the trial about wrong answers. */
+  run(trial: Trial): Promise<void>;
+}
+
+/** A fault of the endpoint, and the harm to a customer. */
+export interface Complaint {
+  readonly cause: string;
+  readonly customer: string;
+  /** The advice for the answer alone. */
+  readonly change?: string | undefined;
 }

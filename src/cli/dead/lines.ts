@@ -1,14 +1,14 @@
 import type { StoredDelivery } from 'storefront-webhooks';
-import { printable } from '../../report/text.js';
+import { printable } from '../../errors/text.js';
 import { toLine } from '../columns.js';
 import type { Printer } from '../printer.js';
 
-/** What is told of a delivery: nothing of what it holds but its order. */
+/** Returns the part of a delivery that lists show: no content but the id of the order. */
 export function toRecord({ body: _, proof: __, email: ___, ...told }: StoredDelivery): object {
   return told;
 }
 
-/** A delivery in one line for people; with what is done to it, where something is. */
+/** Returns the line for a delivery in a terminal. `action`, such as `put back`, replaces the state. */
 export function deliveryLine(
   delivery: StoredDelivery,
   { columns, paint }: Printer,
@@ -30,7 +30,7 @@ export function deliveryLine(
   );
 }
 
-/** All that is known of a delivery, with its content. */
+/** Returns the lines for a delivery with all its details and its content. */
 export function wholeLines(delivery: StoredDelivery, body: string, { paint }: Printer): string[] {
   const { state, event, id, key, scope, orderId, attempts, interrupted, receivedAt } = delivery;
   const about = {
@@ -59,7 +59,7 @@ const toTime = (date: Date) => date.toISOString().slice(0, 16).replace('T', ' ')
 const errorOf = ({ error, interrupted }: StoredDelivery) =>
   error ?? (interrupted ? 'interrupted, as by a crash' : '');
 
-/** As it came, where it is no JSON, or has numbers that would be rounded. */
+/** Indents JSON. A text that is not valid JSON, or has numbers that would be rounded, stays as it is. */
 function indented(body: string): string {
   if (/\d{16}/.test(body)) return body;
   try {

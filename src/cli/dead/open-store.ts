@@ -9,18 +9,18 @@ import { redisStore } from 'storefront-webhooks/redis';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import type { Host } from '../host.js';
 
-/** A store that was opened by its URL. */
+/** A store that was opened by its URL, and the function that closes it. */
 export interface OpenStore {
   readonly store: IdempotencyStore;
   close(): Promise<void>;
 }
 
 /**
- * Opens a store by its URL, with the driver of the project that the command is run in.
+ * Opens a store by its URL, with the driver of the project in the current folder.
  *
- * @param named - The URL, or the environment variable that has it: what stands on the command line, other users
- *   of the machine see.
- * @throws {UsageError} Where the URL is of no store, or the project has no driver for it.
+ * @param named - The URL, or the environment variable that holds it, because other users of the machine can see
+ *   the command line.
+ * @throws {UsageError} If the URL does not name a store, or the project has no driver for it.
  */
 export async function openStore(
   named: string,
@@ -32,19 +32,19 @@ export async function openStore(
   if (/^\w\w+:\/\//.test(url)) {
     throw new UsageError(
       'option_invalid',
-      'A store is named by postgres://…, redis://…, the path of a SQLite file, or an environment variable that has one of these.',
+      'Name the store by postgres://…, redis://…, the path of a SQLite file, or an environment variable that holds one of these.',
     );
   }
   if (!existsSync(url)) {
     throw new UsageError(
       'option_invalid',
-      `There is no file ${url}, and no environment variable of that name. A store is not made here.`,
+      `There is no file ${url}, and no environment variable of that name. This command does not create a store.`,
     );
   }
   return openSqlite(url);
 }
 
-/** The longest that a driver may take, in milliseconds: whoever waits is a person. */
+/** How long a driver may take, in milliseconds. Short, because an operator is waiting. */
 const TIMEOUT_MS = 10_000;
 
 async function openPostgres(url: string): Promise<OpenStore> {
@@ -99,18 +99,18 @@ async function openSqlite(file: string): Promise<OpenStore> {
     (await load<typeof import('better-sqlite3')>('better-sqlite3'));
   if (!Database) throw noDriver('SQLite', 'libsql', ', or run it on Node 22.13 or later');
   const database = new Database(file);
-  // The shop may be writing just now.
+  // The shop may be writing at the moment.
   database.exec('PRAGMA busy_timeout = 5000');
   return { store: sqliteStore(database), close: async () => void database.close() };
 }
 
-/** A package of the project, or of this one's own surroundings; `undefined` where neither has it. */
+/** Imports a package that the project or this package can resolve; `undefined` if neither can. */
 async function load<Module>(name: string): Promise<Module | undefined> {
   for (const from of [join(process.cwd(), 'package.json'), import.meta.url]) {
     try {
       const path = createRequire(from).resolve(name);
       const loaded: object = await import(pathToFileURL(path).href);
-      // CommonJS is its own default.
+      // The default export of a CommonJS module is the module itself.
       return ('default' in loaded ? loaded.default : loaded) as Module;
     } catch (error) {
       if (!isMissing(error)) throw error;
@@ -126,6 +126,6 @@ function isMissing(error: unknown): boolean {
 function noDriver(what: string, name: string, otherwise = ''): UsageError {
   return new UsageError(
     'option_invalid',
-    `There is no driver of ${what} here: run this in the folder of your shop, npm install ${name}${otherwise}.`,
+    `There is no driver for ${what} here: run this in the folder of your shop, or npm install ${name}${otherwise}.`,
   );
 }

@@ -1,30 +1,38 @@
-import type { IdempotencyStore, ListFilter, StoredDelivery } from 'storefront-webhooks';
+import type { IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
+import type { State } from './states.js';
 
 const PAGE = 100;
 
-/** All deliveries in a state, however many: a page at a time. */
+/** Yields all deliveries in the given states, read a page at a time. */
 export async function* deliveriesIn(
   store: IdempotencyStore,
-  filter: Pick<ListFilter, 'state' | 'scope'>,
+  states: readonly State[],
+  scope: string | undefined,
 ): AsyncGenerator<StoredDelivery> {
-  for (let after: string | undefined; ; ) {
-    const page = await store.list({ ...filter, after, limit: PAGE });
-    yield* page;
-    after = page.at(-1)?.key;
-    if (page.length < PAGE) return;
+  for (const state of states) {
+    for (let after: string | undefined; ; ) {
+      const page = await store.list({ state, scope, after, limit: PAGE });
+      yield* page;
+      after = page.at(-1)?.key;
+      if (page.length < PAGE) break;
+    }
   }
 }
 
-/** A delivery as the store has it now; `undefined` where it is not in this state any more. */
+/** Reads a delivery again; `undefined` if it has left all of the given states. */
 export async function findNow(
   store: IdempotencyStore,
-  { key, state }: Pick<StoredDelivery, 'key' | 'state'>,
+  key: string,
+  states: readonly State[],
 ): Promise<StoredDelivery | undefined> {
-  const [found] = await store.list({ state, after: before(key), limit: 1 });
-  return found?.key === key ? found : undefined;
+  for (const state of states) {
+    const [found] = await store.list({ state, after: before(key), limit: 1 });
+    if (found?.key === key) return found;
+  }
+  return undefined;
 }
 
-/** The greatest key that is less. */
+/** Returns the greatest key below a given one. */
 function before(key: string): string | undefined {
   const number = BigInt(`0x${key}`);
   return number === 0n ? undefined : (number - 1n).toString(16).padStart(key.length, '0');

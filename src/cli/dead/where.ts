@@ -7,7 +7,7 @@ const FIELDS = {
   event: ({ event }) => event,
   scope: ({ scope }) => scope,
   order: ({ orderId = '' }) => orderId,
-  // As the lines of JSON call it.
+  // The name in the lines of JSON.
   orderId: ({ orderId = '' }) => orderId,
   email: ({ email = '' }) => email,
   error: ({ error = '' }) => error,
@@ -16,9 +16,9 @@ const FIELDS = {
 } satisfies Record<string, (delivery: StoredDelivery) => string>;
 
 /**
- * Whether a delivery fits all conditions: `field=value` is exactly it, `field~text` has it in it.
+ * Returns a filter for deliveries that match all conditions: `field=value` is equal, `field~text` contains the text.
  *
- * @throws {UsageError} Where a condition is none.
+ * @throws {UsageError} If a condition is not valid.
  */
 export function toFilter(conditions: readonly string[]): (delivery: StoredDelivery) => boolean {
   const tests = conditions.map(toTest);
@@ -31,7 +31,7 @@ function toTest(condition: string): (delivery: StoredDelivery) => boolean {
   if (!read) {
     throw new UsageError(
       'option_invalid',
-      `--where takes field=value or field~text, and not ${condition}. There are ${Object.keys(FIELDS).join(', ')}.`,
+      `--where takes field=value or field~text, and not ${condition}. The fields are ${Object.keys(FIELDS).join(', ')}.`,
     );
   }
   return (delivery) => (sign === '=' ? read(delivery) === value : read(delivery).includes(value));

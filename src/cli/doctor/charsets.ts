@@ -5,11 +5,7 @@ export function toBytes(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-export function bytesOfText(text: string | undefined): Uint8Array | undefined {
-  return text === undefined ? undefined : toBytes(text);
-}
-
-/** Text of bytes that are UTF-8, with its byte order mark. */
+/** Decodes UTF-8 and keeps the byte order mark; `undefined` if the bytes are not valid UTF-8. */
 export function readUtf8(bytes: Uint8Array): string | undefined {
   try {
     return strict.decode(bytes);
@@ -21,18 +17,18 @@ export function readUtf8(bytes: Uint8Array): string | undefined {
 interface Charset {
   readonly name: string;
   decode(bytes: Uint8Array): string;
-  /** `undefined` where it has no such character. */
+  /** Returns `undefined` if the charset does not have a character. */
   encode(text: string): Uint8Array | undefined;
 }
 
 export const LATIN_1: Charset = {
   name: 'Latin-1',
   decode: (bytes) => Buffer.from(bytes).toString('latin1'),
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: What Latin-1 has.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: Latin-1 includes control characters.
   encode: (text) => (/^[\u0000-\u00ff]*$/.test(text) ? Buffer.from(text, 'latin1') : undefined),
 };
 
-/** One that TextDecoder knows, and that has a byte for each character. */
+/** Creates a charset with one byte per character that TextDecoder knows. */
 function bytewise(name: string, label: string): Charset {
   const decoder = new TextDecoder(label, { ignoreBOM: true });
   const decode = (bytes: Uint8Array) => decoder.decode(bytes);
@@ -56,10 +52,10 @@ function bytewise(name: string, label: string): Charset {
   };
 }
 
-/** The likely ones first. */
+/** The charsets, with the likely ones first. */
 export const CHARSETS: readonly Charset[] = [
   LATIN_1,
-  // What TextDecoder calls Latin-1, and every browser takes for it.
+  // TextDecoder and all browsers use it for the label Latin-1.
   bytewise('Windows-1252', 'windows-1252'),
   bytewise('Latin-9', 'iso-8859-15'),
   bytewise('Latin-2', 'iso-8859-2'),
@@ -69,7 +65,7 @@ export const CHARSETS: readonly Charset[] = [
 ];
 
 export const utf16 = {
-  /** Text in UTF-16 of either order, where it looks like that. */
+  /** Decodes UTF-16 in either byte order; `undefined` if the bytes do not look like UTF-16. */
   decode(bytes: Uint8Array): string | undefined {
     const marked = bytes[0] === 0xff && bytes[1] === 0xfe;
     const swapped = (bytes[0] === 0xfe && bytes[1] === 0xff) || bytes[0] === 0;
@@ -79,3 +75,16 @@ export const utf16 = {
   },
   encode: (text: string, bom: boolean) => Buffer.from((bom ? '\ufeff' : '') + text, 'utf16le'),
 };
+
+/** Decodes the modified UTF-8 of Java, or CESU-8, in which each half of a surrogate pair is encoded by itself. */
+export function fromModifiedUtf8(bytes: Uint8Array): string | undefined {
+  if (!bytes.includes(0xed) && !bytes.includes(0xc0)) return undefined;
+  const unit = (lead: string, rest: string) =>
+    String.fromCharCode(0xd000 + ((lead.charCodeAt(0) & 0x3f) << 6) + (rest.charCodeAt(0) & 0x3f));
+  const made = LATIN_1.decode(bytes)
+    .replaceAll('\xc0\x80', '\0')
+    .replace(/\xed([\xa0-\xaf])([\x80-\xbf])\xed([\xb0-\xbf])([\x80-\xbf])/g, (_, a, b, c, d) =>
+      Buffer.from(unit(a, b) + unit(c, d)).toString('latin1'),
+    );
+  return readUtf8(Buffer.from(made, 'latin1'));
+}

@@ -6,7 +6,7 @@ export interface Difference {
   readonly sent: Excerpt;
 }
 
-/** What stands around it, from `from` on. */
+/** The bytes around a difference, beginning at `from`. */
 export interface Excerpt {
   readonly bytes: number;
   readonly from: number;
@@ -17,7 +17,7 @@ export interface Excerpt {
 const BEFORE = 8;
 const SHOWN = 24;
 
-/** `undefined` where they are the same. */
+/** Finds the first difference of two bodies; `undefined` if they are equal. */
 export function findDifference(seen: Uint8Array, sent: Uint8Array): Difference | undefined {
   const shorter = Math.min(seen.length, sent.length);
   let at = 0;
@@ -33,7 +33,7 @@ function excerpt(body: Uint8Array, at: number): Excerpt {
     bytes: body.length,
     from,
     hex: Array.from(shown, (byte) => byte.toString(16).padStart(2, '0')).join(' '),
-    // One character for each byte, so that both stand below each other.
+    // One character for each byte, so that both lines align.
     text: shown.toString('latin1').replace(/[^ -~]/g, '·'),
   };
 }

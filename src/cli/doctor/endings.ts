@@ -1,79 +1,51 @@
-import { type Candidate, type CauseCode, step } from './cause.js';
+import type { Candidate, CauseCode } from './cause.js';
+import { LATIN_1 } from './charsets.js';
+import { endOfQuoted } from './json-tree.js';
+import { one } from './undone.js';
 
-/** The same body before something changed its line ends, or what stands around it. One character is one byte. */
-export function* earlierEndings(text: string): Generator<Candidate<string>> {
-  const one = (value: string, code: CauseCode, message: string): readonly Candidate<string>[] =>
-    value === text ? [] : [{ value, steps: [step(code, 'transport', message)] }];
-  const lost = (end: string) => `The body was sent with ${end} at its end, and has lost it.`;
-  yield* one(`${text}\n`, 'line_end_lost', lost('a line end'));
-  yield* one(`${text}\r\n`, 'line_end_lost', lost('the line end \\r\\n'));
-  yield* one(
+type Body = Candidate<Uint8Array>;
+
+/** Makes candidates from Latin-1 text, unless the text is unchanged. */
+const toBodies = (now: string) => (before: string, code: CauseCode, detail: string) =>
+  before === now ? [] : one(Buffer.from(before, 'latin1'), code, detail);
+
+/** Yields the body without white space, quotes and bytes that a program may have added around it. */
+export function* withoutEndings(body: Uint8Array): Generator<Body> {
+  const text = LATIN_1.decode(body);
+  const to = toBodies(text);
+  yield* to(
     text.replace(/\r?\n$/, ''),
     'line_end_gained',
-    'A line end was put at the end of the body, as an editor or echo does.',
+    'a line end, as an editor or echo does,',
   );
-  yield* one(
-    text.replace(/\r\n/g, '\n'),
-    'line_ends_converted',
-    'The line ends of the body were \\n and are \\r\\n now.',
-  );
-  yield* one(
-    text.replace(/\r?\n/g, '\r\n'),
-    'line_ends_converted',
-    'The line ends of the body were \\r\\n and are \\n now.',
-  );
-  yield* one(
-    text.replace(/\r\n/g, '\n').replace(/\n$/, ''),
-    'line_ends_converted',
-    'The line ends of the body were \\n and are \\r\\n now, with one more at its end.',
-  );
-  yield* one(
-    text.replace(/\r/g, '\n'),
-    'line_ends_converted',
-    'The line ends of the body were \\n and are \\r now.',
-  );
-  const around = 'White space was put before or after the body.';
-  yield* one(text.trimEnd(), 'white_space_gained', around);
-  yield* one(text.trimStart(), 'white_space_gained', around);
-  yield* one(text.trim(), 'white_space_gained', around);
-  yield* one(
-    trimLines(text),
-    'white_space_gained',
-    'Lines of the body got white space at their ends.',
-  );
-  yield* one(trimZeros(text), 'bytes_gained', 'Zero bytes were put after the body.');
-  yield* one(`${text}\0`, 'cut_short', lost('a zero byte'));
-  yield* one(
-    ` ${text}`,
-    'white_space_gained',
-    'The body was sent with a space before it, and has lost it.',
-  );
-  yield* one(
-    text.slice(0, endOfJson(text)),
-    'bytes_gained',
-    'Something stands after the JSON of the body that was not sent with it.',
-  );
-  yield* one(
-    text.replace(/^(["'])([\s\S]*)\1$/, '$2'),
-    'bytes_gained',
-    'Quotes were put around the body.',
-  );
-  for (const end of ['}', ']}', '"}'])
-    yield* one(
-      text + end,
-      'cut_short',
-      `The body was cut short: ${JSON.stringify(end)} is missing at its end.`,
-    );
+  for (const trimmed of [text.trimEnd(), text.trimStart(), text.trim()])
+    yield* to(trimmed, 'white_space_gained', 'before or after');
+  yield* to(trimLines(text), 'white_space_gained', 'at the ends of lines of');
+  yield* to(trimZeros(text), 'bytes_gained', 'zero bytes after');
+  yield* to(text.slice(0, endOfJson(text)), 'bytes_gained', 'bytes after the JSON of');
+  if (text.length > 1 && /^["']/.test(text) && text.at(-1) === text[0])
+    yield* to(text.slice(1, -1), 'bytes_gained', 'quotes around');
 }
 
-// Without a pattern, which would take long for many blanks in a row.
+/** Yields the body with other line ends, or with an ending that it may have lost. */
+export function* withEndings(body: Uint8Array): Generator<Body> {
+  const text = LATIN_1.decode(body);
+  const to = toBodies(text);
+  yield* to(`${text}\n`, 'line_end_lost', 'a line end');
+  yield* to(`${text}\r\n`, 'line_end_lost', 'the line end \\r\\n');
+  const newlines = text.replaceAll('\r\n', '\n');
+  for (const before of [newlines, newlines.replace(/\n$/, ''), text.replaceAll('\r', '\n')])
+    yield* to(before, 'line_ends_converted', '\\n');
+  yield* to(newlines.replaceAll('\n', '\r\n'), 'line_ends_converted', '\\r\\n');
+  yield* to(` ${text}`, 'cut_short', 'a space before it is missing');
+  for (const end of ['\0', '}', ']}', '"}'])
+    yield* to(text + end, 'cut_short', `${JSON.stringify(end)} is missing at its end`);
+}
+
+// Not by one regular expression, which would be slow on many spaces in a row.
 function trimLines(text: string): string {
-  return /[ \t]\n/.test(text)
-    ? text
-        .split('\n')
-        .map((line) => line.trimEnd())
-        .join('\n')
-    : text;
+  const lines = /[ \t]\n/.test(text) ? text.split('\n') : [text];
+  return lines.length === 1 ? text : lines.map((line) => line.trimEnd()).join('\n');
 }
 
 function trimZeros(text: string): string {
@@ -82,15 +54,16 @@ function trimZeros(text: string): string {
   return text.slice(0, end);
 }
 
-/** Where the first value of JSON ends. */
+/** Returns the index at which the first JSON value ends. */
 export function endOfJson(text: string): number {
+  const token = /["{}[\]]/g;
   let depth = 0;
-  for (const token of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
-    if (/^[{[]/.test(token[0])) depth += 1;
-    else if (/^[}\]]/.test(token[0])) {
-      depth -= 1;
-      if (depth === 0) return token.index + 1;
-    } else if (depth === 0) break;
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    if (found[0] === '"') {
+      if (depth === 0) break;
+      token.lastIndex = endOfQuoted(text, found.index);
+    } else depth += /[{[]/.test(found[0]) ? 1 : -1;
+    if (depth === 0) return found.index + 1;
   }
   return text.length;
 }

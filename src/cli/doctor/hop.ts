@@ -1,22 +1,24 @@
-import { sentBodies } from './bodies.js';
+import { Agenda } from './agenda.js';
+import { addBodies, type Body } from './bodies.js';
 import { type Step, step } from './cause.js';
-import { type Diagnosis, diagnose, type Received } from './diagnose.js';
+import { type Diagnosis, diagnose } from './diagnose.js';
 import { type Difference, findDifference } from './difference.js';
 import type { Keys } from './keys.js';
+import type { Received } from './messages.js';
 
-/** Where on its way a delivery was changed, by two recordings of it. */
+/** Where on its way a delivery was changed, as two recordings of it show. */
 export interface Hop {
-  /** `between` the two, `before` both of them, or `nowhere` where both are genuine. */
+  /** `between` the two recordings, `before` both, `both` of these, or `nowhere` if both are genuine. */
   readonly changed: 'between' | 'before' | 'nowhere' | 'both';
-  /** What was done between the two, where it is known. */
+  /** The changes between the two recordings, if they are known. */
   readonly steps: readonly Step[];
   readonly difference: Difference | undefined;
-  /** Of the other recording. */
+  /** The result for the other recording. */
   readonly other: Diagnosis['result'];
 }
 
-/** The most bodies that are compared with what was sent. */
-const MOST = 3000;
+/** How much work to do at most, in about nanoseconds. */
+const MOST_WORK = 1e8;
 
 /** Compares a delivery with an earlier recording of it, nearer to the provider. */
 export function compareHops(here: Received, earlier: Received, keys: Keys): Hop {
@@ -27,7 +29,7 @@ export function compareHops(here: Received, earlier: Received, keys: Keys): Hop 
     const header: readonly Step[] =
       here.signature === earlier.signature
         ? []
-        : [step('changed', 'transport', 'The body is the same, and the signature header is not.')];
+        : [step('changed', 'The body is the same, but the signature header is different.')];
     const changed = isGenuine ? 'nowhere' : header.length > 0 ? 'between' : 'before';
     return { changed, steps: header, difference, other };
   }
@@ -36,34 +38,13 @@ export function compareHops(here: Received, earlier: Received, keys: Keys): Hop 
 }
 
 function whatWasDone(here: Uint8Array, earlier: Uint8Array): readonly Step[] {
-  let left = MOST;
-  for (const { value, steps } of sentBodies(here)) {
-    if (Buffer.compare(value, earlier) === 0) return steps;
-    left -= 1;
-    if (left === 0) break;
-  }
+  const agenda = new Agenda<Body>(MOST_WORK);
+  addBodies(agenda, here, (body) => [body]);
+  for (const { value, steps } of agenda.work())
+    if (Buffer.compare(Buffer.from(value), earlier) === 0) return steps;
   const at = findDifference(here, earlier)?.at;
   if (at === here.length)
-    return [
-      step(
-        'cut_short',
-        'transport',
-        `The body was cut short, after ${at} of ${earlier.length} bytes.`,
-      ),
-    ];
-  if (at === earlier.length)
-    return [
-      step(
-        'bytes_gained',
-        'transport',
-        `${here.length - earlier.length} bytes were put after the body.`,
-      ),
-    ];
-  return [
-    step(
-      'changed',
-      'transport',
-      'The body was changed in a way that none of the transformations makes.',
-    ),
-  ];
+    return [step('cut_short', `it ends after ${at} of ${earlier.length} bytes`)];
+  if (at === earlier.length) return [step('bytes_gained', 'bytes after')];
+  return [step('changed', 'The body was changed in a way that doctor does not know.')];
 }

@@ -1,92 +1,196 @@
+import { type Agenda, MAX_COST } from './agenda.js';
 import { type Candidate, type Step, step } from './cause.js';
-import {
-  COMPACT,
-  ENCODERS,
-  featuresOf,
-  SPACED,
-  type Style,
-  stylesFor,
-  textWriter,
-  writeTree,
-} from './json-styles.js';
-import { type Node, readTree, valuesOf } from './json-tree.js';
-import { earlierValues, valuesChangedTwice } from './json-values.js';
+import { changesOfMembers } from './json-members.js';
+import { findStyle, type Style, stylesFor, textsOf, toWriter } from './json-styles.js';
+import { type Node, readTree } from './json-tree.js';
+import { type Change, changesOfValues } from './json-values.js';
 
-/** The same JSON, as other encoders write it, and with the values that a parser may have changed. */
-export function* rewrittenBodies(text: string): Generator<Candidate<string>> {
-  const writing = writingOf(text);
-  if (writing === undefined) return;
-  const { root, styles, rewrite } = writing;
-  for (const style of styles)
-    for (const body of rewrite({ value: root, steps: [] }, [style]))
-      if (body.value !== text) yield body;
-  for (const earlier of earlierValues(root)) yield* rewrite(earlier, writing.common);
+/** JSON that may have been sent. */
+export interface Rewritten extends Candidate<string> {
+  readonly cost: number;
 }
 
-/** The same where more was changed at once: two of the values, or one and more than its white space. */
-export function* bodiesRewrittenTwice(text: string): Generator<Candidate<string>> {
-  const writing = writingOf(text);
-  if (writing === undefined) return;
-  const { root, rewrite } = writing;
-  for (const earlier of valuesChangedTwice(root)) yield* rewrite(earlier, writing.common);
-  for (const earlier of earlierValues(root)) yield* rewrite(earlier, writing.others);
+/** The name of this family in the answer. */
+export const ENCODERS = 'the JSON as other encoders write it';
+
+/** A JSON value and the style that it is written in. */
+interface Draft {
+  readonly tree: Node;
+  /** `undefined` if no known style writes the received text. */
+  readonly style: Style | undefined;
+  readonly end: (text: string) => string;
+  /** The changes that were undone, in this order. */
+  readonly moves: readonly Move[];
 }
 
-type Named = readonly [name: string, Style];
+/** A change of the values, of the style, or of the text around the JSON. */
+type Move = Omit<Change, 'undo'> & {
+  /** `undefined` if there is nothing to undo. */
+  undo(draft: Draft): Omit<Draft, 'moves'> | undefined;
+};
 
-function writingOf(text: string) {
+/** Adds the JSON as other encoders write it, and with the values that it may have had. */
+export function addRewritings<Made>(
+  agenda: Agenda<Made>,
+  text: string,
+  base: number,
+  make: (body: Rewritten) => Iterable<Made>,
+): void {
   const root = readTree(text);
-  if (root === undefined) return undefined;
-  const styles = [...stylesFor(featuresOf(textsOf(root)))];
+  if (root === undefined) return;
+  agenda.spend(WORK.reading, text.length);
+  const styles = stylesFor(textsOf(root));
   const write = toWriter();
-  const now = styles.find(([, style]) => write(root, style) === text)?.[0];
-  // What was changed stays written as it is now, or was written by a common encoder.
-  const known = styles.filter((style) => ENCODERS.includes(style) && style[0] !== now);
-  const inOneLine = ([, { layout }]: Named) => layout === COMPACT || layout === SPACED;
-  const common = [...styles.filter(([name]) => name === now), ...known.filter(inOneLine)].slice(
-    0,
-    8,
-  );
-  function* rewrite(
-    { value, steps }: Candidate<Node>,
-    as: readonly Named[],
-  ): Generator<Candidate<string>> {
-    for (const [name, style] of as) {
-      const how: readonly Step[] = name === now ? [] : [rewrittenAs(name, now)];
-      yield { value: write(value, style), steps: [...steps, ...how] };
+  const now = findStyle(root, text, styles, write);
+  const kinds = kindsOf([
+    ...[...changesOfMembers(root), ...changesOfValues(root)].map(toMove),
+    ...styles.filter((style) => style !== now).map((style) => toStyle(style, now)),
+    ...ENDS,
+  ]);
+  const sums = sumsOf(kinds);
+
+  /** Undoes moves of the kinds from `from` on that cost exactly `cost` together. */
+  function* several(draft: Draft, from: number, cost: number): Generator<Draft> {
+    for (let index = from; index < kinds.length; index += 1)
+      for (const [own, some] of kinds[index] ?? []) {
+        const left = cost - own;
+        if (!sums[index + 1]?.has(left) || (left === 0 && draft === start)) continue;
+        for (const move of some) {
+          if (agenda.isSpent) return;
+          agenda.spend(WORK.change, text.length);
+          const before = after(move, draft);
+          if (before === undefined) continue;
+          if (left === 0) yield before;
+          else yield* several(before, index + 1, left);
+        }
+      }
+  }
+
+  function* undone(some: readonly Move[]): Generator<Draft | undefined> {
+    for (const move of some) yield after(move, start);
+  }
+
+  function* written(cost: number, drafts: Iterable<Draft | undefined>): Generator<Made> {
+    for (const draft of drafts) {
+      if (draft === undefined || (draft.style === undefined && draft.tree !== root)) continue;
+      agenda.spend(WORK.writing, text.length);
+      const { tree, style, end, moves } = draft;
+      const value = end(style === undefined ? text : write(tree, style));
+      // A getter, because only the steps of the match are described.
+      yield* make({
+        value,
+        cost,
+        get steps() {
+          return stepsOf(moves);
+        },
+      });
     }
   }
-  return {
-    root,
-    styles,
-    common,
-    others: known.filter((style) => !common.includes(style)),
-    rewrite,
-  };
-}
 
-function rewrittenAs(sent: string, now = 'another encoder'): Step {
-  return step(
-    'reserialized',
-    'parser',
-    `The body was parsed and written again: it was sent as ${sent} writes it, and is now as ${now} does.`,
-  );
-}
-
-/** Texts are written once for a style, whatever is around them. */
-function toWriter(): (node: Node, style: Style) => string {
-  const writers = new Map<string, (text: string) => string>();
-  return (node, style) => {
-    const key = JSON.stringify(style.escapes);
-    const writer = writers.get(key) ?? textWriter(style.escapes);
-    writers.set(key, writer);
-    return writeTree(node, style, writer);
-  };
-}
-
-function* textsOf(root: Node): Generator<string> {
-  for (const [node] of valuesOf(root)) {
-    if (node.kind === 'string') yield node.text;
-    if (node.kind === 'object') for (const [name] of node.members) yield name;
+  const start: Draft = { tree: root, style: now, end: (as) => as, moves: [] };
+  for (const kind of kinds)
+    for (const [own, some] of kind) {
+      const cost = base + own;
+      agenda.add(cost, some[0]?.family ?? '', () => written(cost, undone(some)));
+    }
+  for (const sum of sums[0] ?? []) {
+    const cost = base + sum;
+    if (sum > 0)
+      agenda.add(cost, 'several changes of the JSON at once', () =>
+        written(cost, several(start, 0, sum)),
+      );
   }
+}
+
+const WORK = {
+  reading: { each: 300_000, byte: 500 },
+  change: { each: 1000, byte: 7 },
+  writing: { each: 1500, byte: 10 },
+};
+
+/** The moves of one rank, by cost. Only one of them is undone. */
+type Kind = ReadonlyMap<number, readonly Move[]>;
+
+/** Groups moves into kinds, in the order of ranks. */
+function kindsOf(moves: readonly Move[]): readonly Kind[] {
+  const kinds = new Map<number, Map<number, Move[]>>();
+  for (const move of moves) {
+    const cost = Math.ceil(move.cost);
+    const kind = kinds.get(move.rank) ?? new Map<number, Move[]>();
+    const known = kind.get(cost) ?? [];
+    known.push(move);
+    kinds.set(move.rank, kind.set(cost, known));
+  }
+  return [...kinds].sort(([a], [b]) => a - b).map(([, kind]) => kind);
+}
+
+/** Returns, for each kind, the possible total costs of this kind and all later ones. */
+function sumsOf(kinds: readonly Kind[]): readonly ReadonlySet<number>[] {
+  let after = new Set([0]);
+  const sums = [after];
+  for (const kind of [...kinds].reverse()) {
+    const all = [0, ...kind.keys()].flatMap((cost) => Array.from(after, (sum) => sum + cost));
+    after = new Set(all.filter((sum) => sum <= MAX_COST));
+    sums.unshift(after);
+  }
+  return sums;
+}
+
+function after(move: Move, draft: Draft): Draft | undefined {
+  const before = move.undo(draft);
+  return before === undefined ? undefined : { ...before, moves: [...draft.moves, move] };
+}
+
+/** The rank of styles. Steps list changes of values first, the last one undone first, and then the style. */
+const WRITTEN = 98;
+
+function stepsOf(moves: readonly Move[]): readonly Step[] {
+  const ofValues = moves.filter(({ rank }) => rank < WRITTEN);
+  const others = moves.filter(({ rank }) => rank >= WRITTEN);
+  return [...ofValues.reverse(), ...others].map((move) => move.describe());
+}
+
+function toMove({ rank, cost, family, describe, undo }: Change): Move {
+  return {
+    rank,
+    cost,
+    family,
+    describe,
+    undo(draft) {
+      const tree = undo(draft.tree);
+      return tree === draft.tree ? undefined : { ...draft, tree };
+    },
+  };
+}
+
+function toStyle(style: Style, now: Style | undefined): Move {
+  const how = `${style.name} writes it, and is now as ${now?.name ?? 'another encoder'} writes it`;
+  return {
+    rank: WRITTEN,
+    cost: style.cost,
+    family: ENCODERS,
+    describe: () => step('reserialized', how),
+    undo: (draft) => ({ ...draft, style }),
+  };
+}
+
+const toCrlf = (text: string) => text.replace(/(?<!\r)\n/g, '\r\n');
+
+/** Endings and marks around the JSON that are lost together with its white space. */
+const ENDS: readonly Move[] = [
+  toEnd(3, step('line_end_lost', 'a line end'), (text) => `${text}\n`),
+  toEnd(5, step('line_end_lost', 'the line end \\r\\n'), (text) => `${text}\r\n`),
+  toEnd(5, step('bom_lost'), (text) => `\ufeff${text}`),
+  toEnd(4, step('line_ends_converted', '\\r\\n'), toCrlf),
+  toEnd(5, step('line_ends_converted', '\\r\\n'), (text) => `${toCrlf(text)}\r\n`),
+];
+
+function toEnd(cost: number, last: Step, end: (text: string) => string): Move {
+  return {
+    rank: WRITTEN + 1,
+    cost,
+    family: 'line ends after other JSON',
+    describe: () => last,
+    undo: (draft) => ({ ...draft, end }),
+  };
 }

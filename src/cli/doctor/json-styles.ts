@@ -1,38 +1,39 @@
-import type { Node } from './json-tree.js';
+import { type Node, valuesOf } from './json-tree.js';
 
-/** White space: what stands around the values. */
-export interface Layout {
+/** The white space around values. */
+interface Layout {
   readonly comma: string;
   readonly colon: string;
-  /** Of each level; without it, all is one line. */
+  /** The indent of each level. Without it, all is on one line. */
   readonly indent?: string;
-  /** Within the brackets of what is not empty, where all is one line. */
+  /** Inside non-empty brackets, if all is on one line. */
   readonly pad?: string;
-  /** Between the brackets of what is empty. */
+  /** Inside empty brackets. */
   readonly empty?: string;
-  /** Whether arrays stay in one line. */
+  /** Whether arrays stay on one line. */
   readonly flatArrays?: boolean;
 }
 
-/** How text is written. */
-export interface Escapes {
-  readonly slash: boolean;
+/** How strings are written. */
+interface Escapes {
   readonly beyondAscii: 'raw' | 'lower' | 'upper';
-  /** What is written as `\u`, beside what has to be. */
-  readonly set: EscapeSet;
+  /** The characters that are written as `\u`, beside those that have to be. */
+  readonly set: keyof typeof SETS;
+  readonly slash: boolean;
   /** Whether `\b` and `\f` are written as `\u0008` and `\u000c`. */
-  readonly longControls?: boolean;
+  readonly longControls: boolean;
 }
 
-export type EscapeSet = keyof typeof SETS;
-
-/** How JSON is written. */
+/** A way to write JSON. */
 export interface Style {
+  readonly name: string;
+  /** About the logarithm of how many other styles are as common. */
+  readonly cost: number;
   readonly layout: Layout;
   readonly escapes: Escapes;
 }
 
-/** The characters of each set, and the case of the digits that they are written with. */
+/** The characters of each set, and whether their escapes have upper-case digits. */
 const SETS = {
   none: { characters: /(?!)/g, upper: false },
   delete: { characters: /\u007f/g, upper: false },
@@ -44,169 +45,164 @@ const SETS = {
   php: { characters: /[<>]/g, upper: true },
 } as const;
 
-export const COMPACT: Layout = { comma: ',', colon: ':' };
-export const SPACED: Layout = { comma: ', ', colon: ': ' };
+const escaping = (
+  beyondAscii: Escapes['beyondAscii'],
+  set: Escapes['set'] = 'none',
+  slash = false,
+): Escapes => ({ beyondAscii, set, slash, longControls: false });
+const JS = escaping('raw');
+const PYTHON = escaping('lower', 'delete');
+const PHP = escaping('lower', 'none', true);
+const GO = escaping('raw', 'html');
+const DOTNET = escaping('upper', 'dotnet');
 
-const JS: Escapes = { slash: false, beyondAscii: 'raw', set: 'none' };
-const PYTHON: Escapes = { slash: false, beyondAscii: 'lower', set: 'delete' };
-const PHP: Escapes = { slash: true, beyondAscii: 'lower', set: 'none' };
-const PHP_UNICODE: Escapes = { slash: true, beyondAscii: 'raw', set: 'lines' };
-const PHP_PLAIN: Escapes = { slash: false, beyondAscii: 'raw', set: 'lines' };
-const DOTNET: Escapes = { slash: false, beyondAscii: 'upper', set: 'dotnet' };
+const oneLine = (comma: string, colon: string, pad = ''): Layout => ({ comma, colon, pad });
+const lines = (indent: string, colon = ': ', comma = ','): Layout => ({ comma, colon, indent });
+const COMPACT = oneLine(',', ':');
+const SPACED = oneLine(', ', ': ');
+const TWO = lines('  ');
+const FOUR = lines('    ');
+const TAB = lines('\t');
+const JACKSON: Layout = { ...lines('  ', ' : '), empty: ' ', flatArrays: true };
+const MONGO = oneLine(', ', ' : ', ' ');
 
-const indented = (indent: string): Layout => ({ comma: ',', colon: ': ', indent });
-const JACKSON: Layout = { comma: ',', colon: ' : ', indent: '  ', empty: ' ', flatArrays: true };
-const MONGO: Layout = { comma: ', ', colon: ' : ', pad: ' ' };
+const toStyle = (name: string, layout: Layout, escapes: Escapes, cost = 8): Style => ({
+  name,
+  cost,
+  layout,
+  escapes,
+});
 
-/** The common encoders, each before those that write the same less often. */
-export const ENCODERS: readonly (readonly [name: string, Style])[] = [
-  ['JSON.stringify', { layout: COMPACT, escapes: JS }],
-  ["Python's json.dumps", { layout: SPACED, escapes: PYTHON }],
-  ["PHP's json_encode", { layout: COMPACT, escapes: PHP }],
-  ["Python's json.dumps(ensure_ascii=False)", { layout: SPACED, escapes: JS }],
-  ["Python's json.dumps(separators=(',', ':'))", { layout: COMPACT, escapes: PYTHON }],
-  ["PHP's json_encode(JSON_UNESCAPED_UNICODE)", { layout: COMPACT, escapes: PHP_UNICODE }],
-  [
-    "PHP's json_encode(JSON_UNESCAPED_SLASHES)",
-    { layout: COMPACT, escapes: { ...PHP, slash: false } },
-  ],
-  [
+/** JSON as JSON.stringify writes it. */
+export const PLAIN = toStyle('JSON.stringify', COMPACT, JS);
+
+/** The common encoders. Of those that write the same, the most common one comes first. */
+const ENCODERS = [
+  PLAIN,
+  toStyle("Python's json.dumps", SPACED, PYTHON),
+  toStyle("PHP's json_encode", COMPACT, PHP),
+  toStyle("Python's json.dumps(ensure_ascii=False)", SPACED, JS),
+  toStyle("Python's json.dumps(separators=(',', ':'))", COMPACT, PYTHON),
+  toStyle("PHP's json_encode(JSON_UNESCAPED_UNICODE)", COMPACT, escaping('raw', 'lines', true)),
+  toStyle("PHP's json_encode(JSON_UNESCAPED_SLASHES)", COMPACT, escaping('lower')),
+  toStyle(
     "PHP's json_encode(JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES)",
-    { layout: COMPACT, escapes: PHP_PLAIN },
-  ],
-  ["Swift's JSONEncoder", { layout: COMPACT, escapes: { ...JS, slash: true } }],
-  ["Go's json.Marshal", { layout: COMPACT, escapes: { ...JS, set: 'html' } }],
-  [
-    "Ruby's JSON.generate(script_safe: true)",
-    { layout: COMPACT, escapes: { ...JS, slash: true, set: 'lines' } },
-  ],
-  ["Java's Gson", { layout: COMPACT, escapes: { ...JS, set: 'gson' } }],
-  [".NET's System.Text.Json", { layout: COMPACT, escapes: DOTNET }],
-  [
+    COMPACT,
+    escaping('raw', 'lines'),
+  ),
+  toStyle("Swift's JSONEncoder", COMPACT, escaping('raw', 'none', true)),
+  toStyle("Go's json.Marshal", COMPACT, GO),
+  toStyle("Java's Gson", COMPACT, escaping('raw', 'gson')),
+  toStyle(".NET's System.Text.Json", COMPACT, DOTNET),
+  toStyle(
     "PHP's json_encode(JSON_HEX_TAG | JSON_HEX_AMP | JSON_HEX_APOS | JSON_HEX_QUOT)",
-    { layout: COMPACT, escapes: { ...PHP, set: 'phpHex' } },
-  ],
-  ['jq -c', { layout: COMPACT, escapes: { ...JS, set: 'delete' } }],
-  ['JSON.stringify(…, null, 2)', { layout: indented('  '), escapes: JS }],
-  ["Python's json.dumps(indent=2)", { layout: indented('  '), escapes: PYTHON }],
-  ['JSON.stringify(…, null, 4)', { layout: indented('    '), escapes: JS }],
-  ["PHP's json_encode(JSON_PRETTY_PRINT)", { layout: indented('    '), escapes: PHP }],
-  ["Python's json.dumps(indent=4)", { layout: indented('    '), escapes: PYTHON }],
-  ["JSON.stringify(…, null, '\\t')", { layout: indented('\t'), escapes: JS }],
-  [".NET's System.Text.Json, indented", { layout: indented('  '), escapes: DOTNET }],
-  ["Go's json.MarshalIndent", { layout: indented('  '), escapes: { ...JS, set: 'html' } }],
-  ["Java's Jackson, indented", { layout: JACKSON, escapes: JS }],
-  ["Perl's JSON::PP, pretty", { layout: { comma: ',', colon: ' : ', indent: '   ' }, escapes: JS }],
-  ["MongoDB's tojson", { layout: MONGO, escapes: JS }],
+    COMPACT,
+    escaping('lower', 'phpHex', true),
+  ),
+  toStyle('jq -c', COMPACT, escaping('raw', 'delete')),
+  toStyle('JSON.stringify(…, null, 2)', TWO, JS),
+  toStyle("Python's json.dumps(indent=2)", TWO, PYTHON),
+  toStyle('JSON.stringify(…, null, 4)', FOUR, JS),
+  toStyle("PHP's json_encode(JSON_PRETTY_PRINT)", FOUR, PHP),
+  toStyle("Python's json.dumps(indent=4)", FOUR, PYTHON),
+  toStyle("JSON.stringify(…, null, '\\t')", TAB, JS),
+  toStyle(".NET's System.Text.Json, indented", TWO, DOTNET),
+  toStyle("Go's json.MarshalIndent", TWO, GO),
+  toStyle("Java's Jackson, indented", JACKSON, JS),
+  toStyle("Perl's JSON::PP, pretty", lines('   ', ' : '), JS),
+  toStyle("MongoDB's tojson", MONGO, JS),
 ];
 
-/** What of a style shows in a text: the rest is left as it is. */
-export interface Features {
-  readonly slash: boolean;
-  readonly beyondAscii: boolean;
-  readonly sets: readonly EscapeSet[];
-  readonly controls: boolean;
-}
+const LAYOUTS = [
+  ...[COMPACT, SPACED, oneLine(',', ': '), oneLine(', ', ':')],
+  ...[TWO, FOUR, TAB, lines(' '), lines('   '), lines('        ')],
+  ...[lines('  ', ':'), lines('  ', ' : '), lines('    ', ' : '), lines('', ':')],
+  ...[lines('  ', ': ', ', '), lines('    ', ': ', ', ')],
+  ...[JACKSON, MONGO, oneLine(', ', ': ', ' '), oneLine(', ', ' : ')],
+];
 
-export function featuresOf(texts: Iterable<string>): Features {
-  const all = [...texts].join('\u0001');
-  const has = (pattern: RegExp) => all.search(pattern) >= 0;
-  return {
-    slash: all.includes('/'),
-    beyondAscii: has(/[^\0-\u007f]/),
-    sets: (Object.keys(SETS) as EscapeSet[]).filter(
-      (name) => name === 'none' || has(new RegExp(SETS[name].characters.source)),
+const ESCAPES: readonly Escapes[] = (Object.keys(SETS) as Escapes['set'][]).flatMap((set) =>
+  (['raw', 'lower', 'upper'] as const).flatMap((beyondAscii) =>
+    [false, true].flatMap((slash) =>
+      [false, true].map((longControls) => ({ beyondAscii, set, slash, longControls })),
     ),
-    controls: has(/[\b\f]/),
+  ),
+);
+
+/** Returns all styles that write these texts differently, the common encoders first. */
+export function stylesFor(texts: readonly string[]): readonly Style[] {
+  const characters = [...new Set(texts.join(''))].join('');
+  // Escapes with the same result share one object, so that each text is quoted only once.
+  const alike = new Map<string, Escapes>();
+  const shared = (escapes: Escapes): Escapes => {
+    const quoted = quote(characters, escapes);
+    const one = alike.get(quoted) ?? escapes;
+    alike.set(quoted, one);
+    return one;
+  };
+  const styles: Style[] = [];
+  const known = new Map<Layout, Set<Escapes>>();
+  const add = (name: string, layout: Layout, escapes: Escapes, cost: number): void => {
+    const others = known.get(layout) ?? new Set();
+    if (others.has(escapes)) return;
+    known.set(layout, others.add(escapes));
+    styles.push(toStyle(name, layout, escapes, cost));
+  };
+  for (const { name, layout, escapes } of ENCODERS)
+    add(name, layout, shared(escapes), 1 + Math.log2(styles.length + 2));
+  const all = new Set(ESCAPES.map(shared));
+  for (const layout of LAYOUTS)
+    for (const escapes of all) add('an uncommon encoder', layout, escapes, 8);
+  return styles;
+}
+
+/** Finds the style that a text is written in. */
+export function findStyle(
+  root: Node,
+  text: string,
+  styles: readonly Style[],
+  write: (root: Node, style: Style) => string,
+): Style | undefined {
+  const [[first] = []] = root.kind === 'object' ? root.members : [];
+  return styles.find((style) => {
+    const { indent, pad = '', colon } = style.layout;
+    const begin = `{${indent === undefined ? pad : `\n${indent}`}`;
+    // A text with another beginning needs no comparison.
+    const isLikely =
+      first === undefined || text.startsWith(begin + quote(first, style.escapes) + colon);
+    return isLikely && write(root, style) === text;
+  });
+}
+
+/** Returns all strings and names in a tree. */
+export function textsOf(root: Node): readonly string[] {
+  return valuesOf(root).flatMap(([node]) => {
+    if (node.kind === 'string') return [node.text];
+    return node.kind === 'object' ? node.members.map(([name]) => name) : [];
+  });
+}
+
+/** Returns a function that writes trees, and quotes each text only once for styles with the same escapes. */
+export function toWriter(): (root: Node, style: Style) => string {
+  const quoted = new Map<Escapes, Map<string, string>>();
+  return (root, { layout, escapes }) => {
+    const known = quoted.get(escapes) ?? new Map<string, string>();
+    quoted.set(escapes, known);
+    return writeTree(root, layout, (text) => {
+      const before = known.get(text);
+      if (before !== undefined) return before;
+      const written = quote(text, escapes);
+      known.set(text, written);
+      return written;
+    });
   };
 }
 
-const LAYOUTS: readonly Layout[] = [
-  COMPACT,
-  SPACED,
-  { comma: ',', colon: ': ' },
-  { comma: ', ', colon: ':' },
-  indented('  '),
-  indented('    '),
-  indented('\t'),
-  indented(' '),
-  indented('   '),
-  indented('        '),
-  { comma: ',', colon: ':', indent: '  ' },
-  { comma: ',', colon: ' : ', indent: '  ' },
-  { comma: ',', colon: ' : ', indent: '    ' },
-  { comma: ', ', colon: ': ', indent: '  ' },
-  { comma: ', ', colon: ': ', indent: '    ' },
-  JACKSON,
-  MONGO,
-  { comma: ', ', colon: ': ', pad: ' ' },
-  { comma: ',', colon: ':', indent: '' },
-  { comma: ', ', colon: ' : ' },
-];
-
-/** Every way to write texts of these features, the common encoders first; none that shows twice. */
-export function* stylesFor(features: Features): Generator<readonly [name: string, Style]> {
-  const seen = new Set<string>();
-  const isNew = (style: Style) => {
-    const key = JSON.stringify([style.layout, asShown(style.escapes, features)]);
-    return seen.size !== seen.add(key).size;
-  };
-  for (const encoder of ENCODERS) if (isNew(encoder[1])) yield encoder;
-  for (const layout of LAYOUTS) {
-    for (const escapes of escapesFor(features)) {
-      if (isNew({ layout, escapes })) yield [describe({ layout, escapes }), { layout, escapes }];
-    }
-  }
-}
-
-function asShown(escapes: Escapes, { slash, beyondAscii, sets, controls }: Features): unknown[] {
-  return [
-    slash && escapes.slash,
-    beyondAscii && escapes.beyondAscii,
-    sets.includes(escapes.set) && escapes.set,
-    controls && (escapes.longControls ?? false),
-  ];
-}
-
-function* escapesFor({ slash, beyondAscii, sets, controls }: Features): Generator<Escapes> {
-  for (const set of sets)
-    for (const beyond of beyondAscii ? (['raw', 'lower', 'upper'] as const) : (['raw'] as const))
-      for (const escaped of slash ? [false, true] : [false])
-        for (const longControls of controls ? [false, true] : [false])
-          yield { slash: escaped, beyondAscii: beyond, set, longControls };
-}
-
-/** A style that no common encoder has. */
-function describe({ layout, escapes }: Style): string {
-  const { comma, colon, indent } = layout;
-  const parts = [
-    indent === undefined
-      ? `one line with ${JSON.stringify(comma)} and ${JSON.stringify(colon)}`
-      : `lines indented by ${JSON.stringify(indent)} with ${JSON.stringify(colon)}`,
-    ...(escapes.slash ? ['\\/ for /'] : []),
-    ...(escapes.beyondAscii === 'raw' ? [] : ['\\u for what is not ASCII']),
-    ...(escapes.set === 'none' ? [] : ['more characters as \\u']),
-  ];
-  return `an encoder that writes ${parts.join(', ')}`;
-}
-
-/** Writes text as JSON, each one once for a style. */
-export function textWriter(escapes: Escapes): (text: string) => string {
-  const written = new Map<string, string>();
-  return (text) => {
-    const known = written.get(text);
-    if (known !== undefined) return known;
-    const quoted = quote(text, escapes);
-    written.set(text, quoted);
-    return quoted;
-  };
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: What most texts have none of.
-const PLAIN = /^[^"\\/<>&='+`\u0000-\u001f\u007f-\uffff]*$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern excludes characters that need escapes.
+const NEEDS_NONE = /^[^"\\/<>&='+`\u0000-\u001f\u007f-\uffff]*$/;
 
 function quote(text: string, { slash, beyondAscii, set, longControls }: Escapes): string {
-  if (PLAIN.test(text)) return `"${text}"`;
+  if (NEEDS_NONE.test(text)) return `"${text}"`;
   const { characters, upper } = SETS[set];
   let quoted = JSON.stringify(text).slice(1, -1);
   // .NET and PHP can write a quote as \u0022.
@@ -216,7 +212,7 @@ function quote(text: string, { slash, beyondAscii, set, longControls }: Escapes)
   if (longControls) quoted = quoted.replace(/\\b/g, '\\u0008').replace(/\\f/g, '\\u000c');
   quoted = quoted.replace(characters, (one) => unicode(one, upper));
   if (beyondAscii !== 'raw')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: What is not ASCII.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern matches text outside ASCII.
     quoted = quoted.replace(/[^\u0000-\u007f]/g, (one) => unicode(one, beyondAscii === 'upper'));
   return `"${quoted}"`;
 }
@@ -226,46 +222,29 @@ function unicode(unit: string, upper: boolean): string {
   return `\\u${upper ? digits.toUpperCase() : digits}`;
 }
 
-/** Writes JSON in a style. */
-export function writeTree(root: Node, { layout, escapes }: Style, text = textWriter(escapes)) {
+/** Writes JSON in a layout. */
+function writeTree(root: Node, layout: Layout, text: (text: string) => string): string {
   const { comma, colon, indent, pad = '', empty = '', flatArrays = false } = layout;
-  let written = '';
-  const list = (
-    [open, close]: readonly [string, string],
-    count: number,
-    depth: number,
-    flat: boolean,
-    writeOne: (index: number, depth: number) => void,
-  ) => {
-    if (count === 0) {
-      written += open + empty + close;
-      return;
-    }
+  const write = (node: Node, depth: number): string => {
+    if (node.kind === 'string') return text(node.text);
+    if (node.kind === 'number') return node.digits;
+    if (node.kind === 'literal') return node.word;
+    const isObject = node.kind === 'object';
+    const [open, close] = isObject ? '{}' : '[]';
+    const flat = flatArrays && !isObject;
+    // An array on one line does not indent its items.
+    const inner = flat ? depth : depth + 1;
     const inline = flat || indent === undefined;
-    const line = (level: number) => (inline ? '' : `\n${(indent ?? '').repeat(level)}`);
-    const padding = flat ? ' ' : pad;
-    written += open + (inline ? padding : line(depth + 1));
-    for (let index = 0; index < count; index += 1) {
-      if (index > 0) written += flat ? `${comma} ` : comma + line(depth + 1);
-      writeOne(index, depth + 1);
-    }
-    written += (inline ? padding : line(depth)) + close;
+    const after = inline ? (flat ? ' ' : pad) : `\n${indent.repeat(depth + 1)}`;
+    const before = inline ? after : `\n${indent.repeat(depth)}`;
+    const joint = inline ? (flat ? `${comma} ` : comma) : comma + after;
+    let written = '';
+    if (isObject)
+      for (const [name, value] of node.members)
+        written += (written === '' ? '' : joint) + text(name) + colon + write(value, inner);
+    else
+      for (const item of node.items) written += (written === '' ? '' : joint) + write(item, inner);
+    return written === '' ? open + empty + close : open + after + written + before + close;
   };
-  const write = (node: Node, depth: number): void => {
-    if (node.kind === 'object') {
-      list(['{', '}'], node.members.length, depth, false, (index, level) => {
-        const [name, value] = node.members[index] as (typeof node.members)[number];
-        written += text(name) + colon;
-        write(value, level);
-      });
-    } else if (node.kind === 'array') {
-      list(['[', ']'], node.items.length, depth, flatArrays, (index, level) => {
-        // Where an array stays in a line, what is in it is no deeper for it.
-        write(node.items[index] as Node, flatArrays ? level - 1 : level);
-      });
-    } else if (node.kind === 'string') written += text(node.text);
-    else written += node.kind === 'number' ? node.digits : node.word;
-  };
-  write(root, 0);
-  return written;
+  return write(root, 0);
 }

@@ -1,4 +1,6 @@
-/** JSON as it was written: members in their order, also two of one name, and each number by its digits. */
+import { parseJson } from './undone.js';
+
+/** JSON as it was written: members in order and with duplicate names, and numbers as digits. */
 export type Node =
   | { readonly kind: 'object'; readonly members: readonly (readonly [name: string, Node])[] }
   | { readonly kind: 'array'; readonly items: readonly Node[] }
@@ -8,23 +10,36 @@ export type Node =
 
 export type Members = (Node & { kind: 'object' })['members'];
 
-/** The deepest nesting that is looked into. */
+/** The deepest nesting that is read. */
 const MAX_DEPTH = 200;
 
-const TOKEN = /[ \t\r\n]*(?:("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|(true|false|null)|([{}[\],:]))/y;
-
-/** Reads JSON; `undefined` where it is none, or where it is nested too deep. */
-export function readTree(text: string): Node | undefined {
-  try {
-    JSON.parse(text);
-  } catch {
-    return undefined;
+/** Returns the end of the quoted text at `start`. Not by a regular expression, which overflows on long texts. */
+export function endOfQuoted(text: string, start: number): number {
+  const quote = text.charAt(start);
+  for (let end = text.indexOf(quote, start + 1); end >= 0; end = text.indexOf(quote, end + 1)) {
+    let slashes = 0;
+    while (text[end - 1 - slashes] === '\\') slashes += 1;
+    if (slashes % 2 === 0) return end + 1;
   }
+  return text.length;
+}
+
+const TOKEN = /[ \t\r\n]*(?:(")|(-?\d[\d.eE+-]*)|(true|false|null)|([{}[\],:]))/y;
+
+/** Reads JSON; `undefined` if it is not valid, or nested too deep. */
+export function readTree(text: string): Node | undefined {
+  if (parseJson(text) === undefined) return undefined;
   const token = new RegExp(TOKEN);
   const next = () => token.exec(text) ?? [];
-  const value = (depth: number, [, string, digits, word, sign] = next()): Node | undefined => {
+  const quoted = (): string => {
+    const start = token.lastIndex - 1;
+    token.lastIndex = endOfQuoted(text, start);
+    const inner = text.slice(start + 1, token.lastIndex - 1);
+    return inner.includes('\\') ? String(JSON.parse(`"${inner}"`)) : inner;
+  };
+  const value = (depth: number, [, quote, digits, word, sign] = next()): Node | undefined => {
     if (depth > MAX_DEPTH) return undefined;
-    if (string !== undefined) return { kind: 'string', text: unquote(string) };
+    if (quote !== undefined) return { kind: 'string', text: quoted() };
     if (digits !== undefined) return { kind: 'number', digits };
     if (word !== undefined) return { kind: 'literal', word };
     return sign === '{' ? object(depth) : array(depth);
@@ -32,13 +47,14 @@ export function readTree(text: string): Node | undefined {
   const object = (depth: number): Node | undefined => {
     const members: [string, Node][] = [];
     for (;;) {
-      const [, name, , , sign] = next();
+      const [, quote, , , sign] = next();
       if (sign === '}') return { kind: 'object', members };
-      if (name === undefined) continue;
+      if (quote === undefined) continue;
+      const name = quoted();
       next();
       const member = value(depth + 1);
       if (member === undefined) return undefined;
-      members.push([unquote(name), member]);
+      members.push([name, member]);
     }
   };
   const array = (depth: number): Node | undefined => {
@@ -55,43 +71,38 @@ export function readTree(text: string): Node | undefined {
   return value(0);
 }
 
-function unquote(token: string): string {
-  return token.includes('\\') ? String(JSON.parse(token)) : token.slice(1, -1);
+/** Returns every value, with the name of the nearest member around it. */
+export function valuesOf(root: Node): readonly (readonly [value: Node, name: string])[] {
+  const values: (readonly [Node, string])[] = [];
+  const add = (node: Node, name: string): void => {
+    values.push([node, name]);
+    if (node.kind === 'object') for (const [key, member] of node.members) add(member, key);
+    if (node.kind === 'array') for (const item of node.items) add(item, name);
+  };
+  add(root, '');
+  return values;
 }
 
-/** A tree in which some of the values are others. `name` is that of the nearest member around a value. */
-function mapTree(node: Node, change: (node: Node, name: string) => Node, name = ''): Node {
+/** Maps the values of a tree; returns the same tree if no value changes. `name` is as in {@link valuesOf}. */
+export function mapped(node: Node, change: (node: Node, name: string) => Node, name = ''): Node {
+  let isChanged = false;
+  const inner = (value: Node, key: string): Node => {
+    const other = mapped(value, change, key);
+    isChanged ||= other !== value;
+    return other;
+  };
   if (node.kind === 'object') {
-    const members = node.members.map(([key, value]) => [key, mapTree(value, change, key)] as const);
-    return change({ kind: 'object', members }, name);
+    const members = node.members.map(([key, value]) => [key, inner(value, key)] as const);
+    return change(isChanged ? { kind: 'object', members } : node, name);
   }
   if (node.kind === 'array') {
-    const items = node.items.map((item) => mapTree(item, change, name));
-    return change({ kind: 'array', items }, name);
+    const items = node.items.map((item) => inner(item, name));
+    return change(isChanged ? { kind: 'array', items } : node, name);
   }
   return change(node, name);
 }
 
-/** Every value, with the name of the nearest member around it. */
-export function* valuesOf(node: Node, name = ''): Generator<readonly [value: Node, name: string]> {
-  yield [node, name];
-  if (node.kind === 'object')
-    for (const [key, member] of node.members) yield* valuesOf(member, key);
-  if (node.kind === 'array') for (const item of node.items) yield* valuesOf(item, name);
-}
-
-/** {@link mapTree}, which gives the same tree where nothing in it is changed. */
-export function mapped(root: Node, change: (node: Node, name: string) => Node): Node {
-  let isChanged = false;
-  const value = mapTree(root, (node, name) => {
-    const other = change(node, name);
-    isChanged ||= other !== node;
-    return other;
-  });
-  return isChanged ? value : root;
-}
-
-/** All but the empty one. */
+/** Yields all subsets but the empty one. */
 export function* subsetsOf(names: readonly string[]): Generator<ReadonlySet<string>> {
   for (let bits = 1; bits < 2 ** names.length; bits += 1)
     yield new Set(names.filter((_, index) => bits & (1 << index)));

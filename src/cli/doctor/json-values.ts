@@ -1,267 +1,196 @@
-import { type Candidate, type CauseCode, step } from './cause.js';
-import { reordered, reorderedFurther, withNulls, withSomeNulls } from './json-members.js';
-import { mapped, type Node, subsetsOf, valuesOf } from './json-tree.js';
+import { type CauseCode, type Step, step } from './cause.js';
+import { FRACTIONS, neighboursOf, type Rewrite, WHOLES, type Written } from './json-numbers.js';
+import { mapped, type Node, readTree, subsetsOf, valuesOf } from './json-tree.js';
 
-/** What some encoder or parser has made of the values, undone: each as a whole body of JSON. */
-export function* earlierValues(root: Node): Generator<Candidate<Node>> {
-  yield* likelyValues(root);
-  yield* reorderedFurther(root);
-  yield* withSomeNulls(root);
-  yield* longNumbers(root);
-  yield* numberSubsets(root);
-  yield* valueSubsets(root);
+/** A change that a program may have made to JSON, and how to undo it. */
+export interface Change {
+  /** The order in which changes are undone together. Of each rank, only one is undone. */
+  readonly rank: number;
+  readonly cost: number;
+  readonly family: string;
+  describe(): Step;
+  /** Returns the tree before the change, or the same tree if there is nothing to undo. */
+  undo(root: Node): Node;
 }
 
-/** Two changes, of different kinds: such as members in another order, and numbers that have lost their .0. */
-export function* valuesChangedTwice(root: Node): Generator<Candidate<Node>> {
-  for (const [index, kind] of KINDS.entries())
-    for (const last of kind(root))
-      for (const earlier of KINDS.slice(index + 1))
-        for (const { value, steps } of earlier(last.value))
-          yield { value, steps: [...steps, ...last.steps] };
-}
-
-function* likelyValues(root: Node): Generator<Candidate<Node>> {
-  for (const kind of KINDS) yield* kind(root);
-}
-
-const KINDS = [reordered, renumbered, redated, revalued] as const;
-
-function changed(
-  value: Node,
+/** A change of single values, and how to undo it. */
+type ValueChange = readonly [
+  rank: number,
+  cost: number,
   code: CauseCode,
-  message: string,
-  root: Node,
-): readonly Candidate<Node>[] {
-  return value === root ? [] : [{ value, steps: [step(code, 'parser', message)] }];
-}
+  detail: string,
+  undo: (node: Node) => Node,
+];
 
-/** Members that hold an amount, which many write with decimals. */
+const FAMILIES: Partial<Record<CauseCode, string>> = {
+  number_rewritten: 'numbers that were written in another way',
+  date_rewritten: 'dates that were written in another way',
+};
+
+/** Members that hold an amount, which many encoders write with decimals. */
 const AMOUNT =
   /price|value|amount|total|rate|cost|fee|tax|sum|balance|discount|paid|usd|eur|percent|score|lat|lon/i;
 
-type Rewrite = (digits: string) => string;
+/** How many names to try every subset of. */
+const MOST_NAMES = 8;
 
-const isWhole = (digits: string) => /^-?\d+$/.test(digits);
-const isPlain = (digits: string) => /^-?\d+(\.\d+)?$/.test(digits);
-const toPlaces =
-  (places: number): Rewrite =>
-  (digits) => {
-    const [whole = '', fraction = ''] = digits.split('.');
-    if (!isPlain(digits) || fraction.length > places) return digits;
-    return `${whole}.${fraction.padEnd(places, '0')}`;
+/** Yields the changes that values of a tree may have had: all of them, the amounts, or some of the members. */
+export function* changesOfValues(root: Node): Generator<Change> {
+  const values = valuesOf(root).filter(([node]) => node.kind !== 'object' || isEmptyObject(node));
+  const outcomes = new Set<string>();
+  for (const [rank, cost, code, detail, undo] of [...CHANGES, ...longNumbers(values)]) {
+    const names = new Set<string>();
+    let outcome = `${rank}`;
+    for (const [node, name] of values) {
+      const other = undo(node);
+      if (other === node) continue;
+      names.add(name);
+      outcome += ` ${name} ${textOf(other)}`;
+    }
+    // Several encoders may write the same text.
+    if (outcomes.size === outcomes.add(outcome).size) continue;
+    const family = FAMILIES[code] ?? 'values that were changed, such as to null, texts or lists';
+    for (const [only, more] of selectionsOf([...names]))
+      yield {
+        rank,
+        family,
+        cost: cost + more,
+        describe: () => step(code, only === undefined ? detail : `${detail} (${listed(only)})`),
+        undo: (tree) =>
+          mapped(tree, (node, name) => (only?.has(name) === false ? node : undo(node))),
+      };
+  }
+}
+
+function listed(names: ReadonlySet<string>): string {
+  const shown = [...names].slice(0, 5).join(', ');
+  return names.size > 5 ? `${shown} and others` : shown;
+}
+
+/** Yields selections of members that may have been changed; `undefined` selects all. */
+function* selectionsOf(
+  names: readonly string[],
+): Generator<readonly [only: ReadonlySet<string> | undefined, cost: number]> {
+  if (names.length > 0) yield [undefined, 0];
+  if (names.length < 2) return;
+  const amounts = names.filter((name) => AMOUNT.test(name));
+  const isSome = amounts.length > 0 && amounts.length < names.length;
+  if (isSome) yield [new Set(amounts), 1];
+  const alone = Math.log2(names.length) + 1;
+  for (const name of names.slice(0, 2 ** 7)) yield [new Set([name]), alone];
+  const first = [...new Set([...amounts, ...names])].slice(0, MOST_NAMES);
+  for (const subset of subsetsOf(first))
+    if (subset.size > 1 && subset.size < names.length) yield [subset, first.length];
+}
+
+/** Yields the changes of a parser that reads numbers as doubles, and so rounds them beyond 2^53. */
+function* longNumbers(values: readonly (readonly [Node, string])[]): Generator<ValueChange> {
+  const long = values.flatMap(([node]) =>
+    node.kind === 'number' && node.digits.length > 15 ? [node.digits] : [],
+  );
+  for (const [index, digits] of [...new Set(long)].slice(0, 3).entries()) {
+    const neighbours = neighboursOf(digits);
+    const detail = 'whole numbers beyond 2^53, whose last digits a double does not have';
+    for (const before of neighbours) {
+      const undo = toNumber((given) => (given === digits ? before : given));
+      yield [10 + index, 2 + Math.log2(neighbours.length), 'number_rewritten', detail, undo];
+    }
+  }
+}
+
+const toNumber =
+  (rewrite: Rewrite) =>
+  (node: Node): Node => {
+    const digits = node.kind === 'number' ? rewrite(node.digits) : '';
+    return node.kind !== 'number' || digits === node.digits ? node : { kind: 'number', digits };
   };
-const withPoint: Rewrite = (digits) => (isWhole(digits) ? `${digits}.0` : digits);
-const toSeventeen: Rewrite = (digits) =>
-  digits.includes('.') ? String(Number(digits).toPrecision(17)).replace(/\.?0+$/, '') : digits;
-const asPython: Rewrite = (digits) => {
-  const written = String(Number(digits));
-  if (/^-?\d{17,}$/.test(written) && Math.abs(Number(digits)) >= 1e16)
-    return Number(digits)
-      .toExponential()
-      .replace(/e\+(\d)$/, 'e+0$1');
-  return written.replace(/e([+-])(\d)$/, 'e$10$2');
-};
-const asJava: Rewrite = (digits) => {
-  const number = Number(digits);
-  if (number === 0) return '0.0';
-  const isShort = Math.abs(number) >= 1e-3 && Math.abs(number) < 1e7;
-  const [head = '', exponent] = isShort ? [String(number)] : number.toExponential().split('e');
-  const point = head.includes('.') ? head : `${head}.0`;
-  return exponent === undefined ? point : `${point}E${Number(exponent)}`;
-};
-const asDecimal: Rewrite = (digits) => {
-  const [, sign = '', whole = '', fraction = '', exponent = ''] =
-    /^(-?)(\d+)(?:\.(\d*?)0*)?[eE]([+-]?\d{1,3})$/.exec(digits) ?? [];
-  if (exponent === '') return digits;
-  const point = whole.length + Number(exponent);
-  const all = `${'0'.repeat(Math.max(0, 1 - point))}${whole}${fraction}`.padEnd(point, '0');
-  const at = Math.max(1, point);
-  return `${sign}${all.slice(0, at)}${at < all.length ? `.${all.slice(at)}` : ''}`;
-};
-const asJs: Rewrite = (digits) => JSON.stringify(Number(digits));
 
-const LOST =
-  'A parser read the numbers of the body and wrote them in another way: they were sent as';
+const DATE = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|[+-]00:?00| UTC)?$/;
 
-const REWRITES: readonly (readonly [written: string, Rewrite, only: 'amounts' | 'all'])[] = [
-  ['JSON.stringify writes them, without a .0', asJs, 'all'],
-  ['10.0, with the amounts as floats', withPoint, 'amounts'],
-  ['10.00, with two decimals for the amounts', toPlaces(2), 'amounts'],
-  ['10.0, each one as a float', withPoint, 'all'],
-  ['10.00, with two decimals each', toPlaces(2), 'all'],
-  [
-    '19.899999999999999, with 17 digits, as PHP does by serialize_precision = 17',
-    toSeventeen,
-    'all',
-  ],
-  ['1e-07 or 1e+16, as Python does', asPython, 'all'],
-  ['0.0000001, without an exponent', asDecimal, 'all'],
-  ['1.0E10, as Java does', asJava, 'amounts'],
-  ['10.000000, with six decimals for the amounts', toPlaces(6), 'amounts'],
-  ['10.0000, with four decimals for the amounts', toPlaces(4), 'amounts'],
-  ['10.00000000, with eight decimals for the amounts', toPlaces(8), 'amounts'],
-];
+/** Formats: the decimals of seconds, the character before the time, and the zone. */
+const DATES =
+  '6T+00:00,3TZ,6TZ,0T+00:00,0TZ,3T+00:00,7TZ,7T+00:00,3T+0000,0T+0000,6 +00:00,0 ,0  UTC';
 
-function rewriteNumbers(root: Node, rewrite: Rewrite, fits: (name: string) => boolean): Node {
-  return mapped(root, (node, name) => {
-    if (node.kind !== 'number' || !fits(name)) return node;
-    const digits = rewrite(node.digits);
-    return digits === node.digits ? node : { kind: 'number', digits };
-  });
+/** Undoes a parser, such as Newtonsoft's, that converts texts that look like dates. */
+function toDate(format: string): (node: Node) => Node {
+  const [places, joint, zone] = [Number(format[0]), format[1], format.slice(2)];
+  return (node) => {
+    const [, day, time, fraction = ''] = DATE.exec(textOf(node).slice(0, 40)) ?? [];
+    if (node.kind !== 'string' || day === undefined) return node;
+    const kept = fraction.padEnd(places, '0').slice(0, places);
+    const text = `${day}${joint}${time}${kept === '' ? '' : `.${kept}`}${zone}`;
+    return text === node.text ? node : toText(text);
+  };
 }
 
-function* renumbered(root: Node): Generator<Candidate<Node>> {
-  for (const [written, rewrite, only] of REWRITES) {
-    const value = rewriteNumbers(root, rewrite, (name) => only === 'all' || AMOUNT.test(name));
-    yield* changed(value, 'number_rewritten', `${LOST} ${written}.`, root);
-  }
-}
-
-/** The most names of which each subset is tried. */
-const MAX_NAMES = 7;
-
-/** Where some numbers have lost their decimals, and others never had any. */
-function* numberSubsets(root: Node): Generator<Candidate<Node>> {
-  const names = namesOf(root, (node) => node.kind === 'number' && isPlain(node.digits));
-  // What holds an amount comes first, and what is whole more often than not is left out first.
-  const sorted = names.sort((a, b) => Number(AMOUNT.test(b)) - Number(AMOUNT.test(a)));
-  const message = `${LOST} 10.0 or 10.00 in some of the members.`;
-  for (const subset of subsetsOf(sorted.slice(0, MAX_NAMES))) {
-    for (const rewrite of [withPoint, toPlaces(2)]) {
-      const value = rewriteNumbers(root, rewrite, (name) => subset.has(name));
-      yield* changed(value, 'number_rewritten', message, root);
-    }
-  }
-}
-
-/** Past 2^53, a parser that takes numbers for doubles rounds them. */
-function* longNumbers(root: Node): Generator<Candidate<Node>> {
-  const long = new Set<string>();
-  for (const [node] of valuesOf(root))
-    if (node.kind === 'number' && /^-?\d{16,19}$/.test(node.digits)) long.add(node.digits);
-  const message =
-    'A parser took a number of more than 2^53 for a double, and it lost its last digits.';
-  for (const digits of [...long].slice(0, 2)) {
-    const rounded = Number(digits);
-    if (Number.isSafeInteger(rounded)) continue;
-    const center = BigInt(rounded);
-    for (let distance = 0n; distance <= 1024n; distance += 1n) {
-      const near = [center + distance, center - distance].filter((one) => Number(one) === rounded);
-      if (near.length === 0) break;
-      for (const one of near) {
-        const value = rewriteNumbers(
-          root,
-          (given) => (given === digits ? String(one) : given),
-          () => true,
-        );
-        yield* changed(value, 'number_rewritten', message, root);
-      }
-    }
-  }
-}
-
-const DATE = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]00:?00| UTC)?$/;
-
-const DATES: readonly (readonly [places: number, joint: string, zone: string])[] = [
-  [6, 'T', '+00:00'],
-  [3, 'T', 'Z'],
-  [6, 'T', 'Z'],
-  [0, 'T', '+00:00'],
-  [0, 'T', 'Z'],
-  [3, 'T', '+00:00'],
-  [7, 'T', 'Z'],
-  [7, 'T', '+00:00'],
-  [3, 'T', '+0000'],
-  [0, 'T', '+0000'],
-  [6, ' ', '+00:00'],
-  [0, ' ', ''],
-  [0, ' ', ' UTC'],
-];
-
-/** Some parsers take what looks like a time for one, such as Newtonsoft's, and write it in their own way. */
-function* redated(root: Node): Generator<Candidate<Node>> {
-  for (const [places, joint, zone] of DATES) {
-    const value = mapped(root, (node) => {
-      if (node.kind !== 'string') return node;
-      const text = node.text.replace(DATE, (_, day, time, fraction = '') => {
-        const kept = String(fraction).padEnd(places, '0').slice(0, places);
-        return `${day}${joint}${time}${kept === '' ? '' : `.${kept}`}${zone}`;
-      });
-      return text === node.text ? node : { kind: 'string', text };
-    });
-    const message = `A parser took the times of the body for dates and wrote them in another way: they were sent as 2026-11-20${joint}10:00:00${places === 0 ? '' : `.${'0'.repeat(places)}`}${zone}.`;
-    yield* changed(value, 'date_rewritten', message, root);
-  }
-}
-
+const toWord = (text: string): Node => ({ kind: 'literal', word: WORDS.get(text) ?? text });
+const toText = (text: string): Node => ({ kind: 'string', text });
+const toDigits = (digits: string): Node => ({ kind: 'number', digits });
+const WORDS = new Map([
+  ...['true', 'false', 'null'].map((word) => [word, word] as const),
+  ['True', 'true'],
+  ['False', 'false'],
+  ['None', 'null'],
+  ['1', 'true'],
+  ['0', 'false'],
+]);
 const EMPTY_OBJECT: Node = { kind: 'object', members: [] };
 const EMPTY_ARRAY: Node = { kind: 'array', items: [] };
-const EMPTY_TEXT: Node = { kind: 'string', text: '' };
 
-const isEmptyArray = (node: Node) => node.kind === 'array' && node.items.length === 0;
 const isEmptyObject = (node: Node) => node.kind === 'object' && node.members.length === 0;
+const isEmptyArray = (node: Node) => node.kind === 'array' && node.items.length === 0;
 const isNull = (node: Node) => node.kind === 'literal' && node.word === 'null';
+const isNumber = (node: Node) => node.kind === 'number';
+const isNumeric = (node: Node) =>
+  node.kind === 'string' && /^-?\d{1,40}(?:\.\d{1,20})?$/.test(node.text);
+const isInteger = (node: Node) => isNumeric(node) && Number.isInteger(Number(textOf(node)));
+const isEmptyText = (node: Node) => node.kind === 'string' && node.text === '';
+const isBit = (node: Node) => node.kind !== 'literal' && /^[01]$/.test(textOf(node));
+const isWord = (node: Node) =>
+  node.kind === 'string' && /^[a-z]/i.test(node.text) && WORDS.has(node.text);
+const isJson = (node: Node) => node.kind === 'string' && /^[{[]/.test(node.text);
 
-const TO_ARRAY = 'An empty object of the body has become an empty array, as in PHP.';
-const TO_NULL =
-  "Empty texts of the body have become null, as by Laravel's ConvertEmptyStringsToNull.";
-
-function* revalued(root: Node): Generator<Candidate<Node>> {
-  const swap = (fits: (node: Node) => boolean, other: Node) =>
-    mapped(root, (node) => (fits(node) ? other : node));
-  const rewritten = (value: Node, message: string) =>
-    changed(value, 'value_rewritten', message, root);
-  yield* rewritten(swap(isEmptyArray, EMPTY_OBJECT), TO_ARRAY);
-  yield* rewritten(
-    swap(isEmptyObject, EMPTY_ARRAY),
-    'An empty array of the body has become an empty object, as in Lua or with JSON_FORCE_OBJECT.',
-  );
-  yield* rewritten(swap(isNull, EMPTY_TEXT), TO_NULL);
-  const filled = mapped(root, (node) => {
-    if (node.kind !== 'object' || !node.members.some(([, one]) => isNull(one))) return node;
-    return { kind: 'object', members: node.members.filter(([, one]) => !isNull(one)) };
-  });
-  yield* rewritten(filled, 'Members that are null were added to the body.');
-  yield* withNulls(root);
-  const asText = mapped(root, (node, name) =>
-    node.kind === 'number' && AMOUNT.test(name) ? { kind: 'string', text: node.digits } : node,
-  );
-  yield* rewritten(asText, 'Amounts of the body were sent as text, and have become numbers.');
-  const asNumber = mapped(root, (node, name) =>
-    node.kind === 'string' && AMOUNT.test(name) && isPlain(node.text)
-      ? { kind: 'number', digits: node.text }
-      : node,
-  );
-  yield* rewritten(asNumber, 'Amounts of the body were sent as numbers, and have become text.');
-  const asList = mapped(root, (node) => {
-    if (node.kind !== 'object' || !node.members.every(([name], index) => name === String(index)))
-      return node;
-    return node.members.length === 0
-      ? node
-      : { kind: 'array', items: node.members.map(([, item]) => item) };
-  });
-  yield* rewritten(
-    asList,
-    'Lists of the body have become objects with numbers as names, as with JSON_FORCE_OBJECT.',
-  );
+function textOf(node: Node): string {
+  if (node.kind === 'string') return node.text;
+  if (node.kind === 'number') return node.digits;
+  return node.kind === 'literal' ? node.word : '';
 }
 
-function* valueSubsets(root: Node): Generator<Candidate<Node>> {
-  const swaps = [
-    [isEmptyArray, EMPTY_OBJECT, TO_ARRAY],
-    [isNull, EMPTY_TEXT, TO_NULL],
-  ] as const;
-  for (const [fits, other, message] of swaps) {
-    for (const subset of subsetsOf(namesOf(root, fits).slice(0, MAX_NAMES))) {
-      const value = mapped(root, (node, name) => (fits(node) && subset.has(name) ? other : node));
-      yield* changed(value, 'value_rewritten', message, root);
-    }
-  }
-}
+const swap =
+  (fits: (node: Node) => boolean, other: (text: string) => Node | undefined) =>
+  (node: Node): Node =>
+    fits(node) ? (other(textOf(node)) ?? node) : node;
 
-function namesOf(root: Node, fits: (node: Node) => boolean): string[] {
-  const names = new Set<string>();
-  for (const [node, name] of valuesOf(root)) if (fits(node)) names.add(name);
-  return [...names];
-}
+const value = (
+  rank: number,
+  cost: number,
+  detail: string,
+  fits: (node: Node) => boolean,
+  other: (text: string) => Node | undefined,
+): ValueChange => [rank, cost, 'value_rewritten', detail, swap(fits, other)];
+
+const toNumbers = (rank: number, written: readonly Written[]) =>
+  written.map(
+    ([how, rewrite, cost]): ValueChange => [rank, cost, 'number_rewritten', how, toNumber(rewrite)],
+  );
+
+/** All changes of values. Undoing first turns texts into numbers, then rewrites numbers, then makes them texts. */
+const CHANGES: readonly ValueChange[] = [
+  value(25, 3, 'numbers have become texts, as in a form', isNumeric, toDigits),
+  value(25, 5, 'numbers have become texts', isNumeric, (text) => toDigits(`${Number(text)}`)),
+  value(25, 5, 'numbers have become texts', isInteger, (text) => toDigits(`${Number(text)}.0`)),
+  value(26, 4, 'objects and lists have become texts', isJson, readTree),
+  value(27, 4, 'true and false have become 1 and 0', isBit, toWord),
+  value(28, 4, 'true, false or null have become texts', isWord, toWord),
+  ...toNumbers(30, FRACTIONS),
+  ...toNumbers(31, WHOLES),
+  value(40, 3, 'texts have become numbers, as by JSON_NUMERIC_CHECK', isNumber, toText),
+  ...DATES.split(',').map((format): ValueChange => {
+    const undo = toDate(format);
+    return [50, 4, 'date_rewritten', textOf(undo(toText('2026-11-20T10:00:00.1Z'))), undo];
+  }),
+  value(60, 2, 'an empty object is an empty array, as in PHP', isEmptyArray, () => EMPTY_OBJECT),
+  value(60, 4, 'an empty array is an empty object, as in Lua', isEmptyObject, () => EMPTY_ARRAY),
+  value(61, 2, 'empty texts have become null, as in Laravel', isNull, () => toText('')),
+  value(61, 3, 'null has become an empty text', isEmptyText, () => toWord('null')),
+];

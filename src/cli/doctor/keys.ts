@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { isJsonObject } from '../../schemas/values.js';
 import type { NamedSecret } from '../secrets.js';
 import { type Candidate, type CauseCode, step } from './cause.js';
-import { attempt } from './undone.js';
+import { readUtf8 } from './charsets.js';
+import { decodings, encodingsOf, unquoted } from './encodings.js';
+import { parseJson } from './undone.js';
 
-/** The keys at hand. */
+/** The keys that the operator gave. */
 export interface Keys {
   /** The first one is the receiver's. */
   readonly secrets: readonly [NamedSecret, ...NamedSecret[]];
@@ -12,175 +15,121 @@ export interface Keys {
 
 type Key = Candidate<string | Uint8Array>;
 
-/** The keys as they are given: the receiver's first. */
-export function givenKeys({ secrets: [own, ...others], apiKeys }: Keys): readonly Key[] {
+/** A given key, and the name that messages use for it. */
+export interface GivenKey extends Candidate<string> {
+  readonly name: string;
+}
+
+/** Returns the keys as they were given, the receiver's first. */
+export function givenKeys({ secrets: [own, ...others], apiKeys }: Keys): readonly GivenKey[] {
+  const given = (code: CauseCode, { name, secret }: NamedSecret): GivenKey => {
+    const steps = [step(code, `${name}, and not with ${own.name}`)];
+    return { value: secret, name, steps };
+  };
   return [
-    { value: own.secret, steps: [] },
-    ...others.map(({ name, secret }) =>
-      toKey(
-        secret,
-        'other_secret',
-        `It was signed with another of the secrets at hand: with ${name}, and not with ${own.name}.`,
-      ),
-    ),
-    ...apiKeys.map(({ name, secret }) =>
-      toKey(
-        secret,
-        'api_key',
-        `It was signed with the API key in ${name}, and not with the webhook secret in ${own.name}.`,
-      ),
-    ),
+    { value: own.secret, steps: [], name: own.name },
+    ...others.map((one) => given('other_secret', one)),
+    ...apiKeys.map((one) => given('api_key', one)),
   ];
 }
 
-/** What may have been the key where one of those that are given was misread. */
-export function* misreadKeys(keys: Keys): Generator<Key> {
-  for (const { name, secret, steps } of named(keys))
-    for (const misread of misreadings(secret, name))
-      yield { value: misread.value, steps: [...steps, ...misread.steps] };
-  for (const known of ['undefined', 'null', '', '[object Promise]', '[object Object]'])
-    yield toKey(
-      known,
-      'known_secret',
-      known === ''
-        ? 'It was signed with an empty secret: the variable of who signs is not set.'
-        : `It was signed with the text ${JSON.stringify(known)}: the variable of who signs is not set.`,
-    );
-  yield toKey(
-    'whsec_sk_test_demo',
-    'known_secret',
-    "It was signed with the secret of the sandbox's demo account.",
-  );
+/** Returns keys that signers use if their variable is not set, or has the value of an example. */
+export function knownKeys(): readonly Key[] {
+  const known = (value: string, detail: string) => ({
+    value,
+    steps: [step('known_secret', detail)],
+  });
+  const unset = ['undefined', 'null', '[object Promise]', '[object Object]', ''];
+  return [
+    ...unset.map((text) =>
+      known(text, `the text ${JSON.stringify(text)}: the variable of the signer is not set`),
+    ),
+    known('whsec_sk_test_demo', "the secret of the sandbox's demo account"),
+  ];
 }
 
-/** The same, misread in two ways: such as a prefix before Base64. */
-export function* misreadTwice(keys: Keys): Generator<Key> {
-  for (const { name, secret, steps } of named(keys))
-    for (const first of misreadings(secret, name)) {
-      if (typeof first.value !== 'string') continue;
-      for (const second of misreadings(first.value, name))
-        yield { value: second.value, steps: [...steps, ...first.steps, ...second.steps] };
+/** Yields what the key may be if the given secret, or that of the signer, was misread. */
+export function* misread({ value: secret, name, steps }: GivenKey): Generator<Key> {
+  const seen = new Set<string>([secret]);
+  for (const [code, detail, ...values] of [...atHand(secret, name), ...ofSigner(secret, name)])
+    for (const value of values) {
+      const isNew = seen.size !== seen.add(Buffer.from(value).toString('latin1')).size;
+      if (isNew && value.length > 0 && value !== secret)
+        yield { value, steps: [...steps, step(code, detail)] };
     }
 }
 
-function named(keys: Keys) {
-  const given = givenKeys(keys);
-  return [...keys.secrets, ...keys.apiKeys].map((one, index) => ({
-    ...one,
-    steps: given[index]?.steps ?? [],
-  }));
+/** Yields keys that were misread in two ways, such as a prefix before Base64. */
+export function* misreadTwice(key: GivenKey): Generator<Key> {
+  for (const { value, steps } of misread(key)) {
+    const text = typeof value === 'string' ? value : readUtf8(value);
+    if (text !== undefined) yield* misread({ ...key, value: text, steps });
+  }
 }
 
-function toKey(value: string | Uint8Array, code: CauseCode, message: string): Key {
-  return { value, steps: [step(code, 'secret', message)] };
-}
+type Misread = readonly [CauseCode, detail: string, ...values: (string | Uint8Array)[]];
 
-function* misreadings(secret: string, name: string): Generator<Key> {
-  const made = (value: string | Uint8Array, code: CauseCode, message: string): readonly Key[] =>
-    value === secret || value.length === 0 ? [] : [toKey(value, code, message)];
+/** Matches a beginning that is not part of the secret: of a line in a file, of a header or of a key. */
+const PREFIX =
+  /^(?:export\s+)?[A-Za-z][\w.-]*\s*[=:](?![=\s]*$)\s*|^urn:uuid:|^(?:Bearer|Basic)\s+|^[A-Za-z]{2,12}_(?:(?:live|test)_)?/;
+
+const UUID = /^\{?([\da-f]{8})-?([\da-f]{4})-?([\da-f]{4})-?([\da-f]{4})-?([\da-f]{12})\}?$/i;
+
+/** Yields what the key is if the given secret has something around it that is not part of it. */
+function* atHand(secret: string, name: string): Generator<Misread> {
+  const own = `The secret in ${name}`;
   const trimmed = secret.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
-  const space = 'white space before or after it';
-  yield* made(
-    trimmed,
-    'secret_white_space',
-    `The secret in ${name} has ${space}, such as a line end.`,
-  );
-  for (const end of ['\n', '\r\n', ' ', '\r'])
-    yield* made(
-      secret + end,
-      'secret_white_space',
-      `Who signs has a secret with ${JSON.stringify(end)} at its end, which ${name} has not.`,
-    );
-  yield* made(` ${secret}`, 'secret_white_space', `Who signs has a secret with ${space}.`);
-  yield* made(
-    secret.replace(/\s+/g, ''),
-    'secret_white_space',
-    `The secret in ${name} has white space in it.`,
-  );
-  for (const quote of ['"', "'", '`']) {
-    if (trimmed.length > 2 && trimmed.startsWith(quote) && trimmed.endsWith(quote))
-      yield* made(
-        trimmed.slice(1, -1),
-        'secret_quoted',
-        `The secret in ${name} has quotes around it.`,
-      );
-    yield* made(
-      `${quote}${secret}${quote}`,
-      'secret_quoted',
-      'Who signs has quotes around the secret.',
-    );
-  }
-  if (trimmed.endsWith(';') || trimmed.endsWith(','))
-    yield* made(
-      trimmed.slice(0, -1),
-      'secret_quoted',
-      `The secret in ${name} ends with a sign that is not part of it.`,
-    );
-  const [prefix] =
-    /^(?:export\s+)?[A-Za-z][\w.-]*\s*[=:](?![=\s]*$)\s*|^(?:Bearer|Basic)\s+|^[A-Za-z]{2,12}_(?:(?:live|test)_)?/.exec(
-      trimmed,
-    ) ?? [];
-  if (prefix !== undefined)
-    yield* made(
-      trimmed.slice(prefix.length),
-      'secret_prefix',
-      `The secret in ${name} begins with a prefix that is not part of the key.`,
-    );
-  for (const missing of ['whsec_', 'sk_', 'sk_live_', 'sk_test_', 'WEBHOOK_SECRET='])
-    yield* made(
-      missing + secret,
-      'secret_prefix',
-      `The key of who signs has ${JSON.stringify(missing)} before what is in ${name}.`,
-    );
-  yield* made(
-    trimmed.replace(/\s+#.*$/s, ''),
-    'secret_quoted',
-    `A comment stands behind the secret in ${name}.`,
-  );
-  yield* encodings(trimmed, name, made);
+  yield ['secret_white_space', own, trimmed, secret.replace(/[\s\p{Cf}]+/gu, '')];
+  const json = parseJson(secret);
+  const members = isJsonObject(json) ? Object.values(json) : [];
+  const texts = members.filter((value) => typeof value === 'string');
+  const bare = [unquoted(secret), trimmed.replace(/[;,]$/, ''), trimmed.replace(/\s+#.*$/s, '')];
+  yield ['secret_quoted', own, ...bare, ...texts];
+  yield ['secret_prefix', own, trimmed.replace(PREFIX, '')];
+  const typed = unquoted(secret.replace(/[\u2010-\u2015\u2212]/g, '-').replace(/[‘’“”„]/g, '"'));
+  yield ['secret_encoding', `${name} before a word processor changed its quotes or dashes`, typed];
+  for (const { value, how } of decodings(secret))
+    yield ['secret_encoding', `${name}, decoded from ${how}`, readUtf8(value) ?? value];
+  const [, ...parts] = UUID.exec(trimmed) ?? [];
+  const bytes = parts.map((part) => Buffer.from(part, 'hex'));
+  const little = bytes.map((part, index) => (index < 3 ? Buffer.from(part).reverse() : part));
+  const forms = [parts.join(''), parts.join('-')].flatMap((one) => [
+    one.toLowerCase(),
+    one.toUpperCase(),
+  ]);
+  const uuid = `${name}, in another form of a UUID`;
+  yield ['secret_encoding', uuid, ...forms, Buffer.concat(bytes), Buffer.concat(little)];
 }
 
-type Make = (value: string | Uint8Array, code: CauseCode, message: string) => readonly Key[];
+const ENDS = ['\n', '\r\n', ' ', '\r'];
+const PREFIXES = ['whsec_', 'sk_', 'sk_live_', 'sk_test_', 'WEBHOOK_SECRET='];
 
-function* encodings(secret: string, name: string, made: Make): Generator<Key> {
-  const decoded = (how: string) =>
-    `The key is what the secret in ${name} is once it is decoded from ${how}.`;
-  const encoded = (how: string) => `The key is the secret in ${name} once it is encoded in ${how}.`;
-  if (/^[\w+/-]{4,}={0,2}$/.test(secret))
-    yield* made(Buffer.from(secret, 'base64'), 'secret_encoding', decoded('Base64'));
-  if (/^(?:[0-9a-f]{2}){2,}$/i.test(secret))
-    yield* made(Buffer.from(secret, 'hex'), 'secret_encoding', decoded('hexadecimal'));
-  const unescaped = attempt(() => decodeURIComponent(secret));
-  if (unescaped !== undefined)
-    yield* made(unescaped, 'secret_encoding', decoded('a URL, such as %2B for +'));
-  const unplussed = attempt(() => decodeURIComponent(secret.replaceAll('+', ' ')));
-  if (unplussed !== undefined)
-    yield* made(unplussed, 'secret_encoding', decoded('a form, where + is a space'));
-  yield* made(
-    secret.replaceAll(' ', '+'),
-    'secret_encoding',
-    `The plus signs of the secret in ${name} have become spaces.`,
-  );
-  const quoted = attempt((): unknown => JSON.parse(`"${secret.replace(/^"|"$/g, '')}"`));
-  if (typeof quoted === 'string')
-    yield* made(quoted, 'secret_encoding', decoded('JSON, such as \\n'));
-  const bytes = Buffer.from(secret);
-  const escaped = attempt(() => encodeURIComponent(secret));
-  if (escaped !== undefined) yield* made(escaped, 'secret_encoding', encoded('a URL'));
-  yield* made(bytes.toString('base64'), 'secret_encoding', encoded('Base64'));
-  yield* made(bytes.toString('base64url'), 'secret_encoding', encoded('Base64 for URLs'));
-  yield* made(bytes.toString('hex'), 'secret_encoding', encoded('hexadecimal'));
-  yield* made(Buffer.from(secret, 'latin1'), 'secret_encoding', encoded('Latin-1'));
-  yield* made(Buffer.from(secret, 'utf16le'), 'secret_encoding', encoded('UTF-16'));
+/** Where secrets get cut: at special characters, and at the length of a column or field. */
+const SIGNS = ['#', ' ', '=', '&', ';', ',', ':', '"', "'"];
+const LENGTHS = [8, 16, 20, 24, 30, 32, 36, 40, 48, 50, 64, 72, 100, 128];
+
+/** Yields what the key is if the signer has misread the secret. */
+function* ofSigner(secret: string, name: string): Generator<Misread> {
+  const theirs = 'The secret of the signer';
+  yield ['secret_white_space', theirs, ...ENDS.map((end) => secret + end), ` ${secret}`];
+  yield ['secret_quoted', theirs, ...['"', "'", '`'].map((quote) => quote + secret + quote)];
+  yield ['secret_prefix', theirs, ...PREFIXES.map((prefix) => prefix + secret)];
+  yield ['secret_cut', name, ...SIGNS.map((sign) => secret.slice(0, secret.indexOf(sign)))];
+  yield ['secret_cut', name, ...LENGTHS.map((length) => secret.slice(0, length))];
+  yield ['secret_cut', name, secret.replace(/=+$/, '')];
+  const expanded = [/\$(?:\w+|\{[^}]*\})/g, /\$\d/g].map((what) => secret.replace(what, ''));
+  const doubled = [secret.replaceAll('$', '$$$$'), secret.replaceAll('$$', '$')];
+  yield ['secret_expanded', name, ...expanded, ...doubled, secret.replace(/\\(.)/g, '$1')];
+  for (const [how, value] of encodingsOf(Buffer.from(secret)))
+    yield ['secret_encoding', `${name}, encoded in ${how}`, value];
+  const pluses = [secret.replaceAll(' ', '+'), secret.replaceAll('+', ' ')];
+  yield ['secret_encoding', `${name}, with spaces for its plus signs or the reverse`, ...pluses];
   for (const form of ['NFC', 'NFD'] as const)
-    yield* made(secret.normalize(form), 'secret_encoding', encoded(`the Unicode form ${form}`));
-  for (const digest of ['sha256', 'sha512', 'md5'] as const) {
-    const hash = createHash(digest).update(bytes).digest();
-    const message = `The key is the ${digest.toUpperCase()} of the secret in ${name}.`;
-    yield* made(hash.toString('hex'), 'secret_encoding', message);
-    yield* made(hash, 'secret_encoding', message);
+    yield ['secret_encoding', `${name}, in the Unicode form ${form}`, secret.normalize(form)];
+  for (const digest of ['sha256', 'sha512', 'sha1', 'md5']) {
+    const hash = createHash(digest).update(secret).digest();
+    const how = `${name}, hashed with ${digest.toUpperCase()}`;
+    yield ['secret_encoding', how, hash.toString('hex'), hash];
   }
-  const wrongCase = `The secret in ${name} is in another case than that of who signs.`;
-  yield* made(secret.toLowerCase(), 'secret_case', wrongCase);
-  yield* made(secret.toUpperCase(), 'secret_case', wrongCase);
+  yield ['secret_case', name, secret.toLowerCase(), secret.toUpperCase()];
 }

@@ -4,7 +4,7 @@ import type { Diagnosis } from './diagnose.js';
 import type { Difference, Excerpt } from './difference.js';
 import type { Hop } from './hop.js';
 
-/** What a person is told. */
+/** The results that `doctor` prints. */
 export interface Told {
   readonly diagnosis: Diagnosis;
   readonly change: string | undefined;
@@ -12,6 +12,7 @@ export interface Told {
   readonly bytes: number;
 }
 
+/** Returns the lines for a diagnosis in a terminal. */
 export function toLines(
   { diagnosis, change, hop, bytes }: Told,
   { paint, columns }: Printer,
@@ -20,19 +21,26 @@ export function toLines(
   const beside = observations.flatMap((line) => textLines('  seen:   ', line, columns));
   const between = hop === undefined ? [] : hopLines(hop, columns);
   if (diagnosis.result === 'genuine')
-    return [paint.green(`The signature fits these ${bytes} bytes.`), ...beside, ...between];
-  const head = paint.red(`The signature does not fit these ${bytes} bytes.`);
+    return [paint.green(`The signature matches these ${bytes} bytes.`), ...beside, ...between];
+  const head = paint.red(`The signature does not match these ${bytes} bytes.`);
   if (diagnosis.result === 'unexplained')
     return [
       head,
       ...textLines(
         '  why:    ',
-        `none of ${diagnosis.tried} transformations of body and secret explains it. ${diagnosis.partial ? 'There are more than were tried: the body is large. Try it with a smaller delivery. ' : ''}It is signed with a secret that is not here, or the body was changed in another way.`,
+        `${diagnosis.tried} transformations of body and secret were tried, and none of them explains it. The sender used a secret that was not given, or the body was changed in another way.`,
         columns,
       ),
+      ...(diagnosis.notTried.length === 0
+        ? []
+        : textLines(
+            '  left:   ',
+            `too many to try them all: ${diagnosis.notTried.join('; ')}. Try a smaller delivery.`,
+            columns,
+          )),
       ...textLines(
         '  change: ',
-        'compare the secret with the one in the dashboard of this account, and name each that may be in use: --secret-env OLD --secret-env NEW. Take the body as it arrived: npx storefront-webhooks record.',
+        'compare the secret with the one in the dashboard of this account, and give each secret that may be in use: --secret-env OLD --secret-env NEW. To save the body as it arrives: npx storefront-webhooks record.',
         columns,
       ),
       ...beside,
@@ -43,7 +51,7 @@ export function toLines(
     ...diagnosis.steps.flatMap(({ message }, index) =>
       textLines(`  ${index === 0 ? 'why:   ' : '       '} `, message, columns),
     ),
-    '  proof:  with this undone, the HMAC is exactly the given signature.',
+    '  proof:  if this is undone, the HMAC is exactly the given signature.',
     ...(hop === undefined ? differenceLines(diagnosis.difference) : []),
     ...(change === undefined ? [] : textLines('  change: ', change, columns)),
     ...beside,
@@ -52,8 +60,8 @@ export function toLines(
 }
 
 const WHERE: Readonly<Record<Hop['changed'], string>> = {
-  between: 'it was changed between the two recordings.',
-  before: 'both recordings have the same body: it was changed before them, or it is the secret.',
+  between: 'the delivery was changed between the two recordings.',
+  before: 'both recordings have the same body: it was changed before them, or the secret is wrong.',
   nowhere: 'both recordings have the same body, and it is genuine.',
   both: 'the other recording is not genuine either, and the two differ.',
 };

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Received } from './diagnose.js';
-import type { Headers } from './messages.js';
+import { isOfForeignPage } from '../../runtime/foreign-page.js';
+import type { Headers, Received } from './messages.js';
 
-/** One delivery over HTTP. */
+/** A server that waits for one delivery over HTTP. */
 export interface Listening {
   readonly url: string;
-  /** `undefined` where none came in time, or it was closed before. */
+  /** Resolves with the delivery; `undefined` if none arrived in time, or if the server was closed before. */
   readonly received: Promise<Received | undefined>;
   close(): void;
 }
@@ -14,8 +14,8 @@ export interface Listening {
 const MOST = 10 * 1024 * 1024;
 
 /**
- * Takes one POST on loopback, and answers it 200 with an empty object, whatever it is: nobody who sends learns
- * anything.
+ * Receives one POST on loopback, and always answers 200 with an empty object, so that the answer reveals nothing to
+ * the sender.
  */
 export async function listenOnce(port: number, timeoutMs: number): Promise<Listening> {
   let settle: (received: Received | undefined) => void = () => {};
@@ -35,7 +35,7 @@ export async function listenOnce(port: number, timeoutMs: number): Promise<Liste
   void received.then(() => {
     clearTimeout(timer);
     server.close();
-    // The answer is on its way.
+    // Leaves time to send the answer.
     setTimeout(() => server.closeAllConnections(), 500).unref();
     server.closeIdleConnections();
   });
@@ -50,6 +50,10 @@ async function take(
     answer(response, 405);
     return undefined;
   }
+  if (isOfForeignPage(request.headers)) {
+    answer(response, 403);
+    return undefined;
+  }
   const pieces: Buffer[] = [];
   let bytes = 0;
   try {
@@ -62,7 +66,7 @@ async function take(
       pieces.push(piece);
     }
   } catch {
-    // The sender hung up: what came is told of, with the length that was declared.
+    // The sender hung up: report what has arrived, and the declared length.
   }
   answer(response, 200);
   const headers = headersOf(request.rawHeaders);
@@ -81,7 +85,7 @@ function headersOf(raw: readonly string[]): Headers {
   ]);
 }
 
-/** The signature header, whatever brand it begins with; all of them, where there are more. */
+/** Returns the signature header, whatever its prefix. Several such headers are joined. */
 export function signatureOf(headers: Headers): string {
   return headers
     .filter(([name]) => /(?:^|-)signature$/i.test(name))

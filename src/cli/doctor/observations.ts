@@ -1,22 +1,24 @@
 import { isSignature } from '../../request/signature.js';
 import { readUtf8 } from './charsets.js';
-import type { Received } from './diagnose.js';
+import type { Received } from './messages.js';
+import { parseJson } from './undone.js';
 
-/** What can be seen without any signature, and is told beside a cause. */
+/** Returns remarks that need no signature, to be reported beside a cause. */
 export function observe({ body, signature, headers = [] }: Received): readonly string[] {
   return [...ofBody(body), ...ofHeaders(body, headers), ...ofSignature(signature)];
 }
 
 function* ofBody(body: Uint8Array): Generator<string> {
   const text = readUtf8(body);
-  if (body.length === 0) yield 'The body is empty: something has read it before.';
+  if (body.length === 0) yield 'The body is empty: other code has already read it.';
   if (text === undefined) yield 'The body is not UTF-8.';
   else if (text === '[object Object]')
-    yield 'The body is the text of an object: it was parsed, and its bytes are gone.';
+    yield 'The body is the text of an object: a parser has parsed it, and its bytes are lost.';
   else {
     if (text.includes('\ufffd'))
-      yield 'The body holds U+FFFD: bytes that were not UTF-8 were read as text, and are lost.';
-    if (!isJson(text)) yield 'The body is not JSON: it may be cut short.';
+      yield 'The body contains U+FFFD: bytes that were not UTF-8 were decoded as text, and are lost.';
+    if (parseJson(text.replace(/^\ufeff/, '')) === undefined)
+      yield 'The body is not JSON: it may be cut short.';
   }
 }
 
@@ -28,8 +30,8 @@ function* ofHeaders(
   const declared = find('content-length');
   if (declared !== undefined && Number(declared) !== body.length)
     yield Number(declared) > body.length
-      ? `The body was cut short: Content-Length says ${Number(declared)} bytes, and there are ${body.length}.`
-      : `The body was changed: Content-Length says ${Number(declared)} bytes, and there are ${body.length}.`;
+      ? `The body was cut short: Content-Length says ${Number(declared)} bytes, but there are ${body.length}.`
+      : `The body was changed: Content-Length says ${Number(declared)} bytes, but there are ${body.length}.`;
   const encoding = find('content-encoding')?.toLowerCase();
   if (encoding !== undefined && /^(?:gzip|br|deflate|zstd)$/.test(encoding))
     yield `Content-Encoding says ${encoding}: the body is or was compressed.`;
@@ -39,15 +41,6 @@ function* ofSignature(signature: string): Generator<string> {
   const { length } = signature;
   if (isSignature(signature)) return;
   yield length === 0
-    ? 'There is no signature.'
+    ? 'The signature is missing.'
     : `The signature is not 128 hexadecimal digits: it has ${length} characters.`;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text.replace(/^\ufeff/, ''));
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,14 +1,19 @@
-import { type Candidate, type Step, step } from './cause.js';
+import { isJsonObject } from '../../schemas/values.js';
+import { type Candidate, type CauseCode, type Step, step } from './cause.js';
+import { readUtf8 } from './charsets.js';
+import { decodings, unquoted } from './encodings.js';
+import { parseJson } from './undone.js';
 
-/** The bytes of a signature, and the digests that have so many. */
+/** A possible meaning of a signature: the digests that it may be of, and a check for the bytes of one. */
 export interface Target {
-  readonly bytes: Buffer;
   readonly digests: readonly string[];
-  /** A time that stands beside the signature, and may be signed with the body. */
+  /** @param made - The bytes as Latin-1. */
+  fits(made: string): boolean;
+  /** The time beside the signature, which may be signed with the body. */
   readonly time?: string;
 }
 
-/** How long the digests are that a signature may be of. */
+/** The digests that a signature may be of, by their length in bytes. */
 const DIGESTS: Readonly<Record<number, readonly string[]>> = {
   64: ['sha512', 'sha3-512', 'blake2b512'],
   48: ['sha384', 'sha3-384'],
@@ -17,124 +22,118 @@ const DIGESTS: Readonly<Record<number, readonly string[]>> = {
   20: ['sha1'],
   16: ['md5'],
 };
+const SIZES = Object.keys(DIGESTS).map(Number);
 
-/** The fewest bytes by which one digest is told from another. */
+/** The fewest bytes that identify a digest. */
 const FEWEST = 16;
 
-/** What a signature may be, as it is written: hexadecimal or Base64, with a prefix or without, cut, or two of them. */
+/** How many nested encodings to undo. */
+const DEEPEST = 3;
+
+type Reading = Candidate<Target> & { readonly key: string };
+
+/** Returns the possible meanings of a signature: in any usual encoding, with a prefix, cut, or doubled. */
 export function readSignature(given: string): Candidate<Target>[] {
-  return [...readings(given)].filter(
-    ({ value }, index, all) =>
-      all.findIndex(
-        ({ value: other }) =>
-          other.bytes.equals(value.bytes) && other.digests[0] === value.digests[0],
-      ) === index,
-  );
-}
-
-function* readings(given: string): Generator<Candidate<Target>> {
-  yield* decoded(given, []);
-  const trimmed = given
-    .trim()
-    .replace(/^(["'])(.*)\1$/, '$2')
-    .trim();
-  const space: readonly Step[] =
-    trimmed === given
-      ? []
-      : [toStep('signature_white_space', 'The signature has white space or quotes around it.')];
-  if (trimmed !== given) yield* decoded(trimmed, space);
-  const [, time] = /(?:^|[,;\s])t=(\d{9,13})(?=[,;\s]|$)/.exec(trimmed) ?? [];
-  const parts = trimmed.split(/[,;\s]+/);
-  for (const part of parts) {
-    const bare = part.replace(/^(?:0x|[A-Za-z][\w-]{0,15}[=:])/, '');
-    if (bare === '' || bare === trimmed) continue;
-    const steps =
-      bare === part
-        ? [
-            toStep(
-              'signature_twice',
-              'The header holds more than one signature: it was given twice, or something has added to it.',
-            ),
-          ]
-        : [
-            toStep(
-              'signature_prefix',
-              `The signature has the prefix ${JSON.stringify(part.slice(0, part.length - bare.length))}.`,
-            ),
-          ];
-    yield* decoded(bare, [...space, ...steps], time);
+  const [, time] = /(?:^|[,;\s])t=(\d{9,13})(?=[,;\s]|$)/.exec(given) ?? [];
+  const seen = new Set<string>();
+  const readings: Reading[] = [];
+  const texts: Candidate<string>[] = [{ value: given, steps: [] }];
+  // The texts that took the fewest steps come first.
+  for (const { value: text, steps } of texts) {
+    if (seen.has(text) || text === '' || steps.length > DEEPEST) continue;
+    seen.add(text);
+    readings.push(...digitsOf(text, steps), ...latinOf(text, steps));
+    // A text with the length of a digest is read as a digest only.
+    if (/^[0-9a-f]+$/i.test(text) && DIGESTS[text.length / 2] !== undefined) continue;
+    for (const [value, code, detail] of partsOf(text))
+      texts.push({ value, steps: [...steps, step(code, detail)] });
+    for (const { value, how } of text === text.trim() ? decodings(text) : []) {
+      const inHow = [...steps, step('signature_encoding', how)];
+      readings.push(...ofBytes(Buffer.from(value), inHow));
+      const inner = readUtf8(value);
+      if (inner !== undefined) texts.push({ value: inner, steps: inHow });
+    }
   }
-  const unescaped = trimmed.replace(/%([2-3][0-9a-f])/gi, (_, hex) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  if (unescaped !== trimmed)
-    yield* decoded(unescaped, [toStep('signature_encoding', 'The signature is percent-encoded.')]);
-  const joined = trimmed.replace(/[\s:-]+/g, '');
-  if (joined !== trimmed && /^[0-9a-f]+$/i.test(joined))
-    yield* decoded(joined, [
-      toStep('signature_encoding', 'The digits of the signature have separators between them.'),
-    ]);
+  const known = new Set<string>();
+  return readings
+    .sort((a, b) => a.steps.length - b.steps.length)
+    .filter(({ key }) => known.size !== known.add(key).size)
+    .map(({ value, steps }) => ({ value: time === undefined ? value : { ...value, time }, steps }));
 }
 
-function toStep(code: Step['code'], message: string): Step {
-  return step(code, 'signing', message);
-}
-
-function* decoded(
-  text: string,
-  steps: readonly Step[],
-  time?: string,
-): Generator<Candidate<Target>> {
-  if (/^(?:[0-9a-f]{2})+$/i.test(text)) {
-    yield* ofBytes(Buffer.from(text, 'hex'), steps, time);
-  } else if (/^[0-9a-f]+$/i.test(text)) {
-    yield* ofBytes(Buffer.from(text.slice(0, -1), 'hex'), steps, time);
+/** Yields the parts of a text that may be the signature. */
+function* partsOf(text: string): Generator<readonly [part: string, CauseCode, detail?: string]> {
+  const trimmed = unquoted(text);
+  if (trimmed !== text) yield [trimmed, 'signature_white_space'];
+  for (const part of trimmed.split(/[,;\s]+/).slice(0, 20)) {
+    const bare = part.replace(/^(?:0x|(?![\da-f]{2}:)[A-Za-z][\w-]{0,15}[=:])/, '');
+    const prefix = part.slice(0, part.length - bare.length);
+    if (bare !== part) yield [bare, 'signature_prefix', JSON.stringify(prefix)];
+    else if (part !== trimmed) yield [part, 'signature_twice'];
   }
-  if (!/^[\w+/-]{20,}={0,2}$/.test(text)) return;
-  const bytes = Buffer.from(text, 'base64');
-  const kind =
-    /[-_]/.test(text) || (!text.endsWith('=') && bytes.length % 3 !== 0)
-      ? 'Base64 for URLs or without ='
-      : 'Base64';
-  const inBase64 = toStep(
-    'signature_encoding',
-    `The signature is in ${kind}, and not in hexadecimal.`,
-  );
-  yield* ofBytes(bytes, [...steps, inBase64], time);
-  const inner = bytes.toString('latin1');
-  if (/^(?:[0-9a-f]{2})+$/i.test(inner))
-    yield* ofBytes(
-      Buffer.from(inner, 'hex'),
-      [
-        ...steps,
-        toStep('signature_encoding', 'The signature is the Base64 of its hexadecimal digits.'),
-      ],
-      time,
-    );
+  const json = parseJson(text);
+  for (const value of isJsonObject(json) ? Object.values(json) : [])
+    if (typeof value === 'string') yield [value, 'signature_prefix', 'a name, in JSON'];
+  for (const by of ['0', '+'])
+    yield [trimmed.replaceAll(' ', by), 'signature_encoding', `digits with spaces for ${by}`];
 }
 
-function* ofBytes(
-  bytes: Buffer,
-  steps: readonly Step[],
-  time: string | undefined,
-): Generator<Candidate<Target>> {
-  const beside = time === undefined ? {} : { time };
-  const digests = DIGESTS[bytes.length];
-  if (digests !== undefined) yield { value: { bytes, digests, ...beside }, steps };
-  if (bytes.length >= FEWEST && bytes.length < 64) {
-    const cut = toStep(
-      'signature_cut',
-      'The signature was cut short: it has to have 128 hexadecimal digits.',
-    );
-    yield { value: { bytes, digests: ['sha512'], ...beside }, steps: [...steps, cut] };
-  } else if (bytes.length > 64) {
-    const longer = toStep(
-      'signature_twice',
-      'Something stands behind the signature, which has 128 hexadecimal digits.',
-    );
-    yield {
-      value: { bytes: bytes.subarray(0, 64), digests: ['sha512'], ...beside },
-      steps: [...steps, longer],
-    };
-  }
+/** Reads hexadecimal digits, or one decimal number. */
+function* digitsOf(text: string, steps: readonly Step[]): Generator<Reading> {
+  const [, sign = '', hex = ''] = /^(-?)(?:0x)?([0-9a-f]{30,})$/i.exec(text) ?? [];
+  if (hex === '') return;
+  const digits = hex.toLowerCase();
+  if (hex === text) yield* ofBytes(Buffer.from(digits.slice(0, digits.length & ~1), 'hex'), steps);
+  const asNumber = [...steps, step('signature_encoding', 'one number, without its first zeros')];
+  for (const number of [`0x${digits}`, ...(/^\d+$/.test(digits) ? [digits] : [])].map(BigInt))
+    for (const size of SIZES) {
+      const bits = BigInt(8 * size);
+      const value = (sign === '' ? number : (1n << bits) - number).toString(16);
+      const isNear = value.length <= 2 * size && number >> (bits - 16n) > 0n;
+      const padded = value.padStart(2 * size, '0');
+      if (isNear && padded !== digits) yield* ofBytes(Buffer.from(padded, 'hex'), asNumber);
+    }
+  // Java may print each byte by itself: without a leading zero, and sign-extended if it is above 127.
+  const bare = digits.replace(/ffffff(?=[89a-f][0-9a-f])/g, '');
+  const asInt = 'numbers, one for each byte, with its sign or without its zero';
+  const signed = [...steps, step('signature_encoding', asInt)];
+  if (bare !== digits && bare.length % 2 === 0) yield* ofBytes(Buffer.from(bare, 'hex'), signed);
+  for (const size of SIZES)
+    if (bare.length < 2 * size && bare.length > 1.6 * size) {
+      const digests = DIGESTS[size]?.slice(0, 1) ?? [];
+      yield {
+        key: bare,
+        steps: signed,
+        value: { digests, fits: (made) => unpadded(made) === bare },
+      };
+    }
+}
+
+function unpadded(bytes: string): string {
+  return Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16)).join('');
+}
+
+/** Reads bytes that were decoded as Latin-1. */
+function latinOf(text: string, steps: readonly Step[]): readonly Reading[] {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: Latin-1 includes control characters.
+  if (!/^[\u0000-\u00ff]{16,200}$/.test(text) || !/[\u0080-\u00ff]/.test(text)) return [];
+  const inLatin = [...steps, step('signature_encoding', 'Latin-1, byte by byte')];
+  return ofBytes(Buffer.from(text, 'latin1'), inLatin);
+}
+
+function ofBytes(bytes: Buffer, steps: readonly Step[]): readonly Reading[] {
+  const given = bytes.toString('latin1', 0, 64);
+  const beginning = (digests: readonly string[], ...how: Step[]): Reading => ({
+    key: `${digests[0]} ${given}`,
+    value: { digests, fits: (made) => made.startsWith(given) },
+    steps: [...steps, ...how],
+  });
+  const whole = DIGESTS[bytes.length];
+  return [
+    ...(whole === undefined ? [] : [beginning(whole)]),
+    ...(bytes.length > 64 ? [beginning(['sha512'], step('signature_twice'))] : []),
+    ...(bytes.length >= FEWEST && bytes.length < 64
+      ? [beginning(['sha512'], step('signature_cut'))]
+      : []),
+  ];
 }

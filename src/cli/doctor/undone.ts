@@ -1,19 +1,19 @@
-import { type Candidate, type CauseCode, type Place, type Step, step } from './cause.js';
+import { type Candidate, type CauseCode, step } from './cause.js';
 import { toBytes } from './charsets.js';
 
-/** A body before something was done to it; none where it cannot have been. */
+/** Returns the candidate for a body before a change; empty if `value` is `undefined`. */
 export function one(
   value: Uint8Array | string | undefined,
   code: CauseCode,
-  message: string,
-  place: Place = 'transport',
+  detail?: string,
 ): readonly Candidate<Uint8Array>[] {
   if (value === undefined) return [];
-  const steps: readonly Step[] = [step(code, place, message)];
-  return [{ value: typeof value === 'string' ? toBytes(value) : value, steps }];
+  return [
+    { value: typeof value === 'string' ? toBytes(value) : value, steps: [step(code, detail)] },
+  ];
 }
 
-/** What throws gives nothing: any bytes may come here. */
+/** Returns `undefined` if `make` throws, because the input may be any bytes. */
 export function attempt<Value>(make: () => Value): Value | undefined {
   try {
     return make();
@@ -22,7 +22,7 @@ export function attempt<Value>(make: () => Value): Value | undefined {
   }
 }
 
-/** Text whose plus signs have become spaces: as it is, with those of times, and with all of them. */
+/** Returns a text whose plus signs may have become spaces: unchanged, with those of times, and with all of them. */
 export function withPluses(text: string): readonly string[] {
   return [
     text,

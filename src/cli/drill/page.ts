@@ -8,7 +8,7 @@ const TOP = 56;
 const RIGHT = WIDTH - 12;
 const BOTTOM = HEIGHT - 34;
 
-/** The three days as a drawing: what was paid, and what was delivered. The same for the same drill. */
+/** Returns a drawing of the three days: paid and delivered orders. Equal drills give equal drawings. */
 export function drawDrill(drill: Drill): string {
   const { points, paid, disabledAt, recoveredAt } = drill;
   const x = (hour: number) => round(LEFT + (hour / HOURS) * (RIGHT - LEFT));
@@ -26,7 +26,7 @@ export function drawDrill(drill: Drill): string {
       )
       .join('');
   const days = [0, 24, 48, 72];
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${sentence(drill)}" font-family="system-ui, sans-serif" font-size="11">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${sentence(drill)}" font-family="system-ui, sans-serif" font-size="11">
 <style>
 text{fill:#444}.band{fill:#b45309;opacity:.13}.paid{fill:none;stroke:#888;stroke-width:1.5;stroke-dasharray:4 3}.delivered{fill:none;stroke:#15803d;stroke-width:2.5}.axis{stroke:#999;stroke-width:.5}
 @media (prefers-color-scheme:dark){text{fill:#ccc}.band{fill:#f59e0b;opacity:.18}.delivered{stroke:#4ade80}}
@@ -47,7 +47,7 @@ ${days.map((hour) => `<line class="axis" x1="${x(hour)}" y1="${TOP}" x2="${x(hou
 `;
 }
 
-/** One page, which needs nothing from elsewhere. */
+/** Returns a self-contained HTML page. */
 export function toPage(drill: Drill): string {
   const { recovery, missingBefore } = drill;
   const reasons = new Map<string, number>();
@@ -57,13 +57,13 @@ export function toPage(drill: Drill): string {
   const done = ended('handled');
   const doneBefore = ended('duplicate', 'settled');
   const rows = [
-    ['missing when it began', missingBefore],
+    ['missing before recovery', missingBefore],
     ...[...reasons].sort().map(([reason, count]) => [`reason: ${reason}`, count] as const),
     ['done now', done],
     ['done before', doneBefore],
     ['left', recovery.deliveries.length - done - doneBefore],
     ['the endpoint', recovery.endpoint],
-    ['what does not agree at the end', drill.reconciliation.findings.length],
+    ['findings of reconcile at the end', drill.reconciliation.findings.length],
   ] as const;
   return `<!doctype html>
 <html lang="en">
@@ -99,7 +99,7 @@ ${rows.map(([name, value]) => `<tr><th scope="row">${name}</th><td>${value}</td>
 `;
 }
 
-/** What it comes to. */
+/** Returns the result of a drill as one sentence. */
 export function sentence({ paid, once, missing, twice }: Drill): string {
   return `${paid} paid, ${once} delivered once, ${missing} missing, ${twice} twice`;
 }

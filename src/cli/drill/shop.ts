@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 
-/** What is found at the address of a shop: its receiver, a page that answers 200 to everything, or nothing. */
+/** The server at the address of a shop: its receiver, a page that answers 200 to everything, or no server. */
 export type Answering = 'receiver' | 'maintenance' | 'nobody';
 
-/** Opens a shop that counts what it does for each order. Nobody is at its address at first. */
+/** Opens a shop that counts what it does for each order. At first, nothing answers at its address. */
 export async function openShop(secret: string, store: IdempotencyStore) {
   const delivered = new Map<string, number>();
   const mailed = new Map<string, number>();
@@ -16,7 +16,7 @@ export async function openShop(secret: string, store: IdempotencyStore) {
       name: 'deliver',
       oncePer: ({ id }) => id,
     })
-    // Once per delivery, as without oncePer. But without it, recovery would leave what no log tells of.
+    // Once per delivery. Without an oncePer, recovery would not run orders that the log does not show.
     .on('order:paid', ({ payload: { id } }) => count(mailed, id), {
       name: 'mail',
       oncePer: () => crypto.randomUUID(),
@@ -38,7 +38,7 @@ export async function openShop(secret: string, store: IdempotencyStore) {
     receiver,
     url: `http://127.0.0.1:${port}/webhooks`,
     delivered,
-    /** How often the handlers of an order have run, whatever `deliver` has done before. */
+    /** How often the handlers of an order have run, even if `deliver` was already completed. */
     mailed,
     answer,
     async close() {
@@ -55,7 +55,7 @@ function count(times: Map<string, number>, id: string): void {
 const maintenance: RequestListener = (_, response) =>
   void response.end('<h1>We will be back soon.</h1>');
 
-/** One that the system finds, and that is nobody's while the shop is down. */
+/** Finds a free port, which stays unused while the shop is down. */
 async function findPort(): Promise<number> {
   const finder = createServer().listen(0, '127.0.0.1');
   await once(finder, 'listening');

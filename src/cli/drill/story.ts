@@ -14,37 +14,37 @@ import { type Answering, openShop } from './shop.js';
 const HOUR = 60 * 60_000;
 export const HOURS = 72;
 
-/** Something that goes on for a while. Hours are since the beginning. */
+/** A fault that lasts for a while. Hours count from the beginning. */
 export interface Act {
   readonly name: string;
   readonly from: number;
   readonly to: number;
   readonly answering: Answering;
-  /** The answers to so many attempts are lost on their way: with those to its retries, that to a delivery for good. */
+  /** How many answers are lost on their way. A delivery is missed if the answers to all its retries are lost, too. */
   readonly losesAnswers?: number;
 }
 
-/** Three days of a shop. What is between the acts is a normal day. */
+/** The faults of the three days. Between them, everything works. */
 export const ACTS: readonly Act[] = [
   { name: 'a maintenance page answers 200', from: 10, to: 15, answering: 'maintenance' },
   { name: 'answers are lost', from: 20, to: 24, answering: 'receiver', losesAnswers: 80 },
   { name: 'the server is down', from: 30, to: 38, answering: 'nobody' },
 ];
-/** Until then nobody has noticed that the endpoint was disabled. */
+/** When the operator notices that the endpoint is disabled. */
 const RECOVERY_AT = 60;
 
-/** How things stood at an hour. */
+/** The counts at an hour. */
 export interface Point {
   readonly hour: number;
   readonly paid: number;
-  /** Orders, however often. */
+  /** The number of delivered orders, each counted once. */
   readonly delivered: number;
 }
 
-/** What has come of the three days. */
+/** The result of the three days. */
 export interface Drill {
   readonly points: readonly Point[];
-  /** From when on the endpoint was disabled; `undefined` where it never was. */
+  /** The hour in which the endpoint was disabled; `undefined` if it never was. */
   readonly disabledAt: number | undefined;
   readonly recoveredAt: number;
   readonly missingBefore: number;
@@ -53,7 +53,7 @@ export interface Drill {
   readonly paid: number;
   readonly once: number;
   readonly missing: number;
-  /** Orders of which the goods went out more than once, or the mail. */
+  /** The number of orders whose goods or mail went out more than once. */
   readonly twice: number;
 }
 
@@ -61,13 +61,13 @@ export interface DrillOptions {
   readonly store: IdempotencyStore;
   readonly orders: number;
   readonly seed: number;
-  /** Told what happens, with the hour. */
+  /** Called with what happens, and the hour. */
   readonly tell?: (hour: number, what: string, point: Point) => void;
-  /** Recovers, for a test in which that is killed. */
+  /** Replaces `recover`, for a test that kills it. */
   readonly recoverBy?: (options: RecoverOptions) => Promise<Recovery>;
 }
 
-/** Plays three days of a shop, with all that can go wrong, and brings back what was missed. */
+/** Plays three days of a shop in which everything goes wrong, and recovers the missed deliveries. */
 export async function playDrill(options: DrillOptions): Promise<Drill> {
   const { store, orders, seed, tell = () => {}, recoverBy = recover } = options;
   const random = seeded(seed);
@@ -175,7 +175,7 @@ export async function playDrill(options: DrillOptions): Promise<Drill> {
       client,
       url: shop.url,
       perSecond: Number.POSITIVE_INFINITY,
-      // Nothing is on its way any more.
+      // An hour later, so that no order is too young to be judged.
       now: new Date(account.clock.now() + HOUR),
       delivered: (ids) => ids.flatMap((id) => Array(shop.delivered.get(id) ?? 0).fill(id)),
     });

@@ -1,19 +1,19 @@
-/** A text, a number or a member's name in a JSON text, by where it stands. */
+/** The position of a string, a number or a member's name in a JSON text. */
 export interface JsonValue<Mark> {
   readonly kind: 'string' | 'number' | 'name';
   readonly start: number;
   readonly end: number;
-  /** What leads to it; of a name, to the object that it is in. `undefined` is the whole. */
+  /** The path to the value, or to the object that a name is in. `undefined` is the root. */
   readonly path: Path<Mark> | undefined;
 }
 
-/** A member or an element. A list from its end, so that what is nested deep costs no more than the rest. */
+/** A step to a member or element, linked to the step above it, so that deep nesting does not cost more. */
 export interface Path<Mark> {
   readonly above: Path<Mark> | undefined;
   readonly step: string;
-  /** The innermost step that is the name of a member. */
+  /** The innermost step that is a member's name. */
   readonly member: Path<Mark> | undefined;
-  /** That of the outermost step that has one. */
+  /** The mark of the outermost step that has one. */
   readonly marked: { readonly at: Path<Mark>; readonly mark: Mark } | undefined;
 }
 
@@ -28,9 +28,9 @@ interface Open<Mark> {
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|[{}[\],]/g;
 
 /**
- * What stands in a JSON text, which has to be valid, and with its duplicate names.
+ * Yields the values in a JSON text, including members with duplicate names. The text has to be valid JSON.
  *
- * @param markOf - Gives the mark of a step; what is below it has the same one.
+ * @param markOf - Returns the mark of a step. All steps below inherit it.
  */
 export function* jsonValues<Mark>(
   text: string,
@@ -77,7 +77,7 @@ function below<Mark>(
   return path;
 }
 
-/** A JSON pointer (RFC 6901). */
+/** Returns a path as a JSON pointer (RFC 6901). */
 export function toPointer(path: Path<unknown> | undefined): string {
   const steps: string[] = [];
   for (let at = path; at; at = at.above) steps.push(at.step);

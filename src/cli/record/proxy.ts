@@ -6,53 +6,66 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { request as requestTls } from 'node:https';
+import { isOfForeignPage, isOnLoopback } from '../../runtime/foreign-page.js';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** A request as it came: its headers in their order, in their case, and also twice. */
+/** A request as it arrived: headers keep their order and case, and repeated ones are kept. */
 export interface Arrived {
   readonly time: string;
   readonly method: string;
   readonly path: string;
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** What came after the body, in chunks only. */
+  /** The trailers after the body, which only a chunked request can have. */
   readonly trailers: [name: string, value: string][];
 }
 
-/** What the target answered. */
+/** The answer of the target. */
 export interface Answered {
-  /** 0 where there was no whole answer. */
+  /** 0 if there was no complete answer. */
   readonly status: number;
-  /** Its beginning. */
+  /** The beginning of the body. */
   readonly body: string;
   readonly ms: number;
-  /** Why there was none. */
+  /** Why there was no complete answer. */
   readonly error?: string;
 }
 
-/** How {@link createProxy} passes on. */
+/** The options of {@link createProxy}. */
 export interface ProxyOptions {
   readonly target: URL;
   /** The largest body, in bytes. */
   readonly limit: number;
-  /** How long an answer may take, in milliseconds. */
+  /** How long to wait for an answer, in milliseconds. */
   readonly timeout: number;
-  /** Told of each request when it has come whole, and then of its answer. */
+  /** Called with each request when it has arrived completely. The returned function is called with its answer. */
   readonly onArrived: (arrived: Arrived) => (answered: Answered) => void;
-  /** Told of what was not passed on. */
+  /** Called with the reason if a request is not passed on. */
   readonly onRefused: (why: string) => void;
 }
 
-/** Kept of an answer: what says its outcome. */
+/** How much of an answer is kept. That is enough to find its outcome. */
 const KEPT_BYTES = 64 * 1024;
 
-/** What belongs to one connection and not to the delivery (RFC 9110, section 7.6.1). */
+/** Headers of the connection, which are not passed on (RFC 9110, section 7.6.1). */
 const HOP = /^(connection|keep-alive|proxy-connection|te|upgrade|expect)$/i;
+/** Headers that `Connection` must not remove (same section). Without them, a body would be read as a new request. */
+const OF_MESSAGE = ['host', 'content-length', 'transfer-encoding', 'trailer'];
 
-/** A server that passes on what it is sent, unchanged, and the answer back. */
+/** Creates a server that passes requests on to the target unchanged, and passes the answers back. */
 export function createProxy(options: ProxyOptions): Server {
+  let isTold = false;
   return createServer((incoming, outgoing) => {
+    if (!isDelivery(incoming)) {
+      if (!isTold)
+        options.onRefused(
+          'A request from a web page was rejected: web pages do not send deliveries.',
+        );
+      isTold = true;
+      refuse(outgoing, 403, 'This server does not accept requests from other web pages.');
+      return;
+    }
     pass(incoming, outgoing, options).catch(() => outgoing.destroy());
   });
 }
@@ -61,7 +74,7 @@ async function pass(incoming: IncomingMessage, outgoing: ServerResponse, options
   const time = new Date().toISOString();
   const body = await readBody(incoming, options.limit);
   if (body === undefined) {
-    options.onRefused(`A body of more than ${options.limit} bytes was refused: raise --limit.`);
+    options.onRefused(`A body of more than ${options.limit} bytes was rejected: raise --limit.`);
     return refuse(outgoing, 413, 'The body is larger than --limit.');
   }
   const { method = 'POST', url: path = '/' } = incoming;
@@ -72,17 +85,27 @@ async function pass(incoming: IncomingMessage, outgoing: ServerResponse, options
   const told = await forward(arrived, outgoing, options).catch((error: NodeJS.ErrnoException) => ({
     status: 0,
     body: '',
-    // Where a name has several addresses, the error has a code and no message.
+    // If a host name has several addresses, the error has a code but no message.
     error: error.message || error.code || 'it failed',
   }));
   answer({ ...told, ms: Math.round((performance.now() - startedAt) * 10) / 10 });
   if (told.status > 0) return;
-  // Part of an answer is no answer.
+  // Break the connection, so that a partial answer does not look complete.
   if (outgoing.headersSent) outgoing.destroy();
   else refuse(outgoing, 502, 'The target could not be reached, or did not answer.');
 }
 
-/** The whole body; `undefined` where it is larger than the limit. */
+/**
+ * Whether a request may be a delivery. Rejects requests from foreign web pages. Also rejects reads under a foreign
+ * host name, because a page may have pointed its own name at this machine, and browsers send no origin then. A
+ * tunnel has a foreign host name, too, but sends POST.
+ */
+function isDelivery({ method, headers }: IncomingMessage): boolean {
+  const reads = method === 'GET' || method === 'HEAD';
+  return !isOfForeignPage(headers) && !(reads && !isOnLoopback(`http://${headers.host}`));
+}
+
+/** Reads the whole body; `undefined` if it is larger than the limit. */
 async function readBody(incoming: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
   let size = 0;
@@ -116,10 +139,10 @@ function forward(
       request.destroy(new Error(`there was no answer within ${timeout} ms`));
     });
     const brokeOff = () =>
-      reject(new Error('it closed the connection before its answer was whole'));
+      reject(new Error('it closed the connection before its answer was complete'));
     request.on('error', reject).on('close', brokeOff);
     request.on('response', (response) => {
-      // From here on, what counts is the end of the answer.
+      // From here on, the end of the response decides.
       request.off('close', brokeOff);
       const kept: Buffer[] = [];
       let size = 0;
@@ -128,7 +151,7 @@ function forward(
         size += piece.length;
       });
       const { statusCode: status = 0, statusMessage } = response;
-      // As it came: nothing of this server's own.
+      // Pass on the headers of the target only.
       outgoing.sendDate = false;
       outgoing.writeHead(status, statusMessage, endToEnd(inPairs(response.rawHeaders)).flat());
       response.pipe(outgoing, { end: false });
@@ -144,7 +167,7 @@ function forward(
   });
 }
 
-/** As they came, but for the connection's own and the host, which is the target's. */
+/** Returns the headers for the target: without those of the connection, and with its own host. */
 function toTarget(headers: Headers, host: string): Headers {
   const passed = endToEnd(headers).map(
     ([name, value]) => [name, /^host$/i.test(name) ? host : value] as const,
@@ -152,20 +175,21 @@ function toTarget(headers: Headers, host: string): Headers {
   return passed.some(([name]) => /^host$/i.test(name)) ? passed : [['Host', host], ...passed];
 }
 
-/** Without what is of one connection. How the body is framed stays: what came in chunks leaves in chunks. */
+/** Removes the headers of the connection. The framing stays, so a chunked body is passed on in chunks. */
 function endToEnd(headers: Headers): Headers {
   const named = headers
     .filter(([name]) => /^connection$/i.test(name))
-    .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/));
+    .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/))
+    .filter((name) => !OF_MESSAGE.includes(name.trim()));
   const isInChunks = headers.some(([name]) => /^transfer-encoding$/i.test(name));
   return headers.filter(([name]) => {
-    // Without chunks there is no place for one, and Node does not send what announces it.
+    // Only a chunked message can have trailers, and Node rejects the header otherwise.
     if (/^trailer$/i.test(name)) return isInChunks;
     return !HOP.test(name) && !named.includes(name.toLowerCase());
   });
 }
 
-/** Those of the delivery itself, to be sent again on another connection with a body of another length. */
+/** Returns the headers to save. A replay has another connection, and maybe a body of another length. */
 export function toSavedHeaders(headers: Headers): Headers {
   return endToEnd(headers).filter(
     ([name]) => !/^(host|content-length|transfer-encoding|trailer)$/i.test(name),

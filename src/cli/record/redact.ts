@@ -5,27 +5,27 @@ import { newerProductSchema, olderProductSchema } from '../../schemas/product.js
 import { FIELDS } from '../../schemas/resource.js';
 import { jsonValues, type Path, toPointer } from './json-values.js';
 
-/** A text without its customer. */
+/** A text without customer data. */
 interface Redacted {
   readonly text: string;
-  /** JSON pointers to what was taken out. */
+  /** JSON pointers to the replaced values. */
   readonly redacted: readonly string[];
 }
 
-/** What stands for a field that is about a customer, or worth money, wherever in a record it is. */
+/** The replacements for fields that hold customer data or goods, wherever in a record they are. */
 const STAND_INS: readonly (readonly [field: RegExp, standIn: string])[] = [
   [/e-?mail/i, 'buyer@example.com'],
   [/^ip$|ip_?address/i, '192.0.2.1'],
   [/user_?agent/i, 'Mozilla/5.0'],
   [/url$|^referr(al|er)$/i, 'https://example.com/redacted'],
   [/address|street|city|zip|post(al)?_?code|phone|name$|discord|telegram/i, 'redacted'],
-  // Goods, and what opens something.
+  // Goods and credentials.
   [/^delivered$|^info$|serial|licen[cs]e|secret|token|password|^blocked_data$/i, 'redacted'],
-  // What somebody wrote.
+  // Free text.
   [/^custom|message|comment|content|reply|note$|^(title|text|body|subject|question)$/i, 'redacted'],
 ];
 
-/** What is about nobody: fields that the specification names, and those that only say which record, and when. */
+/** Fields without customer data: those of the specification, and those that only identify or date a record. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...[orderSchema, newerProductSchema, olderProductSchema, whiteLabelPaymentSchema].flatMap(
     ({ [FIELDS]: fields }) => Object.keys({ ...fields?.required, ...fields?.rest }),
@@ -34,13 +34,13 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 const KNOWN_KIND = /_(id|at)$/;
 
-/** An e-mail or IP address, or a text of JSON, whose fields are not looked at. */
+/** Matches an e-mail or IP address, or a text that is JSON itself, whose fields are not checked. */
 const TELLS = /[^\s@]@[^\s@]+\.[^\s@]|\b\d{1,3}(\.\d{1,3}){3}\b|([0-9a-f]{1,4}:){4}|^\s*[{["]/i;
 
 /**
- * Takes the customer out of a JSON text, where it stands: every other character stays as it is.
+ * Replaces customer data in a JSON text. Every other character stays as it is.
  *
- * @throws {SyntaxError} Where it is no JSON, so that nobody knows what is in it.
+ * @throws {SyntaxError} If the text is not valid JSON, so that customer data cannot be found.
  */
 export function redact(text: string): Redacted {
   const json = text.replace(/^\uFEFF/, '');
@@ -65,7 +65,7 @@ function standInFor(field: string): string | undefined {
   return STAND_INS.find(([known]) => known.test(field))?.[1];
 }
 
-/** A field that nobody here knows may be anything: a newer version of the provider may put a customer there. */
+/** Marks the value of an unknown field: a newer version of the provider may put customer data there. */
 function unknownIn(path: Path<string> | undefined): Path<string>['marked'] {
   const at = path?.member;
   if (at === undefined || KNOWN.has(at.step) || KNOWN_KIND.test(at.step)) return undefined;
@@ -74,17 +74,17 @@ function unknownIn(path: Path<string> | undefined): Path<string>['marked'] {
 
 function standInForText(token: string, standIn: string | undefined): string | undefined {
   const text: string = JSON.parse(token);
-  // Nothing is told by nothing.
+  // An empty text reveals nothing.
   if (text === '') return undefined;
   if (standIn !== undefined) return JSON.stringify(standIn);
   return TELLS.test(text) || isIP(text) > 0 ? '"redacted"' : undefined;
 }
 
-/** What headers must not be kept of: who sent it, from where, and by which right. */
+/** Matches headers that reveal the sender, its address or its credentials. */
 const TELLING_HEADERS =
   /^(proxy-)?authorization$|^cookie$|forwarded|[-_]ip$|token|secret|api-?key/i;
 
-/** Headers without what says who somebody is. The signature goes as well: it is made anew. */
+/** Replaces headers that reveal a customer. Removes the signature, too, because replay signs the body again. */
 export function redactHeaders(
   headers: readonly (readonly [name: string, value: string])[],
   signatureHeader: string,

@@ -1,52 +1,59 @@
 import type { RecoveredOutcome, Recovery } from 'storefront-webhooks/recovery';
+import { shortList } from '../../errors/text.js';
 
-/** What is left, and what to do about it. */
+/** Returns notes on what is left, and what to do about it. */
 export function adviceOn(
-  { deliveries, endpoint, withoutEndpoint, log, applied, complete }: Recovery,
+  recovery: Recovery,
   urls: readonly string[],
   { recreateEndpoint = false } = {},
 ): string[] {
+  const { deliveries, endpoint, withoutEndpoint, log, applied, complete } = recovery;
+  const { otherEndpoints } = recovery;
   const counts = new Map<RecoveredOutcome, number>();
   for (const { outcome } of deliveries) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   const behind = deliveries.some(({ reason }) => reason === 'queued') ? 0 : log.queued;
   return [
     ...(endpoint === 'disabled' && applied && recreateEndpoint
       ? [NOT_RECREATED]
-      : ENDPOINT[endpoint](urls.join(' or '), complete)),
+      : endpoint === 'missing' && withoutEndpoint.length === 0
+        ? [UNTOLD]
+        : ENDPOINT[endpoint](urls.join(' or '), complete)),
     ...(withoutEndpoint.length < urls.length ? withoutEndpoint.map(withoutOne) : []),
+    ...(withoutEndpoint.length > 0 && otherEndpoints.length > 0
+      ? [`The account has these endpoints, the most like it first: ${shortList(otherEndpoints)}.`]
+      : []),
     ...Object.entries(LEFT).flatMap(([outcome, toText]) => {
       const count = counts.get(outcome as RecoveredOutcome) ?? 0;
       return count === 0 ? [] : `${count} ${outcome}: ${toText}`;
     }),
     ...(log.unreadable > 0
       ? [
-          `${log.unreadable} unreadable: no entry of a log, or no order, or your receiver's unwrap, keyBy or secret function threw at it, as stderr says. Look in the dashboard.`,
+          `${log.unreadable} unreadable: not a valid log entry or order, or the unwrap, keyBy or secret function of your receiver threw, as stderr reports. Look in the dashboard.`,
         ]
       : []),
     ...(log.unknownShop > 0
       ? [
-          `${log.unknownShop} for no shop of this receiver: its secret function gives no secret for their address. Name the shop there, or leave its address out of --url.`,
+          `${log.unknownShop} for no shop of this receiver: its secret function returns no secret for their address. Add the shop to the function, or leave its address out of --url.`,
         ]
-      : []),
-    ...(log.edited > 0
-      ? [`${log.edited} edited in the log since they were handled: left as they are.`]
       : []),
     ...(log.waiting > 0 && endpoint !== 'enabled'
       ? [
-          `${log.waiting} too young to be judged, and a disabled endpoint is not sent them again. Run this again in some minutes.`,
+          `${log.waiting} too young to be judged, and the provider does not retry them at a disabled endpoint. Run this again in some minutes.`,
         ]
       : []),
     ...(log.waiting > 0 && endpoint === 'enabled'
       ? [
-          `${log.waiting} not over yet: the provider has just sent them, or sends them again by itself. Where it keeps another time, as a sandbox with --clock manual, say which: --now <date>.`,
+          `${log.waiting} not over yet: the provider has just sent them, or will retry them by itself. If its clock differs, as in a sandbox with --clock manual, give its time: --now <date>.`,
         ]
       : []),
     ...(behind > 0
       ? [
-          `${behind} queued and not done: the worker of your queue is behind, the queue has lost them, or they are dead: dead list shows these. To run the others here, add --queued.`,
+          `${behind} queued and not done: the worker of your queue is behind, the queue has lost them, or they are dead. dead list shows the dead ones. To run the others here, add --queued.`,
         ]
       : []),
-    ...(deliveries.length + log.waiting + log.queued + log.unreadable + log.unknownShop === 0
+    ...(deliveries.length + log.waiting + log.queued + log.unreadable + log.unknownShop === 0 &&
+    withoutEndpoint.length === 0 &&
+    endpoint !== 'missing'
       ? ['Nothing was missed.']
       : []),
     ...(counts.has('listed') && !applied ? ['Nothing was done: add --apply.'] : []),
@@ -55,10 +62,13 @@ export function adviceOn(
 }
 
 const NOT_RECREATED =
-  'THE WEBHOOK ENDPOINT IS STILL DISABLED: it does not say for which events it was, so it could not be made anew. Create it in the dashboard, and delete the old one.';
+  'THE WEBHOOK ENDPOINT IS STILL DISABLED: it does not list its events, so no new one could be created. Create it in the dashboard, and delete the old one.';
+
+const UNTOLD =
+  'THE WEBHOOK ENDPOINT IS SUBSCRIBED TO NO EVENT that the receiver has a handler for: add order:paid to its events in the dashboard, and run this again with --orders.';
 
 function withoutOne(url: string): string {
-  return `There is no webhook endpoint for ${url}: the provider sends nothing there. Where you have not moved from it, create one in the dashboard, and add --orders.`;
+  return `There is no webhook endpoint for ${url}: the provider sends nothing there. Correct the address. If the endpoint was deleted, create it again in the dashboard and add --orders. If you have moved away from the address, add --no-orders.`;
 }
 
 const ENDPOINT: Readonly<
@@ -66,28 +76,30 @@ const ENDPOINT: Readonly<
 > = {
   enabled: () => [],
   disabled: (url) => [
-    `THE WEBHOOK ENDPOINT IS DISABLED: the provider sends nothing to ${url}, and no call of its API enables it again. Add --apply --recreate-endpoint, which makes it anew.`,
+    `THE WEBHOOK ENDPOINT IS DISABLED: the provider sends nothing to ${url}, and its API cannot enable it again. Add --apply --recreate-endpoint to create a new one.`,
   ],
   missing: (url) => [
-    `THERE IS NO WEBHOOK ENDPOINT for ${url}: the provider sends nothing there. Create it in the dashboard, or correct --url.`,
+    `THERE IS NO WEBHOOK ENDPOINT for ${url}: the provider sends nothing there, and --apply does nothing for it without --orders or --no-orders. Correct --url, or create the endpoint in the dashboard.`,
   ],
   recreated: (url, complete) => [
-    `The webhook endpoint for ${url} was disabled and is made anew.${complete ? '' : ' The old one is deleted by the run that leaves nothing.'}`,
+    `The webhook endpoint for ${url} was disabled, and a new one has been created.${complete ? '' : ' Run this again until nothing is left.'}`,
   ],
 };
 
-/** In the order in which a person should read them. */
+/** Advice for each outcome, in the order in which an operator should read it. */
 const LEFT: Partial<Readonly<Record<RecoveredOutcome, string>>> = {
   failed:
-    'a handler threw, or another function of yours, or the provider failed at it. stderr says why; mend it, and run this again.',
-  held: 'an earlier change of the same order has failed. They run once that one is done.',
+    'a handler or another function of yours threw, or the provider failed. stderr says why. Fix the cause, and run this again.',
+  held: 'an earlier change of the same order has failed. They run after that one is done.',
   parked:
-    'kept for a person. npx storefront-webhooks dead list <store> shows them, or your onInvalid has them.',
-  rejected: 'what the log has does not fit its event. stderr names the fields.',
+    'waiting for an operator. npx storefront-webhooks dead list <store> shows them, or your onInvalid has them.',
+  rejected: 'the payload in the log is not valid for its event. stderr names the fields.',
   unsafe:
-    "paid, and the log does not tell of them, so a webhook that comes later would deliver twice. Give the handler a name of its own per order: .on('order:paid', deliver, { name: 'deliver', oncePer: (order) => order.id }). Under an oncePer that it gets only now it has done nothing yet: mark what was delivered by receiver.markDone('deliver', id) first. Then run this again.",
-  busy: 'being handled elsewhere. Run this again.',
-  unavailable: 'the store could not be reached. stderr says why; run this again.',
-  ignored: 'no handler is for them, so there is nothing to do.',
-  gone: 'the provider has them no more. Look for the orders in the dashboard.',
+    "paid, but not in the log, so a webhook that arrives later would deliver twice; or edited, and perhaps handled in their earlier form. Give the handler a name and a key per order: .on('order:paid', deliver, { name: 'deliver', oncePer: (order) => order.id }). If the oncePer is new, the store knows no completed orders under it: first mark delivered orders with receiver.markDone('deliver', id). Then run this again. If the secret is a function and the orders are not in the log, give one --url at a time.",
+  busy: 'another process is handling them. Run this again.',
+  unavailable: 'the store could not be reached. stderr says why. Run this again.',
+  earlier:
+    "from before the first answer that this receiver gave with this store, as far as the log shows. Earlier code, a receiver with another secret or scope, or a lost store may have delivered them. Check that --receiver and its store belong to --url. After a migration, start at its date: --since <date>. In a new or restored store, mark delivered orders with receiver.markDone('deliver', id). Then --earlier runs the others.",
+  ignored: 'no handler is registered for them, so there is nothing to do.',
+  gone: 'the provider no longer has them. Look for the orders in the dashboard.',
 };

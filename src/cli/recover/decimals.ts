@@ -1,11 +1,11 @@
-/** A decimal as a whole number of its smallest place. */
+/** A decimal as a whole number of units, each `10 ** -places`. */
 interface Scaled {
   readonly units: bigint;
   readonly places: number;
 }
 
 /**
- * The sum of decimals, exactly, with as many places as the longest of them has. `undefined` where one is no
+ * Adds up decimals exactly, with as many places as the longest of them has. Returns `undefined` if one is not a
  * decimal.
  */
 export function addDecimals(decimals: readonly string[]): string | undefined {

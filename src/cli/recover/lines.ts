@@ -5,7 +5,7 @@ import type { CurrencyTotal, OrderTotal } from './totals.js';
 
 const GOOD: readonly string[] = ['handled', 'ignored', 'duplicate', 'settled'];
 
-/** A delivery in one line for people. */
+/** Returns the line for a delivery in a terminal. */
 export function deliveryLine(delivery: Recovered, { paint, columns }: Printer): string {
   const { toldAt, event, recordId = '', reason, outcome, id } = delivery;
   const time = toldAt.toISOString().slice(5, 16).replace('T', ' ');
@@ -14,7 +14,7 @@ export function deliveryLine(delivery: Recovered, { paint, columns }: Printer): 
     [
       { text: time, width: 11, rank: 2, paint: paint.dim },
       { text: event, width: 13, rank: 6 },
-      // The table below has all of it.
+      // The table below shows the whole id.
       { text: recordId, width: Math.min(24, Math.max(14, columns - 65)), rank: 7 },
       { text: toMoney(delivery), width: 10, rank: 3 },
       { text: reason, width: 10, rank: 4 },
@@ -25,10 +25,10 @@ export function deliveryLine(delivery: Recovered, { paint, columns }: Printer): 
   );
 }
 
-/** More are left to the lines above: first those of which something is left. */
+/** How many orders the table shows, unfinished ones first. The lines above show all. */
 const MAX_ORDERS = 40;
 
-/** What was missed, an order a line, and the sum of each currency. */
+/** Returns the table of what was missed: a line for each order, and the sum of each currency. */
 export function tableLines(
   orders: readonly OrderTotal[],
   currencies: readonly CurrencyTotal[],
@@ -45,6 +45,11 @@ export function tableLines(
   const more = sorted.length - MAX_ORDERS;
   const row = (name: string, total: OrderTotal | CurrencyTotal) =>
     [name, total.missed, total.doneNow, total.doneBefore, toMoney(total)].map(String);
+  // "in all" may occur only once, or two sums would claim to be the total.
+  const ofWhich = ({ currency }: CurrencyTotal) => {
+    if (currencies.length === 1) return 'in all';
+    return currency === undefined ? 'without money' : `in ${currency}`;
+  };
   return [
     '',
     toRow(['order', 'missed', 'done now', 'done before', 'money'], paint.bold),
@@ -52,7 +57,9 @@ export function tableLines(
       .slice(0, MAX_ORDERS)
       .map((order) => toRow(row(order.id, order), isLeft(order) ? paint.red : undefined)),
     ...(more > 0 ? [paint.dim(`and ${more} more`)] : []),
-    ...currencies.map((total) => toRow(row(`${total.orders} in all`, total), paint.bold)),
+    ...currencies.map((total) =>
+      toRow(row(`${total.orders} ${ofWhich(total)}`, total), paint.bold),
+    ),
   ];
 }
 

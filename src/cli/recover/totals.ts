@@ -1,39 +1,39 @@
 import type { Recovered } from 'storefront-webhooks/recovery';
 import { addDecimals } from './decimals.js';
 
-/** How many deliveries were missed, and what became of them. */
+/** How many deliveries were missed, and how many of them are done. */
 export interface Counts {
   readonly missed: number;
   /** Handled by this run. */
   readonly doneNow: number;
-  /** Handled before: the log did not know it, or somebody else was faster. */
+  /** Handled before: the log did not show it, or another process was faster. */
   readonly doneBefore: number;
 }
 
-/** What was missed of an order, or of another record. */
+/** The missed deliveries of an order, or of another record. */
 export interface OrderTotal extends Counts {
-  /** Of what has no id, that of the delivery. */
+  /** The id of the record, or of the delivery if the record has no id. */
   readonly id: string;
   readonly value: string | undefined;
   readonly currency: string | undefined;
 }
 
-/** What was missed in a currency; without one: of records that are no orders. */
+/** The missed deliveries of a currency. Without a currency: those of records that are not orders. */
 export interface CurrencyTotal extends Counts {
   readonly currency: string | undefined;
   readonly orders: number;
-  /** Each order once. `undefined`: there is none, or one of them is no decimal. */
+  /** The sum of the orders. `undefined` if no order has a value, or if a value is not a decimal. */
   readonly value: string | undefined;
 }
 
 const NOW: readonly string[] = ['handled'];
 const BEFORE: readonly string[] = ['duplicate', 'settled'];
 
-/** One for each order, as they came. */
+/** Returns a total for each order, in the order of the deliveries. */
 export function totalByOrder(deliveries: readonly Recovered[]): OrderTotal[] {
   const totals = new Map<string, OrderTotal>();
   for (const { recordId, id, outcome, value, currency } of deliveries) {
-    // What no handler is for was not missed.
+    // A delivery without a handler was not missed.
     if (outcome === 'ignored') continue;
     const key = recordId ?? id;
     const before = totals.get(key);
@@ -42,7 +42,7 @@ export function totalByOrder(deliveries: readonly Recovered[]): OrderTotal[] {
       doneNow: NOW.includes(outcome) ? 1 : 0,
       doneBefore: BEFORE.includes(outcome) ? 1 : 0,
     };
-    // What it is worth in the end.
+    // The latest value counts.
     const worth = value === undefined && before ? before : { value, currency };
     totals.set(key, {
       id: key,
@@ -54,7 +54,7 @@ export function totalByOrder(deliveries: readonly Recovered[]): OrderTotal[] {
   return [...totals.values()];
 }
 
-/** One for each currency. */
+/** Returns a total for each currency. */
 export function totalByCurrency(orders: readonly OrderTotal[]): CurrencyTotal[] {
   const currencies = [...new Set(orders.map(({ currency }) => currency))].sort();
   return currencies.map((currency) => {
@@ -65,7 +65,7 @@ export function totalByCurrency(orders: readonly OrderTotal[]): CurrencyTotal[] 
   });
 }
 
-/** The sum of each. */
+/** Adds up counts. */
 export function addCounts(counts: readonly Counts[]): Counts {
   const sum = (name: keyof Counts) => counts.reduce((total, one) => total + one[name], 0);
   return { missed: sum('missed'), doneNow: sum('doneNow'), doneBefore: sum('doneBefore') };

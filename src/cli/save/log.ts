@@ -1,12 +1,12 @@
-import { isJsonObject } from '../../schemas/json.js';
+import { isJsonObject } from '../../schemas/values.js';
 import { parseExact, stringifyExact } from '../../testing/exact-json.js';
 import type { Saved } from '../fixture-file.js';
 
 /**
- * The delivery of a webhook log, as the provider's API gives it (specification: Webhook log). A log holds what was
- * sent and not its bytes, so it is written as compact JSON; its numbers stay as they are.
+ * Reads the delivery in a webhook log of the provider's API (specification: Webhook log). A log holds the payload but
+ * not its bytes, so the body is written as compact JSON; its numbers stay as they are.
  *
- * @returns `undefined` where it is no log.
+ * @returns `undefined` if the bytes are not a log.
  */
 export function readLog(bytes: Uint8Array): Saved | undefined {
   const log = parse(bytes);
@@ -16,7 +16,7 @@ export function readLog(bytes: Uint8Array): Saved | undefined {
   if (typeof id !== 'string' || typeof event !== 'string') return undefined;
   return {
     event,
-    description: `Of the webhook log ${id}`,
+    description: `From the webhook log ${id}`,
     method: 'POST',
     headers: [
       ['Content-Type', 'application/json'],

@@ -2,14 +2,15 @@ import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { UsageError } from 'storefront-webhooks';
 import type { Saved } from '../fixture-file.js';
+import { toVisibleJson } from '../printer.js';
 
-/** What a module of the seller's gives a receiver by. */
+/** How a module of the seller exports a receiver. */
 export interface ReceiverExport {
   readonly module: string;
   readonly name: string;
-  /** Whether it makes one of a secret. */
+  /** Whether the export is a function that creates a receiver from a secret. */
   readonly isFunction: boolean;
-  /** Whether every test, too, runs over the store that the module opens. */
+  /** Whether tests use the store that the module opens. */
   readonly hasStore: boolean;
 }
 
@@ -20,9 +21,9 @@ const EXPORT =
 const BRACED = /^export\s+(?:const\s+|let\s+|var\s+)?\{([^}]*)\}/gim;
 
 /**
- * Finds what a module exports that has to do with a receiver.
+ * Finds the receiver among the exports of a module, by its source.
  *
- * @throws {UsageError} Where there is no such module, or nothing in it.
+ * @throws {UsageError} If the module does not exist, or exports no receiver.
  */
 export function findReceiver(module: string): ReceiverExport {
   const source = read(module);
@@ -51,12 +52,12 @@ function read(module: string): string {
   } catch {
     throw new UsageError(
       'receiver_invalid',
-      `There is no ${module}: name the file that exports your receiver with --receiver.`,
+      `There is no file ${module}: name the file that exports your receiver with --receiver.`,
     );
   }
 }
 
-/** A vitest test which sends a saved delivery to the seller's own receiver. */
+/** Returns a vitest test that sends a saved delivery to the seller's own receiver. */
 export function toTestText(
   fixture: string,
   file: string,
@@ -80,17 +81,14 @@ test(${text(title)}, async () => {
   process.env.WEBHOOK_SECRET ??= secret;
   const { ${imported} } = await import(${text(module)});
   const answer = await replay(${receiver}${from.isFunction ? '(secret)' : ''}, loadFixture(file));
-  // Why it failed is in the answer, or told on stderr with the line.
+  // If this fails, the answer says why, or stderr does, with the line.
   expect(answer.status, answer.body).toBe(${status});
 ${outcome === undefined ? '' : `  expect(answer.outcome).toBe(${text(outcome)});\n`}});
 `;
 }
 
-/** As it stands in a module, whoever has chosen it. */
+/** Returns a safe string literal: the sender may have chosen the value. */
 function text(value: string): string {
-  const json = JSON.stringify(value).replace(
-    /[\u2028\u2029]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16)}`,
-  );
+  const json = toVisibleJson(value);
   return /^"[^'\\]*"$/.test(json) ? `'${json.slice(1, -1)}'` : json;
 }

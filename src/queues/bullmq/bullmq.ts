@@ -1,21 +1,21 @@
 import type { Job } from '../job.js';
 
-/** What is used of a job of BullMQ. */
+/** The part of a BullMQ job that the worker uses. */
 export interface BullmqJob {
   readonly id?: string | undefined;
   readonly data: unknown;
-  /** Of this attempt: what is set here is not kept. */
+  /** The options of this attempt. BullMQ does not store changes to them. */
   opts: { readonly attempts?: number | undefined; readonly backoff?: JobTerms['backoff'] };
-  /** How often it has failed. */
+  /** How often the job has failed. */
   readonly attemptsMade: number;
-  /** How often it has been begun, for whatever it ended in. */
+  /** How often the job has been started, whatever the result. */
   readonly attemptsStarted?: number;
   moveToDelayed(timestamp: number, token?: string): Promise<void>;
-  /** To be taken at once. */
+  /** Puts the job back, so that a worker takes it at once. */
   moveToWait(token?: string): Promise<unknown>;
 }
 
-/** What is used of a job that is looked up. */
+/** The part of a looked-up job that the queue uses. */
 export interface StoredJob {
   getState(): Promise<string>;
   retry(
@@ -25,14 +25,16 @@ export interface StoredJob {
   promote(): Promise<void>;
 }
 
-/** How a job is to be kept and tried again. */
+/** The options of a job: its retries, and how long BullMQ keeps it. */
 export interface JobTerms {
   attempts?: number;
   backoff?: number | { type: string; delay?: number; jitter?: number };
   removeOnComplete?: boolean | number | { age: number; count?: number } | { count: number };
 }
 
-/** What is used of a `Queue` of BullMQ: it is known by its methods, so this package does not load BullMQ. */
+/**
+ * The part of a BullMQ `Queue` that is used. Checked by its methods, so that this package does not load BullMQ.
+ */
 export interface BullmqQueue {
   readonly name?: string;
   readonly defaultJobOptions?: JobTerms;
@@ -42,6 +44,6 @@ export interface BullmqQueue {
     options: JobTerms & { jobId: string; removeOnFail: boolean },
   ): Promise<{ readonly id?: string | undefined }>;
   getJob(id: string): Promise<StoredJob | undefined>;
-  /** Has the connection to Redis. */
+  /** Returns the holder of the Redis connection. */
   getBackend?(): object;
 }

@@ -1,33 +1,34 @@
 import type { BullmqJob } from './bullmq.js';
 
-/** Up to here a clock counts as right: a pause of a second is the shortest that there is. */
+/** Clocks that differ by no more than this count as equal: the shortest pause is a second. */
 const MAX_OFF_MS = 1_000;
-/** Longer ones would take the worker's slots from other jobs. */
+/** Longer pauses would block the worker's slots for other jobs. */
 const MAX_HOLD_MS = 60_000;
 const LOOK_MS = 250;
 
 /**
- * BullMQ has a job put off until a time by the clock of its worker, and each worker takes what is due by its
- * own. One that is an hour fast would put off what it fails by an hour, for all workers; and what is put off
- * by Redis's clock, it would take again at once. So where its clock is wrong, a short pause is held in this
- * process, for which it needs no time of day, and the job then put back to be taken at once.
+ * Measures how far the clock of this process is ahead of Redis's.
  *
- * @returns By how many milliseconds the clock of this process is ahead of Redis's, or behind if negative; 0
- *   where that is next to nothing, or cannot be told.
+ * BullMQ delays a job until a time by the clock of the worker that failed it, and each worker takes jobs that are
+ * due by its own clock. A worker whose clock is an hour fast would delay its failed jobs by an hour for all
+ * workers, and would at once retake jobs that are delayed by Redis's clock. So if the clock is wrong, this process
+ * waits out a short pause itself, which needs no time of day, and then puts the job back to be taken at once.
+ *
+ * @returns Milliseconds, negative if the clock is behind; 0 if the difference is negligible or unknown.
  */
 export async function aheadOfRedis(job: BullmqJob): Promise<number> {
-  // Without Redis, there is more to fail than this.
+  // If Redis is down, the job fails anyway.
   const redisMs = await askTime(job).catch(() => undefined);
   const aheadMs = redisMs === undefined ? 0 : Date.now() - redisMs;
   return Math.abs(aheadMs) > MAX_OFF_MS ? aheadMs : 0;
 }
 
-/** Whether a pause is short enough to be held. */
+/** Returns whether a pause is short enough to wait it out in this process. */
 export function canHold(pauseMs: number): boolean {
   return pauseMs <= MAX_HOLD_MS;
 }
 
-/** Waits, at most for as long as a pause may be held, and not while the worker is to stop. */
+/** Waits for a pause, at most {@link MAX_HOLD_MS}, and ends early if the worker closes. */
 export async function hold(job: BullmqJob, pauseMs: number): Promise<void> {
   const end = performance.now() + Math.min(pauseMs, MAX_HOLD_MS);
   for (;;) {
@@ -41,7 +42,7 @@ async function askTime(job: BullmqJob): Promise<number | undefined> {
   const client = await find(find(find(job, 'queue'), 'backend'), 'client');
   if (!tellsTime(client)) return undefined;
   const time = await client.time();
-  // Seconds and microseconds, or what other drivers make of them.
+  // Seconds and microseconds, or a Date with some drivers.
   if (time instanceof Date) return time.getTime();
   if (!Array.isArray(time)) return undefined;
   const ms = Number(time[0]) * 1000 + Number(time[1]) / 1000;

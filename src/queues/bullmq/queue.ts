@@ -1,5 +1,5 @@
-import { UsageError } from '../../errors.js';
-import type { HandOff } from '../../process/hand-off.js';
+import { UsageError } from '../../errors/errors.js';
+import type { HandOff } from '../../process/queue.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import { toJob } from '../job.js';
 import { afterActive } from '../run-job.js';
@@ -7,19 +7,19 @@ import type { BullmqQueue, JobTerms, StoredJob } from './bullmq.js';
 import { warnWithoutLimits } from './limits.js';
 
 const TERMS: JobTerms = {
-  // The first within seconds, all of them in 18 to 36 hours: longer than most outages.
+  // The first retries come within seconds, the last after 18 to 36 hours: longer than most outages.
   attempts: 18,
   backoff: { type: 'exponential', delay: 1000, jitter: 0.5 },
-  // The store remembers what is done: a few jobs are kept for a person to look at.
+  // The store remembers what is done. A few completed jobs are kept for the operator to inspect.
   removeOnComplete: { count: 100 },
 };
 
 /**
- * Hands deliveries to a `Queue` of BullMQ, one job each. A job is tried 18 times within about a day, and
- * kept where all of them fail. `defaultJobOptions` of the queue come first, but for `removeOnFail`.
+ * Hands deliveries to a `Queue` of BullMQ, one job each. BullMQ tries a job 18 times within about a day, and keeps
+ * it if all attempts fail. The queue's `defaultJobOptions` take precedence, except for `removeOnFail`.
  *
- * Redis has to keep what it is given: `appendonly yes`, `maxmemory-policy noeviction`. The connection needs
- * a `socketTimeout`, or it may fall silent for ever; where it has none, one line on stderr says so.
+ * Redis must not lose jobs: set `appendonly yes` and `maxmemory-policy noeviction`. The connection needs a
+ * `socketTimeout`, or it may fall silent forever; if it has none, one line on stderr warns of it.
  *
  * @throws {UsageError} `client_invalid`
  *
@@ -34,10 +34,10 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
   if (typeof queue?.add !== 'function' || typeof queue.getJob !== 'function') {
     throw new UsageError(
       'client_invalid',
-      "bullmqQueue needs a Queue of BullMQ: new Queue('webhooks', { connection }).",
+      "bullmqQueue() takes a Queue of BullMQ: new Queue('webhooks', { connection }).",
     );
   }
-  // Where it cannot connect, its own errors say so.
+  // If it cannot connect, the queue reports its own errors.
   warnWithoutLimits(queue).catch(() => {});
   const add = async (delivery: SealedDelivery) => {
     const id = jobIdOf(delivery);
@@ -58,7 +58,7 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
           await putBack(job);
           return { id };
         } catch (error) {
-          // The job may have changed since it was looked up.
+          // The job may have changed since the look-up.
           if (attempt >= 3) throw error;
         }
       }
@@ -74,11 +74,11 @@ interface Found {
 async function lookUp(queue: BullmqQueue, id: string): Promise<Found | undefined> {
   const job = await queue.getJob(id);
   const state = await job?.getState();
-  // `unknown`: it has ended and was removed between the two.
+  // `unknown`: the job ended and was removed between the two calls.
   return job && state && state !== 'unknown' ? { job, state } : undefined;
 }
 
-/** Has it tried at once, and with all of its attempts where it has ended. */
+/** Makes a job run at once. A job that has ended gets all of its attempts again. */
 async function putBack({ job, state }: Found): Promise<void> {
   if (state === 'failed' || state === 'completed') {
     await job.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true });
@@ -87,7 +87,7 @@ async function putBack({ job, state }: Found): Promise<void> {
   }
 }
 
-// With a prefix: BullMQ refuses ids that are whole numbers.
+// With a prefix, because BullMQ rejects ids that are integers.
 function jobIdOf({ key }: SealedDelivery): string {
   return `wh-${key}`;
 }

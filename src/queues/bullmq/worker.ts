@@ -1,5 +1,5 @@
-import type { WebhookError, WebhookErrorCode } from '../../errors.js';
-import type { Outcome } from '../../outcome.js';
+import type { WebhookError, WebhookErrorCode } from '../../errors/errors.js';
+import type { Outcome } from '../../request/outcome.js';
 import { checkDispatching, type Dispatching, type JobResult, runJob } from '../run-job.js';
 import type { BullmqJob } from './bullmq.js';
 import { aheadOfRedis, canHold, hold } from './clock.js';
@@ -7,10 +7,10 @@ import { aheadOfRedis, canHold, hold } from './clock.js';
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * The processor of a `Worker` of BullMQ: it runs the handlers of a receiver. What fails is tried again;
- * what fails for the last time is parked in a store that is durable, for `receiver.redrive`. While the
- * store is down or the delivery is being processed elsewhere, the job waits, and uses up no attempt. Where
- * the clock of this process is off by more than a second, it holds pauses of up to a minute itself.
+ * Returns the processor of a BullMQ `Worker`, which runs the handlers of a receiver. BullMQ retries a job that
+ * fails; after its last attempt, the receiver parks the delivery in a durable store, for `receiver.redrive`. While
+ * the store is down or another worker processes the delivery, the job waits without using up an attempt. If the
+ * clock of this process is off by more than a second, the process waits out pauses of up to a minute itself.
  *
  * @throws {UsageError} `receiver_invalid`
  *
@@ -33,7 +33,7 @@ export function bullmqWorker(
   };
 }
 
-/** Has it tried again without using up an attempt. */
+/** Delays a job without using up an attempt. */
 async function wait(
   job: BullmqJob,
   token: string | undefined,
@@ -49,9 +49,9 @@ async function wait(
   throw new BullmqError('WaitingError', error);
 }
 
-/** Has it tried again as BullMQ does, which puts it off by the clock of this process. */
+/** Fails a job, so that BullMQ retries it after a pause by the clock of this process. */
 async function fail(job: BullmqJob, error: WebhookError): Promise<never> {
-  // To try it again would not make a delivery of it. BullMQ keeps it.
+  // A retry would not turn it into a delivery. BullMQ keeps the failed job.
   if (error.code === 'job_invalid') throw new BullmqError('UnrecoverableError', error);
   const pauseMs = backoffOf(job);
   const aheadMs = pauseMs > 0 ? await aheadOfRedis(job) : 0;
@@ -61,11 +61,14 @@ async function fail(job: BullmqJob, error: WebhookError): Promise<never> {
   } else if (aheadMs < 0) {
     job.opts = { ...job.opts, backoff: { type: 'fixed', delay: pauseMs - aheadMs } };
   }
-  // Else, a longer pause of a fast worker is too long by as much: rather late than all attempts at once.
+  // Otherwise, a long pause on a fast clock gets longer by the difference: better late than all attempts at once.
   throw error;
 }
 
-/** But for its jitter. None where it is not tried again or at once, or as a function of its worker says. */
+/**
+ * Returns the pause before the next attempt, without its jitter; 0 if there is no retry or no pause, or if a
+ * custom strategy of the worker decides.
+ */
 function backoffOf({ attemptsMade, opts: { attempts = 1, backoff = 0 } }: BullmqJob): number {
   if (attemptsMade + 1 >= attempts) return 0;
   if (typeof backoff === 'number') return backoff;
@@ -74,12 +77,12 @@ function backoffOf({ attemptsMade, opts: { attempts = 1, backoff = 0 } }: Bullmq
   return type === 'fixed' ? delay : 0;
 }
 
-/** From one second on, twice as long each time, by how often it has been begun and has not failed. */
+/** Returns a pause that starts at one second and doubles with each start that did not end in a failure. */
 function pauseBefore({ attemptsStarted = 1, attemptsMade }: BullmqJob): number {
   return Math.min(1000 * 2 ** Math.max(0, attemptsStarted - attemptsMade - 1), MAX_PAUSE_MS);
 }
 
-/** BullMQ knows its own errors by their names as well as by their classes. */
+/** An error that BullMQ recognizes by its name, without its class. */
 class BullmqError extends Error {
   readonly code: WebhookErrorCode;
 

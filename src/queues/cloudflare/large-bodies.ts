@@ -1,43 +1,43 @@
-import { UsageError, WebhookError } from '../../errors.js';
-import { nameType } from '../../request/bytes.js';
-import { fromBase64, toBase64 } from '../../stores/base64.js';
+import { UsageError, WebhookError } from '../../errors/errors.js';
+import { fromBase64, toBase64 } from '../../runtime/base64.js';
+import { nameType } from '../../runtime/bytes.js';
 import type { D1Client } from '../../stores/d1/database.js';
 
-/** The part of the binding of an R2 bucket that is used: by its shape, as with a queue's. */
+/** The part of an R2 bucket's binding that is used. Declared here, as for a queue, to need no Cloudflare types. */
 interface R2Binding {
   head(name: string): Promise<unknown>;
   get(name: string): Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>;
   put(name: string, body: Uint8Array): Promise<unknown>;
 }
 
-/** Where bodies are offloaded that are too large for a message. */
+/** The binding of the storage for bodies that are too large for a message. */
 export type LargeBinding = R2Binding | D1Client;
 
 export interface LargeBodies {
   put(name: string, body: Uint8Array): Promise<unknown>;
-  /** Empty where it has been cleared, `undefined` where it has never been. */
+  /** Resolves to the body: empty if it was cleared, `undefined` if it never existed. */
   get(name: string): Promise<Uint8Array | undefined>;
   /**
-   * Deletes the bytes, and leaves an empty body under the name: another message about the same delivery
-   * can still come, and must be able to tell that it is done with from a body that is missing.
+   * Replaces the body with an empty one. Another message about the same delivery may still come, and has to
+   * distinguish a delivery that is done from a missing body.
    */
   clear(name: string): Promise<unknown>;
 }
 
-/** @throws {UsageError} `client_invalid` where it is the binding of neither. */
+/** @throws {UsageError} `client_invalid` if the binding is neither an R2 bucket nor a D1 database. */
 export function largeBodies(binding: LargeBinding | undefined): LargeBodies {
   if (isR2(binding)) return inR2(binding);
   if (isD1(binding)) return inD1(binding);
   throw new UsageError(
     'client_invalid',
-    '`large` is the binding of an R2 bucket or a D1 database, such as env.BODIES with "r2_buckets": ' +
-      `[{ "binding": "BODIES", "bucket_name": "…" }] in wrangler.jsonc, and was given ${nameType(binding)}.`,
+    '`large` takes the binding of an R2 bucket or a D1 database, such as env.BODIES with "r2_buckets": ' +
+      `[{ "binding": "BODIES", "bucket_name": "…" }] in wrangler.jsonc, but got ${nameType(binding)}.`,
   );
 }
 
 const NOTHING = new Uint8Array(0);
 
-// A rule of the bucket deletes what begins with this.
+// For a lifecycle rule of the bucket that deletes old objects with this prefix.
 const PREFIX = 'webhook-body/';
 
 function inR2(bucket: R2Binding): LargeBodies {
@@ -51,10 +51,10 @@ function inR2(bucket: R2Binding): LargeBodies {
   };
 }
 
-/** A row of D1 holds 2 MB; some of it are the name and the time, and base64 is a third larger than its bytes. */
+/** A D1 row holds 2 MB, including the name and the time; base64 is a third larger than the bytes. */
 const MAX_ROW_BYTES = 1_499_000;
 
-// The body comes last: to read what is before it, SQLite need not read the body.
+// The body is the last column, so that SQLite can read the others without it.
 const SCHEMA = [
   'CREATE TABLE IF NOT EXISTS webhook_body (name TEXT PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL)',
   'CREATE INDEX IF NOT EXISTS webhook_body_at ON webhook_body (at)',
@@ -62,7 +62,7 @@ const SCHEMA = [
 const PUT = 'INSERT OR REPLACE INTO webhook_body (name, at, body) VALUES (?1, unixepoch(), ?2)';
 const GET = 'SELECT body FROM webhook_body WHERE name = ?1';
 const CLEAR = "UPDATE webhook_body SET at = unixepoch(), body = '' WHERE name = ?1";
-// More than one goes for each that comes. No queue keeps a message for longer than 14 days.
+// Each new body deletes several old ones. No queue keeps a message for longer than 14 days.
 const FORGET = `DELETE FROM webhook_body WHERE name IN (
   SELECT name FROM webhook_body WHERE at < unixepoch() - 30 * 24 * 60 * 60 ORDER BY at LIMIT 10)`;
 
@@ -72,11 +72,11 @@ function inD1(database: D1Client): LargeBodies {
       if (body.length > MAX_ROW_BYTES) {
         throw new WebhookError(
           'delivery_too_large',
-          `A body of ${body.length} bytes is too large for D1, which holds 2 MB a row, in base64. ` +
-            'Give an R2 bucket as `large`.',
+          `A body of ${body.length} bytes is too large for D1, whose rows hold 2 MB, in base64. ` +
+            'Pass an R2 bucket as `large`.',
         );
       }
-      // In one go, which costs next to nothing where the table is there.
+      // In one batch, so that checking for the table costs almost nothing.
       await database.batch([
         ...SCHEMA.map((sql) => database.prepare(sql)),
         database.prepare(PUT).bind(name, toBase64(body)),
@@ -91,14 +91,14 @@ function inD1(database: D1Client): LargeBodies {
   };
 }
 
-/** As text: D1 would give a BLOB as a list of numbers, many times as large. */
+/** Decodes a body. D1 keeps it as text, because it would return a BLOB as a much larger list of numbers. */
 function toBytes(row: unknown): Uint8Array {
   const body = typeof row === 'object' && row !== null && 'body' in row ? row.body : undefined;
   if (typeof body === 'string') return fromBase64(body);
-  throw new WebhookError('job_invalid', 'The body in the table webhook_body is no text.');
+  throw new WebhookError('job_invalid', 'The body in the table webhook_body is not text.');
 }
 
-// A KV namespace has get() and put() as well, but may give what was there a minute ago.
+// A KV namespace also has get() and put(), but its reads may be a minute old.
 function isR2(binding: LargeBinding | undefined): binding is R2Binding {
   return has(binding, 'head') && has(binding, 'get') && has(binding, 'put');
 }

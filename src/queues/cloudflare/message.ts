@@ -1,26 +1,26 @@
-import { WebhookError } from '../../errors.js';
+import { WebhookError } from '../../errors/errors.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import { fromJob, type Job, toJob } from '../job.js';
 
-/** A job whose body was offloaded, being too large for a message: it names where the body is. */
+/** A job without its body, which was too large for the message. `offloaded` is the body's name in the storage. */
 export interface OffloadedJob extends Omit<Job, 'body'> {
   readonly offloaded: string;
 }
 
-/** What is sent to the queue. */
+/** The body of a queue message. */
 export type Message = Job | OffloadedJob;
 
 /**
- * The largest message: 128 KB are 128,000 bytes of JSON, of which the platform takes about 100 for itself.
+ * The largest message. The platform's 128 KB are 128,000 bytes of JSON, of which it uses about 100 itself.
  */
 const MAX_BYTES = 127_000;
 
 const NO_BODY = new Uint8Array(0);
 const encoder = new TextEncoder();
 
-/** The delivery as a message; `undefined` where it is too large for one. */
+/** Converts a delivery to a message; `undefined` if it is too large. */
 export function toMessage(delivery: SealedDelivery): Job | undefined {
-  // In base64 a body grows by a third: what cannot fit is not encoded at all.
+  // Base64 makes a body a third larger. Do not encode bodies that cannot fit.
   if (delivery.body.length > MAX_BYTES * 0.75) return undefined;
   const job = toJob(delivery);
   return encoder.encode(JSON.stringify(job)).length <= MAX_BYTES ? job : undefined;
@@ -32,7 +32,9 @@ export function toOffloadedJob(delivery: SealedDelivery, offloaded: string): Off
 }
 
 /**
- * @returns The delivery, whose body is under the name `offloaded` where there is one.
+ * Reads a message.
+ *
+ * @returns The delivery, and the name of its body if the body was offloaded.
  * @throws {WebhookError} `job_invalid`
  */
 export function fromMessage(data: unknown): {

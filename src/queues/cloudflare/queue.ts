@@ -1,33 +1,33 @@
-import { UsageError, WebhookError } from '../../errors.js';
-import type { HandOff } from '../../process/hand-off.js';
-import { nameType } from '../../request/bytes.js';
+import { UsageError, WebhookError } from '../../errors/errors.js';
+import type { HandOff } from '../../process/queue.js';
 import type { SealedDelivery } from '../../request/delivery.js';
+import { nameType } from '../../runtime/bytes.js';
 import { type LargeBinding, type LargeBodies, largeBodies } from './large-bodies.js';
 import { type Message, toMessage, toOffloadedJob } from './message.js';
 
 /**
- * The part of the binding of a Queue's producer that is used: by its shape, so that no version of Cloudflare's
- * types is needed.
+ * The part of a queue producer's binding that is used. Declared here, so that no version of Cloudflare's types is
+ * needed.
  */
 export interface QueueBinding {
   send(message: Message, options?: { contentType?: 'json' }): Promise<unknown>;
 }
 
-/** How {@link cloudflareQueue} keeps what is too large for a message. */
+/** The options of {@link cloudflareQueue}. */
 export interface CloudflareQueueOptions {
   /**
-   * The binding of an R2 bucket or a D1 database, for deliveries that are too large for a message, which
-   * holds 128 KB. Without it they are answered 503. Give the same to `cloudflareWorker`.
+   * The binding of an R2 bucket or a D1 database, for deliveries that are too large for a message, which holds
+   * 128 KB. Without it, such deliveries are answered 503. Pass the same binding to `cloudflareWorker`.
    */
   readonly large?: LargeBinding;
 }
 
 /**
- * Hands deliveries to a Cloudflare Queue, for the `queue` of a receiver. Its consumer is a Worker with
- * {@link cloudflareWorker}.
+ * Hands deliveries to a Cloudflare Queue. Pass it as the `queue` of a receiver. A Worker with
+ * {@link cloudflareWorker} consumes the queue.
  *
  * @param queue - The binding of the queue's producer.
- * @throws {UsageError} `client_invalid`, with the line of wrangler.jsonc to look at.
+ * @throws {UsageError} `client_invalid`, with the line of wrangler.jsonc to check.
  *
  * @example
  * const makeReceiver = (env: Env) =>
@@ -45,15 +45,15 @@ export function cloudflareQueue(
     throw new UsageError(
       'client_invalid',
       'cloudflareQueue() takes the binding of a queue, such as env.WEBHOOKS with "producers": ' +
-        `[{ "binding": "WEBHOOKS", "queue": "webhooks" }] in wrangler.jsonc, and was given ${nameType(queue)}.`,
+        `[{ "binding": "WEBHOOKS", "queue": "webhooks" }] in wrangler.jsonc, but got ${nameType(queue)}.`,
     );
   }
-  // Where it is named it has to be there: a binding that is not configured is undefined.
+  // A `large` that is undefined is an error: the binding is missing from the configuration.
   const bodies = 'large' in options ? largeBodies(options.large) : undefined;
 
   async function send(delivery: SealedDelivery, name: string, signal: AbortSignal) {
     const message = toMessage(delivery) ?? (await offload(delivery, name, bodies));
-    // Nobody waits for it any more, and its sender comes back.
+    // If the receiver has given up on this hand-off, the provider retries the delivery.
     signal.throwIfAborted();
     await queue.send(message, { contentType: 'json' });
     return { id: delivery.key };
@@ -62,9 +62,9 @@ export function cloudflareQueue(
   return {
     durable: true,
     description: 'Cloudflare Queues',
-    // A retry of the same delivery writes over its body.
+    // A retry of the same delivery overwrites its body.
     enqueue: (delivery, { key, signal }) => send(delivery, key, signal),
-    // Not under the same name: a message about its former life may still clear the body there.
+    // A new name: an older message about the same delivery may still clear the body under the old one.
     redrive: (delivery, { key, signal }) => send(delivery, `${key}-${crypto.randomUUID()}`, signal),
   };
 }
@@ -77,8 +77,8 @@ async function offload(
   if (!bodies) {
     throw new WebhookError(
       'delivery_too_large',
-      `A delivery of ${delivery.body.length} bytes is too large for a message of Cloudflare Queues. Keep the ` +
-        'bodies of such in R2: cloudflareQueue(…, { large: env.BODIES }), and the same for cloudflareWorker().',
+      `A delivery of ${delivery.body.length} bytes is too large for a message of Cloudflare Queues. Keep large ` +
+        'bodies in R2: pass cloudflareQueue(…, { large: env.BODIES }), and the same `large` to cloudflareWorker().',
     );
   }
   await bodies.put(name, delivery.body);

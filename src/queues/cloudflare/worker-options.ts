@@ -1,20 +1,20 @@
-import { UsageError } from '../../errors.js';
+import { UsageError } from '../../errors/errors.js';
 import type { LargeBinding } from './large-bodies.js';
 
-/** Which queues {@link cloudflareWorker} consumes. */
+/** The options of {@link cloudflareWorker}. */
 export interface CloudflareWorkerOptions<Env> {
-  /** The name of the queue; of several, where wrangler.jsonc has several environments. */
+  /** The name of the queue, or several names if wrangler.jsonc has several environments. */
   readonly queue: string | readonly string[];
   /**
-   * The name of its dead-letter queue, which this Worker has to consume as well: without one, the platform
-   * drops what has run out of retries.
+   * The name of the dead-letter queue, which this Worker has to consume too. Without a dead-letter queue, the
+   * platform drops messages that have used up their retries.
    */
   readonly deadLetterQueue: string | readonly string[];
-  /** The `large` of `cloudflareQueue`. Default: no body is kept beside its message. */
+  /** Returns the `large` of `cloudflareQueue`. Default: every body is in its message. */
   readonly large?: (env: Env) => LargeBinding;
 }
 
-/** The names of the queues, as they come with each batch. */
+/** The names of the queues, as a batch states them. */
 export interface QueueNames {
   readonly live: readonly string[];
   readonly dead: readonly string[];
@@ -32,14 +32,14 @@ export function readNames(options: CloudflareWorkerOptions<never>): QueueNames {
     throw new UsageError(
       'option_invalid',
       "cloudflareWorker() needs the names of both queues, { queue: 'webhooks', deadLetterQueue: 'webhooks-dead' }, " +
-        'and wrangler.jsonc a consumer for each: { "queue": "webhooks", "dead_letter_queue": "webhooks-dead" } ' +
-        'and { "queue": "webhooks-dead", "max_retries": 100 }.',
+        'and wrangler.jsonc needs a consumer for each: { "queue": "webhooks", "dead_letter_queue": ' +
+        '"webhooks-dead" } and { "queue": "webhooks-dead", "max_retries": 100 }.',
     );
   }
   if (options.large !== undefined && typeof options.large !== 'function') {
     throw new UsageError(
       'option_invalid',
-      'The `large` of cloudflareWorker() is a function: (env) => env.BODIES.',
+      'The `large` of cloudflareWorker() has to be a function: (env) => env.BODIES.',
     );
   }
   return { live, dead };

@@ -1,21 +1,21 @@
-import { WebhookError } from '../../errors.js';
-import { makeOnce, type ReceiverSource, readSource } from '../../receiver-source.js';
-import { type Tell, teller } from '../../report/limited.js';
-import { quoted } from '../../report/log.js';
-import { describeError } from '../../report/text.js';
-import { withTimeout } from '../../timing.js';
+import { WebhookError } from '../../errors/errors.js';
+import { quoted } from '../../errors/log.js';
+import { type Tell, teller } from '../../errors/rate-limit.js';
+import { describeError } from '../../errors/text.js';
+import { makeOnce, type ReceiverSource, readSource } from '../../process/receiver-source.js';
+import { withTimeout } from '../../runtime/timing.js';
 import { type Dispatching, runDelivery } from '../run-job.js';
 import { type LargeBodies, largeBodies } from './large-bodies.js';
 import { fromMessage } from './message.js';
 import { type CloudflareWorkerOptions, readNames } from './worker-options.js';
 
-// By their shape, so that no version of Cloudflare's types is needed.
+// Declared here, so that no version of Cloudflare's types is needed.
 
-/** The part of a message that is used. */
+/** The part of a queue message that is used. */
 export interface QueueMessage {
   readonly id: string;
   readonly body: unknown;
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly attempts: number;
   ack(): void;
   retry(options?: { delaySeconds?: number }): void;
@@ -27,13 +27,13 @@ export interface QueueBatch {
   readonly messages: readonly QueueMessage[];
 }
 
-/** How many messages of a batch are processed at once: 100 take 10 minutes at most, of 15. */
+/** How many messages of a batch are processed at once: a batch of 100 takes 10 of the 15 minutes at most. */
 const MAX_RUNNING = 10;
 
-/** The platform ends an invocation after 15 minutes, and with it what it knows of each message. */
+/** The platform ends an invocation after 15 minutes, and then forgets which of its messages are settled. */
 const BATCH_MS = 14 * 60 * 1000;
 
-/** What messages are processed with. */
+/** The receiver of a Worker, with its storage for large bodies and its log. */
 interface Worker {
   readonly receiver: Dispatching;
   readonly bodies: LargeBodies | undefined;
@@ -41,11 +41,11 @@ interface Worker {
 }
 
 /**
- * Makes the `queue` of a Worker that consumes what {@link cloudflareQueue} has sent, and its dead-letter
- * queue, where a delivery is tried once more, and parked in the receiver's durable store if that fails.
+ * Makes the `queue` function of a Worker that consumes the messages of {@link cloudflareQueue}, and those of its
+ * dead-letter queue. A delivery in the dead-letter queue is tried once more; if that fails, the receiver parks it
+ * in its durable store.
  *
- * @param receiver - A function that makes the receiver from the environment, called once per `env`. Or a
- *   receiver.
+ * @param receiver - A receiver, or a function that makes one from the environment, called once per `env`.
  * @throws {UsageError} `receiver_invalid` or `option_invalid`, with what to change.
  *
  * @example
@@ -80,8 +80,8 @@ export function cloudflareWorker<Env>(
     if (!isDead && !names.live.includes(queue)) {
       tell(
         'operate.md#queue-unknown',
-        `this Worker consumes the queue "${queue}", which cloudflareWorker() has not been told of: ` +
-          'name it as its `queue` or its `deadLetterQueue`. Nothing of it is processed until then.',
+        `this Worker consumes the queue "${queue}", which cloudflareWorker() does not know: name the queue as ` +
+          '`queue` or `deadLetterQueue`. Until then, its messages are not processed.',
       );
       for (const message of messages) retry(message, 'dead');
       return;
@@ -100,7 +100,7 @@ export function cloudflareWorker<Env>(
   };
 }
 
-/** Never rejects: a message has to be settled by itself, whatever becomes of its neighbours. */
+/** Processes one message and settles it. Never rejects, so that the other messages of the batch go on. */
 async function settle(
   message: QueueMessage,
   { receiver, bodies, tell }: Worker,
@@ -109,7 +109,7 @@ async function settle(
   try {
     const { delivery, offloaded } = fromMessage(message.body);
     const body = offloaded === undefined ? delivery.body : await fetchBody(offloaded, bodies);
-    // Cleared: another message about this delivery was done with it.
+    // The body was cleared: another message about this delivery has completed it.
     if (offloaded !== undefined && body.length === 0) return message.ack();
 
     const leftMs = endAt - performance.now();
@@ -122,7 +122,7 @@ async function settle(
       return retry(message, isDead ? 'dead' : result.state, soonestMs);
     }
     message.ack();
-    // A message that somebody else has put in may name the body of a delivery that is not done.
+    // A forged message may name the body of a delivery that is not done.
     const isDone = result.key === delivery.key && result.outcome !== 'ignored';
     if (offloaded !== undefined && isDone) await clearBody(offloaded, bodies, tell);
   } catch (error) {
@@ -134,23 +134,23 @@ async function settle(
   }
 }
 
-/** How long until the next attempt, in seconds: of the first one, and at most. */
+/** The pause before the next attempt, in seconds: the first pause, and the longest. */
 const DELAYS = {
-  /** Its handler failed: with 10 retries it is given some 3 hours. */
+  /** The handler failed: 10 retries take some 3 hours. */
   retry: [15, 12 * 60 * 60],
-  /** It could not be tried: it is being processed, or the store is down. */
+  /** Another worker is processing the delivery, or the store is down. */
   wait: [5, 10 * 60],
-  /** There is nothing behind a dead-letter queue: 100 retries last for 3 days. */
+  /** After the dead-letter queue, a message is lost: 100 retries last for 3 days. */
   dead: [60, 60 * 60],
 } as const satisfies Record<string, readonly [first: number, most: number]>;
 
 type DelayKind = keyof typeof DELAYS;
 
 /**
- * Doubles with each attempt. By chance a part of that, so that what has failed together does not come
- * back together.
+ * Returns a pause that doubles with each attempt, shortened at random, so that messages that failed together are
+ * not retried together.
  *
- * @param attempts - 1 after the first.
+ * @param attempts - 1 after the first attempt.
  */
 function delaySeconds(kind: DelayKind, attempts: number, retryAfterMs = 0): number {
   const [first, most] = DELAYS[kind];
@@ -166,21 +166,21 @@ async function fetchBody(name: string, bodies: LargeBodies | undefined): Promise
   if (!bodies) {
     throw new WebhookError(
       'job_invalid',
-      'Its body was too large for the message. Give cloudflareWorker() the `large` of cloudflareQueue().',
+      'Its body was too large for the message. Pass cloudflareWorker() the `large` of cloudflareQueue().',
     );
   }
-  const body = await withTimeout(bodies.get(name), 'What keeps large bodies');
+  const body = await withTimeout(bodies.get(name), 'The storage of large bodies');
   if (body) return body;
   throw new WebhookError(
     'job_invalid',
-    `Its body "${name}" is missing. Is the \`large\` of cloudflareWorker() that of cloudflareQueue()?`,
+    `Its body "${name}" is missing. Check that cloudflareWorker() has the same \`large\` as cloudflareQueue().`,
   );
 }
 
-/** The delivery is done, whatever becomes of its body. */
+/** Deletes the body of a delivery that is done. A failure is only logged. */
 async function clearBody(name: string, bodies: LargeBodies | undefined, tell: Tell): Promise<void> {
   try {
-    if (bodies) await withTimeout(bodies.clear(name), 'What keeps large bodies');
+    if (bodies) await withTimeout(bodies.clear(name), 'The storage of large bodies');
   } catch (error) {
     tell(
       'operate.md#body-kept',
@@ -193,6 +193,6 @@ function warnOfDead(tell: Tell, { id, event }: { id: string; event: string }): v
   tell(
     'operate.md#not-parked',
     `delivery ${quoted(id)} (${quoted(event)}) came out of the dead-letter queue, failed ` +
-      'again, and could not be parked: give the receiver a durable store before the queue drops it.',
+      'again, and could not be parked. Give the receiver a durable store before the queue drops the delivery.',
   );
 }

@@ -1,9 +1,9 @@
-/** What pg-boss runs a statement with, such as a transaction of yours. */
+/** The object that pg-boss runs a statement with, such as your own transaction. */
 export interface BossDatabase {
   executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-/** What is used of a job of pg-boss. */
+/** The part of a pg-boss job that the worker uses. */
 export interface BossJob {
   readonly id: string;
   readonly data: unknown;
@@ -12,7 +12,7 @@ export interface BossJob {
   readonly retryBackoff: boolean;
 }
 
-/** The settings of a queue, by the names of pg-boss 10 and of later ones. */
+/** The settings of a queue, by their names in pg-boss 10 and in later versions. */
 export interface BossQueueOptions {
   name: string;
   retryLimit: number;
@@ -30,7 +30,7 @@ interface InTransaction {
   db?: BossDatabase;
 }
 
-/** What is used of a `PgBoss` that was started: it is known by its methods, so this package does not load it. */
+/** The part of a started `PgBoss` that is used. Checked by its methods, so that this package does not load it. */
 export interface Boss {
   getQueue(name: string): Promise<object | null>;
   createQueue(name: string, options: BossQueueOptions): Promise<void>;
@@ -51,5 +51,7 @@ export interface Boss {
     handler: (jobs: BossJob[]) => Promise<unknown>,
   ): Promise<string>;
   notifyWorker(workerId: string): void;
+  /** pg-boss 10 reads only the name, and ends all workers of the queue. */
+  offWork(name: string, options: { id: string; wait: false }): Promise<void>;
   getDb?(): BossDatabase;
 }

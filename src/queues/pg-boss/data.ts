@@ -1,23 +1,23 @@
 import type { SealedDelivery } from '../../request/delivery.js';
 import { type Job, toJob } from '../job.js';
 
-/** What jsonb refuses: NUL, and half of a surrogate pair. */
+/** Characters that jsonb rejects: NUL, and half of a surrogate pair. */
 const REFUSED = /[\0\p{Cs}]/u;
 
-/** A job whose unsigned headers jsonb would refuse, as JSON within JSON. */
+/** A job as JSON within JSON, because jsonb would reject its unsigned headers. */
 interface Wrapped {
   readonly json: string;
 }
 
-/** A delivery as jsonb holds it. */
+/** Converts a delivery to data that jsonb accepts. */
 export function toData(delivery: SealedDelivery): Job | Wrapped {
   const job = toJob(delivery);
   const texts = [job.id, job.event, job.scope, job.proof ?? '', job.traceparent ?? ''];
-  // In JSON, both are escaped: and the escapes of escapes are plain text to jsonb.
+  // JSON escapes both. In JSON within JSON, the escapes are escaped too, and so plain text to jsonb.
   return texts.some((text) => REFUSED.test(text)) ? { json: JSON.stringify(job) } : job;
 }
 
-/** The job, where it is what {@link toData} made; else whatever was in the queue. */
+/** Unwraps the data of {@link toData}. Returns other data unchanged. */
 export function fromData(data: unknown): unknown {
   return isWrapped(data) ? parse(data.json) : data;
 }

@@ -1,29 +1,32 @@
-import { writeLine } from '../../report/log.js';
+import { writeLine } from '../../errors/log.js';
 import type { Boss, BossDatabase, BossJob } from './boss.js';
 
-/** Longer than a restart takes. After that the job is given out again at its expiry; `boss.stop` may wait as long. */
+/**
+ * Longer than a restart of PostgreSQL takes. After that, pg-boss runs the job again when it expires. `boss.stop`
+ * may wait as long.
+ */
 const GIVE_UP_MS = 30_000;
 const MAX_PAUSE_MS = 2_000;
 
-/** The jobs that are running, and how often each of them, by the database to which their end is told. */
+/** For each database: the running jobs by id, and how often each runs. */
 const databases = new WeakMap<BossDatabase, Map<string, number>>();
 
 /**
- * Sees to it that the end of a job cannot end the process.
+ * Prevents the end of a job from ending the process.
  *
- * pg-boss 10 does not wait for the statement that completes or fails a job. When PostgreSQL restarts it
- * rejects, and nobody is there to catch it. Later versions wait. So here that statement, and no other, is
- * tried again until PostgreSQL has taken it: the job need not wait for its expiry, either.
+ * pg-boss 10 does not await the statement that completes or fails a job. If PostgreSQL restarts, the statement
+ * rejects, and the rejection is unhandled. Later versions await it. So with pg-boss 10, this function retries that
+ * statement, and no other, until PostgreSQL accepts it. The job then need not wait until it expires, either.
  *
- * @returns To be called with each job before it is run.
+ * @returns A function to call with each job before it runs.
  */
 export function guardEnds(boss: Boss): (job: BossJob) => void {
   if (waitsForEnds(boss)) return () => {};
   const database = boss.getDb?.();
   if (typeof database?.executeSql !== 'function') {
     writeLine(
-      'this version of pg-boss ends the process when PostgreSQL restarts while a job ends. Use pg-boss 11 ' +
-        'or later, or start the process again when it has ended: no delivery is lost.',
+      'this version of pg-boss ends the process if PostgreSQL restarts while a job ends. No delivery is lost. Use ' +
+        'pg-boss 11 or later, or have the process restarted.',
       'operate.md#pg-boss-10',
       'warn',
     );
@@ -36,7 +39,9 @@ export function guardEnds(boss: Boss): (job: BossJob) => void {
   };
 }
 
-/** By a method that pg-boss 11 has no more: it does not tell its version. */
+/**
+ * Detects pg-boss 11 and later by a method that they no longer have, because pg-boss does not state its version.
+ */
 function waitsForEnds(boss: Boss): boolean {
   return !('getQueueSize' in boss);
 }
@@ -55,7 +60,7 @@ function guard(database: BossDatabase): Map<string, number> {
   return running;
 }
 
-/** The job that a statement completes or fails. */
+/** Returns the id of the job that a statement completes or fails; `undefined` for other statements. */
 function endOf(values: readonly unknown[] | undefined): string | undefined {
   const ids = values?.length === 3 ? values[1] : undefined;
   const id: unknown = Array.isArray(ids) && ids.length === 1 ? ids[0] : undefined;
@@ -68,7 +73,7 @@ async function persistently(run: () => Promise<{ rows: unknown[] }>): Promise<{ 
     try {
       return await run();
     } catch {
-      // It gives what it would have given had there been no such job.
+      // The same result as if the job did not exist.
       if (performance.now() > giveUpAt) return { rows: [{ count: 0 }] };
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());

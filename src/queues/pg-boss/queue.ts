@@ -1,5 +1,5 @@
-import { UsageError, WebhookError } from '../../errors.js';
-import type { HandOff, HandOffOptions } from '../../process/hand-off.js';
+import { UsageError, WebhookError } from '../../errors/errors.js';
+import type { HandOff, HandOffOptions } from '../../process/queue.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import { afterActive } from '../run-job.js';
 import type { Boss } from './boss.js';
@@ -9,13 +9,13 @@ import { Queues } from './queues.js';
 import { type BossTransaction, toOptions } from './transaction.js';
 
 /**
- * Hands deliveries to pg-boss, 10 or later, one job each. Creates a queue and, for those whose attempts
- * are used up, `<name>-dead`, where they are missing. A job is tried 17 times within about a day, and
- * may run for 5 minutes; create the queue yourself for other settings. Its connections need a
- * `query_timeout`, or they may fall silent for ever; where they have none, one line on stderr says so.
+ * Hands deliveries to pg-boss 10 or later, one job each. If they are missing, creates the queue and `<name>-dead`,
+ * which takes jobs that have used up their attempts. pg-boss tries a job 17 times within about a day, and a job
+ * may run for 5 minutes; create the queue yourself for other settings. The connections of pg-boss need a
+ * `query_timeout`, or they may fall silent forever; if they have none, one line on stderr warns of it.
  *
- * @param boss - Started.
- * @param options.name - Of the queue. Default: `webhooks`.
+ * @param boss - A started instance of pg-boss.
+ * @param options.name - The name of the queue. Default: `webhooks`.
  * @throws {UsageError} `client_invalid`
  *
  * @example
@@ -41,16 +41,15 @@ export function pgBossQueue(
     const id = jobIdOf(delivery);
     try {
       const data = toData(delivery);
-      // By name, because a queue that its owner has created need not have any.
+      // Name the dead-letter queue, because a queue that the operator created may have none.
       const terms = { ...toOptions(options.tx), id, deadLetter: queues.dead };
       if ((await boss.send(name, data, terms)) !== null) return { id };
-      // There is such a job already; or there is no queue.
+      // null: the job exists already, or the queue is missing.
       if (await find(delivery, options)) return { id };
     } catch (error) {
       queues.forget();
       throw error;
     }
-    // pg-boss gives null for a queue that is gone as well.
     queues.forget();
     throw new WebhookError('queue_invalid', `pg-boss has no queue ${name} any more.`);
   };
@@ -67,9 +66,9 @@ export function pgBossQueue(
       await queues.ready();
       const job = await afterActive(options.signal, () => find(delivery, options));
       const id = jobIdOf(delivery);
-      // Still to be tried, or being tried: to begin anew would take back its pauses.
+      // The job is pending or running. A new job would discard the pauses between its attempts.
       if (job && ['active', 'created', 'retry'].includes(job.state)) return { id };
-      // pg-boss leaves a job that has ended as it is; and a new one has all of its attempts.
+      // pg-boss would not run a job that has ended again. A new job has all of its attempts.
       if (job) await boss.deleteJob(name, id, toOptions(options.tx));
       await put(delivery, options);
       return { id };
@@ -84,11 +83,11 @@ export function checkBoss(boss: Boss): void {
   if (typeof boss?.send === 'function' && typeof boss.work === 'function') return;
   throw new UsageError(
     'client_invalid',
-    'Pass an instance of pg-boss that was started: await new PgBoss(url).start().',
+    'Pass a started instance of pg-boss: await new PgBoss(url).start().',
   );
 }
 
-/** A UUID: the first 128 bits of the key. */
+/** Returns the first 128 bits of the key, in the form of a UUID. */
 function jobIdOf({ key }: SealedDelivery): string {
   return key.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }

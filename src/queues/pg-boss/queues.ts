@@ -1,5 +1,5 @@
-import { WebhookError } from '../../errors.js';
-import { pause } from '../../timing.js';
+import { WebhookError } from '../../errors/errors.js';
+import { pause } from '../../runtime/timing.js';
 import type { Boss, BossQueueOptions } from './boss.js';
 
 const DAY_S = 24 * 60 * 60;
@@ -9,21 +9,21 @@ const CREATE_ATTEMPTS = 5;
 
 type Settings = Omit<BossQueueOptions, 'name' | 'deadLetter'>;
 
-// A job is deleted that waits for longer than it is retained, so no number of attempts may take as long.
+// pg-boss deletes a job that waits for longer than its retention, so all attempts together must take less.
 const COMMON = {
   retryBackoff: true,
-  // Several times what the handlers of a delivery may take by default.
+  // Several times the default timeout of a delivery's handlers.
   expireInSeconds: 300,
-  // From pg-boss 12 on, a worker that has died is noticed sooner.
+  // pg-boss 12 and later notice the death of a worker sooner by this.
   heartbeatSeconds: 60,
   retentionMinutes: RETENTION_S / 60,
   retentionSeconds: RETENTION_S,
 } as const;
 
-/** From one second on, twice as long each time: 17 attempts in about 27 hours. */
+/** 17 attempts in about 27 hours: the first pause is a second, and each pause doubles the one before. */
 const SETTINGS: Settings = { ...COMMON, retryLimit: 16, retryDelay: 1, deleteAfterSeconds: 3600 };
 
-/** As long as it takes for a store to be there: from a minute on, for as long as a job is retained. */
+/** Retries until the store is back: after a minute at first, and for as long as pg-boss retains the job. */
 const DEAD_SETTINGS: Settings = {
   ...COMMON,
   retryLimit: 100,
@@ -31,7 +31,7 @@ const DEAD_SETTINGS: Settings = {
   deleteAfterSeconds: RETENTION_S,
 };
 
-/** The queue of the deliveries, and that of those whose attempts are used up. */
+/** The queue of the deliveries, and the queue of those that have used up their attempts. */
 export class Queues {
   readonly name: string;
   readonly dead: string;
@@ -44,7 +44,7 @@ export class Queues {
     this.dead = `${name}-dead`;
   }
 
-  /** Creates both, unless they are there: with settings of their owner's, perhaps. */
+  /** Creates both queues if they are missing. Existing queues keep their settings. */
   ready(): Promise<void> {
     this.#ready ??= this.#create().catch((error) => {
       this.forget();
@@ -53,13 +53,13 @@ export class Queues {
     return this.#ready;
   }
 
-  /** Looks again whether they are there before anything is put in. */
+  /** Makes the next {@link ready} check again whether the queues exist. */
   forget(): void {
     this.#ready = undefined;
   }
 
   async #create(): Promise<void> {
-    // The first has to be there for the second.
+    // The dead-letter queue has to exist before the queue that names it.
     await this.#ensure({ name: this.dead, ...DEAD_SETTINGS });
     await this.#ensure({ name: this.name, ...SETTINGS, deadLetter: this.dead });
   }
@@ -69,10 +69,10 @@ export class Queues {
       const queue = await this.#boss.getQueue(options.name);
       if (queue) return checkPolicy(queue);
       try {
-        // A copy, because pg-boss 10 adds fields to what it is given.
+        // A copy, because pg-boss 10 adds fields to its argument.
         return await this.#boss.createQueue(options.name, { ...options });
       } catch (error) {
-        // Where two processes create a queue at once, PostgreSQL ends one of them as a deadlock.
+        // If two processes create a queue at once, PostgreSQL fails one of them with a deadlock.
         if (attempt >= CREATE_ATTEMPTS) throw error;
       }
       await pause(200 * attempt * Math.random());
@@ -80,12 +80,12 @@ export class Queues {
   }
 }
 
-/** @throws {WebhookError} `queue_invalid` where the queue would drop deliveries. */
+/** @throws {WebhookError} `queue_invalid` if the queue would drop deliveries. */
 function checkPolicy(queue: object): void {
   const policy = 'policy' in queue ? (queue.policy ?? 'standard') : 'standard';
   if (policy === 'standard') return;
   throw new WebhookError(
     'queue_invalid',
-    `A queue of pg-boss with the policy ${policy} drops deliveries: create it with the policy standard.`,
+    `A pg-boss queue with the policy ${policy} drops deliveries. Create it with the policy standard.`,
   );
 }

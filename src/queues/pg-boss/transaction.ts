@@ -1,9 +1,9 @@
-import { UsageError } from '../../errors.js';
+import { UsageError } from '../../errors/errors.js';
 import type { BossDatabase } from './boss.js';
 
 /**
- * A transaction of yours: a client of `pg` in which `BEGIN` was run, or what pg-boss takes as `db`, such
- * as what its adapters for other drivers make.
+ * Your own transaction: a client of `pg` after `BEGIN`, or an object that pg-boss takes as `db`, such as one from
+ * its adapters for other drivers.
  */
 export type BossTransaction =
   | BossDatabase
@@ -13,12 +13,12 @@ export type BossTransaction =
 export function toOptions(tx: BossTransaction | undefined): { db?: BossDatabase } {
   if (tx === undefined) return {};
   if (has(tx, 'executeSql')) return { db: tx };
-  // A pool has one, too, but each of its statements may run on another connection.
+  // A pool also has query(), but each of its statements may run on another connection.
   if (has(tx, 'query') && !('totalCount' in tx))
     return { db: { executeSql: (text, values) => tx.query(text, values) } };
   throw new UsageError(
     'transaction_missing',
-    'tx has to be a client of pg, not the pool, or what pg-boss takes as db: { executeSql(text, values) }.',
+    'tx has to be a client of pg (not the pool), or an object that pg-boss takes as db: { executeSql(text, values) }.',
   );
 }
 

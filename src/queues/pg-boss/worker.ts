@@ -1,4 +1,4 @@
-import { UsageError, WebhookError } from '../../errors.js';
+import { UsageError, WebhookError } from '../../errors/errors.js';
 import { fromJob } from '../job.js';
 import { checkDispatching, type Dispatching, runJob } from '../run-job.js';
 import type { Boss, BossJob } from './boss.js';
@@ -9,26 +9,27 @@ import { Queues } from './queues.js';
 
 const DEAD_PAUSE_S = 60;
 
-/** How {@link pgBossWorker} takes deliveries. */
+/** The options of {@link pgBossWorker}. */
 export interface PgBossWorkerOptions {
-  /** Of the queue. Default: `webhooks`. */
+  /** The name of the queue. Default: `webhooks`. */
   readonly name?: string;
-  /** How many deliveries are processed at once, in this process. Default: 5. */
+  /** How many deliveries this process handles at once. Default: 5. */
   readonly concurrency?: number;
-  /** How often an idle worker looks for deliveries. Default: every 2 seconds; at least 0.5. */
+  /** How often an idle worker polls for deliveries. Default: every 2 seconds; at least 0.5. */
   readonly pollingIntervalSeconds?: number;
 }
 
 /**
- * Has pg-boss run the handlers of a receiver. What fails is tried again; what fails for the last time is
- * parked in a store that is durable, for `receiver.redrive`. What could not be parked, because the store
- * was down or the process died, is in the queue `<name>-dead` until it can.
+ * Starts workers of pg-boss that run the handlers of a receiver. pg-boss retries a job that fails; after its last
+ * attempt, the receiver parks the delivery in a durable store, for `receiver.redrive`. If the delivery cannot be
+ * parked, because the store is down or the process died, it stays in the queue `<name>-dead` until it can.
  *
- * Resolves once the workers are running; `boss.stop()` ends them. The job of a worker that was killed is
- * given out again at its heartbeat (60 s) with pg-boss 12.12 and later, and before at its expiry (5 minutes).
+ * Resolves once the workers are running. They end with `receiver.close()` or `boss.stop()`. If a worker is killed,
+ * pg-boss 12.12 and later run its job again after a missed heartbeat (60 s), and earlier versions when the job
+ * expires (5 minutes).
  *
- * pg-boss 10 does not wait for the statement that ends a job, and the process would end where it rejects. So
- * with that version the statements of its `getDb()` that end these jobs are tried again for 30 s.
+ * pg-boss 10 does not await the statement that ends a job, so its rejection would end the process. With that
+ * version, the worker retries the statements of `getDb()` that end these jobs for 30 s.
  *
  * @throws {UsageError} `client_invalid`, `receiver_invalid` or `option_invalid`
  *
@@ -43,26 +44,32 @@ export async function pgBossWorker(
   checkBoss(boss);
   checkDispatching(receiver);
   if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new UsageError('option_invalid', '`concurrency` has to be a whole number from 1 on.');
+    throw new UsageError('option_invalid', '`concurrency` has to be a whole number of at least 1.');
   }
   const queues = new Queues(boss, name);
   await queues.ready();
   const begins = guardEnds(boss);
   const start = async (queue: string, run: (job: BossJob) => Promise<unknown>) => {
-    // One job each, because pg-boss 10 has a whole batch fail or succeed.
+    // One job at a time, because in pg-boss 10 a batch fails or succeeds as a whole.
     const settings = { includeMetadata: true, batchSize: 1, pollingIntervalSeconds } as const;
-    // Nothing until pg-boss has said which worker this is: after a job that ends before, it pauses once.
+    // Does nothing until boss.work() has returned the worker's id. After a job that ends earlier, the worker
+    // pauses.
     let takeNext = () => {};
     const worker = await boss.work(queue, settings, async ([job]) => {
       if (!job) return;
       begins(job);
       try {
+        if (receiver.closing?.aborted) return await putBack(boss, queue, queues.dead, job);
         return await run(job);
       } finally {
         takeNext();
       }
     });
-    // There may be more: otherwise a worker would take one job in each polling interval.
+    receiver.closing?.addEventListener('abort', () => {
+      // The worker first finishes its current job.
+      boss.offWork(queue, { id: worker, wait: false }).catch(() => {});
+    });
+    // Take the next job at once. Otherwise, a worker would take one job in each polling interval.
     takeNext = () => boss.notifyWorker(worker);
   };
   for (let worker = 0; worker < concurrency; worker++) {
@@ -71,17 +78,27 @@ export async function pgBossWorker(
   await start(queues.dead, (job) => bury(boss, queues.dead, receiver, job));
 }
 
-/** Processes what has used up its attempts once more, so that it is done or parked. */
+/** Puts back a job that was taken while the receiver closes. To fail it would use up an attempt. */
+async function putBack(boss: Boss, queue: string, dead: string, { data }: BossJob) {
+  const terms = queue === dead ? {} : { deadLetter: dead };
+  if (await sendAgain(boss, queue, data, terms)) return { outcome: 'unavailable' };
+  throw new WebhookError('queue_invalid', `pg-boss has no queue ${queue} any more.`);
+}
+
+/** Resolves to whether pg-boss took a copy of the job. If it did not, the job itself must not be completed. */
+async function sendAgain(boss: Boss, queue: string, data: unknown, terms: object) {
+  return (await boss.send(queue, toData(fromJob(fromData(data))), terms)) !== null;
+}
+
+/** Processes a job that has used up its attempts once more, so that its delivery is done or parked. */
 async function bury(boss: Boss, queue: string, receiver: Dispatching, job: BossJob) {
   try {
     return await processJob(receiver, job, true);
   } catch (error) {
     if (job.retryBackoff || isInvalid(error)) throw error;
-    // pg-boss 10 gives a dead letter its job's retry limit, and no pause between the retries: one that
-    // is sent has those of the queue.
-    const again = { startAfter: DEAD_PAUSE_S };
-    // It must not be completed where nothing was put in for it.
-    if ((await boss.send(queue, toData(fromJob(fromData(job.data))), again)) === null) throw error;
+    // In pg-boss 10, a dead letter has the retry limit of its job, and no pauses. A job that is sent has the
+    // settings of the queue.
+    if (!(await sendAgain(boss, queue, job.data, { startAfter: DEAD_PAUSE_S }))) throw error;
     return { outcome: 'unavailable' };
   }
 }

@@ -1,20 +1,23 @@
 import type { Attributes } from '@opentelemetry/api';
+import { printable } from '../../errors/text.js';
 import type { TracedDelivery } from '../telemetry.js';
-import { printable } from '../text.js';
 import * as conventions from './conventions.js';
-import type { Ending } from './ending.js';
 import * as names from './names.js';
+import type { Ending } from './span-end.js';
 
-/** What is known of a delivery; of one that could not be read, less. */
+/** The known facts about a delivery, which are fewer if it could not be read. */
 export type Known = Pick<TracedDelivery, 'event' | 'kind' | 'action' | 'startedAt'> &
   Partial<TracedDelivery>;
 
-/** The event, where it is one of a few: its header is not signed, and anybody may name a million. */
+/**
+ * Returns the event if it is a known one. Others are replaced: the header is not signed, so senders can make them
+ * up.
+ */
 export function eventOf({ kind, event }: Pick<Known, 'kind' | 'event'>): string {
   return kind === 'known' ? event : conventions.OTHER;
 }
 
-/** What a span says of a delivery when it starts. */
+/** The attributes of a span when a delivery starts. */
 export function startOf(about: Known): Attributes {
   const { action, id, event, kind, scope, source, bytes } = about;
   return given({
@@ -30,7 +33,7 @@ export function startOf(about: Known): Attributes {
   });
 }
 
-/** What a span says of a delivery when it ends. */
+/** The attributes of a span when a delivery ends. */
 export function endOf({ outcome, attempt, code, error }: Ending): Attributes {
   return given({
     [names.OUTCOME]: outcome,
@@ -40,7 +43,7 @@ export function endOf({ outcome, attempt, code, error }: Ending): Attributes {
   });
 }
 
-/** By what deliveries are counted. */
+/** The attributes by which deliveries are counted. */
 export function countedAs(about: Pick<Known, 'kind' | 'event' | 'source'>, ending: Ending) {
   return given({
     [names.OUTCOME]: ending.outcome,
@@ -50,7 +53,7 @@ export function countedAs(about: Pick<Known, 'kind' | 'event' | 'source'>, endin
   });
 }
 
-/** By what the time of deliveries is told apart. */
+/** The attributes of the duration of a delivery. */
 export function tookAs(about: Known, { outcome, error }: Ending): Attributes {
   return given({
     [conventions.SYSTEM]: names.SYSTEM_VALUE,
@@ -62,7 +65,7 @@ export function tookAs(about: Known, { outcome, error }: Ending): Attributes {
   });
 }
 
-/** Without what is not known. */
+/** Removes attributes without a value. */
 function given(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }

@@ -1,6 +1,6 @@
 /**
- * Names of OpenTelemetry's semantic conventions for messaging, version 1.44.0. Written down here, because
- * they are not stable yet: a newer package of theirs must not rename what dashboards rest on.
+ * The names of OpenTelemetry's semantic conventions for messaging, version 1.44.0. They are copied here because
+ * they are not stable yet: a newer package of OpenTelemetry must not rename what dashboards depend on.
  */
 export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.44.0';
 
@@ -15,10 +15,10 @@ export const ERROR_TYPE = 'error.type';
 export const PROCESS_DURATION = 'messaging.process.duration';
 export const CLIENT_OPERATION_DURATION = 'messaging.client.operation.duration';
 
-/** In seconds, as the conventions advise for both durations. */
+/** Histogram boundaries in seconds, as the conventions advise for both durations. */
 export const DURATION_BOUNDARIES = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ];
 
-/** What stands for a value that nobody knows, so that those that are told apart stay few. */
+/** Replaces unknown values, so that the number of distinct values stays small. */
 export const OTHER = '_OTHER';

@@ -1,14 +1,14 @@
-import { UsageError, WebhookError } from '../../errors.js';
+import { UsageError, WebhookError } from '../../errors/errors.js';
 import { OTHER } from './conventions.js';
 
-// As Node's own: ECONNREFUSED, ERR_SOCKET_CLOSED.
+// The form of Node's codes, such as ECONNREFUSED and ERR_SOCKET_CLOSED.
 const CODE = /^E[A-Z_]{2,40}$/;
 const CLASS = /^[\w$]{1,64}$/;
 const MAX_TYPES = 100;
 
 /**
- * Gives errors their `error.type`: a code or the name of a class, never the message or the `name`, which
- * may quote a payload. After a hundred of them, the rest have to share one.
+ * Returns the `error.type` of an error: a code or the name of its class, never its message or its `name`, which
+ * may quote a payload. After a hundred types, all further ones share one.
  */
 export class ErrorTypes {
   readonly #known = new Set<string>();
@@ -30,11 +30,11 @@ function typeOf(error: unknown): string {
     if ('code' in error && typeof error.code === 'string' && CODE.test(error.code)) {
       return error.code;
     }
-    // That of its class: what an error was given of its own may be a payload's.
+    // The name of the class: a property of the error itself may come from a payload.
     const { name } = Object.getPrototypeOf(error).constructor;
     return CLASS.test(name) ? name : OTHER;
   } catch {
-    // A proxy or a getter that throws.
+    // A proxy or a getter threw.
     return OTHER;
   }
 }

@@ -1,11 +1,11 @@
 import type { Telemetry } from '../telemetry.js';
-import { type OpenTelemetryOptions, Watching } from './watching.js';
+import { type OpenTelemetryOptions, Watching } from './telemetry.js';
 
-export type { OpenTelemetryOptions } from './watching.js';
+export type { OpenTelemetryOptions } from './telemetry.js';
 
 /**
- * Traces and counts what a receiver does, for `createReceiver({ telemetry })`. Make one for each program,
- * after its SDK. No payload, secret or error message is in any span or metric.
+ * Traces and counts deliveries, for `createReceiver({ telemetry })`. Create one for each program, after its
+ * OpenTelemetry SDK. No span and no metric contains a payload, a secret or an error message.
  *
  * @example
  * createReceiver({ secret, store, telemetry: openTelemetry({ store }) });

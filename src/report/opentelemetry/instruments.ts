@@ -1,6 +1,6 @@
 import type { Attributes, Context, Counter, Histogram, Meter } from '@opentelemetry/api';
-import type { ConfirmationResult } from '../../process/confirm.js';
 import type { IdempotencyStore } from '../../stores/store.js';
+import type { ConfirmationResult } from '../telemetry.js';
 import * as conventions from './conventions.js';
 import { CONFIRMATION, CONFIRMATIONS, DELIVERIES, HANDLER_DURATION } from './names.js';
 import { observeStore } from './store-gauge.js';
@@ -16,11 +16,11 @@ export class Instruments {
   constructor(meter: Meter, store: IdempotencyStore | undefined) {
     this.#deliveries = meter.createCounter(DELIVERIES, {
       unit: '{delivery}',
-      description: 'Requests and jobs that came to an end, by their outcome.',
+      description: 'Requests and jobs that have ended, by their outcome.',
     });
     this.#confirmations = meter.createCounter(CONFIRMATIONS, {
       unit: '{confirmation}',
-      description: 'Orders that were to be confirmed before their handlers ran, by what was found.',
+      description: 'Orders looked up before their handlers ran, by the result.',
     });
     const histogram = (name: string, description: string, boundaries = DURATION_BOUNDARIES) =>
       meter.createHistogram(name, {
@@ -34,7 +34,7 @@ export class Instruments {
         CLIENT_OPERATION_DURATION,
         'Duration of messaging operation initiated by a producer or consumer client.',
       ),
-      // As far as the time limit of handlers, unless a program sets another.
+      // Up to the default time limit of handlers.
       handler: histogram(HANDLER_DURATION, 'Duration of one run of a handler.', [
         ...DURATION_BOUNDARIES,
         30,

@@ -1,4 +1,4 @@
-/** Names of this package's own, where the conventions have none. */
+/** The names of this package's own attributes and metrics, for which the conventions have none. */
 export const SYSTEM_VALUE = 'storefront_webhooks';
 
 export const OUTCOME = 'storefront_webhooks.outcome';

@@ -1,14 +1,14 @@
 import type { Meter } from '@opentelemetry/api';
+import { withTimeout } from '../../runtime/timing.js';
 import type { IdempotencyStore, UnfinishedState } from '../../stores/store.js';
-import { withTimeout } from '../../timing.js';
 import { STATE, STORE_DELIVERIES } from './names.js';
 
-/** Less than a scraper waits. */
+/** Shorter than the timeout of a scraper. */
 const COUNT_MS = 5_000;
-/** When one that never answers is asked again. */
+/** After this time without an answer, the store is asked again. */
 const GIVE_UP_MS = 60_000;
 
-/** Has what has not come to its end counted whenever metrics are collected. */
+/** Counts the unfinished deliveries of a store whenever metrics are collected. */
 export function observeStore(meter: Meter, store: IdempotencyStore): void {
   const states = (['dead', 'stalled', 'failing'] as const).map(
     (state) => new Counting(store, state),
@@ -27,7 +27,7 @@ export function observeStore(meter: Meter, store: IdempotencyStore): void {
   });
 }
 
-/** Asks a store how many there are: one question at a time, whoever collects. */
+/** Counts the deliveries in one state. At most one query runs at a time, however many collectors there are. */
 class Counting {
   readonly state: UnfinishedState;
   readonly #store: IdempotencyStore;
@@ -38,7 +38,10 @@ class Counting {
     this.state = state;
   }
 
-  /** `undefined` where the store does not say in time. A question that is slow is not asked again meanwhile. */
+  /**
+   * Returns the count; `undefined` if the store does not answer in time. A slow query goes on, and is not
+   * repeated.
+   */
   async count(): Promise<number | undefined> {
     this.#asked ??= this.#ask();
     try {

@@ -8,12 +8,12 @@ import { confirm, type Paying, pay } from '../trade/pay.js';
 import { chargeBack, expire, refund } from '../trade/reverse.js';
 import { advance } from './advance.js';
 
-/** What is set in an account, by the names that `/sandbox/settings` has for it. */
+/** The settings of an account, by the names of `/sandbox/settings`. */
 export type AccountSettings = Pick<Settings, 'gateways' | 'webhook_secret' | 'read_only'>;
 
 /**
- * An account of a sandbox, and those who deal with it: customers, their banks, time. What a customer is refused
- * rejects with a {@link Refusal}.
+ * An account of a sandbox, with everything that customers, their banks and the seller can do. An action that the
+ * shop does not allow rejects with a {@link Refusal}.
  *
  * @example
  * const account = sandbox.account('sk_test_alpha');
@@ -23,14 +23,14 @@ export type AccountSettings = Pick<Settings, 'gateways' | 'webhook_secret' | 're
 export interface SandboxAccount {
   readonly key: string;
   readonly settings: AccountSettings;
-  /** Its own time. */
+  /** The clock of this account. */
   readonly clock: {
     /** Milliseconds since 1970. */
     now(): number;
-    /** Moves it ahead once nothing is being sent, and does what is due on the way. */
+    /** Waits until no webhook is being sent, then moves the time ahead and runs everything due on the way. */
     advance(ms: number): Promise<void>;
   };
-  /** What goes wrong in it. */
+  /** The faults of this account. */
   readonly faults: FaultPlan;
   /** A customer orders a product. */
   buy(purchase: Purchase): Promise<ShownOrder>;
@@ -42,29 +42,30 @@ export interface SandboxAccount {
   refund(orderId: string): Promise<ShownOrder>;
   /** The bank takes the money back. */
   chargeBack(orderId: string): Promise<ShownOrder>;
-  /** An order that was not paid is closed. */
+  /** An order that was not fully paid is closed. */
   expire(orderId: string): Promise<ShownOrder>;
-  /** A customer asks the seller something. Gives the id of the query. */
+  /** A customer asks the seller a question. Resolves to the id of the query. */
   ask(question: Parameters<typeof ask>[1]): Promise<{ readonly id: string }>;
   /** The seller replies to a query, or the customer writes again. */
   write(queryId: string, message: Parameters<typeof write>[2]): Promise<void>;
-  /** A customer says something of an order, or something else. Gives the id of the feedback. */
+  /** A customer gives feedback on an order, or changes it. Resolves to the id of the feedback. */
   rate(orderId: string, feedback: Parameters<typeof rate>[2]): Promise<{ readonly id: string }>;
-  /** Resolves when no webhook is being sent. What waits for a time, such as a retry, is not waited for. */
+  /** Resolves when no webhook is being sent. Does not wait for scheduled work, such as a retry. */
   idle(): Promise<void>;
   /**
-   * Fills it with a shop that has sold for some days, the same each time. Nobody is told of the past.
+   * Fills the account with a shop that has sold for some days. The shop is the same each time, and no webhook is
+   * sent about its past.
    *
-   * @throws {Refusal} `state_invalid`, where it has any records of a shop.
+   * @throws {Refusal} `state_invalid`, if the account has any records of a shop.
    */
   seed(): Promise<void>;
-  /** Changes settings. */
+  /** Changes the given settings. */
   set(settings: Partial<AccountSettings>): void;
-  /** Empties it: records, faults and settings. Its time stays. */
+  /** Deletes the account's records and faults, and restores its initial settings. Its time stays. */
   reset(): void;
 }
 
-/** The account as a program has it. */
+/** Returns the account as programs use it. */
 export function toSandboxAccount(market: Market): SandboxAccount {
   const { account, faults, outbox } = market;
   const { clock } = account;

@@ -1,10 +1,23 @@
 import type { Market } from '../trade/market.js';
+import { Refusal } from '../trade/refusal.js';
+
+/** The end of time in a sandbox, early enough that the year of a later retry still has four digits. */
+const END_OF_TIME = Date.UTC(9001, 0);
 
 /**
- * Moves the time of an account ahead. What is being sent is waited for first, so that its retry is among what is due
- * on the way.
+ * Moves the time of an account ahead. First waits for the webhooks that are being sent, so that their retries
+ * run on the way.
+ *
+ * @throws {Refusal} `parameter_invalid`, if the time would be beyond the year 9000.
  */
 export async function advance({ account, outbox }: Market, ms: number): Promise<void> {
+  checkTime(account.clock.now() + ms);
   await outbox.idle();
   await account.clock.advance(ms);
+}
+
+/** @throws {Refusal} `parameter_invalid`, if the time would be beyond the year 9000. */
+export function checkTime(time: number): void {
+  if (time < END_OF_TIME) return;
+  throw new Refusal('parameter_invalid', 'ms has to lead to a time before the year 9001');
 }

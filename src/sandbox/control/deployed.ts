@@ -1,9 +1,12 @@
-import { isJsonObject, type JsonObject } from '../../schemas/json.js';
+import { isJsonObject, type JsonObject } from '../../schemas/values.js';
 import type { Unknowns } from '../unknowns.js';
 
-/** The document of the service, as this deployment is at the places that the specification does not show. */
+/**
+ * Returns the service's document, adapted to this deployment's behaviour at the places that the specification
+ * does not show.
+ */
 export function asDeployed(document: JsonObject, unknowns: Unknowns): JsonObject {
-  // A copy, in which webhook URLs on this machine may be plain HTTP.
+  // A copy that allows plain HTTP in webhook URLs, for those on this machine.
   const text = JSON.stringify(document).replaceAll('"^https:"', '"^https?:"');
   const deployed: JsonObject = JSON.parse(text);
   if (unknowns.newerProducts === 'lenient' && unknowns.variant === 'newer') {
@@ -17,7 +20,7 @@ export function asDeployed(document: JsonObject, unknowns: Unknowns): JsonObject
   return deployed;
 }
 
-/** What may be posted to a path. */
+/** Returns the schemas of what may be posted to a path. */
 function schemasOf(document: JsonObject, path: string): JsonObject[] {
   const body = find(document, 'paths', path, 'post', 'requestBody', 'content');
   const { schema } = find(body, 'application/x-www-form-urlencoded');

@@ -1,6 +1,6 @@
 import { toOpenApi } from '../../api/openapi/document.js';
 import { parametersToJsonSchema } from '../../api/openapi/json-schema.js';
-import { isJsonObject, type JsonObject } from '../../schemas/json.js';
+import { isJsonObject, type JsonObject } from '../../schemas/values.js';
 import type { Unknowns } from '../unknowns.js';
 import { asDeployed } from './deployed.js';
 import type { ControlOperation } from './operation.js';
@@ -10,7 +10,10 @@ const TAG = 'Sandbox';
 
 const documents = new Map<string, JsonObject>();
 
-/** The OpenAPI document of the sandbox: that of the service, and what only a sandbox has. Each is made once. */
+/**
+ * Returns the OpenAPI document of the sandbox: the service, and the operations that only a sandbox has. Each
+ * document is built once.
+ */
 export function toDocument(unknowns: Unknowns): JsonObject {
   const { variant, newerProducts, confirmationsName } = unknowns;
   const key = [variant, newerProducts, confirmationsName].join();
@@ -32,7 +35,7 @@ function makeDocument(unknowns: Unknowns): JsonObject {
     servers: [{ url: '/', description: 'This sandbox.' }],
     tags: [
       ...(Array.isArray(tags) ? tags : []),
-      { name: TAG, description: 'What only a sandbox has.' },
+      { name: TAG, description: 'Operations that only a sandbox has.' },
     ],
     paths: { ...(isJsonObject(paths) ? paths : {}), ...own },
   };

@@ -1,17 +1,17 @@
 import * as z from 'zod/mini';
-import type { JsonObject } from '../../schemas/json.js';
+import type { JsonObject } from '../../schemas/values.js';
 import { noSuch } from '../fault.js';
 import { check, type Sent } from '../service/form.js';
 import type { Market } from '../trade/market.js';
 
-/** Something that only a sandbox can be asked. */
+/** An operation that only a sandbox has. */
 export interface ControlOperation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** With `:id` where the id of a record goes. */
+  /** The path, with `:id` for the id of a record. */
   readonly path: `/sandbox/${string}`;
   readonly summary: string;
   readonly status: 200 | 201 | 204;
-  /** Of the answer, in JSON Schema; there is none with 204. */
+  /** The JSON Schema of the answer; absent for 204. */
   readonly returned?: JsonObject;
   readonly sent: z.ZodMiniType;
   run(market: Market, id: string, sent: Sent): Promise<object | undefined>;
@@ -27,10 +27,10 @@ interface Definition<Schema extends z.ZodMiniObject>
   ): object | undefined | Promise<object | undefined>;
 }
 
-/** Of an operation that takes nothing. */
+/** The schema of an operation without parameters. */
 export const NOTHING = z.object({});
 
-/** An operation that is given what was sent as its schema has it. */
+/** Defines an operation whose `run` gets the parameters after its schema has checked them. */
 export function operation<Schema extends z.ZodMiniObject>(
   definition: Definition<Schema>,
 ): ControlOperation {
@@ -41,7 +41,7 @@ export function operation<Schema extends z.ZodMiniObject>(
   };
 }
 
-/** Finds what a sandbox is asked by a name that it does not know, which would else be left out without a word. */
+/** Returns a check that reports unknown parameters, which the schema would ignore silently. */
 function unknownNames({ shape }: z.ZodMiniObject) {
   const names = Object.keys(shape);
   return (parameters: JsonObject) =>

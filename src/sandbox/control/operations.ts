@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { amount } from '../../api/parameters.js';
-import { jsonObject } from '../../schemas/json.js';
 import { GATEWAYS } from '../../schemas/product.js';
+import { jsonObject } from '../../schemas/values.js';
 import { toTimestamp } from '../clock.js';
 import { faultSchema, findWrong } from '../fault.js';
 import { seed } from '../seed/seed.js';
@@ -13,7 +13,7 @@ import { ask, rate, write } from '../trade/customers.js';
 import type { Market } from '../trade/market.js';
 import { confirm, pay } from '../trade/pay.js';
 import { chargeBack, expire, refund } from '../trade/reverse.js';
-import { showFeedback, showQuery } from '../trade/showing.js';
+import { showFeedback, showQuery } from '../trade/to-json.js';
 import { advance } from './advance.js';
 import { type ControlOperation, NOTHING, operation } from './operation.js';
 
@@ -53,7 +53,7 @@ const purchase = z.object({
   custom: z.optional(jsonObject),
 });
 
-/** What only a sandbox has, by its operation id. */
+/** The operations that only a sandbox has, by operation id. */
 export const controlOperations: Readonly<Record<string, ControlOperation>> = {
   'sandbox.buy': operation({
     method: 'POST',
@@ -84,11 +84,11 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
   }),
   'sandbox.refund': onOrder('refund', 'The seller gives the money back.', refund),
   'sandbox.chargeBack': onOrder('charge-back', 'The bank takes the money back.', chargeBack),
-  'sandbox.expire': onOrder('expire', 'An order that was not paid is closed.', expire),
+  'sandbox.expire': onOrder('expire', 'An order that was not fully paid is closed.', expire),
   'sandbox.rate': operation({
     method: 'POST',
     path: '/sandbox/orders/:id/feedback',
-    summary: 'A customer says something of an order, or something else.',
+    summary: 'A customer gives feedback on an order, or changes it.',
     sent: z.object({ rating: z.int().check(z.minimum(1), z.maximum(5)), message: z.string() }),
     status: 200,
     returned: RECORD,
@@ -97,7 +97,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
   'sandbox.ask': operation({
     method: 'POST',
     path: '/sandbox/queries',
-    summary: 'A customer asks the seller something.',
+    summary: 'A customer asks the seller a question.',
     sent: z.object({ email: text, title: text, message: text }),
     status: 201,
     returned: RECORD,
@@ -124,7 +124,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
   'sandbox.advance': operation({
     method: 'POST',
     path: '/sandbox/clock',
-    summary: "Moves the account's time ahead by milliseconds, and does what is due on the way.",
+    summary: "Moves the account's time ahead by milliseconds, and runs everything due on the way.",
     sent: z.object({ ms: z.int().check(z.minimum(0)) }),
     status: 200,
     returned: CLOCK,
@@ -136,7 +136,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
   'sandbox.faults': operation({
     method: 'GET',
     path: '/sandbox/faults',
-    summary: 'The faults that have not struck as often as they are to.',
+    summary: 'The faults that have not yet struck as often as planned.',
     sent: NOTHING,
     status: 200,
     returned: { type: 'array', items: FAULT },
@@ -146,7 +146,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     method: 'POST',
     path: '/sandbox/faults',
     summary:
-      'Plans what goes wrong: an endpoint that answers with an error, a webhook that is not sent as it should be.',
+      'Plans a fault: an endpoint answers with an error, or a webhook is lost, late, repeated or out of order.',
     sent: faultSchema,
     status: 201,
     returned: FAULT,
@@ -161,7 +161,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
   'sandbox.clearFaults': operation({
     method: 'DELETE',
     path: '/sandbox/faults',
-    summary: 'Takes all faults back.',
+    summary: 'Removes all faults.',
     sent: NOTHING,
     status: 204,
     run: ({ faults }) => void faults.clear(),
@@ -169,7 +169,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
   'sandbox.settings': operation({
     method: 'GET',
     path: '/sandbox/settings',
-    summary: 'What the seller has set in the account.',
+    summary: 'The settings of the account.',
     sent: NOTHING,
     status: 200,
     returned: SETTINGS,
@@ -208,7 +208,8 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
   'sandbox.reset': operation({
     method: 'POST',
     path: '/sandbox/reset',
-    summary: 'Empties the account: records, faults and settings. Its time stays.',
+    summary:
+      "Deletes the account's records and faults, and restores its initial settings. Its time stays.",
     sent: NOTHING,
     status: 204,
     run(market) {

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { Markets } from '../markets.js';
-import { answer } from '../service/answering.js';
+import { answer } from '../service/answer.js';
 import { json } from '../service/answers.js';
 import { readText } from '../service/body.js';
 import { readBody, readForm } from '../service/form.js';
@@ -9,7 +9,7 @@ import { controlOperations } from './operations.js';
 
 const MAX_BODY = 1_048_576;
 
-/** What only a sandbox has, under `/sandbox`, and the document of all of it. */
+/** Returns the routes under `/sandbox`, which only a sandbox has, and the route of the OpenAPI document. */
 export function controlRoutes(markets: Markets): Hono {
   const app = new Hono();
   for (const { method, path, status, run } of Object.values(controlOperations)) {

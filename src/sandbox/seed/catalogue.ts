@@ -3,7 +3,7 @@ import type { KeptProduct } from '../state/kinds.js';
 
 type Fields = Partial<KeptProduct> & Pick<KeptProduct, 'title' | 'description' | 'price'>;
 
-/** What the seeded shop sells, by the names that its orders have for it. */
+/** The products of the seeded shop, by the names that its orders use. */
 export const CATALOGUE = {
   rain: {
     title: 'Rain on Tin: field recordings',
@@ -24,7 +24,7 @@ export const CATALOGUE = {
   reverb: {
     title: 'Halden Reverb: licence key',
     description:
-      'The rooms of a fortress, as a plug-in. One key for three computers.\n\nWindows, macOS and Linux.',
+      'The rooms of a **fortress**, as a plug-in. One key for three computers.\n\n## What is in it\n\n- 24 rooms, from the cell to the *great hall*\n- for Windows, macOS and Linux\n- a [manual](https://halden.example/manual)',
     price: '39.00',
     ...serials('HREV', 12),
     maximum_quantity: 3,
@@ -61,7 +61,8 @@ export const CATALOGUE = {
     description: 'All of our live sessions for a month. Your personal address comes at once.',
     price: '12.00',
     product_type: 'dynamic',
-    seller_note: 'Set dynamic_url to where your goods are made: it is called for each order.',
+    seller_note:
+      'Set dynamic_url to the address that makes your goods. The provider calls it for each order.',
   },
   mixing: {
     title: 'Feedback on your mix',
@@ -96,14 +97,14 @@ export const CATALOGUE = {
 /** The name of a product in the {@link CATALOGUE}. */
 export type Item = keyof typeof CATALOGUE;
 
-/** The categories of the seeded shop, the one that is shown first last. */
+/** The categories of the seeded shop, in reverse order of display. */
 export const CATEGORIES: readonly { readonly title: string; readonly items: readonly Item[] }[] = [
   { title: 'Lessons and sessions', items: ['voucher', 'pass', 'mixing'] },
   { title: 'Recordings and samples', items: ['rain', 'piano'] },
   { title: 'Plug-ins', items: ['reverb', 'delay', 'synth', 'beta'] },
 ];
 
-/** The same id for the same name each time, so that an address of the shop can be written down. */
+/** Returns an id that depends only on the name, so that the addresses of the shop stay the same. */
 export function idOf(prefix: string, name: string): string {
   return `${prefix}_${digest(name).slice(0, 20)}`;
 }

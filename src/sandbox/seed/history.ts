@@ -11,7 +11,7 @@ type Step = (market: Market, orderId: string) => KeptOrder;
 interface PastOrder extends Omit<Purchase, 'product_id'> {
   readonly item: Item;
   readonly hoursAgo: number;
-  /** What has happened to it since, a quarter of an hour after each other. */
+  /** The steps since then, a quarter of an hour apart. */
   readonly steps?: readonly Step[];
   readonly feedback?: { readonly rating: number; readonly message: string };
 }
@@ -27,7 +27,7 @@ const paid: Step = (market, id) => pay(market, id);
 const confirmed: Step = (market, id) => confirm(market, id);
 const pending: Step = (market, id) => pay(market, id, { pending: true });
 
-/** The oldest first. Every status is among them. */
+/** The past orders, oldest first. Every status occurs. */
 const ORDERS: readonly PastOrder[] = [
   {
     ...{ item: 'synth', hoursAgo: 139, ...ines, gateway: 'paypal', steps: [paid] },
@@ -69,7 +69,7 @@ const ORDERS: readonly PastOrder[] = [
 
 const QUARTER = 900_000;
 
-/** Has the orders, the feedback and the query of the last days made, in a market whose clock is moved on the way. */
+/** Creates the orders, feedback and query of the last days, and moves the market's clock on the way. */
 export async function play(market: Market, now: number): Promise<void> {
   const { clock } = market.account;
   for (const [index, { item, hoursAgo, steps = [], feedback, ...purchase }] of ORDERS.entries()) {

@@ -11,14 +11,15 @@ const GATEWAYS = ['paypal', 'stripe', 'skrill', 'bitcoin', 'ethereum', 'litecoin
 const WEEK = 7 * 86_400_000;
 
 /**
- * Fills an empty account with a shop that has sold for some days, the same each time. Nobody is told of the past.
+ * Fills an empty account with a shop that has sold for some days. The shop is the same each time, and no webhook
+ * is sent about its past.
  *
- * @throws {Refusal} `state_invalid`, where the account has any records of a shop.
+ * @throws {Refusal} `state_invalid`, if the account has any records of a shop.
  */
 export async function seed(market: Market): Promise<void> {
   const { account } = market;
   const now = account.clock.now();
-  // What the account would have, had it been there for a week.
+  // The account as if it had existed for a week.
   const past = new Account(account.key, { clock: 'manual', start: now - WEEK });
   stock(past);
   await play({ ...market, account: past, outbox: NOBODY, supplier: NOBODY }, now);
@@ -41,7 +42,7 @@ function refuseUsed(account: Account): void {
   if (kinds.every(({ size }) => size === 0)) return;
   throw new Refusal(
     'state_invalid',
-    'The account has a shop already, and only an empty one is filled. POST /sandbox/reset empties it.',
+    'The account has a shop already, and only an empty account can be filled. POST /sandbox/reset empties it.',
   );
 }
 

@@ -1,4 +1,4 @@
-/** Whether a client takes JSON: by its `Accept`, or because it asks for nothing else. */
+/** Returns whether a client accepts JSON: its `Accept` header includes JSON, or is missing or empty. */
 export function takesJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === '') return true;
   return accept.split(',').some((range) => {

@@ -3,23 +3,23 @@ import type { ERRORS } from '../../api/endpoint.js';
 /** The status of an error (specification: Errors). */
 export type ErrorStatus = keyof typeof ERRORS;
 
-/** What is answered where the specification gives no text. */
+/** The messages of errors, for which the specification gives no text. */
 export const MESSAGES: Readonly<Record<ErrorStatus, string>> = {
   400: 'Validation failed.',
   401: 'Unable to authenticate. In the sandbox, every key that begins with sk_test_ opens an account of its own.',
   403: 'You are not authorised for this action.',
   404: 'Resource not found.',
-  406: 'There is no other format than JSON.',
+  406: 'JSON is the only format.',
   429: 'Rate limit reached.',
   500: 'Server problem, try again later.',
   503: 'Temporarily offline for maintenance.',
 };
 
-/** An answer that is an error: thrown by whatever finds out, and answered in one place. */
+/** An error answer. The code that finds the error throws it, and the routes turn it into a response. */
 export class ErrorAnswer extends Error {
   override readonly name = 'ErrorAnswer';
   readonly status: ErrorStatus;
-  /** One text for each check that failed. */
+  /** One text for each failed check. */
   readonly errors: readonly string[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -45,7 +45,10 @@ export class ErrorAnswer extends Error {
 
 const texts = new WeakMap<Response, string>();
 
-/** An answer in JSON. Its text is apart from it: a body is a stream, which takes longer than all the rest. */
+/**
+ * Returns a JSON response. Its text is kept beside it, because a body is a stream, which takes longer than all
+ * the rest.
+ */
 export function json(
   status: number,
   body: object,
@@ -60,13 +63,13 @@ export function json(
   return response;
 }
 
-/** An answer with its text in it, as whoever uses no port reads it. */
+/** Returns a response with its text as its body, for callers without a port. */
 export function toWhole(response: Response): Response {
   const text = texts.get(response);
   return text === undefined ? response : new Response(text, response);
 }
 
-/** The text of an answer in JSON, for a server. */
+/** Returns the text of a JSON response, for a server. */
 export function textOf(response: Response): string | undefined {
   return texts.get(response);
 }

@@ -4,8 +4,8 @@ import type { Market } from '../trade/market.js';
 import { ErrorAnswer } from './answers.js';
 
 /**
- * The account that credentials open (specification: Authentication): `Bearer sk_test_…`, or basic with an email
- * and such a key.
+ * Returns the market of the account that credentials open (specification: Authentication): `Bearer sk_test_…`,
+ * or basic authentication with an email and such a key.
  *
  * @throws {ErrorAnswer} 401
  */
@@ -20,7 +20,7 @@ export function authenticate(markets: Markets, authorization: string | undefined
   throw new ErrorAnswer(401, { headers: { 'www-authenticate': 'Bearer, Basic realm="sandbox"' } });
 }
 
-/** The key of basic credentials. Any email will do: the key alone says whose account it is. */
+/** Returns the key in basic credentials. Any email is accepted: the key alone identifies the account. */
 function keyOf(credentials: string): string {
   const text = Buffer.from(credentials, 'base64').toString();
   const [, key = ''] = /^[^:\s]+:(.*)$/.exec(text) ?? [];

@@ -1,9 +1,9 @@
 import { ErrorAnswer } from './answers.js';
 
 /**
- * The body of a request as text.
+ * Reads the body of a request as text.
  *
- * @throws {ErrorAnswer} 400, where it is larger than `limit` bytes.
+ * @throws {ErrorAnswer} 400, if the body is larger than `limit` bytes.
  */
 export async function readText(request: Request, limit: number): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);

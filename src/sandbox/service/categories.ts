@@ -3,26 +3,29 @@ import { withChanges } from '../state/records.js';
 import { newId } from '../trade/ids.js';
 import { check } from './form.js';
 import { reading, type Service } from './operations.js';
+import { wrongFields } from './wrong-fields.js';
 
-/** The categories that group products (specification: Categories). */
+/** The operations on categories, which group products (specification: Categories). */
 export const categories: Service['categories'] = {
   ...reading(
     ({ categories }) => categories,
     (category) => category,
   ),
 
-  create({ market: { account }, sent }) {
-    const { title, product_ids, unlisted = false } = check(newCategory, sent);
+  create({ market, sent }) {
+    const { account } = market;
+    const { title, product_ids, unlisted = false } = check(newCategory, sent, wrongFields(market));
     const now = account.clock.timestamp();
     const dates = { created_at: now, updated_at: now };
     const category = { id: newId('cat'), title, product_ids, unlisted, image: null, ...dates };
     return account.categories.put(category);
   },
 
-  update({ market: { account }, id, sent }) {
+  update({ market, id, sent }) {
+    const { account } = market;
     const category = account.categories.get(id);
     if (!category) return undefined;
-    const changes = check(categoryChanges, sent);
+    const changes = check(categoryChanges, sent, wrongFields(market));
     return account.categories.put({
       ...withChanges(category, changes),
       updated_at: account.clock.timestamp(),

@@ -1,43 +1,66 @@
 import qs from 'qs';
 import type * as z from 'zod/mini';
 import { findFaults } from '../../api/validation.js';
-import { isJsonObject, type JsonObject } from '../../schemas/json.js';
+import { isJsonObject, type JsonObject } from '../../schemas/values.js';
 import { ErrorAnswer } from './answers.js';
 
-/** What a request holds, before it is checked. */
+/** The parameters of a request, before they are checked. */
 export interface Sent {
   readonly fields: JsonObject;
-  /** Whether all of it is text, as in a form. */
+  /** Whether all values are text, as in a form. */
   readonly isText: boolean;
 }
 
-/** More than any body within the limit has. */
-const MOST = 100_000;
+/** The limit for the parameters of a form and the entries of a list. Real requests have fewer. */
+const MOST = 5_000;
 
 /**
- * Reads a body: JSON, or a form whose arrays are `name[index]` (specification: Rules for all endpoints) or a name that
- * comes again.
+ * Reads a body: JSON, or a form. A form sends an array as `name[index]` (specification: Rules for all
+ * endpoints), or by repeating its name.
  *
  * @throws {ErrorAnswer} 400
  */
 export function readBody(contentType: string | undefined, body: string): Sent {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase();
-  if (type === 'application/json') return { fields: readJson(body), isText: false };
+  if (type === 'application/json') {
+    const fields = readJson(body);
+    if (Object.values(fields).some((value) => Array.isArray(value) && value.length > MOST)) {
+      throw invalid(`a list may have at most ${MOST} entries`);
+    }
+    return { fields, isText: false };
+  }
   if (type === '' || type === 'application/x-www-form-urlencoded') return readForm(body);
   throw invalid('the body has to be application/x-www-form-urlencoded, or JSON');
 }
 
-/** Reads a form, or the query of a URL. */
+/**
+ * Reads a form, or the query of a URL.
+ *
+ * @throws {ErrorAnswer} 400
+ */
 export function readForm(text: string): Sent {
-  const fields: JsonObject = qs.parse(text, {
-    arrayLimit: MOST,
+  if (text.split('&', MOST + 1).length > MOST) {
+    throw invalid(`there may be at most ${MOST} parameters`);
+  }
+  const parsed = qs.parse(text, {
+    // qs takes quadratic time for lists that it makes itself, so withLists() makes them.
+    arrayLimit: 0,
     parameterLimit: MOST,
     depth: 5,
     strictDepth: false,
-    // As generated clients send a list: by its name, once for each.
+    // Generated clients send a list by repeating its name.
     duplicates: 'combine',
   });
-  return { fields, isText: true };
+  const fields = Object.entries(parsed).map(([name, value]) => [name, withLists(value)]);
+  return { fields: Object.fromEntries(fields), isText: true };
+}
+
+/** Turns objects whose names are all indexes into lists. */
+function withLists(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([name, item]) => [name, withLists(item)] as const);
+  const isList = entries.every(([name]) => /^(0|[1-9]\d*)$/.test(name));
+  return isList ? entries.map(([, item]) => item) : Object.fromEntries(entries);
 }
 
 function readJson(body: string): JsonObject {
@@ -49,10 +72,10 @@ function readJson(body: string): JsonObject {
 }
 
 /**
- * What was sent, as a schema has it.
+ * Checks parameters, and returns the schema's output.
  *
- * @param findMore - Finds what fails beside the schema.
- * @throws {ErrorAnswer} 400, with an error for each check that failed.
+ * @param findMore - Returns the errors that the schema cannot find.
+ * @throws {ErrorAnswer} 400, with an error for each failed check.
  */
 export function check<Schema extends z.ZodMiniType>(
   schema: Schema,
@@ -60,28 +83,28 @@ export function check<Schema extends z.ZodMiniType>(
   findMore: (parameters: JsonObject) => readonly string[] = () => [],
 ): z.output<Schema> {
   const parameters = toParameters(schema, sent);
-  // What both find is one check that failed.
+  // An error that both find counts once.
   const errors = [...new Set([...findFaults(schema, parameters), ...findMore(parameters)])];
   if (errors.length > 0) throw new ErrorAnswer(400, { errors });
   return schema.parse(parameters);
 }
 
-/** The values of what was sent, which may not be what the schema takes. */
+/** Returns the parameters, not yet checked. The text of a form is converted to the types of the schema. */
 export function toParameters(schema: z.ZodMiniType, { fields, isText }: Sent): JsonObject {
   return isText ? { ...Object(fromText(schema, fields)) } : fields;
 }
 
-/** A 400 with one error. */
+/** Returns a 400 with one error. */
 export function invalid(error: string): ErrorAnswer {
   return new ErrorAnswer(400, { errors: [error] });
 }
 
 /**
- * Text of a form as what a schema takes there: `true`, `12`, an empty value for `null`, `name[]=` for an empty
- * list. What is none of these stays as it is, to be refused.
+ * Converts the text of a form to the type of a schema: `true`, `12`, an empty value for `null`, `name[]=` for an
+ * empty list. Any other text stays as it is, and the schema rejects it.
  */
 function fromText(schema: z.core.$ZodType, value: unknown): unknown {
-  // The types of zod that there are, by which zod itself tells them apart.
+  // zod's own union of all schema types, which `type` tells apart.
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case 'optional':
@@ -92,9 +115,9 @@ function fromText(schema: z.core.$ZodType, value: unknown): unknown {
     case 'number':
       return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
     case 'literal':
-      return def.values.find((literal) => String(literal) === value) ?? value;
+      return def.values.find((one) => String(one) === value || one === toBoolean(value)) ?? value;
     case 'boolean':
-      return typeof value === 'string' ? (BOOLEANS[value] ?? value) : value;
+      return toBoolean(value) ?? value;
     case 'array':
       if (typeof value !== 'string' && !Array.isArray(value)) return value;
       return [value].flat().join('') === ''
@@ -109,7 +132,10 @@ function fromText(schema: z.core.$ZodType, value: unknown): unknown {
   }
 }
 
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
+function toBoolean(value: unknown): boolean | undefined {
+  if (value === 'true' || value === '1') return true;
+  return value === 'false' || value === '0' ? false : undefined;
+}
 
 function fieldsFromText(
   shape: Readonly<Record<string, z.core.$ZodType>>,

@@ -4,18 +4,21 @@ import type { Identified, RecordPage, Records } from '../state/records.js';
 import type { Market } from '../trade/market.js';
 import type { Sent } from './form.js';
 
-/** A request that has got as far as its operation. */
+/** A request that is ready for its operation. */
 export interface Call {
   readonly market: Market;
-  /** Of the record that the path names; empty where it names none. */
+  /** The id of the record in the path; empty if the path has no id. */
   readonly id: string;
-  /** The body; nothing where there is none. */
+  /** The parameters in the body, if there is one. */
   readonly sent: Sent;
-  /** The address that was asked, by which the sandbox can be reached. */
+  /** The URL of the request, by which the client reaches the sandbox. */
   readonly url: string;
 }
 
-/** What an endpoint does, by its kind. Where there is no such record, it gives `undefined` or `false`. */
+/**
+ * The operations of a group of endpoints, by kind. They return `undefined` or `false` if the record does not
+ * exist.
+ */
 export interface Operations {
   list(market: Market, page: number, perPage: number): RecordPage<object>;
   get(call: Call): object | undefined;
@@ -24,7 +27,7 @@ export interface Operations {
   delete(call: Call): boolean;
 }
 
-/** What the endpoints of each group in the table do. */
+/** The operations of each group in the endpoint table. */
 export type Service = {
   readonly [Group in keyof typeof endpoints]: Pick<
     Operations,
@@ -32,7 +35,7 @@ export type Service = {
   >;
 };
 
-/** Lists and retrieves records, as they are shown. */
+/** Returns the operations that list and retrieve records. `show` makes the answer for a record. */
 export function reading<T extends Identified>(
   recordsOf: (account: Account) => Records<T>,
   show: (record: T, market: Market) => object,

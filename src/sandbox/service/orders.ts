@@ -1,6 +1,6 @@
 import { reading, type Service } from './operations.js';
 
-/** What customers have ordered (specification: Orders). */
+/** The operations on orders (specification: Orders). */
 export const orders: Service['orders'] = reading(
   ({ orders }) => orders,
   ({ shown }) => shown,

@@ -15,7 +15,7 @@ const newPayment = z.discriminatedUnion('white_label', [
   z.extend(newWhiteLabelPayment, { webhook_url }),
 ]);
 
-/** Payments of both flows (specification: Payments). */
+/** The operations on payments of both flows (specification: Payments). */
 export const payments: Service['payments'] = {
   create({ market, sent, url: asked }) {
     const terms = check(newPayment, withConfirmations(market, sent), wrongFields(market));
@@ -33,13 +33,13 @@ export const payments: Service['payments'] = {
   delete: ({ market, id }) => deletePayment(market, id),
 };
 
-/** The parameter of the confirmations, whose name the specification does not show. */
+/** Reads the parameter for confirmations by this deployment's name, which the specification does not show. */
 function withConfirmations({ unknowns }: Market, { fields, isText }: Sent): Sent {
   const { confirmations: _, [unknowns.confirmationsName]: confirmations, ...rest } = fields;
   return { fields: confirmations === undefined ? rest : { ...rest, confirmations }, isText };
 }
 
-/** An order-shaped record (specification: Payment result). */
+/** Returns the order-shaped record of a payment (specification: Payment result). */
 function showWhiteLabel(
   { id, gateway, shown, confirmations_needed }: KeptOrder,
   url: string,

@@ -7,7 +7,7 @@ import { newId } from '../trade/ids.js';
 import type { Market } from '../trade/market.js';
 import { toText, toUnits } from '../trade/money.js';
 import { EMPTY_PRODUCT } from '../trade/products.js';
-import { showProduct } from '../trade/showing.js';
+import { showProduct } from '../trade/to-json.js';
 import { check, invalid, type Sent } from './form.js';
 import { reading, type Service } from './operations.js';
 import { webhookUrl, wrongFields } from './wrong-fields.js';
@@ -15,10 +15,10 @@ import { webhookUrl, wrongFields } from './wrong-fields.js';
 const olderOnly = { webhook_url: z.optional(z.nullable(webhookUrl)) };
 const created = { newer: newProduct.newer, older: z.extend(newProduct.older, olderOnly) };
 const changed = { newer: productChanges.newer, older: z.extend(productChanges.older, olderOnly) };
-/** Where a deployment of the newer variant requires the title alone. */
+/** The schema of a deployment of the newer variant that requires only the title. */
 const lenient = z.extend(z.partial(created.newer), { title: z.string() });
 
-/** What is sold (specification: Products). */
+/** The operations on products (specification: Products). */
 export const products: Service['products'] = {
   ...reading(
     ({ products }) => products,
@@ -87,7 +87,7 @@ function readChanged(market: Market, product: KeptProduct, sent: Sent): KeptFiel
   return toKept(check(changed.newer, sent, wrongFields(market, product)));
 }
 
-/** Without a boolean that the deployment does not know by this name. */
+/** Removes the listing-hiding boolean that this deployment does not know. */
 function hiding({ hidingField }: Market['unknowns'], { fields, isText }: Sent): Sent {
   const { private: isPrivate, unlisted, ...rest } = fields;
   if (hidingField === 'private') return { fields: { ...rest, private: isPrivate }, isText };
@@ -95,7 +95,7 @@ function hiding({ hidingField }: Market['unknowns'], { fields, isText }: Sent): 
   return { fields, isText };
 }
 
-/** What is kept of what was sent, in the words of either variant. */
+/** Converts the parameters of either variant to the stored fields. */
 function toKept({ price, product_type, currency, ...fields }: Fields): KeptFields {
   return {
     ...fields,
@@ -113,6 +113,6 @@ function toPrice(price: number | string): string {
 
 function toType(type: string | number): KeptProduct['product_type'] {
   const found = PRODUCT_TYPES.find((one, index) => one === type || index + 1 === type);
-  if (!found) throw invalid('product_type is none that there is');
+  if (!found) throw invalid('product_type is unknown');
   return found;
 }

@@ -5,7 +5,7 @@ import { listQuery } from '../../api/parameters.js';
 import type { AnswerFault } from '../fault.js';
 import type { Markets } from '../markets.js';
 import type { Market } from '../trade/market.js';
-import { answer } from './answering.js';
+import { answer } from './answer.js';
 import { ErrorAnswer, json } from './answers.js';
 import { blacklist } from './blacklist.js';
 import { readText } from './body.js';
@@ -29,10 +29,10 @@ const service: Service = {
   payments,
 };
 
-/** The largest body, in bytes, which the specification does not show. */
+/** The largest body, in bytes. The specification does not show a limit. */
 const LIMITS = { none: 1_048_576, tight: 65_536 };
 
-/** The service: a route for each row of the table. */
+/** Returns the routes of the service, one for each row of the endpoint table. */
 export function serviceRoutes(markets: Markets): Hono {
   const app = new Hono();
   for (const [group, rows] of Object.entries<Readonly<Record<string, Endpoint>>>(endpoints)) {
@@ -51,7 +51,7 @@ export function serviceRoutes(markets: Markets): Hono {
   return app;
 }
 
-/** @throws {ErrorAnswer} What a fault makes of the call. */
+/** @throws {ErrorAnswer} The error of the fault that strikes this call, if any. */
 function strike(markets: Markets, market: Market, operation: string): void {
   const fault: AnswerFault | undefined =
     market.faults.strike(operation) ?? markets.faults.strike(operation);
@@ -79,7 +79,7 @@ async function operate(
   if (row.kind === 'delete') {
     if (!operations.delete?.(call)) throw new ErrorAnswer(404);
     const { newerProducts, variant } = market.unknowns;
-    // Of the older variant, the status is stated.
+    // For the older variant, the specification states the status.
     const isLenient =
       row.section === 'Products' && variant === 'newer' && newerProducts === 'lenient';
     return new Response(null, { status: isLenient ? 200 : row.status, headers });
@@ -98,7 +98,7 @@ async function readCall({ req }: Context, market: Market, row: Endpoint): Promis
 
 const NOTHING = { fields: {}, isText: true };
 
-/** What a deployment says of its versions, which the specification does not show. */
+/** Returns the headers about the version's deprecation, which the specification does not show. */
 function headersOf({ unknowns }: Market): Record<string, string> {
   if (unknowns.deprecation === 'silent') return {};
   return { deprecation: '@1767225600', sunset: 'Thu, 31 Dec 2026 23:59:59 GMT' };

@@ -13,7 +13,7 @@ const created = z.extend(newWebhookEndpoint, {
 });
 const changed = z.partial(created);
 
-/** Where webhooks are sent to (specification: Webhook endpoints). */
+/** The operations on webhook endpoints (specification: Webhook endpoints). */
 export const webhookEndpoints: Service['webhookEndpoints'] = {
   ...reading(
     ({ webhookEndpoints }) => webhookEndpoints,

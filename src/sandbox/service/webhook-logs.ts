@@ -1,6 +1,6 @@
 import { reading, type Service } from './operations.js';
 
-/** The webhooks that were sent (specification: Webhook logs). */
+/** The operations on webhook logs (specification: Webhook logs). */
 export const webhookLogs: Service['webhookLogs'] = reading(
   ({ webhookLogs }) => webhookLogs,
   ({ endpoint_id: _, response, response_headers, ...log }) => ({

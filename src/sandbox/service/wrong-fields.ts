@@ -1,8 +1,12 @@
 import * as z from 'zod/mini';
-import { isJsonObject, type JsonObject } from '../../schemas/json.js';
+import { amount } from '../../api/parameters.js';
+import { isJsonObject, type JsonObject } from '../../schemas/values.js';
+import type { Account } from '../state/account.js';
+import { toLink } from '../trade/link.js';
 import type { Market } from '../trade/market.js';
+import { decimalsOf, isWhole, toUnits } from '../trade/money.js';
 
-/** What the client sends as HTTPS only may be plain HTTP here; which, {@link wrongFields} finds. */
+/** A webhook URL. The client's schema takes HTTPS only; here, {@link wrongFields} also allows some plain HTTP. */
 export const webhookUrl = z.string();
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
@@ -10,31 +14,41 @@ const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 type Finds = (value: string) => boolean;
 
 /**
- * Finds what a schema cannot, or that of the client leaves to the provider: one text for each field.
+ * Returns a check for errors that a schema cannot find, or that the client's schema leaves to the provider. The
+ * check returns one text for each field.
  *
- * @param before - The record that is changed, if it is one.
+ * @param before - The record before the change. Absent for a new record.
  */
 export const wrongFields =
-  ({ outbox }: Market, before: object = {}) =>
+  ({ account, outbox }: Market, before: object = {}) =>
   (parameters: JsonObject): string[] => {
     const webhook: readonly [Finds, string] = [
       (url) => outbox.takes(url),
       'has to be a URL that begins with https://, or http:// on this machine, and holds no password',
     ];
+    const link: readonly [Finds, string] = [
+      (url) => toLink(url) !== undefined,
+      'has to be a URL that begins with https:// or http://',
+    ];
     const checks: Readonly<Record<string, readonly [Finds, string]>> = {
       url: webhook,
       webhook_url: webhook,
       dynamic_url: webhook,
+      return_url: link,
+      redirect_url: link,
       currency: [(code) => CURRENCIES.has(code.toUpperCase()), 'has to be an ISO 4217 code'],
     };
     const wrong = Object.entries(checks).flatMap(([name, [isGood, fault]]) => {
       const value = parameters[name];
       return typeof value === 'string' && !isGood(value) ? [`${name} ${fault}`] : [];
     });
+    const changed = { ...Object(before), ...parameters };
     return [
       ...wrong,
-      ...wrongBounds({ ...Object(before), ...parameters }),
-      ...wrongGateways(parameters),
+      ...wrongBounds(changed),
+      ...wrongAmounts(changed),
+      ...wrongLists(parameters),
+      ...wrongProducts(account, parameters),
     ];
   };
 
@@ -43,7 +57,29 @@ function wrongBounds({ minimum_quantity: least, maximum_quantity: most }: JsonOb
   return isWrong ? ['maximum_quantity has to be at least minimum_quantity'] : [];
 }
 
-function wrongGateways({ gateways }: JsonObject): string[] {
-  if (!Array.isArray(gateways) || gateways.some(isJsonObject)) return [];
-  return new Set(gateways).size < gateways.length ? ['gateways must not name one twice'] : [];
+function wrongAmounts({ currency, ...amounts }: JsonObject): string[] {
+  if (typeof currency !== 'string' || !CURRENCIES.has(currency.toUpperCase())) return [];
+  return ['price', 'value'].flatMap((name) => {
+    const { data, success } = amount.safeParse(amounts[name]);
+    if (!success || isWhole(toUnits(data), currency)) return [];
+    return [`${name} has to have at most ${decimalsOf(currency)} decimals, as ${currency} has`];
+  });
+}
+
+function wrongLists(parameters: JsonObject): string[] {
+  return ['gateways', 'events', 'product_ids'].flatMap((name) => {
+    const list = parameters[name];
+    if (!Array.isArray(list) || list.some(isJsonObject)) return [];
+    return new Set(list).size < list.length ? [`${name} must not contain duplicates`] : [];
+  });
+}
+
+/** Checks that the ids in a category are those of products (specification: Category). */
+function wrongProducts({ products }: Account, { product_ids: ids }: JsonObject): string[] {
+  if (!Array.isArray(ids)) return [];
+  return ids.flatMap((id, at) => {
+    if (typeof id !== 'string' || products.get(id)) return [];
+    const hint = id.includes(',') ? '. A list is sent as product_ids[0]=…&product_ids[1]=…' : '';
+    return [`product_ids[${at}] has to be the id of a product${hint}`];
+  });
 }

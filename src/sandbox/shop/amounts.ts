@@ -1,7 +1,9 @@
+import { html } from 'hono/html';
 import type { KeptOrder } from '../state/kinds.js';
 import { toText, toUnits } from '../trade/money.js';
+import type { Html } from './page.js';
 
-/** Such as `€9.90`. */
+/** Formats an amount, such as `€9.90`. */
 export function formatPrice(amount: string, currency: string): string {
   const format = new Intl.NumberFormat('en', {
     style: 'currency',
@@ -9,22 +11,28 @@ export function formatPrice(amount: string, currency: string): string {
     minimumFractionDigits: 2,
     maximumFractionDigits: 8,
   });
-  // A decimal text is formatted as it is, and not as the nearest double.
+  // Intl formats decimal text exactly, not as the nearest double.
   return format.format(amount as `${number}`);
 }
 
-/** What is still to be paid, in the order's currency. */
+/** Returns the amount that is still owed, in the order's currency. */
 export function owedOf({ shown, received }: KeptOrder): string {
   const owed = toUnits(shown.value) - toUnits(received);
   return toText(owed > 0n ? owed : 0n);
 }
 
-/** Such as `0.00016500`: hundred-millionths as whole coins. */
+/** Formats hundred-millionths as coins, such as `0.00016500`. */
 export function formatCoins(satoshis: number): string {
   return (satoshis / 100_000_000).toFixed(8);
 }
 
-/** Such as `30 days`. */
+/** Formats a timestamp of the service, to the second. */
+export function formatTime(timestamp: string): Html {
+  const second = timestamp.slice(0, 19);
+  return html`<time datetime="${second}Z">${second.replace('T', ', ')} UTC</time>`;
+}
+
+/** Formats a duration, such as `30 days`. */
 export function formatDuration(seconds: number): string {
   const [count, unit] =
     seconds % 86_400 === 0

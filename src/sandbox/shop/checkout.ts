@@ -1,16 +1,18 @@
 import { html } from 'hono/html';
 import type { KeptOrder } from '../state/kinds.js';
+import { toLink } from '../trade/link.js';
 import { Refusal } from '../trade/refusal.js';
 import { act } from './actions.js';
 import { formatCoins, formatPrice, owedOf } from './amounts.js';
 import { choices } from './choices.js';
 import { feedbackForm } from './feedback.js';
-import { linksOf, toLink } from './links.js';
+import { linksOf } from './links.js';
 import { goTo, type Html, show } from './page.js';
+import { filledOf, refuse } from './refused.js';
 import { describeStatus } from './status.js';
 import { absent, type Visit } from './visit.js';
 
-/** The hosted checkout of an order, whether it is of a product or of a payment. */
+/** Shows the hosted checkout of an order, for a product or a payment. */
 export function showCheckout(visit: Visit): Promise<Response> {
   const order = visit.market.account.orders.get(visit.id);
   if (!order) return absent(visit.market.account, NO_ORDER);
@@ -18,7 +20,7 @@ export function showCheckout(visit: Visit): Promise<Response> {
 }
 
 /**
- * Does what one of its buttons says. The customer of a hosted payment that is completed by it goes back to the
+ * Runs the action of a checkout button. If the action completes a hosted payment, the customer returns to the
  * seller's `return_url` (specification: Payments).
  */
 export async function useCheckout(visit: Visit): Promise<Response> {
@@ -29,7 +31,9 @@ export async function useCheckout(visit: Visit): Promise<Response> {
     act(market, id, form);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return page(visit, before, error.message);
+    const isOfField = error.code === 'parameter_invalid';
+    const field = isOfField ? FIELDS.get(form.get('action') ?? '') : undefined;
+    return refuse(visit, { sentence: error.message, field });
   }
   const { shown } = market.account.orders.get(id) ?? before;
   const isCompleted = shown.status === 100 && before.shown.status !== 100;
@@ -37,21 +41,33 @@ export async function useCheckout(visit: Visit): Promise<Response> {
   return goTo(back ?? linksOf(market.account).checkout(id));
 }
 
+/** The number of times that a page reloads to look for goods that are being made. */
+const MOST_REFRESHES = 30;
+
+/** The field that each button sends. */
+const FIELDS = new Map([
+  ['pay-part', 'value'],
+  ['rate', 'rating'],
+]);
+
 const NO_ORDER = 'There is no such order.';
 
-function page(visit: Visit, order: KeptOrder, refused?: string): Promise<Response> {
+function page(visit: Visit, order: KeptOrder): Promise<Response> {
+  const filled = filledOf(visit);
   const { account } = visit.market;
   const { shown } = order;
   const { words, mood } = describeStatus(order);
   const product = account.products.get(shown.product_id);
   const back = returnOf(visit) ?? toLink(product?.redirect_url);
   const isMade = shown.status === 100 && shown.delivered === null && Boolean(product?.dynamic_url);
+  const waited = Number(visit.form.get('waited') ?? 0);
+  const refreshes = isMade && waited >= 0 && waited < MOST_REFRESHES && filled.faults.length === 0;
   return show({
     title: `Checkout of ${shown.product_title}`,
     account,
-    status: refused === undefined ? 200 : 400,
-    refused,
+    faults: filled.faults,
     leadsTo: returnOf(visit),
+    refresh: refreshes && `${visit.path}?waited=${Math.floor(waited) + 1}`,
     body: html`<h1>${shown.product_title}</h1>
 <div class="columns">
 <div>
@@ -61,27 +77,30 @@ function page(visit: Visit, order: KeptOrder, refused?: string): Promise<Respons
 ${noteOn(order)}
 ${terms(order)}
 </section>
-${shown.delivered !== null && delivered(shown.delivered)}
-${isMade && html`<p class="card">What you have bought is being made for you. Reload this page to see it.</p>`}
+${shown.status === 100 && shown.delivered !== null && delivered(shown.delivered)}
+${isMade && html`<p class="card">Your purchase is being prepared. ${refreshes ? 'This page shows it as soon as it is ready.' : html`<a href="${visit.path}">Check again</a>`}</p>`}
 ${back && shown.status === 100 && html`<p><a href="${back.href}">Back to the shop</a></p>`}
-${shown.status === 100 && feedbackForm(visit.market, order)}
+${shown.status === 100 && !refreshes && feedbackForm(visit.market, order, filled)}
 </div>
-<div>${choices(order)}</div>
+<div>${choices(order, filled)}</div>
 </div>`,
   });
 }
 
-/** Where the customer of a hosted payment goes back to. */
+/** Returns the address that the customer of a hosted payment returns to. */
 function returnOf({ market, id }: Visit): URL | undefined {
   return toLink(market.account.payments.get(id)?.return_url);
 }
 
 function noteOn({ shown, is_closed }: KeptOrder): Html | false {
   if (shown.status === 52) {
-    return html`<p>The customer's risk level of ${shown.risk_level} is above what the product allows.</p>`;
+    return html`<p>The customer's risk level of ${shown.risk_level} is above the product's limit.</p>`;
   }
-  return is_closed && html`<p>The order is closed: nobody can pay it any more.</p>`;
+  return is_closed && html`<p>The order is closed and can no longer be paid.</p>`;
 }
+
+/** The label of the amount paid, by status, if the customer has the money back. */
+const PAID: Readonly<Record<number, string>> = { 51: 'Charged back', 56: 'Refunded' };
 
 function terms(order: KeptOrder): Html {
   const { shown, received, confirmations_needed } = order;
@@ -91,7 +110,7 @@ function terms(order: KeptOrder): Html {
     ['Order', html`<code>${shown.id}</code>`],
     ['Quantity', shown.quantity],
     ['Total', formatPrice(shown.value, currency)],
-    ['Paid', formatPrice(received, currency)],
+    [PAID[status] ?? 'Paid', formatPrice(received, currency)],
     ['Owed', isOpen && html`<strong>${formatPrice(owedOf(order), currency)}</strong>`],
     ['Gateway', shown.gateway],
     ['Address', crypto_address !== null && html`<code>${crypto_address}</code>`],
@@ -111,7 +130,7 @@ function terms(order: KeptOrder): Html {
 function delivered(goods: string): Html {
   const link = toLink(goods);
   return html`<section class="card" aria-labelledby="goods">
-<h2 id="goods">What you have bought</h2>
+<h2 id="goods">Your purchase</h2>
 ${link ? html`<p><a href="${link.href}">${goods}</a></p>` : html`<pre>${goods}</pre>`}
 </section>`;
 }

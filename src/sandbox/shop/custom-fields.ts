@@ -1,9 +1,11 @@
 import { html } from 'hono/html';
-import type { JsonObject } from '../../schemas/json.js';
 import { CUSTOM_FIELD_TYPES } from '../../schemas/product.js';
+import type { JsonObject } from '../../schemas/values.js';
 import type { KeptProduct } from '../state/kinds.js';
-import { countryOptions, isCountry } from './countries.js';
-import type { Html } from './page.js';
+import { COUNTRY_CODES } from '../trade/countries.js';
+import { countryOptions } from './countries.js';
+import type { Fault, Html } from './page.js';
+import { type Filled, markFault } from './refused.js';
 
 /** A field that a product asks for at checkout (specification: Custom checkout field). */
 interface CustomField {
@@ -12,13 +14,13 @@ interface CustomField {
   readonly required: boolean;
 }
 
-/** What a select offers: the specification shows none of its choices. */
+/** The choices of a select. The specification does not show any. */
 const CHOICES = ['First choice', 'Second choice', 'Third choice'];
 
-/** What the customer has written, by what is asked; and a sentence for each field that has to be filled in. */
+/** The customer's input by field name, and its faults. */
 export interface CustomRead {
   readonly custom: JsonObject;
-  readonly faults: readonly string[];
+  readonly faults: readonly Fault[];
 }
 
 function fieldsOf({ custom }: KeptProduct): CustomField[] {
@@ -29,56 +31,59 @@ function fieldsOf({ custom }: KeptProduct): CustomField[] {
   });
 }
 
-/** What a field of this name is called in the form. A link to the product can fill it in by this name. */
+/** Returns the name of a field in the form. A link to the product can fill in the field by this name. */
 function inputName({ name }: CustomField): string {
   return `custom[${name}]`;
 }
 
-/** Reads the product's own fields from its form. */
+/** Reads the product's custom fields from its form. */
 export function readCustom(product: KeptProduct, form: URLSearchParams): CustomRead {
-  const faults: string[] = [];
+  const faults: Fault[] = [];
   const entries = fieldsOf(product).flatMap((field): [string, unknown][] => {
-    const { type, name, required } = field;
+    const { type, name } = field;
     const text = (form.get(inputName(field)) ?? '').trim();
-    if (required && text === '') faults.push(`${name} is required.`);
+    const sentence = faultOf(field, text);
+    // A hidden field cannot show a fault.
+    const input = type === 'hidden' ? {} : { field: inputName(field) };
+    if (sentence) faults.push({ sentence, ...input });
     if (type === 'checkbox') return [[name, text !== '']];
     if (text === '') return [];
-    const fault = faultOf(field, text);
-    if (fault) faults.push(fault);
     return [[name, type === 'number' ? Number(text) : text]];
   });
   return { custom: Object.fromEntries(entries), faults };
 }
 
-function faultOf({ type, name }: CustomField, text: string): string | undefined {
+function faultOf({ type, name, required }: CustomField, text: string): string | undefined {
+  if (text === '') return required ? `${name} is required.` : undefined;
   switch (type) {
     case 'number':
       return Number.isFinite(Number(text)) ? undefined : `${name} has to be a number.`;
     case 'select':
       return CHOICES.includes(text) ? undefined : `${name} has to be one of its choices.`;
     case 'country_dropdown':
-      return isCountry(text) ? undefined : `${name} has to be a country.`;
+      return COUNTRY_CODES.includes(text) ? undefined : `${name} has to be a country.`;
     default:
       return undefined;
   }
 }
 
-/** The product's own fields, with what was typed before. */
-export function customFields(product: KeptProduct, typed: URLSearchParams): Html[] {
-  return fieldsOf(product).map((field, index) => showField(field, `custom-${index}`, typed));
+/** Returns the product's custom fields, filled with the customer's earlier input. */
+export function customFields(product: KeptProduct, filled: Filled): Html[] {
+  return fieldsOf(product).map((field, index) => showField(field, `custom-${index}`, filled));
 }
 
-function showField(field: CustomField, id: string, typed: URLSearchParams): Html {
+function showField(field: CustomField, id: string, filled: Filled): Html {
   const { type, name, required } = field;
   const input = inputName(field);
-  const value = typed.get(input) ?? '';
-  const need = required && 'required';
+  const value = filled.typed.get(input) ?? '';
+  const { marks, note } = markFault(filled, input, id);
+  const need = html`${required && 'required'} ${marks}`;
   if (type === 'hidden') return html`<input type="hidden" name="${input}" value="${value}">`;
   const label = html`<label for="${id}">${name}${!required && html` <span class="muted">(optional)</span>`}</label>`;
   if (type === 'checkbox') {
-    return html`<div class="check"><input type="checkbox" id="${id}" name="${input}" value="yes" ${value !== '' && 'checked'} ${need}>${label}</div>`;
+    return html`<div class="check"><input type="checkbox" id="${id}" name="${input}" value="yes" ${value !== '' && 'checked'} ${need}>${label}</div>${note}`;
   }
-  return html`<div class="field">${label}${control()}</div>`;
+  return html`<div class="field">${label}${control()}${note}</div>`;
 
   function control(): Html {
     switch (type) {

@@ -3,25 +3,27 @@ import type { Account } from '../state/account.js';
 import { linksOf } from './links.js';
 import { STYLE, STYLE_HASH } from './style.js';
 
-/** A piece of a page, in which everything from outside is escaped. */
+/** A piece of a page. Everything from outside is escaped. */
 export type Html = ReturnType<typeof html>;
 
-/** What a page shows. */
+/** The contents of a page. */
 export interface Page {
   readonly title: string;
   readonly body: Html;
-  /** Whose shop it is in. */
+  /** The account whose shop has the page. */
   readonly account?: Account | undefined;
   /** Default 200. */
   readonly status?: number | undefined;
-  /** Why what was asked did not happen. */
-  readonly refused?: string | undefined;
-  /** Where one of its forms may lead in the end, beside the shop. */
+  /** The faults of the form on the page. Faults without a field are shown at the top. */
+  readonly faults?: readonly Fault[] | undefined;
+  /** The address that a browser loads after a second, without a script. */
+  readonly refresh?: string | false | undefined;
+  /** An address outside the shop that a form on the page may redirect to. */
   readonly leadsTo?: URL | undefined;
 }
 
 /** Answers with a page. */
-export async function show({ status = 200, leadsTo, ...page }: Page): Promise<Response> {
+export async function show({ status = 200, leadsTo, refresh, ...page }: Page): Promise<Response> {
   return new Response(await layOut(page), {
     status,
     headers: {
@@ -29,14 +31,16 @@ export async function show({ status = 200, leadsTo, ...page }: Page): Promise<Re
       'content-security-policy': policyOf(leadsTo),
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
-      // With none at all, a browser would not say of a form that it comes from here.
+      // With no-referrer, a browser would not send the origin of a form.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
+      // With a longer delay, a browser would keep each reload in its history.
+      ...(refresh && { refresh: `1; url=${refresh}` }),
     },
   });
 }
 
-/** Answers a form that was sent: the browser gets the next page, and sends nothing again. */
+/** Redirects a browser after a form, so that reloading the next page does not send the form again. */
 export function goTo(location: string | URL): Response {
   return new Response(null, {
     status: 303,
@@ -44,7 +48,7 @@ export function goTo(location: string | URL): Response {
   });
 }
 
-/** Without any script. Where a form is answered by a redirect, browsers ask the policy about that, too. */
+/** Returns a policy that allows no script. Browsers apply `form-action` also to a redirect that answers a form. */
 function policyOf(leadsTo: URL | undefined): string {
   const forms = leadsTo ? `'self' ${leadsTo.origin}` : "'self'";
   return [
@@ -57,14 +61,20 @@ function policyOf(leadsTo: URL | undefined): string {
   ].join('; ');
 }
 
-function layOut({ title, body, account, refused }: Omit<Page, 'status' | 'leadsTo'>): Html {
+function layOut({
+  title,
+  body,
+  account,
+  faults = [],
+}: Omit<Page, 'status' | 'leadsTo' | 'refresh'>): Html {
   const links = account && linksOf(account);
+  const ofNone = faults.filter(({ field }) => field === undefined);
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${refused && 'Error: '}${title}${account && ` – ${account.name}`}</title>
+<title>${faults.length > 0 && 'Error: '}${title}${account && ` – ${account.name}`}</title>
 <style>${raw(STYLE)}</style>
 </head>
 <body>
@@ -73,10 +83,17 @@ function layOut({ title, body, account, refused }: Omit<Page, 'status' | 'leadsT
 ${links && html`<nav aria-label="Shop"><a href="${links.home}">Products</a><a href="${links.contact}">Contact</a></nav>`}
 </header>
 <main>
-${refused && html`<div class="card alert" role="alert"><p>${refused}</p></div>`}
+${ofNone.length > 0 && html`<div class="card alert" role="alert">${ofNone.map(({ sentence }) => html`<p>${sentence}</p>`)}</div>`}
 ${body}
 </main>
-<footer><p>A sandbox: no money moves, and nobody is sent anything but webhooks.</p></footer>
+<footer><p>A sandbox: no money moves, and only webhooks are sent.${links && html` <a href="${links.webhooks}">The webhooks of this shop</a>`}</p></footer>
 </body>
 </html>`;
+}
+
+/** A fault of a form. */
+export interface Fault {
+  readonly sentence: string;
+  /** The name of the field with the fault. Absent if the form shows no such field. */
+  readonly field?: string | undefined;
 }

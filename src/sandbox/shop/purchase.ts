@@ -1,45 +1,43 @@
 import type { KeptProduct } from '../state/kinds.js';
 import type { Purchase } from '../trade/buy.js';
-import { Refusal } from '../trade/refusal.js';
-import { isCountry } from './countries.js';
+import { COUNTRY_CODES } from '../trade/countries.js';
+import { isEmail } from '../trade/email.js';
+import { toLink } from '../trade/link.js';
 import { readCustom } from './custom-fields.js';
-import { isEmail } from './email.js';
-import { toLink } from './links.js';
+import type { Fault } from './page.js';
 
-/**
- * Reads the form of an order.
- *
- * @throws {Refusal} `parameter_invalid`, with a sentence for each field that is not as it has to be.
- */
+/** Reads an order form, and finds its faults. */
 export function readPurchase(
   product: KeptProduct,
   form: URLSearchParams,
   headers: Headers,
-): Purchase {
+): { readonly purchase: Purchase; readonly faults: readonly Fault[] } {
   const text = (name: string) => (form.get(name) ?? '').trim();
-  const { custom, faults: ofCustom } = readCustom(product, form);
-  const faults: string[] = [];
-  const whole = (name: string, words: string): number | undefined => {
-    const value = text(name);
+  const faults: Fault[] = [];
+  const must = (isGood: boolean, field: string, sentence: string) => {
+    if (!isGood) faults.push({ field, sentence });
+  };
+  const whole = (field: string, words: string): number | undefined => {
+    const value = text(field);
     if (value === '') return undefined;
-    if (!/^\d{1,9}$/.test(value)) faults.push(`${words} has to be a whole number.`);
+    must(/^\d{1,9}$/.test(value), field, `${words} has to be a whole number.`);
     return Number(value);
   };
   const email = text('email');
-  if (!isEmail(email)) faults.push('Email has to be an address such as buyer@example.com.');
+  must(isEmail(email), 'email', 'Email has to be an address such as buyer@example.com.');
   const country = text('country_code');
-  if (!isCountry(country)) faults.push('Country is required.');
+  must(COUNTRY_CODES.includes(country), 'country_code', 'Country is required.');
   const details = product.customer_details_required
     ? { customer_name: text('name'), customer_address: text('address') }
     : {};
-  if (details.customer_name === '') faults.push('Name is required.');
-  if (details.customer_address === '') faults.push('Address is required.');
+  must(details.customer_name !== '', 'name', 'Name is required.');
+  must(details.customer_address !== '', 'address', 'Address is required.');
+  const { custom, faults: ofCustom } = readCustom(product, form);
+  faults.push(...ofCustom);
   const quantity = whole('quantity', 'Quantity');
   const risk = whole('risk_level', 'Risk level');
-  if (risk !== undefined && risk > 100) faults.push('Risk level has to be at most 100.');
-  faults.push(...ofCustom);
-  if (faults.length > 0) throw new Refusal('parameter_invalid', faults.join(' '));
-  return {
+  must((risk ?? 0) <= 100, 'risk_level', 'Risk level has to be at most 100.');
+  const purchase = {
     product_id: product.id,
     quantity,
     gateway: text('gateway') || undefined,
@@ -50,7 +48,8 @@ export function readPurchase(
     risk_level: risk,
     vpn: form.has('vpn'),
     referral: toLink(text('referral'))?.href ?? null,
-    // Where a name and an address are in an order, the specification does not show.
+    // The specification does not show which field of an order has the name and address.
     custom: { ...details, ...custom },
   };
+  return { purchase, faults };
 }

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { isKey, KEY_PREFIX } from '../state/account.js';
 import { type Html, show } from './page.js';
 
-/** The first page of a sandbox. */
+/** Shows the first page of a sandbox. */
 export function showStart(origin: string): Promise<Response> {
   return show({
     title: 'Sandbox',
@@ -11,27 +11,27 @@ export function showStart(origin: string): Promise<Response> {
 Every key that begins with <code>${KEY_PREFIX}</code> opens an account of its own, and every account has a shop.</p>
 <h2>Open an account</h2>
 ${howToOpen(origin, 'demo')}
-<p><a href="/shop/demo">The shop of demo</a></p>`,
+<p><a href="/shop/demo">The shop of the account demo</a>, and <a href="/shop/demo/webhooks">its webhooks</a></p>`,
   });
 }
 
-/** 404, where nobody has opened an account of this name yet. */
+/** Shows a 404 for an account that no request has opened yet. */
 export function showUnopened(origin: string, name: string): Promise<Response> {
   return show({
     title: 'No such shop',
     status: 404,
     body: html`<h1>There is no such shop</h1>
-<p>There is a shop for each account, and an account is opened by its first request:</p>
+<p>Every account has a shop. The first request with its key opens an account:</p>
 ${howToOpen(origin, /^[\w.-]+$/.test(name) && isKey(KEY_PREFIX + name) ? name : 'demo')}`,
   });
 }
 
-/** 404, outside of any shop. */
+/** Shows a 404 outside of any shop. */
 export function showAbsent(): Promise<Response> {
   return showError(404, 'There is no such page', 'The address leads nowhere.');
 }
 
-/** What went wrong, on a page. */
+/** Shows an error. */
 export function showError(status: number, title: string, sentence: string): Promise<Response> {
   return show({
     title,

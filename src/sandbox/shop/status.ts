@@ -1,6 +1,6 @@
 import type { KeptOrder, OrderCode } from '../state/kinds.js';
 
-/** What the states of an order are called (specification: Order status), and whether that is good news. */
+/** The words for each status of an order (specification: Order status), and whether the status is good news. */
 const STATUSES: Readonly<
   Record<OrderCode, readonly [words: string, mood: 'good' | 'wait' | 'bad']>
 > = {
@@ -14,7 +14,7 @@ const STATUSES: Readonly<
   100: ['Successful and completed', 'good'],
 };
 
-/** The state of an order in words. */
+/** Returns the status of an order in words. */
 export function describeStatus({ shown }: KeptOrder): {
   readonly words: string;
   readonly mood: string;

@@ -44,6 +44,9 @@ pre {
 }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .text { white-space: pre-line; max-width: 44rem; }
+.description { max-width: 44rem; }
+.description :is(ul, ol) { margin: 0 0 .75rem; padding-left: 1.5rem; }
+.description :is(h2, h3, h4, h5, h6) { margin: 1.25rem 0 .5rem; }
 .muted { color: var(--muted); }
 .price { font-weight: 650; font-variant-numeric: tabular-nums; }
 .products {
@@ -76,6 +79,7 @@ pre {
 form { display: grid; gap: 1rem; }
 .field { display: grid; gap: .25rem; }
 .check { display: flex; gap: .625rem; align-items: baseline; }
+.fault { color: var(--bad); font-weight: 600; margin: 0; }
 label, legend { font-weight: 600; padding: 0; }
 label .muted { font-weight: 400; }
 input, select, textarea, button { font: inherit; color: inherit; }
@@ -83,6 +87,7 @@ input:not([type=checkbox], [type=radio]), select, textarea {
   width: 100%; padding: .5rem .625rem; min-height: 2.75rem;
   border: 1px solid var(--field); border-radius: .5rem; background: var(--card);
 }
+:is(input, select, textarea)[aria-invalid=true] { border: 2px solid var(--bad); }
 textarea { min-height: 6rem; resize: vertical; }
 input[type=checkbox], input[type=radio] { accent-color: var(--accent); width: 1.125rem; height: 1.125rem; }
 fieldset { border: 0; margin: 0; padding: 0; min-width: 0; display: grid; gap: 1rem; }
@@ -112,8 +117,9 @@ dd { margin: 0; font-variant-numeric: tabular-nums; }
 .messages { list-style: none; margin: 0 0 1.25rem; padding: 0; display: grid; gap: .75rem; }
 .messages li { padding: .875rem 1.125rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
 .messages .seller { border-left: .25rem solid var(--accent); }
+.messages dl { margin-top: .5rem; }
 .messages p { margin: .25rem 0 0; white-space: pre-line; }
 `;
 
-/** By which a page says that this stylesheet, and no other, is its own. */
+/** The hash by which a page's Content-Security-Policy allows this stylesheet and no other. */
 export const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;

@@ -7,16 +7,18 @@ import { show } from './page.js';
 /** A customer at a page of a shop. */
 export interface Visit {
   readonly market: Market;
-  /** Of the record that the page is of; empty where it is of none. */
+  /** The id of the record on the page; empty if the page has no record. */
   readonly id: string;
-  /** What was sent: of a form, or in the query of a link. */
+  /** The fields of a sent form, or the query of a link. */
   readonly form: URLSearchParams;
   readonly headers: Headers;
-  /** By which the customer reaches the sandbox, such as `http://localhost:4010`. */
+  /** The path of the page, without a query. */
+  readonly path: string;
+  /** The origin by which the customer reaches the sandbox, such as `http://localhost:4010`. */
   readonly origin: string;
 }
 
-/** 404, in a shop. */
+/** Shows a 404 in a shop. */
 export function absent(account: Account, sentence: string): Promise<Response> {
   return show({
     title: 'Not found',

@@ -16,15 +16,15 @@ import type {
 } from './kinds.js';
 import { type Identified, Records, withChanges } from './records.js';
 
-/** What the key of every account begins with. */
+/** The prefix of every account's key. */
 export const KEY_PREFIX = 'sk_test_';
 
-/** Whether a text can be the key of an account. */
+/** Returns whether a text can be the key of an account. */
 export function isKey(text: string): boolean {
   return text.startsWith(KEY_PREFIX) && /^[\x21-\x7e]{1,200}$/.test(text.slice(KEY_PREFIX.length));
 }
 
-/** What a new account begins with. */
+/** The defaults of a new account. */
 export interface AccountDefaults {
   readonly clock: ClockMode;
   /** Milliseconds since 1970. */
@@ -41,7 +41,7 @@ interface Kind {
 
 /** An account of a seller: its records, settings and time. */
 export class Account {
-  /** Such as `sk_test_alpha`. */
+  /** The key, such as `sk_test_alpha`. */
   readonly key: string;
   readonly clock: Clock;
   readonly #changes: Changes;
@@ -64,7 +64,7 @@ export class Account {
     const records = <T extends Identified>(kind: string): Records<T> => {
       const made = new Records<T>(kind, this.#changes);
       this.#kinds.set(kind, {
-        // As put() has had it written.
+        // The journal has what put() has written for this kind.
         restore: (place, value) => made.restore(place, value as T),
         clear: () => made.clear(),
       });
@@ -98,7 +98,7 @@ export class Account {
     });
   }
 
-  /** The key without what every key begins with. */
+  /** The key without its prefix. */
   get name(): string {
     return this.key.slice(KEY_PREFIX.length);
   }
@@ -107,12 +107,11 @@ export class Account {
     return this.#settings.get('settings') ?? this.#initial;
   }
 
-  /** Changes settings. */
   set(changes: { readonly [Name in keyof Settings]?: Settings[Name] | undefined }): void {
     this.#settings.put(withChanges(this.settings, changes));
   }
 
-  /** Deletes every record, and sets the settings back. The time stays, and nothing waits for one any more. */
+  /** Deletes every record, cancels every timer, and restores the initial settings. The time stays. */
   reset(): void {
     const { clock } = this.settings;
     this.clock.clear();
@@ -122,18 +121,18 @@ export class Account {
     });
   }
 
-  /** Makes changes that belong together: {@link Changes.transact}. */
+  /** Makes changes in a transaction: {@link Changes.transact}. */
   transact<Result>(work: () => Result): Result {
     return this.#changes.transact(work);
   }
 
-  /** Has something run once the changes are kept: what the world outside is told. */
+  /** Runs a callback after the changes are stored, such as sending their webhooks. */
   afterwards(run: () => void): void {
     this.#changes.afterwards(run);
   }
 }
 
-/** What has gone by outside while the sandbox was not running, where that counts. */
+/** Returns the time that passed while the sandbox was not running. Only a real clock counts it. */
 function sinceThen(outside: number, mode: ClockMode): number {
   return mode === 'real' ? Date.now() - outside : 0;
 }

@@ -1,8 +1,8 @@
 import type { Change, Journal } from './journal.js';
 
 /**
- * The changes of an account, in transactions: all changes of one are in the journal before anybody is told,
- * or none has been made.
+ * Makes the changes of an account in transactions. All changes of a transaction are in the journal before its
+ * callbacks run; otherwise no change is made.
  */
 export class Changes {
   readonly #account: string;
@@ -16,8 +16,8 @@ export class Changes {
   }
 
   /**
-   * Makes changes that belong together. The work is synchronous, so that nothing comes between; within a
-   * transaction, it joins that one. Where it throws, all of its changes are undone.
+   * Runs work in a transaction; within another transaction, the work joins it. The work is synchronous, so that
+   * no other change comes between. If the work or the journal throws, all changes are undone.
    */
   transact<Result>(work: () => Result): Result {
     if (this.#open) return work();
@@ -38,12 +38,12 @@ export class Changes {
     return result;
   }
 
-  /** Has something run once the transaction is kept: what the world outside is told. */
+  /** Runs a callback after the transaction is stored, such as sending its webhooks. */
   afterwards(run: () => void): void {
     this.transact(() => this.#afterwards.push(run));
   }
 
-  /** Adds a change that was made to the transaction, and how to undo it. */
+  /** Adds a change to the transaction, with the function that undoes it. */
   add(change: Omit<Change, 'account'>, undo: () => void): void {
     this.transact(() => {
       this.#open?.undo.push(undo);

@@ -1,55 +1,58 @@
-import { UsageError } from '../../errors.js';
-import { describeError } from '../../report/text.js';
+import { UsageError } from '../../errors/errors.js';
+import { describeError } from '../../errors/text.js';
 import { type Connection, openSqlite } from './sqlite.js';
 
-/** A record that came to be, was replaced or, with a `value` of `undefined`, deleted. */
+/** A record that was created, replaced or, with a `value` of `undefined`, deleted. */
 export interface Change {
   readonly account: string;
   readonly kind: string;
-  /** The place of the record among all of its kind, which it keeps. */
+  /** The place of the record among all of its kind. A record keeps its place. */
   readonly place: number;
   readonly value: object | undefined;
 }
 
-/** A record as it is kept. */
+/** A record as the journal stores it. */
 export interface KeptRecord {
   readonly kind: string;
   readonly place: number;
   readonly value: unknown;
 }
 
-/** Keeps every change on disk, so that a sandbox that was killed comes back with all of them. */
+/** Stores every change on disk, so that a killed sandbox restarts with all of them. */
 export interface Journal {
-  /** The keys of the accounts that something is kept of. */
+  /** Returns the keys of the accounts that have records. */
   accounts(): readonly string[];
-  /** What is kept of an account, the oldest of each kind first. */
+  /** Returns the records of an account, the oldest of each kind first. */
   load(account: string): readonly KeptRecord[];
-  /** Keeps all of the changes, or none. */
+  /** Stores all of the changes, or none. */
   write(changes: readonly Change[]): void;
   close(): void;
 }
 
-/** The layout of the file. Another one is refused: what a sandbox keeps is made anew in no time. */
+/**
+ * The layout of the file. Files of another layout are rejected, not migrated: the data of a sandbox is quick to
+ * recreate.
+ */
 const LAYOUT = 1;
 
 /**
- * Opens the journal in a file of SQLite.
+ * Opens the journal in a SQLite file.
  *
- * @throws {UsageError} `option_invalid`, where there is no SQLite, the file is none of a sandbox, or another one has
- *   it open.
+ * @throws {UsageError} `option_invalid`, if SQLite is missing, the file is not one of a sandbox, or another
+ *   sandbox has it open.
  */
 export function openJournal(file: string): Journal {
   try {
     const connection = openSqlite(file);
-    // Whoever names a file wants to find everything in it: memory in its place would lose it without a word.
+    // Do not fall back to memory, which would lose everything silently.
     if (!connection) {
       throw new UsageError(
         'option_invalid',
-        `createSandbox: the option db needs SQLite to keep everything in ${file}: run it on Node 22.13 or later, or npm install libsql.`,
+        `createSandbox: the option db needs SQLite to write ${file}. Run the sandbox on Node 22.13 or later, or npm install libsql.`,
       );
     }
     connection.exec('PRAGMA journal_mode = WAL');
-    // Of a process that is killed nothing is lost by it; only of a machine that loses its power.
+    // A killed process loses nothing with this setting. Only a power failure can lose changes.
     connection.exec('PRAGMA synchronous = NORMAL');
     return journalOn(connection, file);
   } catch (error) {
@@ -68,10 +71,11 @@ function journalOn(connection: Connection, file: string): Journal {
   if (layout !== 0 && layout !== LAYOUT) {
     throw new UsageError(
       'option_invalid',
-      `createSandbox: ${file} was written by another version of the sandbox. Delete it, or give another db.`,
+      `createSandbox: ${file} was written by another version of the sandbox. Delete it, or set db to another file.`,
     );
   }
-  // Only after the first access in WAL mode can it be given back. Until then, who else opens the file is refused.
+  // SQLite gives an exclusive lock back only if it was set after the first access in WAL mode. Until close(), no
+  // other process can open the file.
   connection.exec('PRAGMA locking_mode = EXCLUSIVE');
   connection.exec(`PRAGMA user_version = ${LAYOUT}`);
   connection.exec(`CREATE TABLE IF NOT EXISTS records (
@@ -107,8 +111,8 @@ function journalOn(connection: Connection, file: string): Journal {
       }
     },
     close() {
-      // libsql closes the file only when its statements are collected. Until then it must not hold a lock, which
-      // in WAL mode it would.
+      // libsql closes the file only when its statements are garbage-collected. Leave WAL mode, in which it would
+      // hold a lock until then.
       connection.exec('PRAGMA locking_mode = NORMAL');
       connection.exec('PRAGMA journal_mode = DELETE');
       connection.close();

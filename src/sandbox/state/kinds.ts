@@ -1,17 +1,17 @@
 import type { StoredFile } from '../../schemas/file.js';
-import type { JsonObject } from '../../schemas/json.js';
 import type { GATEWAYS } from '../../schemas/product.js';
+import type { JsonObject } from '../../schemas/values.js';
 import type { Identified } from './records.js';
 
-// What is kept of each kind. Amounts are decimal text, times are ISO 8601 text.
+// The stored form of each kind of record. Amounts are decimal text, times are ISO 8601 text.
 
-/** What every record of the service has (specification: Resources and their fields). */
+/** The fields of every record of the service (specification: Resources and their fields). */
 interface Dated extends Identified {
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-/** A product of either variant: of each field, what both variants can be answered from. */
+/** A product. Its fields have what the answers of both variants need. */
 export interface KeptProduct extends Dated {
   readonly title: string;
   readonly description: string;
@@ -20,13 +20,13 @@ export interface KeptProduct extends Dated {
   readonly product_type: 'file' | 'serials' | 'dynamic' | 'service';
   readonly gateways: readonly string[];
   readonly image: StoredFile | null;
-  /** Of the type serials: those that nobody has been given yet. */
+  /** For the type serials: the serials in stock. */
   readonly info: string | null;
   readonly file: StoredFile | null;
   readonly stock_delimiter: string;
   readonly maximum_quantity: number | null;
   readonly minimum_quantity: number;
-  /** How many are left; it goes down with each order. */
+  /** The number left. Each order lowers it. */
   readonly stock_amount: number | null;
   readonly dynamic_url: string | null;
   readonly custom: readonly JsonObject[];
@@ -51,9 +51,9 @@ export interface KeptCategory extends Dated {
   readonly image: StoredFile | null;
 }
 
-/** The order as the service shows it (specification: Order), and as the payload of its events. */
+/** An order in the service's answers and in the payloads of its events (specification: Order). */
 export interface ShownOrder extends Dated {
-  /** Of a payment, {@link PAYMENT_PRODUCT_ID}. */
+  /** The id of the product. For a payment, {@link PAYMENT_PRODUCT_ID}. */
   readonly product_id: string;
   readonly product_title: string;
   readonly email: string;
@@ -64,7 +64,7 @@ export interface ShownOrder extends Dated {
   readonly usd_value: string;
   readonly exchange_rate: string;
   readonly currency: string;
-  /** Its display name. */
+  /** The display name of the gateway. */
   readonly gateway: string;
   readonly quantity: number;
   readonly risk_level: number;
@@ -80,32 +80,32 @@ export interface ShownOrder extends Dated {
   readonly custom: JsonObject;
 }
 
-/** The states of an order (specification: Order status). */
+/** The status codes of an order (specification: Order status). */
 export type OrderCode = 0 | 51 | 52 | 53 | 54 | 55 | 56 | 100;
 
-/** The fixed `product_id` of an order that a payment has made (specification: Payment result). */
+/** The fixed `product_id` of a payment's order (specification: Payment result). */
 export const PAYMENT_PRODUCT_ID = 'payment';
 
 export interface KeptOrder extends Identified {
   readonly shown: ShownOrder;
-  /** The gateway by its name in the API. */
+  /** The gateway's name in the API. */
   readonly gateway: (typeof GATEWAYS)[number];
-  /** What was paid so far, in the order's currency. */
+  /** The amount paid so far, in the order's currency. */
   readonly received: string;
-  /** How many confirmations a payment in a cryptocurrency needs. */
+  /** The number of confirmations that a cryptocurrency payment needs. */
   readonly confirmations_needed: number;
-  /** The serials that are kept for it until it is paid. */
+  /** The serials reserved for the order until it is paid. */
   readonly held: readonly string[];
-  /** How many of a `stock_amount` it has taken. */
+  /** The number of items that the order has taken out of stock. */
   readonly taken: number;
-  /** Nobody can pay it any more. */
+  /** Whether the order can no longer be paid. */
   readonly is_closed: boolean;
 }
 
-/** What is known of a payment beside its order, which has the same id. */
+/** The fields of a payment that its order does not have. Both have the same id. */
 export interface KeptPayment extends Identified {
   readonly white_label: boolean;
-  /** Where the customer goes back to; `null` in the white-label flow. */
+  /** The address that the customer returns to; `null` in the white-label flow. */
   readonly return_url: string | null;
   /** Receives order status webhooks. */
   readonly webhook_url: string | null;
@@ -124,7 +124,7 @@ export interface KeptWebhookEndpoint extends Dated {
   readonly events: readonly string[];
 }
 
-/** A webhook log (specification: Webhook log), and what sending it again needs. */
+/** A webhook log (specification: Webhook log), with what a retry needs. */
 export interface KeptWebhookLog extends Dated {
   readonly url: string;
   readonly payload: JsonObject;
@@ -136,11 +136,11 @@ export interface KeptWebhookLog extends Dated {
   readonly retries: number;
   readonly retry_limit: number;
   readonly next_retry_at: string | null;
-  /** The webhook endpoint that it is for; `null` where it goes to the URL of a product or a payment. */
+  /** The id of the webhook endpoint; `null` if the webhook goes to the URL of a product or a payment. */
   readonly endpoint_id: string | null;
 }
 
-/** A question of a customer's, and what was replied. */
+/** A customer's question, with the messages that followed. */
 export interface KeptQuery extends Dated {
   readonly email: string;
   readonly title: string;
@@ -154,7 +154,7 @@ export interface QueryMessage {
   readonly created_at: string;
 }
 
-/** What a customer says of an order. */
+/** A customer's feedback on an order. */
 export interface KeptFeedback extends Dated {
   readonly order_id: string;
   readonly product_id: string;
@@ -164,15 +164,15 @@ export interface KeptFeedback extends Dated {
   readonly reply: string | null;
 }
 
-/** What the seller has set in the account, which the API of the specification does not reach. */
+/** The settings of an account. The API of the specification cannot change them. */
 export interface Settings extends Identified {
   readonly id: 'settings';
-  /** The gateways that have their account information, such as a payout address. */
+  /** The gateways whose account information, such as a payout address, is configured. */
   readonly gateways: readonly string[];
   /** Signs the account's webhooks. */
   readonly webhook_secret: string;
-  /** Whether its key may only read: anything else is answered 403. */
+  /** Whether the key may only read. The service answers any other request with 403. */
   readonly read_only: boolean;
-  /** What the clock was moved to, and when that was outside; in milliseconds since 1970. */
+  /** The time that the clock was last moved to, and the real time of that move, in milliseconds since 1970. */
   readonly clock: { readonly time: number; readonly outside: number } | null;
 }

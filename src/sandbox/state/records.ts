@@ -1,28 +1,28 @@
 import type { Changes } from './changes.js';
 
-/** What every record has. */
+/** A record with an id. */
 export interface Identified {
   readonly id: string;
 }
 
 interface Entry<T> {
-  /** Grows with each record, and is never given again while the record before is there. */
+  /** Grows with each record. A place is reused only if the newest record was deleted. */
   readonly place: number;
   value: T;
 }
 
-/** A page of records, and how many there are of them. */
+/** A page of records, and the number of pages. */
 export interface RecordPage<T> {
   readonly items: readonly T[];
   readonly totalPages: number;
 }
 
-/** The records of one kind in one account. They are replaced, never changed in place. */
+/** The records of one kind in one account. A change replaces its record. */
 export class Records<T extends Identified> implements Iterable<T> {
   readonly #kind: string;
   readonly #changes: Changes;
   readonly #byId = new Map<string, Entry<T>>();
-  /** The oldest first, and so in the order of their places. */
+  /** Oldest first, and so in the order of their places. */
   readonly #entries: Entry<T>[] = [];
 
   constructor(kind: string, changes: Changes) {
@@ -38,7 +38,7 @@ export class Records<T extends Identified> implements Iterable<T> {
     return this.#byId.get(id)?.value;
   }
 
-  /** The newest first. */
+  /** Yields the records, newest first. */
   *[Symbol.iterator](): Iterator<T> {
     for (let at = this.#entries.length - 1; at >= 0; at--) {
       const entry = this.#entries[at];
@@ -46,7 +46,10 @@ export class Records<T extends Identified> implements Iterable<T> {
     }
   }
 
-  /** A page, the newest record first. Takes as long as the page is, however many records there are. */
+  /**
+   * Returns a page, newest record first. The cost depends on the length of the page, not on the number of
+   * records.
+   */
   page(page: number, perPage: number): RecordPage<T> {
     const end = Math.max(0, this.#entries.length - (page - 1) * perPage);
     const entries = this.#entries.slice(Math.max(0, end - perPage), end).reverse();
@@ -56,7 +59,7 @@ export class Records<T extends Identified> implements Iterable<T> {
     };
   }
 
-  /** Adds a record, or replaces the one of its id. */
+  /** Adds a record, or replaces the one with its id. */
   put(value: T): T {
     const entry = this.#byId.get(value.id);
     if (entry) {
@@ -73,7 +76,7 @@ export class Records<T extends Identified> implements Iterable<T> {
     return value;
   }
 
-  /** Deletes a record for good; `false` where there is none of that id. */
+  /** Deletes a record permanently. Returns `false` if no record has the id. */
   delete(id: string): boolean {
     const entry = this.#byId.get(id);
     if (!entry) return false;
@@ -89,7 +92,7 @@ export class Records<T extends Identified> implements Iterable<T> {
     for (const { value } of [...this.#entries].reverse()) this.delete(value.id);
   }
 
-  /** Puts back what the journal has kept. To be called in the order of the places. */
+  /** Restores a record from the journal. Call it in the order of the places. */
   restore(place: number, value: T): void {
     const entry = { place, value };
     this.#entries.push(entry);
@@ -103,7 +106,7 @@ export class Records<T extends Identified> implements Iterable<T> {
     return at;
   }
 
-  /** Where the entry of a place is, by halves. */
+  /** Returns the index of a place's entry, by binary search. */
   #find(place: number): number {
     let low = 0;
     let high = this.#entries.length;
@@ -120,7 +123,7 @@ export class Records<T extends Identified> implements Iterable<T> {
   }
 }
 
-/** A record with what is given of its fields. */
+/** Returns a copy of a record with those changes that are not `undefined`. */
 export function withChanges<T extends object>(
   record: T,
   changes: { readonly [Field in keyof T]?: T[Field] | undefined },

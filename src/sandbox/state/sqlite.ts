@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import process from 'node:process';
 
-/** The part of a connection that the journal needs: `node:sqlite` and `libsql` have it alike. */
+/** The part of a connection that the journal uses, which `node:sqlite` and `libsql` both have. */
 export interface Connection {
   exec(sql: string): unknown;
   prepare(sql: string): {
@@ -13,20 +13,20 @@ export interface Connection {
 
 type Opens = new (file: string) => Connection;
 
-/** Opens a file by whichever SQLite there is; `undefined` where there is none. */
+/** Opens a file with `node:sqlite` or `libsql`. Returns `undefined` if both are missing. */
 export function openSqlite(file: string): Connection | undefined {
   const Database = findBuiltin() ?? findLibsql();
   return Database && new Database(file);
 }
 
-/** `node:sqlite`, from Node 22.13 on. */
+/** Returns `node:sqlite`, which Node has from 22.13 on. */
 function findBuiltin(): Opens | undefined {
-  // By this, nothing is told on stderr where there is no such module.
+  // Unlike an import, this prints nothing on stderr if the module is missing.
   const builtin: { DatabaseSync?: Opens } | undefined = process.getBuiltinModule('node:sqlite');
   return builtin?.DatabaseSync;
 }
 
-/** The optional peer, for Node 20. */
+/** Returns `libsql`, an optional peer dependency for Node 20. */
 function findLibsql(): Opens | undefined {
   try {
     return createRequire(import.meta.url)('libsql');

@@ -1,9 +1,24 @@
 import { isIP } from 'node:net';
+import { COUNTRY_CODES } from './countries.js';
+import { isEmail } from './email.js';
 import type { Market } from './market.js';
 import { Refusal } from './refusal.js';
 
+/** The data that an entry of each `blacklist_type` blocks (specification: Blacklist entry). */
+const KINDS: Readonly<Record<number, readonly [name: string, isOne: (text: string) => boolean]>> = {
+  1: ['an email address', isEmail],
+  2: ['an IP address', (text) => isIP(text) !== 0],
+  3: ['a country code of ISO 3166-1 alpha-2', (text) => COUNTRY_CODES.includes(text.toUpperCase())],
+};
+
+/** Returns what `blocked_data` has to be, if it is something else: the entry would never block a customer. */
+export function findNeverBlocks(type: number, blocked: string): string | undefined {
+  const [name, isOne] = KINDS[type] ?? [];
+  return isOne?.(blocked.trim()) === false ? name : undefined;
+}
+
 /**
- * Refuses whom the seller has blocked (specification: Blacklist entry).
+ * Throws if the seller has blocked the customer (specification: Blacklist entry).
  *
  * @throws {Refusal} `blacklisted`
  */
@@ -24,7 +39,10 @@ export function refuseBlacklisted(
   }
 }
 
-/** However it is written: an address of IPv6 has many ways, and one of IPv4 can be mapped into it. */
+/**
+ * Normalises a text for comparison. An IPv6 address can be written in many ways, and can contain an IPv4
+ * address.
+ */
 function plain(text: string): string {
   const trimmed = text.trim().toLowerCase();
   if (isIP(trimmed) !== 6) return trimmed;

@@ -1,46 +1,49 @@
-import type { JsonObject } from '../../schemas/json.js';
+import type { JsonObject } from '../../schemas/values.js';
 import type { KeptOrder, KeptProduct } from '../state/kinds.js';
 import { refuseBlacklisted } from './blacklist.js';
 import { type Gateway, toGateway } from './gateways.js';
-import { hold } from './holding.js';
 import { newId } from './ids.js';
 import type { Market } from './market.js';
 import { toUnits } from './money.js';
 import { openOrder, SOMEBODY } from './orders.js';
 import { findProduct } from './products.js';
 import { Refusal } from './refusal.js';
+import { hold } from './reserve-stock.js';
 
-/** What a customer orders, and how they come. */
+/** The order and details of a customer. */
 export interface Purchase {
   /** The id of the product. */
   readonly product_id: string;
   /** Default: the product's `minimum_quantity`. */
   readonly quantity?: number | undefined;
-  /** By any of its names. Default: the first of the product's that is configured in the account. */
+  /**
+   * The gateway, by its name in the API or its display name. Default: the product's first one that is configured
+   * in the account.
+   */
   readonly gateway?: string | undefined;
-  /** Default `buyer@example.com`. */
+  /** The customer's email. Default `buyer@example.com`. */
   readonly email?: string | undefined;
-  /** Default `203.0.113.7`. */
+  /** The customer's IP address. Default `203.0.113.7`. */
   readonly ip_address?: string | undefined;
-  /** ISO 3166-1 alpha-2. Default `US`. */
+  /** The customer's country, as an ISO 3166-1 alpha-2 code. Default `US`. */
   readonly country_code?: string | undefined;
-  /** Default: a browser's. */
+  /** The customer's user agent. Default: that of a browser. */
   readonly user_agent?: string | undefined;
-  /** How risky the customer is, 0 to 100. Default 0. */
+  /** The customer's risk level, 0 to 100. Default 0. */
   readonly risk_level?: number | undefined;
-  /** Whether the customer comes by a VPN or a proxy. Default `false`. */
+  /** Whether the customer uses a VPN or a proxy. Default `false`. */
   readonly vpn?: boolean | undefined;
-  /** Where the customer came from. Default: `null`. */
+  /** The page that the customer came from. Default: `null`. */
   readonly referral?: string | null | undefined;
-  /** What the customer wrote into the product's own fields. Default: nothing. */
+  /** The customer's input in the product's custom fields. Default: no input. */
   readonly custom?: JsonObject | undefined;
 }
 
 /**
- * Makes the order of a customer. It is not paid (status 0) and what it is of is kept for it; or it is of high
- * risk (52), and closed.
+ * Creates a customer's order. The order is unpaid (status 0) and reserves its goods, or it is of high risk (52)
+ * and closed.
  *
- * @param id - Of the order. Default: a new one.
+ * @param id - The id of the order. Default: a new one.
  * @throws {Refusal}
  */
 export function buy(market: Market, purchase: Purchase, id = newId('ord')): KeptOrder {
@@ -63,7 +66,10 @@ export function buy(market: Market, purchase: Purchase, id = newId('ord')): Kept
   const gateway = chooseGateway(market, product, purchase.gateway);
   refuseBlacklisted(market, customer);
   if (vpn && product.vpn_block) {
-    throw new Refusal('vpn_blocked', 'The product is not sold to who comes by a VPN or a proxy.');
+    throw new Refusal(
+      'vpn_blocked',
+      'The product is not sold to customers who use a VPN or a proxy.',
+    );
   }
   const isRisky = customer.risk_level > product.max_risk_level;
   return account.transact(() =>
@@ -105,6 +111,6 @@ function chooseGateway(market: Market, product: KeptProduct, wanted?: string): G
   if (gateway) return gateway;
   throw new Refusal(
     'gateway_unavailable',
-    `The gateway is none of the product's, or is not configured. There are ${usable.join(', ') || 'none'}.`,
+    `The product does not offer this gateway, or the gateway is not configured. There are ${usable.join(', ') || 'none'}.`,
   );
 }

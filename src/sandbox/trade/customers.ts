@@ -3,13 +3,13 @@ import { newId } from './ids.js';
 import type { Market } from './market.js';
 import { findOrder } from './orders.js';
 import { Refusal } from './refusal.js';
-import { showFeedback, showQuery } from './showing.js';
-import { tellRecord } from './telling.js';
+import { showFeedback, showQuery } from './to-json.js';
+import { tellRecord } from './webhooks-for.js';
 
 /**
- * A customer asks the seller something: `query:created`.
+ * Creates a customer's query to the seller, and sends `query:created`.
  *
- * @param id - Of the query. Default: a new one.
+ * @param id - The id of the query. Default: a new one.
  */
 export function ask(
   market: Market,
@@ -34,7 +34,10 @@ export function ask(
   });
 }
 
-/** The seller replies (`query:replied`), or the customer writes again (`query:updated`). @throws {Refusal} */
+/**
+ * Adds the seller's reply (`query:replied`) or another message of the customer (`query:updated`). @throws
+ * {Refusal}
+ */
 export function write(
   market: Market,
   queryId: string,
@@ -58,8 +61,8 @@ export function write(
 }
 
 /**
- * What a customer says of an order that was completed: `feedback:created`, and `feedback:updated` when they say
- * something else.
+ * Stores a customer's feedback on a completed order. Sends `feedback:created`, or `feedback:updated` for a
+ * change.
  *
  * @throws {Refusal}
  */
@@ -89,12 +92,12 @@ export function rate(
   });
 }
 
-/** What a customer has said of an order. */
+/** Returns the customer's feedback on an order. */
 export function findFeedback({ account }: Market, orderId: string): KeptFeedback | undefined {
   return account.feedback.get(feedbackId(orderId));
 }
 
-/** An order is said something of once, so its feedback is known by the order's id. */
+/** Returns the id of an order's feedback. An order has at most one, so the order's id identifies it. */
 function feedbackId(orderId: string): string {
   return `fbk_${orderId.replace(/^ord_/, '')}`;
 }

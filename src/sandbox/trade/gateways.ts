@@ -5,7 +5,7 @@ import { divide, toText, toUnits } from './money.js';
 /** A payment gateway by its name in the API (specification: Product). */
 export type Gateway = (typeof GATEWAYS)[number];
 
-/** What a gateway is called in an order, and what one of its coins costs in USD, if it has any. */
+/** The display name of each gateway and, for a cryptocurrency, the price of one coin in USD. */
 const KNOWN: Readonly<Record<Gateway, readonly [name: string, usdPrice?: string]>> = {
   paypal: ['PayPal'],
   stripe: ['Stripe'],
@@ -21,27 +21,27 @@ const KNOWN: Readonly<Record<Gateway, readonly [name: string, usdPrice?: string]
   polygon: ['Polygon', '0.5'],
 };
 
-/** A gateway by whatever its name is written like, such as `Bitcoin Cash`. */
+/** Returns the gateway of a name in any spelling, such as `Bitcoin Cash`. */
 export function toGateway(name: string): Gateway | undefined {
   const plain = name.toLowerCase().replace(/[\s_-]/g, '');
   return GATEWAYS.find((gateway) => gateway.replace('_', '') === plain);
 }
 
-/** Its display name. */
+/** Returns the display name of a gateway. */
 export function nameOf(gateway: Gateway): string {
   return KNOWN[gateway][0];
 }
 
-/** Where to send coins, and how many. */
+/** The address and the amount of a cryptocurrency payment. */
 export interface CoinTerms {
   readonly address: string;
-  /** In satoshis, or hundred-millionths of another coin. */
+  /** The amount in satoshis, or in hundred-millionths of another coin. */
   readonly satoshis: number;
-  /** The address with the amount, as wallets open it. */
+  /** The address with the amount, as a URI that wallets open. */
   readonly uri: string;
 }
 
-/** Of a gateway with coins, what an order is to be paid to; `undefined` of another. */
+/** Returns the address and amount that pay an order by cryptocurrency; `undefined` for any other gateway. */
 export function coinTerms(
   gateway: Gateway,
   orderId: string,
@@ -50,15 +50,15 @@ export function coinTerms(
   const [, usdPrice] = KNOWN[gateway];
   if (usdPrice === undefined) return undefined;
   const units = divide(usdValue, toUnits(usdPrice));
-  // No address of any coin, so that nobody sends real money to it.
+  // Not a valid address of any coin, so that no customer can send real money to it.
   const address = `sandbox-${gateway}-${createHash('sha256').update(orderId).digest('hex').slice(0, 24)}`;
   return { address, satoshis: Number(units), uri: `${gateway}:${address}?amount=${toText(units)}` };
 }
 
-/** What one of a currency is in USD. Made up, and always the same, so that tests can count on it. */
+/** The rates of currencies to USD. They are made up and never change, so that tests can rely on them. */
 const RATES: Readonly<Record<string, string>> = { EUR: '1.10', GBP: '1.25', CAD: '0.75' };
 
-/** The rate of a currency to USD; 1 where the sandbox has none. */
+/** Returns the rate of a currency to USD; 1 for a currency without a rate. */
 export function rateOf(currency: string): string {
   return RATES[currency.toUpperCase()] ?? '1.00';
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** A new id of a record, with what it is of in front, such as `ord_`. */
+/** Returns a new id for a record, with the prefix of its kind, such as `ord` for an order. */
 export function newId(prefix: string): string {
   return `${prefix}_${randomUUID().replaceAll('-', '').slice(0, 20)}`;
 }

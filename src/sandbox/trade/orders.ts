@@ -1,26 +1,26 @@
-import type { KeptOrder, ShownOrder } from '../state/kinds.js';
+import type { KeptOrder, OrderCode, ShownOrder } from '../state/kinds.js';
 import { coinTerms, nameOf, rateOf } from './gateways.js';
 import type { Market } from './market.js';
 import { convert, toCents, toText, toUnits } from './money.js';
 import { Refusal } from './refusal.js';
-import { tellOrder, tellPaid } from './telling.js';
+import { tellOrder, tellPaid } from './webhooks-for.js';
 
-/** What a customer tells of themselves. */
+/** The details of a customer. */
 export type Customer = Pick<
   ShownOrder,
   'email' | 'ip_address' | 'country_code' | 'user_agent' | 'risk_level' | 'referral' | 'custom'
 >;
 
-/** What an order is of, and whose. */
+/** The contents and the customer of a new order. */
 export interface OrderTerms
   extends Customer,
     Pick<ShownOrder, 'id' | 'product_id' | 'product_title' | 'currency' | 'quantity' | 'status'>,
     Pick<KeptOrder, 'gateway' | 'confirmations_needed' | 'held' | 'taken' | 'is_closed'> {
-  /** In `currency`, in hundred-millionths. */
+  /** The value in `currency`, in hundred-millionths. */
   readonly value: bigint;
 }
 
-/** A customer of whom nothing is said. The address is one of those that are kept for examples. */
+/** The default customer. The IP address is one of those reserved for examples. */
 export const SOMEBODY: Customer = {
   email: 'buyer@example.com',
   ip_address: '203.0.113.7',
@@ -32,9 +32,9 @@ export const SOMEBODY: Customer = {
 };
 
 /**
- * Makes an order.
+ * Creates an order, and sends `order:created`.
  *
- * @param beside - Keeps what belongs to it, before it is told.
+ * @param beside - Stores what belongs to the order, before its webhooks are logged.
  */
 export function openOrder(
   market: Market,
@@ -82,13 +82,13 @@ export function openOrder(
   return order;
 }
 
-/** What to change of an order: of what is shown, and of the rest. */
+/** The changes to an order: to its shown fields, and to the others. */
 export interface OrderChanges {
   readonly shown?: Partial<ShownOrder>;
   readonly kept?: Partial<Omit<KeptOrder, 'id' | 'shown'>>;
 }
 
-/** Changes an order, and tells so. One that is completed by it is paid. */
+/** Changes an order, and sends its webhooks. A change to status 100 counts as paid. */
 export function changeOrder(
   market: Market,
   order: KeptOrder,
@@ -103,24 +103,37 @@ export function changeOrder(
   return changed;
 }
 
+/** The states of an order, in a customer's words. */
+const STATES: Readonly<Record<OrderCode, string>> = {
+  0: 'not paid',
+  51: 'charged back',
+  52: 'held back for its risk',
+  53: 'partially paid',
+  54: 'waiting for confirmations',
+  55: 'pending',
+  56: 'refunded',
+  100: 'completed',
+};
+
 /**
- * The order of an id.
+ * Returns the order with an id.
  *
- * @param statuses - Those in which it has to be for what is `done` to it, such as `paid`.
+ * @param done - The intended change of the order, such as `paid`, for the error message.
+ * @param statuses - The statuses in which it can be done.
  * @throws {Refusal} `not_found`, or `state_invalid`
  */
 export function findOrder(
   { account }: Market,
   id: string,
   done: string,
-  statuses: readonly ShownOrder['status'][],
+  statuses: readonly OrderCode[],
 ): KeptOrder {
   const order = account.orders.get(id);
   if (!order) throw new Refusal('not_found', 'There is no such order.');
   const { status } = order.shown;
   if (order.is_closed || !statuses.includes(status)) {
-    const state = order.is_closed ? 'closed' : `of status ${status}`;
-    throw new Refusal('state_invalid', `The order is ${state}, and cannot be ${done}.`);
+    const state = order.is_closed ? 'closed' : STATES[status];
+    throw new Refusal('state_invalid', `The order is ${state}, so it cannot be ${done}.`);
   }
   return order;
 }

@@ -1,35 +1,31 @@
-import { amount } from '../../api/parameters.js';
 import type { KeptOrder } from '../state/kinds.js';
-import { complete } from './completing.js';
+import { complete } from './complete.js';
 import type { Market } from './market.js';
-import { toText, toUnits } from './money.js';
+import { decimalsOf, isWhole, toText, toUnits } from './money.js';
 import { changeOrder, findOrder, type OrderChanges } from './orders.js';
 import { Refusal } from './refusal.js';
 
 /** How an order is paid. */
 export interface Paying {
-  /** How much, in the order's currency. Less than what is owed makes it partially paid. Default: what is owed. */
+  /**
+   * The amount, in the order's currency. Less than the amount owed leaves the order partially paid. Default: the
+   * amount owed.
+   */
   readonly value?: number | string | undefined;
-  /** Leaves the payment of a wallet pending (55) until it is confirmed. Default `false`. */
+  /** Leaves a wallet payment pending (55) until it is confirmed. Default `false`. */
   readonly pending?: boolean | undefined;
 }
 
 /**
- * Pays an order. It is then partially paid (53), awaits confirmations (54), is pending (55) or completed (100).
+ * Pays an order. The order is then partially paid (53), awaiting confirmations (54), pending (55) or completed
+ * (100).
  *
  * @throws {Refusal}
  */
 export function pay(market: Market, orderId: string, { value, pending }: Paying = {}): KeptOrder {
   const order = findOrder(market, orderId, 'paid', [0, 53]);
   const owed = toUnits(order.shown.value) - toUnits(order.received);
-  if (value !== undefined && !amount.safeParse(value).success) {
-    throw new Refusal('parameter_invalid', 'The value has to be a decimal number of money.');
-  }
-  const paid = value === undefined ? owed : toUnits(value);
-  // What costs nothing is paid with nothing.
-  if (paid < 0n || (paid === 0n && owed > 0n)) {
-    throw new Refusal('parameter_invalid', 'The value has to be above 0.');
-  }
+  const paid = value === undefined ? owed : readAmount(value, owed, order.shown.currency);
   const changes = receive(order, paid);
   const isStepwise = market.unknowns.transitions === 'stepwise';
   return market.account.transact(() => {
@@ -44,7 +40,19 @@ export function pay(market: Market, orderId: string, { value, pending }: Paying 
   });
 }
 
-/** What an order has received in all. */
+/** @throws {Refusal} */
+function readAmount(value: number | string, owed: bigint, currency: string): bigint {
+  const refuse = (wrong: string) => new Refusal('parameter_invalid', `The amount has to ${wrong}.`);
+  if (!/^-?\d{1,20}(\.\d{1,20})?$/.test(`${value}`)) throw refuse('be a number such as 4.50');
+  const paid = toUnits(value);
+  // An order that costs nothing is paid with 0.
+  if (paid < 0n || (paid === 0n && owed > 0n)) throw refuse('be above 0');
+  if (paid > owed) throw refuse(`be at most ${toText(owed)} ${currency}, the amount owed`);
+  if (!isWhole(paid, currency)) throw refuse(`have at most ${decimalsOf(currency)} decimals`);
+  return paid;
+}
+
+/** Returns the changes that add a payment to the total received. */
 function receive({ received, shown }: KeptOrder, paid: bigint): Required<OrderChanges> {
   const total = toUnits(received) + paid;
   const value = toUnits(shown.value);
@@ -57,10 +65,10 @@ function apply(order: KeptOrder, { shown, kept }: OrderChanges): KeptOrder {
 }
 
 /**
- * Gives a payment its next confirmations: of a cryptocurrency, until it has as many as it needs; of a wallet,
- * one is enough.
+ * Adds confirmations to a payment. A cryptocurrency payment completes with the number that it needs, a wallet
+ * payment with one.
  *
- * @param confirmations - How many more there are. Default 1.
+ * @param confirmations - The number to add. Default 1.
  * @throws {Refusal}
  */
 export function confirm(market: Market, orderId: string, confirmations = 1): KeptOrder {

@@ -8,21 +8,21 @@ import { toCents, toUnits } from './money.js';
 import { openOrder, SOMEBODY } from './orders.js';
 import { Refusal } from './refusal.js';
 
-/** What a payment is for, and how it goes on (specification: Payments). */
+/** The terms of a payment (specification: Payments). */
 export interface PaymentTerms extends Omit<KeptPayment, 'id'> {
   readonly title: string;
   readonly email: string;
   readonly currency: string;
   readonly value: number | string;
-  /** By any of its names. */
+  /** The gateway, by its name in the API or its display name. */
   readonly gateway: string;
-  /** 0 to 6. */
+  /** The number of confirmations needed, 0 to 6. */
   readonly confirmations: number;
   readonly ip_address?: string | undefined;
 }
 
 /**
- * Makes a payment and its order, which have the same id.
+ * Creates a payment and its order, which have the same id.
  *
  * @throws {Refusal}
  */
@@ -64,7 +64,7 @@ export function createPayment(market: Market, terms: PaymentTerms): KeptOrder {
   );
 }
 
-/** Deletes a payment; `false` where there is none. Its order stays, and nobody can pay it any more. */
+/** Deletes a payment. Its order stays, but can no longer be paid. Returns `false` if there is no such payment. */
 export function deletePayment({ account }: Market, id: string): boolean {
   return account.transact(() => {
     const order = account.orders.get(id);

@@ -1,14 +1,17 @@
 import type { KeptProduct } from '../state/kinds.js';
 import type { Market } from './market.js';
 
-/** A product that a customer can reach, which a private one of the newer variant is not (specification: Product). */
+/**
+ * Returns a product that a customer can reach. A private one of the newer variant cannot be reached
+ * (specification: Product).
+ */
 export function findProduct({ account, unknowns }: Market, id: string): KeptProduct | undefined {
   const product = account.products.get(id);
-  // The older variant's private products are only not shown in any listing.
+  // In the older variant, listings do not show a private product, but customers can reach it.
   return product?.private && unknowns.variant === 'newer' ? undefined : product;
 }
 
-/** A product of which nothing was said. */
+/** The defaults of a product. */
 export const EMPTY_PRODUCT: Omit<KeptProduct, 'id' | 'created_at' | 'updated_at'> = {
   title: '',
   description: '',

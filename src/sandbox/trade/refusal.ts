@@ -1,4 +1,4 @@
-/** Why a step of a trade was refused. */
+/** The code of a {@link Refusal}. */
 export type RefusalCode =
   /**
    * The email, the IP address or the country of the customer is on the blacklist. To do: take the entry off
@@ -6,34 +6,36 @@ export type RefusalCode =
    */
   | 'blacklisted'
   /**
-   * The gateway is none of the product's, or is not configured in the account. To do: choose one of the
-   * product's gateways.
+   * The product does not offer the gateway, or the gateway is not configured in the account. To do: choose one
+   * of the product's gateways.
    */
   | 'gateway_unavailable'
   /**
-   * There is no such product, order or payment, or it is private. To do: take an id that the account lists.
+   * The product, order, query or payment does not exist, or the product is private. To do: use an id that the
+   * account lists.
    */
   | 'not_found'
-  /** Not as many are in stock. To do: buy fewer, or raise the stock of the product. */
+  /** The stock is smaller than the quantity ordered. To do: buy fewer, or raise the stock of the product. */
   | 'out_of_stock'
   /**
-   * What was given cannot be, such as a quantity out of the product's bounds. To do: change the parameter
-   * that the message names.
+   * A parameter is not valid, such as a quantity outside the product's bounds. To do: change the parameter that
+   * the message names.
    */
   | 'parameter_invalid'
   /**
-   * The order, or the account, is in a state in which this cannot happen. To do: look at the state, and do
-   * what leads to the right one first.
+   * The state of the order or the account does not allow this step. To do: check the state, and first do the
+   * step that leads to the right one.
    */
   | 'state_invalid'
   /**
-   * The customer comes by a VPN, which the product refuses. To do: buy without it, or let the product take
-   * it.
+   * The customer uses a VPN or a proxy, which the product blocks. To do: buy without it, or set `vpn_block` of
+   * the product to `false`.
    */
   | 'vpn_blocked';
 
 /**
- * A customer, or who plays one, was refused. Answered with 400, or 404 for what is not there.
+ * The error of a step that the shop does not allow, such as ordering more than is in stock. Over HTTP, the
+ * answer is 400, or 404 if the record does not exist.
  *
  * @example
  * import { expect } from 'vitest';

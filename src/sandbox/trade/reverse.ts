@@ -1,9 +1,9 @@
 import type { KeptOrder, OrderCode } from '../state/kinds.js';
-import { release } from './holding.js';
 import type { Market } from './market.js';
 import { changeOrder, findOrder, type OrderChanges } from './orders.js';
+import { release } from './reserve-stock.js';
 
-/** Gives the customer's money back (56). @throws {Refusal} */
+/** Returns the money to the customer (56). @throws {Refusal} */
 export function refund(market: Market, orderId: string): KeptOrder {
   return end(market, orderId, 'refunded', [53, 54, 55, 100], { shown: { status: 56 } });
 }
@@ -13,12 +13,15 @@ export function chargeBack(market: Market, orderId: string): KeptOrder {
   return end(market, orderId, 'charged back', [53, 54, 55, 100], { shown: { status: 51 } });
 }
 
-/** Closes an order that was not paid in full. Its status stays, as there is none for this. @throws {Refusal} */
+/**
+ * Closes an order that was not paid in full. Its status stays, because there is no status for this. @throws
+ * {Refusal}
+ */
 export function expire(market: Market, orderId: string): KeptOrder {
   return end(market, orderId, 'expired', [0, 53], { kept: { is_closed: true } });
 }
 
-/** What was kept for an order is in stock again; what was delivered never is. */
+/** Ends an order. Reserved goods return to stock; delivered goods do not. */
 function end(
   market: Market,
   orderId: string,

@@ -2,41 +2,41 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { DestinationRefused, type Destinations } from './destinations.js';
 
-/** What is posted. */
+/** The body and the headers of an attempt. */
 export interface Message {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What became of one attempt. */
+/** The result of one attempt. */
 export type Result =
   | {
       readonly kind: 'answered';
       readonly code: number;
       readonly headers: Readonly<Record<string, string>>;
       readonly text: string;
-      /** Whether there was nothing more of it than is read. */
+      /** Whether `text` is the whole body. Of a longer body, only the beginning is read. */
       readonly isWhole: boolean;
     }
-  /** There was no answer, or it was lost. */
+  /** There was no answer, or a fault lost it. */
   | { readonly kind: 'unanswered'; readonly reason: string }
-  /** It may not be sent to there, and was not. */
+  /** The destination is not allowed, so nothing was sent. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** The longest body of an answer that is read: as much as goods may have. */
+/** The most bytes of an answer that are read: the size limit of goods. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 interface Limits {
   readonly destinations: Destinations;
   /** The longest an attempt may take, from its connection to the end of the answer. */
   readonly timeoutMs: number;
-  /** Ends it before. */
+  /** Ends the attempt early. */
   readonly stopped: AbortSignal;
 }
 
 /**
- * Posts a message once. Redirects are not followed: they would lead to where nobody has checked. Each attempt has a
- * connection of its own, so that none of them fails by what another has left behind.
+ * Posts a message once. Redirects are not followed, because their destinations are not checked. Each attempt
+ * opens its own connection, so that no attempt fails because of the state that another has left.
  */
 export async function attempt(url: string, message: Message, limits: Limits): Promise<Result> {
   const { timeoutMs, stopped } = limits;
@@ -96,6 +96,6 @@ async function post(
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'the connection failed';
-  // Where several addresses were tried, there is no message.
+  // If several addresses were tried, the error has no message.
   return error.message || ('code' in error ? `${error.code}` : 'the connection failed');
 }

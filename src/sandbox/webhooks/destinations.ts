@@ -1,13 +1,13 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { isLoopback } from '../../address.js';
+import { isLoopback } from '../../runtime/address.js';
 
-/** A webhook may not be sent to where its URL leads: it would be a way into a network. */
+/** The error of a webhook whose destination is not allowed, because the webhook could reach a private network. */
 export class DestinationRefused extends Error {
   override readonly name = 'DestinationRefused';
 }
 
-/** Networks of IPv4 that are not the internet, and what clouds keep there about their machines. */
+/** IPv4 networks that are not the internet. The metadata services of clouds are in them. */
 const NOT_PUBLIC = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -23,14 +23,14 @@ const NOT_PUBLIC = [
   '198.51.100.0/24',
   '203.0.113.0/24',
   '224.0.0.0/3',
-  // Azure's, which is of a public network.
+  // Azure's platform service, whose address is in a public network.
   '168.63.129.16/32',
 ];
 
-/** The internet of IPv6; mapped and translated addresses of IPv4 are outside of it. */
+/** The IPv6 internet. Mapped and translated IPv4 addresses are outside of it. */
 const PUBLIC_V6 = ['2000::/3'];
 
-/** What of it is not: tunnels that lead to an address of IPv4, documentation, benchmarks. */
+/** Networks in this range that are not the internet: tunnels to IPv4 addresses, documentation, benchmarks. */
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const notPublic = toList(NOT_PUBLIC, 'ipv4');
@@ -49,40 +49,40 @@ export type LookupAll = (
   done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
 ) => void;
 
-/** Where webhooks may be sent to: HTTPS on the internet, and anything on this machine. */
+/** The destinations that webhooks may be sent to: HTTPS on the internet, and any HTTP or HTTPS on this machine. */
 export class Destinations {
   readonly #allowed: ReadonlySet<string>;
   readonly #ask: LookupAll;
 
   /**
-   * @param allowHosts - As they are in a URL, without a port: allowed whatever their address, and plain HTTP.
-   * @param ask - Says where a name leads. Default: the system.
+   * @param allowHosts - Hosts as in a URL, without a port. They are allowed at any address, and by plain HTTP.
+   * @param ask - Resolves the name of a host. Default: the system.
    */
   constructor(allowHosts: readonly string[] = [], ask: LookupAll = lookup) {
     this.#allowed = new Set(allowHosts.map((host) => host.toLowerCase()));
     this.#ask = ask;
   }
 
-  /** Whether a URL is HTTPS, or plain HTTP to where that is allowed. */
+  /** Returns whether a URL is HTTPS, or plain HTTP to a host that allows it. */
   takes(text: string): boolean {
     if (!URL.canParse(text) || /\s/.test(text)) return false;
     const url = new URL(text);
-    // A password would be shown to whoever may read the logs.
+    // The webhook logs would show a password.
     if (url.username !== '' || url.password !== '') return false;
     return url.protocol === 'https:' || (url.protocol === 'http:' && this.#isTrusted(url));
   }
 
   /**
-   * Reads a URL that something is to be sent to. Addresses that are found for a name are checked by
-   * {@link Destinations.lookup}.
+   * Parses a URL, and checks that webhooks may be sent to it. {@link Destinations.lookup} checks the addresses
+   * of its host name.
    *
    * @throws {DestinationRefused}
    */
   check(text: string): URL {
-    if (!URL.canParse(text)) throw new DestinationRefused('it is no URL');
+    if (!URL.canParse(text)) throw new DestinationRefused('the URL is not valid');
     const url = new URL(text);
     if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-      throw new DestinationRefused('it is neither HTTPS nor HTTP');
+      throw new DestinationRefused('the URL is neither HTTPS nor HTTP');
     }
     if (this.#isTrusted(url)) return url;
     if (url.protocol === 'http:') {
@@ -99,8 +99,8 @@ export class Destinations {
   }
 
   /**
-   * Finds the addresses of a host for `node:net`, which connects to one of those that were checked here: a name
-   * that leads somewhere else a moment later gains nothing.
+   * Resolves a host for `node:net`, and checks its addresses. The connection uses one of the checked addresses,
+   * so that a name which resolves to another address a moment later gains nothing.
    */
   readonly lookup: LookupFunction = (host, options, done) => {
     const give = (found: readonly LookupAddress[]) => {
@@ -108,7 +108,7 @@ export class Destinations {
       if (options.all) done(null, [...found]);
       else done(null, first?.address ?? '', first?.family);
     };
-    // Nobody is asked for the names of this machine, which could lead elsewhere.
+    // The names of this machine are not resolved, because the resolver could return another address.
     if (isLoopback(new URL(`http://${host}`))) return give(THIS_MACHINE);
     this.#ask(host, { ...options, all: true }, (error, found) => {
       if (error) return done(error, '');
@@ -119,7 +119,7 @@ export class Destinations {
   };
 }
 
-/** Refuses all where one is private: who has both is up to something. */
+/** Returns an error if one of the addresses is private. A host with public and private addresses is suspicious. */
 function findPrivate(
   host: string,
   addresses: readonly Pick<LookupAddress, 'address'>[],
@@ -128,7 +128,7 @@ function findPrivate(
   return new DestinationRefused(`${host} is on a private network`);
 }
 
-/** Whether an address is on the internet. */
+/** Returns whether an address is on the internet. */
 function isPublic(address: string): boolean {
   if (isIP(address) === 4) return !notPublic.check(address, 'ipv4');
   return publicV6.check(address, 'ipv6') && !notPublicV6.check(address, 'ipv6');

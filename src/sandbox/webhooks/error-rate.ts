@@ -1,13 +1,14 @@
 import type { Account } from '../state/account.js';
 import { isOpen } from './logs.js';
 
-/** Of so many of an endpoint's last webhooks, so many may not have been given up. */
+/** An endpoint is disabled if `MOST` of its `LAST` last webhooks were given up. */
 const LAST = 20;
 const MOST = 10;
 
 /**
- * Disables a webhook endpoint whose error rate is high (specification: States and transitions). How high, the
- * specification does not show: here, where half of its last 20 webhooks were given up.
+ * Disables a webhook endpoint if its error rate is high (specification: States and transitions). The
+ * specification does not show how high. The sandbox disables an endpoint when half of its last 20 webhooks were
+ * given up.
  */
 export function disableWhereFailing(account: Account, endpointId: string): void {
   const endpoint = account.webhookEndpoints.get(endpointId);

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long something of a name is waited for before the next of that name begins, in milliseconds outside. */
+/** The longest that work waits for the work before it with the same name, in milliseconds of real time. */
 const PATIENCE_MS = 500;
 
 /**
- * Runs what is of one name one after the other, and what is of different names at once. What takes long is not waited
- * for, so that one that hangs does not hold up all.
+ * Runs work of the same name one after the other, and work of different names at once. The wait has a limit, so
+ * that work that hangs does not hold up all the rest.
  */
 export class Lanes {
   readonly #last = new Map<string, Promise<void>>();
   readonly #running = new Set<Promise<void>>();
 
-  /** @param work - Rejects never. */
+  /** @param work - Must never reject. */
   run(name: string, work: () => Promise<void>): Promise<void> {
     const before = this.#last.get(name) ?? Promise.resolve();
     const running = before.then(work).then(() => {
@@ -27,7 +27,7 @@ export class Lanes {
     return running;
   }
 
-  /** Resolves when nothing runs. */
+  /** Resolves when no work is running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

@@ -3,7 +3,7 @@ import type { KeptWebhookLog } from '../state/kinds.js';
 import { newId } from '../trade/ids.js';
 import type { Market } from '../trade/market.js';
 import { findWaiting, isDynamicCall } from './dynamic-call.js';
-import { retryLimit } from './retrying.js';
+import { retryLimit } from './retry-schedule.js';
 
 /** Writes the log of a webhook that is to be sent (specification: Webhook log). */
 export function openLog(
@@ -25,20 +25,20 @@ export function openLog(
   });
 }
 
-/** Whether nothing is known yet of the first attempt. */
+/** Returns whether the first attempt has no result yet. */
 export function isPending({ response_code, response }: KeptWebhookLog): boolean {
   return response_code === 0 && response === null;
 }
 
-/** Whether there is an attempt to come. */
+/** Returns whether another attempt is to come. */
 export function isOpen(log: KeptWebhookLog): boolean {
   return isPending(log) || log.next_retry_at !== null;
 }
 
-/** Why nobody wants a webhook any more; `undefined` where somebody does. */
+/** Returns why a webhook is no longer needed; `undefined` if it still is. */
 export function whyUnwanted(account: Account, log: KeptWebhookLog): string | undefined {
   if (isDynamicCall(log)) {
-    return findWaiting(account, log) ? undefined : 'its order needs no goods any more';
+    return findWaiting(account, log) ? undefined : 'its order no longer needs goods';
   }
   if (log.endpoint_id === null) return undefined;
   const endpoint = account.webhookEndpoints.get(log.endpoint_id);
@@ -46,7 +46,7 @@ export function whyUnwanted(account: Account, log: KeptWebhookLog): string | und
   return endpoint.enabled ? undefined : 'its endpoint is disabled';
 }
 
-/** Closes the log of a webhook that nobody wants any more. */
+/** Closes the log of a webhook that is no longer needed. */
 export function dropLog(account: Account, log: KeptWebhookLog, reason: string): void {
   account.webhookLogs.put({
     ...log,

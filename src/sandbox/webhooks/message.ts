@@ -1,13 +1,13 @@
-import { toUtf8 } from '../../request/bytes.js';
 import { sign } from '../../request/signature.js';
+import { toUtf8 } from '../../runtime/bytes.js';
 import type { KeptWebhookLog } from '../state/kinds.js';
 import type { Market } from '../trade/market.js';
 import type { Message } from './attempt.js';
 import { isDynamicCall } from './dynamic-call.js';
 
 /**
- * The webhook of a log: its payload as JSON, signed over the bytes that are sent (specification: Events). Each
- * attempt has the same bytes, and is signed with the secret that the account has then.
+ * Returns the webhook of a log: its payload as JSON, signed over the bytes that are sent (specification:
+ * Events). Each attempt sends the same bytes, signed with the account's secret at that time.
  */
 export function toMessage(
   log: KeptWebhookLog,

@@ -4,17 +4,17 @@ import type { Market, Told } from '../trade/market.js';
 import { Destinations } from './destinations.js';
 import { DYNAMIC_CALL } from './dynamic-call.js';
 import { openLog } from './logs.js';
-import { Sending, type WebhookSettings } from './sending.js';
+import { Sending, type WebhookSettings } from './sender.js';
 
 /** The webhooks of an account. */
 export interface Webhooks {
-  /** Where the account sells, with who sends its webhooks and has its goods made. */
+  /** The market of the account, with its outbox and its supplier. */
   readonly market: Market;
-  /** Sends nothing any more. What is due is sent when the account is opened again. */
+  /** Stops sending. Due webhooks are sent when the account is opened again. */
   close(): Promise<void>;
 }
 
-/** Opens the webhooks of an account, and sends what is due by its logs. */
+/** Opens the webhooks of an account, and sends those that are due according to its logs. */
 export function openWebhooks(
   place: Omit<Market, 'outbox' | 'supplier'>,
   settings: WebhookSettings = {},
@@ -49,7 +49,7 @@ export function openWebhooks(
   return { market, close: () => sending.close() };
 }
 
-/** Whom a change is told: each enabled endpoint that has subscribed, and the URLs of the order's own. */
+/** Returns the receivers of a change: each enabled endpoint that has subscribed, and the order's own URLs. */
 function receiversOf(
   { webhookEndpoints }: Account,
   { event, urls }: Told,

@@ -1,13 +1,13 @@
-import { checkBinding } from '../durable-object/binding.js';
+import { checkBinding } from '../durable-object/namespace.js';
 import { FIND_LAYOUT, isThereByNow, remedyFor, updatesFrom } from '../sqlite/schema.js';
 
-/** The part of Cloudflare's `D1PreparedStatement` that is used. */
+/** The part of Cloudflare's `D1PreparedStatement` that this package uses. */
 export interface D1Statement {
   bind(...values: unknown[]): D1Statement;
   all(): Promise<{ readonly results: unknown[] }>;
 }
 
-/** The part of Cloudflare's `D1Database`, or of a session of it, that is used. */
+/** The part of Cloudflare's `D1Database`, or of its session, that this package uses. */
 export interface D1Client {
   prepare(query: string): D1Statement;
   batch(statements: D1Statement[]): Promise<{ readonly results: unknown[] }[]>;
@@ -23,7 +23,7 @@ export function checkD1(database: unknown, who: string): void {
   });
 }
 
-/** Does it again once the tables are made or brought up to date, where something has been missing. */
+/** Runs statements. If a table or a column is missing, creates it and runs the statements again. */
 export async function withTables<Result>(
   database: D1Client,
   work: () => Promise<Result>,
@@ -33,7 +33,7 @@ export async function withTables<Result>(
   } catch (error) {
     const remedy = remedyFor(error);
     if (remedy.length === 0) throw error;
-    // Nothing was done, so that it may be done again.
+    // The failed statements changed nothing, so they can run again.
     await update(database, remedy);
     return work();
   }

@@ -3,32 +3,33 @@ import { Row } from '../sqlite/rows.js';
 import { FIND_EFFECTS, NOW } from '../sqlite/statements.js';
 import { checkD1, type D1Client, type D1Statement, withTables } from './database.js';
 
-/** Effects that have been done, in the D1 database in which they are done. */
+/** Records which effects are done, in the D1 database that the effects change. */
 export interface D1Ledger {
   /**
-   * Does the statements in one transaction with the entry of the effect, which comes first. `false`: it has
-   * been done before, and nothing was done. Where a statement fails, all is undone and its error thrown.
+   * Runs the statements in one transaction with the entry of the effect, which comes first. `false`: the effect
+   * was done before, and nothing ran. If a statement fails, everything is rolled back, and its error is thrown.
    *
-   * @param effect - The handler's event.
+   * @param effect - The event of the handler.
    */
   batch(effect: Effect, statements: readonly D1Statement[]): Promise<boolean>;
   /**
-   * Gives those of these keys under which an effect is entered, each once, for `reconcile`. Rejects with a
-   * `UsageError`, `key_invalid`, or with the errors of D1.
+   * Returns the keys that have an effect, each once, for `reconcile`. Rejects with a `UsageError`, `key_invalid`,
+   * or with the errors of D1.
    */
   entered(keys: readonly string[]): Promise<string[]>;
 }
 
-// There is no ON CONFLICT: the error of a second entry is what undoes the whole batch.
+// Without ON CONFLICT, so that the error of a second entry rolls back the whole batch.
 const ENTER = `INSERT INTO webhook_effect (key, handler, at) VALUES (?, ?, ${NOW})`;
 const FIND = 'SELECT 1 FROM webhook_effect WHERE key = ? AND handler = ?';
 
 /**
- * Has an effect done exactly once, whatever dies and whenever: D1 has no transactions but batches, so the
- * effect is given as statements. It makes its table where it is missing. Its entries are kept for ever.
+ * Makes a ledger, which runs each effect exactly once, whatever crashes. D1 has batches as its only transactions,
+ * so an effect is a list of statements. The ledger creates its table if it is missing, and keeps its entries
+ * forever.
  *
- * @throws {UsageError} `client_invalid`. `batch` rejects with `key_invalid` where it is not given the key
- *   of an event, or with the errors of D1.
+ * @throws {UsageError} `client_invalid`. `batch` rejects with `key_invalid` if the key is not one of an event, or
+ *   with the errors of D1.
  *
  * @example
  * toWorker((env: Env) => {
@@ -51,7 +52,7 @@ export function d1Ledger(database: D1Client): D1Ledger {
         return true;
       } catch (error) {
         if (!isEntered(error)) throw error;
-        // A statement of the user's that enters effects may have failed instead.
+        // One of the user's own statements may enter effects, and may have failed instead.
         if ((await bound(FIND).all()).results.length > 0) return false;
         throw error;
       }

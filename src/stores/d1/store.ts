@@ -1,8 +1,7 @@
-import { isBytes } from '../../request/bytes.js';
-import { toBase64 } from '../base64.js';
-import { type ReadFilter, withContract } from '../contract.js';
+import { toBase64 } from '../../runtime/base64.js';
+import { isBytes } from '../../runtime/bytes.js';
+import { forward, type ReadFilter, withContract } from '../contract.js';
 import { listInPages } from '../durable-object/pages.js';
-import { forward } from '../forward.js';
 import type { SqliteValue } from '../sqlite/database.js';
 import { sqliteSchema } from '../sqlite/schema.js';
 import { StatementStore } from '../sqlite/statement-store.js';
@@ -11,16 +10,16 @@ import type { IdempotencyStore, StoredDelivery } from '../store.js';
 import { checkD1, checkTables, type D1Client, withTables } from './database.js';
 
 /**
- * Remembers deliveries in a D1 database: durable, for all the isolates of a Worker. It makes its tables
- * where they are missing, or finds those of {@link d1Schema}.
+ * Remembers deliveries in a D1 database: durable, for all isolates of a Worker. The store creates its tables if
+ * they are missing, or uses those of {@link d1Schema}.
  *
- * It purges by itself, with a completion, so that its `purge` has nothing to do and gives 0.
+ * The store purges by itself, together with a completion, so its `purge` does nothing and returns 0.
  *
- * A body larger than about 1.5 MB does not fit into the 2 MB of a row, in which it is base64: it is
- * refused, and answered 503. The receiver's `limit` is 1 MiB unless you raise it.
+ * A row holds 2 MB, and bodies are base64, so a body of more than about 1.5 MB does not fit: the delivery is
+ * answered 503. The receiver's `limit` is 1 MiB unless you raise it.
  *
- * @throws {UsageError} `client_invalid` where it is given something else. Its verbs reject with the errors
- *   of D1.
+ * @throws {UsageError} `client_invalid` if the argument is not a D1 database. The verbs reject with the errors of
+ *   D1.
  *
  * @example
  * export default toWorker((env: Env) =>
@@ -29,13 +28,13 @@ import { checkD1, checkTables, type D1Client, withTables } from './database.js';
  */
 export function d1Store(database: D1Client): IdempotencyStore {
   checkD1(database, 'd1Store');
-  // It purges by itself: what it did beside the receiver's purging would be done twice.
+  // The store purges by itself. With the receiver's purging, it would purge twice.
   return forward(withContract(new D1Store(database)), { purge: async () => 0 });
 }
 
 /**
- * The tables of {@link d1Store} and {@link d1Ledger}, for a file of `wrangler d1 migrations`. It may be
- * applied again. Both make what is missing without it.
+ * Returns the SQL of the tables of {@link d1Store} and {@link d1Ledger}, for `wrangler d1 migrations`. It can be
+ * applied repeatedly. Without it, the store and the ledger create missing tables themselves.
  *
  * @example
  * // node print-schema.js > migrations/0001_webhooks.sql
@@ -45,19 +44,19 @@ export function d1Schema(): string {
   return sqliteSchema();
 }
 
-/** How often a store purges at most, and how much of it in one go. */
+/** The shortest time between two purges, and the most rows of a purge. */
 const PURGE_MS = 60_000;
 const PURGE_LIMIT = 500;
 
 /** @internal */
 export class D1Store extends StatementStore {
-  /** @param purgeMs - How often it purges at most. */
+  /** @param purgeMs - The shortest time between two purges. */
   constructor(database: D1Client, purgeMs = PURGE_MS) {
     let purgedAt = Number.NEGATIVE_INFINITY;
     let isChecked = false;
     super({ durable: true, description: 'D1' }, (name, values) => {
       const now = Date.now();
-      // Beside a completion, because a Worker may end at its answer: what is not waited for is cut off.
+      // Purge together with a completion: a Worker may end when it answers, and cuts off work that is not awaited.
       const purges = name === 'complete' && now - purgedAt > purgeMs;
       if (purges) purgedAt = now;
       return withTables(database, async () => {
@@ -103,7 +102,7 @@ function bind(database: D1Client, name: StatementName, values: readonly SqliteVa
   return database.prepare(STATEMENTS[name]).bind(...values.map(toD1));
 }
 
-// D1 carries bytes as JSON numbers, which takes six times as long.
+// Base64, because D1 sends bytes as JSON numbers, which takes six times as long.
 function toD1(value: SqliteValue): Exclude<SqliteValue, Uint8Array> {
   return isBytes(value) ? toBase64(value) : value;
 }

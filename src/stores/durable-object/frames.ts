@@ -1,36 +1,36 @@
-import { isBytes } from '../../request/bytes.js';
+import { isBytes } from '../../runtime/bytes.js';
 import type { StatementName } from '../sqlite/statements.js';
 
-/** What the object can be asked for: a statement by its name, or to purge. */
+/** A request to the object: the name of a statement, or `purge`. */
 export type Verb = StatementName | 'purge';
 
-// The version is that of the statements' values: while a deployment is gradual, the object may be of
-// another one than the Worker, and has to refuse what it would misunderstand. What is new has a name of
-// its own instead, so that all that both know goes on: see `claimProved`.
+// The version is that of the statements' values. During a gradual deployment, the object and the Worker may have
+// different versions, and the object has to reject requests that it would misunderstand. A new statement gets a
+// new name instead of a new version, so that the statements that both know keep working: see `claimProved`.
 const ADDRESS = 'https://webhook-deliveries/1/';
 
-/** What an object says that does not know a verb. It has changed nothing. */
+/** The error of an object that does not know a verb. The object has changed nothing. */
 export const OTHER_VERSION = 'The object and the Worker are of different versions.';
 
-/** Tells the answers of the object from those of any other class. */
+/** Marks the answers of the object, to distinguish them from those of other classes. */
 export const CONTENT_TYPE = 'application/x-webhook-deliveries';
 
 export function toUrl(verb: Verb): string {
   return ADDRESS + verb;
 }
 
-/** The verb of a URL, or something that is none. */
+/** Returns the verb of a URL; it may be empty or unknown. */
 export function toVerb(url: string): string {
   return url.startsWith(ADDRESS) ? url.slice(ADDRESS.length) : '';
 }
 
 const LENGTH_BYTES = 4;
 
-/** Plain data as JSON, and its bytes behind it as they are: length of the JSON, JSON, bytes. */
+/** Encodes plain data as a frame: the length of the JSON, the JSON, and then the bytes unchanged. */
 export function encode(data: unknown): Uint8Array<ArrayBuffer> {
   const pieces: Uint8Array[] = [];
   const json = JSON.stringify(data, function (this: Record<string, unknown>, name, field) {
-    // What it was before toJSON, which a Buffer has.
+    // The value before toJSON(), because a Buffer has that method.
     const bytes = toBytes(this[name]);
     if (!bytes) return field;
     pieces.push(bytes);
@@ -49,15 +49,15 @@ export function encode(data: unknown): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * What {@link encode} was given. Its bytes are views of the frame.
+ * Decodes a frame of {@link encode}. Bytes in the result are views of the frame.
  *
- * @throws {Error} Where it was cut short, or was never one, and without a piece of it in the message.
+ * @throws {Error} If the frame is incomplete or not valid. The message quotes nothing of the frame.
  */
 export function decode(frame: ArrayBuffer): unknown {
   try {
     return read(frame);
   } catch {
-    throw new Error('This is no frame of WebhookDeliveries.');
+    throw new Error('This is not a frame of WebhookDeliveries.');
   }
 }
 

@@ -5,7 +5,7 @@ import { STATEMENTS, type StatementName } from '../sqlite/statements.js';
 import { CONTENT_TYPE, decode, encode, OTHER_VERSION, toVerb } from './frames.js';
 import { type Alarms, WakeUp } from './wake-up.js';
 
-/** The part of Cloudflare's `DurableObjectState` that is used. */
+/** The part of Cloudflare's `DurableObjectState` that this package uses. */
 export interface DeliveriesState {
   readonly storage: Alarms & {
     readonly sql: {
@@ -15,15 +15,15 @@ export interface DeliveriesState {
   };
 }
 
-/** How much is purged in one go, so that no claim waits long behind it. */
+/** The most rows of a purge, so that no claim waits long for it. */
 const PURGE_LIMIT = 500;
 
 const NEXT_DUE = `SELECT purge_at FROM webhook_delivery
 WHERE purge_at IS NOT NULL AND (state IN ('done', 'dead') OR body IS NOT NULL) ORDER BY purge_at LIMIT 1`;
 
 /**
- * The Durable Object behind {@link durableObjectStore}: a part of the deliveries, in its own SQLite. Export
- * it from the Worker, and name it in `wrangler.jsonc`. Its alarm purges what is old.
+ * The Durable Object of {@link durableObjectStore}. Each object keeps a part of the deliveries in its own SQLite.
+ * Export the class from the Worker, and name it in `wrangler.jsonc`. The object's alarm purges old deliveries.
  *
  * @example
  * export { WebhookDeliveries } from 'storefront-webhooks/cloudflare';
@@ -33,7 +33,7 @@ WHERE purge_at IS NOT NULL AND (state IN ('done', 'dead') OR body IS NOT NULL) O
  * // "migrations": [{ "tag": "v1", "new_sqlite_classes": ["WebhookDeliveries"] }]
  */
 export class WebhookDeliveries {
-  /** By which the types of Workers know the class of a Durable Object. */
+  /** The brand by which the types of Workers recognize the class of a Durable Object. */
   declare readonly __DURABLE_OBJECT_BRAND: never;
   readonly #storage: DeliveriesState['storage'];
   readonly #wakeUp: WakeUp;
@@ -44,7 +44,7 @@ export class WebhookDeliveries {
     this.#wakeUp = new WakeUp(storage);
   }
 
-  /** Called by the store, and by nobody else. */
+  /** Answers the requests of the store. Do not call it yourself. */
   async fetch(request: {
     readonly url: string;
     arrayBuffer(): Promise<ArrayBuffer>;
@@ -54,14 +54,14 @@ export class WebhookDeliveries {
       const values = decode(await request.arrayBuffer()) as SqliteValue[];
       return answer(await this.#do(verb, values), 200);
     } catch (error) {
-      // SQLite's messages name tables and columns, never what is in them.
+      // SQLite's messages name tables and columns, but never quote their values.
       return answer({ error: error instanceof Error ? error.message : 'it failed' }, 500);
     }
   }
 
-  /** Forgets what is old, a piece at a time, and sleeps until more is due. */
+  /** Purges old deliveries in batches, and sets the alarm for the next ones. */
   async alarm(): Promise<void> {
-    // First: where purging fails for good, the next delivery has to set the alarm.
+    // First, so that the next delivery sets the alarm even if purging fails for good.
     this.#wakeUp.ring();
     if (this.#purge(PURGE_LIMIT) >= PURGE_LIMIT) this.#wakeUp.hurry();
     const [next] = this.#exec(NEXT_DUE);
@@ -72,7 +72,7 @@ export class WebhookDeliveries {
     if (verb === 'purge') return this.#purge(toLimit(Number(values[0])));
     if (!isStatement(verb)) throw new Error(OTHER_VERSION);
     const rows = this.#exec(STATEMENTS[verb], ...values);
-    // The time until which what was claimed or done is kept: the object wakes up by then, and forgets it.
+    // The object keeps the delivery until this time, and then wakes up and purges it.
     const due = rows[0]?.purge_at;
     if (typeof due === 'number') await this.#wakeUp.by(due);
     return rows;
@@ -111,7 +111,7 @@ export class WebhookDeliveries {
     this.#isReady = true;
   }
 
-  /** Read to the end in any case: a cursor that is left open breaks the object. */
+  /** Runs a statement and reads all of its rows, because an open cursor breaks the object. */
   #sql(query: string, ...values: SqliteValue[]): Record<string, unknown>[] {
     return this.#storage.sql.exec(query, ...values).toArray();
   }

@@ -1,10 +1,10 @@
 import type { ReadFilter } from '../contract.js';
 import type { StoredDelivery } from '../store.js';
 
-/** How many bodies of the largest size fit into the memory of one answer. */
+/** How many bodies of the largest size fit into one answer. */
 const PAGE = 20;
 
-/** Lists in pages so small that no isolate has to hold many bodies at once beside those it gives. */
+/** Lists in small pages, so that no isolate holds many bodies in addition to its result. */
 export async function listInPages(
   ask: (filter: ReadFilter) => Promise<readonly StoredDelivery[]>,
   filter: ReadFilter,

@@ -1,4 +1,4 @@
-import { UsageError, WebhookError } from '../../errors.js';
+import { UsageError, WebhookError } from '../../errors/errors.js';
 import { type ReadFilter, withContract } from '../contract.js';
 import type { SqliteValue } from '../sqlite/database.js';
 import { type RunStatement, StatementStore } from '../sqlite/statement-store.js';
@@ -9,11 +9,11 @@ import {
   type IdempotencyStore,
   type StoredDelivery,
 } from '../store.js';
-import { checkBinding } from './binding.js';
 import { CONTENT_TYPE, decode, encode, OTHER_VERSION, toUrl } from './frames.js';
+import { checkBinding } from './namespace.js';
 import { listInPages } from './pages.js';
 
-/** The part of Cloudflare's `DurableObjectNamespace` that is used. */
+/** The part of Cloudflare's `DurableObjectNamespace` that this package uses. */
 export interface DeliveriesNamespace {
   idFromName(name: string): unknown;
   get(id: unknown): {
@@ -28,11 +28,11 @@ export interface DeliveriesNamespace {
   };
 }
 
-/** How {@link durableObjectStore} spreads deliveries. */
+/** The options of {@link durableObjectStore}. */
 export interface DurableObjectStoreOptions {
   /**
-   * Over how many objects the deliveries are spread: one takes some hundred of them per second. With
-   * another number, all that was remembered is out of sight, and is processed again if it comes again.
+   * The number of objects that share the deliveries. One object takes some hundred deliveries per second. If you
+   * change the number, the store no longer finds earlier deliveries, and processes them again if they come again.
    * Default 16.
    */
   readonly shards?: number;
@@ -41,14 +41,14 @@ export interface DurableObjectStoreOptions {
 const MAX_SHARDS = 256;
 
 /**
- * Remembers deliveries in Durable Objects of the class {@link WebhookDeliveries}: durable, for all the
- * isolates of a Worker, wherever they run.
+ * Remembers deliveries in Durable Objects of the class {@link WebhookDeliveries}: durable, for all isolates of a
+ * Worker, wherever they run.
  *
- * Its objects purge by themselves, so that its `purge` has nothing to do and gives 0. A body larger than
- * the 2 MB of a row is refused, and answered 503; the receiver's `limit` is 1 MiB unless you raise it.
+ * The objects purge by themselves, so the store's `purge` does nothing and returns 0. A row holds 2 MB: a delivery
+ * with a larger body is answered 503. The receiver's `limit` is 1 MiB unless you raise it.
  *
- * @throws {UsageError} `client_invalid` where it is given something else, `option_invalid`. Its verbs
- *   reject with the errors of the runtime, or with the `store_unavailable` that an object gives.
+ * @throws {UsageError} `client_invalid` if the argument is not such a namespace, or `option_invalid`. The verbs
+ *   reject with the errors of the runtime, or with `store_unavailable` for an error of an object.
  *
  * @example
  * export { WebhookDeliveries } from 'storefront-webhooks/cloudflare';
@@ -81,7 +81,7 @@ const CONFIG =
   'and "migrations": [{ "tag": "v1", "new_sqlite_classes": ["WebhookDeliveries"] }].';
 
 class DurableObjectStore extends StatementStore {
-  /** In the order of the keys that they hold. */
+  /** The stores of the shards, in the order of their keys. */
   readonly #shards: readonly StatementStore[];
 
   constructor(namespace: DeliveriesNamespace, count: number) {
@@ -91,7 +91,7 @@ class DurableObjectStore extends StatementStore {
       const run: RunStatement = (name, values) => ask(namespace, id, name, values);
       return { run, store: new StatementStore({ durable: true, description }, run) };
     });
-    super({ durable: true, description }, async (name, values, key = '') => {
+    super({ durable: true, description }, async (name, values, { key = '' } = {}) => {
       const shard = shards[indexOf(key, count)];
       return shard ? shard.run(name, values) : [];
     });
@@ -122,7 +122,7 @@ class DurableObjectStore extends StatementStore {
   }
 }
 
-/** Which of so many shards holds a key. */
+/** Returns the index of the shard that holds a key. */
 function indexOf(key: string, count: number): number {
   const part = Number.parseInt(key.slice(0, 8).padEnd(8, '0'), 16) / 2 ** 32;
   return Math.floor(part * count);
@@ -134,7 +134,7 @@ async function ask(
   name: StatementName,
   values: readonly SqliteValue[],
 ): Promise<readonly unknown[]> {
-  // A stub of its own for each call: one that has failed does not come back.
+  // A new stub for each call, because a stub that has failed does not recover.
   const answer = await namespace
     .get(id)
     .fetch(toUrl(name), { method: 'POST', body: encode(values) });
@@ -142,15 +142,15 @@ async function ask(
   if (answer.headers.get('content-type') !== CONTENT_TYPE) {
     throw new UsageError(
       'client_invalid',
-      `The objects of this namespace are not WebhookDeliveries. In wrangler.jsonc, it takes ${CONFIG}`,
+      `The objects of this namespace are not WebhookDeliveries. Configure them in wrangler.jsonc: ${CONFIG}`,
     );
   }
   const data = decode(frame);
   if (answer.ok && Array.isArray(data)) return data;
   const { error } = data as { error?: unknown };
-  // An object of the version before keeps no proof. It takes the delivery without.
+  // An object of the previous version keeps no proof, so claim the delivery without it.
   if (error === OTHER_VERSION && name === 'claimProved') {
     return ask(namespace, id, 'claim', values.slice(1));
   }
-  throw new WebhookError('store_unavailable', `The Durable Object could not do it: ${error}`);
+  throw new WebhookError('store_unavailable', `The Durable Object reports an error: ${error}`);
 }

@@ -1,21 +1,21 @@
-/** The part of an object's storage that wakes it up. */
+/** The part of an object's storage that sets its alarm. */
 export interface Alarms {
   getAlarm(): Promise<number | null>;
   setAlarm(time: number): Promise<void>;
 }
 
-/** How long the object sleeps at least, where nothing more is due. */
+/** The shortest sleep of the object, unless more is due. */
 const PAUSE_MS = 60_000;
-/** Behind the time at which something is due, so that it surely is. */
+/** Added to the time at which something is due, so that it is certainly due by then. */
 const SLACK_MS = 1_000;
 
 /**
- * Wakes the object up when something is to be purged. A write of the storage is needed only where that is
- * sooner than it would wake up in any case: with each delivery kept as long as the one before, never.
+ * Wakes the object up when there is something to purge. Only writes to the storage if that is before the current
+ * alarm, so never while each delivery is kept as long as the one before.
  */
 export class WakeUp {
   readonly #alarms: Alarms;
-  /** When it wakes up, as far as is known since the object was started. */
+  /** The time of the alarm; `undefined` until it was read from the storage. */
   #at: number | undefined;
   #notBefore = 0;
 
@@ -23,7 +23,7 @@ export class WakeUp {
     this.#alarms = alarms;
   }
 
-  /** Something will be due at that time. */
+  /** Makes sure that the object wakes up once something is due. */
   async by(due: number): Promise<void> {
     const time = Math.max(due + SLACK_MS, this.#notBefore);
     this.#at ??= (await this.#alarms.getAlarm()) ?? Number.POSITIVE_INFINITY;
@@ -32,13 +32,13 @@ export class WakeUp {
     this.#at = time;
   }
 
-  /** It has woken up: whatever was set is no more. */
+  /** Records that the alarm has fired, so that none is set. */
   ring(): void {
     this.#at = undefined;
     this.#notBefore = Date.now() + PAUSE_MS;
   }
 
-  /** More is due by now: there is no pause. */
+  /** Skips the pause, because more is due already. */
   hurry(): void {
     this.#notBefore = 0;
   }

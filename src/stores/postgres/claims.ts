@@ -1,18 +1,31 @@
-import type { Json } from '../../schemas/json.js';
-import { fromBase64, toBase64 } from '../base64.js';
-import type { Claim, Claimable, LeaseTerms, StoredDelivery, UnfinishedState } from '../store.js';
+import { fromBase64, toBase64 } from '../../runtime/base64.js';
+import type { Json } from '../../schemas/values.js';
+import { SILENCE_MS } from '../guard.js';
+import {
+  type Claim,
+  type Claimable,
+  IN_TRANSACTION,
+  type LeaseTerms,
+  type StoredDelivery,
+  type UnfinishedState,
+} from '../store.js';
 import { toStored } from '../stored.js';
 import type { Row, Value } from './client.js';
-import { storable } from './encoding.js';
+import { storable } from './storable.js';
 
-/** A claim that has been asked for. */
+/** A claim that a receiver has asked for. */
 export interface Asked {
   readonly delivery: Claimable;
   readonly lease: LeaseTerms;
+  /** Its transaction has to wait for a connection first, and is not to be taken over meanwhile. */
+  readonly waits?: boolean | undefined;
 }
 
-/** A claim as the statements read it, in this order. Numbers are texts, because JSON has no `Infinity`. */
-export function toColumns({ delivery, lease }: Asked): Record<string, Value> {
+/** The longest wait for a connection: for one of the pool's to be free, and then to be opened. */
+const WAIT_MS = 2 * SILENCE_MS;
+
+/** Converts a claim to the columns of the statements, in their order. Numbers are text: JSON has no `Infinity`. */
+export function toColumns({ delivery, lease, waits }: Asked): Record<string, Value> {
   const { key, scope, id, event, receivedAt, body, proof } = delivery;
   return {
     key,
@@ -22,19 +35,24 @@ export function toColumns({ delivery, lease }: Asked): Record<string, Value> {
     received: `${receivedAt}`,
     body: body ? toBase64(body) : null,
     proof: body && proof !== undefined ? storable(proof) : null,
-    owner: lease.owner,
-    lease: `${lease.leaseMs}`,
+    owner: lease.isTransaction && !waits ? IN_TRANSACTION + lease.owner : lease.owner,
+    lease: `${waits ? Math.min(lease.leaseMs, WAIT_MS) : lease.leaseMs}`,
     keep: `${lease.keepMs}`,
     crashes: `${lease.maxCrashes}`,
   };
 }
 
-/** What came of a claim, by the row as it is now. */
-export function toClaim(row: Row | undefined, owner: string): Claim {
-  if (!row) throw new Error('PostgreSQL gave no row for a claim.');
+/**
+ * Returns the result of a claim, from the row after the statement.
+ *
+ * @param isLeftOut - The statement leaves out the rows that a transaction of another process holds.
+ */
+export function toClaim(row: Row | undefined, owner: string, isLeftOut: boolean): Claim {
+  if (!row && isLeftOut) return { state: 'busy', retryAfterMs: 1_000 };
+  if (!row) throw new Error('PostgreSQL returned no row for a claim.');
   const state = row.text('state');
   if (state === 'done' || state === 'dead') return { state };
-  if (state === 'leased' && row.maybe('owner') === owner) {
+  if (state === 'leased' && row.maybe('owner')?.replace(IN_TRANSACTION, '') === owner) {
     return {
       state: 'acquired',
       fence: row.number('fence'),
@@ -45,7 +63,7 @@ export function toClaim(row: Row | undefined, owner: string): Claim {
   return { state: 'busy', retryAfterMs: row.number('wait') };
 }
 
-/** What is listed. */
+/** Converts a row of a list. */
 export function fromRow(row: Row, state: UnfinishedState): StoredDelivery {
   return toStored(
     {
@@ -66,7 +84,7 @@ export function fromRow(row: Row, state: UnfinishedState): StoredDelivery {
   );
 }
 
-/** Names and outputs are JSON within JSON. */
+/** Parses steps, whose names and outputs are JSON within JSON. */
 function readSteps(json: string): Record<string, Json> {
   const handlers: Record<string, string> = JSON.parse(json);
   return Object.fromEntries(

@@ -1,9 +1,9 @@
-import { UsageError } from '../../errors.js';
-import { hasMethods } from '../methods.js';
-import { SILENCE_MS } from '../silence.js';
+import { UsageError } from '../../errors/errors.js';
+import { SILENCE_MS } from '../guard.js';
+import { hasMethods } from '../platform.js';
 import { isPgClient, isPgPool, type Pg, queryTimeoutOfPool } from './limits.js';
 
-/** What a statement is given: text, or nothing. */
+/** A value of a statement: text or null. */
 export type Value = string | null;
 
 /**
@@ -21,20 +21,20 @@ export type PostgresClient =
     };
 
 /**
- * Runs one statement and gives its rows.
+ * Runs one statement and returns its rows.
  *
- * @param name - Of a statement that the server may keep prepared, where the client can name it.
+ * @param name - The name under which the server may keep the statement prepared, if the client supports names.
  */
 export type Query = (text: string, values?: Value[], name?: string) => Promise<readonly Row[]>;
 
 /**
- * Brings the clients of several drivers to one shape.
+ * Wraps the client of any supported driver.
  *
  * @throws {UsageError} `client_invalid`
  */
 export function toQuery(client: PostgresClient): Query {
   if (hasMethods(client, 'unsafe')) {
-    // A driver that has been told never to prepare statements does not do it here, either.
+    // If the driver is set never to prepare statements, it does not prepare them here either.
     return async (text, values) =>
       toRows(await client.unsafe(text, values, { prepare: values !== undefined }));
   }
@@ -42,15 +42,15 @@ export function toQuery(client: PostgresClient): Query {
   if (hasMethods(client, 'query')) {
     return async (text, values) => toRows((await client.query(text, values))?.rows);
   }
-  throw new UsageError('client_invalid', `PostgreSQL is reached through ${EXPECTED}.`);
+  throw new UsageError('client_invalid', `The client of PostgreSQL has to be ${EXPECTED}.`);
 }
 
 /**
- * Through a pool of `pg`, which throws a connection away on which a query has run out of time. Not so
- * through one connection of it: there, the transaction of somebody else may wait for as long as it likes.
+ * Queries through `pg`. A pool gets a time limit for each query, and discards a connection whose query times out.
+ * A single client gets none, because the user's own transaction on it may wait for as long as it likes.
  */
 function throughPg(client: Pg): Query {
-  // Where its user has set one, that one counts.
+  // A limit that the user has set takes precedence.
   const isLimited = !isPgPool(client) || queryTimeoutOfPool(client);
   const limit = isLimited ? {} : { query_timeout: SILENCE_MS };
   return async (text, values, name) =>
@@ -63,12 +63,12 @@ function throughPg(client: Pg): Query {
 const EXPECTED =
   'a Pool or Client of pg, the `sql` of postgres.js, a PGlite, or a transaction of one of them';
 
-function toRows(rows: unknown): readonly Row[] {
+export function toRows(rows: unknown): readonly Row[] {
   if (Array.isArray(rows)) return rows.map((row) => new Row(row));
-  throw new UsageError('client_invalid', `The client gave no rows. Pass ${EXPECTED}.`);
+  throw new UsageError('client_invalid', `The client returned no rows. Pass ${EXPECTED}.`);
 }
 
-/** A row whose columns are all text: how a driver reads other types is its user's choice. */
+/** A row whose columns are all text, because users can change how a driver reads other types. */
 export class Row {
   readonly #columns: Record<string, unknown>;
 
@@ -78,7 +78,7 @@ export class Row {
 
   text(column: string): string {
     const text = this.maybe(column);
-    if (text === undefined) throw new Error(`PostgreSQL gave no text in the column ${column}.`);
+    if (text === undefined) throw new Error(`PostgreSQL returned no text in the column ${column}.`);
     return text;
   }
 
@@ -92,14 +92,21 @@ export class Row {
   }
 }
 
-// Not the one of the schemas, with which zod would be loaded.
+// The one of the schemas would also load zod.
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The SQLSTATE of an error, in whichever driver. */
+/** Returns the SQLSTATE of an error of any driver. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : undefined;
+}
+
+/**
+ * Returns whether a pooler broke a prepared statement, which then is missing or exists already, and did not run.
+ */
+export function isUnprepared(error: unknown): boolean {
+  return ['26000', '42P05'].includes(sqlState(error) ?? '');
 }

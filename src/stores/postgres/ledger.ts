@@ -1,31 +1,31 @@
-import { UsageError } from '../../errors.js';
+import { UsageError } from '../../errors/errors.js';
 import { checkEffect, checkKeys, type Effect, type EffectLedger } from '../ledger.js';
-import { warnOfLimits } from '../limits.js';
+import { warnOfLimits } from '../size-limits.js';
 import { type PostgresClient, type Query, toQuery } from './client.js';
-import { storable } from './encoding.js';
 import { limitsOf } from './limits.js';
-import { retrying } from './retrying.js';
+import { retrying } from './retry.js';
 import { isUndefined, LOOK_FOR_EFFECTS, makeTables } from './schema.js';
 import { ENTER_EFFECT, FIND_EFFECTS, FIND_MARK, MARK_TRANSACTION } from './statements.js';
+import { storable } from './storable.js';
 import { type TransactionSource, toBegin } from './transaction.js';
 
-/** Effects that have been done, in the PostgreSQL database in which they are done. */
+/** Records which effects are done, in the PostgreSQL database that the effects change. */
 export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boolean>> {
   /**
-   * Does the effect in a transaction of its own, with its entry as the first statement: the work is done
-   * now (`true`), or was done before and is not called (`false`). Commits when the work has ended, and
-   * undoes all of it where anything fails; the connection is then closed, and the error thrown on.
+   * Runs an effect in its own transaction, whose first statement enters the effect. `true`: the work was done now.
+   * `false`: it was done before, and is not called. Commits when the work ends. If anything fails, rolls
+   * everything back, closes the connection, and rejects with the error.
    *
-   * The transaction is as the database begins one by default. For another isolation level, begin it
+   * The transaction has the default isolation level of the database. For another one, begin the transaction
    * yourself and call `once`.
    *
    * @param client - The `Pool` of `pg`, the `sql` of postgres.js, or a PGlite.
-   * @param effect - The handler's event.
-   * @param work - Is given the driver's own client of the transaction. Leave `COMMIT` and `ROLLBACK` out.
-   * @throws {UsageError} As a rejection, with the code `client_invalid` or `key_invalid` before anything is
-   *   begun, or `transaction_missing` where the work has ended its transaction. Otherwise it rejects with
-   *   the error of the work, with `schema_missing`, or with the errors of the client: also where a
-   *   statement has failed and the work did not let its error through.
+   * @param effect - The event of the handler.
+   * @param work - Gets the driver's own client of the transaction. Do not run `COMMIT` or `ROLLBACK` in it.
+   * @throws {UsageError} As a rejection, with the code `client_invalid` or `key_invalid` before anything begins,
+   *   or `transaction_missing` if the work has ended its transaction. Otherwise it rejects with the error of the
+   *   work, with `schema_missing`, or with the errors of the client: also if a statement failed and the work
+   *   caught its error.
    *
    * @example
    * const ledger = postgresLedger(pool);
@@ -41,8 +41,8 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
     work: (tx: Tx) => PromiseLike<unknown>,
   ): Promise<boolean>;
   /**
-   * Gives those of these keys under which an effect is entered, each once, for `reconcile`. Through the client that
-   * the ledger was made with.
+   * Returns the keys that have an effect, each once, for `reconcile`. Uses the client that the ledger was made
+   * with.
    *
    * @throws {UsageError} As a rejection: `key_invalid`. Otherwise it rejects with `schema_missing`, or with the
    *   errors of the client.
@@ -51,17 +51,18 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
 }
 
 /**
- * Has an effect done exactly once, whatever dies and whenever: it is entered in the transaction that does
- * it. Make it once, beside the store; it creates its table if need be. Its entries are kept for ever.
+ * Makes a ledger, which runs each effect exactly once, whatever crashes: the transaction that does the effect also
+ * enters it. Make one ledger, next to the store. The ledger creates its table if it is missing, and keeps its
+ * entries forever.
  *
- * A second transaction with the same effect waits for the first, so set `lock_timeout` to wait no longer
- * than you like. Under `SERIALIZABLE` try the whole transaction again at 40001, as with any other.
+ * A second transaction with the same effect waits for the first; `lock_timeout` limits the wait. Under
+ * `SERIALIZABLE`, retry the whole transaction after error 40001, as usual.
  *
- * @param client - Through which the table is created at once, so that no transaction has to do it. Where it
- *   would wait for ever on a connection that has gone silent, one line on stderr says so.
- * @throws {UsageError} `client_invalid`. `once` rejects with `transaction_missing` where it is given the
- *   pool or a connection on which no transaction has begun, with `key_invalid` where it is not given the
- *   key of an event, with `schema_missing`, or with the errors of the client.
+ * @param client - Creates the table at once, so that no transaction has to. If the client could wait forever on a
+ *   connection that has fallen silent, one line on stderr warns of it.
+ * @throws {UsageError} `client_invalid`. `once` rejects with `transaction_missing` if it gets the pool or a
+ *   connection without a transaction, with `key_invalid` if the key is not one of an event, with `schema_missing`,
+ *   or with the errors of the client.
  *
  * @example
  * import postgres from 'postgres';
@@ -86,7 +87,7 @@ class Ledger implements PostgresLedger {
 
   constructor(query: Query) {
     this.#query = query;
-    // Whoever comes before it is made, or after that has failed, makes it himself.
+    // A call that comes before the table is made, or after this has failed, makes the table itself.
     makeTables(query, LOOK_FOR_EFFECTS).catch(() => {});
   }
 
@@ -94,10 +95,10 @@ class Ledger implements PostgresLedger {
     const { key, handler } = checkEffect(effect);
     const query = toQuery(tx);
     if (isPool(tx)) throw outside();
-    // In the transaction: to wait for another connection while this one is held would be a deadlock.
+    // In the transaction: to wait for another connection while this one is held could be a deadlock.
     if (!this.#isReady) this.#isReady = await makeTables(query, LOOK_FOR_EFFECTS);
-    // Gone with the transaction, which without BEGIN is the statement itself; nobody else knows it, where
-    // a pool gives the next statement to another connection.
+    // The mark ends with the transaction, which without BEGIN is the statement itself. The mark is unique, so that
+    // a pool that runs the next statement on another connection does not find one there.
     const mark = crypto.randomUUID();
     await query(MARK_TRANSACTION, [mark]);
     try {
@@ -116,7 +117,7 @@ class Ledger implements PostgresLedger {
     work: (tx: Tx) => PromiseLike<unknown>,
   ): Promise<boolean> {
     const begin = toBegin(client);
-    // Before a connection is taken for it.
+    // Check it before taking a connection.
     checkEffect(effect);
     let isNew = false;
     await begin(async (tx) => {
@@ -137,20 +138,22 @@ class Ledger implements PostgresLedger {
 }
 
 /**
- * Fails where a statement has failed: PostgreSQL would answer COMMIT with a ROLLBACK, which drivers take for
- * a success.
+ * Throws if a statement of the transaction has failed. PostgreSQL would answer COMMIT with a ROLLBACK, which
+ * drivers treat as a success. Also throws if the work has ended the transaction.
  */
 async function checkInside(query: Query): Promise<void> {
   const [row] = await query(FIND_MARK);
   if (row?.text('mark') !== '') return;
   throw new UsageError(
     'transaction_missing',
-    'The work of ledger.transaction has ended its transaction, which is not its own: leave COMMIT and ' +
-      'ROLLBACK out, and throw an error where all is to be undone.',
+    'The work of ledger.transaction must not end the transaction, but has ended it. Leave COMMIT and ROLLBACK ' +
+      'out, and throw an error to roll everything back.',
   );
 }
 
-/** A pool of `pg`, the `sql` of postgres.js and a PGlite are no transaction, and not asked whether they are. */
+/**
+ * Returns whether a client is a pool of `pg`, the `sql` of postgres.js or a PGlite, which are never transactions.
+ */
 function isPool(tx: PostgresClient): boolean {
   return 'totalCount' in tx || 'begin' in tx || 'waitReady' in tx;
 }
@@ -158,7 +161,7 @@ function isPool(tx: PostgresClient): boolean {
 function outside(): UsageError {
   return new UsageError(
     'transaction_missing',
-    'ledger.once has to be given the transaction of the effect, not the pool or a connection on which ' +
-      'none has begun: BEGIN first.',
+    'ledger.once needs the transaction of the effect, not the pool or a connection without a transaction: run ' +
+      'BEGIN first.',
   );
 }

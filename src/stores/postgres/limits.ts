@@ -1,11 +1,11 @@
-import { type Limits, optionOf } from '../limits.js';
+import { type Limits, optionOf } from '../size-limits.js';
 
 const PG = 'new pg.Pool({ query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true }).';
 const POSTGRES_JS =
   'postgres(url, { connect_timeout: 5, max_pipeline: 1, fetch_types: false, idle_timeout: 2, socket }), ' +
-  'where `socket` makes connections that end when they are silent: docs/stores.md has it.';
+  'where `socket` makes connections that end when they are silent, as docs/stores.md shows.';
 
-/** What is used of a pool or a client of `pg`. */
+/** The part of a `pg` pool or client that is used. */
 export interface Pg {
   query(config: {
     text: string;
@@ -15,7 +15,7 @@ export interface Pg {
   }): Promise<{ readonly rows: unknown[] }>;
 }
 
-/** The limits of a client that connects. Nothing of a PGlite or a wrapper, which say nothing of theirs. */
+/** Returns the time limits of a client; `undefined` for a PGlite or a wrapper, whose limits are unknown. */
 export function limitsOf(client: unknown): Limits | undefined {
   if (isPgPool(client)) {
     const missing = [
@@ -27,7 +27,7 @@ export function limitsOf(client: unknown): Limits | undefined {
     return { line: PG, missing };
   }
   if (isPgClient(client)) {
-    // It has one connection in its life: a limit ends its calls, and a pool opens another one.
+    // A client has only one connection: a limit ends its calls, but only a pool opens another connection.
     const isLimited = Boolean(optionOf(client, 'connectionParameters', 'query_timeout'));
     return { line: PG, missing: isLimited ? [] : ['query_timeout, and no second connection'] };
   }
@@ -38,7 +38,13 @@ export function limitsOf(client: unknown): Limits | undefined {
   return undefined;
 }
 
-/** A pool of `pg`, or what is made after it. */
+/** Returns the most connections that a client opens; `Infinity` if that is unknown. */
+export function connectionsOf(client: unknown): number {
+  if (isPgClient(client)) return 1;
+  return Number(optionOf(client, 'options', 'max')) || Number.POSITIVE_INFINITY;
+}
+
+/** Returns whether a client is a pool of `pg`, or of a driver with the same interface. */
 export function isPgPool(client: unknown): client is Pg {
   return (
     typeof optionOf(client, 'totalCount') === 'number' &&
@@ -46,19 +52,19 @@ export function isPgPool(client: unknown): client is Pg {
   );
 }
 
-/** A client of `pg`, on a connection of its own or out of a pool. */
+/** Returns whether a client is a single client of `pg`, from a pool or not. */
 export function isPgClient(client: unknown): client is Pg {
   return typeof optionOf(client, 'connectionParameters') === 'object';
 }
 
-/** What limits each query of a pool of `pg`: its options, its connection string, or `pg.defaults`. */
+/** Returns the `query_timeout` of a `pg` pool, from its options, its connection string, or `pg.defaults`. */
 export function queryTimeoutOfPool(pool: Pg): unknown {
   const options = optionOf(pool, 'options');
   const Client = optionOf(pool, 'Client');
   const own = optionOf(options, 'query_timeout');
   if (own || typeof Client !== 'function') return own;
   try {
-    // Only a client knows the defaults. This one has no connection, and is never connected.
+    // Only a client knows the defaults. This client has no connection, and never gets one.
     const client: unknown = Reflect.construct(Client, [{ ...Object(options), connection: {} }]);
     return optionOf(client, 'connectionParameters', 'query_timeout');
   } catch {

@@ -1,4 +1,4 @@
-import { UsageError } from '../../errors.js';
+import { UsageError } from '../../errors/errors.js';
 
 /** The `sql` of postgres.js. */
 export interface PostgresJs<Tx> {
@@ -6,11 +6,11 @@ export interface PostgresJs<Tx> {
 }
 
 /**
- * A transaction of postgres.js that survives the end of its connection.
+ * Runs a transaction of postgres.js so that it survives the loss of its connection.
  *
- * postgres.js rejects `begin` then, and takes further statements of that transaction all the same. It writes
- * them to a socket that is gone, by which the process ends, or to one that it has opened since, outside of
- * the transaction. Its own ROLLBACK is one of them. So nothing gets to it once the transaction is over.
+ * If the connection ends, postgres.js rejects `begin`, but still accepts statements of that transaction, even its
+ * own ROLLBACK. It writes them to a closed socket, which ends the process, or to a new one, outside of the
+ * transaction. So this function lets no statement through once the transaction is over.
  */
 export async function throughPostgresJs<Tx>(
   sql: PostgresJs<Tx>,
@@ -29,14 +29,14 @@ export async function throughPostgresJs<Tx>(
   try {
     await sql.begin('', life.guard(noting));
   } catch (error) {
-    // Where the ROLLBACK has failed as well, it tells of that.
+    // If the ROLLBACK failed too, postgres.js throws that error instead of the first.
     throw first ? first.error : error;
   } finally {
     life.isOver = true;
   }
 }
 
-/** What has the same clients for a transaction and for a savepoint within it. */
+/** The life of a transaction, which guards its clients and those of its savepoints. */
 class Life {
   isOver = false;
 
@@ -44,10 +44,11 @@ class Life {
     return async (tx) => {
       try {
         const result = run(this.#guarded(tx));
-        // postgres.js waits for the statements in it.
+        // postgres.js also awaits the statements in an array.
         return await (Array.isArray(result) ? Promise.all(result) : result);
       } catch (error) {
-        // Statements fail a moment before `begin` does. What never ends is rolled back by nobody.
+        // Statements fail a moment before `begin` does. If the transaction is over by then, never settle:
+        // postgres.js would run a ROLLBACK otherwise.
         await new Promise((resolve) => setTimeout(resolve, 0));
         if (this.isOver) await new Promise(() => {});
         throw error;
@@ -80,7 +81,7 @@ class Life {
     if (!this.isOver) return;
     throw new UsageError(
       'transaction_missing',
-      'The transaction is over: its connection was closed, or its work has ended. Await each statement.',
+      'The transaction is over, because its connection was closed or its work has ended. Await each statement.',
     );
   }
 }

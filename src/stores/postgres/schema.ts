@@ -1,9 +1,9 @@
-import { WebhookError } from '../../errors.js';
-import { withTimeout } from '../../timing.js';
+import { WebhookError } from '../../errors/errors.js';
+import { withTimeout } from '../../runtime/timing.js';
 import { BESIDE, checkLayout, LAYOUT } from '../layout-version.js';
 import { type Query, sqlState } from './client.js';
 
-// Vacuumed often: a delivery leaves its body behind when it is done, which takes more room than its row.
+// Vacuumed often: a completed delivery leaves its dead body behind, which is larger than its row.
 const TABLES = `
 CREATE TABLE IF NOT EXISTS webhook_delivery (
   key bytea PRIMARY KEY,
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS webhook_delivery (
   renewed boolean NOT NULL DEFAULT false
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX IF NOT EXISTS webhook_delivery_purge_at ON webhook_delivery (purge_at);
-CREATE INDEX IF NOT EXISTS webhook_delivery_open ON webhook_delivery (state, key) WHERE state <> 'done';
+CREATE INDEX IF NOT EXISTS webhook_delivery_unfinished ON webhook_delivery (state, key) WHERE body IS NOT NULL;
 CREATE TABLE IF NOT EXISTS webhook_effect (
   key bytea NOT NULL,
   handler text NOT NULL,
@@ -34,19 +34,23 @@ CREATE TABLE IF NOT EXISTS webhook_effect (
 );
 `;
 
-// For tables of an earlier layout. It needs them for itself, if only for a moment. What is recorded of the
-// layout is a comment, which everybody may read.
+// For tables of an earlier layout. The changes lock the tables exclusively, for a moment. The layout is recorded
+// in a comment, which every role can read.
 const NEWER = `
 ALTER TABLE webhook_delivery ADD COLUMN IF NOT EXISTS proof text;
 ALTER TABLE webhook_delivery ADD COLUMN IF NOT EXISTS renewed boolean NOT NULL DEFAULT false;
+DROP INDEX IF EXISTS webhook_delivery_open;
 COMMENT ON TABLE webhook_delivery IS 'storefront-webhooks, layout ${LAYOUT}, beside ${BESIDE}';
 COMMENT ON TABLE webhook_effect IS 'storefront-webhooks, layout ${LAYOUT}, beside ${BESIDE}';`;
 
 const comment = (table: string) => `obj_description(to_regclass('${table}'), 'pg_class')`;
-/** How old a layout is of which nothing is recorded. */
+/** The layout of tables without a recorded one. */
 const UNRECORDED = 1;
+/** The oldest layout that has all columns of the statements. Later layouts only make the statements faster. */
+const NEEDED = 2;
 
-// Two who create a table at once would collide, in spite of IF NOT EXISTS. The number is this library's own.
+// Two processes that create a table at once would collide, in spite of IF NOT EXISTS. The number of the lock is
+// this library's own.
 const CREATE = `
 DO $schema$ BEGIN
 PERFORM pg_advisory_xact_lock(7166013302);
@@ -57,19 +61,19 @@ ${NEWER}
 END IF;
 END $schema$`;
 
-/** Finds what the store needs, and the layout of it. */
+/** Finds the tables of the store, and their layout. */
 const LOOK = `
 SELECT ${comment('webhook_delivery')} AS layout WHERE to_regclass('webhook_delivery') IS NOT NULL
   AND to_regclass('webhook_effect') IS NOT NULL`;
 
-/** Finds what a ledger needs, which may be all that its role has rights to. */
+/** Finds the table of a ledger, whose role may have no rights to the other one. */
 export const LOOK_FOR_EFFECTS = `
 SELECT ${comment('webhook_effect')} AS layout WHERE to_regclass('webhook_effect') IS NOT NULL`;
 
 /**
- * The SQL of the two tables, `webhook_delivery` and `webhook_effect`, for those who run their migrations
- * themselves. It may be run again, which brings a table of an earlier version up to date. Without it, the
- * store and the ledger create them at first use, or add what is missing.
+ * Returns the SQL of the two tables, `webhook_delivery` and `webhook_effect`, for your own migrations. It can run
+ * repeatedly, and brings tables of an earlier version up to date. Without it, the store and the ledger create or
+ * update the tables at first use.
  *
  * @example
  * await pool.query(postgresSchema());
@@ -78,7 +82,7 @@ export function postgresSchema(): string {
   return `${TABLES.trimStart()}${NEWER.trimStart()}\n`;
 }
 
-/** Sees to it, once, that the tables are there. */
+/** Makes sure, once, that the tables exist. */
 export class Schema {
   readonly #query: Query;
   #ready: Promise<unknown> | undefined;
@@ -96,41 +100,42 @@ export class Schema {
     return this.#ready;
   }
 
-  /** Has the tables looked for again where an error says that they have gone. */
+  /** Makes the next {@link ready} look for the tables again if an error says that they are gone. */
   check(error: unknown): void {
     if (isUndefined(error)) this.#ready = undefined;
   }
 }
 
 /**
- * Makes the tables, or what those of an earlier layout lack, unless all is there.
+ * Creates the tables, or updates those of an earlier layout, if necessary.
  *
- * @param look - Finds what is needed.
- * @returns Whether they were there: what is made in a transaction may be undone with it.
+ * @param look - The statement that finds the needed tables.
+ * @returns Whether the tables existed. If not, a rollback of the caller's transaction removes them again.
  * @throws {WebhookError} `schema_missing` or `schema_newer`
  */
 export async function makeTables(query: Query, look = LOOK): Promise<boolean> {
-  // Looked for first: whoever may not create tables may still use them.
+  // Look first: a role without the right to create tables can still use them.
   const [found] = await query(look);
   const recorded = /layout (\d+), beside (\d+)/.exec(found?.maybe('layout') ?? '');
   const layout = recorded ? Number(recorded[1]) : UNRECORDED;
   if (recorded) checkLayout({ layout, beside: Number(recorded[2]) }, 'PostgreSQL');
-  // What effects are entered in has never changed.
+  // The table of effects has never changed.
   if (found && (layout >= LAYOUT || look === LOOK_FOR_EFFECTS)) return true;
   try {
     await query(CREATE);
     return false;
   } catch (cause) {
+    if (found && layout >= NEEDED) return true;
     throw new WebhookError(
       'schema_missing',
       'The tables webhook_delivery and webhook_effect are missing or of an earlier version, and could not ' +
-        'be created or changed. Run the SQL that postgresSchema() gives as a role that may do so.',
+        'be created or changed. Run the SQL of postgresSchema() with a role that can create tables.',
       { cause },
     );
   }
 }
 
-/** Whether an error says that the tables have gone, or that earlier ones have been put back. */
+/** Returns whether an error says that the tables are gone, or that earlier ones were restored. */
 export function isUndefined(error: unknown): boolean {
   return ['42P01', '42703'].includes(sqlState(error) ?? '');
 }

@@ -1,18 +1,27 @@
-import { INTERRUPTED, KEEP_DEAD_MS, STALLED_MS } from '../store.js';
+import { GAP_MS, IN_TRANSACTION, INTERRUPTED, KEEP_DEAD_MS, STALLED_MS } from '../store.js';
 
-// Each parameter is text and is cast here, and each column that is given back is text: drivers differ
-// in how they write and read other types, and their users can change it. The time is the server's.
+// Each parameter is text and is cast here, and each returned column is text, because drivers differ in how they
+// write and read other types, and users can change that. The server's clock decides.
 
 const fenceAt = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint`;
+export const FENCE_NOW = fenceAt('clock_timestamp()');
 const nextFence = (previous: string, time: string) => `greatest(${previous} + 1, ${fenceAt(time)})`;
 const after = (ms: string, time = 'clock_timestamp()') =>
   `${time} + (${ms}) * interval '1 millisecond'`;
-/** Beyond a thousand years, or `Infinity`, is for ever: no date holds it. */
+/** More than a thousand years, or `Infinity`, means forever, because no date can hold it. */
 const kept = (ms: string, time: string) =>
   `CASE WHEN ${ms} > 1e14 THEN 'infinity' ELSE ${after(ms, time)} END`;
 const keptDead = (time = 'clock_timestamp()') =>
   `greatest(purge_at, ${after(`${KEEP_DEAD_MS}`, time)})`;
 const stalledBefore = (time: string) => after(`-${STALLED_MS}`, time);
+
+/**
+ * A setting of the statement's own transaction, for a row that was claimed and locked after the statement began. It
+ * fails then, and is retried.
+ */
+const WITHOUT_LOCK = `set_config('lock_timeout', '100ms', true)`;
+/** Another one: its commit does not wait for the disk. */
+const WITHOUT_WAITING = `set_config('synchronous_commit', 'off', true)`;
 
 const INSERT = `
 INSERT INTO webhook_delivery AS d (key, scope, id, event, received_at, body, proof, state, fence,
@@ -21,7 +30,9 @@ SELECT decode(c.key, 'hex'), c.scope, c.id, c.event, to_timestamp(c.received / 1
   decode(c.body, 'base64'), c.proof, 'leased', ${fenceAt('c.now')}, 1, 0, c.owner,
   ${after('c.lease', 'c.now')}, ${kept('c.keep', 'c.now')}`;
 
-/** A claim, by its columns. A row where it is new: most are, and it is a third of the work of {@link CLAIM}. */
+/**
+ * Claims a delivery, and returns a row only if its key is new, as most are. A third of the work of {@link CLAIM}.
+ */
 export const CLAIM_NEW = `${INSERT}
 FROM (SELECT $1::text AS key, $2::text AS scope, $3::text AS id, $4::text AS event,
   $5::text::double precision AS received, $6::text AS body, $7::text AS proof, $8::text AS owner,
@@ -30,19 +41,33 @@ FROM (SELECT $1::text AS key, $2::text AS scope, $3::text AS id, $4::text AS eve
 ON CONFLICT DO NOTHING RETURNING fence::text AS fence`;
 
 /**
- * $1 claims. A row for each, by its key: the caller has acquired it where it is leased to him. In the order
- * of the keys, so that two of these never deadlock. A lease that lapsed counts as a crash where it was
- * renewed, or is the first to lapse: what was claimed and never begun, because the answer was lost, has
- * crashed nobody.
+ * {@link CLAIM_NEW} for a delivery that a transaction will process. Does not wait for the disk: the transaction
+ * does, and a claim that only a crash of the server undoes was not answered.
  */
-export const CLAIM = `
+export const CLAIM_NEW_SOON = CLAIM_NEW.replace(
+  'ON CONFLICT',
+  `WHERE ${WITHOUT_WAITING} IS NOT NULL
+ON CONFLICT`,
+);
+
+const UNLOCKED = `, known AS MATERIALIZED (
+  SELECT key FROM webhook_delivery WHERE key IN (SELECT decode(key, 'hex') FROM claims)
+), unlocked AS MATERIALIZED (
+  SELECT key FROM webhook_delivery WHERE key IN (SELECT decode(key, 'hex') FROM claims)
+  ORDER BY key FOR UPDATE SKIP LOCKED
+)`;
+const OF_UNLOCKED = `WHERE decode(c.key, 'hex') NOT IN (SELECT key FROM known)
+  OR decode(c.key, 'hex') IN (SELECT key FROM unlocked)`;
+
+const claim = ({ beside, soon }: { readonly beside: boolean; readonly soon: boolean }) => `
 WITH claims AS (
   SELECT *, clock_timestamp() AS now FROM json_to_recordset($1::text::json) AS claim (
     key text, scope text, id text, event text, received double precision, body text, proof text, owner text,
     lease double precision, keep double precision, crashes double precision)
-)
+)${beside ? UNLOCKED : ''}
 ${INSERT}
-FROM claims c
+FROM claims c${beside ? `, (SELECT ${WITHOUT_LOCK}${soon ? `, ${WITHOUT_WAITING}` : ''}) AS settings` : ''}
+${beside ? OF_UNLOCKED : ''}
 ORDER BY c.key COLLATE "C"
 ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, purge_at, handlers, failures,
   attempts, renewed, state, owner, fence, not_before, error) = (
@@ -74,7 +99,8 @@ ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, pur
       FROM (
         SELECT now, d.state = 'done' AND d.purge_at <= now AS again,
           d.state = 'leased' AND d.owner = excluded.owner AS mine,
-          d.state IN ('leased', 'retry') AND d.not_before <= now AS due,
+          d.state IN ('leased', 'retry') AND (d.not_before <= now OR (d.owner LIKE '${IN_TRANSACTION}%'
+            AND d.fence < ${fenceAt('now')} - ${GAP_MS})) AS due,
           d.state <> 'leased' OR d.renewed OR d.attempts - d.failures <= 1 AS counts
         FROM (SELECT clock_timestamp() AS now) a
       ) b
@@ -85,11 +111,27 @@ RETURNING encode(key, 'hex') AS key, state, owner, fence::text AS fence, attempt
   handlers::text AS handlers,
   ceil(greatest(0, extract(epoch FROM not_before - clock_timestamp()) * 1000))::text AS wait`;
 
-const done = (keep: string) => `state = 'done',
+/**
+ * $1 claims, as JSON. Returns a row for each key; the claim has succeeded if its owner has the lease. In the order
+ * of the keys, so that two of these statements never deadlock. A lapsed lease counts as a crash if it was renewed
+ * or is the first to lapse. Otherwise its attempt never began, because the answer to the claim was lost.
+ */
+export const CLAIM = claim({ beside: false, soon: false });
+
+/**
+ * {@link CLAIM} beside transactions. The row of a delivery that a transaction processes is locked. The statement
+ * would wait for the handler, and all claims of the batch with it: so it leaves the row out, and returns none.
+ */
+export const CLAIM_UNLOCKED = claim({ beside: true, soon: false });
+
+/** {@link CLAIM_UNLOCKED} if transactions will process all of the claims: see {@link CLAIM_NEW_SOON}. */
+export const CLAIM_UNLOCKED_SOON = claim({ beside: true, soon: true });
+
+export const DONE = (keep: string) => `state = 'done',
   purge_at = greatest(d.purge_at, ${kept(keep, 'clock_timestamp()')}),
   owner = NULL, handlers = '{}', error = NULL, body = NULL, proof = NULL`;
 
-/** $1 completions, as JSON. A row for each that was still under its lease, or already done under it. */
+/** $1 completions, as JSON. Returns a row for each that still had its lease, or was already done under it. */
 export const COMPLETE_ALL = `
 WITH held AS (
   SELECT d.key, c.keep
@@ -100,18 +142,18 @@ WITH held AS (
   ORDER BY d.key
   FOR UPDATE OF d
 )
-UPDATE webhook_delivery d SET ${done('held.keep')}
+UPDATE webhook_delivery d SET ${DONE('held.keep')}
 FROM held
 WHERE d.key = held.key
 RETURNING encode(d.key, 'hex') AS key`;
 
 /** $1 key, $2 fence, $3 keep */
 export const COMPLETE = `
-UPDATE webhook_delivery d SET ${done('$3::text::double precision')}
+UPDATE webhook_delivery d SET ${DONE('$3::text::double precision')}
 WHERE key = decode($1::text, 'hex') AND fence = $2::text::bigint AND state IN ('leased', 'done')
 RETURNING 'yes' AS held`;
 
-/** $1 key, $2 fence: what every other verb of a lease begins with. */
+/** $1 key, $2 fence: the condition of the other verbs of a lease. */
 const HELD = `WHERE key = decode($1::text, 'hex') AND fence = $2::text::bigint AND state = 'leased'`;
 
 /** $3 lease */
@@ -119,18 +161,34 @@ export const RENEW = `
 UPDATE webhook_delivery SET not_before = ${after('$3::text::double precision')}, renewed = true
 ${HELD} RETURNING 'yes' AS held`;
 
-/** $3 the name of a step, $4 its output: both JSON, which may hold what jsonb refuses in its texts. */
+/** $1 renewals, as JSON. Returns a row for each that still had its lease. */
+export const RENEW_ALL = `
+WITH held AS (
+  SELECT d.key, r.lease
+  FROM webhook_delivery d
+  JOIN json_to_recordset($1::text::json) AS r (key text, fence bigint, lease double precision)
+    ON d.key = decode(r.key, 'hex') AND d.fence = r.fence
+  WHERE d.state = 'leased'
+  ORDER BY d.key
+  FOR UPDATE OF d
+)
+UPDATE webhook_delivery d SET not_before = ${after('held.lease')}, renewed = true
+FROM held
+WHERE d.key = held.key
+RETURNING encode(d.key, 'hex') AS key`;
+
+/** $3 the name of a step, $4 its output: both JSON, whose texts may hold characters that jsonb rejects. */
 export const COMPLETE_STEP = `
 UPDATE webhook_delivery SET handlers = handlers || jsonb_build_object($3::text, $4::text)
 ${HELD} RETURNING 'yes' AS held`;
 
-// These two may be asked again, where the first answer was lost: nobody has claimed it since.
+// These two can be repeated if the first answer was lost, because the same fence means no claim since.
 const endedBy = (...states: readonly string[]) => `WHERE key = decode($1::text, 'hex')
   AND fence = $2::text::bigint AND state IN ('leased', ${states.map((state) => `'${state}'`).join(', ')})`;
 const IS_HELD = `state = 'leased'`;
 const ENDS = '$3::text::boolean';
 
-/** $3 whether it is permanent, $4 error */
+/** $3 whether the failure is permanent, $4 error */
 export const FAIL = `
 UPDATE webhook_delivery SET failures = failures + (${IS_HELD})::int,
   error = CASE WHEN ${IS_HELD} THEN $4::text ELSE error END,
@@ -157,12 +215,12 @@ export const IS_DONE = `
 SELECT 'yes' AS done FROM webhook_delivery
 WHERE key = decode($1::text, 'hex') AND state = 'done' AND purge_at > clock_timestamp()`;
 
-// In parentheses it is looked at once per statement; elsewhere it would keep an index from being used.
+// As a subquery, PostgreSQL evaluates it once per statement. Otherwise it would prevent the use of an index.
 const NOW = '(SELECT clock_timestamp())';
 
 /**
- * $1 limit, $2 the error of what is abandoned, whose fence goes on saying when it was last tried: of what
- * is dead, nobody holds a lease.
+ * $1 limit, $2 the error of abandoned deliveries. Their fence stays, which is the time of the last attempt: a dead
+ * delivery has no lease.
  */
 export const PURGE = `
 WITH old AS (
@@ -196,7 +254,7 @@ const STALLED = `state IN ('leased', 'retry') AND not_before < ${stalledBefore(N
 const FAILING = `state IN ('leased', 'retry') AND not_before >= ${stalledBefore(NOW)}
   AND (failures > 0 OR attempts > 1 OR (state = 'leased' AND not_before < ${NOW}))`;
 
-/** $1 the key after which it begins, $2 limit, $3 scope, or null for all */
+/** $1 the key after which the list begins, $2 limit, $3 scope, or null for all */
 export const LIST = { dead: list(DEAD), stalled: list(STALLED), failing: list(FAILING) };
 
 const count = (condition: string) => `
@@ -208,20 +266,20 @@ SELECT count(*)::text AS number FROM (
 /** $1 limit, $2 scope, or null for all */
 export const COUNT = { dead: count(DEAD), stalled: count(STALLED), failing: count(FAILING) };
 
-/** $1 anything: a setting of the transaction alone. */
+/** $1 any text. Sets it for the current transaction only. */
 export const MARK_TRANSACTION = `
 SELECT set_config('storefront_webhooks.effect', $1::text, true) AS mark`;
 
-/** Empty where the transaction has ended. */
+/** Returns the mark; empty if the transaction has ended. */
 export const FIND_MARK = `
 SELECT coalesce(current_setting('storefront_webhooks.effect', true), '') AS mark`;
 
-/** $1 keys, as JSON. Those under which there is an effect. */
+/** $1 keys, as JSON. Returns the keys that have an effect. */
 export const FIND_EFFECTS = `
 SELECT DISTINCT encode(key, 'hex') AS key FROM webhook_effect
 WHERE key IN (SELECT decode(asked, 'hex') FROM json_array_elements_text($1::text::json) AS asked)`;
 
-/** $1 key, $2 handler, $3 the mark of the transaction. Enters nothing where that is not there. */
+/** $1 key, $2 handler, $3 the mark of the transaction. Enters nothing if the mark is missing. */
 export const ENTER_EFFECT = `
 WITH here AS (
   SELECT coalesce(current_setting('storefront_webhooks.effect', true), '') = $3::text AS inside

@@ -1,8 +1,8 @@
-import { VERSION } from '../../report/version.js';
-import type { Json } from '../../schemas/json.js';
+import { VERSION } from '../../errors/log.js';
+import type { Json } from '../../schemas/values.js';
 import { Batch } from '../batch.js';
 import { type ReadFilter, type StoreVerbs, withContract } from '../contract.js';
-import { adviceOf, warnOfLimits } from '../limits.js';
+import { adviceOf, warnOfLimits } from '../size-limits.js';
 import {
   ABANDONED,
   type Claim,
@@ -16,6 +16,7 @@ import {
 } from '../store.js';
 import { type Asked, byKey, fromRow, toClaim, toColumns } from './claims.js';
 import {
+  isUnprepared,
   type PostgresClient,
   type Query,
   type Row,
@@ -23,35 +24,44 @@ import {
   toQuery,
   type Value,
 } from './client.js';
-import { storable } from './encoding.js';
-import { limitsOf } from './limits.js';
-import { retrying } from './retrying.js';
+import { connectionsOf, limitsOf } from './limits.js';
+import { retrying } from './retry.js';
 import { Schema } from './schema.js';
+import { type Sessions, toSessions } from './sessions.js';
 import * as sql from './statements.js';
+import { storable } from './storable.js';
+import { Transactions } from './transact.js';
+import type { TransactionSource } from './transaction.js';
 
-/** Few statements at once leave the pool's connections to others, and make batches larger. */
+/** Few statements at once leave connections of the pool to other work, and make batches larger. */
+const MAX_RUNNING = 4;
 const LIMITS = {
-  maxRunning: 4,
   maxItems: 256,
   maxSize: 4 * 1024 * 1024,
-  // A text that this database's encoding lacks, or a trigger of somebody's.
+  // A text that the database's encoding cannot hold, or a trigger of the user's.
   isFaultOfOne: (error: unknown) => /^(?:22|23|P0)/.test(sqlState(error) ?? ''),
 };
-/** The size of a claim beside its body, roughly. */
+/** The approximate size of a claim without its body. */
 const CLAIM_SIZE = 512;
 
-/** With the version: what another one has prepared on a connection of a pooler is not taken for its own. */
+/** Contains the version, so that a pooler's connection never runs a statement that another version prepared. */
 const PREFIX = `storefront-webhooks ${VERSION} `;
 
-/** What {@link postgresStore} takes beside its client. */
+/** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
   /**
-   * Whether the server keeps the statements of each delivery prepared, by their names: it would parse and plan
-   * them every time. `false` behind a pooler that gives each statement another connection, such as PgBouncer in
-   * transaction mode before 1.21, or without its `max_prepared_statements`. postgres.js has this option
-   * itself, and PGlite prepares nothing. Default: true, until such a pooler refuses a statement.
+   * Whether the server keeps the statements of each delivery prepared, by name, so that it need not parse and plan
+   * them every time. Pass `false` behind a pooler that may run each statement on another connection, such as
+   * PgBouncer in transaction mode before 1.21, or without its `max_prepared_statements`. postgres.js has its own
+   * option for this, and PGlite prepares nothing. Default: true, until such a pooler rejects a statement.
    */
   readonly prepare?: boolean;
+}
+
+interface Renewal {
+  readonly key: string;
+  readonly fence: number;
+  readonly leaseMs: number;
 }
 
 interface Completion {
@@ -61,19 +71,19 @@ interface Completion {
 }
 
 /**
- * Remembers deliveries in PostgreSQL, for any number of processes. It creates its tables at first use,
- * or finds those of {@link postgresSchema}. Claims that come at once travel in one statement.
+ * Remembers deliveries in PostgreSQL, for any number of processes. The store creates its tables at first use, or
+ * uses those of {@link postgresSchema}. Simultaneous claims share one statement.
  *
- * The server keeps the statements of each delivery prepared. Behind a pooler that cannot, such as PgBouncer in
- * transaction mode before 1.21, pass `{ prepare: false }`.
+ * The server keeps the statements of each delivery prepared. Behind a pooler that does not support that, such as
+ * PgBouncer in transaction mode before 1.21, pass `{ prepare: false }`.
  *
- * @param client - A pool of its own rather than a single connection, which may be lost. Never a
- *   connection on which transactions run, which would take back what the store has written; and where
- *   handlers keep all of a pool's connections, the store cannot prolong their leases. Of a pool of `pg`, a
- *   query of the store takes 5 s at most, unless the pool has a `query_timeout`, and then its connection is
- *   thrown away. A client without limits is told of on stderr, with what to set.
- * @throws {UsageError} `client_invalid` where it is given something else. Its verbs reject with the
- *   errors of the client, and with `schema_missing` where the tables cannot be created.
+ * @param client - Use a separate pool: a single connection can be lost. Never pass a connection on which
+ *   transactions run: a rollback would undo the store's writes. If handlers occupy all connections of a pool, the
+ *   store cannot renew their leases. With a pool of `pg`, a query of the store may take as long as the pool's
+ *   `query_timeout`, or 5 s if it has none; after a time-out, the pool discards the connection. If the client has
+ *   no limits, a line on stderr says which to set.
+ * @throws {UsageError} `client_invalid` if the client is of another kind. The verbs reject with the errors of the
+ *   client, and with `schema_missing` if the tables cannot be created.
  *
  * @example
  * import pg from 'pg';
@@ -83,14 +93,31 @@ interface Completion {
  * pool.on('error', console.error);
  * createReceiver({ secret, store: postgresStore(pool) });
  */
+export function postgresStore<Tx>(
+  client: PostgresClient & TransactionSource<Tx>,
+  options?: PostgresStoreOptions,
+): IdempotencyStore<Tx>;
 export function postgresStore(
   client: PostgresClient,
+  options?: PostgresStoreOptions,
+): IdempotencyStore;
+export function postgresStore<Tx>(
+  client: PostgresClient,
   { prepare = true }: PostgresStoreOptions = {},
-): IdempotencyStore {
+): IdempotencyStore<Tx> {
   const query = retrying(toQuery(client));
   const limits = limitsOf(client);
   warnOfLimits('PostgreSQL', limits);
-  return withContract(new PostgresStore(query, prepare, adviceOf(limits)));
+  const connections = connectionsOf(client);
+  const sessions = toSessions<Tx>(client, connections, prepare);
+  const verbs = new PostgresStore(query, prepare, adviceOf(limits), connections, sessions);
+  if (!sessions) return withContract(verbs);
+  const transactions = new Transactions(
+    sessions,
+    (key) => verbs.isDone(key),
+    () => verbs.expectLocks(),
+  );
+  return { ...withContract(verbs), transactions };
 }
 
 class PostgresStore implements StoreVerbs {
@@ -99,34 +126,61 @@ class PostgresStore implements StoreVerbs {
   readonly whenSilent: string | undefined;
   readonly #query: Query;
   #prepares: boolean;
+  /** Whether rows may be locked for as long as a handler runs. */
+  #isBesideTransactions = false;
+  readonly #sessions: Pick<Sessions<unknown>, 'keep'> | undefined;
   readonly #schema: Schema;
-  readonly #claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
-    ...LIMITS,
-    sizeOf: ({ delivery }) => CLAIM_SIZE + (delivery.body?.length ?? 0),
-    keyOf: ({ delivery }) => delivery.key,
-  });
+  readonly #claims: Batch<Asked, Claim>;
   readonly #completions = new Batch<Completion, boolean>(
     (completions) => this.#complete(completions),
-    { ...LIMITS, sizeOf: () => 0, keyOf: ({ key }) => key },
+    { ...LIMITS, maxRunning: MAX_RUNNING, sizeOf: () => 0, keyOf: ({ key }) => key },
   );
+  readonly #renewals = new Batch<Renewal, boolean>((renewals) => this.#renew(renewals), {
+    ...LIMITS,
+    maxRunning: MAX_RUNNING,
+    sizeOf: () => 0,
+    keyOf: ({ key }) => key,
+  });
 
-  constructor(query: Query, prepares: boolean, whenSilent: string | undefined) {
+  /**
+   * @param connections - The number of the client's connections. Claims leave one of them for running handlers.
+   */
+  constructor(
+    query: Query,
+    prepares: boolean,
+    whenSilent: string | undefined,
+    connections: number,
+    sessions: Pick<Sessions<unknown>, 'keep'> | undefined,
+  ) {
+    this.#sessions = sessions;
+    this.#claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
+      ...LIMITS,
+      maxRunning: Math.min(MAX_RUNNING, Math.max(1, connections - 1)),
+      sizeOf: ({ delivery }) => CLAIM_SIZE + (delivery.body?.length ?? 0),
+      keyOf: ({ delivery }) => delivery.key,
+      dropped: ({ lease }) => (lease.isGone?.() ? { state: 'gone' } : undefined),
+    });
     this.whenSilent = whenSilent;
     this.#prepares = prepares;
     this.#query = query;
     this.#schema = new Schema(query);
   }
 
+  expectLocks(): void {
+    this.#isBesideTransactions = true;
+  }
+
   claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
-    return this.#claims.add({ delivery, lease });
+    const waits = lease.isTransaction && !this.#sessions?.keep(delivery.key);
+    return this.#claims.add({ delivery, lease, waits });
   }
 
   complete(key: string, fence: number, keepMs: number): Promise<boolean> {
     return this.#completions.add({ key, fence, keepMs });
   }
 
-  async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
-    return this.#holds(sql.RENEW, [key, `${fence}`, `${leaseMs}`], 'renew');
+  renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
+    return this.#renewals.add({ key, fence, leaseMs });
   }
 
   async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
@@ -170,14 +224,28 @@ class PostgresStore implements StoreVerbs {
 
   async #claim(asked: readonly Asked[]): Promise<Claim[]> {
     const claims = asked.map(toColumns);
+    const isSoon = asked.every(({ lease }) => lease.isTransaction);
     const [one, ...others] = claims;
     if (one && others.length === 0) {
       const { crashes: _, ...columns } = one;
-      const [row] = await this.#run(sql.CLAIM_NEW, Object.values(columns), 'claim');
+      const values = Object.values(columns);
+      const [row] = isSoon
+        ? await this.#run(sql.CLAIM_NEW_SOON, values, 'claim soon')
+        : await this.#run(sql.CLAIM_NEW, values, 'claim');
       if (row) return [{ state: 'acquired', fence: row.number('fence'), attempt: 1, steps: {} }];
     }
-    const rows = byKey(await this.#run(sql.CLAIM, [JSON.stringify(claims)], 'claim all'));
-    return asked.map(({ delivery, lease }) => toClaim(rows.get(delivery.key), lease.owner));
+    const values = [JSON.stringify(claims)];
+    const rows = byKey(
+      isSoon
+        ? await this.#run(sql.CLAIM_UNLOCKED_SOON, values, 'claim all soon')
+        : this.#isBesideTransactions
+          ? await this.#run(sql.CLAIM_UNLOCKED, values, 'claim unlocked')
+          : await this.#run(sql.CLAIM, values, 'claim all'),
+    );
+    const isLeftOut = this.#isBesideTransactions;
+    return asked.map(({ delivery, lease }) =>
+      toClaim(rows.get(delivery.key), lease.owner, isLeftOut),
+    );
   }
 
   async #complete(completions: readonly Completion[]): Promise<boolean[]> {
@@ -191,11 +259,24 @@ class PostgresStore implements StoreVerbs {
     return completions.map(({ key }) => rows.has(key));
   }
 
+  async #renew(renewals: readonly Renewal[]): Promise<boolean[]> {
+    const [one, ...others] = renewals;
+    if (one && others.length === 0) {
+      const { key, fence, leaseMs } = one;
+      return [await this.#holds(sql.RENEW, [key, `${fence}`, `${leaseMs}`], 'renew')];
+    }
+    const values = renewals.map(({ leaseMs, ...held }) => ({ ...held, lease: `${leaseMs}` }));
+    const rows = byKey(await this.#run(sql.RENEW_ALL, [JSON.stringify(values)]));
+    return renewals.map(({ key }) => rows.has(key));
+  }
+
   async #holds(text: string, values: Value[], name: string): Promise<boolean> {
     return (await this.#run(text, values, name)).length > 0;
   }
 
-  /** @param name - Of what is run for each delivery: the others are planned anew, for tables as they are. */
+  /**
+   * @param name - Set for a statement that runs for each delivery. Others are planned anew, for the current data.
+   */
   async #run(text: string, values: Value[], name?: string): Promise<readonly Row[]> {
     await this.#schema.ready();
     try {
@@ -213,9 +294,4 @@ class PostgresStore implements StoreVerbs {
 
 function scopeOrNull(scope: string | undefined): Value {
   return scope === undefined ? null : storable(scope);
-}
-
-/** Behind a pooler, a statement is on another connection, or is on this one already. It was not run. */
-function isUnprepared(error: unknown): boolean {
-  return ['26000', '42P05'].includes(sqlState(error) ?? '');
 }

@@ -1,11 +1,11 @@
-import { UsageError } from '../../errors.js';
-import { withTimeout } from '../../timing.js';
-import { hasMethods } from '../methods.js';
-import { SILENCE_MS } from '../silence.js';
+import { UsageError } from '../../errors/errors.js';
+import { withTimeout } from '../../runtime/timing.js';
+import { SILENCE_MS } from '../guard.js';
+import { hasMethods } from '../platform.js';
 import type { Value } from './client.js';
 import { type PostgresJs, throughPostgresJs } from './postgres-js.js';
 
-/** A client that a pool of `pg` has lent. */
+/** A client from a pool of `pg`. */
 export interface PgPoolClient {
   query(
     query: string | { text: string; query_timeout: number },
@@ -33,14 +33,14 @@ export interface Pglite<Tx> {
   transaction(run: (tx: Tx) => Promise<void>): Promise<unknown>;
 }
 
-/** What begins a transaction, which is a `Tx`. */
+/** A client that begins transactions; `Tx` is the client inside a transaction. */
 export type TransactionSource<Tx> = PgPool<Tx> | PostgresJs<Tx> | Pglite<Tx>;
 
-/** Runs something in a transaction, and commits what it has done; where it rejects, all is undone. */
+/** Runs a function in a transaction, and commits it. If the function rejects, rolls everything back. */
 export type Begin<Tx> = (run: (tx: Tx) => Promise<void>) => Promise<void>;
 
 /**
- * Brings what begins a transaction in several drivers to one shape.
+ * Returns a function that begins a transaction with any supported driver.
  *
  * @throws {UsageError} `client_invalid`
  */
@@ -56,13 +56,14 @@ export function toBegin<Tx>(source: TransactionSource<Tx>): Begin<Tx> {
   throw new UsageError(
     'client_invalid',
     'ledger.transaction begins the transaction itself: pass the Pool of pg, the `sql` of postgres.js or ' +
-      'the PGlite. On a Client, or in a transaction that has begun, call ledger.once(tx, event).',
+      'the PGlite. With a Client, or inside a transaction, call ledger.once(tx, event).',
   );
 }
 
 function throughPool<Tx>(pool: PgPool<Tx>, run: (tx: Tx) => Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
-    // With a callback: a promise goes on a moment later, in which nobody listens to a connection that breaks.
+    // A callback, because a promise would continue a moment later, and an error of the connection in between would
+    // have no listener.
     pool.connect((error, tx, release) => {
       if (tx) resolve(transact(tx, release, run));
       else reject(error);
@@ -70,7 +71,7 @@ function throughPool<Tx>(pool: PgPool<Tx>, run: (tx: Tx) => Promise<void>): Prom
   });
 }
 
-/** Longer than it takes a connection that works; on one that is silent, it would take for ever. */
+/** Longer than a working connection needs. On a silent connection, ROLLBACK would never end. */
 const ROLLBACK_MS = 1_000;
 
 async function transact<Tx extends PgPoolClient>(
@@ -78,16 +79,16 @@ async function transact<Tx extends PgPoolClient>(
   release: (destroy?: boolean) => void,
   run: (tx: Tx) => Promise<void>,
 ): Promise<void> {
-  // Nobody else listens while it is lent, and an error that nobody hears ends the process. What is asked of
-  // the connection rejects as well.
+  // The pool does not listen to a client that it has lent, and an error without a listener ends the process. The
+  // queries on the connection also reject.
   tx.on('error', ignore);
   try {
-    // Where it waits, the connection has gone silent: nobody holds a lock that it needs.
+    // BEGIN needs no lock, so if it waits, the connection has fallen silent.
     await tx.query({ text: 'BEGIN', query_timeout: SILENCE_MS });
     await run(tx);
     await tx.query('COMMIT');
   } catch (error) {
-    // Undone by the end of the connection, too; but then perhaps only after the next attempt has begun.
+    // The end of the connection also rolls back, but perhaps only after the next attempt has begun.
     await withTimeout(tx.query('ROLLBACK'), 'PostgreSQL', ROLLBACK_MS).catch(ignore);
     tx.removeListener('error', ignore);
     try {

@@ -20,7 +20,7 @@ return '=true'
 /** KEYS: the delivery and its indexes. */
 export const IS_DONE = deliveryScript(`return read('s') == 'done' and '=true' or '=false'`);
 
-/** KEYS: the delivery and its indexes. Says whether it was forgotten, or ended as abandoned. */
+/** KEYS: the delivery and its indexes. Returns whether the delivery was deleted, or marked as abandoned. */
 export const PURGE = deliveryScript(`
 local state, not_before, purge_at = read('s', 'n', 'p')
 if not state or state == 'done' then
@@ -54,12 +54,12 @@ bury(now, purge_at, '${JSON.stringify(ABANDONED)}')
 return '=true'
 `);
 
-/** What is in an index and cannot be read. */
+/** The reply for a delivery that is in an index and cannot be read. */
 export const UNREADABLE = '!';
 
 /**
- * KEYS: the delivery and its indexes. ARGV: dead, stalled or failing. Says nothing of what is no more in
- * that state.
+ * KEYS: the delivery and its indexes. ARGV: dead, stalled or failing. Returns an empty reply if the delivery is no
+ * longer in that state.
  */
 export const READ = deliveryScript(`${IS_FAILING}
 local state, attempts, failures, fence, not_before, reason, described, body =

@@ -1,77 +1,44 @@
-import { UsageError } from '../../errors.js';
-import { hasMethods } from '../methods.js';
-import { endingSilence, holdingBack } from './silence.js';
+import { hasMethods } from '../platform.js';
 
-/** What is used of one connection of ioredis, to end it where it is silent. */
+/** The part of an ioredis connection that is used to end it if it is silent. */
 export interface IoRedisConnection {
   readonly status: string;
   ping(): Promise<unknown>;
   disconnect(reconnect: boolean): void;
 }
 
-/** What is used of ioredis: a `Redis` or a `Cluster`. */
+/** The part of an ioredis client, `Redis` or `Cluster`, that is used. */
 export interface IoRedisClient extends IoRedisConnection {
-  /** Those of a `Cluster`. */
+  /** The nodes of a `Cluster`. */
   nodes?(): IoRedisConnection[];
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): unknown;
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
   evalsha(sha: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
-/** What is used of node-redis: what `createClient`, `createClientPool` or `createCluster` gives. */
+/** The part of a node-redis client that is used, from `createClient`, `createClientPool` or `createCluster`. */
 export interface NodeRedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
-/** What is used of `@upstash/redis`. */
+/** The part of an `@upstash/redis` client that is used. */
 export interface UpstashClient {
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
   evalsha(sha: string, keys: string[], args: string[]): Promise<unknown>;
 }
 
 /**
- * A client of your own, connected: of ioredis (`Redis`, `Cluster`), of node-redis (`createClient`,
- * `createClientPool`, `createCluster`), or of `@upstash/redis`. It is known by its methods, so this
- * package depends on none of them.
+ * Your own connected client of ioredis (`Redis`, `Cluster`), of node-redis (`createClient`, `createClientPool`,
+ * `createCluster`), or of `@upstash/redis`. Recognized by its methods, so that this package depends on none of
+ * them.
  */
 export type RedisClient = IoRedisClient | NodeRedisClient | UpstashClient;
 
-/** A script, by its text or by its hash, run by any client. */
+/** Runs scripts by their text or their hash, with any client. */
 export interface ScriptCalls {
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
   evalSha(sha: string, keys: string[], args: string[]): Promise<unknown>;
-}
-
-/** @throws {UsageError} `client_invalid` */
-export function scriptCallsOf(client: RedisClient): ScriptCalls {
-  if (hasMethods(client, 'eval')) {
-    if (isNodeRedis(client)) {
-      const calls: ScriptCalls = {
-        eval: (script, keys, args) => client.eval(script, { keys, arguments: args }),
-        evalSha: (sha, keys, args) => client.evalSha(sha, { keys, arguments: args }),
-      };
-      // A pool gives no second call to a connection that has not answered the first.
-      return isPool(client) ? calls : holdingBack(client, calls);
-    }
-    if (isIoRedis(client)) {
-      return endingSilence(client, {
-        eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
-        evalSha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
-      });
-    }
-    if (isUpstash(client)) {
-      return {
-        eval: (script, keys, args) => client.eval(script, keys, args),
-        evalSha: (sha, keys, args) => client.evalsha(sha, keys, args),
-      };
-    }
-  }
-  throw new UsageError(
-    'client_invalid',
-    'redisStore needs a client of ioredis (new Redis(url)), of node-redis (await ' +
-      'createClient({ url }).connect()), or of @upstash/redis (Redis.fromEnv()).',
-  );
 }
 
 export function isNodeRedis(client: RedisClient): client is NodeRedisClient {
@@ -86,11 +53,11 @@ export function isCluster(client: RedisClient): boolean {
   return hasMethods(client, 'nodes') || hasMethods(client, 'nodeClient');
 }
 
-/** What `createClientPool` gives. */
+/** Returns whether a client is from `createClientPool`. */
 export function isPool(client: NodeRedisClient): boolean {
   return typeof Reflect.get(client, 'totalClients') === 'number';
 }
 
-function isUpstash(client: RedisClient): client is UpstashClient {
+export function isUpstash(client: RedisClient): client is UpstashClient {
   return hasMethods(client, 'evalsha') && !hasMethods(client, 'sendCommand');
 }

@@ -34,8 +34,8 @@ end
 `;
 
 /**
- * KEYS: the indexes of some shards, in order. Gives up to so many of the keys of deliveries in them, and
- * behind a ";" the indexes that hold something else.
+ * Makes a script over the indexes of some shards. KEYS: the indexes, in order. Returns keys of deliveries in them,
+ * up to the limit, and after a ";" the indexes that also hold something else.
  */
 const indexScript = (text: string) =>
   new Script(`${PRELUDE}
@@ -46,25 +46,25 @@ end
 return '=' .. table.concat(found, ',') .. ';' .. table.concat(foreign, ',')
 `);
 
-/** KEYS: "dead" of some shards. ARGV: how many. Those whose time has come. */
+/** KEYS: "dead" of some shards. ARGV: the limit. Finds deliveries whose time is over. */
 export const OLD_DEAD = indexScript(`
   add(index, redis.call('ZRANGEBYSCORE', index, '-inf', int(now), 'LIMIT', 0, limit), '')
 `);
 
-/** KEYS: "open" of some shards. ARGV: how many. Stalled, and their time may have come. */
+/** KEYS: "open" of some shards. ARGV: the limit. Finds stalled deliveries whose time may be over. */
 export const OLD_OPEN = indexScript(`
   add(index, redis.call('ZRANGEBYSCORE', index, '-inf', int(now - ${SEEN}), 'LIMIT', 0, limit), '')
   add(index, redis.call('ZRANGEBYSCORE', index, 0, '(' .. int(now - ${STALLED_MS}), 'LIMIT', 0, limit), '')
 `);
 
-/** KEYS: "dead" of some shards. ARGV: how many, after which key. */
+/** KEYS: "dead" of some shards. ARGV: the limit, and the key to begin after. */
 export const DEAD = indexScript(`
   local keys = redis.call('ZRANGE', index, 0, -1)
   table.sort(keys)
   add(index, keys, ARGV[2])
 `);
 
-/** KEYS: "open" of some shards. ARGV: how many, after which key. */
+/** KEYS: "open" of some shards. ARGV: the limit, and the key to begin after. */
 export const STALLED = indexScript(`
   local keys = redis.call('ZRANGEBYSCORE', index, '-inf', '(' .. int(now - ${STALLED_MS}))
   table.sort(keys)
@@ -72,8 +72,8 @@ export const STALLED = indexScript(`
 `);
 
 /**
- * KEYS: "open" of some shards. ARGV: how many, after which key. All that is not stalled: what is processed
- * for the first time is among it, and left out by whoever reads it.
+ * KEYS: "open" of some shards. ARGV: the limit, and the key to begin after. Finds all deliveries that are not
+ * stalled. The caller has to leave out those in their first attempt.
  */
 export const DUE = indexScript(`
   local keys = redis.call('ZRANGEBYSCORE', index, int(now - ${STALLED_MS}), '+inf')
@@ -82,9 +82,9 @@ export const DUE = indexScript(`
 `);
 
 /**
- * KEYS: the indexes of some shards. ARGV: dead, stalled or failing, and with what their `d` begins. Looks at
- * so many of them as are counted at all. It reads deliveries whose keys it was not given: they are in the
- * slot of their index.
+ * KEYS: the indexes of some shards. ARGV: dead, stalled or failing, and the prefix of their `d`. Reads no more
+ * deliveries than are counted at most. The keys of these deliveries are not in KEYS, but are in the slot of their
+ * index.
  */
 export const COUNT_READ = new Script(`${IS_FAILING}
 local wanted, prefix = ARGV[1], ARGV[2]
@@ -117,14 +117,14 @@ end
 return '=' .. count
 `);
 
-/** KEYS: any, which says where it is run. */
+/** KEYS: any key, which decides the node to run on. */
 export const INFO = new Script(`
 return '=' .. redis.call('INFO', 'memory') .. redis.call('INFO', 'persistence')
 `);
 
 /**
- * KEYS: where the layout is recorded, as "layout beside". Records that of this version, where it is newer;
- * replies with what is there where this version cannot live beside it.
+ * KEYS: the key that records the layout, as "layout beside". Records the layout of this version if that is newer.
+ * Returns the recorded layout if this version is not compatible with it, and otherwise an empty reply.
  */
 export const RECORD_LAYOUT = new Script(`
 local found = redis.call('GET', KEYS[1]) or ''

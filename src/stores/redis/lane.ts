@@ -1,15 +1,15 @@
-import { SILENCE_MS } from '../silence.js';
+import { SILENCE_MS } from '../guard.js';
 
-/** The calls that share a connection, and how long nothing has come back to them. */
+/** The calls on one connection, and how long the connection has been silent. */
 export class Lane {
   #waiting = 0;
-  /** When the first call was asked that nothing has come back to, nor to any later one. */
+  /** When the connection became silent: the start of the first call since which no call was answered. */
   #since: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #wake: (() => void)[] = [];
   readonly #onSilence: () => void;
 
-  /** @param onSilence - Called after {@link SILENCE_MS} without a reply, and again after as many more. */
+  /** @param onSilence - Called after each {@link SILENCE_MS} without a reply. */
   constructor(onSilence: () => void = () => {}) {
     this.#onSilence = onSilence;
   }
@@ -25,7 +25,7 @@ export class Lane {
     try {
       return await call();
     } catch (error) {
-      // The `commandTimeout` of ioredis: it gives the call up, and keeps the connection.
+      // After its `commandTimeout`, ioredis gives up the call, but keeps the connection.
       isOver = !(error instanceof Error && error.message === 'Command timed out');
       throw error;
     } finally {
@@ -46,7 +46,7 @@ export class Lane {
       this.#onSilence();
       if (this.#waiting > 0) this.#listen();
     }, SILENCE_MS);
-    // It keeps no process alive. Elsewhere than on Node, a timer is a number.
+    // The timer must not keep the process alive. On other runtimes than Node, a timer is a number.
     this.#timer.unref?.();
   }
 
@@ -59,7 +59,7 @@ export class Lane {
   }
 }
 
-/** The lanes of a client, by the name of the connection that its first key leads to. */
+/** The lanes of a client, by the name of the connection that serves the first key of a call. */
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   readonly #nameOf: (keys: readonly string[]) => string;

@@ -1,33 +1,33 @@
 import { KEEP_DEAD_MS, STALLED_MS } from '../store.js';
 import { Script } from './script.js';
 
-/** Stands for ever: the largest integer that Lua's numbers hold. */
+/** Means forever: the largest integer that Lua's numbers hold. */
 export const EVER = Number.MAX_SAFE_INTEGER;
 
-/** Takes times below 0, where they stay in order. */
+/** Subtracted from times to move them below 0, where they keep their order. */
 export const SEEN = 10_000_000_000_000;
 
-/** A number as an argument. */
+/** Converts a number to an argument of a script. */
 export function integer(value: number): string {
   return String(Math.max(-EVER, Math.min(Math.ceil(value), EVER)));
 }
 
 /*
- * What is done is a plain string, its fence, and expires by itself: the least that Redis can keep. All
- * else is a hash:
+ * A done delivery is a plain string, its fence, which takes the least memory and expires by itself. Any other
+ * delivery is a hash:
  *
  *   s state (leased, retry, dead)   o owner      f fence         a attempts   x failures
  *   n not before, in ms             p purge at   e error, JSON   h:… a completed step, JSON
  *   r the fence under which it was renewed
  *   d [scope, id, event, received at, proof], JSON               b body, in base64; an effect has none
  *
- * Two sorted sets per shard name those that have a body:
+ * Two sorted sets per shard hold the keys of deliveries with a body:
  *
- *   open  leased and retry, by n; what purging has found to be stalled before its time has come, by
+ *   open  leased and retry, by n; deliveries that a purge has found stalled before their time is over, by
  *         p - SEEN, which is below 0
  *   dead  by p
  *
- * A reply is a text that begins with "=", so that no client takes it for JSON or a number.
+ * A reply is a text that begins with "=", so that no client parses it as JSON or a number.
  */
 const PRELUDE = `
 local delivery, open, dead = KEYS[1], KEYS[2], KEYS[3]
@@ -68,7 +68,7 @@ local function drop()
 end
 `;
 
-/** Whether a delivery was tried without success, and is tried again: `now`, and fields of its hash. */
+/** The Lua function that returns whether a delivery is failing, from `now` and fields of its hash. */
 export const IS_FAILING = `
 local function isFailing(now, state, attempts, failures, not_before)
   if state ~= 'leased' and state ~= 'retry' then return false end
@@ -79,15 +79,15 @@ local function isFailing(now, state, attempts, failures, not_before)
 end
 `;
 
-/** A script over one delivery, all of whose keys it is given: see `deliveryKeys`. */
+/** Makes a script over one delivery. Its KEYS are those of `deliveryKeys`. */
 export const deliveryScript = (text: string) => new Script(PRELUDE + text);
 
-/** How many arguments a script over several deliveries takes for each of them. */
+/** The number of arguments for each delivery in a script over several deliveries. */
 export const WIDTH = 6;
 
 /**
- * A script over several deliveries. It is given the keys of each, and WIDTH arguments for each; its reply
- * has a line for each.
+ * Makes a script over several deliveries, with the keys and WIDTH arguments of each. Its reply has a line for
+ * each.
  *
  * @param answer - The body of the function that answers for one delivery.
  */

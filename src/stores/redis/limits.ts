@@ -1,4 +1,4 @@
-import { type Limits, optionOf } from '../limits.js';
+import { type Limits, optionOf } from '../size-limits.js';
 import { isCluster, isIoRedis, isNodeRedis, isPool, type RedisClient } from './client.js';
 
 const IOREDIS =
@@ -6,13 +6,13 @@ const IOREDIS =
   'Math.min(times * 100, 1000) }).';
 const IOREDIS_CLUSTER =
   'new Cluster(nodes, { redisOptions: { connectTimeout: 5000, socketTimeout: 5000 } }).';
-// With a socketTimeout alone, node-redis ends for good what is idle for so long.
+// With a socketTimeout alone, node-redis closes an idle connection for good.
 const NODE_REDIS =
   'pingInterval: 1000, socket: { socketTimeout: 5000, reconnectStrategy: (retries) => ' +
   'Math.min(retries * 50, 2000) }';
 const UPSTASH = 'Redis.fromEnv({ signal: () => AbortSignal.timeout(5000) }).';
 
-/** The limits of a client. */
+/** Returns the time limits of a client. */
 export function limitsOf(client: RedisClient): Limits | undefined {
   if (isNodeRedis(client)) {
     if (isPool(client))
@@ -33,14 +33,14 @@ export function limitsOf(client: RedisClient): Limits | undefined {
   return { line: UPSTASH, missing: isLimited ? [] : ['signal'] };
 }
 
-/** What a client of node-redis lacks, as far as it can be seen. */
+/** Returns the options that a client of node-redis lacks; `undefined` if its options are not visible. */
 function missingOf(client: unknown): string[] | undefined {
   const options = optionOf(client, 'options');
   if (typeof options !== 'object') return undefined;
   return [
     ...(optionOf(options, 'pingInterval') ? [] : ['pingInterval']),
     ...(optionOf(options, 'socket', 'socketTimeout') ? [] : ['socket.socketTimeout']),
-    // Its own one gives up for good at the socketTimeout.
+    // The default strategy does not reconnect after the socketTimeout.
     ...(optionOf(options, 'socket', 'reconnectStrategy') !== undefined
       ? []
       : ['socket.reconnectStrategy']),

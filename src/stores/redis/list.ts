@@ -1,5 +1,5 @@
-import { writeLine } from '../../report/log.js';
-import { fromBase64 } from '../base64.js';
+import { writeLine } from '../../errors/log.js';
+import { fromBase64 } from '../../runtime/base64.js';
 import type { ReadFilter } from '../contract.js';
 import type { StoredDelivery, UnfinishedState } from '../store.js';
 import { toStored } from '../stored.js';
@@ -27,8 +27,9 @@ const INDEXES: Record<UnfinishedState, readonly [Script, Index]> = {
 };
 
 /**
- * The deliveries that wait for a person, in the order of their keys: that of the shards, too. What cannot
- * be read, as after another hand has written, must not hide the others: it is left out, and told.
+ * Lists unfinished deliveries in the order of their keys, which is also the order of the shards. Entries that
+ * cannot be read, because something else has written to Redis, must not hide the others: they are skipped and
+ * reported.
  */
 export async function list(
   { state, scope, after, limit }: ReadFilter,
@@ -45,14 +46,14 @@ export async function list(
     const replies = await inGroups(keys, (key) => run(READ, key, state));
     for (const [at, key] of keys.entries()) {
       const reply = replies[at];
-      // Nothing where it has changed in between: then there is more room on the page.
+      // An empty reply: the delivery has changed in between. The next turn fills the page.
       if (!reply) continue;
       const delivery = fromReply(key, reply, state);
       if (!delivery) unreadable.add(deliveryKeys(key)[0] ?? key);
       else if ((scope ?? delivery.scope) === delivery.scope) found.push(delivery);
     }
     const next = keys.at(-1) ?? last;
-    // A page that brings nothing new would be asked for for ever.
+    // A page without new keys would be requested forever.
     if (keys.length < wanted || next <= last) break;
     last = next;
   }
@@ -60,7 +61,7 @@ export async function list(
   return found;
 }
 
-/** Nothing where the reply cannot be read. */
+/** Parses a reply; `undefined` if it cannot be read. */
 function fromReply(key: string, reply: string, state: UnfinishedState): StoredDelivery | undefined {
   try {
     const [attempts, error, described, body, fence, notBefore, lapsed]: ReadReply =
@@ -79,8 +80,8 @@ function tell(unreadable: ReadonlySet<string>): void {
   const [first] = unreadable;
   if (first === undefined) return;
   writeLine(
-    `${unreadable.size} of the Redis keys of deliveries cannot be read, and what is in them is not ` +
-      `listed. Something else has written into them. Look at the first, ${first}, and mend or delete it.`,
+    `${unreadable.size} of the Redis keys of deliveries cannot be read, so their deliveries are not ` +
+      `listed. Something else has written into them. Look at the first, ${first}, and repair or delete it.`,
     'operate.md#redis-unreadable',
   );
 }

@@ -1,8 +1,8 @@
-import { WebhookError } from '../../errors.js';
-import { toHex, toUtf8 } from '../../request/bytes.js';
+import { WebhookError } from '../../errors/errors.js';
+import { toHex, toUtf8 } from '../../runtime/bytes.js';
 import type { ScriptCalls } from './client.js';
 
-/** A script that replies with a text that begins with "=". */
+/** A Lua script whose reply is a text that begins with "=". */
 export class Script {
   readonly #text: string;
   #sha: Promise<string> | undefined;
@@ -12,7 +12,7 @@ export class Script {
   }
 
   /**
-   * Runs it by its hash; by its text where the server does not know it, as after a restart, or on
+   * Runs the script by its hash, or by its text if the server does not know the hash, as after a restart or on
    * another node of a cluster.
    *
    * @returns The reply after the "=".
@@ -28,12 +28,12 @@ export class Script {
     if (typeof text === 'string' && text.startsWith('=')) return text.slice(1);
     throw new WebhookError(
       'store_invalid',
-      'The Redis client gave no reply of a script: is it in a transaction or a pipeline?',
+      'The Redis client did not return the reply of a script. Check that it is not in a transaction or a pipeline.',
     );
   }
 }
 
-/** Whether a server has refused a call with this code, the first word of its message. */
+/** Returns whether a server rejected a call with this code, which is the first word of the message. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && error.message.startsWith(code);
 }

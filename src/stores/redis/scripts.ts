@@ -1,10 +1,10 @@
 import { INTERRUPTED } from '../store.js';
 import { deliveriesScript, EVER } from './layout.js';
 
-/** Stands for the body of an effect, which has none. */
+/** The argument in place of a body, for an effect, which has none. */
 export const NO_BODY = '-';
 
-/** For each delivery: owner, lease, keep, crashes, d, b. */
+/** Claims deliveries. ARGV for each: owner, lease, keep, crashes, d, b. */
 export const CLAIM = deliveriesScript(
   `
 local function acquired(fence, attempt, steps)
@@ -61,7 +61,7 @@ return acquired(fence, attempts, steps)
 `,
 );
 
-/** For each delivery: verb, fence, and what the verb takes. */
+/** Runs verbs that need a fence. ARGV for each delivery: the verb, the fence, and the arguments of the verb. */
 export const FENCED = deliveriesScript(
   `
 local function remember(keep, fence, purge_at)

@@ -4,12 +4,12 @@ import { hasCode, type Script } from './script.js';
 
 export type Index = 'open' | 'dead';
 
-/** The first two digits of the keys: what shares them shares a slot of a cluster. */
+/** The first two digits of the keys. Keys that share them are in the same slot of a cluster. */
 const SHARDS = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padStart(2, '0'));
-/** How many calls are under way at once, where there are many. */
+/** The most calls to make at once. */
 const GROUP = 32;
 
-/** The Redis keys of a delivery: its own, and its indexes. */
+/** Returns the Redis keys of a delivery: its own, and those of its indexes. */
 export function deliveryKeys(key: string): string[] {
   const shard = key.slice(0, 2);
   return [`wh:{${shard}}:${key}`, ...(['open', 'dead'] as const).map(indexOf(shard))];
@@ -19,15 +19,15 @@ function indexOf(shard: string): (index: Index) => string {
   return (index) => `wh:{${shard}}:${index}`;
 }
 
-/** What is in an index. */
+/** The contents of an index. */
 export interface Found {
-  /** Of deliveries. */
+  /** The keys of deliveries. */
   readonly keys: readonly string[];
-  /** The Redis keys of indexes that hold something else, which another hand has written. */
+  /** The Redis keys of indexes into which something else has written. */
   readonly foreign: readonly string[];
 }
 
-/** Looks through an index of all shards: in one call, or in a cluster in one call each. */
+/** Reads an index of all shards: in one call, or on a cluster in one call per shard. */
 export class Shards {
   readonly #calls: ScriptCalls;
   #isCluster = false;
@@ -36,7 +36,7 @@ export class Shards {
     this.#calls = calls;
   }
 
-  /** Up to `limit` keys of deliveries that a script gives, shard by shard. */
+  /** Returns up to `limit` keys of deliveries that a script finds, shard by shard. */
   async find(script: Script, index: Index, limit: number, after = ''): Promise<Found> {
     const indexes = SHARDS.filter((shard) => shard >= after.slice(0, 2)).map((shard) =>
       indexOf(shard)(index),
@@ -52,7 +52,7 @@ export class Shards {
     return { keys: keys.slice(0, limit), foreign };
   }
 
-  /** What a script counts in all shards. */
+  /** Returns the sum of what a script counts in all shards. */
   async count(script: Script, index: Index, ...args: string[]): Promise<number> {
     let count = 0;
     await this.#ask(
@@ -67,7 +67,7 @@ export class Shards {
     return count;
   }
 
-  /** Asks shard by shard, or all at once, until a reply is enough. */
+  /** Runs a script on all shards at once, or in groups on a cluster, until no more replies are wanted. */
   async #ask(
     script: Script,
     indexes: string[],
@@ -92,7 +92,7 @@ export class Shards {
   }
 }
 
-/** Does something with each, some at a time. */
+/** Runs a function for each item, {@link GROUP} at a time. */
 export async function inGroups<Item, Result>(
   items: readonly Item[],
   run: (item: Item) => Promise<Result>,

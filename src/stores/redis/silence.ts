@@ -1,19 +1,21 @@
-import { withTimeout } from '../../timing.js';
-import { optionOf } from '../limits.js';
+import { withTimeout } from '../../runtime/timing.js';
+import { optionOf } from '../size-limits.js';
 import type { IoRedisClient, IoRedisConnection, NodeRedisClient, ScriptCalls } from './client.js';
 import { Lanes } from './lane.js';
 import { slotOf, tagOf } from './slot.js';
 
-/** How long a connection that is asked whether it still answers has for it. */
+/** How long a connection may take to answer a PING. */
 const PING_MS = 1_000;
-/** How long nothing may come back before no more is written to a connection of node-redis. */
+/** After this long without a reply, calls on a connection of node-redis are held back. */
 const HOLD_MS = 1_000;
-/** By then its own limit has ended the connection, or it has none. */
+/**
+ * After this long, calls are no longer held back: the client's own limit has ended the connection, or is missing.
+ */
 const HELD_MS = 15_000;
 
 /**
- * Has ioredis open another connection where nothing comes back on the one that it has, by which it asks
- * again what waits. Of a cluster, those of the nodes that do not answer.
+ * Makes ioredis replace a silent connection; ioredis then sends the waiting calls again. On a cluster, replaces
+ * the connections of the nodes that do not answer.
  */
 export function endingSilence(client: IoRedisClient, calls: ScriptCalls): ScriptCalls {
   let isEnding = false;
@@ -22,12 +24,12 @@ export function endingSilence(client: IoRedisClient, calls: ScriptCalls): Script
   const end = async () => {
     if (isEnding) return;
     isEnding = true;
-    // Of a single connection, it is known already.
+    // A single connection is known to be silent.
     const silent = client.nodes ? await unanswering(client.nodes()) : [client];
     for (const connection of silent) if (mayBeEnded(connection)) connection.disconnect(true);
     isEnding = false;
   };
-  // The nodes of a cluster keep some tags each: one may be silent while the others answer.
+  // Each node of a cluster keeps some of the tags, and may be silent while the others answer.
   const lanes = new Lanes(
     ([key = '']) => (client.nodes ? tagOf(key) : ''),
     () => void end(),
@@ -38,12 +40,14 @@ export function endingSilence(client: IoRedisClient, calls: ScriptCalls): Script
   };
 }
 
-/** Connected, as far as the client knows. One that is being opened has a limit of its own. */
+/** Returns whether a connection is open, as far as the client knows. Opening has its own time limit. */
 function isOpen({ status }: IoRedisConnection): boolean {
   return status === 'ready' || status === 'connect';
 }
 
-/** Whether it connects again: else it would be closed for good. A cluster replaces its nodes by itself. */
+/**
+ * Returns whether a connection reconnects. Otherwise, ending it closes it for good. A cluster replaces its nodes.
+ */
 function comesBack(connection: IoRedisConnection): boolean {
   return typeof optionOf(connection, 'options', 'retryStrategy') === 'function';
 }
@@ -57,9 +61,9 @@ async function unanswering(nodes: readonly IoRedisConnection[]): Promise<IoRedis
 }
 
 /**
- * Writes nothing more to a connection of node-redis that has been silent for a while: its `socketTimeout`
- * counts from what was read or *written* last, so that calls which come now and then would put it off
- * for ever. Of a cluster, to the node that is silent.
+ * Holds back calls on a connection of node-redis that has been silent for a while. Its `socketTimeout` counts from
+ * the last read or *write*, so occasional calls would delay it forever. On a cluster, holds back only the calls to
+ * the silent node.
  */
 export function holdingBack(client: NodeRedisClient, calls: ScriptCalls): ScriptCalls {
   const lanes = new Lanes(([key = '']) => {

@@ -1,8 +1,8 @@
-import { toUtf8 } from '../../request/bytes.js';
+import { toUtf8 } from '../../runtime/bytes.js';
 
 const SLOTS = 16_384;
 
-/** The slot of a cluster that keeps a key whose tag is in braces: CRC16 of the tag, as XMODEM has it. */
+/** Returns the cluster slot of a key whose tag is in braces: the CRC16 (XMODEM) of the tag. */
 export function slotOf(key: string): number {
   let crc = 0;
   for (const byte of toUtf8(tagOf(key))) {
@@ -12,7 +12,7 @@ export function slotOf(key: string): number {
   return (crc & 0xffff) % SLOTS;
 }
 
-/** What shares it is kept by the same node. */
+/** Returns the tag of a key. Keys with the same tag are on the same node. */
 export function tagOf(key: string): string {
   return key.slice(key.indexOf('{') + 1, key.indexOf('}'));
 }

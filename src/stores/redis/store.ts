@@ -1,8 +1,8 @@
-import type { Json } from '../../schemas/json.js';
-import { toBase64 } from '../base64.js';
+import { toBase64 } from '../../runtime/base64.js';
+import type { Json } from '../../schemas/values.js';
 import { type ReadFilter, type StoreVerbs, withContract } from '../contract.js';
 import { checkLayout } from '../layout-version.js';
-import { adviceOf, warnOfLimits } from '../limits.js';
+import { adviceOf, warnOfLimits } from '../size-limits.js';
 import {
   type Claim,
   type Claimable,
@@ -14,40 +14,41 @@ import {
   type StoredDelivery,
 } from '../store.js';
 import { IS_DONE, PURGE, REDRIVE } from './care-scripts.js';
-import { type RedisClient, type ScriptCalls, scriptCallsOf } from './client.js';
+import type { RedisClient, ScriptCalls } from './client.js';
 import { COUNT, COUNT_READ, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-scripts.js';
 import { integer } from './layout.js';
 import { limitsOf } from './limits.js';
 import { list } from './list.js';
 import type { Script } from './script.js';
+import { scriptCallsOf } from './script-calls.js';
 import { CLAIM, FENCED, NO_BODY } from './scripts.js';
 import { deliveryKeys, type Index, inGroups, Shards } from './shards.js';
 import { Together } from './together.js';
 import { warnOfServer } from './warnings.js';
 
-/** Where the layout is recorded of all that is kept: no delivery has such a key. */
+/** The Redis key that records the layout of all deliveries. No delivery has such a key. */
 const LAYOUT_KEY = 'wh:{00}:layout';
 
 /**
- * Keeps deliveries in Redis or Valkey, through a client of your own: for several processes and machines.
- * Needs Redis 5 or newer, or Valkey, alone or as a cluster; nothing has to be set up.
+ * Remembers deliveries in Redis or Valkey through your own client, for several processes and machines. Needs Redis
+ * 5 or newer, or Valkey, as a single server or a cluster. Needs no setup.
  *
- * The server must not evict keys (`maxmemory-policy noeviction`) and should write to its disk
- * (`appendonly yes`); where it says otherwise, one line on stderr does, too. Where its
- * memory is full, it takes nothing new, and what was claimed comes to its end. **Replication is
- * asynchronous**: a failover can forget what was claimed or done last, and then a delivery is handled
- * twice. For goods worth money, use an effect ledger in the database of the effect as well.
+ * The server must not evict keys (`maxmemory-policy noeviction`) and should write to its disk (`appendonly yes`).
+ * If its settings differ, a line on stderr warns of it. If the server's memory is full, it accepts no new
+ * deliveries, but those already claimed can finish. **Replication is asynchronous**: after a failover, the server
+ * may have forgotten the latest claims and completions, and then a delivery is handled twice. For goods worth
+ * money, also use an effect ledger in the database of the effect.
  *
- * A connection that stays open and carries nothing is left by ioredis after 5 s. node-redis needs
- * `socket.socketTimeout` for that, with a `pingInterval` and a `reconnectStrategy`. A client without
- * limits is told of on stderr, with what to set.
+ * With ioredis, the store replaces a connection that stays open but is silent, after 5 s. node-redis needs
+ * `socket.socketTimeout` for that, with a `pingInterval` and a `reconnectStrategy`. If the client has no limits, a
+ * line on stderr says which to set.
  *
- * A client holds calls back while the server is away, and the receiver waits 10 seconds for them. To
- * answer at once, give ioredis `maxRetriesPerRequest: 1`, or node-redis `disableOfflineQueue: true`. Without
- * a listener for its `error`, a client of node-redis ends the process where the connection is lost.
+ * While the server is down, a client holds calls back, and the receiver waits 10 seconds for them. To answer at
+ * once, pass ioredis `maxRetriesPerRequest: 1`, or node-redis `disableOfflineQueue: true`. Without a listener for
+ * its `error` event, a client of node-redis ends the process when the connection is lost.
  *
- * @param client - A connected client of ioredis, node-redis or `@upstash/redis`. It stays yours to close.
- * @throws {UsageError} `client_invalid` where it is none of these.
+ * @param client - A connected client of ioredis, node-redis or `@upstash/redis`. The store never closes it.
+ * @throws {UsageError} `client_invalid` if the client is of another kind.
  * @example
  * import { Redis } from 'ioredis';
  *
@@ -158,11 +159,11 @@ class RedisStore implements StoreVerbs {
       const { keys } = await this.#shards.find(script, index, wanted);
       const before = seen.size;
       for (const key of keys) seen.add(key);
-      // The same once more: they stay in the index whatever is done, and would be found for ever.
+      // The same keys again: they stay in the index, and would be found forever.
       if (seen.size === before) break;
       const answers = await inGroups(keys, (key) => this.#run(PURGE, key));
       purged += answers.filter((answer) => answer === 'true').length;
-      // What was not yet due after all has been put off, and must not hide what is.
+      // The purge has moved keys that are not due yet, so the next turn finds those behind them.
       if (keys.length < wanted) break;
     }
     return purged;
@@ -203,7 +204,7 @@ class RedisStore implements StoreVerbs {
     checkLayout({ layout, beside }, 'Redis');
   }
 
-  /** Not waited for: it only warns. */
+  /** Checks the server's settings once. Not awaited, because it only warns. */
   #lookOnce(): void {
     if (this.#hasLooked) return;
     this.#hasLooked = true;

@@ -4,18 +4,18 @@ import { WIDTH } from './layout.js';
 import { hasCode, type Script } from './script.js';
 import { deliveryKeys } from './shards.js';
 
-/** A call for one delivery: at most so many arguments as a script takes for each. */
+/** A call for one delivery, with at most {@link WIDTH} arguments. */
 interface Call {
   readonly key: string;
   readonly args: readonly string[];
 }
 
-/** Redis does nothing else while a script runs: one of so many calls takes a millisecond or two. */
+/** Redis does nothing else while a script runs. A script with this many calls takes a millisecond or two. */
 const LIMITS = { maxRunning: 4, maxItems: 64, maxSize: 1024 * 1024 };
 
 /**
- * Runs a script over several deliveries for the calls of one turn of the event loop, and of more under
- * load. On a cluster, whose nodes each keep some of the deliveries, every call travels alone.
+ * Combines the calls of one turn of the event loop, and of several turns under load, into one script over several
+ * deliveries. On a cluster, each node keeps only some of the deliveries, so every call runs alone.
  */
 export class Together {
   readonly #calls: ScriptCalls;
@@ -31,7 +31,7 @@ export class Together {
       sizeOf: ({ args }) => args.reduce((size, { length }) => size + length, 0),
       isFaultOfOne: (error) => {
         if (hasCode(error, 'CROSSSLOT')) this.#isCluster = true;
-        // Where memory is full, one that writes nothing new can still be answered.
+        // If memory is full, calls that write nothing new can still succeed alone.
         return this.#isCluster || hasCode(error, 'OOM');
       },
     });

@@ -1,10 +1,10 @@
-import { writeLine } from '../../report/log.js';
+import { writeLine } from '../../errors/log.js';
 import type { ScriptCalls } from './client.js';
 import { INFO } from './index-scripts.js';
 
-/** Says what the server's settings put at risk, where it tells them. Never rejects. */
+/** Warns on stderr of server settings that put deliveries at risk, if the server shows them. Never rejects. */
 export async function warnOfServer(calls: ScriptCalls): Promise<void> {
-  // It may be forbidden, or made to look different by a provider: that is no fault.
+  // A hosted Redis may forbid INFO or change its format, which is no fault.
   const info = await INFO.run(calls, ['wh:{00}:open'], []).catch(() => '');
   const setting = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
 
@@ -18,8 +18,8 @@ export async function warnOfServer(calls: ScriptCalls): Promise<void> {
   }
   if (setting('aof_enabled') === '0') {
     writeLine(
-      'Redis keeps no append-only file, so when it restarts, it forgets deliveries: they can be ' +
-        'handled twice, and what waits for a person is lost. Set appendonly yes.',
+      'Redis keeps no append-only file, so after a restart it forgets deliveries: they can be ' +
+        'handled twice, and dead letters are lost. Set appendonly yes.',
       'operate.md#redis-forgets',
     );
   }

@@ -2,11 +2,11 @@ import { isBusy, prepare, type SqliteDatabase, type SqliteStatement } from './da
 import { FIND_LAYOUT, isThereByNow, remedyFor, sqliteSchema, updatesFrom } from './schema.js';
 import { STATEMENTS, type StatementName } from './statements.js';
 
-/** How long another process may hold the lock before a verb gives up. */
+/** How long a verb waits while another process holds the lock. */
 const BUSY_MS = 5_000;
-/** What a connection that waits for nobody is given: its user's own writes would fail wherever two write. */
+/** The `busy_timeout` for a connection without one, so that two of the user's own writes at once do not fail. */
 const DEFAULT_WAIT_MS = 1_000;
-/** What a turn may do at once, so that the event loop is not held up for long. */
+/** The most works of a turn, so that the event loop is not blocked for long. */
 const MAX_WORKS = 250;
 
 export type Prepared = Readonly<Record<StatementName, SqliteStatement>>;
@@ -16,15 +16,17 @@ interface Waiting {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly since: number;
-  /** Shares its transaction with nobody: also what has failed together with others, so that one bad one fails alone. */
+  /** Runs in its own transaction. Also set after a shared one has failed, so that the faulty work fails alone. */
   readonly isAlone: boolean;
-  /** Somebody else's statements, which are run once at most. */
+  /** The user's own statements, which run once at most. */
   readonly isForeign: boolean;
+  /** The commit need not wait for the disk. */
+  readonly isSoon: boolean;
 }
 
 const connections = new WeakMap<SqliteDatabase, Connection>();
 
-/** The one of a database: the store's verbs and the ledger's transactions wait for each other's turn. */
+/** Returns the connection of a database, on which the store's verbs and the ledger's transactions take turns. */
 export function connectionOf(database: SqliteDatabase): Connection {
   const connection = connections.get(database) ?? new Connection(database);
   connections.set(database, connection);
@@ -32,35 +34,44 @@ export function connectionOf(database: SqliteDatabase): Connection {
 }
 
 /**
- * The statements, run in the order in which they were asked for. Those of one turn of the event loop
- * share a transaction, and so one wait for the disk.
+ * Runs statements in the order of their calls. Statements of one turn of the event loop share a transaction, and
+ * so wait for the disk only once.
  */
 export class Connection {
   readonly #database: SqliteDatabase;
   #prepared: Prepared | undefined;
   #waitMs: number | undefined;
-  /** Those that have failed together come first. */
+  /** In order, but works that have failed together come first. */
   #waiting: Waiting[] = [];
   #isScheduled = false;
+  #isRelaxed = false;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
   }
 
-  /** Resolves once what the work has written is on the disk. */
-  run<Result>(work: (statements: Prepared) => Result): Promise<Result> {
-    return this.#add(() => work(this.#ready()), { isAlone: false, isForeign: false });
+  /**
+   * Runs a work, and resolves once its writes are on the disk.
+   *
+   * @param isSoon - Resolves as soon as no crash of this process can undo the writes, if nothing else of the turn
+   *   has to be on the disk.
+   */
+  run<Result>(work: (statements: Prepared) => Result, isSoon = false): Promise<Result> {
+    return this.#add(() => work(this.#ready()), { isAlone: false, isForeign: false, isSoon });
   }
 
   /**
-   * The same for statements of a handler, in a transaction of their own. Only the wait for the lock is tried
-   * again: where the work has begun, whatever is thrown undoes it, and is thrown on.
+   * Runs a handler's statements in their own transaction. Only waiting for the lock is retried. Once the work has
+   * begun, any error rolls it back, and rejects the promise.
    */
   transact<Result>(work: () => Result): Promise<Result> {
-    return this.#add(work, { isAlone: true, isForeign: true });
+    return this.#add(work, { isAlone: true, isForeign: true, isSoon: false });
   }
 
-  #add<Result>(work: () => Result, how: Pick<Waiting, 'isAlone' | 'isForeign'>): Promise<Result> {
+  #add<Result>(
+    work: () => Result,
+    how: Pick<Waiting, 'isAlone' | 'isForeign' | 'isSoon'>,
+  ): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       const settle = resolve as (result: unknown) => void;
       this.#waiting.push({ work, resolve: settle, reject, since: performance.now(), ...how });
@@ -77,7 +88,7 @@ export class Connection {
     });
   }
 
-  /** How many of those that wait share a transaction. */
+  /** Returns how many of the waiting works share the next transaction. */
   #together(): number {
     const next = this.#waiting.slice(0, MAX_WORKS);
     const alone = next.findIndex(({ isAlone }) => isAlone);
@@ -86,10 +97,14 @@ export class Connection {
 
   #flush(batch: readonly Waiting[]): void {
     const isForeign = batch.some((waiting) => waiting.isForeign);
+    const isSoon = batch.every((waiting) => waiting.isSoon);
     let hasBegun = false;
     try {
-      // A ledger may be in a database of its own, which is none of the store's.
+      // A ledger may use a separate database without the store's tables.
       if (!isForeign) this.#ready();
+      // In WAL mode, NORMAL writes a commit without waiting for the disk. It cannot be set within a transaction.
+      if (isSoon) this.#relax();
+      else this.#restore();
       this.#withoutWaiting(() => this.#database.exec('BEGIN IMMEDIATE'));
       hasBegun = true;
       const results = batch.map(({ work }) => work());
@@ -101,6 +116,12 @@ export class Connection {
       if (hasBegun) this.#rollBack();
       if (hasBegun && isForeign) for (const { reject } of batch) reject(error);
       else this.#fail(batch, error);
+    } finally {
+      try {
+        this.#restore();
+      } catch {
+        // The database is closed, or the user has begun a transaction on it. The next batch tries again.
+      }
     }
     this.#schedule(setImmediate);
   }
@@ -120,7 +141,9 @@ export class Connection {
     return Number(found);
   }
 
-  /** SQLite would hold up the event loop until the lock is free; this class tries again later instead. */
+  /**
+   * Runs a function without SQLite's wait for the lock, which blocks the event loop. This class retries instead.
+   */
   #withoutWaiting<Result>(run: () => Result): Result {
     this.#waitMs ??= this.#findWaitMs();
     this.#database.exec('PRAGMA busy_timeout = 0');
@@ -131,7 +154,18 @@ export class Connection {
     }
   }
 
-  /** SQLite has rolled back by itself where the disk is full, for one. */
+  #relax(): void {
+    this.#isRelaxed = true;
+    this.#database.exec('PRAGMA synchronous = NORMAL');
+  }
+
+  #restore(): void {
+    if (!this.#isRelaxed) return;
+    this.#database.exec('PRAGMA synchronous = FULL');
+    this.#isRelaxed = false;
+  }
+
+  /** Rolls back, unless SQLite has done so by itself, as after a full disk. */
   #rollBack(): void {
     try {
       this.#database.exec('ROLLBACK');
@@ -139,10 +173,10 @@ export class Connection {
   }
 
   #fail(batch: readonly Waiting[], error: unknown): void {
-    // As after somebody has emptied the database, or put an older one back.
+    // For example, the database was emptied, or an older one was restored.
     if (remedyFor(error).length > 0) this.#prepared = undefined;
     if (!isBusy(error) && batch.length > 1) {
-      // All of it was rolled back. Each in a turn of its own, because each waits for the disk.
+      // All of it was rolled back. Retry each in its own turn, because each waits for the disk.
       this.#waiting.unshift(...batch.map((waiting) => ({ ...waiting, isAlone: true })));
       return;
     }
@@ -157,7 +191,7 @@ export class Connection {
 
 function setUp(database: SqliteDatabase): Prepared {
   database.exec('PRAGMA journal_mode = WAL');
-  // better-sqlite3 comes with NORMAL, by which a power cut takes back what was answered.
+  // The default of better-sqlite3 is NORMAL, with which a power cut can undo writes that were answered.
   database.exec('PRAGMA synchronous = FULL');
   database.exec(sqliteSchema());
   const found = prepare(database, FIND_LAYOUT).get();
@@ -166,13 +200,13 @@ function setUp(database: SqliteDatabase): Prepared {
   try {
     return prepareAll(database);
   } catch (error) {
-    // As where an older table was put back under it.
+    // For example, an older table was restored in between.
     for (const statement of remedyFor(error)) execUnlessThere(database, statement);
     return prepareAll(database);
   }
 }
 
-/** Another process may have done it first. */
+/** Runs a statement. Ignores the error if another process has run it first. */
 function execUnlessThere(database: SqliteDatabase, statement: string): void {
   try {
     database.exec(statement);
@@ -183,6 +217,6 @@ function execUnlessThere(database: SqliteDatabase, statement: string): void {
 
 function prepareAll(database: SqliteDatabase): Prepared {
   const entries = Object.entries(STATEMENTS).map(([name, sql]) => [name, prepare(database, sql)]);
-  // Object.fromEntries forgets the names.
+  // The type of Object.fromEntries loses the names.
   return Object.fromEntries(entries) as Prepared;
 }

@@ -1,14 +1,14 @@
 /**
- * A connection to SQLite by its shape: `DatabaseSync` of `node:sqlite` (Node, Deno), `Database` of
- * `better-sqlite3`, or `Database` of `bun:sqlite`.
+ * A connection to SQLite: `DatabaseSync` of `node:sqlite` (Node, Deno), `Database` of `better-sqlite3`, or
+ * `Database` of `bun:sqlite`.
  */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
-  // never, because the drivers' types differ in what they say a statement takes.
+  // never, because the drivers declare different types for the values of a statement.
   prepare(sql: string): { get(...values: never[]): unknown; all(...values: never[]): unknown[] };
 }
 
-/** What all of them take. */
+/** The values that all drivers accept. */
 export type SqliteValue = string | number | null | Uint8Array;
 
 export interface SqliteStatement {
@@ -20,7 +20,7 @@ export function prepare(database: SqliteDatabase, sql: string): SqliteStatement 
   return database.prepare(sql) as SqliteStatement;
 }
 
-/** Whether another process held the lock for too long: nothing was done, and it can be tried again. */
+/** Returns whether another process held the lock for too long. Nothing was changed, and a retry is safe. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && /database (table )?is locked/.test(error.message);
 }

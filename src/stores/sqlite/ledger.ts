@@ -1,8 +1,8 @@
-import { UsageError } from '../../errors.js';
+import { UsageError } from '../../errors/errors.js';
 import { checkEffect, checkKeys, type Effect, type EffectLedger } from '../ledger.js';
+import { checkDatabase } from './check-database.js';
 import { connectionOf } from './connection.js';
 import { prepare, type SqliteDatabase } from './database.js';
-import { checkDatabase } from './opening.js';
 import { Row } from './rows.js';
 import { EFFECT } from './schema.js';
 import { FIND_EFFECTS, NOW } from './statements.js';
@@ -10,23 +10,23 @@ import { FIND_EFFECTS, NOW } from './statements.js';
 const ENTER = `INSERT INTO webhook_effect (key, handler, at) VALUES (?, ?, ${NOW})
 ON CONFLICT DO NOTHING RETURNING 1`;
 
-/** Effects that have been done, in the SQLite database in which they are done. */
+/** Records which effects are done, in the SQLite database that the effects change. */
 export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
   /**
-   * Does the effect in a transaction of its own, with its entry as the first statement: the work is done
-   * now (`true`), or was done before and is not called (`false`). Where the work throws, all of it is
-   * undone, and its error thrown on.
+   * Runs an effect in its own transaction, whose first statement enters the effect. `true`: the work was done now.
+   * `false`: it was done before, and is not called. If the work throws, everything is rolled back, and the promise
+   * rejects with its error.
    *
-   * The work must not await anything: all other writes of the process wait for it. A lock that another
-   * process holds is waited for, up to 5 s, while the event loop goes on. Then it rejects with the error of
-   * SQLite, `database is locked`, and nothing was done.
+   * The work must not await anything, because all other writes of the process wait for it. If another process
+   * holds the lock, the ledger waits up to 5 s without blocking the event loop. Then it rejects with SQLite's
+   * error `database is locked`, and nothing was changed.
    *
-   * @param database - May be that of the store, whose writes it takes turns with. Another one best has
-   *   `PRAGMA journal_mode = WAL` as well, or `COMMIT` waits for those who read.
-   * @param effect - The handler's event.
-   * @param work - Is given the database. Leave `COMMIT` and `ROLLBACK` out.
-   * @throws {UsageError} As a rejection, with the code `client_invalid` or `key_invalid`, or `work_invalid`
-   *   where the work returns a promise: all is undone but what it does after its first `await`.
+   * @param database - May be the store's database; then the ledger and the store take turns. For another database,
+   *   set `PRAGMA journal_mode = WAL` too, or `COMMIT` waits for readers.
+   * @param effect - The event of the handler.
+   * @param work - Gets the database. Do not run `COMMIT` or `ROLLBACK` in it.
+   * @throws {UsageError} As a rejection, with the code `client_invalid` or `key_invalid`, or `work_invalid` if the
+   *   work returns a promise: then everything is rolled back, except what the work does after its first `await`.
    *
    * @example
    * import Database from 'libsql';
@@ -45,23 +45,23 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
     work: (tx: Database) => void,
   ): Promise<boolean>;
   /**
-   * Gives those of these keys under which an effect is entered, each once, for `reconcile`.
+   * Returns the keys that have an effect, each once, for `reconcile`.
    *
-   * @param database - In which the effects are done.
-   * @throws {UsageError} As a rejection: `client_invalid` or `key_invalid`. Otherwise it rejects with the errors of
-   *   SQLite.
+   * @param database - The database of the effects.
+   * @throws {UsageError} As a rejection: `client_invalid` or `key_invalid`. Otherwise it rejects with the errors
+   *   of SQLite.
    */
   entered(database: SqliteDatabase, keys: readonly string[]): Promise<string[]>;
 }
 
 /**
- * Keeps an effect in a SQLite database exactly once, whatever dies and whenever: its entry is part of the
- * transaction that does it. It makes its table there, too. Its entries are kept for ever.
+ * Makes a ledger, which runs each effect in a SQLite database exactly once, whatever crashes: the transaction that
+ * does the effect also enters it. The ledger creates its table if it is missing, and keeps its entries forever.
  *
- * `once` is for a transaction that you have begun, which must not wait for anything: `BEGIN IMMEDIATE`
- * blocks the event loop for as long as another process holds the lock, up to the `busy_timeout` of the
- * connection. Outside of a transaction, it throws a `UsageError` with the code `transaction_missing`, and
- * `key_invalid` where it is not given the key of an event.
+ * `once` is for a transaction that you have begun. The transaction must not await anything: `BEGIN IMMEDIATE`
+ * blocks the event loop while another process holds the lock, up to the `busy_timeout` of the connection. `once`
+ * throws a `UsageError`: `transaction_missing` outside of a transaction, and `key_invalid` if the key is not one
+ * of an event.
  *
  * @example
  * import Database from 'libsql';
@@ -82,7 +82,7 @@ export function sqliteLedger(): SqliteLedger {
       if (isOutside(tx)) {
         throw new UsageError(
           'transaction_missing',
-          'ledger.once has to be called inside the transaction of the effect: BEGIN first.',
+          'ledger.once has to be called inside the transaction of the effect: run BEGIN first.',
         );
       }
       return enter(tx, checked);
@@ -90,7 +90,7 @@ export function sqliteLedger(): SqliteLedger {
     async transaction(database, effect, work) {
       checkDatabase(database, 'ledger.transaction');
       const checked = checkEffect(effect);
-      // Before it has begun anything, where it says so itself.
+      // Reject an async function before the transaction begins.
       if (Object.prototype.toString.call(work) !== '[object Function]') throw awaiting();
       return connectionOf(database).transact(() => {
         if (!enter(database, checked)) return false;
@@ -111,13 +111,13 @@ export function sqliteLedger(): SqliteLedger {
 }
 
 function enter(tx: SqliteDatabase, { key, handler }: Effect): boolean {
-  // Made within the transaction, and so gone again if that is rolled back.
+  // Created within the transaction, so that a rollback removes the table again.
   tx.exec(EFFECT);
   const row = prepare(tx, ENTER).get(key, handler);
   return row !== undefined && row !== null;
 }
 
-function isPromise(value: unknown): value is PromiseLike<unknown> {
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -129,12 +129,14 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
 function awaiting(): UsageError {
   return new UsageError(
     'work_invalid',
-    'The work of ledger.transaction in SQLite has to be a function that returns no promise: no await in ' +
-      'it, because all other writes wait for it. Do before it, or after, what takes time.',
+    'The work of ledger.transaction in SQLite has to be a function that returns no promise. Use no await in ' +
+      'it, because all other writes wait for it. Await before or after the transaction instead.',
   );
 }
 
-/** As better-sqlite3, bun:sqlite and newer versions of node:sqlite tell. */
-function isOutside(tx: SqliteDatabase & { inTransaction?: boolean; isTransaction?: boolean }) {
+/** Returns whether no transaction is open. Only better-sqlite3, bun:sqlite and newer node:sqlite show that. */
+export function isOutside(
+  tx: SqliteDatabase & { inTransaction?: boolean; isTransaction?: boolean },
+): boolean {
   return (tx.inTransaction ?? tx.isTransaction) === false;
 }

@@ -1,10 +1,10 @@
-import { isBytes } from '../../request/bytes.js';
-import type { Json } from '../../schemas/json.js';
-import { fromBase64 } from '../base64.js';
+import { fromBase64 } from '../../runtime/base64.js';
+import { isBytes } from '../../runtime/bytes.js';
+import type { Json } from '../../schemas/values.js';
 import type { Claim, StoredDelivery, UnfinishedState } from '../store.js';
 import { toStored } from '../stored.js';
 
-/** A row whose columns are checked as they are read. */
+/** A row that checks the types of its columns when they are read. */
 export class Row {
   readonly #columns: object;
 
@@ -27,17 +27,17 @@ export class Row {
 
   maybeNumber(column: string): number | undefined {
     const value = this.#value(column);
-    // A connection may be set to give every integer as a bigint.
+    // A connection may be set to return every integer as a bigint.
     return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
   }
 
   bytes(column: string): Uint8Array {
     const value = this.#value(column);
-    // A copy: some drivers give a view of something larger, libsql a buffer, and D1 a list of numbers.
+    // A copy: some drivers return a view of a larger buffer, libsql an ArrayBuffer, and D1 a list of numbers.
     if (isBytes(value) || Array.isArray(value) || value instanceof ArrayBuffer) {
       return new Uint8Array(value);
     }
-    // D1 is given them as base64.
+    // The D1 store writes bytes as base64.
     return fromBase64(this.maybeText(column) ?? this.#misses(column, 'bytes'));
   }
 
@@ -46,7 +46,7 @@ export class Row {
   }
 
   #misses(column: string, what: string): never {
-    throw new Error(`SQLite gave no ${what} in the column ${column}.`);
+    throw new Error(`SQLite returned no ${what} in the column ${column}.`);
   }
 }
 
@@ -80,7 +80,7 @@ export function toListed(row: Row, state: UnfinishedState): StoredDelivery {
       receivedAt: row.number('received_at'),
       attempts: row.number('attempts'),
       error: row.maybeText('error'),
-      // Not there, where an object of the version before gives the row.
+      // Missing if a Durable Object of the previous version returned the row.
       proof: row.maybeText('proof'),
       fence: row.maybeNumber('fence'),
       notBefore: row.maybeNumber('not_before'),

@@ -1,7 +1,7 @@
 import { BESIDE, checkLayout, LAYOUT } from '../layout-version.js';
 import { Row } from './rows.js';
 
-/** One row for each delivery and each effect of `oncePer`. Times are milliseconds since 1970. */
+/** The table of deliveries, and of effects of `oncePer`. Times are milliseconds since 1970. */
 export const DELIVERY = [
   `CREATE TABLE IF NOT EXISTS webhook_delivery (
   key TEXT PRIMARY KEY,
@@ -22,7 +22,7 @@ export const DELIVERY = [
   error TEXT,
   purge_at INTEGER
 );`,
-  `CREATE INDEX IF NOT EXISTS webhook_delivery_open ON webhook_delivery (state, key) WHERE state <> 'done';`,
+  'CREATE INDEX IF NOT EXISTS webhook_delivery_unfinished ON webhook_delivery (state, key) WHERE body IS NOT NULL;',
   'CREATE INDEX IF NOT EXISTS webhook_delivery_purge ON webhook_delivery (purge_at);',
 ];
 
@@ -33,7 +33,7 @@ export const EFFECT = `CREATE TABLE IF NOT EXISTS webhook_effect (
   PRIMARY KEY (key, handler)
 ) WITHOUT ROWID;`;
 
-/** The layouts that the tables have had: see LAYOUT. */
+/** The table that records the layouts of the tables: see LAYOUT. */
 const SCHEMA = `CREATE TABLE IF NOT EXISTS webhook_schema (
   layout INTEGER PRIMARY KEY,
   beside INTEGER NOT NULL
@@ -41,24 +41,28 @@ const SCHEMA = `CREATE TABLE IF NOT EXISTS webhook_schema (
 
 const TABLES = [...DELIVERY, EFFECT, SCHEMA];
 
-/** What tables of an earlier layout lack. SQL has no condition for it: it fails where it is there. */
+/**
+ * The changes for tables of an earlier layout. SQLite cannot add a column conditionally, so a statement fails if
+ * its column exists.
+ */
 const NEWER = [
   'ALTER TABLE webhook_delivery ADD COLUMN proof TEXT;',
   'ALTER TABLE webhook_delivery ADD COLUMN renewed INTEGER NOT NULL DEFAULT 0;',
+  'DROP INDEX IF EXISTS webhook_delivery_open;',
 ];
 
-/** Finds the row that {@link updatesFrom} reads, or nothing. */
+/** Finds the row that {@link updatesFrom} reads, if there is one. */
 export const FIND_LAYOUT = 'SELECT layout, beside FROM webhook_schema ORDER BY layout DESC LIMIT 1';
 
 /**
- * The statements that bring tables up to date, one by one, where {@link isThereByNow} is no error; none
- * where they are. Each may be run while processes of an earlier version go on.
+ * Returns the statements that bring tables up to date; none if the tables are up to date. Run them one by one, and
+ * ignore errors of {@link isThereByNow}. Processes of an earlier version can keep running.
  *
- * @param row - What FIND_LAYOUT has found.
+ * @param row - The row of FIND_LAYOUT.
  * @throws {WebhookError} `schema_newer`
  */
 export function updatesFrom(row: unknown, where: string): readonly string[] {
-  // Drivers give undefined or null where there is none.
+  // Drivers return undefined or null if there is no row.
   if (!row) return UPDATES;
   const found = new Row(row);
   const layout = found.number('layout');
@@ -72,7 +76,7 @@ const UPDATES = [
   `INSERT OR IGNORE INTO webhook_schema (layout, beside) VALUES (${LAYOUT}, ${BESIDE});`,
 ];
 
-/** All of {@link updatesFrom}, for where an error says that something has gone after all. */
+/** Returns the statements of {@link updatesFrom} if an error says that a table or column is missing. */
 export function remedyFor(error: unknown): readonly string[] {
   const isMissing =
     error instanceof Error &&
@@ -82,15 +86,15 @@ export function remedyFor(error: unknown): readonly string[] {
   return isMissing ? UPDATES : [];
 }
 
-/** Whether somebody else has made what was missing in between, or it had been there. */
+/** Returns whether an error only says that the column to add exists already. */
 export function isThereByNow(error: unknown): boolean {
   return error instanceof Error && /duplicate column name/.test(error.message);
 }
 
 /**
- * The tables of {@link sqliteStore} and {@link sqliteLedger}, for those who run migrations themselves.
- * It may be run again. Both make what is missing without it; also the columns that a table of an earlier
- * version lacks.
+ * Returns the SQL of the tables of {@link sqliteStore} and {@link sqliteLedger}, for your own migrations. It can
+ * run repeatedly. Without it, the store and the ledger create missing tables themselves, and add the columns that
+ * a table of an earlier version lacks.
  *
  * @example
  * import Database from 'libsql';

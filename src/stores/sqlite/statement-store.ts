@@ -1,4 +1,4 @@
-import type { Json } from '../../schemas/json.js';
+import type { Json } from '../../schemas/values.js';
 import type { ReadFilter, StoreVerbs } from '../contract.js';
 import {
   type Claim,
@@ -6,6 +6,7 @@ import {
   COUNT_LIMIT,
   type CountFilter,
   type FailTerms,
+  IN_TRANSACTION,
   type LeaseTerms,
   type StoredDelivery,
 } from '../store.js';
@@ -15,18 +16,22 @@ import type { StatementName } from './statements.js';
 
 const COUNTS = { dead: 'countDead', stalled: 'countStalled', failing: 'countFailing' } as const;
 
-/**
- * Runs one statement to its end, and gives its rows: none where nothing was touched.
- *
- * @param key - Of the delivery, where the statement is about one.
- */
+/** Facts that the runner of a statement may use. */
+export interface StatementHints {
+  /** The key of the delivery, if the statement is about a single one. */
+  readonly key?: string;
+  /** The write need not be on the disk when the promise resolves, because a transaction follows that is. */
+  readonly isSoon?: boolean | undefined;
+}
+
+/** Runs one statement to its end, and returns its rows; none if the statement touched no row. */
 export type RunStatement = (
   name: StatementName,
   values: readonly SqliteValue[],
-  key?: string,
+  hints?: StatementHints,
 ) => Promise<readonly unknown[]>;
 
-/** The verbs as statements, wherever the SQLite is that runs them. */
+/** A store that runs its verbs as statements, on any SQLite. */
 export class StatementStore implements StoreVerbs {
   readonly durable: boolean;
   readonly description: string;
@@ -43,13 +48,14 @@ export class StatementStore implements StoreVerbs {
 
   async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
     const { key, scope, id, event, receivedAt, body = null, proof } = delivery;
-    const { owner, leaseMs, keepMs, maxCrashes } = lease;
+    const { leaseMs, keepMs, maxCrashes, isTransaction: isSoon } = lease;
+    const owner = isSoon ? IN_TRANSACTION + lease.owner : lease.owner;
     const terms = [owner, leaseMs, finite(keepMs), atMost(maxCrashes)];
     const values = [key, scope, id, event, receivedAt, body, ...terms];
     const [row] =
       proof === undefined || !body
-        ? await this.#run('claim', values, key)
-        : await this.#run('claimProved', [proof, ...values], key);
+        ? await this.#run('claim', values, { key, isSoon })
+        : await this.#run('claimProved', [proof, ...values], { key, isSoon });
     return toClaim(new Row(row), owner);
   }
 
@@ -58,7 +64,7 @@ export class StatementStore implements StoreVerbs {
   }
 
   completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
-    // As text, because null and objects have a meaning of their own in a patch.
+    // As text, because null and objects have a special meaning in a patch.
     const patch = JSON.stringify({ [step]: JSON.stringify(output) });
     return this.#touches('completeStep', [patch, key, fence], key);
   }
@@ -72,7 +78,7 @@ export class StatementStore implements StoreVerbs {
     fence: number,
     { error, permanent }: FailTerms,
   ): Promise<'retry' | 'dead' | 'lost'> {
-    const [row] = await this.#run('fail', [error, Number(permanent), key, fence], key);
+    const [row] = await this.#run('fail', [error, Number(permanent), key, fence], { key });
     if (row === undefined) return 'lost';
     return new Row(row).text('state') === 'dead' ? 'dead' : 'retry';
   }
@@ -110,11 +116,11 @@ export class StatementStore implements StoreVerbs {
     values: readonly SqliteValue[],
     key: string,
   ): Promise<boolean> {
-    return (await this.#run(name, values, key)).length > 0;
+    return (await this.#run(name, values, { key })).length > 0;
   }
 }
 
-/** For ever is no time at all. */
+/** Converts `Infinity`, which means forever, to null. */
 function finite(keepMs: number): number | null {
   return keepMs === Number.POSITIVE_INFINITY ? null : keepMs;
 }

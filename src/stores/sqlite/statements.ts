@@ -1,9 +1,16 @@
-import { ABANDONED, INTERRUPTED, KEEP_DEAD_MS, STALLED_MS } from '../store.js';
+import {
+  ABANDONED,
+  GAP_MS,
+  IN_TRANSACTION,
+  INTERRUPTED,
+  KEEP_DEAD_MS,
+  STALLED_MS,
+} from '../store.js';
 
 /** The database's clock, in milliseconds since 1970. */
 export const NOW = `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`;
 
-/** keys, as JSON: those under which a ledger has an effect */
+/** keys, as JSON. Finds the keys for which a ledger has an effect. */
 export const FIND_EFFECTS = `SELECT DISTINCT key FROM webhook_effect
 WHERE key IN (SELECT value FROM json_each(?))`;
 
@@ -11,20 +18,22 @@ const NEXT_FENCE = `max(fence + 1, ${NOW})`;
 const STALLED = `state IN ('leased', 'retry') AND not_before < ${NOW} - ${STALLED_MS}`;
 const FAILING = `state IN ('leased', 'retry') AND not_before >= ${NOW} - ${STALLED_MS}
   AND (failures > 0 OR attempts > 1 OR (state = 'leased' AND not_before < ${NOW}))`;
-// SQLite uses the index of what is open only where its condition is repeated, word by word.
-const OPEN = `state <> 'done'`;
-/** The lease is still held under this fence. */
+export const DONE = (
+  purgeAt: string,
+) => `state = 'done', purge_at = ${purgeAt}, owner = '', body = NULL, proof = NULL,
+    handlers = '{}', error = NULL`;
+/** The condition that the lease is still held under this fence. */
 const HELD = `key = ? AND fence = ? AND state = 'leased'`;
 
 /**
- * Every verb is one statement. Values are in the order of their question marks, and the rows that come
- * back say whether anything was touched.
+ * The statements of the verbs, one for each. Values are in the order of their question marks. The returned rows
+ * show whether a statement touched anything.
  */
 export const STATEMENTS = {
   /** key, scope, id, event, received at, body, owner, lease ms, keep ms, max crashes */
   claim: claim('', ''),
 
-  /** proof, and what a claim without one takes: an object of the version before knows that alone. */
+  /** proof, then the values of `claim`. Durable Objects of the previous version only know `claim`. */
   claimProved: claim('proof, ', '?, '),
 
   /** lease ms, key, fence */
@@ -35,11 +44,10 @@ export const STATEMENTS = {
 
   /** keep ms, key, fence */
   complete: `UPDATE webhook_delivery
-  SET state = 'done', purge_at = max(purge_at, ${NOW} + ?), owner = '', body = NULL, proof = NULL,
-    handlers = '{}', error = NULL
+  SET ${DONE(`max(purge_at, ${NOW} + ?)`)}
   WHERE key = ? AND fence = ? AND state IN ('leased', 'done') RETURNING purge_at`,
 
-  // These two may be asked again, where the first answer was lost: nobody has claimed it since.
+  // These two can be repeated if the first answer was lost, because the same fence means no claim since.
   /** error, permanent, key, fence */
   fail: `UPDATE webhook_delivery
   SET (state, failures, not_before, error, purge_at) = (
@@ -63,7 +71,7 @@ export const STATEMENTS = {
   isDone: `SELECT 1 FROM webhook_delivery
   WHERE key = ? AND state = 'done' AND ifnull(purge_at > ${NOW}, 1)`,
 
-  // The fence stays, which says when it was last tried: of what is dead, nobody holds a lease.
+  // The fence stays, because it is the time of the last attempt. A dead delivery has no lease.
   /** limit */
   abandon: `UPDATE webhook_delivery
   SET state = 'dead', error = '${ABANDONED}', purge_at = ${NOW} + ${KEEP_DEAD_MS}
@@ -91,12 +99,13 @@ export const STATEMENTS = {
 export type StatementName = keyof typeof STATEMENTS;
 
 /**
- * A lease that lapsed counts as a crash where it was renewed, or is the first to lapse: what was claimed and
- * never begun, because the answer was lost, has crashed nobody. A claim that lies ahead was made before the
- * clock was set back: its retry is due, and its lease has as long to run as one of now.
+ * Returns the statement of a claim. A lapsed lease counts as a crash if it was renewed or is the first to lapse.
+ * Otherwise its attempt never began, because the answer to the claim was lost. A claim in the future was made
+ * before the clock was set back: its retry is due, and its lease ends no later than a lease taken now. A claim for
+ * a transaction is free after a moment: this statement has the lock that the transaction needs.
  */
 function claim(column: string, mark: string): string {
-  // excluded.fence is the time: that of a new row's first claim.
+  // excluded.fence is the current time, the fence of a new row.
   return `INSERT INTO webhook_delivery AS d
     (${column}key, scope, delivery_id, event, received_at, body, state, owner, fence, not_before, purge_at)
   SELECT ${mark}?, ?, ?, ?, ?, ?, 'leased', ?, now, now + ?, now + ? FROM (SELECT ${NOW} AS now) WHERE true
@@ -120,7 +129,9 @@ function claim(column: string, mark: string): string {
       SELECT *, free AND dying AS dies, free AND NOT dying AS taken FROM (
         SELECT again, mine, ahead, counts,
           again OR NOT mine AND (d.state IN ('leased', 'retry') AND d.not_before <= excluded.fence
-            OR d.state = 'retry' AND ahead) AS free,
+            OR d.state = 'retry' AND ahead
+            OR d.state = 'leased' AND d.fence < excluded.fence - ${GAP_MS}
+              AND d.owner LIKE '${IN_TRANSACTION}%') AS free,
           d.state = 'leased' AND counts AND d.attempts - d.failures >= ? AS dying
         FROM (SELECT d.state = 'done' AND ifnull(d.purge_at <= excluded.fence, 0) AS again,
           d.state = 'leased' AND d.owner = excluded.owner AS mine, d.fence > excluded.fence + 1000 AS ahead,
@@ -130,12 +141,12 @@ function claim(column: string, mark: string): string {
 
 function count(which: string): string {
   return `SELECT count(*) AS number FROM (
-    SELECT 1 FROM webhook_delivery WHERE ${OPEN} AND ${which} AND body IS NOT NULL AND scope = coalesce(?, scope) LIMIT ?)`;
+    SELECT 1 FROM webhook_delivery WHERE ${which} AND body IS NOT NULL AND scope = coalesce(?, scope) LIMIT ?)`;
 }
 
 function list(which: string): string {
   return `SELECT key, scope, delivery_id AS id, event, received_at, body, proof, attempts, error,
     fence, not_before, state = 'leased' AND not_before < ${NOW} AS lapsed
   FROM webhook_delivery
-  WHERE ${OPEN} AND ${which} AND body IS NOT NULL AND key > ? AND scope = coalesce(?, scope) ORDER BY key LIMIT ?`;
+  WHERE ${which} AND body IS NOT NULL AND key > ? AND scope = coalesce(?, scope) ORDER BY key LIMIT ?`;
 }

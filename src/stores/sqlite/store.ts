@@ -1,21 +1,22 @@
 import { withContract } from '../contract.js';
 import type { IdempotencyStore } from '../store.js';
+import { refuseStep } from '../transactions.js';
+import { checkDatabase } from './check-database.js';
 import { connectionOf } from './connection.js';
 import type { SqliteDatabase } from './database.js';
-import { checkDatabase } from './opening.js';
 import { Row } from './rows.js';
 import { StatementStore } from './statement-store.js';
+import { checkHandler, runInTransaction } from './transact.js';
 
 /**
- * Remembers deliveries in a SQLite file: durable, for all the processes of one machine. Give it the
- * connection that you have open, of `node:sqlite`, `better-sqlite3` or `bun:sqlite`. It makes its tables
- * (see {@link sqliteSchema}), and sets the connection to `journal_mode=WAL`, `synchronous=FULL`, and a
- * `busy_timeout` of 1 s where there is none.
+ * Remembers deliveries in a SQLite file: durable, for all processes of one machine. Pass an open connection of
+ * `node:sqlite`, `better-sqlite3` or `bun:sqlite`. The store creates its tables (see {@link sqliteSchema}), and
+ * sets the connection to `journal_mode=WAL`, `synchronous=FULL`, and a `busy_timeout` of 1 s if it has none.
  *
- * SQLite has one writer at a time. So write transactions of yours in the same process, on whatever
- * connection, must not await anything between `BEGIN` and `COMMIT`: all other writes wait for them.
+ * SQLite has one writer at a time. So your own write transactions in the same process, on any connection, must not
+ * await anything between `BEGIN` and `COMMIT`: all other writes wait for them.
  *
- * @throws {UsageError} `client_invalid` where it is given something else.
+ * @throws {UsageError} `client_invalid` if the argument is not an open database.
  *
  * @example
  * import { DatabaseSync } from 'node:sqlite';
@@ -23,29 +24,39 @@ import { StatementStore } from './statement-store.js';
  * const database = new DatabaseSync('webhooks.db');
  * createReceiver({ secret, store: sqliteStore(database) });
  */
-export function sqliteStore(database: SqliteDatabase): IdempotencyStore {
+export function sqliteStore<Database extends SqliteDatabase>(
+  database: Database,
+): IdempotencyStore<Database> {
   checkDatabase(database, 'sqliteStore');
   const connection = connectionOf(database);
   const file = fileOf(database);
-  // What is in memory is gone with the process.
+  // A database in memory is lost when the process ends.
   const kind =
     file === ''
       ? { durable: false, description: 'SQLite in memory' }
       : { durable: true, description: `SQLite (${baseName(file)})` };
-  return withContract(
-    new StatementStore(kind, (name, values) =>
-      connection.run((statements) => statements[name].all(...values)),
+  const store = withContract<Database>(
+    new StatementStore(kind, (name, values, { isSoon } = {}) =>
+      connection.run((statements) => statements[name].all(...values), isSoon),
     ),
   );
+  return {
+    ...store,
+    transactions: {
+      check: checkHandler,
+      refuseStep,
+      run: (terms, work) => runInTransaction(database, terms, work),
+    },
+  };
 }
 
-/** Its path, or nothing where it is in memory. */
+/** Returns the path of a database; empty for one in memory. */
 function fileOf(database: SqliteDatabase): string {
   const main = database.prepare(`SELECT file FROM pragma_database_list WHERE name = 'main'`).get();
   return new Row(main).maybeText('file') ?? 'unnamed';
 }
 
-/** Without its folders, which are nobody's business. */
+/** Returns the name of a file without its folders, which descriptions must not reveal. */
 function baseName(file: string): string {
   return file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1);
 }

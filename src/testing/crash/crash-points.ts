@@ -1,5 +1,5 @@
-import { UsageError } from '../../errors.js';
-import { findUnknownOption } from '../../report/text.js';
+import { UsageError } from '../../errors/errors.js';
+import { findUnknownOption } from '../../errors/text.js';
 import { memoryStore } from '../../stores/memory.js';
 import type { IdempotencyStore } from '../../stores/store.js';
 import type { Fixture } from '../fixture.js';
@@ -7,60 +7,67 @@ import { type ReplayResult, replay } from '../replay.js';
 import { isReceiver, type ReceiverLike } from '../target.js';
 import { type Effects, type Gate, Life } from './life.js';
 
-/** What {@link crashPoints} watches. */
-export interface CrashOptions<Observed extends Effects> {
+/** Options of {@link crashPoints}. */
+export interface CrashOptions<Observed extends Effects, Tx = unknown> {
   /**
-   * What the handlers do in the world, by names of your choice: functions, or doubles of them. They are called for
-   * each point anew and are not reset: a double with a stock needs enough for two deliveries at each point, and
-   * what it answers must not depend on what it was asked before.
+   * The effects of the handlers, by names of your choice: functions, or doubles of them. They are called
+   * again for each point and are not reset: a double with a stock needs enough for two deliveries at each
+   * point, and its answers must not depend on earlier calls.
    */
   observe: Observed;
-  /** Milliseconds that a delivery may take. Default 10,000. */
+  /**
+   * The `tx` of handlers with the option `transaction`: a double of your driver's client, or one of a database
+   * for tests. Each observed effect in such a handler is a finding, because it is outside of the transaction.
+   * Default: none, and registering such a handler throws.
+   */
+  tx?: Tx;
+  /** The milliseconds that a delivery may take. Default 10,000. */
   timeout?: number;
 }
 
-/** What a crash does to a customer. */
+/** A harm that a crash can do to a customer. */
 export interface CrashFinding {
-  /** Its name in `observe`. */
+  /** The name of the effect in `observe`. */
   readonly effect: string;
   /**
-   * `twice`: it happened again. `lost`: nothing waits for it, so a crash after the delivery was recorded as done
-   * loses it. `unfinished`: after a crash before it, the delivery can never be handled.
+   * `twice`: the effect happened again. `lost`: nothing waits for the effect, so a crash after the delivery
+   * was recorded as done loses it. `unfinished`: after a crash before the effect, the delivery can never be
+   * handled.
    */
   readonly problem: 'twice' | 'lost' | 'unfinished';
-  /** How often it happened in all; of `lost`, how often it did although nothing waited for it. */
+  /** How often the effect happened in all; for `lost`, how often it happened although nothing waited for it. */
   readonly times: number;
-  /** Where it is called: file, line and column, from the working directory on. */
+  /** Where the effect is called: file, line and column, relative to the working directory. */
   readonly after: string;
-  /** Where the process died: what is there did not happen. `undefined` where that is after the handler. */
+  /** Where the process died, before the code there ran; `undefined` if that is after the handler. */
   readonly before: string | undefined;
-  /** A sentence that says so, and what to change. */
+  /** A sentence that describes the finding, and what to change. */
   readonly message: string;
 }
 
-/** What {@link crashPoints} has tried, and found. */
+/** The result of {@link crashPoints}. */
 export interface CrashReport {
-  /** The places before which the handlers were abandoned, in their order. */
+  /** The places before which the handlers were abandoned, in order. */
   readonly points: readonly string[];
-  /** Empty where every effect happened once, whichever the point. */
+  /** The findings; empty if every effect happened once at every point. */
   readonly findings: readonly CrashFinding[];
 }
 
 /**
- * Runs your handlers, abandons them at each point at which a process can die, delivers again, and tells which
- * effects happen twice: those between which a `once()` is missing.
+ * Runs your handlers, abandons them at each point at which a process can die, delivers again, and reports the
+ * effects that happen twice: those between which a `once()` is missing.
  *
- * The points are before each observed effect, and where a handler waits for something else before the store has
- * heard of the effect. That a process dies in the very moment between an effect and its record, no `once()` can
- * help: see `postgresLedger` for that.
+ * The points are before each observed effect, and wherever a handler waits for something else before the
+ * store has recorded the effect. If a process dies in the very moment between an effect and its record, no
+ * `once()` helps: see `postgresLedger` for that.
  *
- * For what else a handler waits is seen on Node. Bun and Deno do not tell: there, the points are before each
- * observed effect, so observe all that counts.
+ * Only Node shows what else a handler waits for. On Bun and Deno, the points are only before each observed
+ * effect, so observe every effect that matters.
  *
- * @param makeReceiver - Makes a receiver with this store, whose handlers call these effects. It is called twice for
+ * @param makeReceiver - Makes a receiver with this store, whose handlers call these effects. Called twice for
  *   each point.
  * @param fixture - A loaded fixture or the name of a shipped one, which the receiver handles.
- * @throws {UsageError} `option_invalid`, also where the receiver does not handle the delivery at all;
+ * @throws {UsageError} `option_invalid`, also if the receiver does not handle the delivery at all;
  *   `receiver_invalid`, `fixture_invalid`.
  * @throws {WebhookError} `timed_out`
  *
@@ -78,40 +85,42 @@ export interface CrashReport {
  * );
  * expect(findings).toEqual([]);
  */
-export async function crashPoints<const Observed extends Effects>(
+export async function crashPoints<const Observed extends Effects, Tx = unknown>(
   makeReceiver: (
-    store: IdempotencyStore,
+    store: IdempotencyStore<Tx>,
     effects: Observed,
   ) => ReceiverLike | Promise<ReceiverLike>,
   fixture: Fixture | string,
-  options: CrashOptions<Observed>,
+  options: CrashOptions<Observed, Tx>,
 ): Promise<CrashReport> {
-  const { observe, timeout = 10_000 } = options;
-  const unknown = findUnknownOption('crashPoints()', options, ['observe', 'timeout']);
+  const { observe, tx, timeout = 10_000 } = options;
+  const unknown = findUnknownOption('crashPoints()', options, ['observe', 'tx', 'timeout']);
   if (unknown) throw unknown;
   checkEffects(observe);
 
   const deliver = (life: Life): Promise<ReplayResult> =>
     life.run(async () => {
-      const receiver = await makeReceiver(life.store, life.observe(observe));
+      // Its handlers get this `tx`, and no other.
+      const store = life.store as IdempotencyStore<Tx>;
+      const receiver = await makeReceiver(store, life.observe(observe));
       if (!isReceiver(receiver)) throw notMade();
       return replay(receiver, fixture, { timeout });
     });
 
-  const whole = new Life(memoryStore());
+  const whole = new Life(memoryStore(), { tx });
   const { status, outcome } = await deliver(whole);
   if (outcome !== 'handled') throw notHandled(status, outcome);
   const findings = whole.unawaited.map(({ effect, place }) => toLost(effect, place));
   for (const index of whole.gates.keys()) {
     const kept = memoryStore();
-    const first = new Life(kept, { diesAt: index + 1, synchronous: whole.synchronous });
+    const first = new Life(kept, { diesAt: index + 1, synchronous: whole.synchronous, tx });
     const abandoned = deliver(first);
-    // Nobody waits for it once its process is dead.
+    // Once its process is dead, its result does not matter.
     abandoned.catch(() => {});
     await Promise.race([abandoned, first.died]);
     const gate = first.gates[index];
     if (!first.isDead || !gate) continue;
-    const second = new Life(kept);
+    const second = new Life(kept, { tx });
     const again = await deliver(second);
     findings.push(...judge({ whole, first, second, gate, again }));
   }
@@ -131,18 +140,21 @@ function judge({ whole, first, second, gate, again }: Lived): CrashFinding[] {
     life.calls.filter((call) => call.effect === effect).length;
   const twice = first.calls
     .filter(({ place }) => second.calls.some((call) => call.place === place))
-    .map(({ effect, place }) => ({
+    .map(({ effect, place, isInTransaction }) => ({
       effect,
       place,
+      isInTransaction,
       times: count(first, effect) + count(second, effect),
     }))
     .filter(({ effect, times }) => times > count(whole, effect))
-    .map(({ effect, place, times }) => toTwice(effect, times, place, gate));
+    .map(({ effect, place, times, isInTransaction }) =>
+      isInTransaction ? toOutside(effect, times, place, gate) : toTwice(effect, times, place, gate),
+    );
   const isDone = again.status >= 200 && again.status < 300;
   return isDone ? twice : [...twice, toUnfinished(gate, again)];
 }
 
-/** Each by its earliest point: where it is repaired there, it is repaired at the later ones. */
+/** Keeps each finding at its earliest point. A repair there also repairs the later ones. */
 function firstOfEach(findings: readonly CrashFinding[]): CrashFinding[] {
   const byEffect = new Map<string, CrashFinding>();
   for (const finding of findings) {
@@ -156,18 +168,25 @@ function toTwice(effect: string, times: number, after: string, gate: Gate): Cras
   const before = gate.place;
   const next = gate.effect === undefined ? before : `${gate.effect} at ${before}`;
   const message =
-    `${effect} happened ${times === 2 ? 'twice' : `${times} times`}: the handler was abandoned after ${effect} at ${after} and before ${next}, and the delivery came again. ` +
+    `${effect} happened ${times === 2 ? 'twice' : `${times} times`}: the handler was abandoned after ${effect} at ${after} and before ${next}, and the delivery was sent again. ` +
     `Give ${effect} a once() of its own, which ends before ${before}.`;
   return { effect, problem: 'twice', times, after, before, message };
 }
 
+function toOutside(effect: string, times: number, after: string, gate: Gate): CrashFinding {
+  const message =
+    `${effect} at ${after} is outside of the transaction: the handler was abandoned before COMMIT, the transaction was rolled back, ${effect} was not, and the delivery was sent again. ` +
+    `Call ${effect} in a handler of its own, without transaction: the handler runs once the transaction is committed.`;
+  return { effect, problem: 'twice', times, after, before: gate.place, message };
+}
+
 function toLost(effect: string, after: string): CrashFinding {
-  const message = `${effect} at ${after} can be lost: the delivery was recorded as done while it was still on its way. Await it.`;
+  const message = `${effect} at ${after} can be lost: the delivery was recorded as done while ${effect} was still running. Await it.`;
   return { effect, problem: 'lost', times: 1, after, before: undefined, message };
 }
 
 function toUnfinished({ effect = 'the end', place }: Gate, again: ReplayResult): CrashFinding {
-  const message = `After a crash before ${effect} at ${place}, the delivery cannot be handled: it is answered ${again.status}. Make what comes before ${place} repeatable, or put it into a once().`;
+  const message = `After a crash before ${effect} at ${place}, the delivery can never be handled: the receiver answers ${again.status}. Make everything before ${place} repeatable, or put it into a once().`;
   return { effect, problem: 'unfinished', times: 0, after: place, before: place, message };
 }
 
@@ -176,21 +195,21 @@ function checkEffects(observe: unknown): void {
   if (effects.length > 0 && effects.every((effect) => typeof effect === 'function')) return;
   throw new UsageError(
     'option_invalid',
-    'crashPoints() needs what the handlers do in the world, as { observe: { mail: (to) => … } }: functions by their names.',
+    'crashPoints() needs the effects of the handlers, such as { observe: { mail: (to) => … } }: functions by name.',
   );
 }
 
 function notMade(): UsageError {
   return new UsageError(
     'receiver_invalid',
-    'crashPoints() needs a function that returns a receiver, as (store, effects) => createReceiver({ secret, store }).on(…).',
+    'crashPoints() needs a function that returns a receiver, such as (store, effects) => createReceiver({ secret, store }).on(…).',
   );
 }
 
 function notHandled(status: number, outcome: string | undefined): UsageError {
   return new UsageError(
     'option_invalid',
-    `crashPoints() needs a delivery that the receiver handles, and this one is answered ${status} ${outcome ?? ''}: ` +
+    `crashPoints() needs a delivery that the receiver handles, but the receiver answers ${status} ${outcome ?? ''}: ` +
       'register a handler for its event, give the receiver no queue, and let the handler succeed.',
   );
 }

@@ -1,53 +1,69 @@
 import { type AsyncHook, AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { forward } from '../../stores/forward.js';
-import type { IdempotencyStore } from '../../stores/store.js';
+import { forward } from '../../stores/contract.js';
+import type { IdempotencyStore, StoreTransactions } from '../../stores/store.js';
 import { placeInProgram } from './place.js';
+import { MISSING, transactionsOver } from './transactions.js';
 
-/** Functions that do something in the world, by their names. */
+/** Functions with an effect outside the program, by name. */
 export type Effects = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** An effect that has taken place. */
+/** An effect that has happened. */
 interface Call {
   readonly effect: string;
   readonly place: string;
+  /** It happened in a handler with the option `transaction`, so a rollback does not undo it. */
+  readonly isInTransaction: boolean;
   isPending: boolean;
 }
 
-/** Where a process can die: before an effect, or before the store hears of what is done. */
+/** A point at which a process can die: before an effect, or before the store records what was done. */
 export interface Gate {
-  /** The effect that did not happen; `undefined` where the handler waits for something else. */
+  /** The effect that did not happen, or `COMMIT`; `undefined` if the handler waits for something else. */
   readonly effect: string | undefined;
   readonly place: string;
 }
 
-/** How long what has begun may take to end. */
+/** How a process lives. */
+interface LifeOptions {
+  /** The number of the gate to die at, from 1 on. Without it, the process lives. */
+  readonly diesAt?: number;
+  readonly synchronous?: ReadonlySet<string>;
+  /** The client that handlers with the option `transaction` get. Without it, the store has no transactions. */
+  readonly tx?: unknown;
+}
+
+/** How long effects that have begun may take to end. */
 const END_MS = 5_000;
 
-/** What a process that has died is waiting for. */
+/** The promise of anything that a dead process waits for. */
 const never = () => new Promise<never>(() => {});
 
 const lives = new AsyncLocalStorage<Life>();
 
-/** A process that has a receiver, and may die at one of its gates: from then on nothing that it does counts. */
+/**
+ * A simulated process with a receiver. It may die at one of its gates; from then on, nothing that it does
+ * counts.
+ */
 export class Life {
-  /** What it has done. */
+  /** The effects that have happened. */
   readonly calls: Call[] = [];
   readonly gates: Gate[] = [];
-  /** What was still on its way when its delivery was recorded as done. */
+  /** The effects that were still running when their delivery was recorded as done. */
   readonly unawaited: Call[] = [];
-  /** Those that give no promise, by name. */
+  /** The names of the effects that return no promise. */
   readonly synchronous = new Set<string>();
   readonly store: IdempotencyStore;
   readonly died: Promise<void>;
   #die: () => void = () => {};
   #isDying = false;
   #isDead = false;
-  /** Where it has waited for something else since its last effect. */
+  /** The place at which the handler has waited for something else since its last effect. */
   #waitsAt: string | undefined;
-  /** The same, where it may be a once() that it waits for: an effect without a promise has happened within it. */
+  /** The same, if that something may be a once() in which an effect without a promise has just happened. */
   #waitsInTurn: string | undefined;
   #isInTurn = false;
+  #isInTransaction = false;
   #hook: AsyncHook | undefined;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #claims = new Map<string, number>();
@@ -56,15 +72,13 @@ export class Life {
   readonly #knownSynchronous: ReadonlySet<string>;
 
   /**
-   * @param kept - What is there when it begins, and is there still when it has died.
-   * @param diesAt - The number of the gate, from 1 on. Without it, it lives.
+   * Creates a process.
+   *
+   * @param kept - The store, which exists before the process begins and after it has died.
    */
   constructor(
     kept: IdempotencyStore,
-    {
-      diesAt = 0,
-      synchronous = new Set<string>(),
-    }: { diesAt?: number; synchronous?: ReadonlySet<string> } = {},
+    { diesAt = 0, synchronous = new Set<string>(), tx }: LifeOptions = {},
   ) {
     this.#kept = kept;
     this.#diesAt = diesAt;
@@ -72,14 +86,14 @@ export class Life {
     this.died = new Promise((resolve) => {
       this.#die = resolve;
     });
-    this.store = this.#watched(kept);
+    this.store = this.#watched(kept, tx === undefined ? MISSING : this.#runs(kept, tx));
   }
 
   get isDead(): boolean {
     return this.#isDead;
   }
 
-  /** Runs what is part of this life, and looks at where it waits. Never settles where it dies. */
+  /** Runs a function in this process, and records where it waits. Never settles if the process dies. */
   async run<Value>(run: () => Promise<Value>): Promise<Value> {
     this.#hook = createHook({
       init: (_id, type, _trigger, resource) => {
@@ -95,13 +109,14 @@ export class Life {
     }
   }
 
-  /** Effects that take place while it lives. */
+  /** Returns the effects, wrapped so that they happen only while the process lives. */
   observe<Observed extends Effects>(effects: Observed): Observed {
     const observed = Object.entries(effects).map(([name, perform]) => [
       name,
       this.#observed(name, perform),
     ]);
-    // Under the same names, of the same shapes: what it gives for the time after its death is never looked at.
+    // The names and the types are the same. After the death of the process, nothing looks at what an effect
+    // returns.
     return Object.fromEntries(observed) as Observed;
   }
 
@@ -110,11 +125,11 @@ export class Life {
       if (this.#isDying) return never();
       const place = placeInProgram() ?? effect;
       if (this.#endsAt({ effect, place })) return never();
-      const call = { effect, place, isPending: true };
+      const call = { effect, place, isPending: true, isInTransaction: this.#isInTransaction };
       this.calls.push(call);
       let result: unknown;
       try {
-        // What it is made of is not looked at.
+        // Do not record what the effect itself waits for.
         result = lives.exit(() => perform(...args));
       } catch (error) {
         this.#ended(call);
@@ -135,7 +150,7 @@ export class Life {
     try {
       return await result;
     } finally {
-      // A mail takes its time, also where a test sends none.
+      // A real effect, such as sending a mail, takes time, even if its double does not.
       await nextTurn();
       this.#ended(call);
     }
@@ -148,13 +163,13 @@ export class Life {
 
   #waits(): void {
     if (this.#waitsAt !== undefined || this.calls.length === 0) return;
-    // While an effect is on its way, it is the effect that is waited for.
+    // While an effect is running, the handler waits for the effect.
     if (this.calls.some(({ isPending }) => isPending)) return;
     if (this.#isInTurn) this.#waitsInTurn ??= placeInProgram();
     else this.#waitsAt = placeInProgram();
   }
 
-  /** Whether this is where it dies. */
+  /** Adds a gate, and returns whether the process dies there. */
   #endsAt(gate: Gate): boolean {
     this.gates.push(gate);
     if (this.gates.length !== this.#diesAt) return false;
@@ -164,7 +179,8 @@ export class Life {
   }
 
   async #end({ effect }: Gate): Promise<void> {
-    // Handlers run side by side: what they have begun ends, and is recorded. That nobody could do otherwise.
+    // Handlers run side by side: let the effects that have begun end and be recorded. No handler could
+    // prevent a crash within them.
     const isAtOnce = effect !== undefined && this.#knownSynchronous.has(effect);
     if (!isAtOnce) {
       const giveUpAt = performance.now() + END_MS;
@@ -175,13 +191,34 @@ export class Life {
     }
     this.#isDead = true;
     this.#hook?.disable();
-    // With its process, a lease is renewed no more, and nothing is begun by a clock.
+    // With the process, its timers stop, so that no lease is renewed and nothing new begins.
     for (const timer of this.#timers) clearTimeout(timer);
     for (const [key, fence] of this.#claims) await this.#kept.renew(key, fence, 0);
     this.#die();
   }
 
-  #watched(kept: IdempotencyStore): IdempotencyStore {
+  #runs(kept: IdempotencyStore, tx: unknown): StoreTransactions<unknown> {
+    return transactionsOver(kept, {
+      isDead: () => this.#isDead,
+      run: async (work) => {
+        const before = this.calls.length;
+        this.#isInTransaction = true;
+        try {
+          await work(tx);
+        } finally {
+          this.#isInTransaction = false;
+        }
+        this.#waitsAt = undefined;
+        this.#waitsInTurn = undefined;
+        const last = this.calls[this.calls.length - 1];
+        // A crash or a deadlock undoes the transaction, but not these effects.
+        if (!last || this.calls.length === before || this.#isDying) return;
+        if (this.#endsAt({ effect: 'COMMIT', place: last.place })) await never();
+      },
+    });
+  }
+
+  #watched(kept: IdempotencyStore, transactions: StoreTransactions<unknown>): IdempotencyStore {
     const unless = (place: string | undefined, write: () => Promise<boolean>): Promise<boolean> => {
       this.#waitsAt = undefined;
       if (place === undefined || this.#isDying) return write();
@@ -190,13 +227,14 @@ export class Life {
     return forward(
       kept,
       {
+        transactions,
         claim: async (...args) => {
           if (this.#isDead) return never();
           const claim = await kept.claim(...args);
           if (claim.state === 'acquired') this.#claims.set(args[0].key, claim.fence);
           return claim;
         },
-        // Where timers cannot be seen, the lease is ended by this; else it is renewed no more.
+        // If timers cannot be observed, this ends the lease; otherwise no timer renews it.
         renew: async (...args) => !this.#isDead && kept.renew(...args),
         completeStep: (...args) =>
           this.#isDead ? never() : unless(this.#waitsAt, () => kept.completeStep(...args)),

@@ -1,15 +1,18 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Of this package: `src` as `dist`. */
+/** The path of this package's code, `src` or `dist`. */
 const OWN = toPath(fileURLToPath(import.meta.url)).replace(/\/(testing\/crash\/)?[^/]+$/, '/');
 
 const FRAME = /\(?((?:file:\/\/)?[^()]+?):(\d+):(\d+)\)?$/;
 
-/** Deep enough for what is between a handler and its effects. */
+/** How many frames of the stack to search. Enough for the code between a handler and its effects. */
 const FRAMES = 60;
 
-/** The line of the program that is running, such as `src/webhooks.ts:12:9`; `undefined` where only packages are. */
+/**
+ * Returns the line of the program that is running, such as `src/webhooks.ts:12:9`; `undefined` if the stack
+ * has only packages.
+ */
 export function placeInProgram(): string | undefined {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = FRAMES;

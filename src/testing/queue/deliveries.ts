@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { ReceiverOptions } from '../../options.js';
-import type { Result, WebhookResponse } from '../../outcome.js';
-import type { HandOff } from '../../process/hand-off.js';
+import type { ReceiverOptions } from '../../process/options.js';
+import type { HandOff } from '../../process/queue.js';
 import type { Dispatching } from '../../queues/run-job.js';
 import { createReceiver, type Receiver } from '../../receiver.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import { contentOf, deliveryKey } from '../../request/key.js';
-import type { SecretFunction } from '../../request/secret-source.js';
+import type { Result, WebhookResponse } from '../../request/outcome.js';
+import type { SecretFunction } from '../../request/secrets.js';
 import { sign } from '../../request/signature.js';
 
 export const SECRET = 'a secret for tests';
@@ -19,13 +19,15 @@ const ORDER = {
 };
 const BODY = new TextEncoder().encode(JSON.stringify(ORDER));
 
-/** For a worker of all shops: each test has deliveries of a scope of its own, named in a header. */
+/**
+ * The secret of a worker that serves all shops. Each test has deliveries of its own scope, named in a header.
+ */
 export const ofAnyShop: SecretFunction = ({ headers }) => {
   const scope: unknown = Reflect.get(headers, 'x-shop');
   return { secret: SECRET, scope: typeof scope === 'string' ? scope : '' };
 };
 
-/** A receiver that says nothing of what goes wrong. */
+/** Makes a receiver that does not report errors. */
 export function newReceiver({
   hooks,
   ...options
@@ -34,7 +36,7 @@ export function newReceiver({
   return createReceiver({ secret, ...options, hooks: { onError() {}, ...hooks } });
 }
 
-/** A delivery as it comes out of a receiver, signed, whatever is changed about it. */
+/** Makes a signed delivery as a receiver hands it off, with some parts replaced. */
 export function newDelivery(parts: Partial<SealedDelivery> = {}): SealedDelivery {
   const name = randomBytes(4).toString('hex');
   const sealed = {
@@ -53,7 +55,7 @@ export function newDelivery(parts: Partial<SealedDelivery> = {}): SealedDelivery
   };
 }
 
-/** Sends a receiver a paid order, the same each time. */
+/** Sends a paid order to a receiver, the same one each time. */
 export function sendOrder(receiver: Receiver): Promise<WebhookResponse> {
   return receiver.receive({
     method: 'POST',
@@ -72,16 +74,20 @@ export function enqueue(queue: HandOff<unknown>, delivery: SealedDelivery) {
 }
 
 export function redrive(queue: HandOff<unknown>, delivery: SealedDelivery) {
-  if (!queue.redrive) throw new Error('This queue redrives nothing.');
+  if (!queue.redrive) throw new Error('This queue has no redrive.');
   return queue.redrive(delivery, { key: delivery.key, signal: new AbortController().signal });
 }
 
-/** Stands in for a receiver: keeps what it is given, and says that each delivery was handled. */
+/** A stand-in for a receiver: records the deliveries that it is given, and reports each one as handled. */
 export class StandIn implements Dispatching {
   readonly given: { readonly delivery: SealedDelivery; readonly lastAttempt: boolean }[] = [];
   readonly #first: (() => Promise<'handled' | 'parked'>) | undefined;
 
-  /** @param first - What it does with the first one instead. */
+  /**
+   * Creates a stand-in.
+   *
+   * @param first - The action on the first delivery instead.
+   */
   constructor(first?: () => Promise<'handled' | 'parked'>) {
     this.#first = first;
   }

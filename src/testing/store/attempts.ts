@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { hasParts } from '../suite.js';
 import { acquired, KEEP_MS, newDelivery, RETRY, type StoreTest } from './tested.js';
 
-/** What counts as an attempt, and when a delivery is dead. */
+/** Defines the tests of what counts as an attempt, and when a delivery is dead. */
 export function defineAttempts(test: StoreTest): void {
-  test('gives a failed delivery at once to the next, with what was done', async ({
+  test('grants a failed delivery at once to the next claim, with its completed steps', async ({
     store,
     delivery,
     acquire,
@@ -25,13 +25,17 @@ export function defineAttempts(test: StoreTest): void {
     ]);
   });
 
-  test('gives a released delivery to the next, uncounted', async ({ store, delivery, acquire }) => {
+  test('grants a released delivery to the next claim, and counts no attempt', async ({
+    store,
+    delivery,
+    acquire,
+  }) => {
     const { fence } = await acquire();
     assert.equal(await store.release(delivery.key, fence), true);
     hasParts(await acquire(), { attempt: 1 });
   });
 
-  test('ends a delivery whose failure is permanent', async ({
+  test('marks a delivery dead whose failure is permanent', async ({
     store,
     delivery,
     claim,
@@ -42,7 +46,7 @@ export function defineAttempts(test: StoreTest): void {
     assert.deepEqual(await claim(), { state: 'dead' });
   });
 
-  test('ends a delivery that kills its process each time, at the third crash', async ({
+  test('marks a delivery dead at the third crash of its process', async ({
     store,
     delivery,
     claim,
@@ -59,7 +63,7 @@ export function defineAttempts(test: StoreTest): void {
     assert.deepEqual(await claim(), { state: 'dead' });
   });
 
-  test('counts no claim that nobody has begun, as its answer was lost, but the first', async ({
+  test('counts no claim that was never renewed, as if its answer was lost, except the first', async ({
     store,
     delivery,
     acquire,
@@ -74,7 +78,7 @@ export function defineAttempts(test: StoreTest): void {
     assert.equal(acquired(await takeOver()).attempt, 3);
   });
 
-  test('says the same of a failure that is told twice, and counts it once', async ({
+  test('answers a failure that is reported twice in the same way, and counts it once', async ({
     store,
     delivery,
     claim,
@@ -87,7 +91,7 @@ export function defineAttempts(test: StoreTest): void {
     hasParts(failing, { attempts: 1, error: 'it threw' });
     const next = await acquire({ leaseMs: -1 });
     assert.equal(await store.fail(delivery.key, fence, RETRY), 'lost');
-    // Of two attempts, one has failed: the other is the first crash.
+    // One of the two attempts has failed. The other is the first crash.
     const last = await acquire({ maxCrashes: 2 });
     assert.ok(last.fence > next.fence);
     const terms = { ...RETRY, permanent: true };
@@ -100,7 +104,7 @@ export function defineAttempts(test: StoreTest): void {
     assert.deepEqual(await claim({ maxCrashes: 1 }, twice), { state: 'dead' });
   });
 
-  test('takes a lease back that is given back twice, and counts it once', async ({
+  test('accepts a lease that is released twice, and counts it once', async ({
     store,
     delivery,
     acquire,
@@ -114,7 +118,7 @@ export function defineAttempts(test: StoreTest): void {
     hasParts(await acquire(), { attempt: 2 });
   });
 
-  test('remembers what is done for as long as the one asks who asks for the longest', async ({
+  test('remembers a done delivery for the longest keepMs that was asked for', async ({
     store,
     claim,
     acquire,
@@ -141,7 +145,7 @@ export function defineAttempts(test: StoreTest): void {
     assert.equal((await takeOver()).state, 'acquired');
   });
 
-  test('never ends a delivery where crashes are not to count', async ({
+  test('never marks a delivery dead if maxCrashes is Infinity', async ({
     store,
     delivery,
     acquire,

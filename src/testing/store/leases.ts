@@ -11,9 +11,9 @@ import {
   type StoreTest,
 } from './tested.js';
 
-/** Who gets the lease of a delivery, and what ends it. */
+/** Defines the tests of which claim gets the lease of a delivery, and what ends the lease. */
 export function defineLeases(test: StoreTest): void {
-  test('says what it is, in a few words', async ({ store }) => {
+  test('has a short description', async ({ store }) => {
     assert.match(store.description ?? '', /^[\w ().]{2,40}$/);
   });
 
@@ -22,14 +22,10 @@ export function defineLeases(test: StoreTest): void {
     ['too short', 'a'.repeat(63)],
     ['too long', `${'a'.repeat(64)}\n`],
     ['of other letters', 'g'.repeat(64)],
-    ['no text', JSON.parse('null')],
+    ['not text', JSON.parse('null')],
   ];
   for (const [what, key] of WRONG) {
-    test(`refuses a key that is ${what}, whichever the verb`, async ({
-      store,
-      delivery,
-      claim,
-    }) => {
+    test(`rejects a key that is ${what}, in every verb`, async ({ store, delivery, claim }) => {
       const calls = [
         claim({}, { ...delivery, key }),
         store.renew(key, 1, LEASE_MS),
@@ -46,20 +42,46 @@ export function defineLeases(test: StoreTest): void {
     });
   }
 
-  test('gives a new key to the first who claims it', async ({ acquire }) => {
+  for (const given of [Number.NaN, JSON.parse('null'), JSON.parse('"60000"')]) {
+    test(`rejects ${typeof given} ${given} as a number of milliseconds`, async ({
+      store,
+      delivery: { key },
+      claim,
+      acquire,
+    }) => {
+      const { fence } = await acquire({ leaseMs: LATER_MS });
+      const calls = [
+        claim({ leaseMs: given }),
+        claim({ keepMs: given }),
+        claim({ maxCrashes: given }),
+        store.renew(key, fence, given),
+        store.complete(key, fence, given),
+        store.complete(key, fence, -1),
+      ];
+      for (const refused of await Promise.allSettled(calls)) {
+        hasParts(refused, { reason: { code: 'option_invalid' } });
+      }
+      assert.equal((await claim()).state, 'busy');
+    });
+  }
+
+  test('grants a new key to its first claim', async ({ acquire }) => {
     hasParts(await acquire(), { attempt: 1, steps: {} });
   });
 
-  test('elects one of forty who claim at once', async ({ claim }) => {
+  test('grants one of forty simultaneous claims', async ({ claim }) => {
     const claims = await Promise.all(Array.from({ length: 40 }, () => claim({ leaseMs: 60_000 })));
     const states = claims.map(({ state }) => state);
     assert.equal(states.filter((state) => state === 'acquired').length, 1);
     assert.equal(states.filter((state) => state === 'busy').length, 39);
   });
 
-  test('elects one of forty who claim a lapsed lease at once', async ({ claim, acquire }) => {
+  test('grants one of forty simultaneous claims of an expired lease', async ({
+    claim,
+    acquire,
+  }) => {
     await acquire({ leaseMs: 1 });
-    await eventually('one of them has acquired it', async () => {
+    await eventually('one claim has acquired the lease', async () => {
       const claims = await Promise.all(
         Array.from({ length: 40 }, () => claim({ leaseMs: 60_000 })),
       );
@@ -69,7 +91,7 @@ export function defineLeases(test: StoreTest): void {
     });
   });
 
-  test('elects one of forty who claim a failed delivery at once', async ({
+  test('grants one of forty simultaneous claims of a failed delivery', async ({
     store,
     delivery,
     claim,
@@ -81,7 +103,7 @@ export function defineLeases(test: StoreTest): void {
     assert.equal(claims.filter(({ state }) => state === 'acquired').length, 1);
   });
 
-  test('tells the others how long the lease has still to run', async ({ claim, acquire }) => {
+  test('returns the rest of the lease to other claims', async ({ claim, acquire }) => {
     await acquire({ leaseMs: 5_000 });
     const other = await claim();
     hasParts(other, { state: 'busy' });
@@ -90,7 +112,7 @@ export function defineLeases(test: StoreTest): void {
     assert.ok(wait <= 5_000);
   });
 
-  test('gives the same lease to the same owner who asks again', async ({ acquire }) => {
+  test('grants the same lease to the same owner again', async ({ acquire }) => {
     const owner = randomUUID();
     const first = await acquire({ owner, leaseMs: LATER_MS });
     const second = await acquire({ owner, leaseMs: LATER_MS });
@@ -102,7 +124,10 @@ export function defineLeases(test: StoreTest): void {
     hasParts(await acquire({}, newDelivery()), { attempt: 1 });
   });
 
-  test('gives a lapsed lease to the next, under a larger fence', async ({ acquire, takeOver }) => {
+  test('grants an expired lease to the next claim, under a larger fence', async ({
+    acquire,
+    takeOver,
+  }) => {
     const first = await acquire();
     const second = acquired(await takeOver());
     assert.equal(second.attempt, 2);
@@ -110,12 +135,7 @@ export function defineLeases(test: StoreTest): void {
     assert.equal(Number.isSafeInteger(second.fence), true);
   });
 
-  test('does not give away a lease that is renewed', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-  }) => {
+  test('does not grant a lease that is renewed', async ({ store, delivery, claim, acquire }) => {
     const { fence } = await acquire();
     const end = performance.now() + 4 * LEASE_MS;
     while (performance.now() < end) {
@@ -124,7 +144,7 @@ export function defineLeases(test: StoreTest): void {
     }
   });
 
-  test('refuses every verb under a fence that was taken over', async ({
+  test('rejects every verb under the fence of a lease that was taken over', async ({
     store,
     delivery,
     claim,
@@ -138,12 +158,12 @@ export function defineLeases(test: StoreTest): void {
     assert.equal(await store.complete(delivery.key, fence, KEEP_MS), false);
     assert.equal(await store.fail(delivery.key, fence, RETRY), 'lost');
     assert.equal(await store.release(delivery.key, fence), false);
-    // Nothing of it has touched the new holder.
+    // The new holder is not affected.
     assert.equal(await store.renew(delivery.key, next.fence, LATER_MS), true);
     assert.equal((await claim()).state, 'busy');
   });
 
-  test('refuses every verb for a key it has never seen', async ({ store }) => {
+  test('rejects every verb for an unknown key', async ({ store }) => {
     const { key } = newDelivery();
     assert.equal(await store.renew(key, 1, LEASE_MS), false);
     assert.equal(await store.completeStep(key, 1, 'a', null), false);
@@ -153,7 +173,11 @@ export function defineLeases(test: StoreTest): void {
     assert.equal(await store.redrive(key), false);
   });
 
-  test('refuses every verb but complete once it is done', async ({ store, delivery, acquire }) => {
+  test('rejects every verb except complete for a done delivery', async ({
+    store,
+    delivery,
+    acquire,
+  }) => {
     const { fence } = await acquire();
     assert.equal(await store.complete(delivery.key, fence, KEEP_MS), true);
     assert.equal(await store.complete(delivery.key, fence, KEEP_MS), true);
@@ -163,7 +187,7 @@ export function defineLeases(test: StoreTest): void {
     assert.equal(await store.release(delivery.key, fence), false);
   });
 
-  test('remembers what is done, also after the lease would have lapsed', async ({
+  test('remembers a done delivery, even after its lease would have expired', async ({
     store,
     delivery,
     claim,
@@ -176,7 +200,7 @@ export function defineLeases(test: StoreTest): void {
     assert.deepEqual(await claim(), { state: 'done' });
   });
 
-  test('accepts a late result as long as nobody has taken over', async ({
+  test('accepts a late result if no other claim has taken over', async ({
     store,
     delivery,
     claim,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { hasParts } from '../suite.js';
 import { LONG_AGO_MS, newDelivery, RETRY, type StoreTest } from './tested.js';
 
-/** What a person finds in a store, a page at a time. */
+/** Defines the tests of what an operator finds in a store, a page at a time. */
 export function definePages(test: StoreTest): void {
-  test('lists what is long past due as stalled, with its body, a page at a time', async ({
+  test('lists deliveries that are long past due as stalled, with their bodies, a page at a time', async ({
     store,
     acquire,
   }) => {
@@ -38,7 +38,7 @@ export function definePages(test: StoreTest): void {
     assert.deepEqual(await store.list({ state: 'dead', limit: 9 }), []);
   });
 
-  test('lists what is dead, with its body, a page at a time', async ({ store, acquire }) => {
+  test('lists dead deliveries, with their bodies, a page at a time', async ({ store, acquire }) => {
     const dead = [newDelivery(), newDelivery(), newDelivery()];
     for (const one of dead) {
       await store.fail(one.key, (await acquire({}, one)).fence, { ...RETRY, permanent: true });
@@ -61,7 +61,7 @@ export function definePages(test: StoreTest): void {
     assert.deepEqual(await store.list({ state: 'stalled', limit: 9 }), []);
   });
 
-  test('lists what is of one scope, a page at a time', async ({ store, acquire }) => {
+  test('lists the deliveries of one scope, a page at a time', async ({ store, acquire }) => {
     const other = { ...newDelivery(), scope: 'books' };
     const games = [newDelivery(), newDelivery(), newDelivery()];
     for (const one of [...games, other]) {

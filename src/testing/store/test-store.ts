@@ -2,32 +2,32 @@ import assert from 'node:assert/strict';
 import type { IdempotencyStore } from '../../stores/store.js';
 import { hasParts, TEST_MS, type TestRunner } from '../suite.js';
 import { defineAttempts } from './attempts.js';
-import { defineKeeping, defineLimits } from './keeping.js';
+import { defineKeeping, defineLimits } from './keep-suite.js';
 import { defineLeases } from './leases.js';
-import { defineListing } from './listing.js';
+import { defineListing } from './list-suite.js';
 import { definePages } from './pages.js';
 import { RETRY, type StoreTest, type Tested, toTested } from './tested.js';
 
-/** How {@link testStore} gets its stores, and what is particular to them. */
+/** Options of {@link testStore}: how to open stores, and what is particular to them. */
 export interface StoreSuite {
-  /** Opens an empty store of a test's own. */
+  /** Opens an empty store for one test. */
   open(): IdempotencyStore | Promise<IdempotencyStore>;
-  /** Ends what `open` has opened, after each test. */
+  /** Closes a store that `open` has opened, after each test. */
   close?(store: IdempotencyStore): unknown;
   /**
-   * Has two minutes pass for a delivery: its lease or its retry becomes due as much earlier. Without it, one
-   * test is skipped: that of a delivery which nobody tries again.
+   * Makes two minutes pass for a delivery: its lease or its retry becomes due two minutes earlier. Without
+   * it, one test is skipped: that of a delivery that is never retried.
    */
   age?(key: string): unknown;
-  /** What is done goes by itself once its time has come: `purge` does not count it. Default: false. */
+  /** Whether done deliveries expire by themselves, so that `purge` does not count them. Default: false. */
   readonly expires?: boolean;
 }
 
 /**
  * Defines the tests that every store of this package passes, for one of your own: verb by verb, the contract
- * of {@link IdempotencyStore}. Run them against the real thing.
+ * of {@link IdempotencyStore}. Run them against the real store.
  *
- * @param name - Of the store, for the names of the tests.
+ * @param name - The name of the store, for the names of the tests.
  * @param runner - `{ describe, test }` of `node:test`, Vitest or Jest.
  *
  * @example
@@ -56,9 +56,9 @@ export function testStore(
     defineAttempts(define);
     defineKeeping(define);
     definePages(define);
-    const title = 'finds a failed delivery stalled that nobody tries again';
+    const title = 'lists a failed delivery as stalled if it is never retried';
     if (age) define(title, (tested) => isFoundStalled(tested, age));
-    else test.skip(`${title} (the suite was given no \`age\`)`, () => {});
+    else test.skip(`${title} (the suite has no \`age\`)`, () => {});
     defineListing(define);
     defineLimits(define);
   });

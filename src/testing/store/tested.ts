@@ -14,29 +14,29 @@ import { eventually } from '../suite.js';
 export const LEASE_MS = 60;
 export const LATER_MS = 60_000;
 export const KEEP_MS = 60_000;
-/** As a lease, it has lapsed so long ago that the delivery is stalled. */
+/** As `leaseMs`: the lease expired so long ago that the delivery is stalled. */
 export const LONG_AGO_MS = -120_000;
 export const RETRY: FailTerms = { permanent: false, error: 'it threw' };
 export const STATES: readonly UnfinishedState[] = ['dead', 'stalled', 'failing'];
 
-/** Defines a test, which is given a store of its own. */
+/** Defines a test, which gets a store of its own. */
 export type StoreTest = (name: string, run: (tested: Tested) => Promise<void>) => void;
 
-/** An empty store, a delivery, and what is done with both in most tests. */
+/** An empty store, a delivery, and the calls that most tests make with them. */
 export interface Tested {
   readonly store: IdempotencyStore;
   readonly delivery: Claimable;
-  /** Whether what is done goes by itself, once its time has come. */
+  /** Whether done deliveries expire by themselves. */
   readonly expires: boolean;
   claim(terms?: Partial<LeaseTerms>, subject?: Claimable): Promise<Claim>;
   acquire(terms?: Partial<LeaseTerms>, subject?: Claimable): Promise<Acquired>;
-  /** Claims until the lease of the holder has lapsed. */
+  /** Claims until the lease of the holder has expired. */
   takeOver(terms?: Partial<LeaseTerms>): Promise<Claim>;
   fenceOf(terms: Partial<LeaseTerms>, subject: Claimable): Promise<number>;
   fail(subject: Claimable, terms?: Partial<FailTerms>): Promise<unknown>;
   lapse(subject: Claimable): Promise<unknown>;
   keysIn(state: UnfinishedState): Promise<string[]>;
-  /** The one delivery that is in a state. */
+  /** Returns the one delivery in a state. */
   only(state: UnfinishedState): Promise<StoredDelivery>;
 }
 
@@ -54,7 +54,7 @@ export function toTested(store: IdempotencyStore, expires: boolean): Tested {
   return {
     ...{ store, delivery, expires, claim, acquire, fenceOf },
     takeOver: (changes) =>
-      eventually('the lease of its holder lapses', async () => {
+      eventually('the lease of the holder expires', async () => {
         const result = await claim(changes);
         return result.state === 'busy' ? undefined : result;
       }),
@@ -66,7 +66,7 @@ export function toTested(store: IdempotencyStore, expires: boolean): Tested {
     keysIn: async (state) => (await store.list({ state, limit: 99 })).map(({ key }) => key),
     only: async (state) => {
       const [first, ...others] = await store.list({ state, limit: 9 });
-      assert.ok(first && others.length === 0, `Not one is ${state}.`);
+      assert.ok(first && others.length === 0, `There is not exactly one ${state} delivery.`);
       return first;
     },
   };
@@ -85,5 +85,5 @@ export function newDelivery(): Claimable {
 
 export function acquired(claim: Claim): Acquired {
   if (claim.state === 'acquired') return claim;
-  assert.fail(`The lease was to be acquired, but it is ${claim.state}.`);
+  assert.fail(`The claim should acquire the lease, but it is ${claim.state}.`);
 }

@@ -52,9 +52,12 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
     case 'ledger':
     case 'enqueue':
     case 'event':
+    case 'abrupt':
     case 'stop-first':
     case 'rename':
     case 'tx-listener':
+    case 'unbounded':
+    case 'timid':
     case 'when':
       return whole;
     default:

@@ -1,5 +1,5 @@
 import type { IdempotencyStore } from 'storefront-webhooks';
-import { forward } from '../../../src/stores/forward.js';
+import { forward } from '../../../src/stores/contract.js';
 import { monotonicMs } from '../monotonic.js';
 import type { Effects } from './effects.js';
 import { pass } from './faults-here.js';
@@ -12,7 +12,19 @@ export function chaoticStore(
   { lateMs, onGranted, onAnswered }: ClaimWatch,
 ): IdempotencyStore {
   const attempts = new Map<string, number>();
+  const { transactions } = store;
   return forward(store, {
+    ...(transactions && {
+      transactions: {
+        check: (handler) => transactions.check(handler),
+        refuseStep: () => transactions.refuseStep(),
+        async run(terms, work) {
+          const result = await transactions.run(terms, work);
+          pass('after-transaction');
+          return result;
+        },
+      },
+    }),
     async claim(...args) {
       pass('before-claim');
       const claim = await store.claim(...args);

@@ -22,7 +22,7 @@ const booksUrl = process.env.CHAOS_BOOKS ?? '';
 export async function open({ connections = 8 } = {}): Promise<Opened> {
   if (storeName === 'sqlite') return openSqlite();
   const { Pool } = await import('pg');
-  const { postgresStore, postgresLedger } = await import('storefront-webhooks/postgres');
+  const { postgresLedger } = await import('storefront-webhooks/postgres');
   const connect = () => {
     const settings = { connectionString: postgresUrl, max: connections, ...POOL_LIMITS };
     return new Pool(settings).on('error', () => {});
@@ -31,28 +31,31 @@ export async function open({ connections = 8 } = {}): Promise<Opened> {
   // The harness's own, which no fault hits.
   const books = new Pool({ connectionString: booksUrl, max: 4 }).on('error', () => {});
   const effects = postgresEffects(pool, books, postgresLedger(pool));
+  const { store, close } = await openStore({ connections });
+  return {
+    store,
+    effects,
+    close: async () => {
+      await Promise.all([close(), pool.end(), books.end()]);
+    },
+  };
+}
+
+/** The store alone. */
+export async function openStore({ connections = 8 } = {}): Promise<Omit<Opened, 'effects'>> {
+  if (storeName === 'sqlite') return openSqlite();
   if (storeName === 'postgres') {
-    const storePool = connect();
-    return {
-      store: broken(postgresStore(storePool)),
-      effects,
-      close: async () => {
-        await Promise.all([pool.end(), storePool.end(), books.end()]);
-      },
-    };
+    const { Pool } = await import('pg');
+    const { postgresStore } = await import('storefront-webhooks/postgres');
+    const settings = { connectionString: postgresUrl, max: connections, ...POOL_LIMITS };
+    const pool = new Pool(settings).on('error', () => {});
+    return { store: broken(postgresStore(pool)), close: () => pool.end() };
   }
   const { Redis } = await import('ioredis');
   const { redisStore } = await import('storefront-webhooks/redis');
   const client = new Redis(redisUrl, REDIS_LIMITS);
   client.on('error', () => {});
-  return {
-    store: broken(redisStore(client)),
-    effects,
-    async close() {
-      client.disconnect();
-      await Promise.all([pool.end(), books.end()]);
-    },
-  };
+  return { store: broken(redisStore(client)), close: async () => client.disconnect() };
 }
 
 async function openSqlite(): Promise<Opened> {

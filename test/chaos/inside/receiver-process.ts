@@ -10,6 +10,7 @@ import { register } from './handlers.js';
 import { losingClaims } from './losing-claims.js';
 import { open } from './open.js';
 import { registerOrders } from './order-handler.js';
+import { registerSale } from './sale-handler.js';
 
 const tells = process.env.CHAOS_TELLS === '1';
 const lostClaims = Number(process.env.CHAOS_LOSE_CLAIMS ?? 0);
@@ -34,12 +35,13 @@ async function main(): Promise<void> {
     secret: process.env.CHAOS_SECRET,
     store: chaotic,
     hooks: {
-      onError: (error) =>
-        tell({ kind: 'error', error: `${codeOf(error)}: ${error}${causeOf(error)}` }),
+      onError: (error, { id }) =>
+        tell({ kind: 'error', error: `${codeOf(error)}: ${error}${causeOf(error)}`, id }),
       onRejected: () => {},
     },
   });
   if (process.env.CHAOS_HANDLERS === 'orders') registerOrders(receiver, effects);
+  else if (process.env.CHAOS_HANDLERS === 'transaction') registerSale(receiver);
   else register(receiver, effects, tell);
   await handOff?.work(receiver);
 
@@ -58,8 +60,12 @@ async function main(): Promise<void> {
 
   async function end(): Promise<void> {
     // As it was before a receiver could be given its server: new requests come meanwhile, and are refused.
-    if (process.env.CHAOS_BREAK === 'stop-first') await receiver.close();
-    else await Promise.all([receiver.close({ server }), goods?.close({ server })]);
+    if (process.env.CHAOS_BREAK === 'stop-first' || process.env.CHAOS_CLOSE === 'receiver')
+      await receiver.close();
+    else if (process.env.CHAOS_BREAK === 'abrupt') {
+      server.close();
+      await receiver.close();
+    } else await Promise.all([receiver.close({ server }), goods?.close({ server })]);
     if (server.listening) server.close();
     await handOff?.close();
     await close();

@@ -4,13 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { loadFixture } from 'storefront-webhooks/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { createOrders, draft } from '../../../src/cli/check/orders.js';
-import { ONCE } from '../../../src/cli/check/row.js';
-import { Trial } from '../../../src/cli/check/trial.js';
+import { ONCE, Trial } from '../../../src/cli/check/trial.js';
 
-/** More than two ends of a connection keep for each other. */
+/** More bytes than both ends of a connection buffer. */
 const LARGE = 32 * 1024 * 1024;
 
-/** A server that reads a large body only when it is let. */
+/** Starts a server that reads a large body only when the test allows it. */
 async function serve() {
   const whole: number[] = [];
   const lacking: number[] = [];
@@ -45,7 +44,7 @@ async function serve() {
   return { url, whole, lacking, letThrough: () => stuck?.resume(), isStuck: () => !!stuck };
 }
 
-test('what is sent at once is whole at no server before all but its last byte has left', async () => {
+test('no delivery of sendAtOnce is complete before all but the last byte of each was sent', async () => {
   const { url, whole, lacking, letThrough, isStuck } = await serve();
   const trial = new Trial(
     { name: 'at-once', title: '', goods: ONCE, run: async () => {} },
@@ -67,7 +66,7 @@ test('what is sent at once is whole at no server before all but its last byte ha
   const large = draft('order:paid', `"${'x'.repeat(LARGE)}"`);
   const answered = trial.sendAtOnce([...small, large]);
   await expect.poll(() => [lacking.length, isStuck()], { timeout: 20_000 }).toEqual([7, true]);
-  // What is not kept back would be here by now.
+  // A byte that is not held back would have arrived by now.
   await wait(200);
   expect(whole).toEqual([]);
   letThrough();

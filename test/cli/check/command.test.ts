@@ -68,7 +68,7 @@ describe('storefront-webhooks check', () => {
     }
   });
 
-  test('takes differences where all goods are counted', async () => {
+  test('compares the counts before and after if all goods are counted', async () => {
     const args = ['--observe', `${bad.url.origin}/goods`, ...rowsOf('duplicate', 'unsigned')];
     const { stdout } = await check(bad.url.href, ...args);
     expect(recordsIn(stdout)).toMatchObject([
@@ -77,7 +77,7 @@ describe('storefront-webhooks check', () => {
     ]);
   });
 
-  test('does not call well what only the goods could tell', async () => {
+  test('does not pass a row that only a count of the goods can decide', async () => {
     const { status, stdout, stderr } = await check(
       bad.url.href,
       ...rowsOf('duplicate', 'unsigned'),
@@ -90,7 +90,7 @@ describe('storefront-webhooks check', () => {
     expect(status).toBe(0);
   });
 
-  test('tries nothing more where a paid order is not taken, and says why', async () => {
+  test('stops after a paid order that is not accepted, and says why', async () => {
     const { status, stdout } = await check(`${good.url.origin}/elsewhere`);
     const [paid, ...others] = recordsIn(stdout);
     expect(paid).toMatchObject({ row: 'paid', verdict: 'failed', answers: [404] });
@@ -114,18 +114,18 @@ describe('storefront-webhooks check', () => {
     const { stdout, stderr } = await check(...args, ...rowsOf('duplicate'));
     expect(recordsIn(stdout)).toMatchObject([{ verdict: 'failed' }]);
     expect(stdout + stderr).not.toContain(SECRET);
-    expect(stderr).toContain('stands on the command line');
+    expect(stderr).toContain('is on the command line');
   });
 
   test.each([
     [['http://localhost:1/', '--only', 'duplicat'], 'Did you mean "duplicate"?'],
-    [['nowhere'], 'is no address'],
+    [['nowhere'], 'is not an HTTP or HTTPS URL'],
     [['http://192.0.2.1/webhooks'], '--plain-http'],
-    [['https://192.0.2.1/webhooks'], 'Then add --yes.'],
-    [['http://localhost:1/', '--observe', 'exit 3'], 'it ended with 3'],
-    [['http://localhost:1/', '--observe', 'echo none'], 'it printed no whole number'],
+    [['https://192.0.2.1/webhooks'], 'add --yes.'],
+    [['http://localhost:1/', '--observe', 'exit 3'], 'the command exited with 3'],
+    [['http://localhost:1/', '--observe', 'echo none'], 'the output contains no whole number'],
     [['http://localhost:1/', '--observe', 'echo 7 # {order}'], 'was never sent'],
-    [['http://localhost:1/', '--order', 'query:replied'], 'is no order'],
+    [['http://localhost:1/', '--order', 'query:replied'], 'is not an order'],
   ])('that is used wrongly sends nothing, says so, and ends with 2: %j', async (args, told) => {
     const { status, stdout, stderr } = await check(...args);
     expect([status, stdout]).toEqual([2, '']);
@@ -163,11 +163,11 @@ describe('in a terminal', () => {
     expect(status).toBe(1);
   });
 
-  test('asks before it sends to somewhere else, and takes a no', async () => {
+  test('asks before it sends beyond a private network, and accepts a no', async () => {
     const { status, stdout } = await runInTerminal(80, ['check', 'https://192.0.2.1/webhooks'], {
       ...{ env, input: 'n\n' },
     });
-    expect(stdout).toContain('Is it yours, and for tests? [y/N]');
+    expect(stdout).toContain('Is it your own test endpoint? [y/N]');
     expect(stdout).toContain('Nothing was sent.');
     expect(status).toBe(2);
   });
@@ -199,7 +199,7 @@ describe('a run', () => {
     await endpoint.stop();
     expect(performance.now() - startedAt).toBeLessThan(8000);
     expect(results).toHaveLength(ROWS.length);
-    const late = results.filter(({ cause }) => cause?.startsWith('The time was over'));
+    const late = results.filter(({ cause }) => cause?.startsWith('The time was up'));
     expect(late.length).toBeGreaterThan(5);
   });
 });
@@ -216,9 +216,9 @@ test.each([
   expect(firstCount(told)).toBe(count);
 });
 
-test('what counts goods is asked again where it fails, as a database does that is being written', async () => {
+test('retries a failed count, because a database may be locked', async () => {
   const mark = join(folder, 'asked');
-  // It fails once.
+  // The first attempt fails.
   const command = `if test -e ${mark}; then echo 3; else touch ${mark}; echo locked >&2; exit 5; fi`;
   expect(await createObserver(command, process.env).count('ord_1')).toBe(3);
 });

@@ -17,28 +17,28 @@ export const SECRET = 'a secret for tests of endpoints';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** What outlives a process: its database. */
+/** The database of an endpoint, which survives a restart. */
 export interface Kept {
   readonly store: IdempotencyStore;
-  /** What code written by hand remembers. */
+  /** The keys that hand-written code remembers. */
   readonly seen: Set<string>;
-  /** Hands a key out, which takes a moment. */
+  /** Hands out a key, which takes a moment. */
   hand(orderId: string): Promise<void>;
 }
 
-/** An endpoint on a port, whose goods are counted, and which can be ended and started again. */
+/** An endpoint on a port, which counts its goods and can be restarted. */
 export interface RunningEndpoint {
   readonly url: URL;
-  /** Of one order. */
+  /** Counts the goods of one order. */
   count(orderId: string): number;
-  /** Of all. */
+  /** Counts all goods. */
   total(): number;
-  /** As a crash does: connections are cut, and what runs goes on for nobody. */
+  /** Restarts as after a crash: connections are cut, and running work is lost. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Serves what is made of a database; `GET /goods/<order>` and `GET /goods` count. */
+/** Serves an endpoint on a database. `GET /goods/<order>` and `GET /goods` count the goods. */
 export async function serveEndpoint(make: (kept: Kept) => Handler): Promise<RunningEndpoint> {
   const store = durableStore();
   const seen = new Set<string>();
@@ -86,7 +86,7 @@ export async function serveEndpoint(make: (kept: Kept) => Handler): Promise<Runn
   };
 }
 
-/** As the README mounts it. */
+/** Mounts the receiver as the README does. */
 export function ours({ store, hand }: Kept): Handler {
   const hooks = { onRejected: () => {}, onError: () => {}, onOutcome: () => {} };
   const receiver = createReceiver({ secret: SECRET, store, hooks, bodyTimeout: 4000 }).on(
@@ -97,14 +97,14 @@ export function ours({ store, hand }: Kept): Handler {
   return express().post('/webhooks', toExpress(receiver));
 }
 
-/** The same, but it forgets when it is restarted. */
+/** The same, but a restart loses its memory. */
 export function inMemory(kept: Kept): Handler {
   return ours({ ...kept, store: memoryStore() });
 }
 
 /**
- * The middleware of octokit, with a handler such as people write. It speaks GitHub's headers: what comes is
- * verified and signed anew in front of it, as a proxy would.
+ * The middleware of octokit, with a typical handler. It expects GitHub's headers, so a proxy in front of it
+ * verifies each delivery and signs it again.
  */
 export function octokit({ hand }: Kept): Handler {
   const webhooks = new Webhooks({ secret: SECRET, log: silent });
@@ -124,7 +124,7 @@ export function octokit({ hand }: Kept): Handler {
       'x-github-event': request.headers['x-service-event'],
       'x-github-delivery': request.headers['x-service-webhook'],
     });
-    // Where other servers leave a body that they have read, and the middleware looks for it.
+    // Some servers leave a body that they have read here, and the middleware looks for it.
     Object.assign(request, { body: {}, rawBody: new Uint8Array(body) });
     await middleware(request, response);
   };
@@ -139,7 +139,7 @@ interface ByHand {
   readonly response: Response;
 }
 
-/** What people write: raw bytes, verified well. What comes then is theirs. */
+/** Typical hand-written code: verifies the raw bytes correctly, and then calls the given handler. */
 function byHand(act: (delivery: ByHand) => Promise<unknown>): (kept: Kept) => Handler {
   return (kept) =>
     express().post(
@@ -155,7 +155,7 @@ function byHand(act: (delivery: ByHand) => Promise<unknown>): (kept: Kept) => Ha
     );
 }
 
-/** No idempotency: each delivery of a paid order hands a key out. */
+/** Has no idempotency: each delivery of a paid order hands out a key. */
 export const forgetful = byHand(async ({ kept, order, response }) => {
   if (order.status === 100) await kept.hand(order.id);
   response.sendStatus(200);
@@ -189,7 +189,7 @@ export const answersFirst = byHand(async ({ kept, order, response }) => {
   if (isNew) await kept.hand(order.id);
 });
 
-/** Believes the header that is not signed. */
+/** Trusts the event header, which is not signed. */
 export const trustsEvent = byHand(async ({ kept, order, event, response }) => {
   if (event === 'order:paid' && !kept.seen.has(order.id)) {
     kept.seen.add(order.id);
@@ -198,7 +198,7 @@ export const trustsEvent = byHand(async ({ kept, order, event, response }) => {
   response.sendStatus(200);
 });
 
-/** Ends its process of what it cannot parse: an error in an async function that nobody catches. */
+/** Crashes on a body that it cannot parse: an uncaught error in an async function. */
 export function goesDown({ hand }: Kept): Handler {
   let isDown = false;
   return async (request, response) => {
@@ -217,7 +217,7 @@ export function goesDown({ hand }: Kept): Handler {
   };
 }
 
-/** Verifies what it has parsed and written anew. */
+/** Verifies the body after parsing it and writing it again. */
 export function stringifies(kept: Kept): Handler {
   return express().post(
     '/webhooks',
@@ -235,7 +235,7 @@ export function stringifies(kept: Kept): Handler {
   );
 }
 
-/** Verifies nothing, and fails of a signature of another length. */
+/** Verifies nothing, and throws on a signature of another length. */
 export function unguarded(kept: Kept): Handler {
   return express().post(
     '/webhooks',

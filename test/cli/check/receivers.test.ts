@@ -47,14 +47,14 @@ async function check(make: Parameters<typeof endpoints.serveEndpoint>[0], perOrd
 
 const namesOf = (results: readonly { readonly row: string }[]) => results.map(({ row }) => row);
 
-test('says which row an endpoint goes down of, and tries none after it', async () => {
+test('names the row that takes the endpoint down, and tries no row after it', async () => {
   const endpoint = await endpoints.serveEndpoint(endpoints.goesDown);
   const results = await runRows(runOf(endpoint, ['tampered', 'echo', 'oversize']));
   await endpoint.stop();
   expect(results).toMatchObject([
     { row: 'tampered', verdict: 'passed' },
     { row: 'echo', verdict: 'failed', change: expect.stringContaining('ends a Node process') },
-    { row: 'oversize', verdict: 'not tried', cause: 'The endpoint went down before.' },
+    { row: 'oversize', verdict: 'not tried', cause: 'The endpoint went down in an earlier row.' },
   ]);
 });
 
@@ -108,7 +108,7 @@ describe.concurrent('check', () => {
     [
       'that verifies JSON.stringify(body)',
       endpoints.stringifies,
-      // Express quotes what it could not parse, unless NODE_ENV is production.
+      // Express quotes the body that it could not parse, unless NODE_ENV is production.
       ['echo', 'escapes', 'numbers', 'spaces', 'endless'],
     ],
   ])('names what is wrong with a receiver %s', async (_, make, rows) => {

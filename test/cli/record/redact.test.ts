@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { redact } from '../../../src/cli/record/redact.js';
+import { redact, redactHeaders } from '../../../src/cli/record/redact.js';
 
 const redacted = (text: string) => redact(text).text;
 
-describe('what is redacted of a body', () => {
-  test('is replaced where it stands, and every other byte stays', () => {
+describe('redact', () => {
+  test('replaces customer data, and keeps every other byte', () => {
     const body =
       '{ "id":"ord_1", "value" : 10.0,"email":"jane@shop.test",\r\n"gateway":"a\\/b","crypto_value":9007199254740993,"quantit\\u0079":1e2,"delivered":null }';
     expect(redact(body)).toEqual({
@@ -32,7 +32,7 @@ describe('what is redacted of a body', () => {
     });
   });
 
-  test('is found wherever it stands: in a wrapped record, in a list, under an escaped or a doubled name', () => {
+  test('finds customer data in a wrapped record, in a list, and under an escaped or a duplicate name', () => {
     expect(redact('{"event":"order:paid","data":{"email":"a@b.test"}}').redacted).toEqual([
       '/data/email',
     ]);
@@ -48,12 +48,12 @@ describe('what is redacted of a body', () => {
     '{"product_id":"2001:db8::1"}',
     '{"jane@shop.test":1}',
     '"{\\"name\\":\\"jane\\"}"',
-  ])('is what looks like it, in a field that is about nobody: %s', (body) => {
+  ])('replaces what looks like customer data in other fields: %s', (body) => {
     expect(redacted(body)).not.toMatch(/jane|203|db8/);
     expect(() => JSON.parse(redacted(body))).not.toThrow();
   });
 
-  test('is what is in a field that nobody knows, which may be anything', () => {
+  test('replaces the values of unknown fields', () => {
     const body =
       '{"id":"ord_1","passport":"X12","buyer":{"age":42,"since":"2020","is_new":true,"order_id":"a"},"tags":["jane",7,[{"status":1}]]}';
     expect(redact(body)).toEqual({
@@ -62,13 +62,13 @@ describe('what is redacted of a body', () => {
     });
   });
 
-  test('leaves what is about nobody', () => {
+  test('leaves fields without customer data', () => {
     const body =
       '{"id":"ord_1","product_id":"p","product_title":"Tuner 2.0","country_code":"DE","value":"19.90","status":100,"email":"","custom":{},"delivered":null,"created_at":"2026-11-20T10:00:00.000000+00:00"}';
     expect(redact(body)).toEqual({ text: body, redacted: [] });
   });
 
-  test('keeps a byte order mark, and takes what is nested deep in its stride', () => {
+  test('keeps a byte order mark, and handles deep nesting', () => {
     expect(redacted('\uFEFF{"email":"jane"}')).toBe('\uFEFF{"email":"buyer@example.com"}');
     const deep = `${'['.repeat(200_000)}"a@b.test"${']'.repeat(200_000)}`;
     expect(redacted(deep)).toBe(deep.replace('a@b.test', 'redacted'));
@@ -76,7 +76,43 @@ describe('what is redacted of a body', () => {
     expect(redact(long).redacted).toEqual(['/custom']);
   });
 
-  test('is nothing where it is no JSON', () => {
+  test('throws if the text is not valid JSON', () => {
     expect(() => redact('email=jane@shop.test')).toThrow(SyntaxError);
+  });
+});
+
+describe('redactHeaders', () => {
+  test.each([
+    'Cookie',
+    'Authorization',
+    'proxy-authorization',
+    'X-Forwarded-For',
+    'Forwarded',
+    'CF-Connecting-IP',
+    'x-real-ip',
+    'X-Auth-Token',
+    'X-Api-Key',
+    'X-Client-Secret',
+  ])('replaces the value of %s', (name) => {
+    expect(redactHeaders([[name, 'jane=1']], 'X-Service-Signature')).toEqual([[name, 'redacted']]);
+  });
+
+  test('removes the signature, which replay makes again, and nothing else', () => {
+    expect(
+      redactHeaders(
+        [
+          ['x-service-signature', 'ab12'],
+          ['X-Service-Event', 'order:paid'],
+          ['Content-Type', 'application/json'],
+          ['User-Agent', 'Service'],
+        ],
+        'X-Service-Signature',
+      ),
+    ).toEqual([
+      ['x-service-signature', ''],
+      ['X-Service-Event', 'order:paid'],
+      ['Content-Type', 'application/json'],
+      ['User-Agent', 'Service'],
+    ]);
   });
 });

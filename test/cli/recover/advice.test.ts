@@ -17,7 +17,7 @@ function advice(
   );
   const recovery: Recovery = {
     ...{ applied: true, endpoint: 'enabled', complete: true, requests: 1, deliveries },
-    withoutEndpoint: [],
+    ...{ withoutEndpoint: [], otherEndpoints: [] },
     log: { done: 0, edited: 0, waiting: 0, ...MISSED, unreadable: 0, unknownShop: 0, ...log },
     ...changes,
   };
@@ -37,7 +37,7 @@ test.each([
   ['what is queued', advice([], { queued: 2 }), /^2 queued and not done: .*, add --queued\.$/],
   ['an entry that is none', advice([], { unreadable: 3 }), /^3 unreadable: .* dashboard\./],
   ['no shop', advice([], { unknownShop: 1 }), /^1 for no shop of this receiver: .* --url\./],
-  ['what was edited', advice([], { edited: 1 }), /^1 edited in the log /],
+  ['what was edited', advice(['unsafe'], { edited: 1 }), /^1 unsafe: .* edited, and perhaps /],
   ['only what cannot be read', advice([], { unreadable: 1 }), /^1 unreadable: .* dashboard\.$/],
   [
     'what is young beside a disabled endpoint',
@@ -47,14 +47,34 @@ test.each([
   [
     'an address without an endpoint',
     advice([], {}, { withoutEndpoint: ['https://shop.example/b'] }),
-    /^There is no webhook endpoint for https:\/\/shop\.example\/b: .*--orders\.\nNothing was missed\.$/,
+    /^There is no webhook endpoint for https:\/\/shop\.example\/b: .*--no-orders\.$/,
   ],
+  [
+    'an address that nobody has, and those there are',
+    advice(
+      [],
+      {},
+      {
+        withoutEndpoint: ['https://shop.example/b'],
+        otherEndpoints: ['a', 'b', 'c', 'd', 'e', 'f'].map(
+          (path) => `https://shop.example/${path}`,
+        ),
+      },
+    ),
+    /, the most like it first: https:\/\/shop\.example\/a, .*\/e, …\.$/,
+  ],
+  [
+    'an endpoint that is told of nothing that is handled',
+    advice([], {}, { endpoint: 'missing', complete: false }),
+    /^THE WEBHOOK ENDPOINT IS SUBSCRIBED TO NO EVENT .* --orders\.$/,
+  ],
+  ['what is from before', advice(['earlier']), /^1 earlier: .* Check that --receiver .*--earlier /],
   [
     'an endpoint that could not be made anew',
     advice([], {}, { endpoint: 'disabled', complete: false }),
     /^THE WEBHOOK ENDPOINT IS STILL DISABLED: .* delete the old one\.\n/,
   ],
-  ['a new oncePer', advice(['unsafe']), /markDone\('deliver', id\) first/],
-])('says of %s what it is, and what to do', (_, said, wanted) => {
+  ['a new oncePer', advice(['unsafe']), /first mark .*markDone\('deliver', id\)/],
+])('explains %s, and says what to do', (_, said, wanted) => {
   expect(said).toMatch(wanted);
 });

@@ -1,4 +1,4 @@
-// The receiver of a shop that also exports the ledger in which it enters what it has delivered.
+// The receiver of a shop that also exports the ledger of its deliveries.
 import { sqliteLedger } from 'storefront-webhooks/sqlite';
 import { database } from './receiver.js';
 

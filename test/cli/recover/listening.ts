@@ -1,4 +1,4 @@
-// A shop that listens in the file of its receiver.
+// A shop that starts its server in the file of its receiver.
 import { createServer } from 'node:http';
 import { receiver as makeReceiver } from './receiver.js';
 

@@ -1,4 +1,4 @@
-// A receiver that is made when it is asked for, in a shop that leaves something open.
+// Exports a function that creates the receiver. The shop leaves a handle open.
 export default async function makeReceiver() {
   setInterval(() => {}, 60_000);
   const { receiver } = await import('./receiver.js');

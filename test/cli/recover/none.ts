@@ -1,4 +1,4 @@
-// A file of a shop that exports no receiver, and leaves something open.
+// A file of a shop that exports no receiver, and leaves a handle open.
 setInterval(() => {}, 60_000);
 
 export const pool = {};

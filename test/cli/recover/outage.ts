@@ -11,7 +11,7 @@ import { serve } from '../command.js';
 const RECEIVER = 'test/cli/recover/receiver.ts';
 const MINUTE = 60_000;
 
-/** A storefront that is served, and a shop at which nothing arrives but what a gateway answers for it. */
+/** Serves a storefront, and a shop behind a gateway that answers for it, so that no delivery arrives. */
 export async function openOutage({ status = 503, answer = 'Bad gateway', drop = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'recover-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -51,12 +51,12 @@ export async function openOutage({ status = 503, answer = 'Bad gateway', drop = 
     api,
     url,
     env,
-    /** Has the deliveries answered by the shop after all. */
+    /** Lets the shop answer the deliveries. */
     answerWith(listener: RequestListener) {
       gateway.server.removeAllListeners('request').on('request', listener);
     },
     args: ['recover', '--receiver', RECEIVER, '--url', url, '--api', api],
-    /** Has so many orders paid, a minute apart, and waits until the provider has given them up. */
+    /** Pays a number of orders, a minute apart, and waits until the provider stops retrying. */
     async sell(count: number): Promise<string[]> {
       const ids: string[] = [];
       for (let sold = 0; sold < count; sold++) {
@@ -68,7 +68,7 @@ export async function openOutage({ status = 503, answer = 'Bad gateway', drop = 
       await account.clock.advance(60 * MINUTE);
       return ids;
     },
-    /** What the shop's own table has. */
+    /** The orders in the shop's own table. */
     delivered(): string[] {
       const database = new Database(file);
       const rows = database.prepare('SELECT order_id FROM delivered ORDER BY rowid').all();

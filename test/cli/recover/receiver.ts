@@ -1,4 +1,4 @@
-// The receiver of a shop on a SQLite file, as `--receiver` takes it: made anew for each command that is run.
+// The receiver of a shop on a SQLite file, for `--receiver`. Each command creates a new one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'libsql';
 import { createReceiver } from 'storefront-webhooks';

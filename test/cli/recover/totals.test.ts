@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import type { Recovered } from 'storefront-webhooks/recovery';
 import { describe, expect, test } from 'vitest';
+import { createPrinter } from '../../../src/cli/printer.js';
 import { addDecimals } from '../../../src/cli/recover/decimals.js';
+import { tableLines } from '../../../src/cli/recover/lines.js';
 import { totalByCurrency, totalByOrder } from '../../../src/cli/recover/totals.js';
 
 function recovered(changes: Partial<Recovered>): Recovered {
@@ -45,7 +47,7 @@ test('what no handler is for was not missed', () => {
   expect(totalByOrder([recovered({ outcome: 'ignored' })])).toEqual([]);
 });
 
-test('an order counts once in its currency, with what it is worth in the end', () => {
+test('an order counts once in its currency, with its latest value', () => {
   const orders = totalByOrder([
     recovered({}),
     recovered({ id: 'whl_2', event: 'order:updated', value: '8.00', outcome: 'failed' }),
@@ -66,4 +68,20 @@ test('an order counts once in its currency, with what it is worth in the end', (
     { currency: 'USD', orders: 1, missed: 1, doneNow: 0, doneBefore: 1, value: '9.90' },
     { currency: undefined, orders: 1, missed: 1, doneNow: 1, doneBefore: 0, value: undefined },
   ]);
+});
+
+const out = { isTTY: false, write: () => true };
+const printer = createPrinter({ stdout: out, stderr: out, env: { NO_COLOR: '1' } }, () => false);
+
+test('each of several sums names its currency', () => {
+  const orders = totalByOrder([
+    recovered({}),
+    recovered({ id: 'whl_5', recordId: 'fbk_1', value: undefined, currency: undefined }),
+  ]);
+  const namesOf = (some: typeof orders) =>
+    tableLines(some, totalByCurrency(some), printer)
+      .slice(2 + some.length)
+      .map((line) => line.replace(/ {2}.*/, ''));
+  expect(namesOf(orders)).toEqual(['1 in EUR', '1 without money']);
+  expect(namesOf(orders.slice(0, 1))).toEqual(['1 in all']);
 });

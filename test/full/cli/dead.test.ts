@@ -11,7 +11,7 @@ import { startRedis, withRedis } from '../../support/redis.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 
-/** Leaves paid orders in a store that nobody could deliver. */
+/** Leaves paid orders in a store whose handler has failed. */
 async function leaveDead(store: IdempotencyStore, ids: readonly string[]): Promise<void> {
   const receiver = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
   receiver.on('order:paid', ({ payload }) => {
@@ -30,7 +30,7 @@ async function leaveDead(store: IdempotencyStore, ids: readonly string[]): Promi
   }
 }
 
-/** A shop over a store, which delivers. */
+/** Serves a shop on a store, whose handler delivers. */
 async function openShop(store: IdempotencyStore) {
   const delivered: string[] = [];
   const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', ({ payload }) => {
@@ -51,7 +51,7 @@ function contract(makeUrl: () => string) {
     expect(JSON.stringify(listed)).not.toContain('buyer@example.com');
     const some = await run(['dead', 'list', url, '--where', 'error~ord_2']);
     expect(some.records()).toMatchObject([{ orderId: 'ord_2', event: 'order:paid' }]);
-    // Its password stands nowhere that others see it.
+    // The password is not on the command line, where other users would see it.
     const hidden = await run(['dead', 'count', 'SHOP_STORE'], { env: { SHOP_STORE: url } });
     expect(hidden.records()).toEqual([{ dead: 3, stalled: 0, failing: 0 }]);
     const shown = await run(['dead', 'show', url, 'ord_3']);
@@ -74,9 +74,9 @@ function contract(makeUrl: () => string) {
 
     const { key } = listed.find(({ orderId }) => orderId === 'ord_2') ?? {};
     const ofDone = await run(['dead', 'show', url, String(key)]);
-    expect([ofDone.status, ofDone.stderr]).toEqual([1, expect.stringContaining('It was handled')]);
+    expect([ofDone.status, ofDone.stderr]).toEqual([1, expect.stringContaining('was handled.')]);
     const unknown = await run(['dead', 'show', url, 'ord_9']);
-    expect(unknown.stderr).toContain('it was handled, it never came, or it was put back');
+    expect(unknown.stderr).toContain('it was handled, it never arrived, or it was put back');
 
     const back = await run(['dead', 'redrive', url, '--apply']);
     expect(back.records().map(({ action }) => action)).toEqual(['put back', 'put back']);

@@ -56,15 +56,25 @@ describe.skipIf(isMissing)('curl (apt-get install curl)', () => {
   });
 
   test('an array may have a hundred items, in any order', async () => {
-    const fields = Array.from({ length: 100 }, (_, at) => `product_ids[${99 - at}]=prd_${99 - at}`);
-    const data = ['title=All', ...fields].join('&');
-    const { status, body } = await curl(`${url}/api/v2/categories`, '--data', data);
+    const names = Array.from({ length: 100 }, (_, at) => `Field ${at}`);
+    const fields = names.map((name, at) =>
+      [
+        `custom[${at}][type]=text`,
+        `custom[${at}][name]=${name}`,
+        `custom[${at}][required]=true`,
+      ].join('&'),
+    );
+    const data = [
+      'title=All&description=All&product_type=service&price=1&currency=EUR&gateways[]=paypal',
+      ...fields.toReversed(),
+    ].join('&');
+    const { status, body } = await curl(`${url}/api/v2/products`, '--data', data);
     expect(status).toBe(201);
-    expect(body.product_ids).toEqual(Array.from({ length: 100 }, (_, at) => `prd_${at}`));
+    expect(body.custom.map(({ name }: { name: string }) => name)).toEqual(names);
   });
 
   test('JSON is taken, too', async () => {
-    const json = JSON.stringify({ title: 'All', product_ids: ['prd_1'], unlisted: true });
+    const json = JSON.stringify({ title: 'All', product_ids: [], unlisted: true });
     const { status, body } = await curl(
       `${url}/api/v2/categories`,
       ...['-H', 'Content-Type: application/json', '--data', json],

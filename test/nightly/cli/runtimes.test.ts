@@ -41,11 +41,11 @@ withRuntimes('the command as it is built', () => {
     write('body.json', BODY);
   });
 
-  /** Runs it to its end. What is not data would be no line of JSON. */
+  /** Runs the command to its end. All output on stdout has to be JSON. */
   const run = ([command, ...options]: Runtime, ...args: string[]) =>
     follow([command, ...options, CLI, ...args], { cwd: project.folder, env, input: '' }).ended;
 
-  /** Starts what ends when it is asked to. */
+  /** Starts a command that runs until it is interrupted. */
   async function serveBy([command, ...options]: Runtime, ...args: string[]): Promise<Started> {
     const started = await start(command, [...options, CLI, ...args], { cwd: project.folder, env });
     onTestFinished(() => started.stop());
@@ -119,7 +119,7 @@ withRuntimes('the command as it is built', () => {
         1,
         [{ result: 'explained', bytes: received.length, change: expect.any(String) }],
       ]);
-      expect(stderr).toMatch(/^This shows bytes of the body/);
+      expect(stderr).toMatch(/^This output shows bytes of the body/);
       const genuine = await run(runtime, 'doctor', 'body.json', sign(BODY, SECRET));
       expect([genuine.status, genuine.records()]).toMatchObject([0, [{ result: 'genuine' }]]);
     });

@@ -72,7 +72,13 @@ function underOtherKeys({ client, ...options }: RecoverOptions) {
     const edited = listed.then((page) => ({ ...page, items: page.items.map(edit) }));
     return Object.assign(edited, { [Symbol.asyncIterator]: () => listed[Symbol.asyncIterator]() });
   };
-  return recover({ ...options, client: { ...client, webhookLogs: { ...logs, get, list } } });
+  // Nothing of it looks like the answers of this receiver.
+  const earlier = true;
+  return recover({
+    ...options,
+    earlier,
+    client: { ...client, webhookLogs: { ...logs, get, list } },
+  });
 }
 
 /** A client that tells of each call before it is made. */

@@ -18,6 +18,7 @@ function fullBoss() {
       return name;
     },
     notifyWorker() {},
+    offWork: async () => {},
   };
   return { boss, handlers, send };
 }

@@ -72,7 +72,7 @@ test('[spec: Blacklist] GET /api/v2/blacklist/:id returns the Blacklist entry', 
 
 test.each([
   ['blacklist_type', 'blacklist_type=3', { blacklist_type: 3 }],
-  ['blocked_data', 'blocked_data=US', { blocked_data: 'US' }],
+  ['blocked_data', 'blocked_data=a%40b.example', { blocked_data: 'a@b.example' }],
   ['note', 'note=other', { note: 'other' }],
 ])(
   '[spec: Blacklist] PUT /api/v2/blacklist/:id takes %s alone, and returns the Blacklist entry, 200',
@@ -86,6 +86,31 @@ test.each([
       ...changes,
       updated_at: expect.not.stringMatching(made.updated_at),
     });
+  },
+);
+
+test.each([
+  [1, 'notanemail', 'an email address'],
+  [1, '203.0.113.99', 'an email address'],
+  [2, '999.1.1.1', 'an IP address'],
+  [2, '203.0.113.0/24', 'an IP address'],
+  [3, 'Germany', 'a country code'],
+  [3, 'XX', 'a country code'],
+])(
+  '[spec: Blacklist entry] blocked_data: an entry of type %i that could never block, of %s, is refused',
+  async (type, blocked, wanted) => {
+    const { client, send } = await openSeller();
+    const form = `blacklist_type=${type}&blocked_data=${blocked}`;
+    const errors = [expect.stringContaining(`blocked_data has to be ${wanted}`)];
+    expect(await send('POST', PATH, form)).toMatchObject({ status: 400, body: { errors } });
+    const good = { 1: 'a@b.example', 2: '::1', 3: 'de' }[type] ?? '';
+    const { id } = await client.blacklist.create({ blacklist_type: type, blocked_data: good });
+    const change = `blocked_data=${blocked}`;
+    expect(await send('PUT', `${PATH}/${id}`, change)).toMatchObject({
+      status: 400,
+      body: { errors },
+    });
+    expect((await client.blacklist.get(id)).blocked_data).toBe(good);
   },
 );
 

@@ -41,10 +41,10 @@ async function fill(count: number) {
   const forms: Readonly<Record<string, (at: number) => string>> = {
     '/api/v2/products': (at) => PRODUCT_FORM.replace('Pocket+tuner', `Number+${at}`),
     '/api/v2/categories': (at) => `title=Number+${at}&product_ids[]=`,
-    '/api/v2/blacklist': (at) => `blacklist_type=3&blocked_data=X${at}`,
+    '/api/v2/blacklist': (at) => `blacklist_type=1&blocked_data=a${at}%40b.example`,
     '/api/v2/webhooks/endpoints': (at) => `url=https%3A%2F%2Fshop.example%2F${at}&events[]=`,
     '/api/v2/pay': (at) =>
-      `title=Number+${at}&email=a%40b.example&currency=EUR&value=1&gateway=paypal&return_url=x`,
+      `title=Number+${at}&email=a%40b.example&currency=EUR&value=1&gateway=paypal&return_url=https%3A%2F%2Fme.example`,
   };
   for (let at = 1; at <= count; at++) {
     for (const [path, form] of Object.entries(forms)) {

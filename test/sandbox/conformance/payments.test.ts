@@ -49,6 +49,29 @@ describe('the integrated flow', () => {
   });
 });
 
+test.each(['nonsense', 'javascript:alert(1)', 'data:text/html,x', 'https://a;script-src', ''])(
+  '[spec: Payments] return_url: where the customer is redirected, and so not %j',
+  async (return_url) => {
+    const { send } = await openSeller();
+    const form = new URLSearchParams(`${FORM}&${new URLSearchParams({ return_url })}`);
+    expect(await send('POST', PATH, `${form}`)).toMatchObject({
+      status: 400,
+      body: { errors: ['return_url has to be a URL that begins with https:// or http://'] },
+    });
+  },
+);
+
+test.each([
+  ['1', 'true'],
+  ['0', 'false'],
+])('white_label=%s is taken as %s, as any other boolean', async (given, meant) => {
+  const { send } = await openSeller();
+  const rest = `${FORM}&return_url=https%3A%2F%2Fme.example`;
+  const fieldsOf = async (value: string) =>
+    Object.keys((await send('POST', PATH, `${rest}&white_label=${value}`)).body);
+  expect(await fieldsOf(given)).toEqual(await fieldsOf(meant));
+});
+
 describe('the white-label flow', () => {
   test.each([
     ['id', expect.any(String)],
@@ -101,7 +124,7 @@ describe('the white-label flow', () => {
       ip_address: '198.51.100.4',
     });
     expect((await client.orders.get(id)).ip_address).toBe('198.51.100.4');
-    await client.payments.create({ ...PAYMENT, return_url: 'x' });
+    await client.payments.create({ ...PAYMENT, return_url: 'https://me.example' });
     const [latest] = (await client.orders.list()).items;
     expect(latest?.ip_address).not.toBe('198.51.100.4');
   });

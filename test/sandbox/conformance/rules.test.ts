@@ -4,7 +4,7 @@ import { ENDPOINTS } from './endpoints.js';
 
 const FORMS: Readonly<Record<string, string>> = {
   '/api/v2/products': PRODUCT_FORM,
-  '/api/v2/categories': 'title=Tuners&product_ids[0]=prd_1',
+  '/api/v2/categories': 'title=Tuners&product_ids[]=',
   '/api/v2/blacklist': 'blacklist_type=3&blocked_data=US',
   '/api/v2/webhooks/endpoints': 'url=https%3A%2F%2Fshop.example%2Fin&events[0]=order%3Apaid',
   '/api/v2/pay':

@@ -4,7 +4,10 @@ import { openSeller } from '../seller.js';
 const ENDPOINTS = '/api/v2/webhooks/endpoints';
 const LOGS = '/api/v2/webhooks/logs';
 const FORM = 'url=https%3A%2F%2Fshop.example%2Fin&events[0]=order%3Apaid&events[1]=order%3Acreated';
-const ENDPOINT = { url: 'https://shop.example/in', events: ['order:paid', 'order:created'] };
+const ENDPOINT = {
+  url: 'https://shop.example/in',
+  events: ['order:paid', 'order:created'],
+} as const;
 
 test.each([
   ['id', 'string', expect.any(String)],
@@ -63,14 +66,14 @@ test.each([
   'product:out_of_stock',
   'query:created',
   'query:replied',
-])('[spec: Events] webhook endpoints may subscribe to %s', async (event) => {
+] as const)('[spec: Events] webhook endpoints may subscribe to %s', async (event) => {
   const { client } = await openSeller();
   expect(await client.webhookEndpoints.create({ ...ENDPOINT, events: [event] })).toMatchObject({
     events: [event],
   });
 });
 
-test.each(['feedback:created', 'query:updated'])(
+test.each(['feedback:created', 'query:updated'] as const)(
   '[spec: Events] examples of subscriptions also contain %s',
   async (event) => {
     const { client } = await openSeller();
@@ -87,6 +90,13 @@ test('an event that there is not is refused, with those that there are', async (
   expect(body.errors).toEqual([
     expect.stringMatching(/^events\[0\] has to be one of .*order:paid/),
   ]);
+});
+
+test('an event twice is refused', async () => {
+  const { send } = await openSeller();
+  const form = FORM.replace('created', 'paid');
+  const errors = ['events must not contain duplicates'];
+  expect(await send('POST', ENDPOINTS, form)).toMatchObject({ status: 400, body: { errors } });
 });
 
 test('[spec: Webhook endpoints] GET /api/v2/webhooks/endpoints returns an array of Webhook endpoint', async () => {

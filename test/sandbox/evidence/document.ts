@@ -30,9 +30,10 @@ ${sections.join('\n')}`;
 export function inShort(): string {
   return `| | |
 |---|---|
-| Proven | [${count('stated')} rules](docs/evidence.md) of the provider's specification, each by tests that name it. [No order lost, none twice](docs/chaos.md), while processes are killed. |
-| Assumed | ${count('assumed')} things that it does not show: options of the sandbox. |
-| Not promised | ${count('unknown')} things of which nothing is known. That a handler which a crash interrupts runs once [without a ledger](docs/once.md#exactly-once-with-a-ledger). That a body is new: [its signature has no time](docs/security.md). |`;
+| Tested | [${count('stated')} rules](docs/evidence.md) of the provider's specification. No order is lost or delivered twice [while servers are killed](docs/chaos.md). |
+| Assumed | ${count('assumed')} details that the specification leaves open: options of the [sandbox](docs/sandbox.md), so you can test each answer. |
+| Unknown | ${count('unknown')} things that the provider does not document, such as what a coupon does. Do not rely on the sandbox there. |
+| Up to you | A handler that a crash interrupts runs again: [\`transaction\`](docs/once.md#exactly-once-in-one-transaction) makes its effect happen once. [Signatures never expire](docs/security.md): \`oncePer\` keeps an old delivery from handing out goods again. |`;
 }
 
 function count(kind: ReturnType<typeof kindOf>): number {

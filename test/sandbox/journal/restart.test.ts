@@ -22,7 +22,7 @@ test('a sandbox that begins again has every record, setting and time of every ac
   const { client, account } = await sell(first);
   const product = await client.products.create(TUNER);
   await client.categories.create({ title: 'All', product_ids: [product.id] });
-  await client.blacklist.create({ blacklist_type: 3, blocked_data: 'XX' });
+  await client.blacklist.create({ blacklist_type: 3, blocked_data: 'FR' });
   await client.webhookEndpoints.create({ url: 'https://shop.example/in', events: ['order:paid'] });
   const payment = await client.payments.create({ ...PAYMENT, white_label: true });
   const order = await account.buy({ product_id: product.id, gateway: 'bitcoin' });
@@ -30,7 +30,7 @@ test('a sandbox that begins again has every record, setting and time of every ac
   account.set({ gateways: ['bitcoin'] });
   await account.clock.advance(3_600_000);
   const other = await sell(first, 'newer', 'sk_test_other');
-  await other.client.blacklist.create({ blacklist_type: 3, blocked_data: 'YY' });
+  await other.client.blacklist.create({ blacklist_type: 3, blocked_data: 'ES' });
   const lists = [
     'products',
     'categories',
@@ -61,7 +61,7 @@ test('what was deleted stays deleted, and new records come after the old ones', 
   const first = open();
   const { client } = await sell(first);
   const made = [];
-  for (const blocked_data of ['AA', 'BB', 'CC']) {
+  for (const blocked_data of ['AT', 'BE', 'CH']) {
     made.push(await client.blacklist.create({ blacklist_type: 3, blocked_data }));
   }
   await client.blacklist.delete(made[2]?.id ?? '');
@@ -69,9 +69,9 @@ test('what was deleted stays deleted, and new records come after the old ones', 
   await first.close();
   const second = open();
   const again = await sell(second);
-  await again.client.blacklist.create({ blacklist_type: 3, blocked_data: 'DD' });
+  await again.client.blacklist.create({ blacklist_type: 3, blocked_data: 'DE' });
   const { items } = await again.client.blacklist.list();
-  expect(items.map(({ blocked_data }) => blocked_data)).toEqual(['DD', 'BB']);
+  expect(items.map(({ blocked_data }) => blocked_data)).toEqual(['DE', 'BE']);
   await second.close();
 });
 

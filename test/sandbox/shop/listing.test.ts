@@ -26,7 +26,7 @@ test('the shop lists products by category with price and stock, and the rest bel
 });
 
 test('[spec: Product] hide_stock: the exact stock is replaced by in stock or out of stock', async () => {
-  const { client, get, post } = await openVisitor();
+  const { client, get, submit } = await openVisitor();
   const { id } = await client.products.create({ ...TUNER, hide_stock: true });
   const page = `${SHOP}/product/${id}`;
   for (const path of [SHOP, page]) {
@@ -35,8 +35,8 @@ test('[spec: Product] hide_stock: the exact stock is replaced by in stock or out
     expect(html).not.toMatch(/3 in stock|max="3"/);
   }
   const fields = { email: 'a@b.example', country_code: 'US', quantity: '4' };
-  const { html } = await post(page, fields);
-  expect(html).toContain('There are not as many in stock.');
+  const { html } = await submit(page, fields);
+  expect(html).toContain('There are fewer in stock than you want to order.');
   expect(html).not.toContain('There are 3');
   await client.products.update(id, { info: '' });
   expect((await get(SHOP)).html).toContain('Out of stock');
@@ -119,3 +119,33 @@ test.each(['/product/none', '/category/none', '/checkout/none', '/contact/none',
     expect(html).toMatch(/There is no such|leads nowhere/);
   },
 );
+
+describe('an address that leads nowhere', () => {
+  const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+  test.each(['/nope', '/shop', '/sandboxes/1'])(
+    'is a page in a browser, which asks for no password: %s',
+    async (path) => {
+      const { sandbox } = await openVisitor();
+      const response = await sandbox.fetch(`http://localhost${path}`, { headers: BROWSER });
+      const { status, headers } = response;
+      expect([status, headers.get('www-authenticate')]).toEqual([404, null]);
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(await response.text()).toContain('The address leads nowhere.');
+    },
+  );
+
+  test.each([
+    ['/nope', {}],
+    ['/nope', { accept: 'application/json' }],
+    ['/api/v2/nope', BROWSER],
+    ['/sandbox/nope', BROWSER],
+  ])('is one of the API for a program, and below its paths: %s %j', async (path, headers) => {
+    const { sandbox } = await openVisitor();
+    const response = await sandbox.fetch(`http://localhost${path}`, { headers });
+    expect([response.status, await response.json()]).toEqual([
+      401,
+      { message: expect.stringContaining('Unable') },
+    ]);
+  });
+});

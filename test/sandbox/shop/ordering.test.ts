@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TUNER } from '../seller.js';
-import { ORDER, openVisitor } from './visitor.js';
+import { faultsIn, ORDER, openVisitor } from './visitor.js';
 
 async function openProduct(fields: object = {}) {
   const visitor = await openVisitor();
@@ -12,6 +12,7 @@ async function openProduct(fields: object = {}) {
     page,
     order: (sent: Record<string, string> = {}, headers = {}) =>
       visitor.post(page, { ...ORDER, ...sent }, headers),
+    refused: (sent: Record<string, string> = {}) => visitor.submit(page, { ...ORDER, ...sent }),
     async ordered() {
       const [first] = (await visitor.client.orders.list()).items;
       return first;
@@ -56,13 +57,15 @@ describe('who may not order is told why, and what they typed is kept', () => {
     [{ quantity: '0' }, 'The quantity has to be at least 1.'],
     [{ email: 'ada' }, 'Email has to be an address'],
     [{ country_code: 'XX' }, 'Country is required.'],
-    [{ gateway: 'stripe' }, 'The gateway is none of the product&#39;s'],
+    [{ gateway: 'stripe' }, 'The product does not offer this gateway'],
     [{ risk_level: '101' }, 'Risk level has to be at most 100.'],
   ])('%j', async (sent, sentence) => {
-    const { order, client } = await openProduct();
-    const { status, html } = await order({ email: 'kept@example.com', ...sent });
-    expect([status, html]).toEqual([400, expect.stringContaining(sentence)]);
-    expect(html).toContain('role="alert"');
+    const { refused, client } = await openProduct();
+    const { html } = await refused({ email: 'kept@example.com', ...sent });
+    expect(html).toContain('<title>Error: ');
+    expect(faultsIn(html)).toEqual({
+      [Object.keys(sent)[0] ?? '']: expect.stringContaining(sentence),
+    });
     for (const [name, value] of Object.entries(sent)) {
       if (name !== 'gateway' && name !== 'country_code') expect(html).toContain(`value="${value}"`);
     }
@@ -70,12 +73,34 @@ describe('who may not order is told why, and what they typed is kept', () => {
     expect((await client.orders.list()).items).toEqual([]);
   });
 
+  test('by a page that can be left, come back to and reloaded, until many forms later', async () => {
+    const { refused, get, submit, page, client } = await openProduct();
+    const { location } = await refused({ quantity: '9', email: 'kept@example.com' });
+    expect(location).toMatch(new RegExp(`^${page}\\?refused=form_\\w+$`));
+    for (let time = 0; time < 20; time++) {
+      expect(faultsIn((await get(location)).html)).toHaveProperty('quantity');
+      if (time < 19) await submit('/shop/alpha/contact', {});
+    }
+    await submit('/shop/alpha/contact', {});
+    const { status, html } = await get(location);
+    expect([status, faultsIn(html)]).toEqual([200, {}]);
+    expect(html).not.toMatch(/kept@example|Error: /);
+    expect((await client.orders.list()).items).toEqual([]);
+  });
+
+  test('where no field is at fault, on top of the page', async () => {
+    const { refused, client } = await openProduct();
+    await client.blacklist.create({ blacklist_type: 1, blocked_data: 'ada@example.com' });
+    const { html } = await refused();
+    expect(html).toMatch(/role="alert"><p>The customer&#39;s email is on the blacklist/);
+    expect(faultsIn(html)).toEqual({});
+  });
+
   test('[spec: Product] vpn_block', async () => {
-    const { order } = await openProduct({ vpn_block: true });
-    expect(await order({ vpn: 'yes' })).toMatchObject({
-      status: 400,
-      html: expect.stringContaining('VPN or a proxy'),
-    });
+    const { order, refused } = await openProduct({ vpn_block: true });
+    const { html } = await refused({ vpn: 'yes' });
+    expect(faultsIn(html).vpn).toContain('a VPN or a proxy');
+    expect(html).toMatch(/<details open/);
     expect(await order()).toMatchObject({ status: 303 });
   });
 
@@ -136,11 +161,13 @@ describe('[spec: Product] a checkout field', () => {
   test.each(ALL.map(({ type }) => type))(
     'a required %s is required by the server',
     async (type) => {
-      const { order, client, get, page } = await openProduct({
+      const { refused, client, get, page } = await openProduct({
         custom: [field(type, 'Nick', true)],
       });
-      const { status, html } = await order({ 'custom[Nick]': ' ' });
-      expect([status, html]).toEqual([400, expect.stringContaining('Nick is required.')]);
+      const { html } = await refused({ 'custom[Nick]': ' ' });
+      const alert = /role="alert"><p>([^<]*)/.exec(html)?.[1];
+      const said = type === 'hidden' ? alert : faultsIn(html)['custom[Nick]'];
+      expect(said).toBe('Nick is required.');
       expect((await client.orders.list()).items).toEqual([]);
       if (type !== 'hidden')
         expect((await get(page)).html).toMatch(/custom\[Nick\]"[^>]* required/);
@@ -152,9 +179,9 @@ describe('[spec: Product] a checkout field', () => {
     ['select', 'Fourth choice', 'Nick has to be one of its choices.'],
     ['country_dropdown', 'XX', 'Nick has to be a country.'],
   ])('a %s that holds something else is refused', async (type, value, sentence) => {
-    const { order } = await openProduct({ custom: [field(type, 'Nick')] });
-    const { status, html } = await order({ 'custom[Nick]': value });
-    expect([status, html]).toEqual([400, expect.stringContaining(sentence)]);
+    const { refused } = await openProduct({ custom: [field(type, 'Nick')] });
+    const { html } = await refused({ 'custom[Nick]': value });
+    expect(faultsIn(html)).toEqual({ 'custom[Nick]': sentence });
   });
 
   test('a field called __proto__ is a field like any other', async () => {
@@ -167,10 +194,11 @@ describe('[spec: Product] a checkout field', () => {
 });
 
 test('[spec: Product] customer_details_required: name and address are required, and in the order', async () => {
-  const { order, ordered } = await openProduct({ customer_details_required: true });
-  const { status, html } = await order();
-  expect(status).toBe(400);
-  expect(html).toContain('Name is required. Address is required.');
+  const { order, refused, ordered } = await openProduct({ customer_details_required: true });
+  expect(faultsIn((await refused()).html)).toEqual({
+    name: 'Name is required.',
+    address: 'Address is required.',
+  });
   await order({ name: 'Ada', address: '1 Analytical Way' });
   expect(await ordered()).toMatchObject({
     custom: { customer_name: 'Ada', customer_address: '1 Analytical Way' },

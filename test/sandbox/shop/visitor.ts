@@ -21,12 +21,37 @@ export async function openVisitor(...options: Parameters<typeof openSeller>) {
     const location = headers.get('location') ?? undefined;
     return { status, headers, html: await response.text(), location };
   };
+  const post = (
+    path: string,
+    fields: Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<Visited> =>
+    request(path, { method: 'POST', headers, body: new URLSearchParams(fields) });
   return {
     ...seller,
     get: (path: string) => request(path),
-    post: (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
-      request(path, { method: 'POST', headers, body: new URLSearchParams(fields) }),
+    post,
+    /** Sends a form, and gives the page that the browser then asks for. */
+    async submit(...form: Parameters<typeof post>) {
+      const { status, location } = await post(...form);
+      if (status !== 303 || location === undefined) throw new Error(`The form got ${status}.`);
+      return { ...(await request(location)), location };
+    },
   };
+}
+
+/** What a page says at the fields of a form, by their names; the first one of them has the focus. */
+export function faultsIn(html: string): Readonly<Record<string, string>> {
+  const marked = html.matchAll(
+    /<[^>]* name="([^"]+)"[^>]* aria-invalid="true" aria-describedby="([^"]+)" ?(autofocus)?/g,
+  );
+  const faults = Array.from(marked, ([, name = '', id, focus], index) => {
+    if ((focus !== undefined) !== (index === 0)) throw new Error(`${name} has the wrong focus.`);
+    const [, sentence = ''] =
+      new RegExp(`<p class="fault" id="${id}">([^<]*)</p>`).exec(html) ?? [];
+    return [name, sentence];
+  });
+  return Object.fromEntries(faults);
 }
 
 /** A sandbox that has one account, which a test has opened by itself. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buy } from '../../../src/sandbox/trade/buy.js';
-import { deliver } from '../../../src/sandbox/trade/completing.js';
+import { deliver } from '../../../src/sandbox/trade/complete.js';
 import { ask, rate, write } from '../../../src/sandbox/trade/customers.js';
 import { confirm, pay } from '../../../src/sandbox/trade/pay.js';
 import { createPayment } from '../../../src/sandbox/trade/payments.js';
@@ -87,7 +87,7 @@ describe('the codes of an order', () => {
   test('an order that has expired stays not paid, and cannot be paid', () => {
     const { market, id, heard } = order('paypal');
     expect(expire(market, id).shown.status).toBe(0);
-    expect(() => pay(market, id)).toThrow('The order is closed, and cannot be paid.');
+    expect(() => pay(market, id)).toThrow('The order is closed, so it cannot be paid.');
     expect(heard()).toEqual(['order:updated 0']);
   });
 });
@@ -99,17 +99,17 @@ describe('what cannot be', () => {
     ['charged back before it is paid', chargeBack],
   ])('an order cannot be %s', (_, step) => {
     const { market, id, heard } = order('paypal');
-    expect(() => step(market, id)).toThrow('The order is of status 0');
+    expect(() => step(market, id)).toThrow('The order is not paid');
     expect(heard()).toEqual([]);
   });
 
   test('an order cannot be paid twice, nor refunded twice, nor expire when it is paid', () => {
     const { market, id } = order('paypal');
     pay(market, id);
-    expect(() => pay(market, id)).toThrow('of status 100');
-    expect(() => expire(market, id)).toThrow('of status 100');
+    expect(() => pay(market, id)).toThrow('The order is completed');
+    expect(() => expire(market, id)).toThrow('The order is completed');
     refund(market, id);
-    expect(() => refund(market, id)).toThrow('of status 56');
+    expect(() => refund(market, id)).toThrow('The order is refunded');
   });
 
   test.each(['0', '-1'])('nobody pays %s', (value) => {

@@ -165,9 +165,9 @@ describe('[spec: Events] webhooks are sent to HTTPS URLs', () => {
     ['http://shop.example/', 'plain HTTP is for this machine only'],
     ['http://10.0.0.1/', 'plain HTTP is for this machine only'],
     ['http://localhost.example/', 'plain HTTP is for this machine only'],
-    ['ftp://127.0.0.1/', 'it is neither HTTPS nor HTTP'],
-    ['file:///etc/passwd', 'it is neither HTTPS nor HTTP'],
-    ['/webhooks', 'it is no URL'],
+    ['ftp://127.0.0.1/', 'the URL is neither HTTPS nor HTTP'],
+    ['file:///etc/passwd', 'the URL is neither HTTPS nor HTTP'],
+    ['/webhooks', 'the URL is not valid'],
   ])('%s is refused', async (url, reason) => {
     expect((await logOf(url))?.response).toBe(`Not sent: ${reason}.`);
     expect(lookup).not.toHaveBeenCalled();

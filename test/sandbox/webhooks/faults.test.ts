@@ -37,7 +37,7 @@ describe('the first n attempts', () => {
     expect(await three()).toEqual([2]);
     expect(shop.logs()[0]).toMatchObject({
       response_code: 0,
-      response: 'No answer: lost on the way, by a fault.',
+      response: 'No answer: a fault lost the webhook.',
       next_retry_at: '2026-11-20T10:00:10.000000+00:00',
     });
     await shop.account.clock.advance(10_000);
@@ -50,7 +50,7 @@ describe('the first n attempts', () => {
     expect(await three()).toEqual([0, 1, 2]);
     expect(shop.logs()[0]).toMatchObject({
       response_code: 0,
-      response: 'No answer: it was lost, by a fault.',
+      response: 'No answer: a fault lost the answer.',
       response_headers: null,
     });
     await shop.account.clock.advance(10_000);

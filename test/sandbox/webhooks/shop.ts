@@ -7,7 +7,7 @@ import { buy } from '../../../src/sandbox/trade/buy.js';
 import { newId } from '../../../src/sandbox/trade/ids.js';
 import { pay } from '../../../src/sandbox/trade/pay.js';
 import { chooseUnknowns, type Unknowns } from '../../../src/sandbox/unknowns.js';
-import type { WebhookSettings } from '../../../src/sandbox/webhooks/sending.js';
+import type { WebhookSettings } from '../../../src/sandbox/webhooks/sender.js';
 import { openWebhooks } from '../../../src/sandbox/webhooks/webhooks.js';
 
 export const SECRET = 'a secret for tests';

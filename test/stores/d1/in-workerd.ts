@@ -55,7 +55,9 @@ export function describeD1(worker: () => Served) {
         const plan = await store.sql(
           `EXPLAIN QUERY PLAN ${STATEMENTS[name].replaceAll('?', 'NULL')}`,
         );
-        expect(plan.map(({ detail }) => detail).join()).toContain('INDEX webhook_delivery_open');
+        expect(plan.map(({ detail }) => detail).join()).toContain(
+          'INDEX webhook_delivery_unfinished',
+        );
       },
     );
   });

@@ -39,7 +39,7 @@ test.each([
   ['half of its bytes', 30],
 ])('a frame that was cut short to %s is no frame, and its error names nothing of it', (_, end) => {
   const frame = encode(['a secret', new Uint8Array(20)]).buffer.slice(0, end);
-  expect(() => decode(frame)).toThrow(/^This is no frame of WebhookDeliveries\.$/);
+  expect(() => decode(frame)).toThrow(/^This is not a frame of WebhookDeliveries\.$/);
 });
 
 test('a verb is found in its URL, and in no other', () => {

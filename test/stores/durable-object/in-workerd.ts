@@ -148,7 +148,7 @@ export function describeDurableObjects(worker: () => Served) {
       }
       const [status, text] = await store.raw('https://webhook-deliveries/1/claim', 'rubbish');
       expect(status).toBe(500);
-      expect(text).toBe('{"error":"This is no frame of WebhookDeliveries."}');
+      expect(text).toBe('{"error":"This is not a frame of WebhookDeliveries."}');
     });
   });
 }

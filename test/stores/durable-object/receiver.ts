@@ -30,9 +30,9 @@ export function describeReceiver(worker: () => Served) {
     });
 
     test.each([
-      ['receiver', 'KV', 'option_invalid', /Workers KV cannot do: .* Use durableObjectStore/],
-      ['objects', 'KV', 'client_invalid', /DELIVERIES\. Workers KV cannot do: .*"class_name"/],
-      ['d1', 'KV', 'client_invalid', /env\.DB\. Workers KV cannot do: .*"d1_databases"/],
+      ['receiver', 'KV', 'option_invalid', /Workers KV does not work: .* Use durableObjectStore/],
+      ['objects', 'KV', 'client_invalid', /DELIVERIES\. Workers KV does not work: .*"class_name"/],
+      ['d1', 'KV', 'client_invalid', /env\.DB\. Workers KV does not work: .*"d1_databases"/],
       ['objects', 'STUB', 'client_invalid', /This is a stub or a service binding.*"class_name"/],
       ['d1', 'SERVICE', 'client_invalid', /This is a stub or a service binding/],
       ['d1', 'NONE', 'client_invalid', /^d1Store needs a D1 database, such as env\.DB\./],

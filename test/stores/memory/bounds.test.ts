@@ -133,7 +133,7 @@ describe('the bounds of the memory store', () => {
     const store = memoryStore();
     for (const key of ['a', 'b']) {
       await store.fail(keyOf(key), await claim(store, key), { ...RETRY, permanent: true });
-      await store.complete(keyOf(`${key} done`), await claim(store, `${key} done`, 10, -1), -1);
+      await store.complete(keyOf(`${key} done`), await claim(store, `${key} done`, 10, 0), 0);
     }
     expect(await store.list({ state: 'dead', limit })).toEqual([]);
     expect(await store.purge(limit)).toBe(0);

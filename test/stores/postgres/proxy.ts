@@ -12,6 +12,9 @@ export interface Link {
   close(): Promise<void>;
 }
 
+/** A statement about deliveries, or one that is prepared. */
+const ABOUT_DELIVERIES = /webhook_delivery|EXECUTE "storefront-webhooks/;
+
 /** ReadyForQuery, outside a transaction: what was asked for is committed. */
 const READY = Buffer.from('Z\0\0\0\x05I');
 
@@ -30,7 +33,7 @@ export async function startProxy(target: { host: string; port: number }): Promis
       socket.on('error', end).on('close', end);
     }
     client.on('data', (piece) => {
-      if (next && piece.includes('webhook_delivery')) {
+      if (next && ABOUT_DELIVERIES.test(piece.toString('latin1'))) {
         cut = next;
         next = undefined;
         if (cut === 'before') return end();

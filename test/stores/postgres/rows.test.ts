@@ -2,6 +2,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { COUNT, LIST } from '../../../src/stores/postgres/statements.js';
 import { openPglite } from '../../support/pglite.js';
 import {
   acquire,
@@ -33,6 +34,24 @@ async function row(): Promise<Record<string, unknown>> {
   );
   return rows[0] ?? {};
 }
+
+test.each(['dead', 'stalled', 'failing'] as const)(
+  'goods that are kept are not read for what is %s',
+  async (state) => {
+    await database.exec(`INSERT INTO webhook_delivery (key, scope, id, event, received_at, state, fence,
+      attempts, failures, not_before, purge_at)
+      SELECT decode(md5(n::text), 'hex'), '', '', '', now(), 'retry', 1, 1, 0, now(), 'infinity'
+      FROM generate_series(1, 5000) n; ANALYZE webhook_delivery`);
+    for (const [text, values] of [
+      [LIST[state], ['', '100', null]],
+      [COUNT[state], ['100', null]],
+    ] as const) {
+      const { rows } = await database.query(`EXPLAIN ANALYZE ${text}`, [...values]);
+      expect(JSON.stringify(rows)).toContain('webhook_delivery_unfinished');
+      expect(JSON.stringify(rows)).not.toContain('Rows Removed by Filter');
+    }
+  },
+);
 
 test('what was abandoned refuses its last holder', async () => {
   const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS, keepMs: 0 });

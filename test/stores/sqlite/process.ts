@@ -6,14 +6,20 @@
  */
 import { createInterface } from 'node:readline';
 import { type SqliteDatabase, sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
-import { forward } from '../../../src/stores/forward.js';
+import { forward } from '../../../src/stores/contract.js';
 import { answer, type RemoteVerbs } from '../../support/remote-answer.js';
 
 const [driver = '', file = ''] = process.argv.slice(2);
 const database = await open();
 const ledger = sqliteLedger();
 
-const { durable, description, whenSilent: _, ...store } = forward(sqliteStore(database));
+const {
+  durable,
+  description,
+  whenSilent: _,
+  transactions: __,
+  ...store
+} = forward(sqliteStore(database));
 const verbs: RemoteVerbs = {
   ...store,
   durable: () => durable,

@@ -22,14 +22,13 @@ import {
   WebhookDeliveries,
 } from 'storefront-webhooks/cloudflare';
 import { toWorker } from 'storefront-webhooks/workers';
-import { toLimit, withContract } from '../../../src/stores/contract.js';
+import { forward, toLimit, withContract } from '../../../src/stores/contract.js';
 import { D1Store } from '../../../src/stores/d1/store.js';
 import {
   decode as fromFrame,
   encode as toFrame,
   toUrl,
 } from '../../../src/stores/durable-object/frames.js';
-import { forward } from '../../../src/stores/forward.js';
 import { answer, type Call, type RemoteVerbs } from '../../support/remote-answer.js';
 import type { Effect, Sql, Which } from './served.js';
 
@@ -143,7 +142,13 @@ function verbsOf(env: Env, which: Which): RemoteVerbs {
 }
 
 function bound(store: IdempotencyStore): RemoteVerbs {
-  const { durable: _, description: __, whenSilent: ___, ...verbs } = forward(store);
+  const {
+    durable: _,
+    description: __,
+    whenSilent: ___,
+    transactions: ____,
+    ...verbs
+  } = forward(store);
   return {
     ...verbs,
     claimLarge: (delivery: Claimable, lease: LeaseTerms, size: number) =>

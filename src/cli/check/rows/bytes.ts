@@ -1,11 +1,11 @@
 import { sign } from 'storefront-webhooks/testing';
 import { draft } from '../orders.js';
-import { AT_MOST_ONCE, ONCE, type Row } from '../row.js';
+import { AT_MOST_ONCE, ONCE, type Row } from '../trial.js';
 
 const RAW =
-  'Verify the bytes as they came, before a parser: mount the receiver above express.json(), or take express.raw() for this route. JSON.stringify(req.body) is another text.';
+  'Verify the bytes as they arrived, before a parser: mount the receiver above express.json(), or use express.raw() for this route. JSON.stringify(req.body) is another text.';
 
-/** One genuine order whose JSON is written in another way. */
+/** Returns a row with a genuine order whose JSON is written in another way. */
 function written(
   name: string,
   title: string,
@@ -31,7 +31,7 @@ const escaped = (text: string) =>
 
 const TITLE = { product_title: 'Größe – 音 🎵', custom: { see: 'https://shop.example/a/b' } };
 
-/** What is genuine, however its bytes are written and come. */
+/** The rows with genuine deliveries whose bytes are written or sent in another way. */
 export const bytes: readonly Row[] = [
   written('unicode', 'a title beyond ASCII', TITLE, (text) => text),
   written('escapes', 'slashes and letters escaped', TITLE, escaped),
@@ -46,7 +46,7 @@ export const bytes: readonly Row[] = [
     title: 'the body in many pieces',
     goods: ONCE,
     change:
-      'Collect all pieces as bytes, and decode them in the end: a piece may end within a letter.',
+      'Collect all pieces as bytes, and decode them at the end: a piece may end within a character.',
     async run(trial) {
       const pieces = 200;
       await trial.take(trial.paid(TITLE), { pieces });
@@ -57,7 +57,7 @@ export const bytes: readonly Row[] = [
     name: 'slow',
     title: 'the body in drips over 2 s',
     goods: ONCE,
-    change: 'Give a body some 10 s to arrive (bodyTimeout).',
+    change: 'Give a body about 10 s to arrive (bodyTimeout).',
     async run(trial) {
       await trial.take(trial.paid(), { pieces: 20, pauseMs: 100 });
     },
@@ -66,7 +66,7 @@ export const bytes: readonly Row[] = [
     name: 'header-case',
     title: 'header names in any case',
     goods: ONCE,
-    change: 'Names of headers have no case (RFC 9110): look them up in lower case.',
+    change: 'Header names are case-insensitive (RFC 9110): look them up in lower case.',
     async run(trial) {
       for (const rename of [lower, upper]) {
         await trial.take(trial.paid(), {
@@ -80,7 +80,8 @@ export const bytes: readonly Row[] = [
     title: 'event and signature given twice',
     goods: AT_MOST_ONCE,
     when: 'alone',
-    change: 'Refuse with 400 or 401 what comes twice: runtimes join it with a comma, or drop one.',
+    change:
+      'Reject a repeated header with 400 or 401: runtimes join both values with a comma, or drop one.',
     async run(trial) {
       for (const twice of [/Event$/, /Signature$/]) {
         const headers = (all: readonly (readonly [string, string])[]) => [
@@ -90,8 +91,8 @@ export const bytes: readonly Row[] = [
         const answer = await trial.send(trial.paid(), { headers });
         if (answer.status >= 500) {
           trial.complain(
-            `It was answered ${answer.status}: a header that comes twice makes the endpoint fail.`,
-            'Whoever finds the address can make it fail, while customers pay.',
+            `The endpoint answered ${answer.status}: a repeated header makes it fail.`,
+            'Anyone who finds the address can make the endpoint fail while customers pay.',
           );
         }
       }
@@ -102,7 +103,7 @@ export const bytes: readonly Row[] = [
     title: 'the signature in upper case',
     goods: ONCE,
     change:
-      "Compare bytes and not text: Buffer.from(signature, 'hex') reads both, and so does verifySignature().",
+      "Compare bytes and not text: Buffer.from(signature, 'hex') reads both cases, and so does verifySignature().",
     async run(trial) {
       const paid = trial.paid();
       const signature = sign(paid.body, trial.setting.secret).toUpperCase();
@@ -113,7 +114,8 @@ export const bytes: readonly Row[] = [
     name: 'content-type',
     title: 'a content type with a charset',
     goods: ONCE,
-    change: 'Do not compare the content type as a whole: it may have parameters, and any case.',
+    change:
+      'Do not compare the content type as a whole: it may have parameters, and be in any case.',
     async run(trial) {
       for (const contentType of [
         'application/json; charset=utf-8',

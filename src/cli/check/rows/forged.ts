@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { sign } from 'storefront-webhooks/testing';
 import { draft } from '../orders.js';
-import { NEVER, type Row } from '../row.js';
+import { NEVER, type Row } from '../trial.js';
 
-const FOR_FREE = 'None has paid: whoever finds the address has your goods for free.';
+const FOR_FREE = 'No customer has paid: anyone who finds the address gets your goods for free.';
 const VERIFY =
-  'Verify the HMAC-SHA512 of the raw body before anything else, and answer 401. createReceiver({ secret }) does; by hand, as verifySignature(rawBody, signature, secret).';
+  'Verify the HMAC-SHA512 of the raw body before anything else, and answer 401. createReceiver({ secret }) does this. By hand: verifySignature(rawBody, signature, secret).';
 
-/** What is not genuine. */
+/** The rows with deliveries that are not genuine. */
 export const forged: readonly Row[] = [
   {
     name: 'tampered',
@@ -43,10 +43,10 @@ export const forged: readonly Row[] = [
     when: 'alone',
     change: VERIFY,
     async run(trial) {
-      // The last three are what a secret is that was not set.
+      // The last three are what signers use if the secret is not set.
       for (const secret of [crypto.randomUUID(), 'undefined', 'null', '']) {
         const paid = trial.paid();
-        // sign() refuses such secrets.
+        // sign() throws on such secrets.
         const signature = createHmac('sha512', secret).update(paid.body).digest('hex');
         await trial.refuse(paid, { signature }, FOR_FREE);
       }
@@ -54,7 +54,7 @@ export const forged: readonly Row[] = [
   },
   {
     name: 'other-body',
-    title: 'with the signature of another',
+    title: "with another body's signature",
     goods: NEVER,
     when: 'alone',
     change: VERIFY,
@@ -70,7 +70,7 @@ export const forged: readonly Row[] = [
     goods: NEVER,
     when: 'alone',
     change:
-      'Look at the length before timingSafeEqual, which throws where lengths differ: verifySignature() does.',
+      'Check the length before timingSafeEqual, which throws if the lengths differ. verifySignature() does this.',
     async run(trial) {
       const paid = trial.paid();
       const right = sign(paid.body, trial.setting.secret);
@@ -80,15 +80,15 @@ export const forged: readonly Row[] = [
   },
   {
     name: 'echo',
-    title: 'what answers must not tell',
-    // Whether unpaid orders are handed out, another row asks.
+    title: 'what answers must not reveal',
+    // Another row tests whether unpaid orders get goods.
     goods: [0, 2],
     when: 'alone',
     change:
-      'Answer with a fixed text, and log the error: an error handler that sends error.message or a stack tells what it holds.',
+      'Answer with a fixed text, and log the error: an error handler that sends error.message or a stack reveals what they contain.',
     async run(trial) {
       const { secret } = trial.setting;
-      // Short, because a parser's error quotes only some letters of what it could not read.
+      // Short, because the error of a parser quotes only some characters of its input.
       const canary = `leak${crypto.randomUUID().slice(0, 8)}`;
       const email = `${canary}@example.com`;
       const order = trial.newOrder();
@@ -110,9 +110,9 @@ export const forged: readonly Row[] = [
         ].find(([needle]) => needle && told.includes(needle));
         if (found === undefined) continue;
         trial.complain(
-          `The answer ${answer.status} holds ${found[1]}.`,
+          `The answer ${answer.status} contains ${found[1]}.`,
           found[1] === 'what the buyer wrote'
-            ? "A customer's data are in the provider's log, and with whoever sends such a request."
+            ? "A customer's data gets into the provider's log, and to anyone who sends such a request."
             : FOR_FREE,
         );
       }

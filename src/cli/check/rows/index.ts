@@ -1,4 +1,4 @@
-import { ONCE, type Row } from '../row.js';
+import { ONCE, type Row } from '../trial.js';
 import { bytes } from './bytes.js';
 import { forged } from './forged.js';
 import { limits } from './limits.js';
@@ -6,7 +6,7 @@ import { repeated } from './repeated.js';
 import { restarts } from './restarts.js';
 import { states } from './states.js';
 
-/** What all others build on: where it fails, they tell nothing. */
+/** The row that all others build on. If it fails, the others prove nothing. */
 export const genuine: Row = {
   name: 'paid',
   title: 'a paid order',
@@ -16,7 +16,7 @@ export const genuine: Row = {
   },
 };
 
-/** The whole repertoire, in the order in which it is told. */
+/** All rows, in the order in which they are reported. */
 export const ROWS: readonly Row[] = [
   genuine,
   ...repeated,

@@ -1,11 +1,11 @@
-import { isTaken } from '../../sending.js';
+import { isTaken } from '../../send-options.js';
 import { draft } from '../orders.js';
-import { AT_MOST_ONCE, NEVER, ONCE, type Row } from '../row.js';
+import { AT_MOST_ONCE, NEVER, ONCE, type Row } from '../trial.js';
 
 const OVERSIZE = 5_000_000;
 const PATIENCE_MS = 5000;
 
-/** What is too much, or too long. */
+/** The rows that send too much, or take too long. */
 export const limits: readonly Row[] = [
   {
     name: 'oversize',
@@ -13,20 +13,20 @@ export const limits: readonly Row[] = [
     goods: AT_MOST_ONCE,
     when: 'alone',
     change:
-      'Stop reading at a limit, and answer 413: 1 MiB is the default of the receiver (limit).',
+      'Stop reading at a limit, and answer 413. The limit option of the receiver is 1 MiB by default.',
     async run(trial) {
       const filling = 'x'.repeat(OVERSIZE);
       const body = trial.bodyOf(trial.newOrder(), { user_agent: filling });
       const answer = await trial.send(draft('order:paid', body));
       if (isTaken(answer.status)) {
         trial.complain(
-          `It was answered ${answer.status}: so much is read into memory, for whoever sends it.`,
-          'A few of those at once end the process, and payments that come then are lost or late.',
+          `The endpoint answered ${answer.status}: it reads a body of this size into memory for any sender.`,
+          'A few such requests at once end the process. Payments that arrive then are lost or late.',
         );
       } else if (answer.status >= 500) {
         trial.complain(
-          `It was answered ${answer.status}, and not 413: the endpoint fails of it.`,
-          'Whoever finds the address can make it fail, while customers pay.',
+          `The endpoint answered ${answer.status}, and not 413: the body makes it fail.`,
+          'Anyone who finds the address can make the endpoint fail while customers pay.',
         );
       }
     },
@@ -46,8 +46,8 @@ export const limits: readonly Row[] = [
       const { status, ms, error = '' } = await held;
       if (status === 0 && ms >= endlessMs - 500 && /no answer within/.test(error)) {
         trial.complain(
-          `After ${endlessMs / 1000} s, the connection is still held.`,
-          'Enough of those, and the server has no room for the delivery of a payment.',
+          `After ${endlessMs / 1000} s, the endpoint still holds the connection open.`,
+          'With enough such connections, the server has no room for the delivery of a payment.',
         );
       }
     },
@@ -58,13 +58,13 @@ export const limits: readonly Row[] = [
     goods: ONCE,
     when: 'alone',
     change:
-      'Store the delivery durably, answer, and work then: queue of the receiver. Do not answer before it is stored.',
+      'Store the delivery durably, answer, and do the work afterwards: see the queue option of the receiver. Do not answer before the delivery is stored.',
     async run(trial) {
       await trial.take(trial.paid());
       const slowest = Math.max(...trial.setting.took);
       if (slowest > PATIENCE_MS) {
         trial.notes.push(
-          `The slowest took ${(slowest / 1000).toFixed(1)} s: most providers give up after 10, and send it again.`,
+          `The slowest answer took ${(slowest / 1000).toFixed(1)} s. Most providers give up after 10 s and retry.`,
         );
       }
     },

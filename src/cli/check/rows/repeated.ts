@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Draft, draft, newDeliveryId } from '../orders.js';
-import { ONCE, type Row } from '../row.js';
 import type { Trial } from '../trial.js';
+import { ONCE, type Row } from '../trial.js';
 
 const ONE_HANDLER =
   "Put both events on one handler: on(['order:paid', 'order:updated'], …, { name, when: isPaid, oncePer: (order) => order.id }).";
 
-/** What comes more than once, in whichever way. */
+/** The rows in which an order arrives more than once. */
 export const repeated: readonly Row[] = [
   {
     name: 'duplicate',
@@ -26,7 +26,7 @@ export const repeated: readonly Row[] = [
     goods: ONCE,
     needsCount: true,
     change:
-      'Give the handler oncePer: (order) => order.id. By hand: claim the order in one statement (INSERT … ON CONFLICT DO NOTHING) before the first await; to look first and write later lets all of them through.',
+      'Give the handler oncePer: (order) => order.id. By hand: claim the order in one statement (INSERT … ON CONFLICT DO NOTHING) before the first await; if you look first and write later, all of them pass.',
     async run(trial) {
       await takeAtOnce(trial, Array(8).fill(trial.paid()));
     },
@@ -41,7 +41,7 @@ export const repeated: readonly Row[] = [
     async run(trial) {
       const delivery = trial.paid();
       await trial.take(delivery);
-      // Whether it is taken or refused is the seller's choice.
+      // The seller decides whether to accept or reject this delivery.
       const answer = await trial.send({ ...delivery, id: newDeliveryId() });
       if (answer.status < 500 && answer.status > 0) return;
       await trial.take({ ...delivery, id: newDeliveryId() }, {}, answer);
@@ -49,15 +49,15 @@ export const repeated: readonly Row[] = [
   },
   {
     name: 'lost-answer',
-    title: 'its answer lost, so sent again',
+    title: 'answer lost, so sent again',
     goods: ONCE,
     needsCount: true,
     change:
-      'Finish what was begun when the sender hangs up, and give the handler oncePer: (order) => order.id, so that the next attempt does not do it again.',
+      'If the sender hangs up, finish the work that has begun. Give the handler oncePer: (order) => order.id, so that the next attempt does not repeat the work.',
     async run(trial) {
       const delivery = trial.paid();
       await trial.send(delivery, { hangUp: true });
-      // No provider is quicker.
+      // No provider retries sooner.
       await wait(500);
       await trial.take(delivery);
     },
@@ -88,11 +88,11 @@ export const repeated: readonly Row[] = [
   },
   {
     name: 'id-taken',
-    title: 'its id used up by another order',
+    title: 'id used before by another order',
     goods: ONCE,
     needsCount: true,
     change:
-      "The delivery's id is not signed, so who has any signed body can use one up. Remember the order's id (oncePer), and not the delivery's.",
+      "The delivery's id is not signed, so anyone who has a signed body can use up an id. Remember the order's id (oncePer), and not the delivery's.",
     async run(trial) {
       const other = trial.paid();
       await trial.take(other);
@@ -106,17 +106,17 @@ export const repeated: readonly Row[] = [
     goods: ONCE,
     needsCount: true,
     change:
-      'The event and the id are not signed. Remember what was done by event and content, or by handler and order (oncePer), and not by the id.',
+      'The event and the id are not signed. Remember completed work by event and content, or by handler and order (oncePer), and not by the id.',
     async run(trial) {
       const delivery = trial.paid();
-      // Whether it is taken or refused is the seller's choice.
+      // The seller decides whether to accept or reject this delivery.
       await trial.send({ ...delivery, event: 'order:created' });
       await trial.take(delivery);
     },
   },
 ];
 
-/** Sends deliveries at the same moment, and each again until it is taken. */
+/** Sends deliveries at the same moment, and retries each until the endpoint accepts it. */
 async function takeAtOnce(trial: Trial, deliveries: readonly Draft[]): Promise<void> {
   const answers = await trial.sendAtOnce(deliveries);
   await Promise.all(deliveries.map((one, at) => trial.take(one, {}, answers[at])));

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Row } from '../row.js';
-import { ONCE } from '../row.js';
+import type { Row } from '../trial.js';
+import { ONCE } from '../trial.js';
 
-/** Time for what is recorded after the answer. */
+/** How long the endpoint may take to record its work after the answer. */
 const RECORDED_MS = 1000;
 
-/** What is left after the process was ended. */
+/** The rows that restart the endpoint. */
 export const restarts: readonly Row[] = [
   {
     name: 'down-after-answer',
@@ -15,7 +15,7 @@ export const restarts: readonly Row[] = [
     needsRestart: true,
     when: 'alone',
     change:
-      'Answer 2xx when the work is done, or durably stored: await the handler, or give the receiver a queue. What runs on after the answer is lost with the process, and does not come again.',
+      'Answer 2xx when the work is done, or durably stored: await the handler, or give the receiver a queue. Work that runs on after the answer is lost with the process, and the provider does not retry it.',
     async run(trial) {
       await trial.take(trial.paid());
       await trial.setting.restart?.();
@@ -30,7 +30,7 @@ export const restarts: readonly Row[] = [
     needsRestart: true,
     when: 'alone',
     change:
-      'Keep what was done where a restart does not forget it: sqliteStore, postgresStore or redisStore, in place of memoryStore.',
+      'Remember completed work in a store that survives a restart: use sqliteStore, postgresStore or redisStore, not memoryStore.',
     async run(trial) {
       const paid = trial.paid();
       await trial.take(paid);

@@ -1,8 +1,8 @@
-import { isTaken } from '../../sending.js';
+import { isTaken } from '../../send-options.js';
 import { draft } from '../orders.js';
-import { NEVER, ONCE, type Row } from '../row.js';
+import { NEVER, ONCE, type Row } from '../trial.js';
 
-/** What an order goes through, in an order that nobody promises. */
+/** The rows that send the states of an order. No provider guarantees their sequence. */
 export const states: readonly Row[] = [
   {
     name: 'reordered',
@@ -10,7 +10,7 @@ export const states: readonly Row[] = [
     goods: ONCE,
     needsCount: true,
     change:
-      'Do not go by the order in which deliveries arrive: hand out when the status says paid (when: isPaid), once for each order (oncePer).',
+      'Do not rely on the sequence in which deliveries arrive: hand out goods if the status says paid (when: isPaid), once for each order (oncePer).',
     async run(trial) {
       const order = trial.newOrder();
       await trial.take(draft('order:updated', trial.bodyOf(order, { status: 54 })));
@@ -24,7 +24,7 @@ export const states: readonly Row[] = [
     goods: ONCE,
     needsCount: true,
     change:
-      'Remember for ever that an order was delivered (oncePer does): a refund must not make a late copy look new.',
+      'Remember forever that an order was delivered, as oncePer does: a refund must not make a late copy look new.',
     async run(trial) {
       const order = trial.newOrder();
       const paid = draft('order:paid', trial.bodyOf(order));
@@ -39,7 +39,7 @@ export const states: readonly Row[] = [
     goods: NEVER,
     needsCount: true,
     change:
-      'Hand out only where the status means paid: when: isPaid. By hand: if (order.status !== 100) return.',
+      'Hand out goods only if the status means paid: when: isPaid. By hand: if (order.status !== 100) return.',
     async run(trial) {
       const order = trial.newOrder();
       await trial.take(draft('order:created', trial.bodyOf(order, { status: 0 })));
@@ -55,7 +55,7 @@ export const states: readonly Row[] = [
     when: 'alone',
     needsCount: true,
     change:
-      'The event header is not signed: go by the status of the body, as when: isPaid does, and not by the event.',
+      'The event header is not signed: check the status in the body, as when: isPaid does, and not the event.',
     async run(trial) {
       const order = trial.newOrder();
       for (const status of [0, 54, 56]) {
@@ -65,16 +65,17 @@ export const states: readonly Row[] = [
   },
   {
     name: 'unknown-event',
-    title: 'an event that nobody knows',
+    title: 'an unknown event',
     goods: NEVER,
     change: 'Answer 2xx to what you have no handler for, as the receiver does by itself.',
     async run(trial) {
-      const body = JSON.stringify({ id: trial.setting.orders.newId() });
+      const { orders } = trial.setting;
+      const body = orders.text(orders.newId(), { status: 0 });
       const answer = await trial.send(draft('order:archived', body));
       if (isTaken(answer.status)) return;
       trial.complain(
-        `It was answered ${answer.status || 'nothing'}: the provider sends it again and again, and counts it as an error.`,
-        'The provider switches an endpoint off that has a high error rate. Then no payment arrives.',
+        `The endpoint answered ${answer.status || 'nothing'}: the provider retries the delivery again and again, and counts each attempt as an error.`,
+        'The provider disables an endpoint that has a high error rate. Then no payment arrives.',
       );
     },
   },

@@ -49,7 +49,7 @@ withRedis('over Redis', () => {
       expect(await bull.getJob(id)).toMatchObject({
         attemptsMade: 2,
         failedReason:
-          'The delivery "whl_\\u{202e}\\u{a}" is not done yet: failed. See docs/errors.md#delivery_unfinished',
+          'The delivery "whl_\\u{202e}\\u{a}" is not done yet: failed. See node_modules/storefront-webhooks/docs/errors.md#delivery_unfinished',
       });
     });
 

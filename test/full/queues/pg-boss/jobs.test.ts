@@ -118,6 +118,34 @@ withPostgres('over PostgreSQL', () => {
       expect(job?.data).toEqual({ v: 1, ...delivery, body: base64 });
     });
 
+    test('takes no job for a receiver that closes, and none of its jobs loses an attempt', async () => {
+      const { queue, pool, name, states, work } = await open(3);
+      const closing = new AbortController();
+      let finish = () => {};
+      const running = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      const dispatch = vi.fn<Dispatching['dispatch']>(async () => {
+        if (closing.signal.aborted) return unavailable;
+        await running;
+        return handled;
+      });
+      await work({ dispatch, closing: closing.signal });
+      for (let n = 0; n < 20; n++) await enqueue(queue, newDelivery());
+      await vi.waitUntil(() => dispatch.mock.calls.length === 5, soon);
+      closing.abort();
+      finish();
+      // Several times as long as a worker pauses between two looks.
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      expect(dispatch).toHaveBeenCalledTimes(5);
+      const counted = `SELECT sum(retry_count)::int AS attempts FROM boss${version}.job WHERE name = $1`;
+      expect((await pool.query(counted, [name])).rows).toEqual([{ attempts: 0 }]);
+      expect((await states()).filter((state) => state === 'created')).toHaveLength(15);
+      const next = vi.fn<Dispatching['dispatch']>().mockResolvedValue(handled);
+      await work({ dispatch: next });
+      await vi.waitUntil(() => next.mock.calls.length === 15, soon);
+    });
+
     test('gives its worker the last attempt as such, and one more to its dead letters', async () => {
       const { queue, name, states, work } = await open(2);
       const last: boolean[] = [];

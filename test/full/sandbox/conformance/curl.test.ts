@@ -34,10 +34,10 @@ const RESOURCES = [
   {
     path: '/api/v2/categories',
     group: 'categories',
-    created: data('title=Tuners', 'product_ids[0]=prd_1', 'product_ids[1]=prd_2'),
-    has: { title: 'Tuners', product_ids: ['prd_1', 'prd_2'], unlisted: false },
-    changed: json({ product_ids: [], unlisted: true }),
-    becomes: { product_ids: [], unlisted: true },
+    created: data('title=Tuners', 'product_ids[]='),
+    has: { title: 'Tuners', product_ids: [], unlisted: false },
+    changed: json({ title: 'Strings', unlisted: true }),
+    becomes: { title: 'Strings', unlisted: true },
     wrong: json({ title: 7, product_ids: 'prd_1' }),
   },
   {

@@ -163,9 +163,14 @@ withPostgres('the ledger in PostgreSQL', () => {
     const connect = async (user: string) => {
       const database = `ledger_${++count}`;
       await pool.query(`CREATE DATABASE ${database}`);
-      small = new pg.Pool({ host: server.host, port: server.port, database, user, max: 1 });
-      small.on('error', () => {});
-      return new pg.Pool({ host: server.host, port: server.port, database, user: 'postgres' });
+      const open = (options: pg.PoolConfig) =>
+        // A pool that has ended reports an error if the server stops before its connections close.
+        new pg.Pool({ host: server.host, port: server.port, database, ...options }).on(
+          'error',
+          () => {},
+        );
+      small = open({ user, max: 1 });
+      return open({ user: 'postgres' });
     };
     afterEach(() => small.end());
 

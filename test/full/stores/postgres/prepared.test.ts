@@ -1,7 +1,10 @@
 import pg from 'pg';
+import { createReceiver } from 'storefront-webhooks';
 import { type PostgresStoreOptions, postgresStore } from 'storefront-webhooks/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { acquire, KEEP_MS, newDelivery, STARTING_MS } from '../../../stores/postgres/claiming.js';
+import { TABLE } from '../../../stores/transactions.js';
+import { deliver, paidOrder, SECRET } from '../../../support/deliver.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
 withPostgres('the statements of each delivery', () => {
@@ -45,6 +48,29 @@ withPostgres('the statements of each delivery', () => {
   test('have no name where they are not to be prepared, as behind a pooler', async () => {
     await handle({ prepare: false });
     expect(await prepared()).toEqual([]);
+  });
+
+  test('of a transaction are kept prepared too, and run without it once a pooler has lost them', async () => {
+    await pool.query(TABLE);
+    const shop = createReceiver({ secret: SECRET, store: postgresStore(pool) }).on(
+      'order:paid',
+      async ({ payload, tx }) => {
+        await tx.query('INSERT INTO sold VALUES ($1)', [payload.id]);
+      },
+      { name: 'sell', oncePer: (order) => order.id, transaction: true },
+    );
+    const sell = async (id: string) =>
+      expect(await deliver(shop, paidOrder({ id }), { id })).toMatchObject({ outcome: 'handled' });
+    await sell('ord_1');
+    await sell('ord_2');
+    const names = (await prepared()).filter((name) => / (lock|enter|record|complete e)/.test(name));
+    expect(names).toHaveLength(6);
+    for (const name of names) await pool.query(`DEALLOCATE "${name}"`);
+    await sell('ord_3');
+    await sell('ord_4');
+    for (const name of await prepared()) expect(names).not.toContain(name);
+    expect((await pool.query('SELECT * FROM sold')).rows).toHaveLength(4);
+    await pool.query('DROP TABLE sold');
   });
 
   describe('behind a pooler that gives each statement another connection', () => {

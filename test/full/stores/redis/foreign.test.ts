@@ -60,7 +60,7 @@ withRedis('what another hand has written into Redis', () => {
     expect(await listed(1)).toEqual([third]);
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatch(
-      /^storefront-webhooks: 2 of the Redis keys .* mend or delete it\. See docs\/operate\.md#redis-unreadable$/,
+      /^storefront-webhooks: 2 of the Redis keys .* repair or delete it\. See node_modules\/storefront-webhooks\/docs\/operate\.md#redis-unreadable$/,
     );
     expect(lines[0]).toContain(`wh:{00}:${first}`);
   });

@@ -43,14 +43,14 @@ withRedis('what the store says of the server', () => {
   test('once, that it evicts', async () => {
     expect(await linesOf(['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'])).toEqual([
       'storefront-webhooks: Redis may evict deliveries (its maxmemory-policy is allkeys-lru), and ' +
-        'then one can be handled twice. Set maxmemory-policy noeviction. See docs/operate.md#redis-evicts',
+        'then one can be handled twice. Set maxmemory-policy noeviction. See node_modules/storefront-webhooks/docs/operate.md#redis-evicts',
     ]);
   });
 
   test('once, that it writes nothing to its disk', async () => {
     const [line, ...more] = await linesOf(['--appendonly', 'no']);
     expect(line).toMatch(
-      /keeps no append-only file.*forgets deliveries.*Set appendonly yes\. See docs\/operate\.md#redis-forgets$/,
+      /keeps no append-only file.*forgets deliveries.*Set appendonly yes\. See node_modules\/storefront-webhooks\/docs\/operate\.md#redis-forgets$/,
     );
     expect(more).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { createSandbox } from 'storefront-webhooks/sandbox';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { PAYMENT, TUNER } from '../../../sandbox/seller.js';
 import { startSellerServer } from '../../../sandbox/shop/seller-server.js';
+import { startListener } from '../../../sandbox/webhooks/listener.js';
 import { startChromium, withChromium } from '../../../support/chromium.js';
 
 withChromium('a customer in Chromium', () => {
@@ -76,12 +77,9 @@ withChromium('a customer in Chromium', () => {
 
   test('pays with a cryptocurrency, sends too little first, and waits for confirmations one by one', async () => {
     const { page, client, press, fill, sees } = await visit();
-    const { url: checkout } = await client.payments.create({
-      ...PAYMENT,
-      confirmations: 3,
-      return_url: 'javascript:alert(1)',
-    });
-    await page.goto(checkout);
+    const payment = { ...PAYMENT, confirmations: 3, white_label: true } as const;
+    const { id } = await client.payments.create(payment);
+    await page.goto(`${page.url()}/checkout/${id}`);
     await fill('Amount in EUR', '2.50');
     await press('Send too little');
     await sees('Partially paid (53)');
@@ -111,7 +109,7 @@ withChromium('a customer in Chromium', () => {
     await open('Pocket tuner');
     await press('Order');
     await press('Let it expire');
-    await sees('nobody can pay it any more');
+    await sees('can no longer be paid');
   });
 
   test('pays a hosted payment, comes back to return_url, and the seller has received order:paid', async () => {
@@ -149,13 +147,77 @@ withChromium('a customer in Chromium', () => {
     expect(await page.title()).toMatch(/^Error: /);
   });
 
+  test('comes back from the checkout to a form that was refused, with what they typed', async () => {
+    const { page, open, fill, choose, press, sees } = await visit();
+    await open('Pocket tuner');
+    await choose('Payment gateway', 'PayPal');
+    await fill('Quantity', '2');
+    await page.getByLabel('Email').evaluate((field) => field.setAttribute('type', 'text'));
+    await fill('Email', 'ada');
+    await press('Order');
+    const email = page.getByLabel('Email');
+    await sees('Email has to be an address');
+    expect(await email.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+    expect(await email.getAttribute('aria-invalid')).toBe('true');
+    await fill('Email', 'ada@example.com');
+    await press('Order');
+    await sees('Not paid (0)');
+    await page.goBack();
+    await sees('Email has to be an address');
+    expect(await page.getByLabel('Quantity').inputValue()).toBe('2');
+    await page.goBack();
+    expect(new URL(page.url()).search).toBe('');
+    expect(await page.getByRole('heading', { name: 'Pocket tuner' }).isVisible()).toBe(true);
+  });
+
+  test('is shown goods that were made meanwhile, and Back leads past the waiting', async () => {
+    const listener = await startListener();
+    onTestFinished(() => listener.close());
+    let finish: (body: string) => void = () => {};
+    const made = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    listener.answer(async () => ({ status: 200, body: await made }));
+    const fields = { product_type: 'dynamic', dynamic_url: listener.url };
+    const { page, open, choose, press, sees } = await visit(fields);
+    await open('Pocket tuner');
+    await choose('Payment gateway', 'PayPal');
+    await press('Order');
+    await press('Pay');
+    await sees('This page shows it as soon as it is ready.');
+    await page.waitForURL(/waited=2$/);
+    finish('KEY-7');
+    await sees('KEY-7');
+    await page.goBack();
+    expect(page.url()).not.toContain('waited');
+  });
+
+  test('and a seller sees the webhooks of the shop', async () => {
+    const { page, client, account, open, sees } = await visit({ product_type: 'service' });
+    const listener = await startListener();
+    onTestFinished(() => listener.close());
+    await client.webhookEndpoints.create({ url: listener.url, events: ['order:created'] });
+    const [product] = (await client.products.list()).items;
+    for (let count = 0; count < 21; count++) await account.buy({ product_id: `${product?.id}` });
+    await account.idle();
+    await open('The webhooks of this shop');
+    await sees(listener.url);
+    expect(await page.getByRole('list', { name: 'Webhooks' }).getByRole('listitem').count()).toBe(
+      20,
+    );
+    await open('Older');
+    await sees('Page 2 of 2');
+  });
+
   test('comes by a VPN, as the options of the sandbox say', async () => {
     const { page, open, press } = await visit({ vpn_block: true });
     await open('Pocket tuner');
-    await page.getByText('Options of the sandbox').click();
-    await page.getByRole('checkbox', { name: 'Comes by a VPN or a proxy' }).check();
+    await page.getByText('Sandbox options').click();
+    await page.getByRole('checkbox', { name: 'Uses a VPN or a proxy' }).check();
     await press('Order');
-    expect(await page.getByRole('alert').textContent()).toContain('VPN');
+    const box = page.getByRole('checkbox', { name: 'Uses a VPN or a proxy' });
+    expect(await box.getAttribute('aria-invalid')).toBe('true');
+    expect(await box.isVisible()).toBe(true);
   });
 
   test('fills in the fields of the product, of which the browser asks for the required ones', async () => {

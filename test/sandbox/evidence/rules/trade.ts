@@ -167,7 +167,11 @@ export const trade: Chapter = {
     ],
     [
       '`return_url`: where the customer is redirected after payment',
-      by('the hosted checkout > after the payment', 'the hosted checkout > nobody is led'),
+      by(
+        'return_url: where the customer',
+        'the hosted checkout > after the payment',
+        'the hosted checkout > nobody is led',
+      ),
     ],
     ['`webhook_url`: string, optional, receives order status webhooks', by('webhook_url receives')],
     [

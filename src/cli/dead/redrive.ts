@@ -1,0 +1,142 @@
+import type { IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
+import { deliveryLine, failureLines } from '../delivery.js';
+import type { Printer } from '../printer.js';
+import { readSecrets, type SecretFlags } from '../secrets.js';
+import { isTaken, sendOne } from '../send-options.js';
+import type { Session } from '../session.js';
+import { deliveryLine as deadLine, toRecord } from './lines.js';
+import { deliveriesIn, findNow } from './pages.js';
+import { type Flags, MEANING, noneOf, type State } from './states.js';
+import { toFilter } from './where.js';
+
+export interface RedriveFlags extends Flags, SecretFlags {
+  readonly apply: boolean;
+  readonly to?: string;
+  readonly headerPrefix?: string;
+  readonly max: number;
+}
+
+/** Puts deliveries back. Resolves with false if one is not proven genuine, or if the shop did not accept one. */
+export async function redrive(
+  store: IdempotencyStore,
+  flags: RedriveFlags,
+  session: Session,
+): Promise<boolean> {
+  const { printer } = session;
+  const secret = flags.apply && flags.to !== undefined ? readSecrets(flags, session)[0] : '';
+  const wanted = await findWanted(store, flags, printer);
+  let allGood = true;
+  let putBack = 0;
+  let taken = 0;
+  for (const [index, listed] of wanted.entries()) {
+    printer.progress(`${index} of ${wanted.length} done …`);
+    // Another process may have handled or put back the delivery since it was listed.
+    const delivery = await findNow(store, listed.key, soonIn(listed.state));
+    if (!delivery) continue;
+    // An operator has to vouch that it is genuine, with receiver.redrive(delivery, { vouched: true }).
+    const isUnproven = delivery.proof?.startsWith('!') === true;
+    if (!flags.apply || isUnproven) {
+      allGood &&= !isUnproven;
+      const action = isUnproven ? 'not proven: left' : 'would be put back';
+      printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
+      continue;
+    }
+    // A failing delivery is not put back: it runs when it is sent.
+    const isFailing = delivery.state === 'failing';
+    const isBack = isFailing || (await store.redrive(delivery.key));
+    if (isBack) putBack += 1;
+    if (flags.to === undefined || !isBack) {
+      const left = isFailing ? 'left: give --to' : 'put back';
+      const action = isBack ? left : 'left: it has changed';
+      printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
+      continue;
+    }
+    const wasTaken = await send(delivery, flags.to, secret, flags, printer);
+    taken += wasTaken ? 1 : 0;
+    allGood &&= wasTaken;
+  }
+  printer.progress(undefined);
+  if (wanted.length === 0) {
+    printer.note(noneOf(flags, LEFT));
+    const failing = flags.state ? 0 : await store.count({ state: 'failing', scope: flags.scope });
+    if (failing > 0) printer.note(`${failing} failing: ${MEANING.failing}`);
+  } else if (!flags.apply) printer.note('Nothing was done: add --apply.');
+  else if (flags.to === undefined) {
+    printer.note(
+      `${putBack} put back: they run when the provider retries them, or a worker takes them from the queue. If neither will happen, --to makes the shop run them now.`,
+    );
+  } else {
+    printer.note(`${putBack} sent, ${taken} accepted by the shop.`);
+    if (taken < putBack) {
+      printer.note('The others are stalled within a minute: then run this command again.');
+    }
+  }
+  return allGood;
+}
+
+/** Sends a delivery to the shop, whose process runs it under the same key as before. */
+async function send(
+  { body, event, id, key }: StoredDelivery,
+  to: string,
+  secret: string,
+  { headerPrefix }: RedriveFlags,
+  printer: Printer,
+): Promise<boolean> {
+  const fixture = {
+    file: key,
+    event,
+    description: '',
+    method: 'POST',
+    headers: [
+      ['Content-Type', 'application/json'],
+      ['X-Service-Event', event],
+      ['X-Service-Webhook', id],
+    ] as const,
+    body,
+    signing: 'resign' as const,
+    redacted: [],
+    expect: undefined,
+  };
+  const options = { secret, ...(headerPrefix === undefined ? {} : { headerPrefix }) };
+  const repeat = `npx storefront-webhooks dead show <store> ${key}`;
+  const report = await sendOne(to, { fixture, options, isGood: isTaken, repeat }, 1);
+  printer.found({ key, ...report }, () => [
+    deliveryLine(report, printer),
+    ...failureLines(report, printer),
+  ]);
+  return report.good;
+}
+
+/** The states in which a delivery is not retried. */
+const LEFT: readonly State[] = ['dead', 'stalled'];
+
+/** The states that a listed delivery may be in by now: a failing one may have become stalled. */
+const soonIn = (state: State): readonly State[] =>
+  state === 'failing' ? ['failing', 'stalled'] : [state];
+
+async function findWanted(
+  store: IdempotencyStore,
+  flags: RedriveFlags,
+  printer: Printer,
+): Promise<readonly StoredDelivery[]> {
+  const { scope, state, to, max } = flags;
+  const fits = toFilter(flags.where);
+  const wanted = new Map<string, StoredDelivery>();
+  const take = (delivery: StoredDelivery) => {
+    if (wanted.size < max && fits(delivery)) wanted.set(delivery.key, delivery);
+    printer.progress(`${wanted.size} found …`);
+  };
+  for await (const delivery of deliveriesIn(store, state ? soonIn(state) : LEFT, scope)) {
+    take(delivery);
+    if (wanted.size === max) break;
+  }
+  if (state !== undefined || to === undefined || wanted.size === 0) return [...wanted.values()];
+  // A failing delivery of the same order would stay listed although the order was delivered.
+  const orders = new Set(Array.from(wanted.values(), orderOf));
+  for await (const delivery of deliveriesIn(store, ['failing'], scope)) {
+    if (delivery.orderId !== undefined && orders.has(orderOf(delivery))) take(delivery);
+  }
+  return [...wanted.values()];
+}
+
+const orderOf = ({ scope, orderId }: StoredDelivery) => JSON.stringify([scope, orderId]);

@@ -1,0 +1,133 @@
+import type { Command } from 'commander';
+import { UsageError, WebhookError } from 'storefront-webhooks';
+import { type Fixture, type ReplayOptions, replay } from 'storefront-webhooks/testing';
+import { explain } from './causes.js';
+import {
+  answerOf,
+  type DeliveryReport,
+  deliveryLine,
+  failureLines,
+  idOf,
+  subjectOf,
+} from './delivery.js';
+import { toCount } from './numbers.js';
+import type { Printer } from './printer.js';
+
+/** The flags that say how to send deliveries. */
+export interface SendingFlags {
+  readonly duplicate: number;
+  readonly concurrency: number;
+  readonly headerPrefix?: string;
+  readonly timeout: number;
+  readonly plainHttp: boolean;
+}
+
+/** Adds the flags of {@link SendingFlags} to a command. */
+export function addSendingFlags(command: Command): Command {
+  return command
+    .option('--duplicate <times>', 'how often to send each delivery', toCount, 1)
+    .option('--concurrency <number>', 'how many to send at once', toCount, 1)
+    .option('--header-prefix <text>', 'the prefix of the webhook headers (default: X-Service-)')
+    .option('--timeout <ms>', 'how long to wait for an answer', toCount, 10_000)
+    .option('--plain-http', 'allow plain HTTP to another machine', false);
+}
+
+/** Returns the options for `replay` that the flags give. */
+export function toReplayOptions({ timeout, plainHttp, headerPrefix }: SendingFlags) {
+  return { timeout, plainHttp, ...(headerPrefix === undefined ? {} : { headerPrefix }) };
+}
+
+/** A delivery to send, and which answers to it are good. */
+export interface Sending {
+  readonly fixture: Fixture;
+  readonly options: ReplayOptions;
+  /** `asExpected`: whether the answer is the one that the fixture expects, if it expects one. */
+  readonly isGood: (status: number, asExpected: boolean | undefined) => boolean;
+  /** The command that sends this delivery alone. */
+  readonly repeat: string;
+}
+
+/** Whether a status confirms that the receiver has accepted the delivery. */
+export const isTaken = (status: number) => status >= 200 && status < 300;
+
+/** Sends one delivery, and returns the report. */
+export async function sendOne(
+  url: string,
+  { fixture, options, isGood, repeat }: Sending,
+  attempt: number,
+): Promise<DeliveryReport> {
+  const about = {
+    time: new Date().toISOString(),
+    event: options.event ?? fixture.event,
+    id: options.id ?? idOf(fixture),
+    ...subjectOf(fixture.body),
+    signature: signatureOf(fixture, options),
+    attempt,
+  };
+  const { answer, asExpected, ...answered } = await send(url, fixture, options);
+  const good = isGood(answered.status, asExpected);
+  if (good) return { ...about, ...answered, good };
+  const why = explain({ ...answered, error: answer, event: about.event, expect: fixture.expect });
+  const told = answered.status === 0 ? {} : { answer };
+  return { ...about, ...answered, good, ...told, ...why, repeat };
+}
+
+async function send(url: string, fixture: Fixture, options: ReplayOptions) {
+  const startedAt = performance.now();
+  try {
+    const result = await replay(url, fixture, options);
+    return { ...answerOf(result), asExpected: result.asExpected };
+  } catch (error) {
+    if (error instanceof UsageError || !(error instanceof WebhookError)) throw error;
+    const ms = Math.round(performance.now() - startedAt);
+    return { status: 0, outcome: '', ms, answer: error.message, asExpected: false };
+  }
+}
+
+function signatureOf(
+  { signing }: Fixture,
+  { corrupt = false }: ReplayOptions,
+): DeliveryReport['signature'] {
+  if (signing === 'omit') return 'none';
+  if (signing === 'keep') return 'kept';
+  return signing === 'corrupt' || corrupt ? 'wrong' : 'valid';
+}
+
+/** Sends deliveries, `concurrency` at once, and reports each. Resolves with whether all answers were good. */
+export async function sendAll(
+  url: string,
+  sendings: readonly Sending[],
+  concurrency: number,
+  printer: Printer,
+): Promise<boolean> {
+  const attempts = new Map<string, number>();
+  const queue = sendings.values();
+  let sent = 0;
+  let bad = 0;
+  const tellProgress = () => {
+    if (sendings.length > 1) printer.progress(`${sent} of ${sendings.length} sent …`);
+  };
+  const worker = async () => {
+    for (const sending of queue) {
+      const id = sending.options.id ?? idOf(sending.fixture);
+      const attempt = (attempts.get(id) ?? 0) + 1;
+      attempts.set(id, attempt);
+      const report = await sendOne(url, sending, attempt);
+      sent += 1;
+      if (!report.good) bad += 1;
+      printer.found(report, () => [
+        deliveryLine(report, printer),
+        ...failureLines(report, printer),
+      ]);
+      tellProgress();
+    }
+  };
+  tellProgress();
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  printer.progress(undefined);
+  if (printer.isForPeople && sent > 1) {
+    const answered = bad === 0 ? 'all answered as expected' : `${bad} not answered as expected`;
+    printer.note(`${sent} sent, ${answered}.`);
+  }
+  return bad === 0;
+}

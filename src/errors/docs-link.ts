@@ -1,0 +1,39 @@
+/** A page of docs/ and an anchor in it that explain a message. A test checks that each exists. */
+export type Page =
+  | `errors.md#${string}`
+  // Why a signature does not match.
+  | `debug.md#${'missing-header' | 'no-shop' | 'none-fits' | 'not-hex' | 'wrong-prefix'}`
+  // What each line on stderr means.
+  | `operate.md#${Line}`;
+
+type Line =
+  | 'body-kept'
+  | 'error'
+  | 'handler-failed'
+  | 'hook-failed'
+  | 'memory-store'
+  | 'message-failed'
+  | 'no-time-limit'
+  | 'not-parked'
+  | 'parked'
+  | 'pg-boss-10'
+  | 'queue-unknown'
+  | 'receiver-failed'
+  | 'reconcile-failed'
+  | 'reconciled'
+  | 'redis-evicts'
+  | 'redis-forgets'
+  | 'redis-unreadable'
+  | 'sandbox'
+  | 'store-silent'
+  | 'unhandled';
+
+/** Appends the page that explains a message. It names a file, not a URL, because the docs are in the package. */
+export function withDocsLink(text: string, page: Page): string {
+  return `${text.replace(/[^.!?…]$/, '$&.')} See node_modules/storefront-webhooks/docs/${page}`;
+}
+
+/** Removes what {@link withDocsLink} appended. */
+export function unexplained(text: string): string {
+  return text.replace(/ See node_modules\/storefront-webhooks\/docs\/\S+$/, '');
+}

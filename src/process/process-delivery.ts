@@ -1,0 +1,294 @@
+import { UsageError } from '../errors/errors.js';
+import { safely } from '../errors/log.js';
+import { describeError, findUnknownOption } from '../errors/text.js';
+import type { Reporter } from '../report/hooks.js';
+import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
+import { invalidKey } from '../request/key.js';
+import { type Dispatched, Rejection, type Result } from '../request/outcome.js';
+import { toTitle } from '../request/request.js';
+import type { Issue } from '../schemas/issue.js';
+import { warnOfMemory } from '../stores/platform.js';
+import type { Claimable } from '../stores/store.js';
+import { OrderConfirmation } from './confirm.js';
+import { Idempotency } from './idempotency.js';
+import { InFlight } from './in-flight.js';
+import type { Lease, Work } from './lease.js';
+import type { Load } from './load.js';
+import { markDone } from './mark-done.js';
+import { chooseRoutes, failing } from './matching-handlers.js';
+import { type HandOff, handOff } from './queue.js';
+import type { Settings } from './read-options.js';
+import { type Route, Router } from './router.js';
+import { runHandlers } from './run-handlers.js';
+
+// A short lease, because a provider retries only a few times: after a crash, few retries should be answered 503.
+const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
+
+/** The options for processing a delivery. */
+export interface ProcessOptions {
+  /** No retry follows this attempt. If it fails, the delivery is dead, if the store can park it. */
+  readonly lastAttempt?: boolean | undefined;
+  /** Whether the sender has disconnected. */
+  readonly isGone?: (() => boolean) | undefined;
+}
+
+/** The options of `markDone()`. */
+export interface MarkOptions {
+  /** The shop. Default: the scope of the receiver. Required if `secret` is a function, which returns the scope. */
+  readonly scope?: string | undefined;
+}
+
+/** The facts about a delivery that the store does not keep. */
+interface OnceOptions extends ProcessOptions {
+  readonly payload?: unknown;
+  /** A single transaction does all of the work. */
+  readonly isTransaction?: boolean | undefined;
+}
+
+/** The result of a delivery, with the fields in which its order disagrees with it. */
+type Processed = Dispatched & { readonly disagreements?: readonly Issue[] };
+
+/** Runs steps 4 to 6: claims a verified delivery, runs its handlers, and settles the claim. */
+export class Processing {
+  readonly router: Router;
+  readonly #settings: Settings;
+  readonly #idempotency: Idempotency;
+  readonly #inFlight: InFlight<Processed>;
+  readonly #confirmation: OrderConfirmation;
+  readonly #reporter: Reporter;
+  readonly #load: Load;
+  #isAnnounced = false;
+
+  constructor(settings: Settings, reporter: Reporter, load: Load) {
+    const { store, schemas, timeoutMs } = settings;
+    this.#settings = settings;
+    this.#reporter = reporter;
+    this.router = new Router(schemas.keys(), store);
+    this.#inFlight = new InFlight(timeoutMs);
+    this.#confirmation = new OrderConfirmation(settings, (error, delivery) =>
+      this.onError(error, delivery),
+    );
+    this.#load = load;
+    const onError = (error: unknown, subject: Partial<Claimable> = {}) =>
+      reporter.error(error, subject);
+    this.#idempotency = new Idempotency(store, { ...TIMING, timeoutMs }, load, onError);
+  }
+
+  /** Logs the version and configuration of the receiver when it is first used. */
+  announce(): void {
+    if (this.#isAnnounced) return;
+    this.#isAnnounced = true;
+    const { headerNames, store, queue } = this.#settings;
+    this.#reporter.announce({
+      handles: this.router.handled,
+      headerPrefix: toTitle(headerNames.prefix),
+      store: store.description,
+      queue: queue && (queue.description ?? 'your own'),
+    });
+  }
+
+  /** Finds the handlers of a delivery, claims it, runs them, and settles the claim. */
+  async process(delivery: Delivery, how: ProcessOptions): Promise<Result> {
+    const all = this.router.routesFor(delivery);
+    const { paidStatuses } = this.#settings;
+    const { routes, skipped, broken } = chooseRoutes(all, delivery, paidStatuses);
+    const [first] = broken;
+    // No handler can run, so there is nothing to claim.
+    if (first && routes.length === 0) {
+      for (const { route, error } of broken) this.onError(error, delivery, { handler: route.name });
+      return how.lastAttempt
+        ? this.#park(delivery, describeError(first.error))
+        : { outcome: 'failed', ran: [] };
+    }
+    const toRun = first ? [...routes, ...broken.map(failing)] : routes;
+    const result = await this.#processBy(toRun, delivery, how);
+    return result.outcome === 'rejected' || skipped.length === 0 ? result : { ...result, skipped };
+  }
+
+  async #processBy(
+    routes: readonly Route[],
+    delivery: Delivery,
+    how: ProcessOptions,
+  ): Promise<Result> {
+    const { key } = delivery;
+    if (routes.length === 0) {
+      const refused = refusalOf(delivery);
+      if (!refused) return { outcome: 'ignored', ran: [], key };
+      if (!how.lastAttempt) return refused;
+      const result = await this.#park(delivery, refused.message);
+      return result.outcome === 'failed' ? refused : result;
+    }
+    if (this.#settings.isDefaultStore) warnOfMemory();
+    const result: Processed = await this.#inFlight.join(key, () =>
+      this.#runOnce(routes, delivery, how),
+    );
+    const { disagreements: issues } = result;
+    // The invalid delivery has a key of its own, so the delivery can still be handled once its order agrees.
+    if (issues) return this.process(toInvalid(delivery, issues), how);
+    const isKept = delivery.kind === 'invalid' && result.outcome === 'handled';
+    return isKept ? { ...result, outcome: 'parked' } : result;
+  }
+
+  /**
+   * Runs the handlers under a lease, if the order agrees. The order is looked up after the claim, so that a
+   * duplicate causes no request.
+   */
+  async #runOnce(
+    routes: readonly Route[],
+    delivery: Delivery,
+    how: ProcessOptions,
+  ): Promise<Processed> {
+    const { payload } = delivery;
+    let disagreements: readonly Issue[] | undefined;
+    // A single handler with a transaction. While an order is confirmed, no transaction would hold the delivery.
+    const [only, ...others] = routes;
+    const isTransaction = only?.transaction && others.length === 0 && !this.#settings.confirm;
+    const once = { ...how, payload, isTransaction };
+    const result = await this.doOnce(seal(delivery), once, async (lease) => {
+      const isLeft = routes.some(({ step }) => !Object.hasOwn(lease.steps, step));
+      const permission = isLeft ? await this.#confirmation.ask(delivery) : undefined;
+      if (permission?.state === 'disagreed') disagreements = permission.issues;
+      if (permission && permission.state !== 'run') return { state: 'unavailable', ran: [] };
+      return this.#run(routes, delivery, lease);
+    });
+    return disagreements ? { ...result, disagreements } : result;
+  }
+
+  /** Parks a delivery for which no handler can run. If the store cannot park it, the result is `failed`. */
+  #park(delivery: Delivery, error: string): Promise<Dispatched> {
+    const { key, payload } = delivery;
+    return this.#inFlight.join(key, () =>
+      this.doOnce(seal(delivery), { lastAttempt: true, payload }, async () => failedWork(error)),
+    );
+  }
+
+  /** Stores a delivery in the queue, whose worker processes it. */
+  enqueue(queue: HandOff, delivery: Delivery): Promise<Dispatched> {
+    // Stores also a delivery that has no handler or does not fit its event: the worker decides about those.
+    const traceparent = safely(() => this.#settings.telemetry?.traceparent());
+    return this.#toQueue(queue, { ...seal(delivery), traceparent }, 'enqueue');
+  }
+
+  /** Makes the queue's worker process a delivery again. */
+  redrive(queue: HandOff, delivery: SealedDelivery): Promise<Dispatched> {
+    return this.#toQueue(queue, delivery, 'redrive');
+  }
+
+  #toQueue(
+    queue: HandOff,
+    delivery: SealedDelivery,
+    how: 'enqueue' | 'redrive',
+  ): Promise<Dispatched> {
+    return this.#inFlight.join(`${how}:${delivery.key}`, async () => {
+      if (this.#idempotency.isClosing) return { outcome: 'unavailable', ran: [] };
+      const waiting = this.#load.asked();
+      try {
+        await handOff(queue, delivery, how);
+        return { outcome: 'queued', ran: [] };
+      } catch (error) {
+        this.onError(error, delivery);
+        return { outcome: 'unavailable', ran: [] };
+      } finally {
+        this.#load.answered(waiting);
+      }
+    });
+  }
+
+  /** Does work on a delivery once, and returns the result. */
+  doOnce(
+    delivery: SealedDelivery,
+    { lastAttempt, isGone, payload, isTransaction }: OnceOptions,
+    work: (lease: Lease) => Promise<Work>,
+  ): Promise<Dispatched> {
+    const onError = (error: unknown, attempt?: number) =>
+      this.onError(error, { ...delivery, payload }, { attempt });
+    const { keepMs } = this.#settings;
+    const terms = { keepMs, lastAttempt, isGone, isTransaction, onError };
+    return this.#idempotency.doOnce(delivery, terms, work);
+  }
+
+  /**
+   * Records that the effect of a handler for a key is done.
+   *
+   * @throws {UsageError} `handler_unknown`, `option_invalid`, `scope_invalid` or `key_invalid`
+   * @throws {WebhookError} `store_unavailable` or `delivery_unfinished`
+   */
+  async markDone(handler: string, key: string, options: MarkOptions): Promise<boolean> {
+    const unknown = findUnknownOption('markDone()', options, ['scope']);
+    if (unknown) throw unknown;
+    const { scope: own } = this.#settings;
+    const { scope = own } = options;
+    if (typeof scope !== 'string') {
+      throw new UsageError(
+        'option_invalid',
+        'markDone() needs { scope }, a text: the secret function returns a scope for each request.',
+      );
+    }
+    refuseOtherScope(own, scope);
+    return markDone(this.router.effectRoute(handler), { scope, key }, this.#idempotency);
+  }
+
+  #run(routes: readonly Route[], delivery: Delivery, lease: Lease): Promise<Work> {
+    return runHandlers(routes, {
+      delivery,
+      lease,
+      idempotency: this.#idempotency,
+      telemetry: this.#settings.telemetry,
+      transactions: this.#settings.store.transactions,
+      keepMs: this.#settings.keepMs,
+      onError: (error, handler) =>
+        this.onError(error, delivery, { handler, attempt: lease.attempt }),
+    });
+  }
+
+  /** Settles when the store has recorded all late work; `undefined` if there is none. */
+  get recording(): Promise<unknown> | undefined {
+    return this.#idempotency.recording;
+  }
+
+  /** Accepts no more work, waits at most `timeoutMs` until all has ended, and returns whether it has. */
+  close(timeoutMs: number): Promise<boolean> {
+    return this.#idempotency.close(timeoutMs, () => this.#inFlight.running);
+  }
+
+  /** Reports an error with the delivery that it concerns. */
+  onError(
+    error: unknown,
+    { id, event, scope, payload }: Named,
+    run: { readonly handler?: string; readonly attempt?: number | undefined } = {},
+  ): void {
+    this.#reporter.error(error, { id, event, scope, payload, ...run });
+  }
+}
+
+type Named = Pick<Delivery, 'id' | 'event' | 'scope'> & { readonly payload?: unknown };
+
+/** Makes an invalid delivery of one whose order disagrees with it. */
+function toInvalid(delivery: Delivery, issues: readonly Issue[]): Delivery {
+  return { ...delivery, kind: 'invalid', key: invalidKey(delivery, delivery.rawBody), issues };
+}
+
+/** Work that no handler can do. An operator has to look at it. */
+export function failedWork(error: string): Work {
+  return { state: 'failed', error, ran: [] };
+}
+
+/** Returns the rejection for a genuine delivery that does not fit its event; `undefined` if it fits. */
+export function refusalOf({ kind, id, event, issues }: Delivery): Rejection | undefined {
+  if (kind !== 'invalid') return undefined;
+  return new Rejection('payload_invalid', { verified: true, id, event, issues });
+}
+
+/**
+ * Throws if a delivery belongs to another receiver, so that the handlers of this one do not use up its key.
+ *
+ * @throws {UsageError} `scope_invalid`
+ */
+export function refuseOtherScope(own: string | undefined, scope: string): void {
+  if (own === undefined || own === scope) return;
+  throw new UsageError(
+    'scope_invalid',
+    'This delivery is of another scope than the receiver. Give each receiver a queue of its own, list with { scope }, ' +
+      'and redrive or mark as done with the receiver of that scope.',
+  );
+}

@@ -1,0 +1,189 @@
+import { withDocsLink } from '../errors/docs-link.js';
+import { UsageError, WebhookError } from '../errors/errors.js';
+import { describeError } from '../errors/text.js';
+import {
+  type Delivery,
+  keyOfSealed,
+  openSealed,
+  type SealedDelivery,
+} from '../request/delivery.js';
+import { unprovenKey } from '../request/key.js';
+import { type Dispatched, Rejection, type Result } from '../request/outcome.js';
+import { findDoubt, resign } from '../request/secrets.js';
+import type { Work } from './lease.js';
+import { failedWork, type Processing, refuseOtherScope } from './process-delivery.js';
+import type { Settings } from './read-options.js';
+
+/** A sealed delivery that was opened; or its result, if it must not be processed. */
+export type Opened = Delivery | Result;
+
+/** @throws {UsageError} `delivery_invalid` if the value is not what `store.list` returns. */
+export function checkKept(kept: unknown): void {
+  if (isKeyed(kept) && 'body' in kept) return;
+  throw new UsageError(
+    'delivery_invalid',
+    "redrive() takes a delivery from store.list({ state: 'dead' }), and not its id.",
+  );
+}
+
+/** @throws {UsageError} `delivery_invalid` if the value is not a delivery. */
+export function checkDelivery(given: unknown): void {
+  if (isKeyed(given)) return;
+  throw new UsageError(
+    'delivery_invalid',
+    "dispatch() takes a delivery from verify() or fromJob(). Check the outcome of verify() first: if it is 'rejected', there is no delivery.",
+  );
+}
+
+function isKeyed(given: unknown): given is { readonly key: unknown } {
+  return typeof given === 'object' && given !== null && 'key' in given;
+}
+
+/** Marks the proof of a parked delivery that could not be verified. No other proof begins with it. */
+const UNPROVEN = '!';
+
+/**
+ * Opens sealed deliveries. A delivery from a queue is verified again; otherwise anyone who can write to the queue
+ * could deliver goods.
+ */
+export class Reopener {
+  readonly #settings: Settings;
+  readonly #processing: Processing;
+
+  constructor(settings: Settings, processing: Processing) {
+    this.#settings = settings;
+    this.#processing = processing;
+  }
+
+  /**
+   * Opens a delivery that comes out of a queue. Throws what a schema or a `secret` function of the user throws,
+   * because the next attempt may succeed. Parks a delivery that cannot be verified, or cannot be read at the last
+   * attempt, if the store can park it.
+   *
+   * @throws {UsageError} `scope_invalid`
+   */
+  async open(sealed: SealedDelivery, lastAttempt: boolean): Promise<Opened> {
+    let isProven = false;
+    try {
+      refuseOtherScope(this.#settings.scope, sealed.scope);
+      const doubt = await findDoubt(this.#settings.secretSource, sealed);
+      if (doubt !== undefined)
+        return this.#parkUnproven(sealed, `it could not be verified. ${doubt}`);
+      isProven = true;
+      return await openSealed(sealed, this.#settings, 'queue');
+    } catch (error) {
+      this.#processing.onError(error, sealed);
+      // A delivery of another scope is not this receiver's to park.
+      if (!lastAttempt || error instanceof UsageError) throw error;
+      const reason = describeError(error);
+      const key = isProven ? keyOfSealed(sealed, this.#settings) : undefined;
+      return key === undefined
+        ? this.#parkUnproven(sealed, reason)
+        : this.#processing.doOnce({ ...sealed, key }, LAST_ATTEMPT, async () => failedWork(reason));
+    }
+  }
+
+  /** Processes a delivery from the store: by the queue's worker if there is one, otherwise by the receiver. */
+  async redrive(
+    stored: SealedDelivery,
+    isVouched: boolean,
+    receiver: {
+      readonly dispatch: (delivery: SealedDelivery) => Promise<Result>;
+      readonly process: (opened: Opened, lastAttempt: boolean) => Promise<Result>;
+    },
+  ): Promise<Result> {
+    const { queue } = this.#settings;
+    const toQueue = queue && ((one: SealedDelivery) => this.#processing.redrive(queue, one));
+    if (stored.proof?.startsWith(UNPROVEN))
+      return this.#redriveUnproven(stored, isVouched, toQueue ?? receiver.dispatch);
+    if (toQueue && queue?.redrive) return this.#handBack(stored, toQueue);
+    // The store keeps only verified deliveries, except those marked as unproven.
+    const opened = await openSealed(stored, this.#settings, 'store');
+    const result = await receiver.process(opened, false);
+    // The second call, as a last attempt, parks a delivery that does not fit its event again at once.
+    if (result.outcome !== 'rejected' || opened.outcome === 'rejected') return result;
+    return receiver.process(opened, true);
+  }
+
+  /**
+   * Returns a delivery from the store to the queue, whose worker computes the key itself. If the row in the store
+   * has another key, for example because the delivery did not fit its event then, the row is settled as well.
+   */
+  async #handBack(
+    stored: SealedDelivery,
+    redrive: (delivery: SealedDelivery) => Promise<Dispatched>,
+  ): Promise<Result> {
+    const signed = await resign(this.#settings.secretSource, stored);
+    const opened = await openSealed(signed, this.#settings, 'queue');
+    if (opened.outcome === 'rejected' || opened.key === stored.key) return redrive(signed);
+    return this.#settle(stored, () => redrive({ ...signed, key: opened.key }));
+  }
+
+  /**
+   * Processes a delivery that could not be verified before, if it can be verified now.
+   *
+   * @param isVouched - The operator vouches that the delivery is genuine.
+   */
+  async #redriveUnproven(
+    kept: SealedDelivery,
+    isVouched: boolean,
+    process: (delivery: SealedDelivery) => Promise<Result>,
+  ): Promise<Result> {
+    const { secretSource } = this.#settings;
+    const delivery = { ...kept, proof: kept.proof?.slice(UNPROVEN.length) };
+    return this.#settle(kept, async () => {
+      const signed = isVouched ? await resign(secretSource, delivery) : delivery;
+      const doubt = await findDoubt(secretSource, signed);
+      return doubt === undefined
+        ? process(signed)
+        : failedWork(`it could not be verified. ${doubt}`);
+    });
+  }
+
+  /** Settles a row by the result of its delivery under another key. */
+  async #settle(kept: SealedDelivery, process: () => Promise<Result | Work>): Promise<Result> {
+    let result: Result | undefined;
+    let thrown: { readonly error: unknown } | undefined;
+    const prove = async () => {
+      const given = await process();
+      if ('state' in given) return given;
+      result = given;
+      return TAKEN.includes(given.outcome) ? DONE : failedWork('it could not be processed');
+    };
+    const dispatched = await this.#processing.doOnce(kept, LAST_ATTEMPT, () =>
+      prove().catch((error) => {
+        thrown = { error };
+        return failedWork(describeError(error));
+      }),
+    );
+    if (thrown) throw thrown.error;
+    return result ?? dispatched;
+  }
+
+  /** Parks a delivery under a key of its own, so that it cannot use up the key of a genuine one. */
+  async #parkUnproven(sealed: SealedDelivery, reason: string): Promise<Result> {
+    const { id, event, body, proof = '' } = sealed;
+    const error = new WebhookError(
+      'delivery_unproven',
+      `A delivery from the queue was parked and not run: ${reason} If a secret was replaced, add the old one to ` +
+        '`retiredSecrets`, and call receiver.redrive() with the delivery from store.list(). If you know that it is ' +
+        'genuine, add { vouched: true }.',
+    );
+    this.#processing.onError(error, sealed);
+    const kept = { ...sealed, key: unprovenKey(sealed, body, proof), proof: `${UNPROVEN}${proof}` };
+    const dispatched = await this.#processing.doOnce(kept, LAST_ATTEMPT, async () =>
+      failedWork(reason),
+    );
+    // If the store cannot park the delivery, reject it, so that the queue keeps it.
+    if (dispatched.outcome !== 'failed') return dispatched;
+    const detail = withDocsLink(reason, 'errors.md#delivery_unproven');
+    return new Rejection('signature_invalid', { id, event, detail });
+  }
+}
+
+const LAST_ATTEMPT = { lastAttempt: true };
+
+/** The outcomes after which a delivery is done, or stored in the queue or under another key. */
+const TAKEN: readonly Result['outcome'][] = ['handled', 'duplicate', 'ignored', 'parked', 'queued'];
+
+const DONE: Work = { state: 'done', ran: [] };

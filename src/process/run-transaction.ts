@@ -1,0 +1,67 @@
+import { WebhookError } from '../errors/errors.js';
+import { watched } from '../report/telemetry.js';
+import { HandlerEvent, type HandlerLease, ownPayload } from './handler-event.js';
+import { BUSY, fail, type Prepared, type Run, UNAVAILABLE } from './handler-run.js';
+import type { Lease, Work } from './lease.js';
+
+/**
+ * Runs a handler in a transaction of the store. Never rejects.
+ *
+ * @param isRest - All other handlers are done, so the transaction records that the delivery is.
+ */
+export async function runTransaction(
+  { route, payload, effect }: Prepared,
+  isRest: boolean,
+  run: Run,
+): Promise<Work> {
+  const { lease, delivery, transactions, telemetry, keepMs } = run;
+  const { name, storedName, step } = route;
+  const { attempt } = lease;
+  if (effect && 'error' in effect) return fail(effect.error, route, run);
+  if (!transactions || lease.hasEnded()) return BUSY;
+  const terms = { effect: effect?.key, record: isRest ? { keepMs } : { step } };
+  const held = under(lease, effect?.key ?? lease.key);
+  const work = (tx: unknown) => {
+    // A copy for each time that it runs.
+    const own = ownPayload(payload);
+    const { refuseStep } = transactions;
+    return route.handler(
+      new HandlerEvent(delivery, own, attempt, storedName, held, { tx, refuseStep }),
+    );
+  };
+  const transact = () => lease.runInTransaction(transactions, terms, work);
+  try {
+    const result = telemetry
+      ? await watched((handle) => telemetry.handler({ name, attempt }, handle), transact)
+      : await transact();
+    switch (result.state) {
+      case 'done':
+      case 'known':
+        return { state: isRest ? 'committed' : 'done', ran: result.state === 'done' ? [name] : [] };
+      case 'unavailable': {
+        const message = 'The store could not run the transaction of the handler.';
+        run.onError(new WebhookError('store_unavailable', message, { cause: result.cause }), name);
+        return UNAVAILABLE;
+      }
+      default:
+        return BUSY;
+    }
+  } catch (error) {
+    // The end of the lease is reported by itself.
+    return lease.hasEnded() ? BUSY : fail(error, route, run);
+  }
+}
+
+/** The lease of a delivery, under the key of an effect. */
+function under(lease: Lease, key: string): HandlerLease {
+  return {
+    key,
+    steps: lease.steps,
+    get signal() {
+      return lease.signal;
+    },
+    hasEnded: () => lease.hasEnded(),
+    check: () => lease.check(),
+    completeStep: (name, output) => lease.completeStep(name, output),
+  };
+}

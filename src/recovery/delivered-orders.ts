@@ -1,0 +1,111 @@
+import type { Order } from '../schemas/order.js';
+import { type Evidence, effectsOf } from './evidence.js';
+import type { ReconcileSettings } from './reconcile-options.js';
+
+/** The deliveries of an order to its customer, as far as the shop knows. */
+export interface Delivered {
+  /** How often its goods were delivered. */
+  readonly times: number;
+  /** Whether a webhook that says that the order is reversed was handled. */
+  readonly wasTakenBack: boolean;
+}
+
+/**
+ * Returns what was delivered for each order. Asks the shop's `delivered`, its ledger, or the log together
+ * with the store.
+ */
+export async function findDelivered(
+  orders: readonly Order[],
+  evidence: ReadonlyMap<string, Evidence>,
+  settings: ReconcileSettings,
+): Promise<ReadonlyMap<string, Delivered>> {
+  if (orders.length === 0) return new Map();
+  const { delivered } = settings;
+  if (!delivered) return findByEffects(orders, evidence, settings);
+  const given = await delivered(orders.map(({ id }) => id));
+  const times = new Map<string, number>();
+  for (const id of given) times.set(id, (times.get(id) ?? 0) + 1);
+  // `delivered` leaves out goods that were taken back.
+  return new Map([...times].map(([id, often]) => [id, { times: often, wasTakenBack: false }]));
+}
+
+async function findByEffects(
+  orders: readonly Order[],
+  evidence: ReadonlyMap<string, Evidence>,
+  settings: ReconcileSettings,
+): Promise<ReadonlyMap<string, Delivered>> {
+  const { ledger, receiver } = settings;
+  const known = await Promise.all(
+    orders.map(async (order) => {
+      const found = evidence.get(order.id);
+      // The log may have other events of the order, but no paid one.
+      const deliveries = found?.standing
+        ? found.deliveries
+        : await unloggedEffects(order, settings);
+      return { id: order.id, evidence: found, deliveries };
+    }),
+  );
+  const effects = known.flatMap(({ deliveries }) => [...deliveries.values()].flat());
+  const keys = [...new Set(effects.map(({ key }) => key))];
+  const reversals = known.flatMap((one) => [...(one.evidence?.reversals ?? [])]);
+  const done = new Set(
+    (await receiver.findDone(ledger ? reversals : [...keys, ...reversals])) ?? [],
+  );
+  const entered = new Set(ledger && keys.length > 0 ? await ledger.entered(keys) : []);
+  return new Map(
+    known.map(({ id, evidence: found, deliveries }) => {
+      const times = ledger
+        ? Math.max(0, ...countByHandler(deliveries, entered).values())
+        : timesDone(found, deliveries, done);
+      const { wasReversed = false, reversals: open } = found ?? {};
+      const wasTakenBack = wasReversed || [...(open ?? [])].some((key) => done.has(key));
+      return [id, { times, wasTakenBack }];
+    }),
+  );
+}
+
+type Deliveries = Evidence['deliveries'];
+
+/** Returns the effects that handlers would have for an order that the log does not mention. */
+async function unloggedEffects(
+  order: Order,
+  { receiver, urls }: ReconcileSettings,
+): Promise<Deliveries> {
+  if (!receiver.isPaid(order)) return new Map();
+  return effectsOf(() => receiver.readOrder(order, urls[0] ?? ''), receiver);
+}
+
+/**
+ * Counts the deliveries that the log shows as handled, and those that only the store has as done, such as
+ * after a recovery or a redrive.
+ */
+function timesDone(
+  evidence: Evidence | undefined,
+  deliveries: Deliveries,
+  done: ReadonlySet<string>,
+): number {
+  const { handled = new Set<string>(), wasTaken = false } = evidence ?? {};
+  const told = Math.max(handled.size, wasTaken ? 1 : 0);
+  const counts = [...countByHandler(deliveries, done).values()];
+  // A handler that has done nothing may be the one that delivers the goods.
+  if (counts.length === 0 || counts.includes(0)) return told;
+  // An effect with a key of its own (`oncePer`) was done once, however many deliveries there are. Count only
+  // effects under the key of a delivery.
+  const isPlain = (key: string) => deliveries.has(key) && !handled.has(key);
+  const more = countByHandler(deliveries, new Set([...done].filter(isPlain)));
+  return Math.max(told, 1, handled.size + Math.max(...more.values()));
+}
+
+/** Counts, for each handler, its effects that are among `keys`. */
+function countByHandler(
+  deliveries: Deliveries,
+  keys: ReadonlySet<string>,
+): ReadonlyMap<string, number> {
+  const found = new Map<string, Set<string>>();
+  for (const { handler, key } of [...deliveries.values()].flat()) {
+    const its = found.get(handler) ?? new Set();
+    found.set(handler, its);
+    if (keys.has(key)) its.add(key);
+  }
+  return new Map([...found].map(([handler, { size }]) => [handler, size]));
+}

@@ -1,0 +1,118 @@
+import type { Order, OrderStatus } from '../schemas/order.js';
+import type { UnfinishedState } from '../stores/store.js';
+import type { Delivered } from './delivered-orders.js';
+import { findEarlier, type Told } from './earlier-deliveries.js';
+import { type Found, lacksOrders } from './endpoint.js';
+import { moneyOf, timeOr } from './log-entry.js';
+import { isSafeUnlogged } from './orders.js';
+import type { ReconcileSettings } from './reconcile-options.js';
+import type { Remedy } from './remedies.js';
+import type { Pace } from './request-rate.js';
+import type { Standing } from './standing.js';
+
+/**
+ * How the provider and the shop disagree about an order. `not_delivered`: paid, but not delivered.
+ * `delivered_twice`: delivered more than once. `not_taken_back`: refunded or charged back, but still
+ * delivered. `not_paid`: delivered, but neither paid nor reversed.
+ */
+export type FindingKind = 'not_delivered' | 'delivered_twice' | 'not_taken_back' | 'not_paid';
+
+/** An order about which the provider and the shop disagree. */
+export interface Finding {
+  readonly orderId: string;
+  readonly kind: FindingKind;
+  /**
+   * For `not_delivered`, where the delivery is: `dead`, `stalled` or `failing` in the store, otherwise its
+   * standing in the provider's log, or `unlogged` if the log does not mention the order.
+   */
+  readonly because: UnfinishedState | Standing | 'unlogged' | undefined;
+  /** How to recover the order; `undefined` if nothing has to be done, such as while a retry is pending. */
+  readonly remedy: Remedy | undefined;
+  /** How often the order was delivered. */
+  readonly times: number;
+  readonly status: OrderStatus;
+  /** The value of the order, a decimal as text; `undefined` if the order has none. */
+  readonly value: string | undefined;
+  readonly currency: string | undefined;
+  readonly updatedAt: Date | undefined;
+}
+
+/** A finding whose remedy is not known yet. */
+export interface Judged {
+  readonly finding: Omit<Finding, 'remedy'>;
+  readonly told: Told | undefined;
+}
+
+/** Returns how the provider and the shop disagree about an order. */
+export function judge(
+  order: Order,
+  { times, wasTakenBack }: Delivered,
+  settings: ReconcileSettings,
+): FindingKind[] {
+  const { receiver, reversedStatuses } = settings;
+  const isPaid = receiver.isPaid(order);
+  const isReversed = reversedStatuses.some((one) => one === order.status);
+  const mayStillCome = isYoung(order, settings);
+  const kinds: FindingKind[] = [];
+  if (isPaid && times === 0 && !mayStillCome) kinds.push('not_delivered');
+  if (times > 1) kinds.push('delivered_twice');
+  if (isReversed && times > 0 && !mayStillCome && !wasTakenBack) kinds.push('not_taken_back');
+  if (!isPaid && !isReversed && times > 0) kinds.push('not_paid');
+  return kinds;
+}
+
+/** @param where - Where the delivery is, and the properties to judge it by. */
+export function toJudged(
+  order: Order,
+  kind: FindingKind,
+  times: number,
+  where: { readonly because: Finding['because']; readonly told: Told | undefined },
+): Judged {
+  const updatedAt = timeOr(order.updated_at, Number.NaN);
+  const isMissed = kind === 'not_delivered';
+  return {
+    finding: {
+      ...{ orderId: order.id, kind, because: isMissed ? where.because : undefined, times },
+      ...{ status: order.status, ...moneyOf(order) },
+      updatedAt: Number.isNaN(updatedAt) ? undefined : new Date(updatedAt),
+    },
+    told: isMissed ? where.told : undefined,
+  };
+}
+
+export function isYoung(
+  { updated_at }: Order,
+  { now, pendingAfterMs }: ReconcileSettings,
+): boolean {
+  // In both directions: the provider's clock may be ahead.
+  return Math.abs(now - timeOr(updated_at, Number.NaN)) < pendingAfterMs;
+}
+
+/**
+ * Adds the remedy of each finding, by the rules of `recover()`.
+ *
+ * @param firstPaidAt - When the log has its first paid order.
+ */
+export async function withRemedies(
+  judged: readonly Judged[],
+  settings: ReconcileSettings,
+  pace: Pace,
+  { found, firstPaidAt }: { readonly found: Found; readonly firstPaidAt: number },
+): Promise<Finding[]> {
+  const isEarlier = await findEarlier(
+    settings,
+    pace,
+    judged.flatMap(({ told }) => told ?? []),
+  );
+  const isSafe = settings.receiver.isFront || isSafeUnlogged(settings);
+  const unlogged = lacksOrders(found, Math.max(firstPaidAt, settings.since)) ? 'recover' : 'orders';
+  const remedyOf = ({ finding: { because }, told }: Judged): Remedy | undefined => {
+    if (because === 'dead' || because === 'stalled' || because === 'failing') return 'dead';
+    if (!told) return undefined;
+    if (isEarlier(told)) return 'earlier';
+    if (because === 'queued') return 'queued';
+    if ((because === 'unlogged' || because === 'edited') && !isSafe) return 'oncePer';
+    return because === 'unlogged' ? unlogged : 'recover';
+  };
+  return judged.map((one) => ({ ...one.finding, remedy: remedyOf(one) }));
+}

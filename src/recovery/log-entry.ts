@@ -1,0 +1,146 @@
+import type { Delivery } from '../request/delivery.js';
+import type { Rejection } from '../request/outcome.js';
+import type { Receipt } from '../request/receipt.js';
+import { isJsonObject, type JsonObject, toTime } from '../schemas/values.js';
+import type { WebhookLog } from '../schemas/webhook-log.js';
+import { withoutQuery } from './addresses.js';
+import type { AnsweredBy, LoggedDelivery, Recovering } from './log-reader.js';
+import type { SourceSettings } from './source.js';
+import { isYoungerThan, type MissedReason, type Standing, standingOf } from './standing.js';
+
+/** An entry of the log, with what it means for the receiver. */
+export interface EntryFound {
+  readonly standing: Standing;
+  readonly answeredBy: AnsweredBy;
+  /** The address that it was sent to, and the scope of the shop. */
+  readonly shop: string;
+  readonly event: string;
+  /** The record in the payload, as it was sent. */
+  readonly record: JsonObject;
+  readonly recordId: string | undefined;
+  /** The receipt in its answer, if the answer is the receiver's. */
+  readonly receipt: Receipt | undefined;
+  /** Absent if it was not missed. */
+  readonly missed?: Omit<Missed, 'isDone' | 'isUnsafe'>;
+  delivery(): Promise<Delivery | Rejection>;
+}
+
+/** Reads an entry of the log. */
+export async function readEntry(
+  entry: WebhookLog,
+  settings: SourceSettings,
+  sends: boolean,
+): Promise<EntryFound | Unusable> {
+  const { receiver, now, pendingAfterMs } = settings;
+  // A user's function may throw for an odd entry. The other entries must still be found.
+  const logged = await receiver.read(entry).catch((error: unknown) => {
+    receiver.onError(error, entry);
+    return 'unreadable' as const;
+  });
+  if (logged === 'unreadable') return logged;
+  if (!logged) return 'unknownShop';
+  const { answeredBy, receipt, event, delivery } = logged;
+  const shop = `${withoutQuery(entry.url ?? '')} ${logged.scope}`;
+  const told = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
+  const standing =
+    told === 'done' && receipt?.outcome === 'queued'
+      ? await standingInQueue(entry, receipt.key, logged, settings)
+      : told;
+  const record = isJsonObject(logged.record) ? logged.record : {};
+  const recordId = typeof record.id === 'string' ? record.id : undefined;
+  const found = { standing, answeredBy, shop, event, record, recordId, receipt, delivery };
+  if (standing === 'done' || standing === 'waiting') return found;
+  const toldAt = timeOr(entry.created_at, 0);
+  const changedAt = timeOr(record.updated_at, toldAt);
+  const about = { id: entry.id, event, reason: standing, shop, recordId, toldAt, changedAt };
+  const hasReceipt = receipt !== undefined;
+  return { ...found, missed: { ...about, hasReceipt, ...moneyOf(record) } };
+}
+
+/**
+ * Returns `queued` if the store does not have a queued delivery as done. A queue that is lost, or whose
+ * worker has stopped, reports nothing; the store knows what a worker has done.
+ */
+async function standingInQueue(
+  entry: WebhookLog,
+  key: string,
+  logged: LoggedDelivery,
+  { receiver, now, pendingAfterMs }: SourceSettings,
+): Promise<'done' | 'queued'> {
+  if (isYoungerThan(pendingAfterMs, entry, now)) return 'done';
+  const done = await receiver.findDone([key]);
+  if (done?.length !== 0) return 'done';
+  // The store never records a delivery without a handler as done.
+  return (await isHandled(logged, receiver)) ? 'queued' : 'done';
+}
+
+async function isHandled(
+  { delivery }: LoggedDelivery,
+  { isFront, effectsOf }: Recovering,
+): Promise<boolean> {
+  if (isFront) return true;
+  try {
+    const read = await delivery();
+    return read.outcome === undefined && effectsOf(read).length > 0;
+  } catch {
+    // A user's function threw, as it did for the worker.
+    return true;
+  }
+}
+
+/** Returns the value and the currency of an order, as far as it has them. */
+export function moneyOf({ value, currency }: { value?: unknown; currency?: unknown }) {
+  return {
+    value: typeof value === 'string' || typeof value === 'number' ? String(value) : undefined,
+    currency: typeof currency === 'string' ? currency : undefined,
+  };
+}
+
+/** Returns when the delivery was answered last, by the provider's clock. */
+export function changedAtOf({ updated_at, created_at }: WebhookLog): number {
+  return timeOr(updated_at, timeOr(created_at, Number.POSITIVE_INFINITY));
+}
+
+export function timeOr(time: unknown, otherwise: number): number {
+  const ms = toTime(time);
+  return Number.isNaN(ms) ? otherwise : ms;
+}
+
+/**
+ * Why this receiver cannot use an entry. `unreadable`: the entry does not match the specification, or a
+ * function of the receiver's, such as `unwrap` or `keyBy`, threw for it. `unknownShop`: the `secret` function
+ * gives no secret for its address.
+ */
+export type Unusable = 'unreadable' | 'unknownShop';
+
+/** A missed delivery. It holds little, so that a hundred thousand of them fit into memory. */
+export interface Missed {
+  /** The id of the webhook log; for an order that the log does not mention, the order's id. */
+  readonly id: string;
+  readonly event: string;
+  readonly reason: MissedReason | 'unlogged';
+  /**
+   * The address that it was sent to, and the scope of the shop; `undefined` for an order that the log does
+   * not mention.
+   */
+  readonly shop: string | undefined;
+  /** The id of the record in its payload. */
+  readonly recordId: string | undefined;
+  /**
+   * When the record changed to this state, and when the provider first sent it or, if the log does not
+   * mention the order, when it was ordered: milliseconds.
+   */
+  readonly changedAt: number;
+  readonly toldAt: number;
+  /** Whether this receiver has answered it, though without success. */
+  readonly hasReceipt: boolean;
+  /** Whether it may have been done under another key, by a handler that would do it again. */
+  readonly isUnsafe: boolean;
+  /** The value of the order: a decimal as text. */
+  readonly value: string | undefined;
+  readonly currency: string | undefined;
+  /** Whether the store has it as done. Then nothing is left to do, whatever the log says. */
+  readonly isDone: boolean;
+  /** Whether no handler matches it. Then running it does nothing. */
+  readonly isIgnored?: boolean;
+}

@@ -1,0 +1,72 @@
+import type { Page } from '../api/list.js';
+import { sha2 } from '../request/signature.js';
+import type { Issue } from '../schemas/issue.js';
+import { isNone, type ResourceSchema } from '../schemas/resource.js';
+
+/** The largest page size (specification: Limits). */
+export const PER_PAGE = 50;
+
+/** How many empty pages in a row end a list, even if the provider says that more follow. */
+const MAX_EMPTY = 5;
+
+/**
+ * How many pages in a row may have no readable record, if the provider does not say how many pages there are.
+ */
+const MAX_UNREADABLE = 20;
+
+/**
+ * Makes an `onIssues` for a client. It calls `tell` for each record that cannot be read, because a required
+ * field does not fit.
+ */
+export function tellingOfNone(schema: ResourceSchema<unknown>, tell: () => void) {
+  return (_: unknown, issues: readonly Issue[]) => {
+    if (isNone(schema, issues)) tell();
+  };
+}
+
+/**
+ * Yields all pages of a list, and requests each one while the one before is read. Keeps no records, however
+ * many there are: a record that shifts onto the next page is yielded again.
+ *
+ * @param fetchPage - Returns a page, and calls its second argument for each record that is not among its
+ *   items because it cannot be read.
+ * @param onUnreadable - Called for each record that cannot be read.
+ */
+export async function* pagesOf<Item extends { readonly id: string }>(
+  fetchPage: (page: number, onUnreadable: () => void) => Promise<Page<Item>>,
+  onUnreadable: () => void = () => {},
+): AsyncGenerator<Page<Item>, void, undefined> {
+  const fetchCounted = async (number: number) => {
+    let unreadable = 0;
+    const page = await fetchPage(number, () => {
+      unreadable += 1;
+      onUnreadable();
+    });
+    return { page, hasUnreadable: unreadable > 0 };
+  };
+  // Digests of the pages so far, if the provider gives no number of pages. There may be many.
+  const met = new Set<string>();
+  let next = fetchCounted(1);
+  let [empty, unreadable] = [0, 0];
+  for (;;) {
+    const { page, hasUnreadable } = await next;
+    const ids = page.items.map(({ id }) => id).join();
+    const digest = ids === '' ? '' : sha2.sha256(ids);
+    empty = ids === '' && !hasUnreadable ? empty + 1 : 0;
+    unreadable = ids === '' && hasUnreadable ? unreadable + 1 : 0;
+    // A server that ignores the page number may return the same page forever, or a few in turn.
+    const isSame = ids === '' ? unreadable > MAX_UNREADABLE : met.has(digest);
+    const isOver =
+      page.totalPages === undefined
+        ? empty > 0 || isSame
+        : page.page >= page.totalPages || empty === MAX_EMPTY;
+    if (!isOver) {
+      next = fetchCounted(page.page + 1);
+      // The next turn awaits it. If the caller stops reading, its error is ignored.
+      next.catch(() => {});
+    }
+    yield page;
+    if (isOver) return;
+    if (page.totalPages === undefined) met.add(digest);
+  }
+}

@@ -1,0 +1,98 @@
+import { Answers } from './answers.js';
+import { DoneBefore } from './completed-keys.js';
+import { entriesOf, untilSettled } from './entries.js';
+import { type EntryFound, type Missed, readEntry, timeOr, type Unusable } from './log-entry.js';
+import { ToldOrders } from './orders-in-log.js';
+import type { Pace } from './request-rate.js';
+import type { SourceSettings } from './source.js';
+import type { Standing } from './standing.js';
+
+/** The number of log entries of each kind. */
+export type LogCounts = Record<Standing | Unusable, number>;
+
+/** The result of {@link readLog}. */
+export interface LogFound {
+  readonly missed: Map<string, Missed>;
+  readonly counts: LogCounts;
+  /** The paid orders that the log mentions; absent if they were not asked for. */
+  readonly told?: ToldOrders;
+  /** When the log has its first paid order, as far as it was read; `Infinity` if it has no paid order. */
+  readonly firstPaidAt: number;
+  readonly answers: Answers;
+}
+
+/**
+ * Reads the provider's log and returns the missed deliveries. Entries that are fine are only counted.
+ *
+ * @param rules.orders - Whether to also return the paid orders that the log mentions, including those before
+ *   `since`: an order that has changed since may have been delivered long ago.
+ * @param rules.queued - Whether a delivery that is queued and not done counts as missed.
+ */
+export async function readLog(
+  settings: SourceSettings,
+  pace: Pace,
+  { sends, orders, queued }: Record<'sends' | 'orders' | 'queued', boolean>,
+): Promise<LogFound> {
+  const missed = new Map<string, Missed>();
+  const told = orders ? new ToldOrders(settings) : undefined;
+  const read = orders ? { ...settings, since: 0 } : settings;
+  const before = new DoneBefore(settings.receiver);
+  let counts = noCounts();
+  let firstPaidAt = Number.POSITIVE_INFINITY;
+  let answers = new Answers(settings, false);
+  await untilSettled(
+    () => missed.size,
+    async (seen) => {
+      counts = noCounts();
+      // Ask the store about answers from the second reading on, and only if a delivery is left.
+      answers = new Answers(
+        settings,
+        [...missed.values()].some(({ isDone }) => !isDone),
+      );
+      const onUnreadable = () => {
+        counts.unreadable += 1;
+      };
+      for await (const entry of entriesOf(read, pace, seen, onUnreadable)) {
+        const found = await readEntry(entry, settings, sends);
+        if (typeof found === 'object') await answers.add(entry, found);
+        const toldAt = timeOr(entry.created_at, settings.now);
+        if (isPaidOrder(found)) firstPaidAt = Math.min(firstPaidAt, toldAt);
+        if (toldAt < settings.since) {
+          if (told && isPaidOrder(found) && (!found.missed || (await before.has(found.delivery))))
+            told.add(found.recordId, entry.url);
+          continue;
+        }
+        if (typeof found === 'string') {
+          counts[found] += 1;
+          continue;
+        }
+        counts[found.standing] += 1;
+        const isLeft = found.standing === 'queued' && !queued;
+        if (found.missed && !isLeft && isAnother(found.missed, missed.get(entry.id))) {
+          onUnreadable();
+        } else if (found.missed && !isLeft) {
+          const isDone = missed.get(entry.id)?.isDone ?? (await before.has(found.delivery));
+          const isUnsafe = found.standing === 'edited' && !(await before.isOncePer(found.delivery));
+          const isIgnored = await before.isIgnored(found.delivery);
+          missed.set(entry.id, { ...found.missed, isDone, isUnsafe, isIgnored });
+        }
+        if (isPaidOrder(found)) told?.add(found.recordId, entry.url);
+      }
+    },
+  );
+  return { missed, counts, firstPaidAt, answers, ...(told && { told }) };
+}
+
+/** Whether one id stands for two deliveries. The provider's API would return only one of them. */
+function isAnother(one: Omit<Missed, 'isDone' | 'isUnsafe'>, known: Missed | undefined): boolean {
+  return known !== undefined && (one.event !== known.event || one.recordId !== known.recordId);
+}
+
+function isPaidOrder(found: EntryFound | Unusable): found is EntryFound & { recordId: string } {
+  return typeof found === 'object' && found.event === 'order:paid' && found.recordId !== undefined;
+}
+
+function noCounts(): LogCounts {
+  const missed = { refused: 0, unanswered: 0, foreign: 0, edited: 0, queued: 0 };
+  return { done: 0, waiting: 0, ...missed, unreadable: 0, unknownShop: 0 };
+}

@@ -1,0 +1,62 @@
+import { ApiError } from '../api/api-error.js';
+import { pause } from '../api/timeouts.js';
+import type { SourceSettings } from './source.js';
+
+/** The errors that may not occur again later. All others stay the same. */
+export const LATER: readonly string[] = [
+  'rate_limited',
+  'unavailable',
+  'timed_out',
+  'unreachable',
+  'server_failed',
+];
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+/** The most tries of one request, over about four minutes. The client itself does not retry. */
+const MAX_TRIES = 10;
+
+/** Limits the rate of requests to the provider's service, and waits when the provider says so. */
+export class Pace {
+  readonly #apartMs: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onProgress: SourceSettings['onProgress'];
+  #nextAt = 0;
+  /** The number of requests so far. */
+  requests = 0;
+
+  constructor({ perSecond, signal, onProgress }: SourceSettings) {
+    this.#apartMs = 1_000 / perSecond;
+    this.#signal = signal;
+    this.#onProgress = onProgress;
+  }
+
+  /**
+   * Makes a request when its turn has come, and retries it while the provider is unavailable.
+   *
+   * @param tries - The most tries in all.
+   * @throws {ApiError} If the provider rejects the request for good, or the last try fails.
+   */
+  async run<Result>(request: () => Promise<Result>, tries = MAX_TRIES): Promise<Result> {
+    for (let tried = 1; ; tried++) {
+      await this.#turn();
+      try {
+        this.requests += 1;
+        return await request();
+      } catch (error) {
+        const isLater = error instanceof ApiError && LATER.includes(error.code);
+        if (!isLater || tried === tries) throw error;
+        this.#onProgress({ step: 'waiting', done: tried, of: tries });
+        const grown = Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), MAX_PAUSE_MS);
+        await pause(Math.max(grown, error.retryAfterMs ?? 0), this.#signal);
+      }
+    }
+  }
+
+  async #turn(): Promise<void> {
+    this.#signal?.throwIfAborted();
+    const now = performance.now();
+    const at = Math.max(now, this.#nextAt);
+    this.#nextAt = at + this.#apartMs;
+    if (at > now) await pause(at - now, this.#signal);
+  }
+}

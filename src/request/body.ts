@@ -1,0 +1,89 @@
+import { UsageError } from '../errors/errors.js';
+import { isBytes, nameType } from '../runtime/bytes.js';
+import { Rejection, type RejectionCode } from './outcome.js';
+import type { ReadBody, WebhookRequest } from './request.js';
+
+/** The body of a webhook. */
+export interface RawBody {
+  readonly bytes: Uint8Array;
+  readonly outcome?: undefined;
+}
+
+/** Limits the total bytes of all bodies that are being read at the same time. */
+export interface BodyBudget {
+  /** @param giveUp - Called if there is no room for this body any more. */
+  begin(giveUp: () => void): object;
+  add(body: object, bytes: number): void;
+  end(body: object): void;
+}
+
+/** How a body is read. */
+export interface BodyRules {
+  readonly limit: number;
+  readonly bodyTimeoutMs: number;
+}
+
+/** Reads at most `limit` bytes within `bodyTimeoutMs`, as long as the budget has room for them. */
+export function readBody(
+  body: WebhookRequest['body'],
+  rules: BodyRules,
+  bodies?: BodyBudget,
+): Promise<RawBody | Rejection> | RawBody | Rejection {
+  if (typeof body !== 'function') return checkBody(body, rules.limit);
+  return readInTime(body, rules, bodies).then((read) =>
+    read.outcome === 'rejected' ? read : checkBody(read.body, rules.limit),
+  );
+}
+
+function checkBody(body: unknown, limit: number): RawBody | Rejection {
+  if (isBytes(body)) {
+    return body.length > limit ? new Rejection('body_too_large') : { bytes: body };
+  }
+  if (typeof body === 'object' && body !== null && 'consumed' in body) {
+    throw new UsageError(
+      'body_consumed',
+      `The raw body is gone: something read and parsed it before the webhook receiver could. ${body.consumed}`,
+    );
+  }
+  throw new UsageError(
+    'body_not_bytes',
+    `The body has to be the raw bytes, before any parser: a Uint8Array or a function that reads one, but it is ${nameType(body)}.`,
+  );
+}
+
+function readInTime(
+  read: ReadBody,
+  { limit, bodyTimeoutMs }: BodyRules,
+  bodies: BodyBudget | undefined,
+): Promise<{ readonly body: unknown; readonly outcome?: undefined } | Rejection> {
+  return new Promise((resolve) => {
+    const giveUp = () => end(new Rejection('body_late'));
+    const timer = setTimeout(giveUp, bodyTimeoutMs);
+    const reading = bodies?.begin(giveUp);
+    const end = (result: { readonly body: unknown } | Rejection) => {
+      clearTimeout(timer);
+      if (reading) bodies?.end(reading);
+      resolve(result);
+    };
+    const onBytes = (bytes: number) => {
+      if (reading) bodies?.add(reading, bytes);
+    };
+    const fail = (error: unknown) =>
+      end(new Rejection(UNREAD.get(statusOf(error)) ?? 'body_incomplete'));
+    try {
+      read(limit, onBytes).then((body) => end({ body }), fail);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+/** The rejection for a body that was not read to its end, by the `status` of the error. */
+const UNREAD = new Map<unknown, RejectionCode>([
+  [408, 'body_late'],
+  [413, 'body_too_large'],
+]);
+
+function statusOf(error: unknown): unknown {
+  return error instanceof Error && 'status' in error ? error.status : undefined;
+}

@@ -1,0 +1,80 @@
+import { WebhookError } from '../errors/errors.js';
+
+/** The time limit for everything except handlers: a store, a queue, a secret function, a schema. */
+export const CALL_MS = 10_000;
+
+/**
+ * Waits for a promise, but at most `ms` milliseconds.
+ *
+ * @param what - Names what is awaited, as the subject of the error message.
+ * @throws {WebhookError} `timed_out`
+ */
+export function withTimeout<Value>(
+  promise: PromiseLike<Value>,
+  what: string,
+  ms = CALL_MS,
+): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new WebhookError('timed_out', `${what} did not answer within ${ms} ms.`));
+    }, ms);
+    const settled =
+      <Result>(settle: (result: Result) => void) =>
+      (result: Result) => {
+        clearTimeout(timer);
+        settle(result);
+      };
+    promise.then(settled(resolve), settled(reject));
+  });
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Calls back at the end of this turn of the event loop; on runtimes without `setImmediate`, by a timer. */
+export const atEndOfTurn: (callback: () => void) => unknown =
+  typeof setImmediate === 'function' ? setImmediate : setTimeout;
+
+/** How long a failed write is retried. */
+const KEEP_TRYING_MS = 5 * 60_000;
+/** The longest pause between two retries. */
+const MAX_PAUSE_MS = 1_000;
+
+/**
+ * Retries a write twice if the store fails, so that completed work is not forgotten because of a short outage.
+ * Every verb of a store can be repeated: if the first answer was lost, the second is the same.
+ */
+export function withRetry<Result>(write: () => Promise<Result>): Promise<Result> {
+  const startedAt = performance.now();
+  const after = (pauseMs: number) => async (error: unknown) => {
+    // Do not retry if the store was slow to fail: it would be slow again, and the sender is waiting.
+    if (performance.now() - startedAt > 1_000) throw error;
+    await pause(pauseMs);
+    return write();
+  };
+  return write().catch((error) => after(50)(error).catch(after(250)));
+}
+
+/**
+ * Retries a failed write until the store accepts it, for at most five minutes. For writes that no request awaits.
+ *
+ * @param isOver - Whether to give up, because the program ends.
+ * @param onFailed - Called with the error of each failed attempt.
+ * @returns The result of the write; `undefined` if it was given up.
+ */
+export async function keepTrying<Result>(
+  write: () => Promise<Result>,
+  { isOver, onFailed }: { isOver: () => boolean; onFailed: (error: unknown) => void },
+): Promise<Result | undefined> {
+  const giveUpAt = performance.now() + KEEP_TRYING_MS;
+  for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    await pause(pauseMs);
+    if (isOver() || performance.now() > giveUpAt) return undefined;
+    try {
+      return await write();
+    } catch (error) {
+      onFailed(error);
+    }
+  }
+}

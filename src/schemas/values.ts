@@ -1,0 +1,139 @@
+import * as z from 'zod/mini';
+
+/** Any JSON value. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** A type that can be stored as JSON, interfaces included; `never` for a type that cannot, such as `Date`. */
+export type Jsonable<T> = T extends string | number | boolean | null | undefined | void
+  ? T
+  : T extends
+        | ((...args: never[]) => unknown)
+        | symbol
+        | bigint
+        | Date
+        | Map<unknown, unknown>
+        | Set<unknown>
+    ? never
+    : { [Key in keyof T]: Jsonable<T[Key]> };
+
+/** A JSON object with unknown keys. */
+export type JsonObject = Record<string, unknown>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Accepts any JSON object unchanged. Never copies or walks it, so its depth does not matter. */
+export const jsonObject = z.custom<JsonObject>(isJsonObject, 'expected object');
+
+/** Accepts any JSON value unchanged. */
+export const anyJson = z.custom<Json>((value) => value !== undefined);
+
+/** Times that some runtimes cannot parse, such as `2017-04-20 03:11:22 UTC`. */
+const WITH_BLANKS = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?) ?(UTC|Z|[+-]\d\d:?\d\d)$/;
+/** Numbers from this one on are milliseconds: as seconds, they would be in the year 5138 or later. */
+const MILLISECONDS = 1e11;
+
+/** Converts a time, as text or in seconds, to milliseconds since 1970; NaN for anything else. */
+export function toTime(value: unknown): number {
+  if (typeof value === 'number') return value < MILLISECONDS ? value * 1000 : value;
+  return typeof value === 'string' ? Date.parse(toIso(value)) : Number.NaN;
+}
+
+/** A fraction of a second: the milliseconds, then the finer digits. */
+const FRACTION = /(?<=:\d\d\.)(\d{3})(\d+)/;
+
+/**
+ * Converts a time to text that sorts chronologically: in UTC, with the digits beyond the milliseconds, which a
+ * `Date` loses (specification: Resources, Conventions). Returns `undefined` if the value is not a valid time.
+ */
+export function toSortable(value: unknown): string | undefined {
+  const [, , finer = ''] = (typeof value === 'string' && FRACTION.exec(value)) || [];
+  const time = new Date(
+    value instanceof Date
+      ? value
+      : toTime(typeof value === 'string' ? value.replace(FRACTION, '$1') : value),
+  );
+  const year = time.getUTCFullYear();
+  // Other years have a sign and more digits, so their text does not sort chronologically.
+  if (!(year >= 0 && year <= 9999)) return undefined;
+  return time.toISOString().slice(0, -1) + finer.slice(0, 12).replace(/0+$/, '');
+}
+
+function toIso(text: string): string {
+  const [match, date, time, zone = ''] = WITH_BLANKS.exec(text) ?? [];
+  if (match === undefined) return text;
+  const offset = zone === 'UTC' ? 'Z' : zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2');
+  return `${date}T${time}${offset}`;
+}
+
+/**
+ * Reads a time as ISO 8601 text (specification: Resources, Conventions): from such text, from seconds since 1970,
+ * or from the text of earlier versions, which some runtimes cannot parse. Any other text stays unchanged.
+ */
+export const timestamp = z.transform((value, { issues }): string => {
+  if (typeof value === 'string') return toIso(value);
+  const time = new Date(toTime(value));
+  if (!Number.isNaN(time.getTime())) return time.toISOString();
+  issues.push({ code: 'custom', message: 'expected time', input: value });
+  return z.NEVER;
+});
+
+const PLAIN = /^-?\d+(?:\.\d+)?$/;
+const WITH_EXPONENT = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d{1,3})$/i;
+
+/**
+ * Reads an amount or a rate, from text or a number, as decimal text without an exponent (specification: Resources,
+ * Conventions). Decimal text stays unchanged; a number becomes the shortest decimal that parses to the same
+ * double.
+ */
+export const decimal = z.transform((value, { issues }): string => {
+  const text = typeof value === 'number' ? String(value) : value;
+  const plain = typeof text === 'string' ? toPlain(text) : undefined;
+  if (plain !== undefined) return plain;
+  issues.push({ code: 'custom', message: 'expected decimal', input: value });
+  return z.NEVER;
+});
+
+function toPlain(text: string): string | undefined {
+  if (PLAIN.test(text)) return text;
+  const [match, sign = '', whole = '', fraction = '', exponent] = WITH_EXPONENT.exec(text) ?? [];
+  if (match === undefined) return undefined;
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  if (point >= digits.length) return sign + digits + '0'.repeat(point - digits.length);
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+const ZEROS = /^(-?)0*(\d+?)(?:\.(\d*?)0*)?$/;
+
+/** Returns whether two amounts are equal in value, as `10` and `10.00` are. */
+export function isSameAmount(one: unknown, other: unknown): boolean {
+  const [first, second] = [toShortest(one), toShortest(other)];
+  return first !== undefined && first === second;
+}
+
+function toShortest(amount: unknown): string | undefined {
+  const text = typeof amount === 'number' ? String(amount) : amount;
+  const plain = typeof text === 'string' ? toPlain(text) : undefined;
+  return plain?.replace(ZEROS, (_, sign, whole, fraction = '') => `${sign}${whole}.${fraction}`);
+}
+
+// Enumerations stay open: values that the provider adds later are accepted, and editors offer the known ones.
+
+export function openText<Known extends string>() {
+  return z.custom<Known | (string & {})>((value) => typeof value === 'string', 'expected string');
+}
+
+export function openInteger<Known extends number>() {
+  return z.custom<Known | (number & {})>(Number.isSafeInteger, 'expected integer');
+}
+
+/** Accepts integers and text: a code in one version of the provider may be a word in the next. */
+export function openCode<Known extends number>() {
+  return z.custom<Known | (number & {}) | (string & {})>(
+    (value) => Number.isSafeInteger(value) || typeof value === 'string',
+    'expected integer or string',
+  );
+}

@@ -1,0 +1,130 @@
+import { withoutData } from '../guard.js';
+import type { StoreTransactions, Transacted, TransactTerms } from '../store.js';
+import {
+  endedByHandler,
+  refuseSkipOlder,
+  refuseStep,
+  type TransactionHandler,
+} from '../transactions.js';
+import { isUnprepared, sqlState } from './client.js';
+import { guardClient } from './guard-client.js';
+import { PASSING } from './retry.js';
+import type { Session } from './session.js';
+import type { Sessions } from './sessions.js';
+import { type Begun, begin, commit, RECORDED_NOTHING, readBegun } from './transact-statements.js';
+
+/** How often a transaction that failed because of a concurrent one is run, at most. */
+const MAX_RUNS = 3;
+
+/** How the store asks for the state of a delivery after a lost answer to COMMIT. */
+export type IsDone = (key: string) => Promise<boolean>;
+
+/** Runs handlers in the transactions that record them. */
+export class Transactions<Tx> implements StoreTransactions<Tx> {
+  readonly refuseStep = refuseStep;
+  readonly #sessions: Sessions<Tx>;
+  readonly #isDone: IsDone;
+  readonly #onRegistered: () => void;
+
+  /** @param onRegistered - Called when a handler is registered, whose transactions will lock rows. */
+  constructor(sessions: Sessions<Tx>, isDone: IsDone, onRegistered: () => void) {
+    this.#sessions = sessions;
+    this.#isDone = isDone;
+    this.#onRegistered = onRegistered;
+  }
+
+  check(handler: TransactionHandler): void {
+    refuseSkipOlder(handler);
+    this.#onRegistered();
+  }
+
+  async run(terms: TransactTerms, work: (tx: Tx) => unknown): Promise<Transacted> {
+    const endAt = performance.now() + terms.timeoutMs;
+    for (let run = 1; ; run++) {
+      const timeoutMs = endAt - performance.now();
+      try {
+        return await this.#once({ ...terms, timeoutMs }, work);
+      } catch (error) {
+        if (!isPassing(error) || run === MAX_RUNS || terms.signal.aborted) throw error;
+      }
+    }
+  }
+
+  async #once(terms: TransactTerms, work: (tx: Tx) => unknown): Promise<Transacted> {
+    const { signal } = terms;
+    let session: Session<Tx>;
+    const { hasOthers } = this.#sessions;
+    try {
+      if (!hasOthers && !(await terms.begin())) return { state: 'lost' };
+      session = await this.#sessions.open(terms.key);
+    } catch (cause) {
+      return { state: 'unavailable', cause: withoutData(cause) };
+    }
+    let begun: Begun;
+    try {
+      signal.throwIfAborted();
+      if (hasOthers && !(await terms.begin())) {
+        await session.rollBack();
+        return { state: 'lost' };
+      }
+      begun = readBegun(await session.begin(begin(terms)), terms);
+    } catch (cause) {
+      await session.rollBack();
+      if (isPassing(cause)) throw cause;
+      signal.throwIfAborted();
+      return { state: 'unavailable', cause: withoutData(cause) };
+    }
+    if (begun === 'lost' || begun === 'busy') {
+      await session.rollBack();
+      return { state: begun };
+    }
+    if (begun === 'run') await this.#work(session, signal, work);
+    return this.#commit(session, terms, begun);
+  }
+
+  /** Runs the handler, at most for as long as the lease lasts, and rolls back if it fails. */
+  async #work(session: Session<Tx>, signal: AbortSignal, work: (tx: Tx) => unknown): Promise<void> {
+    const guarded = guardClient(session.tx);
+    let stop: () => void = () => {};
+    const ended = new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop);
+    });
+    try {
+      await Promise.race([work(guarded.client), ended]);
+      signal.throwIfAborted();
+    } catch (error) {
+      guarded.end();
+      // A statement of the handler may still be running: only the end of the connection stops it.
+      if (signal.aborted) session.destroy();
+      else await session.rollBack();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      guarded.end();
+    }
+  }
+
+  async #commit(session: Session<Tx>, terms: TransactTerms, begun: Begun): Promise<Transacted> {
+    try {
+      await session.commit(commit(terms, begun === 'known'));
+    } catch (cause) {
+      if (sqlState(cause) === RECORDED_NOTHING) throw endedByHandler();
+      // The server has rolled back, and says why. Any other error may have come after the commit.
+      if (isVerdict(cause)) throw cause;
+      const isDone = 'keepMs' in terms.record && (await this.#isDone(terms.key).catch(() => false));
+      if (!isDone) return { state: 'unavailable', cause: withoutData(cause) };
+    }
+    return { state: begun === 'known' ? 'known' : 'done' };
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return PASSING.has(sqlState(error) ?? '') || isUnprepared(error);
+}
+
+/** Whether the server has answered that a statement failed. A server that shuts down may have committed before. */
+function isVerdict(error: unknown): boolean {
+  const state = sqlState(error);
+  return state !== undefined && /^[0-9A-Z]{5}$/.test(state) && !/^(?:57P|08|25P03)/.test(state);
+}

@@ -1,0 +1,42 @@
+import { UsageError } from '../../errors/errors.js';
+import { hasMethods } from '../platform.js';
+import {
+  isIoRedis,
+  isNodeRedis,
+  isPool,
+  isUpstash,
+  type RedisClient,
+  type ScriptCalls,
+} from './client.js';
+import { endingSilence, holdingBack } from './silence.js';
+
+/** @throws {UsageError} `client_invalid` */
+export function scriptCallsOf(client: RedisClient): ScriptCalls {
+  if (hasMethods(client, 'eval')) {
+    if (isNodeRedis(client)) {
+      const calls: ScriptCalls = {
+        eval: (script, keys, args) => client.eval(script, { keys, arguments: args }),
+        evalSha: (sha, keys, args) => client.evalSha(sha, { keys, arguments: args }),
+      };
+      // A pool makes no second call on a connection that has not answered the first.
+      return isPool(client) ? calls : holdingBack(client, calls);
+    }
+    if (isIoRedis(client)) {
+      return endingSilence(client, {
+        eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
+        evalSha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
+      });
+    }
+    if (isUpstash(client)) {
+      return {
+        eval: (script, keys, args) => client.eval(script, keys, args),
+        evalSha: (sha, keys, args) => client.evalsha(sha, keys, args),
+      };
+    }
+  }
+  throw new UsageError(
+    'client_invalid',
+    'redisStore() needs a client of ioredis (new Redis(url)), of node-redis (await ' +
+      'createClient({ url }).connect()), or of @upstash/redis (Redis.fromEnv()).',
+  );
+}

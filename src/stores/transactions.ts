@@ -1,0 +1,36 @@
+import { UsageError } from '../errors/errors.js';
+
+/** A handler with the option `transaction`, as it is registered. */
+export interface TransactionHandler {
+  readonly handler: unknown;
+  readonly name: string | undefined;
+  readonly skipOlder: boolean | undefined;
+}
+
+/** @throws {UsageError} `handler_invalid` */
+export function refuseSkipOlder({ skipOlder }: TransactionHandler): void {
+  if (!skipOlder) return;
+  throw new UsageError(
+    'handler_invalid',
+    'transaction cannot be combined with skipOlder. Remove one of them: a statement such as UPDATE … WHERE ' +
+      'updated_at < $1 skips older states within the transaction.',
+  );
+}
+
+/** @throws {UsageError} `handler_invalid` */
+export function refuseStep(): never {
+  throw new UsageError(
+    'handler_invalid',
+    'A handler with the option transaction cannot use once(): a rollback forgets the step, but not what the ' +
+      'step did elsewhere. Write to the database with tx, and do the rest in a handler without the option.',
+  );
+}
+
+/** The error for a handler that has ended the transaction of the store. */
+export function endedByHandler(): UsageError {
+  return new UsageError(
+    'transaction_missing',
+    'A handler with the option transaction must not end the transaction, but has ended it. Leave COMMIT and ' +
+      'ROLLBACK out, and throw an error to roll everything back.',
+  );
+}

@@ -1,0 +1,119 @@
+import type { Measuring } from './bars.js';
+import type { Loaded, Stormed } from './messages.js';
+import { startLoaded } from './overload.js';
+import { type Cell, none, row } from './table.js';
+
+// What becomes of a receiver to which more orders come than it can do.
+
+/** By how many attempts a sender gives up. */
+const ATTEMPTS = 14;
+/** In flight at once, which is more than any store needs to be busy. */
+const SATURATED = 256;
+const SATURATED_MS = 8_000;
+/** Until then, Node has not compiled yet what runs most. */
+const COMPILED_MS = 3_000;
+const MOST_RSS = 600e6;
+const STILL_MS = 1_000;
+const USEFUL = 0.8;
+/** What the first second and the last orders of a storm tell of is not how much it can do. */
+const WARM_UP_MS = 1_000;
+/** In flight after a storm, and for how long. */
+const FEW = 64;
+const AFTER_MS = 2_000;
+const PREFIX = 'overload-';
+
+export const measureOverload: Measuring = async (store, _, { storms, floodMs }) => {
+  const calm = await startLoaded(store);
+  const task = { how: 'closed', inFlight: SATURATED, forMs: SATURATED_MS } as const;
+  const saturated = await calm.storm({ ...task, prefix: `${PREFIX}calm-`, attempts: ATTEMPTS });
+  const answered = saturated.answeredAt.filter(
+    (at) => at > COMPILED_MS && at < SATURATED_MS,
+  ).length;
+  const saturation = (1_000 * answered) / (SATURATED_MS - COMPILED_MS);
+  await calm.close();
+  const cells: Cell[] = [row('18', 'saturation, orders a second', '', saturation.toFixed(0))];
+  const notes: string[] = [];
+  let number = 0;
+  for (const { orders, processes } of storms) {
+    const receiver = await startLoaded(store, processes);
+    // In Redis, what the storm before has done is still there.
+    const burst = { how: 'burst', orders, prefix: `${PREFIX}${orders}-${processes}-` } as const;
+    const stormed = await receiver.storm({ ...burst, attempts: ATTEMPTS });
+    await receiver.close();
+    const name = (letter: string) => `18.${number}${letter}`;
+    number += 1;
+    const useful = usefulOf(stormed, saturation);
+    const what = `${orders} at once${processes > 1 ? ` to ${processes} processes` : ''}`;
+    cells.push(...judge(what, name, stormed, receiver.loaded, useful));
+    notes.push(`${what}: ${describe(stormed, receiver.loaded)}`);
+  }
+  const receiver = await startLoaded(store);
+  const perSecond = 3 * saturation;
+  const flood = { how: 'paced', perSecond, forMs: floodMs } as const;
+  const stormed = await receiver.storm({ ...flood, prefix: `${PREFIX}flood-`, attempts: ATTEMPTS });
+  // Once nothing of it waits any more, everything is as it was, at once.
+  const few = { how: 'closed', inFlight: FEW, forMs: AFTER_MS } as const;
+  const after = await receiver.storm({ ...few, prefix: `${PREFIX}after-`, attempts: 1 });
+  await receiver.close();
+  const during = stormed.answeredAt.filter((at) => at > WARM_UP_MS && at < floodMs).length;
+  const useful = (1_000 * during) / (floodMs - WARM_UP_MS) / saturation;
+  const name = (letter: string) => `18.f${letter}`;
+  const loaded = { ...receiver.loaded, handled: receiver.loaded.handled - after.answered };
+  cells.push(...judge('three times as many', name, stormed, loaded, useful));
+  cells.push(none(name('f'), 'after it: refused or cut off', after.givenUp, after.sent));
+  notes.push(`three times as many: ${describe(stormed, receiver.loaded)}`);
+  return { cells, notes };
+};
+
+function judge(
+  what: string,
+  name: (letter: string) => string,
+  { givenUp, cut, sent }: Stormed,
+  { handled, twice, mostRss, stillMs }: Loaded,
+  useful: number,
+): Cell[] {
+  return [
+    none(
+      name('a'),
+      `${what}: given up by their sender, cut off or not handled`,
+      givenUp + cut + Math.max(0, sent - handled),
+    ),
+    none(name('b'), `${what}: handled twice`, twice + Math.max(0, handled - sent), sent),
+    row(
+      name('c'),
+      `${what}: memory, at most`,
+      '< 600 MB',
+      `${(mostRss / 1e6).toFixed(0)} MB`,
+      mostRss < MOST_RSS,
+    ),
+    row(
+      name('d'),
+      `${what}: event loop still, at most`,
+      '< 1 s',
+      `${(stillMs / 1_000).toFixed(2)} s`,
+      stillMs < STILL_MS,
+    ),
+    row(
+      name('e'),
+      `${what}: done ÷ saturation`,
+      `≥ ${USEFUL}`,
+      useful.toFixed(2),
+      useful >= USEFUL,
+    ),
+  ];
+}
+
+/** From the first second until nine tenths are done: senders pause for longer and longer before the last ones. */
+function usefulOf({ answeredAt }: Stormed, saturation: number): number {
+  const until = answeredAt[Math.floor(0.9 * answeredAt.length)] ?? 0;
+  const during = answeredAt.filter((at) => at > WARM_UP_MS && at <= until).length;
+  return (1_000 * during) / (until - WARM_UP_MS) / saturation;
+}
+
+function describe({ attempts, statuses, late, cut, overMs }: Stormed, { errors }: Loaded): string {
+  const answers = Object.entries({ ...statuses, 'no answer': late, 'cut off': cut }).map(
+    ([status, n]) => `${n} × ${status}`,
+  );
+  const told = Object.entries(errors).map(([code, n]) => `${n} × ${code}`);
+  return `${(overMs / 1_000).toFixed(1)} s, ${attempts} attempts: ${answers.join(', ')}; ${told.join(', ') || 'no errors'}`;
+}

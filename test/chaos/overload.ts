@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { nextMessage, startChild } from './children.js';
+import type { FromReceiver, Loaded, Stormed, StormTask } from './messages.js';
+import { portOf } from './receivers.js';
+import { SECRET } from './sender.js';
+import type { TestedStore } from './stores.js';
+
+/** As docs/stores.md has it for a process that does nothing else. */
+const CONNECTIONS = 4;
+
+/** Receivers on one store, and what they say of themselves. */
+export interface Loading {
+  readonly loaded: Loaded;
+  storm(task: Storming): Promise<Stormed>;
+  close(): Promise<void>;
+}
+
+type Storming = StormTask extends infer Task
+  ? Task extends unknown
+    ? Omit<Task, 'ports' | 'secret'>
+    : never
+  : never;
+
+const NOTHING: Loaded = { handled: 0, twice: 0, mostRss: 0, stillMs: 0, errors: {} };
+
+/** Starts receivers of their own, whose handler takes 50 ms. */
+export async function startLoaded(store: TestedStore, processes = 1): Promise<Loading> {
+  const environment = {
+    ...(await store.fresh()),
+    CHAOS_SECRET: SECRET,
+    CHAOS_CONNECTIONS: `${CONNECTIONS}`,
+  };
+  const children = Array.from({ length: processes }, () =>
+    startChild(store.node, store.programs.overload, environment),
+  );
+  const loaded = new Map(children.map((child) => [child, NOTHING]));
+  for (const child of children) {
+    child.on('message', (message: FromReceiver) => {
+      if (message.kind === 'loaded') loaded.set(child, message.loaded);
+    });
+  }
+  const ports = await Promise.all(children.map(portOf));
+  return {
+    get loaded() {
+      return [...loaded.values()].reduce(together);
+    },
+    async storm(task) {
+      const sender = startChild(process.execPath, store.programs.storm, {
+        CHAOS_TASK: JSON.stringify({ ...task, ports, secret: SECRET }),
+      });
+      const { stormed } = await nextMessage<{ stormed: Stormed }>(sender, () => true);
+      return stormed;
+    },
+    async close() {
+      const ended = children.map((child) => once(child, 'exit'));
+      for (const child of children) child.kill('SIGTERM');
+      await Promise.all(ended);
+    },
+  };
+}
+
+function together(one: Loaded, other: Loaded): Loaded {
+  const errors = { ...one.errors };
+  for (const [code, times] of Object.entries(other.errors))
+    errors[code] = (errors[code] ?? 0) + times;
+  return {
+    handled: one.handled + other.handled,
+    twice: one.twice + other.twice,
+    mostRss: Math.max(one.mostRss, other.mostRss),
+    stillMs: Math.max(one.stillMs, other.stillMs),
+    errors,
+  };
+}

@@ -1,0 +1,68 @@
+import pg from 'pg';
+import { createReceiver } from 'storefront-webhooks';
+import { postgresStore } from 'storefront-webhooks/postgres';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { TABLE } from '../../../stores/transactions.js';
+import { deliver, paidOrder, SECRET } from '../../../support/deliver.js';
+import { startPgbouncer, withPgbouncer } from '../../../support/pgbouncer.js';
+import { startPostgres } from '../../../support/postgres.js';
+
+const ORDERS = Array.from({ length: 30 }, (_, at) => `ord_${at}`);
+
+withPgbouncer('behind PgBouncer in transaction mode', () => {
+  test.each([
+    ['statements that it does not keep for a client', {}],
+    ['no prepared statements', { prepare: false }],
+  ])('every order is sold once, with %s', async (_, options) => {
+    const server = await startPostgres();
+    onTestFinished(() => server.remove());
+    const bouncer = await startPgbouncer(server);
+    onTestFinished(() => bouncer.close());
+    const onError = vi.fn();
+    const open = () => {
+      const pool = new pg.Pool({
+        connectionString: bouncer.url,
+        max: 4,
+        query_timeout: 5_000,
+        connectionTimeoutMillis: 5_000,
+      }).on('error', () => {});
+      onTestFinished(() => pool.end());
+      return pool;
+    };
+    const pool = open();
+    await pool.query(TABLE);
+    const shops = [pool, open()].map((client) =>
+      createReceiver({
+        secret: SECRET,
+        store: postgresStore(client, options),
+        hooks: { onError, onRejected() {} },
+      }).on(
+        'order:paid',
+        async ({ payload, tx }) => {
+          await tx.query('INSERT INTO sold VALUES ($1)', [payload.id]);
+        },
+        { name: 'sell', oncePer: (order) => order.id, transaction: true },
+      ),
+    );
+    const sell = (id: string) =>
+      Promise.all(
+        shops.map(async (shop) => {
+          await vi.waitFor(
+            async () =>
+              expect(await deliver(shop, paidOrder({ id }), { id })).toMatchObject({ status: 200 }),
+            { timeout: 20_000, interval: 50 },
+          );
+        }),
+      );
+    // The first alone, the others at once.
+    const [first = '', ...others] = ORDERS;
+    await sell(first);
+    await Promise.all(others.map(sell));
+    const { rows } = await pool.query('SELECT order_id FROM sold ORDER BY 1');
+    expect(rows.map(({ order_id }) => order_id)).toEqual([...ORDERS].sort());
+    // Of 60 copies. A transaction that waits long for one of the two connections may be taken over.
+    const errors = onError.mock.calls.map(([error]) => error.code);
+    expect(errors.filter((code) => code !== 'lease_lost')).toEqual([]);
+    expect(errors.length).toBeLessThan(12);
+  });
+});

@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { serve } from '../../cli/command.js';
+import { spawnCommand } from '../../cli/process.js';
+import { openOutage } from '../../cli/recover/outage.js';
+import { compileProgram } from '../../support/program.js';
+
+describe('a command that runs the code of a shop', () => {
+  const files: Record<string, string> = {};
+  beforeAll(async () => {
+    for (const name of ['receiver', 'make-receiver', 'listening', 'none'])
+      files[name] = await compileProgram(`test/cli/recover/${name}.ts`, 'build');
+  });
+  const shopOf = (name: string) => ['--receiver', files[name] ?? ''];
+
+  test.each([
+    ['in the middle of a handler', 'stderr', 2],
+    ['between two deliveries', 'stdout', 1],
+  ] as const)('killed %s and run again, delivers each order once', async (_, stream, at) => {
+    const { args, env, sell, delivered } = await openOutage();
+    const ids = await sell(4);
+    const applied = [...args, ...shopOf('receiver'), '--apply'];
+    const killed = spawnCommand(applied, { env: { ...env, SHOP_MS: '200' } });
+    await killed.says(stream, `${ids[at]}`);
+    killed.child.kill('SIGKILL');
+    expect((await killed.ended).status).toBe(null);
+    expect(delivered()).toEqual(ids.slice(0, 2));
+
+    const { status, records } = await spawnCommand(applied, { env }).ended;
+    expect([status, records().at(-1)]).toMatchObject([0, { complete: true, missed: 4 }]);
+    expect(delivered()).toEqual(ids);
+  });
+
+  test('ends after the delivery that is running at a SIGINT', async () => {
+    const { args, env, sell, delivered } = await openOutage();
+    const ids = await sell(2);
+    const interrupted = spawnCommand([...args, ...shopOf('receiver'), '--apply'], {
+      env: { ...env, SHOP_MS: '300' },
+    });
+    await interrupted.says('stderr', `${ids[0]}`);
+    interrupted.child.kill('SIGINT');
+    const { status, stderr } = await interrupted.ended;
+    expect([status, stderr]).toEqual([1, expect.stringContaining('1 of 2 was not tried.')]);
+    expect(delivered()).toEqual(ids.slice(0, 1));
+  });
+
+  test.each([
+    ['makes its receiver, and leaves a timer open', 'make-receiver', 0, 'Nothing was missed.'],
+    ['listens', 'listening', 0, 'starts a server, which accepts requests while this command runs.'],
+    ['exports no receiver, and leaves a pool open', 'none', 2, 'exports no receiver. Add to it:'],
+  ])('ends soon though the shop %s', async (_, name, status, told) => {
+    const { args, env } = await openOutage();
+    const ended = await spawnCommand([...args, ...shopOf(name)], { env }).ended;
+    expect([ended.status, ended.stderr]).toEqual([status, expect.stringContaining(told)]);
+  });
+
+  test('ends with 2 where the shop listens on a port that is taken, and says what to change', async () => {
+    const { args, env } = await openOutage();
+    const { server } = await serve(createServer());
+    const { port } = server.address() as AddressInfo;
+    const { status, stderr } = await spawnCommand([...args, ...shopOf('listening')], {
+      env: { ...env, PORT: `${port}` },
+    }).ended;
+    expect(stderr).toContain('starts a server when it is imported, and its port is in use.');
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(status).toBe(2);
+  });
+
+  test('names a module that this Node does not read, with what reads it', async () => {
+    const { args, env, folder } = await openOutage();
+    const file = join(folder, 'receiver.wasp');
+    writeFileSync(file, '');
+    const { status, stderr } = await spawnCommand([...args, '--receiver', file], { env }).ended;
+    expect(stderr).toContain("NODE_OPTIONS='--import tsx' npx storefront-webhooks recover");
+    expect(status).toBe(2);
+  });
+});

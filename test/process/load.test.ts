@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Load } from '../../src/process/load.js';
+
+const MEBIBYTE = 1024 * 1024;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function setUp() {
+  const errors: string[] = [];
+  const shed = vi.fn();
+  const load = new Load({
+    error: (error) => errors.push(error instanceof Error ? error.message : ''),
+    shed,
+  });
+  const came = () => ({ startedAt: performance.now() });
+  const ends: (() => void)[] = [];
+  /** Begins so many deliveries, and says how many of them there was room for. */
+  const begin = (count: number, bytes = 100) => {
+    const before = ends.length;
+    for (let left = count; left > 0; left--)
+      void load.hold(
+        { length: bytes },
+        came(),
+        () => new Promise<void>((resolve) => ends.push(resolve)),
+      );
+    return ends.length - before;
+  };
+  const end = (count: number) => {
+    for (const resolve of ends.splice(0, count)) resolve();
+  };
+  return { load, errors, shed, came, begin, end };
+}
+
+/** Deliveries that are done after 100 ms each, so many at a time, for so long. */
+async function workOff({ end }: ReturnType<typeof setUp>, perTick: number, ticks: number) {
+  for (let tick = 0; tick < ticks; tick++) {
+    end(perTick);
+    await vi.advanceTimersByTimeAsync(100);
+  }
+}
+
+describe('a receiver', () => {
+  test('takes 500 deliveries at once, and answers 503 to the others', () => {
+    const { begin, load, shed } = setUp();
+    expect(begin(1_500)).toBe(500);
+    expect(shed).toHaveBeenCalledTimes(1_000);
+    expect(load.refuse()).toMatchObject({ outcome: 'unavailable', retryAfterMs: 3_002 });
+  });
+
+  test('takes more while claims are answered soon', async () => {
+    const run = setUp();
+    for (let round = 0; round < 4; round++) {
+      run.begin(10_000);
+      await workOff(run, 400, 5);
+    }
+    expect(run.begin(10_000)).toBeGreaterThan(2_000);
+  });
+
+  test('takes no more than it does within a second while claims wait', async () => {
+    const run = setUp();
+    run.load.asked();
+    await vi.advanceTimersByTimeAsync(1);
+    for (let round = 0; round < 20; round++) {
+      run.begin(1_000);
+      await workOff(run, 20, 5);
+    }
+    run.begin(1_000);
+    // 200 a second are done.
+    const inHand = run.load.inHand;
+    expect(inHand).toBeGreaterThan(100);
+    expect(inHand).toBeLessThan(300);
+  });
+
+  test('takes a few all the same while nothing is done at all', async () => {
+    const run = setUp();
+    run.load.asked();
+    run.begin(1_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    run.end(1_000);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(run.begin(1_000)).toBe(32);
+  });
+
+  test('takes more again within seconds once claims are answered', async () => {
+    const run = setUp();
+    const waiting = run.load.asked();
+    run.begin(1_000);
+    await vi.advanceTimersByTimeAsync(30_000);
+    run.load.answered(waiting);
+    run.end(1_000);
+    for (let round = 0; round < 20; round++) {
+      run.begin(1_000);
+      await workOff(run, 100, 1);
+    }
+    run.begin(1_000);
+    expect(run.load.inHand).toBeGreaterThan(200);
+  });
+
+  test('takes fewer while its event loop is late', async () => {
+    const run = setUp();
+    const now = performance.now.bind(performance);
+    let lateMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + lateMs);
+    for (let round = 0; round < 20; round++) {
+      run.begin(1_000);
+      // Nothing runs meanwhile.
+      lateMs += 400;
+      await workOff(run, 50, 3);
+    }
+    run.begin(1_000);
+    // 215 a second are done.
+    expect(run.load.inHand).toBeGreaterThan(100);
+    expect(run.load.inHand).toBeLessThan(350);
+  });
+
+  test('has at most 64 MiB of bodies in hand', () => {
+    const { begin } = setUp();
+    expect(begin(100, MEBIBYTE)).toBe(64);
+  });
+
+  test('tells each sender the time at which those before it are done', async () => {
+    const run = setUp();
+    for (let round = 0; round < 8; round++) {
+      run.begin(250);
+      await workOff(run, 50, 5);
+    }
+    while (run.begin(1) > 0);
+    const after = Array.from({ length: 2_000 }, () => run.load.refuse()?.retryAfterMs ?? 0);
+    expect(after[0]).toBeLessThan(1_100);
+    expect(after[999]).toBeGreaterThan(2_000);
+    expect(after[1_999]).toBeGreaterThan(3_500);
+    expect(new Set(after.map((ms) => Math.ceil(ms / 1_000))).size).toBeGreaterThan(3);
+    for (let left = 100_000; left > 0; left--) run.load.refuse();
+    expect(run.load.refuse()?.retryAfterMs).toBeLessThanOrEqual(61_000);
+  });
+
+  test('reports an overload when it begins, and when it is over', async () => {
+    const { begin, end, errors, load } = setUp();
+    begin(700);
+    expect(errors).toEqual([expect.stringMatching(/^More webhooks arrive than this process can/)]);
+    begin(5);
+    end(1_000);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(errors.slice(1)).toEqual([
+      expect.stringMatching(/^The overload is over.* 205 requests were answered 503\./),
+    ]);
+    // Each look asks for it, and nothing else has a hand in this load: timers and clocks are those of all files.
+    const look = vi.fn(() => 0);
+    Object.defineProperty(load, 'inHand', { get: look });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(errors).toHaveLength(2);
+    expect(look).not.toHaveBeenCalled();
+  });
+
+  test('begins nothing for a sender that has hung up while its delivery waited', async () => {
+    const { load } = setUp();
+    const work = vi.fn(async () => 'worked');
+    const came = { startedAt: performance.now(), isGone: () => true };
+    expect(await load.hold({ length: 1 }, came, work)).toBe('worked');
+    await vi.advanceTimersByTimeAsync(300);
+    expect(await load.hold({ length: 1 }, came, work)).toMatchObject({ outcome: 'unavailable' });
+    expect(work).toHaveBeenCalledOnce();
+    expect(load.inHand).toBe(0);
+  });
+});
+
+test('bodies that are read make room for others, the slowest first', () => {
+  const { bodies } = setUp().load;
+  const givenUp: string[] = [];
+  const begin = (name: string) => bodies.begin(() => givenUp.push(name));
+  const [slow, slower, last] = [begin('slow'), begin('slower'), begin('last')];
+  bodies.add(slow, 40 * MEBIBYTE);
+  bodies.add(slower, 24 * MEBIBYTE);
+  expect(givenUp).toEqual([]);
+  bodies.add(last, 1);
+  expect(givenUp).toEqual(['slow']);
+  bodies.add(last, 41 * MEBIBYTE);
+  expect(givenUp).toEqual(['slow', 'slower']);
+  bodies.end(last);
+  bodies.add(begin('next'), 64 * MEBIBYTE);
+  expect(givenUp).toEqual(['slow', 'slower']);
+});

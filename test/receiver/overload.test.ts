@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createReceiver, type IdempotencyStore, memoryStore } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { sign } from 'storefront-webhooks/testing';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { forward } from '../../src/stores/contract.js';
+import { paidOrder, SECRET } from '../support/deliver.js';
+
+const body = JSON.stringify(paidOrder());
+const signature = await sign(body, SECRET);
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** A shop whose store answers no claim until it is told to. */
+async function busyShop() {
+  let open = () => {};
+  const isOpen = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const base = memoryStore();
+  const claim = vi.fn<IdempotencyStore['claim']>(async (delivery, lease) => {
+    await isOpen;
+    return base.claim(delivery, lease);
+  });
+  const errors: unknown[] = [];
+  const handler = vi.fn();
+  const receiver = createReceiver({
+    secret: SECRET,
+    store: forward(base, { claim }),
+    hooks: { onError: (error) => errors.push(error), onRejected() {} },
+  }).on('order:paid', handler);
+  const server = createServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ends.push(() => {
+    open();
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const receive = (id: string) =>
+    receiver.receive({
+      method: 'POST',
+      headers: {
+        'x-service-event': 'order:paid',
+        'x-service-webhook': id,
+        'x-service-signature': signature,
+      },
+      body: Buffer.from(body),
+    });
+  /** As many as it takes. */
+  const fill = () => {
+    for (let index = 0; index < 500; index++) void receive(`whl_fill_${index}`);
+    return vi.waitUntil(() => claim.mock.calls.length === 500);
+  };
+  return { receiver, receive, fill, claim, handler, errors, port, open };
+}
+
+function requestOf(id: string, { signed = signature, length = body.length } = {}): string {
+  return (
+    `POST / HTTP/1.1\r\nHost: shop\r\nX-Service-Event: order:paid\r\nX-Service-Webhook: ${id}\r\n` +
+    `X-Service-Signature: ${signed}\r\nContent-Length: ${length}\r\n\r\n`
+  );
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  ends.push(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+const answerOf = async (socket: Socket) => String((await once(socket, 'data'))[0]);
+
+describe('a receiver that has too much in hand', () => {
+  test('answers 503 before the body has come, with a time to return', async () => {
+    const { fill, port } = await busyShop();
+    await fill();
+    const socket = await open(port);
+    socket.write(requestOf('whl_1'));
+    const answer = await answerOf(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+    expect(answer).toMatch(/\r\nretry-after: \d+\r\n/);
+    expect(answer).toContain('"outcome":"unavailable"');
+    expect(answer).not.toContain('webhook-receipt');
+  });
+
+  test('keeps the connection of a sender whose body is short', async () => {
+    const { fill, open: openStore, port } = await busyShop();
+    await fill();
+    const socket = await open(port);
+    socket.write(requestOf('whl_1') + body);
+    expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 503 .*connection: keep-alive/is);
+    openStore();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.write(requestOf('whl_1') + body);
+    expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('refuses a forged request as ever, by its headers alone', async () => {
+    const { fill, port } = await busyShop();
+    await fill();
+    const socket = await open(port);
+    socket.write(requestOf('whl_1', { signed: 'none' }));
+    expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  test('reports it once, and takes what comes again', async () => {
+    const { fill, receive, errors, handler, open: openStore } = await busyShop();
+    await fill();
+    for (let index = 0; index < 50; index++) {
+      expect(await receive(`whl_${index}`)).toMatchObject({ status: 503, outcome: 'unavailable' });
+    }
+    expect(errors).toEqual([expect.objectContaining({ code: 'overloaded' })]);
+    openStore();
+    await vi.waitUntil(() => handler.mock.calls.length === 500);
+    expect(await receive('whl_1')).toMatchObject({ outcome: 'handled' });
+  });
+});
+
+test('a flood of forged requests takes no room of genuine ones', async () => {
+  const { receiver, receive, handler, open: openStore } = await busyShop();
+  openStore();
+  const forged = Array.from({ length: 5_000 }, (_, index) =>
+    receiver.receive({
+      method: 'POST',
+      headers: {
+        'x-service-event': 'order:paid',
+        'x-service-webhook': `whl_${index}`,
+        'x-service-signature': 'a'.repeat(128),
+      },
+      body: async () => Buffer.from(body),
+    }),
+  );
+  expect(await receive('whl_genuine')).toMatchObject({ outcome: 'handled' });
+  const outcomes = new Set((await Promise.all(forged)).map(({ status }) => status));
+  expect([...outcomes]).toEqual([401]);
+  expect(handler).toHaveBeenCalledOnce();
+});
+
+test('a flood of forged bodies that never end is given up for the sake of others', async () => {
+  const { receiver, receive, open: openStore } = await busyShop();
+  openStore();
+  const piece = 512 * 1024;
+  const slow = Array.from({ length: 200 }, (_, index) =>
+    receiver.receive({
+      method: 'POST',
+      headers: {
+        'x-service-event': 'order:paid',
+        'x-service-webhook': `whl_${index}`,
+        'x-service-signature': 'a'.repeat(128),
+      },
+      body: (_, onBytes) => {
+        onBytes(piece);
+        return new Promise(() => {});
+      },
+    }),
+  );
+  const given = await Promise.all(slow.slice(0, 72));
+  expect(given.map(({ status }) => status)).toEqual(Array(72).fill(408));
+  expect(await receive('whl_genuine')).toMatchObject({ outcome: 'handled' });
+});
+
+test('a delivery whose sender hangs up while its body is on its way is not claimed', async () => {
+  const { receiver, claim } = await busyShop();
+  let isGone = false;
+  const received = receiver.receive({
+    method: 'POST',
+    headers: {
+      'x-service-event': 'order:paid',
+      'x-service-webhook': 'whl_1',
+      'x-service-signature': signature,
+    },
+    body: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      isGone = true;
+      return Buffer.from(body);
+    },
+    isGone: () => isGone,
+  });
+  expect(await received).toMatchObject({ outcome: 'unavailable' });
+  expect(claim).not.toHaveBeenCalled();
+});

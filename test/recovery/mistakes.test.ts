@@ -1,0 +1,461 @@
+import Database from 'libsql';
+import { describe, expect, test } from 'vitest';
+import {
+  DAY,
+  HOUR,
+  newFile,
+  oldCode,
+  openSeller,
+  openShop,
+  outcomesOf,
+  type SellersShop,
+  sqlite,
+} from './seller.js';
+
+type Seller = Awaited<ReturnType<typeof openSeller>>;
+
+/** An outage of some orders, given up by the provider. */
+async function outage(seller: Seller, shop: SellersShop, count = 2, path = '/webhooks') {
+  seller.answer('down', path);
+  const ids = await seller.sell(count);
+  await seller.pass(72 * HOUR);
+  seller.answer(shop, path);
+  return ids;
+}
+
+/** A shop that has sold, was down, and has brought back what it missed. */
+async function openLived(secret?: string) {
+  const seller = await openSeller();
+  const shop = openShop(secret ?? seller.secret);
+  await seller.endpoint();
+  seller.answer(shop);
+  await seller.sell();
+  await outage(seller, shop);
+  await seller.recover(shop);
+  await seller.sell();
+  await seller.pass(HOUR);
+  return { seller, shop };
+}
+
+const all = (outcome: string) => (outcomes: string[]) =>
+  outcomes.length > 0 && outcomes.every((one) => one.endsWith(` ${outcome}`));
+
+describe('an address', () => {
+  test.each([
+    ['with a letter less', (url: string) => url.slice(0, -1)],
+    ['in upper case', (url: string) => url.replace('webhooks', 'Webhooks')],
+    ['of another host', (url: string) => url.replace('localhost', '127.0.0.1')],
+    ['of another scheme', (url: string) => url.replace('http', 'https')],
+    ['of another port', (url: string) => url.replace(/:\d+\//, '/')],
+  ])('%s does nothing, and names the one there is', async (_, wrong) => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret);
+    await seller.endpoint();
+    await outage(seller, shop);
+    for (const url of [wrong(seller.url), [seller.url, wrong(seller.url)]]) {
+      await expect(seller.recover(shop, { url })).rejects.toMatchObject({
+        code: 'option_invalid',
+        message: expect.stringContaining(`first: ${seller.url}. So nothing was done`),
+      });
+    }
+    await seller.recover(shop, { url: wrong(seller.url), orders: true });
+    expect(shop.delivered).toEqual([]);
+  });
+
+  test.each([
+    ['with a slash at its end', (url: string) => `${url}/`],
+    ['with a query', (url: string) => `${url}?a=1`],
+    ['whose host is in upper case', (url: string) => url.replace('localhost', 'LOCALHOST')],
+  ])('%s is the same', async (_, same) => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret);
+    await seller.endpoint();
+    const missed = await outage(seller, shop);
+    await seller.recover(shop, { url: same(seller.url) });
+    expect(shop.delivered).toEqual(missed);
+  });
+
+  test('that two endpoints have, with a query each, is that of the one whose query is given', async () => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret, { isPlain: true });
+    for (const name of ['a', 'b']) await seller.endpoint(`/webhooks?shop=${name}`);
+    await outage(seller, shop);
+    const url = `${seller.url}?shop=b`;
+    expect((await seller.recover(shop, { url })).deliveries).toHaveLength(2);
+    expect((await seller.recover(shop, { url: `${seller.url}?shop=c` })).deliveries).toHaveLength(
+      4,
+    );
+  });
+});
+
+describe('a store that does not know what the log shows as done', () => {
+  test('is new: nothing that it may have lost is run again, unless asked for', async () => {
+    const { seller, shop } = await openLived();
+    const fresh = openShop(seller.secret);
+    const left = await seller.recover(fresh);
+    expect([left.complete, outcomesOf(left)]).toEqual([
+      false,
+      ['unanswered earlier', 'unanswered earlier'],
+    ]);
+    expect(fresh.delivered).toEqual([]);
+    await seller.recover(fresh, { earlier: true });
+    expect(shop.delivered).toEqual(expect.arrayContaining(fresh.delivered));
+  });
+
+  test('runs what is missed once it has answered itself, and what is marked is done', async () => {
+    const { seller, shop } = await openLived();
+    const fresh = openShop(seller.secret);
+    for (const id of shop.delivered.slice(0, 2)) await fresh.receiver.markDone('deliver', id);
+    seller.answer(fresh);
+    await seller.sell();
+    const [missed] = await outage(seller, fresh, 1);
+    const recovered = await seller.recover(fresh);
+    expect(outcomesOf(recovered)).toEqual([
+      'unanswered duplicate',
+      'unanswered earlier',
+      'unanswered handled',
+    ]);
+    expect(fresh.delivered.at(-1)).toBe(missed);
+  });
+
+  test('knows all of it again where all that was delivered is marked', async () => {
+    const { seller, shop } = await openLived();
+    const fresh = openShop(seller.secret);
+    for (const id of shop.delivered) await fresh.receiver.markDone('deliver', id);
+    const missed = await outage(seller, fresh);
+    const { complete } = await seller.recover(fresh);
+    expect([complete, fresh.delivered]).toEqual([true, missed]);
+  });
+
+  test('is a backup of yesterday: what was brought back since is not run again', async () => {
+    const seller = await openSeller();
+    const [file, backup] = [newFile(), newFile()];
+    const shop = openShop(seller.secret, { store: sqlite(file) });
+    await seller.endpoint();
+    seller.answer(shop);
+    await seller.sell();
+    const database = new Database(file);
+    database.exec(`VACUUM INTO '${backup}'`);
+    database.close();
+    await seller.pass(HOUR);
+    await outage(seller, shop);
+    await seller.recover(shop);
+    await seller.sell();
+    const restored = openShop(seller.secret, { store: sqlite(backup) });
+    seller.answer(restored);
+    await seller.sell();
+    const [missed] = await outage(seller, restored, 1);
+    expect(outcomesOf(await seller.recover(restored))).toEqual([
+      'unanswered earlier',
+      'unanswered earlier',
+      'unanswered handled',
+    ]);
+    expect(restored.delivered.at(-1)).toBe(missed);
+  });
+
+  test('is new beside an endpoint that was disabled: no order without a log is run again', async () => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret);
+    await seller.endpoint();
+    seller.answer(shop);
+    await seller.sell();
+    await outage(seller, shop, 20);
+    await seller.sell(2);
+    await seller.recover(shop, { recreateEndpoint: true });
+    expect(shop.delivered).toHaveLength(23);
+    const fresh = openShop(seller.secret);
+    expect(outcomesOf(await seller.recover(fresh, { orders: true }))).toSatisfy(all('earlier'));
+    expect(fresh.delivered).toEqual([]);
+  });
+
+  test('is believed where it cannot say what is done', async () => {
+    const { seller, shop } = await openLived();
+    const { isDone: _, ...store } = sqlite();
+    const mute = openShop(seller.secret, { store });
+    await seller.recover(mute);
+    expect(mute.delivered).toEqual(shop.delivered.slice(1, 3));
+  });
+});
+
+describe('a receiver that is not the one of the address', () => {
+  test('is that of another shop of the account', async () => {
+    const seller = await openSeller();
+    const [a, b] = [openShop(seller.secret), openShop(seller.secret, { isPlain: true })];
+    await seller.endpoint('/a');
+    seller.answer(a, '/a');
+    await seller.sell();
+    await outage(seller, a, 2, '/a');
+    await seller.recover(a, { url: `${seller.host}/a` });
+    const wrong = await seller.recover(b, { url: `${seller.host}/a` });
+    expect(outcomesOf(wrong)).toSatisfy(all('earlier'));
+    expect(b.delivered).toEqual([]);
+  });
+
+  test.each([
+    ['has another scope', (secret: string) => openShop(secret, { scope: 'games' })],
+    ['has another secret, as that of the sandbox', () => openShop('whsec_of_the_sandbox')],
+  ])('%s', async (_, open) => {
+    const { seller } = await openLived();
+    const other = open(seller.secret);
+    const wrong = await seller.recover(other);
+    expect([wrong.complete, other.delivered]).toEqual([false, []]);
+    expect(outcomesOf(wrong)).toSatisfy(all('earlier'));
+  });
+
+  test('has a scope since today, on the same store', async () => {
+    const seller = await openSeller();
+    const store = sqlite();
+    const before = openShop(seller.secret, { store });
+    await seller.endpoint();
+    seller.answer(before);
+    await seller.sell(3);
+    const scoped = openShop(seller.secret, { store, scope: 'games' });
+    seller.answer(scoped);
+    await seller.pass(HOUR);
+    await seller.sell();
+    await seller.pass(HOUR);
+    expect(outcomesOf(await seller.recover(scoped))).toSatisfy(all('earlier'));
+    expect(scoped.delivered).toHaveLength(1);
+  });
+
+  test('is of another account: it has refused the orders of this one', async () => {
+    const seller = await openSeller();
+    const shop = openShop('whsec_of_another_account');
+    await seller.endpoint();
+    seller.answer(shop);
+    await seller.sell();
+    await seller.pass(72 * HOUR);
+    expect(outcomesOf(await seller.recover(shop))).toEqual(['refused earlier']);
+    expect(shop.delivered).toEqual([]);
+  });
+
+  test('had the wrong secret: what it refused is run once it has answered with the right one', async () => {
+    const seller = await openSeller();
+    const store = sqlite();
+    await seller.endpoint();
+    seller.answer(openShop('whsec_mistyped', { store }));
+    const [refused] = await seller.sell();
+    await seller.pass(72 * HOUR);
+    const mended = openShop(seller.secret, { store });
+    seller.answer(mended);
+    await seller.sell();
+    expect(outcomesOf(await seller.recover(mended))).toEqual(['refused handled']);
+    expect(mended.delivered.at(-1)).toBe(refused);
+  });
+});
+
+describe('a migration in the middle of a sale', () => {
+  /** The old code, then both for some minutes, then the receiver alone. */
+  async function migrate() {
+    const seller = await openSeller();
+    const old = oldCode();
+    const shop = openShop(seller.secret, { isPlain: true });
+    await seller.endpoint();
+    seller.answer(old.answer);
+    await seller.sell(2);
+    await seller.pass(HOUR);
+    const changedAt = new Date(seller.account.clock.now());
+    for (const answering of [shop, old.answer, shop, old.answer, shop]) {
+      seller.answer(answering);
+      await seller.sell();
+      await seller.pass(60_000);
+    }
+    return { seller, old, shop, changedAt };
+  }
+
+  test.each(['the change-over', 'a week ago'])('is not done twice since %s', async (since) => {
+    const { seller, old, shop, changedAt } = await migrate();
+    await seller.pass(HOUR);
+    const options = since === 'the change-over' ? { since: changedAt } : {};
+    const recovered = await seller.recover(shop, options);
+    expect(outcomesOf(recovered)).toSatisfy(all('earlier'));
+    expect(recovered.deliveries).toHaveLength(since === 'the change-over' ? 2 : 4);
+    expect(shop.delivered.filter((id) => old.delivered.includes(id))).toEqual([]);
+  });
+
+  test('leaves a maintenance page of a later day to be brought back', async () => {
+    const { seller, shop } = await migrate();
+    await seller.pass(2 * DAY);
+    seller.answer((_, response) => response.end('<h1>Back soon</h1>'));
+    const missed = await seller.sell();
+    await seller.pass(HOUR);
+    const { deliveries } = await seller.recover(shop);
+    expect(deliveries.at(-1)).toMatchObject({ recordId: missed[0], outcome: 'handled' });
+  });
+
+  test('is that of one address, whatever has answered at another', async () => {
+    const seller = await openSeller();
+    const old = oldCode();
+    const shop = openShop(seller.secret, { isPlain: true });
+    await seller.endpoint('/a');
+    seller.answer(shop, '/a');
+    await seller.sell();
+    await seller.pass(2 * DAY);
+    await seller.endpoint('/b');
+    seller.answer(old.answer, '/b');
+    await seller.sell();
+    await seller.pass(HOUR);
+    seller.answer(shop, '/b');
+    await seller.sell();
+    await seller.pass(HOUR);
+    const recovered = await seller.recover(shop, {
+      url: [`${seller.host}/a`, `${seller.host}/b`],
+    });
+    expect(outcomesOf(recovered)).toEqual(['foreign earlier']);
+  });
+});
+
+describe('an endpoint', () => {
+  test('has orders from before it, also where one of them was paid later', async () => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret);
+    const early = await seller.order();
+    await seller.pass(HOUR);
+    const byHand = await seller.sell(2);
+    await seller.pass(HOUR);
+    seller.answer(shop);
+    await seller.endpoint();
+    await seller.account.pay(early);
+    await seller.account.idle();
+    await outage(seller, shop, 20);
+    const [unlogged] = await seller.sell();
+    await seller.recover(shop);
+    expect(shop.delivered).toHaveLength(22);
+    expect(shop.delivered).toContain(unlogged);
+    expect(shop.delivered.filter((id) => byHand.includes(id))).toEqual([]);
+  });
+
+  test('that was disabled long ago says nothing of what was paid since, to a new receiver', async () => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret);
+    await seller.endpoint();
+    await outage(seller, shop, 20);
+    await seller.pass(10 * DAY);
+    await seller.sell(2);
+    expect(outcomesOf(await seller.recover(shop))).toEqual([
+      'unlogged earlier',
+      'unlogged earlier',
+    ]);
+  });
+
+  test('that was made anew by hand has its orders compared', async () => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret);
+    const { id } = await seller.endpoint();
+    seller.answer(shop);
+    await seller.sell();
+    await outage(seller, shop, 20);
+    const unlogged = await seller.sell(2);
+    await seller.client.webhookEndpoints.delete(id);
+    await seller.endpoint();
+    await seller.pass(HOUR);
+    await seller.sell();
+    await seller.pass(HOUR);
+    const { complete } = await seller.recover(shop);
+    expect([complete, shop.delivered]).toEqual([true, expect.arrayContaining(unlogged)]);
+    expect(shop.delivered).toHaveLength(24);
+  });
+
+  test('that is disabled goes as soon as a new one shows that orders are compared', async () => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret, { isPlain: true });
+    await seller.endpoint();
+    seller.answer(shop);
+    await seller.sell();
+    await outage(seller, shop, 20);
+    await seller.sell();
+    await seller.pass(HOUR);
+    for (const complete of [false, false]) {
+      const recovered = await seller.recover(shop, { recreateEndpoint: true });
+      expect(recovered.complete).toBe(complete);
+      expect(outcomesOf(recovered).at(-1)).toBe('unlogged unsafe');
+      const { items } = await seller.client.webhookEndpoints.list();
+      expect(items.map(({ enabled }) => enabled)).toEqual([true]);
+    }
+  });
+
+  test('that is told of nothing that is handled is as none', async () => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret);
+    await seller.endpoint('/webhooks', ['order:created']);
+    seller.answer(shop);
+    await seller.sell();
+    await seller.pass(HOUR);
+    const { endpoint, complete } = await seller.recover(shop);
+    expect([endpoint, complete]).toEqual(['missing', false]);
+  });
+});
+
+test('an order that was refunded or charged back since is not delivered', async () => {
+  const seller = await openSeller();
+  const shop = openShop(seller.secret);
+  await seller.endpoint();
+  const [refunded = '', chargedBack = '', kept] = await outage(seller, shop, 3);
+  await seller.account.refund(refunded);
+  await seller.account.chargeBack(chargedBack);
+  const { complete, deliveries } = await seller.recover(shop);
+  expect([complete, shop.delivered]).toEqual([true, [kept]]);
+  expect(deliveries.filter(({ outcome }) => outcome === 'settled')).toHaveLength(2);
+});
+
+describe('reconcile advises nothing that recover leaves', () => {
+  const remediesOf = async (seller: Seller, shop: SellersShop) =>
+    (await seller.reconcile(shop)).findings.map(({ because, remedy }) => `${because} ${remedy}`);
+
+  test('of orders from before there was an endpoint, once it was told of one', async () => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret);
+    await seller.sell(2);
+    await seller.pass(HOUR);
+    await seller.endpoint();
+    seller.answer(shop);
+    expect(await remediesOf(seller, shop)).toEqual(['unlogged earlier', 'unlogged earlier']);
+    await seller.sell();
+    await seller.pass(HOUR);
+    const after = await seller.reconcile(shop);
+    expect([after.findings, after.earlierOrders, after.delivered]).toEqual([[], 2, 1]);
+    const { findings } = await seller.reconcile(shop, { delivered: (ids) => ids.slice(0, 1) });
+    expect(findings.map(({ remedy }) => remedy)).toEqual(['earlier', 'earlier']);
+  });
+
+  test('in a new store, under another scope, or after a migration', async () => {
+    const { seller, shop } = await openLived();
+    expect(await remediesOf(seller, shop)).toEqual([]);
+    const fresh = openShop(seller.secret);
+    expect(await remediesOf(seller, fresh)).toEqual(['unanswered earlier', 'unanswered earlier']);
+    const scoped = openShop(seller.secret, { scope: 'games' });
+    expect(await remediesOf(seller, scoped)).toSatisfy(all('earlier'));
+  });
+
+  test('of what would be unsafe, also once the endpoint is made anew', async () => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret, { isPlain: true });
+    await seller.endpoint();
+    seller.answer(shop);
+    await seller.sell();
+    await outage(seller, shop, 20);
+    await seller.sell();
+    await seller.pass(HOUR);
+    expect(await seller.reconcile(shop)).toMatchObject({ endpoint: 'disabled' });
+    expect(new Set(await remediesOf(seller, shop))).toEqual(
+      new Set(['unlogged oncePer', 'unanswered recover']),
+    );
+    await seller.recover(shop, { recreateEndpoint: true });
+    expect(await remediesOf(seller, shop)).toEqual(['unlogged oncePer']);
+    expect(await remediesOf(seller, openShop(seller.secret))).toSatisfy(all('earlier'));
+  });
+
+  test('but recover() as it is where it compares the orders', async () => {
+    const seller = await openSeller();
+    const shop = openShop(seller.secret);
+    await seller.endpoint();
+    seller.answer(shop);
+    await seller.sell();
+    await outage(seller, shop, 20);
+    await seller.sell();
+    await seller.pass(HOUR);
+    expect(await remediesOf(seller, shop)).toSatisfy(all('recover'));
+    expect(await seller.recover(shop)).toMatchObject({ complete: false, endpoint: 'disabled' });
+    expect(await remediesOf(seller, shop)).toEqual([]);
+  });
+});

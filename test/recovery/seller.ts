@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { createReceiver, type IdempotencyStore, type Receiver } from 'storefront-webhooks';
+import { createClient } from 'storefront-webhooks/api';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import {
+  type ReconcileOptions,
+  type RecoverOptions,
+  type Recovery,
+  reconcile,
+  recover,
+} from 'storefront-webhooks/recovery';
+import { createSandbox } from 'storefront-webhooks/sandbox';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
+import { onTestFinished } from 'vitest';
+
+export const HOUR = 60 * 60_000;
+export const DAY = 24 * HOUR;
+
+/** A shop as its seller has it: a receiver on a store, and what it has delivered. */
+export interface SellersShop {
+  readonly receiver: Receiver;
+  readonly delivered: string[];
+}
+
+/** Another receiver, on a SQLite store of its own unless one is given, that delivers once per order. */
+export function openShop(
+  secret: string,
+  {
+    scope = '',
+    store = sqlite(),
+    isPlain = false,
+  }: { scope?: string; store?: IdempotencyStore; isPlain?: boolean } = {},
+): SellersShop {
+  const delivered: string[] = [];
+  const hooks = { onRejected() {}, onError() {} };
+  const receiver = createReceiver({ secret, store, scope, hooks }).on(
+    'order:paid',
+    ({ payload: { id } }) => void delivered.push(id),
+    isPlain ? { name: 'deliver' } : { name: 'deliver', oncePer: ({ id }) => id },
+  );
+  return { receiver, delivered };
+}
+
+/** A store in a file of its own. */
+export function sqlite(file = newFile()): IdempotencyStore {
+  const database = new Database(file);
+  onTestFinished(() => void database.close());
+  return sqliteStore(database);
+}
+
+export function newFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'seller-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'shop.db');
+}
+
+/** What answers at an address; nothing while it is down. */
+export type Answering = SellersShop | RequestListener | 'down';
+
+/** The code that stood at an address before: it delivers, and answers 200 without a receipt. */
+export function oldCode(): { answer: RequestListener; delivered: string[] } {
+  const delivered: string[] = [];
+  const answer: RequestListener = (request, response) => {
+    const parts: Buffer[] = [];
+    request
+      .on('data', (part) => parts.push(part))
+      .on('end', () => {
+        delivered.push(JSON.parse(String(Buffer.concat(parts))).id);
+        response.end(`{"ok":true,"number":${delivered.length}}`);
+      });
+  };
+  return { answer, delivered };
+}
+
+/** A seller at the real sandbox, whose time is moved by hand, with a web server that sockets lead to. */
+export async function openSeller() {
+  const sandbox = createSandbox({ clock: 'manual', unknowns: { retries: 'steady' } });
+  const account = sandbox.account('sk_test_seller');
+  const routes = new Map<string, Answering>();
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://localhost');
+    const answering = routes.get(pathname) ?? 'down';
+    if (answering === 'down') request.socket.destroy();
+    else if (typeof answering === 'function') answering(request, response);
+    else toNodeHandler(answering.receiver)(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.close().closeAllConnections();
+    await sandbox.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = `http://localhost:${port}`;
+  const clientOf = (key: string) =>
+    createClient({
+      baseUrl: 'http://localhost',
+      auth: { accessToken: key },
+      fetch: sandbox.fetch,
+    });
+  const client = clientOf(account.key);
+  const { id: product_id } = await client.products.create({
+    title: 'Key',
+    description: '',
+    product_type: 'service',
+    price: 9.99,
+    currency: 'USD',
+    gateways: ['paypal'],
+  });
+  const common = () => ({
+    client,
+    url: `${host}/webhooks`,
+    now: new Date(account.clock.now() + HOUR),
+    perSecond: Number.POSITIVE_INFINITY,
+  });
+  return {
+    sandbox,
+    account,
+    client,
+    clientOf,
+    host,
+    url: `${host}/webhooks`,
+    secret: account.settings.webhook_secret,
+    /** Has something answer at a path from now on. */
+    answer: (answering: Answering, path = '/webhooks') => void routes.set(path, answering),
+    endpoint: (
+      path = '/webhooks',
+      events: readonly ('order:paid' | 'order:created')[] = ['order:paid'],
+    ) => client.webhookEndpoints.create({ url: host + path, events: [...events] }),
+    /** Customers buy and pay, a second apart, and what is due is sent. */
+    async sell(count = 1): Promise<string[]> {
+      const ids: string[] = [];
+      for (let sold = 0; sold < count; sold++) {
+        const order = await account.buy({ product_id, email: 'ada@example.com' });
+        await account.pay(order.id);
+        ids.push(order.id);
+        // No two at the same time, so that they have an order.
+        await account.clock.advance(1_000);
+        await account.idle();
+      }
+      return ids;
+    },
+    order: async () => (await account.buy({ product_id, email: 'ada@example.com' })).id,
+    async pass(ms: number) {
+      await account.clock.advance(ms);
+      await account.idle();
+    },
+    recover: ({ receiver }: Pick<SellersShop, 'receiver'>, options: Partial<RecoverOptions> = {}) =>
+      recover({ receiver, apply: true, ...common(), ...options }),
+    reconcile: (
+      { receiver }: Pick<SellersShop, 'receiver'>,
+      options: Partial<ReconcileOptions> = {},
+    ) => reconcile({ receiver, ...common(), ...options }),
+  };
+}
+
+/** What became of what was missed: `reason outcome`, oldest first. */
+export const outcomesOf = ({ deliveries }: Recovery) =>
+  deliveries.map(({ reason, outcome }) => `${reason} ${outcome}`);

@@ -1,0 +1,55 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { createReceiver } from 'storefront-webhooks';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
+import { expect, test } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../../support/deliver.js';
+import { describeTransactions, TABLE } from '../transactions.js';
+
+describeTransactions(
+  'SQLite',
+  async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'wh-sqlite-')), 'shop.db');
+    const database = new Database(file);
+    database.exec(TABLE);
+    return {
+      store: sqliteStore(database),
+      other: sqliteStore(new Database(file)),
+      run: (tx, statement) => tx.exec(statement),
+      exec: async (statements) => database.exec(statements),
+      sold: async () => database.prepare('SELECT * FROM sold').all().length,
+    };
+  },
+  { isSynchronous: true },
+);
+
+const shopOn = (database: Database.Database) =>
+  createReceiver({
+    secret: SECRET,
+    store: sqliteStore(database),
+    hooks: { onError() {}, onRejected() {} },
+  }).on('order:paid', () => {}, { name: 'sell', transaction: true });
+
+test('a delivery to a database that was closed is answered 503, and the process lives', async () => {
+  const database = new Database(':memory:');
+  const shop = shopOn(database);
+  await deliver(shop, paidOrder(), { id: 'whl_1' });
+  database.close();
+  expect(await deliver(shop, paidOrder(), { id: 'whl_2' })).toMatchObject({ status: 503 });
+});
+
+test('a commit of the seller waits for the disk, as before', async () => {
+  const database = new Database(':memory:');
+  const shop = shopOn(database);
+  const level = () => database.prepare('PRAGMA synchronous').get();
+  await deliver(shop, paidOrder(), { id: 'whl_1' });
+  expect(level()).toMatchObject({ synchronous: 2 });
+  // A transaction of the seller that was left open: the setting cannot change in it.
+  database.exec('BEGIN');
+  expect(await deliver(shop, paidOrder(), { id: 'whl_2' })).toMatchObject({ status: 503 });
+  database.exec('COMMIT');
+  expect(await deliver(shop, paidOrder(), { id: 'whl_2' })).toMatchObject({ outcome: 'handled' });
+  expect(level()).toMatchObject({ synchronous: 2 });
+});

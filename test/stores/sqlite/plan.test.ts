@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import Database from 'libsql';
+import { sqliteStore } from 'storefront-webhooks/sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { STATEMENTS } from '../../../src/stores/sqlite/statements.js';
+
+const INDEX =
+  'CREATE INDEX webhook_delivery_unfinished ON webhook_delivery (state, key) WHERE body IS NOT NULL';
+
+async function open(setUp = '') {
+  const database = new Database(':memory:');
+  onTestFinished(() => void database.close());
+  database.exec(setUp);
+  await sqliteStore(database).count({ state: 'dead' });
+  return database;
+}
+
+test.each(['dead', 'stalled', 'failing', 'countDead', 'countStalled', 'countFailing'] as const)(
+  'what is read for %s is found by an index that has neither what is done nor goods that are kept',
+  async (name) => {
+    const database = await open();
+    const plan = database
+      .prepare(`EXPLAIN QUERY PLAN ${STATEMENTS[name].replaceAll('?', 'NULL')}`)
+      .all();
+    expect(JSON.stringify(plan)).toContain('INDEX webhook_delivery_unfinished');
+  },
+);
+
+test('a file of layout 2 gets that index in place of the one that it had', async () => {
+  const database = await open(readFileSync('test/stores/layouts/2.sqlite.sql', 'utf8'));
+  const indexes = database
+    .prepare(`SELECT sql FROM sqlite_master WHERE type = 'index' AND sql LIKE '%(state, key)%'`)
+    .all();
+  expect(indexes).toEqual([{ sql: INDEX }]);
+});

@@ -1,0 +1,293 @@
+import {
+  createReceiver,
+  type IdempotencyStore,
+  type Order,
+  type TransactTerms,
+  type WebhookEvent,
+} from 'storefront-webhooks';
+import { describe, expect, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+
+/** A driver, with what the suite needs of its database. */
+export interface Seller<Tx> {
+  readonly store: IdempotencyStore<Tx>;
+  /** A store of another process. */
+  readonly other: IdempotencyStore<Tx>;
+  /** Runs a statement in the transaction. */
+  run(tx: Tx, statement: string): unknown;
+  /** Runs statements outside of it. */
+  exec(statements: string): Promise<unknown>;
+  sold(): Promise<number>;
+}
+
+export const TABLE = 'CREATE TABLE sold (order_id text NOT NULL)';
+type Paid<Tx> = WebhookEvent<'order:paid', Order> & { readonly tx: Tx };
+
+/** What a handler with `transaction` promises, on any store that has transactions. */
+export function describeTransactions<Tx>(
+  name: string,
+  open: () => Promise<Seller<Tx>>,
+  { isSynchronous = false }: { readonly isSynchronous?: boolean } = {},
+): void {
+  describe(name, () => {
+    const shop = async () => {
+      const seller = await open();
+      const onError = vi.fn();
+      const receiver = (store = seller.store) =>
+        createReceiver({ secret: SECRET, store, hooks: { onError, onRejected() {} } });
+      const insert = ({ tx, payload }: Paid<Tx>) =>
+        seller.run(tx, `INSERT INTO sold VALUES ('${payload.id}')`);
+      /** A handler as the driver has it, after which `then` runs. */
+      const sell = (then: () => void = () => {}) =>
+        isSynchronous
+          ? (event: Paid<Tx>) => {
+              insert(event);
+              then();
+            }
+          : async (event: Paid<Tx>) => {
+              await insert(event);
+              then();
+            };
+      return { ...seller, onError, receiver, sell };
+    };
+    const ONCE = { name: 'sell', oncePer: (order: Order) => order.id, transaction: true } as const;
+    const EACH = { name: 'sell', transaction: true } as const;
+
+    test('commits what a handler does together with its delivery', async () => {
+      const { receiver, sell, sold, store } = await shop();
+      const shop1 = receiver().on('order:paid', sell(), EACH);
+      const order = paidOrder();
+      expect(await deliver(shop1, order, { id: 'whl_1' })).toMatchObject({
+        outcome: 'handled',
+        ran: ['sell'],
+      });
+      expect(await deliver(shop1, order, { id: 'whl_1' })).toMatchObject({
+        status: 200,
+        outcome: 'duplicate',
+      });
+      expect(await sold()).toBe(1);
+      expect(await store.count({ state: 'failing' })).toBe(0);
+    });
+
+    test('rolls back what a handler does that fails, and remembers the attempt', async () => {
+      const { receiver, sell, sold, store, onError } = await shop();
+      let fails = 1;
+      const selling = receiver().on(
+        'order:paid',
+        sell(() => {
+          if (fails-- > 0) throw new Error('out of licences');
+        }),
+        ONCE,
+      );
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        status: 500,
+        outcome: 'failed',
+      });
+      expect(await sold()).toBe(0);
+      expect(onError).toHaveBeenCalledTimes(1);
+      expect(await store.list({ state: 'failing' })).toMatchObject([
+        {
+          id: 'whl_1',
+          attempts: 1,
+          error: expect.stringContaining('out of licences'),
+          interrupted: false,
+        },
+      ]);
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        outcome: 'handled',
+      });
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        outcome: 'duplicate',
+      });
+      expect(await sold()).toBe(1);
+    });
+
+    test('does an effect once, whatever the delivery', async () => {
+      const { receiver, sell, sold } = await shop();
+      const selling = receiver().on('order:paid', sell(), ONCE);
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        outcome: 'handled',
+      });
+      expect(await deliver(selling, paidOrder(), { id: 'whl_2' })).toMatchObject({
+        outcome: 'duplicate',
+        ran: [],
+      });
+      expect(await sold()).toBe(1);
+    });
+
+    test('does not do what was marked as done, or done without a transaction', async () => {
+      const { receiver, sell, sold } = await shop();
+      const before = vi.fn();
+      const older = receiver().on('order:paid', before, { ...ONCE, transaction: false });
+      await deliver(older, paidOrder({ id: 'ord_before' }), { id: 'whl_1' });
+      const selling = receiver().on('order:paid', sell(), ONCE);
+      await selling.markDone('sell', 'ord_marked');
+      for (const id of ['ord_before', 'ord_marked', 'ord_new']) {
+        await deliver(selling, paidOrder({ id }), { id: `whl_of_${id}` });
+      }
+      expect(before).toHaveBeenCalledTimes(1);
+      expect(await sold()).toBe(1);
+      expect(await selling.markDone('sell', 'ord_new')).toBe(false);
+    });
+
+    test('sells once for copies that come at once to two processes', async () => {
+      const { receiver, sell, sold, store, other } = await shop();
+      const shops = [store, other].map((one) => receiver(one).on('order:paid', sell(), ONCE));
+      const results = await Promise.all(
+        Array.from({ length: 10 }, (_, copy) =>
+          Promise.all(
+            shops.map((one, place) =>
+              deliver(one, paidOrder(), { id: `whl_${(copy + place) % 5}` }),
+            ),
+          ),
+        ),
+      );
+      const outcomes = results.flat().map(({ outcome }) => outcome);
+      expect(await sold()).toBe(1);
+      expect(outcomes.filter((outcome) => outcome === 'handled')).toHaveLength(1);
+      expect(
+        outcomes.filter((outcome) => !['handled', 'duplicate', 'busy'].includes(outcome)),
+      ).toEqual([]);
+    });
+
+    // A handler on SQLite cannot take a while: nothing else runs meanwhile, also in another process.
+    const testAsync = isSynchronous ? () => {} : test;
+    testAsync('holds its delivery for longer than its claim does', async () => {
+      const { receiver, sold, run, store, other } = await shop();
+      const GAP = 400;
+      const slowly = async (event: Paid<Tx>) => {
+        await run(event.tx, `INSERT INTO sold VALUES ('${event.payload.id}')`);
+        await new Promise((resolve) => setTimeout(resolve, GAP));
+      };
+      const [first, second] = [store, other].map((one) =>
+        receiver(one).on('order:paid', slowly, EACH),
+      );
+      if (!first || !second) throw new Error('There are two.');
+      const running = deliver(first, paidOrder(), { id: 'whl_1' });
+      await new Promise((resolve) => setTimeout(resolve, GAP / 2));
+      const copy = await deliver(second, paidOrder(), { id: 'whl_1' });
+      expect([(await running).outcome, copy.outcome]).toEqual(['handled', 'duplicate']);
+      expect(await sold()).toBe(1);
+    });
+
+    test.each(['beside it', 'in it'])(
+      'runs again only the handler that failed: %s',
+      async (where) => {
+        const { receiver, sell, sold } = await shop();
+        const mail = vi.fn();
+        let fails = 1;
+        const maybe = () => {
+          if (fails-- > 0) throw new Error('not now');
+        };
+        const selling = receiver()
+          .on('order:paid', sell(where === 'in it' ? maybe : () => {}), EACH)
+          .on(
+            'order:paid',
+            async () => {
+              if (where === 'beside it') maybe();
+              mail();
+            },
+            { name: 'mail' },
+          );
+        expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+          outcome: 'failed',
+        });
+        expect(await sold()).toBe(where === 'in it' ? 0 : 1);
+        expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+          outcome: 'handled',
+        });
+        expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+          outcome: 'duplicate',
+        });
+        expect(mail).toHaveBeenCalledTimes(1);
+        expect(await sold()).toBe(1);
+      },
+    );
+
+    test('runs several handlers, each in a transaction of its own', async () => {
+      const { receiver, sell, sold } = await shop();
+      let fails = 1;
+      const selling = receiver()
+        .on('order:paid', sell(), EACH)
+        .on(
+          'order:paid',
+          sell(() => {
+            if (fails-- > 0) throw new Error('not now');
+          }),
+          { ...ONCE, name: 'sell-more' },
+        );
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        outcome: 'failed',
+      });
+      expect(await sold()).toBe(1);
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        ran: ['sell-more'],
+      });
+      expect(await sold()).toBe(2);
+    });
+
+    test('refuses once(), whose step a rollback would forget', async () => {
+      const { receiver, sold, onError } = await shop();
+      const step = vi.fn();
+      const selling = receiver().on('order:paid', ({ once }) => void once('mail', step), EACH);
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        outcome: 'failed',
+      });
+      expect(step).not.toHaveBeenCalled();
+      expect(`${onError.mock.calls[0]?.[0].cause ?? onError.mock.calls[0]?.[0]}`).toContain(
+        'once()',
+      );
+      expect(await sold()).toBe(0);
+    });
+
+    test('refuses a handler that ends the transaction', async () => {
+      const { receiver, run, store } = await shop();
+      const end = (event: Paid<Tx>) => run(event.tx, 'COMMIT');
+      const selling = receiver().on(
+        'order:paid',
+        isSynchronous ? (event) => void end(event) : async (event) => void (await end(event)),
+        EACH,
+      );
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        outcome: 'failed',
+      });
+      expect(await store.count({ state: 'failing' })).toBe(1);
+    });
+
+    test('counts the attempts of a delivery that nobody has ended', async () => {
+      const { receiver, sell, sold, store, exec } = await shop();
+      const selling = receiver().on('order:paid', sell(), ONCE);
+      // A process that dies when it has begun its transaction leaves the claim.
+      for (let death = 1; death <= 5; death++) {
+        await new Promise<void>((resolve) => {
+          const run = async ({ begin }: TransactTerms) => {
+            await begin();
+            resolve();
+            return new Promise<never>(() => {});
+          };
+          const refuseStep = (): never => {
+            throw new Error();
+          };
+          const dying = { ...store, transactions: { check() {}, refuseStep, run } };
+          void deliver(
+            receiver(dying).on('order:paid', () => {}, EACH),
+            paidOrder(),
+            {
+              id: 'whl_1',
+            },
+          );
+        });
+        // As if it was a while ago.
+        await exec(`UPDATE webhook_delivery SET fence = fence - 1000 WHERE state = 'leased'`);
+      }
+      await vi.waitFor(async () => {
+        const result = await deliver(selling, paidOrder(), { id: 'whl_1' });
+        expect(result).toMatchObject({ outcome: 'parked' });
+      });
+      expect(await sold()).toBe(0);
+      expect(await store.list({ state: 'dead' })).toMatchObject([
+        { id: 'whl_1', interrupted: true },
+      ]);
+    });
+  });
+}
