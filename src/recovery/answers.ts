@@ -1,7 +1,16 @@
+import type { Outcome } from '../request/outcome.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import { DoneBefore } from './completed-keys.js';
-import { changedAtOf, type EntryFound, timeOr } from './log-entry.js';
-import { DAY_MS, type SourceSettings } from './source.js';
+import {
+  changedAtOf,
+  type EntryFound,
+  type Missed,
+  readEntry,
+  subjectOf,
+  timeOr,
+} from './log-entry.js';
+import { Predecessor } from './predecessor.js';
+import type { SourceSettings } from './source.js';
 import { isSuccess, isYoungerThan } from './standing.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -18,9 +27,11 @@ export interface Terms {
   readonly since: number;
   /** Until when the previous code answered; near the end, it ran beside this receiver. */
   readonly until: number;
+  /** When the previous code took what a delivery is about: see `subjectOf`. */
+  readonly taken: ReadonlyMap<string, number>;
 }
 
-export const NO_TERMS: Terms = { first: NEVER, since: ALWAYS, until: ALWAYS };
+export const NO_TERMS: Terms = { first: NEVER, since: ALWAYS, until: ALWAYS, taken: new Map() };
 
 /** The answers that the log has for a shop. */
 interface Answered {
@@ -31,8 +42,10 @@ interface Answered {
   readonly known: number[];
   /** The last answer of this receiver that says `handled` and whose delivery the store does not know. */
   lastUnknown: number;
-  /** When the deliveries that were answered with success but without a receipt were first sent. */
-  readonly bare: number[];
+  /** The first answer `queued` whose delivery the store does not know as done. */
+  firstQueued: number;
+  /** The deliveries that were answered with success but without a receipt. */
+  readonly predecessor: Predecessor;
   /** Whether a delivery was answered with 401, for its signature. */
   isRefused: boolean;
 }
@@ -43,6 +56,7 @@ export class Answers {
   readonly #asksSince: number;
   readonly #before: DoneBefore;
   readonly #shops = new Map<string, Answered>();
+  readonly #elsewhere = new Set<string>();
 
   /** @param asks - Whether to ask the store for deliveries that the log says are done. */
   constructor(settings: SourceSettings, asks: boolean) {
@@ -65,30 +79,52 @@ export class Answers {
       its.firstOther = Math.min(its.firstOther, at);
     } else if (receipt) {
       its.first = Math.min(its.first, at);
-      const isDone = receipt.outcome === 'handled' || receipt.outcome === 'duplicate';
+      const isDone = TAKEN.includes(receipt.outcome);
       if (isDone && answeredBy === 'own' && toldAt >= this.#asksSince)
         await this.#ask(entry, found, its);
     } else if (isSuccess(code)) {
-      its.bare.push(toldAt);
+      its.predecessor.add(entry, toldAt, subjectOf(found));
     }
   }
 
+  /** Notes a delivery that was answered with success at another address of the account. */
+  async addElsewhere(entry: WebhookLog): Promise<void> {
+    if (!isSuccess(entry.response_code ?? 0)) return;
+    const found = await readEntry(entry, this.#settings, true);
+    const subject = typeof found === 'object' ? subjectOf(found) : undefined;
+    if (subject !== undefined) this.#elsewhere.add(subject);
+  }
+
+  /** Whether an address other than the receiver's took what a delivery is about. */
+  wasTakenElsewhere(one: Parameters<typeof subjectOf>[0]): boolean {
+    return this.#elsewhere.has(subjectOf(one) ?? '');
+  }
+
   /** Notes whether the store knows a delivery that the receiver's answer says is done. */
-  async #ask(entry: WebhookLog, { delivery }: EntryFound, its: Answered): Promise<void> {
+  async #ask(entry: WebhookLog, found: EntryFound, its: Answered): Promise<void> {
     const { pendingAfterMs, now } = this.#settings;
+    const { delivery, receipt, standing } = found;
     // The store may still be recording a delivery that was answered just now.
     if (isYoungerThan(pendingAfterMs, entry, now)) return;
     const at = changedAtOf(entry);
     if (await this.#before.has(delivery)) its.known.push(at);
-    else if (this.#before.canSay) its.lastUnknown = Math.max(its.lastUnknown, at);
+    else if (standing === 'queued') its.firstQueued = Math.min(its.firstQueued, at);
+    else if (receipt?.outcome !== 'queued' && this.#before.canSay)
+      its.lastUnknown = Math.max(its.lastUnknown, at);
   }
 
   /** Whether answers from before `since` decide whose the shops are. */
   get isOpen(): boolean {
     const shops = [...this.#shops.values()];
     return shops.some(
-      ({ first, firstOther, bare }) => first === NEVER || firstOther < NEVER || bare.length > 0,
+      ({ first, firstOther, predecessor }) =>
+        first === NEVER || firstOther < NEVER || predecessor.hasAnswered,
     );
+  }
+
+  /** Whether an answer that this receiver and its store both know of is older than a delivery. */
+  knowsBefore({ shop, toldAt }: Pick<Missed, 'shop' | 'toldAt'>): boolean {
+    return this.#shops.get(shop ?? '')?.known.some((at) => at <= toldAt) ?? false;
   }
 
   /** The terms of each shop. */
@@ -97,35 +133,30 @@ export class Answers {
   }
 }
 
+/** The outcomes after which the store has the delivery as done, or will have once its job is. */
+const TAKEN: readonly Outcome[] = ['handled', 'duplicate', 'queued'];
+
 function termsOf(answered: Answered): Terms {
-  const { first, firstOther, isRefused, known, lastUnknown } = answered;
-  const isOther = firstOther < first || (first === NEVER && isRefused);
-  const knownAgain = known.reduce(
-    (least, at) => (at > lastUnknown ? Math.min(least, at) : least),
-    NEVER,
-  );
+  const { first, firstOther, isRefused, known, lastUnknown, firstQueued, predecessor } = answered;
+  // Only something else has answered here. The deliveries that it refused were not this receiver's either.
+  const isForeign = first === NEVER && (isRefused || predecessor.hasAnswered);
+  const isOther = firstOther < first || isForeign;
+  const leastAfter = (from: number) =>
+    known.reduce((least, at) => (at > from ? Math.min(least, at) : least), NEVER);
   const isLost = lastUnknown > ALWAYS;
-  const since = Math.max(isOther ? first : ALWAYS, isLost ? knownAgain : ALWAYS);
-  return { first, since, until: handedOverAt(answered) };
-}
-
-/**
- * The longest gap between two answers of the previous code while it runs beside this receiver. A success
- * without a receipt after a longer gap is taken for that of a maintenance page.
- */
-const OVERLAP_MS = DAY_MS;
-
-function handedOverAt({ first, bare }: Answered): number {
-  if (!bare.some((at) => at < first)) return ALWAYS;
-  let until = first;
-  for (const at of bare.sort((a, b) => a - b)) {
-    if (at - until >= OVERLAP_MS) break;
-    until = Math.max(until, at);
-  }
-  return until;
+  const firstKnown = leastAfter(ALWAYS);
+  // A queue that loses jobs has done others before. If the store knows none, it is another store.
+  const isNew = firstQueued < firstKnown;
+  const since = Math.max(
+    isOther ? first : ALWAYS,
+    isLost ? leastAfter(lastUnknown) : ALWAYS,
+    isNew ? firstKnown : ALWAYS,
+  );
+  return { first, since, until: predecessor.answeredUntil(first), taken: predecessor.taken };
 }
 
 function noAnswers(): Answered {
-  const none = { known: [], bare: [], isRefused: false };
-  return { first: NEVER, firstOther: NEVER, lastUnknown: ALWAYS, ...none };
+  const none = { known: [], predecessor: new Predecessor(), isRefused: false };
+  const never = { first: NEVER, firstOther: NEVER, firstQueued: NEVER };
+  return { ...never, lastUnknown: ALWAYS, ...none };
 }

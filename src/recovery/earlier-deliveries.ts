@@ -1,11 +1,17 @@
+import type { WebhookLog } from '../schemas/webhook-log.js';
 import { Answers, NO_TERMS } from './answers.js';
 import { entriesOf, Sequence } from './entries.js';
-import { type Missed, readEntry } from './log-entry.js';
+import { type Missed, readEntry, subjectOf } from './log-entry.js';
 import type { Pace } from './request-rate.js';
 import type { SourceSettings } from './source.js';
 
+const NEVER = Number.POSITIVE_INFINITY;
+
 /** The properties by which `findEarlier` judges a delivery. */
-export type Told = Pick<Missed, 'reason' | 'hasReceipt' | 'toldAt' | 'shop'>;
+export type Told = Pick<
+  Missed,
+  'reason' | 'hasReceipt' | 'toldAt' | 'shop' | 'event' | 'recordId' | 'isPaid' | 'changedAt'
+>;
 
 /**
  * Returns a function that says whether a delivery is from before the first answer that both this receiver and
@@ -25,15 +31,27 @@ export async function findEarlier(
   if (missed.length === 0) return () => false;
   const isUnlogged = missed.some(({ shop }) => shop === undefined);
   let answers = read ?? (await readAnswers(settings, pace));
-  if (isUnlogged || answers.isOpen) answers = await readAnswers({ ...settings, since: 0 }, pace);
+  const isKnown = missed.every((one) => answers.knowsBefore(one));
+  if (isUnlogged || !isKnown || answers.isOpen)
+    answers = await readAnswers({ ...settings, since: 0 }, pace);
   const { terms } = answers;
   const all = [...terms.values()];
-  return ({ reason, hasReceipt, toldAt, shop }) => {
+  return (one) => {
+    const { reason, hasReceipt, toldAt, shop } = one;
     // An order that the log does not mention is this receiver's only from its first answer on.
     if (shop === undefined && !all.some(({ first }) => first <= toldAt)) return true;
     const its = shop === undefined ? all : [terms.get(shop) ?? NO_TERMS];
     const isBare = reason === 'foreign' && !hasReceipt;
-    return its.some(({ since, until }) => toldAt < since || (isBare && toldAt <= until));
+    const subject = subjectOf(one) ?? '';
+    return its.some(
+      ({ first, since, until, taken }) =>
+        toldAt < since ||
+        (isBare && toldAt <= until) ||
+        // The previous code has answered another delivery of the same, such as `order:paid`.
+        (taken.get(subject) ?? NEVER) <= until ||
+        // This receiver has never answered here, and another address of the account took the same.
+        (shop !== undefined && first === NEVER && answers.wasTakenElsewhere(one)),
+    );
   };
 }
 
@@ -41,7 +59,8 @@ async function readAnswers({ receiver, ...rest }: SourceSettings, pace: Pace): P
   // The errors of users' functions were reported when the log was first read.
   const settings = { ...rest, receiver: { ...receiver, onError() {} } };
   const answers = new Answers(settings, true);
-  for await (const entry of entriesOf(settings, pace, new Sequence(), () => {})) {
+  const onOther = (entry: WebhookLog) => answers.addElsewhere(entry);
+  for await (const entry of entriesOf(settings, pace, new Sequence(), () => {}, onOther)) {
     const found = await readEntry(entry, settings, true);
     if (typeof found === 'object') await answers.add(entry, found);
   }

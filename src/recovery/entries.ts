@@ -12,12 +12,14 @@ import type { SourceSettings } from './source.js';
  *
  * @param seen - Gets each entry since then, including those of other receivers.
  * @param onUnreadable - Called for each record that is not an entry by the specification.
+ * @param onOther - Called for each entry of an address that is not the receiver's.
  */
 export async function* entriesOf(
   { client, urls, apart, since, call, onProgress }: SourceSettings,
   pace: Pace,
   seen: Sequence,
   onUnreadable: () => void,
+  onOther: (entry: WebhookLog) => Promise<void> = async () => {},
 ): AsyncGenerator<WebhookLog, void, undefined> {
   const pages = pagesOf(
     (page, onNone) =>
@@ -47,6 +49,7 @@ export async function* entriesOf(
       if (isOurs(entry.url)) yield entry;
       // An entry without a valid address may be for this receiver.
       else if (parseAddress(entry.url ?? '') === undefined) onUnreadable();
+      else await onOther(entry);
     }
     onProgress({ step: 'log', done: page, of: totalPages });
     // The list is sorted by time, newest first, as far as it was read. No younger entry follows.

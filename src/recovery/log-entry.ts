@@ -18,6 +18,10 @@ export interface EntryFound {
   /** The record in the payload, as it was sent. */
   readonly record: JsonObject;
   readonly recordId: string | undefined;
+  /** Whether it says that an order is paid. */
+  readonly isPaid: boolean;
+  /** When the record changed to this state, in milliseconds. */
+  readonly changedAt: number;
   /** The receipt in its answer, if the answer is the receiver's. */
   readonly receipt: Receipt | undefined;
   /** Absent if it was not missed. */
@@ -41,20 +45,36 @@ export async function readEntry(
   if (!logged) return 'unknownShop';
   const { answeredBy, receipt, event, delivery } = logged;
   const shop = `${withoutQuery(entry.url ?? '')} ${logged.scope}`;
-  const told = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
+  const shown = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
   const standing =
-    told === 'done' && receipt?.outcome === 'queued'
+    shown === 'done' && receipt?.outcome === 'queued'
       ? await standingInQueue(entry, receipt.key, logged, settings)
-      : told;
+      : shown;
   const record = isJsonObject(logged.record) ? logged.record : {};
   const recordId = typeof record.id === 'string' ? record.id : undefined;
-  const found = { standing, answeredBy, shop, event, record, recordId, receipt, delivery };
-  if (standing === 'done' || standing === 'waiting') return found;
+  const isPaid = event.startsWith('order:') && receiver.isPaid(record);
   const toldAt = timeOr(entry.created_at, 0);
   const changedAt = timeOr(record.updated_at, toldAt);
-  const about = { id: entry.id, event, reason: standing, shop, recordId, toldAt, changedAt };
+  const about = { event, recordId, isPaid, changedAt };
+  const found = { standing, answeredBy, shop, record, receipt, delivery, ...about };
+  if (standing === 'done' || standing === 'waiting') return found;
   const hasReceipt = receipt !== undefined;
-  return { ...found, missed: { ...about, hasReceipt, ...moneyOf(record) } };
+  const told = { id: entry.id, reason: standing, shop, toldAt, hasReceipt };
+  return { ...found, missed: { ...about, ...told, ...moneyOf(record) } };
+}
+
+/**
+ * Returns what a delivery is about, so that another delivery of the same can be found: that an order is paid,
+ * whichever event says it, or a state of another record. `undefined` if its payload has no id.
+ */
+export function subjectOf({
+  event,
+  recordId,
+  isPaid,
+  changedAt,
+}: Pick<Missed, 'event' | 'recordId' | 'isPaid' | 'changedAt'>): string | undefined {
+  if (recordId === undefined) return undefined;
+  return isPaid ? `paid ${recordId}` : `${event} ${recordId} ${changedAt}`;
 }
 
 /**
@@ -132,6 +152,8 @@ export interface Missed {
    */
   readonly changedAt: number;
   readonly toldAt: number;
+  /** Whether it says that an order is paid. */
+  readonly isPaid: boolean;
   /** Whether this receiver has answered it, though without success. */
   readonly hasReceipt: boolean;
   /** Whether it may have been done under another key, by a handler that would do it again. */

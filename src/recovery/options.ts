@@ -33,8 +33,8 @@ export interface RecoverOptions extends SourceOptions {
   orders?: boolean;
   /**
    * Also runs deliveries from before the first answer that both this receiver and its store know of. The code
-   * that ran before, a receiver with another secret or scope, or a store that was lost may have delivered
-   * them. Default `false`: they are left, as `earlier`.
+   * that ran before, another address of the account, a receiver with another secret or scope, or a store that
+   * was lost may have delivered them. Default `false`: they are left, as `earlier`.
    */
   earlier?: boolean;
   /**

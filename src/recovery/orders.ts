@@ -86,14 +86,14 @@ export async function findUnlogged(
 }
 
 function toMissed(order: Order, changedAt: number): Omit<Missed, 'isDone' | 'isUnsafe'> {
-  const about = { id: order.id, event: 'order:paid', recordId: order.id, ...moneyOf(order) };
-  return { ...about, changedAt, ...toldOfNone(order, changedAt) };
+  return { id: order.id, ...moneyOf(order), ...toldOfNone(order, changedAt), changedAt };
 }
 
 /** Returns what `findEarlier` judges an order by that the log does not mention. */
-export function toldOfNone({ created_at }: Order, otherwise: number) {
+export function toldOfNone({ id, created_at }: Order, otherwise: number) {
   const toldAt = timeOr(created_at, otherwise);
-  return { reason: 'unlogged', hasReceipt: false, toldAt, shop: undefined } as const;
+  const about = { event: 'order:paid', recordId: id, isPaid: true, changedAt: toldAt } as const;
+  return { ...about, reason: 'unlogged', hasReceipt: false, toldAt, shop: undefined } as const;
 }
 
 /**

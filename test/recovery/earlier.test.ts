@@ -7,7 +7,7 @@ const FOREIGN = { response_code: 200, response: 'OK' };
 
 describe('what was answered with success before the receiver gave its first answer', () => {
   const before = entry(1, { ...FOREIGN, ...DAYS_AGO });
-  const after = entry(3, FOREIGN);
+  const after = entry(3, { ...FOREIGN, response: '<h1>Back soon</h1>' });
 
   test('is left, told, and run on request', async () => {
     const shop = openShop();

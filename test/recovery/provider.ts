@@ -7,7 +7,8 @@ import { durableStore } from '../support/durable.js';
 export const URL = 'https://shop.example/webhooks';
 export const NOW = new Date('2026-11-20T12:00:00Z');
 export const MINUTE = 60_000;
-export const DAY = 24 * 60 * MINUTE;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
 
 export function ago(ms: number): string {
   return new Date(NOW.getTime() - ms).toISOString();
@@ -118,7 +119,9 @@ export function openShop(options: Partial<Omit<ReceiverOptions, 'events'>> = {})
     hooks: quiet,
     ...options,
     store,
-  }).on('order:paid', ({ payload: { id } }) => void delivered.push(id));
+  })
+    .on('order:paid', ({ payload: { id } }) => void delivered.push(id))
+    .on('query:created', () => {});
   return { receiver, delivered, store };
 }
 
@@ -129,10 +132,12 @@ export function openOncePerOrder(options: Partial<Omit<ReceiverOptions, 'events'
     secret: SECRET,
     ...options,
     store: durableStore(),
-  }).on('order:paid', ({ payload: { id } }) => void delivered.push(id), {
-    name: 'deliver',
-    oncePer: ({ id }) => id,
-  });
+  })
+    .on('order:paid', ({ payload: { id } }) => void delivered.push(id), {
+      name: 'deliver',
+      oncePer: ({ id }) => id,
+    })
+    .on('query:created', () => {});
   return { receiver, delivered };
 }
 
@@ -149,7 +154,7 @@ export function recoverFrom(
   return recover({ receiver, client, url: URL, ...fast, ...options });
 }
 
-/** An entry by which a receiver is known to have answered for long: of an event that it does nothing for. */
+/** An entry by which a receiver and its store are known to have answered for long. */
 export function live(
   shop: Pick<Shop, 'receiver'>,
   { url = URL, age = 9 * DAY } = {},

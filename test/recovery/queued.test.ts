@@ -13,6 +13,7 @@ import {
   answered,
   type Entry,
   entry,
+  HOUR,
   live,
   MINUTE,
   NOW,
@@ -21,6 +22,15 @@ import {
   recoverFrom,
   URL,
 } from './provider.js';
+
+/** An entry that the queue's worker has done, so that the store is known to be the queue's. */
+async function workedBefore(shop: ReturnType<typeof openQueued>): Promise<Entry> {
+  const long = { created_at: ago(2 * HOUR), updated_at: ago(2 * HOUR) };
+  const one = await answered(shop, entry(9, long));
+  await shop.work();
+  shop.delivered.splice(0);
+  return one;
+}
 
 /** A shop whose deliveries go into a queue. */
 function openQueued(
@@ -117,7 +127,8 @@ test('recover counts what is queued and not done, and leaves it to the queue', a
 
 test('recover with queued runs it once, and its job is a duplicate', async () => {
   const shop = openQueued();
-  const logs = [await answered(shop, entry(1)), await answered(shop, entry(2))];
+  const before = await workedBefore(shop);
+  const logs = [await answered(shop, entry(1)), await answered(shop, entry(2)), before];
   expect(await recovered(shop, logs, { queued: true, apply: false })).toMatchObject({
     deliveries: [
       ['queued', 'listed'],
@@ -125,9 +136,9 @@ test('recover with queued runs it once, and its job is a duplicate', async () =>
     ],
   });
   expect(shop.delivered).toEqual([]);
-  const first = logs.slice(0, 1);
+  const first = logs.filter(({ id }) => id !== 'whl_2');
   expect(await recovered(shop, first, { queued: true })).toEqual({
-    ...{ deliveries: [['queued', 'handled']], counts: [1, 0], complete: true },
+    ...{ deliveries: [['queued', 'handled']], counts: [1, 1], complete: true },
   });
   expect(await shop.work()).toEqual(['duplicate', 'handled']);
   expect(await recovered(shop, logs, { queued: true })).toMatchObject({ deliveries: [] });
@@ -136,7 +147,8 @@ test('recover with queued runs it once, and its job is a duplicate', async () =>
 
 test('recover with queued leaves what its worker has done meanwhile', async () => {
   const shop = openQueued();
-  const logs = [await answered(shop, entry(1))];
+  const before = await workedBefore(shop);
+  const logs = [await answered(shop, entry(1)), before];
   const client = provider({
     logs,
     onRequest: (path) =>
@@ -173,13 +185,36 @@ test('what a function of the receiver throws at is not taken for done', async ()
 
 test('an order whose job has failed for good is told as dead', async () => {
   const shop = openQueued();
-  shop.receiver.on('order:paid', () => Promise.reject(new Error('no')), { name: 'stamp' });
-  const logs = [await answered(shop, entry(1))];
+  const stamp = async (id: string) => {
+    if (id === 'ord_1') throw new Error('no');
+  };
+  shop.receiver.on('order:paid', ({ payload: { id } }) => stamp(id), { name: 'stamp' });
+  const before = await workedBefore(shop);
+  const logs = [await answered(shop, entry(1)), before];
   for (const job of shop.jobs) await shop.receiver.dispatch(job, { lastAttempt: true });
   expect(await findingsOf(shop, logs)).toEqual([0, [['not_delivered', 'dead']]]);
   expect(await recovered(shop, logs, { queued: true })).toMatchObject({
     ...{ deliveries: [['queued', 'parked']], complete: false },
   });
+});
+
+test('a store that has no job as done is another one: what was queued and missed before is left', async () => {
+  const shop = openQueued();
+  const [queued, done] = [await answered(shop, entry(1)), await answered(shop, entry(2))];
+  await shop.work();
+  const logs = [queued, done, entry(3)];
+  const fresh = openQueued();
+  expect(await recovered(fresh, logs, { queued: true })).toEqual({
+    deliveries: [
+      ['queued', 'earlier'],
+      ['queued', 'earlier'],
+      ['refused', 'earlier'],
+    ],
+    ...{ counts: [2, 0], complete: false },
+  });
+  expect(fresh.delivered).toEqual([]);
+  await recovered(fresh, logs, { queued: true, earlier: true });
+  expect(fresh.delivered).toEqual(['ord_1', 'ord_2', 'ord_3']);
 });
 
 test('a job whose payload was edited in the log since is left: it would be another delivery', async () => {

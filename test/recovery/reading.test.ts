@@ -12,6 +12,7 @@ import {
   DAY,
   type Entry,
   entry,
+  HOUR,
   live,
   MINUTE,
   openShop,
@@ -231,7 +232,7 @@ describe('the pages of the log', () => {
   test('end at the first empty one where nobody says how many there are', async () => {
     const shop = openShop();
     const logs = Array.from({ length: 60 }, (_, at) => entry(at));
-    logs.unshift(await live(shop, { age: MINUTE }));
+    logs.push(await live(shop, { age: 2 * HOUR }));
     const provided: Provided = { logs, withoutTotal: true };
     const client = provider(provided);
     await recoverFrom(provided, shop, { client, apply: false });
@@ -242,7 +243,7 @@ describe('the pages of the log', () => {
     const old = { created_at: ago(8 * DAY) };
     const shop = openShop();
     const logs = Array.from({ length: 120 }, (_, at) => entry(200 - at, at > 40 ? old : {}));
-    logs.unshift(await live(shop, { age: MINUTE }));
+    logs.splice(41, 0, await live(shop, { age: 2 * HOUR }));
     const provided: Provided = { logs };
     const client = provider(provided);
     let lists = 0;
@@ -260,7 +261,7 @@ describe('the pages of the log', () => {
     const told: unknown[] = [];
     const shop = openShop();
     const logs = Array.from({ length: 60 }, (_, at) => entry(at));
-    logs.unshift(await live(shop, { age: MINUTE }));
+    logs.push(await live(shop, { age: 2 * HOUR }));
     await recoverFrom({ logs }, shop, {
       apply: false,
       onProgress: ({ step, done, of }) => void (step === 'log' && told.push([done, of])),

@@ -13,6 +13,7 @@ import {
   ENDPOINT,
   type Entry,
   entry,
+  HOUR,
   live,
   MINUTE,
   NOW,
@@ -312,7 +313,7 @@ describe('what was missed', () => {
   test('is not missed without apply where it is done, and asks the provider for nothing more', async () => {
     skipWaits();
     const shop = openShop();
-    const logs = [await live(shop, { age: MINUTE }), entry(1), entry(2)];
+    const logs = [entry(1), entry(2), await live(shop, { age: 2 * HOUR })];
     await recoverFrom({ logs: [entry(1)] }, shop);
     const client = provider({ logs });
     const options = { receiver: shop.receiver, client, url: URL, now: NOW };
@@ -529,7 +530,7 @@ describe('the log', () => {
   test('is read again and again without an end where it has no pages', async () => {
     const shop = openShop();
     const logs = Array.from({ length: 20 }, (_, at) => entry(at));
-    const provided: Provided = { logs: [await live(shop, { age: MINUTE }), ...logs] };
+    const provided: Provided = { logs: [...logs, await live(shop, { age: 2 * HOUR })] };
     const client = provider(provided);
     provided.onRequest = (path) =>
       path === 'GET /webhooks/logs' ? Response.json(provided.logs) : undefined;
@@ -543,7 +544,7 @@ describe('the log', () => {
       entry(500 - at, at > 60 ? { created_at: ago(8 * DAY + at) } : {}),
     );
     const shop = openShop();
-    logs.unshift(await live(shop, { age: MINUTE }));
+    logs.splice(61, 0, await live(shop, { age: 2 * HOUR }));
     const client = provider({ logs });
     await recoverFrom({ logs }, shop, { client, apply: false });
     expect(client.asked.filter((path) => path === 'GET /webhooks/logs').length).toBeLessThan(8);

@@ -12,9 +12,11 @@ import { type RecoverOptions, reconcile } from 'storefront-webhooks/recovery';
 import { redisStore } from 'storefront-webhooks/redis';
 import { expect, test } from 'vitest';
 import {
+  ago,
   answered,
   type Entry,
   entry,
+  HOUR,
   NOW,
   paid,
   provider,
@@ -47,6 +49,9 @@ function openQueued(
   return { receiver, delivered, jobs, work };
 }
 
+/** Before the queue was lost, so that the store is known to be the queue's. */
+const LONG_AGO = { created_at: ago(2 * HOUR), updated_at: ago(2 * HOUR) };
+
 type Shop = Pick<ReturnType<typeof openQueued>, 'receiver'>;
 
 async function findingsOf(shop: Shop, logs: Entry[]) {
@@ -75,8 +80,11 @@ withRedis('over Redis', () => {
     const client = new Redis(ofStore.url);
     try {
       const store = redisStore(client);
+      const before = openQueued({}, store);
+      const done = await answered(before, entry(9, LONG_AGO));
+      await before.work();
       const shop = openQueued({ queue: bullmqQueue(bull) }, store);
-      const logs = [await answered(shop, entry(1))];
+      const logs = [await answered(shop, entry(1)), done];
       await bull.obliterate({ force: true });
       expect(await findingsOf(shop, logs)).toEqual([0, [['not_delivered', 'queued']]]);
       expect(await recovered(shop, logs, { queued: true })).toMatchObject({

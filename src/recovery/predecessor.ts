@@ -1,0 +1,67 @@
+import type { WebhookLog } from '../schemas/webhook-log.js';
+import { DAY_MS } from './source.js';
+
+/**
+ * The longest gap between two answers of the previous code while it runs beside this receiver. A success
+ * without a receipt after a longer gap is taken for that of a maintenance page, unless it looks like an answer
+ * of the previous code.
+ */
+const OVERLAP_MS = DAY_MS;
+
+interface Answer {
+  /** When the provider first sent the delivery. */
+  readonly toldAt: number;
+  readonly form: string | undefined;
+}
+
+/** The code that answered at an address before this receiver: successes without a receipt. */
+export class Predecessor {
+  readonly #answers: Answer[] = [];
+  readonly #taken = new Map<string, number>();
+
+  /** @param subject - The subject of the delivery: see `subjectOf`. */
+  add(entry: WebhookLog, toldAt: number, subject: string | undefined): void {
+    this.#answers.push({ toldAt, form: formOf(entry) });
+    if (subject === undefined) return;
+    this.#taken.set(subject, Math.min(toldAt, this.#taken.get(subject) ?? toldAt));
+  }
+
+  get hasAnswered(): boolean {
+    return this.#answers.length > 0;
+  }
+
+  /** When each subject was first sent, of those whose delivery was answered with success. */
+  get taken(): ReadonlyMap<string, number> {
+    return this.#taken;
+  }
+
+  /**
+   * Returns until when the previous code answered; `-Infinity` if there was none.
+   *
+   * @param first - When this receiver answered first.
+   */
+  answeredUntil(first: number): number {
+    const before = this.#answers.filter(({ toldAt }) => toldAt < first);
+    if (before.length === 0) return Number.NEGATIVE_INFINITY;
+    const forms = new Set(before.flatMap(({ form }) => form ?? []));
+    let until = first;
+    for (const { toldAt, form } of this.#answers.sort((a, b) => a.toldAt - b.toldAt)) {
+      // After a rollback, the previous code answers again, perhaps days later.
+      const isItsForm = form !== undefined && forms.has(form);
+      if (isItsForm || toldAt - until < OVERLAP_MS) until = Math.max(until, toldAt);
+    }
+    return until;
+  }
+}
+
+/**
+ * Returns the form of an answer, which is the same for all answers of one program: without the words that have
+ * digits, such as ids and counts. `undefined` for a page of HTML.
+ */
+function formOf({ response, response_code }: WebhookLog): string | undefined {
+  const text = response?.trim() ?? '';
+  if (text.startsWith('<')) return undefined;
+  return `${response_code} ${text.slice(0, MAX_FORM).replace(/[\w-]*\d[\w-]*/g, '')}`;
+}
+
+const MAX_FORM = 200;
