@@ -47,7 +47,7 @@ export async function load({ port, headers }, { connections, seconds }) {
   };
 }
 
-/** Overwrites the id in the bytes of a request before it is sent again. Building each request anew is slower. */
+/** Overwrites the id in the bytes of a request before it is sent again. Building each request from scratch is slower. */
 function renewIds(client, latencies) {
   const bytes = client.getRequestBuffer();
   const at = bytes.indexOf(ID_PLACE);

@@ -9,7 +9,7 @@ import { createGoods, type GoodsOrder } from 'storefront-webhooks/goods';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { postgresStore } from 'storefront-webhooks/postgres';
 
-// An open connection can go silent. Without limits, a query on it would wait for ever.
+// An open connection can go silent. Without limits, a query on it would wait forever.
 const options = {
   connectionString: process.env.DATABASE_URL,
   query_timeout: 5000,

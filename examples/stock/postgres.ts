@@ -9,7 +9,7 @@ import { createReceiver, type Order, type WebhookEvent } from 'storefront-webhoo
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 
-// An open connection can go silent. Without limits, a query on it would wait for ever.
+// An open connection can go silent. Without limits, a query on it would wait forever.
 const options = {
   connectionString: process.env.DATABASE_URL,
   query_timeout: 5000,

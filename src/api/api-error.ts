@@ -85,7 +85,7 @@ export class ApiError extends Error {
   readonly status: number | undefined;
   /** One text for each check that the request failed. Empty unless the status is 400. */
   readonly errors: readonly string[];
-  /** How long to wait before a retry, in milliseconds, if the provider says so. */
+  /** How long the provider asks to wait before a retry, in milliseconds; `undefined` if it does not. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ApiErrorCode, message: string, about: About) {

@@ -31,8 +31,8 @@ interface Row {
   /** The path, with `:id` in place of a record's id. */
   readonly path: `/api/v2/${string}`;
   /**
-   * The status of a success. If the specification of the newer variant does not show it, that of the older
-   * one.
+   * The status of a success. If the specification of the newer variant does not show one, the older variant's
+   * status.
    */
   readonly status: 200 | 201 | 204;
   readonly errors: readonly (keyof typeof ERRORS)[];

@@ -3,7 +3,7 @@ export type Page =
   | `errors.md#${string}`
   // Why a signature does not match.
   | `debug.md#${'missing-header' | 'no-shop' | 'none-fits' | 'not-hex' | 'wrong-prefix'}`
-  // What each line on stderr means.
+  // The meaning of each line on stderr.
   | `operate.md#${Line}`;
 
 type Line =

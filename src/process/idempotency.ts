@@ -22,7 +22,7 @@ export interface OnceTerms {
   readonly isOnlyRecord?: boolean;
   /** A single transaction of the store does all of the work. */
   readonly isTransaction?: boolean | undefined;
-  /** Called with the reason if the outcome is neither the result of the work nor that of an earlier claim. */
+  /** Called with the reason if the outcome comes neither from the work nor from an earlier claim. */
   readonly onError: (error: WebhookError, attempt?: number) => void;
 }
 
@@ -77,7 +77,7 @@ export class Idempotency {
     return toDispatched(ended, lease);
   }
 
-  /** Settles when all late work has ended and is recorded; `undefined` if there is none. */
+  /** Settles when all late work has ended and is recorded; `undefined` if no work is late. */
   get recording(): Promise<unknown> | undefined {
     return this.#late.size === 0 ? undefined : Promise.allSettled(this.#late);
   }

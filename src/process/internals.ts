@@ -7,7 +7,7 @@ import type { Settings } from './read-options.js';
 export interface Internals {
   readonly settings: Settings;
   readonly processing: Processing;
-  /** Runs steps 4 to 6, and reports them like those of a webhook. */
+  /** Runs steps 4 to 6, and reports them as for a webhook. */
   process(delivery: Delivery): Promise<Result>;
 }
 

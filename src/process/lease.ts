@@ -244,7 +244,7 @@ export class Lease {
     return new WebhookError(
       'handler_timeout',
       `The handlers took longer than ${this.#timing.timeoutMs} ms. ` +
-        'Make them faster, raise `timeout`, or use a queue, if there is none.',
+        'Make them faster, raise `timeout`, or move them behind a queue.',
     );
   }
 

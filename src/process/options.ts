@@ -22,7 +22,7 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas, Tx
    */
   secret: Secret | readonly (Secret | undefined)[] | SecretFunction | undefined;
   /**
-   * Schemas of your own by event name. They replace or extend those of the specification. Any Standard Schema.
+   * Your own schemas by event name, which replace or extend the specification's schemas. Any Standard Schema.
    * Default: the schemas of the specification.
    */
   events?: Schemas;

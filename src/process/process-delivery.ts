@@ -241,7 +241,7 @@ export class Processing {
     });
   }
 
-  /** Settles when the store has recorded all late work; `undefined` if there is none. */
+  /** Settles when the store has recorded all late work; `undefined` if no work is late. */
   get recording(): Promise<unknown> | undefined {
     return this.#idempotency.recording;
   }

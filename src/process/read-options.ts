@@ -195,7 +195,7 @@ export interface CommonSettings {
 
 const HOOKS = ['onOutcome', 'onRejected', 'onError'] as const satisfies (keyof Hooks)[];
 
-/** Says where an option belongs if its name is that of a hook; otherwise `undefined`. */
+/** Returns advice to move the option into `hooks`, if it has the name of a hook; otherwise `undefined`. */
 export function hookHint(name: string): string | undefined {
   return HOOKS.some((hook) => hook === name) ? `Pass it as hooks: { ${name} }. ` : undefined;
 }

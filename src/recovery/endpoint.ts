@@ -105,7 +105,7 @@ function isReplaced(old: WebhookEndpoint, enabled: readonly WebhookEndpoint[]): 
   return (old.events?.length ?? 0) > 0 && untold(old, enabled).length === 0;
 }
 
-/** Returns those of the endpoint's events that no enabled endpoint at its address is subscribed to. */
+/** Returns the endpoint's events that no enabled endpoint at its address is subscribed to. */
 function untold(
   { url, events = [] }: WebhookEndpoint,
   enabled: readonly WebhookEndpoint[],

@@ -61,7 +61,7 @@ export function judge(
   return kinds;
 }
 
-/** @param where - Where the delivery is, and the properties to judge it by. */
+/** @param where - The place of the delivery, and the properties to judge it by. */
 export function toJudged(
   order: Order,
   kind: FindingKind,

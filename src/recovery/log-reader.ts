@@ -71,7 +71,7 @@ export interface Recovering {
   effectsOf(delivery: Delivery): readonly Effect[];
   /** Whether the receiver only fills a queue and has no handlers. The worker's receiver has them. */
   readonly isFront: boolean;
-  /** Returns those of the keys that the store has as done; `undefined` if the store cannot answer. */
+  /** Returns the keys that the store has as done; `undefined` if the store cannot answer. */
   findDone(keys: readonly string[]): Promise<readonly string[] | undefined>;
   /** Returns the ids of orders whose deliveries are not done, with the state of each in the store. */
   unfinished(): Promise<ReadonlyMap<string, UnfinishedState>>;

@@ -23,7 +23,7 @@ export interface RecoverOptions extends SourceOptions {
    */
   recreateEndpoint?: boolean;
   /**
-   * Also compares the paid orders, and runs those that the log does not mention, such as orders paid while
+   * Also compares the paid orders, and runs each order that the log does not mention, such as one paid while
    * the endpoint was disabled. Runs them only if each handler of `order:paid` has an `oncePer` and, for a
    * receiver with a `secret` function, if one `url` is given; otherwise a later delivery would do the work
    * again. Orders made before the receiver's first answer also need `earlier`. Default: compares if the

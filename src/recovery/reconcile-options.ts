@@ -32,7 +32,7 @@ export type DeliveredFunction = (
  * const ledger: ReadableLedger = { entered: async (keys) => sqlite.entered(database, keys) };
  */
 export interface ReadableLedger {
-  /** Returns those of the keys that have an effect in the ledger. Each key is 64 hexadecimal digits. */
+  /** Returns the keys that have an effect in the ledger. Each key is 64 hexadecimal digits. */
   entered(keys: readonly string[]): Promise<readonly string[]>;
 }
 

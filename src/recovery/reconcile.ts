@@ -23,7 +23,7 @@ export interface Reconciliation {
   readonly young: number;
   /**
    * The number of records in the provider's list that are not orders, by their `id`, `status` or `email`.
-   * They are not compared.
+   * `reconcile` does not compare them.
    */
   readonly unreadable: number;
   /**

@@ -15,7 +15,7 @@ const MAX_PAUSE_MS = 60_000;
 /** The most tries of one request, over about four minutes. The client itself does not retry. */
 const MAX_TRIES = 10;
 
-/** Limits the rate of requests to the provider's service, and waits when the provider says so. */
+/** Limits the rate of requests to the provider's service, and waits if the provider asks for it. */
 export class Pace {
   readonly #apartMs: number;
   readonly #signal: AbortSignal | undefined;

@@ -30,7 +30,7 @@ export interface SealedDelivery {
 }
 
 /**
- * Where a delivery came from. `log` is the provider's log, which recovery reads over the authenticated API: such a
+ * The origin of a delivery. `log` is the provider's log, which recovery reads over the authenticated API: such a
  * delivery was not verified by a signature.
  */
 export type DeliverySource = 'webhook' | 'queue' | 'log';

@@ -124,7 +124,7 @@ export interface Dispatched {
   readonly outcome: Exclude<Outcome, 'rejected'>;
   /** The names of the handlers that finished in this attempt. */
   readonly ran: readonly string[];
-  /** The names of the handlers that were skipped because of their `when`; absent if there are none. */
+  /** The names of the handlers that were skipped because of their `when`; absent if all ran. */
   readonly skipped?: readonly string[] | undefined;
   /** The number of this attempt, from 1; absent if no attempt was made. */
   readonly attempt?: number | undefined;

@@ -29,7 +29,7 @@ export const eventSchemas = {
 /** Schemas by event name. Any Standard Schema: zod, valibot, arktype and others. */
 export type EventSchemas = Readonly<Record<string, StandardSchema>>;
 
-/** The payloads of handlers by event name: those of the specification, overridden by those of `Schemas`. */
+/** The payloads of handlers by event name. `Schemas` overrides the specification's payloads. */
 export type Payloads<Schemas extends EventSchemas> = {
   [Event in keyof Schemas | keyof typeof eventSchemas]: Event extends keyof Schemas
     ? InferOutput<Schemas[Event]>

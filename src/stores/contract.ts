@@ -87,7 +87,7 @@ export function checkKey(key: unknown): string {
   throw new UsageError('key_invalid', 'A key is 64 hexadecimal digits, in lower case.');
 }
 
-/** Checks numbers. A `leaseMs` may be below 0, for a lease that has already lapsed; the others may not. */
+/** Checks numbers. A `leaseMs` may be below 0, for a lease that has already expired; the others may not. */
 function checkNumbers(given: Readonly<Record<string, unknown>>, line: string): void {
   for (const [name, value] of Object.entries(given)) {
     const isLease = name === 'leaseMs';

@@ -12,7 +12,7 @@ import type { Claim, IdempotencyStore } from './store.js';
 export function guardStore(store: IdempotencyStore): IdempotencyStore {
   const ended = listening(store);
   const claim: IdempotencyStore['claim'] = async (delivery, lease) => {
-    // Release a lease that arrives too late to be used. If it lapsed instead, that would count as a crash.
+    // Release a lease that arrives too late to be used. If it expired instead, that would count as a crash.
     const giveBack = (late: Claim) =>
       late?.state === 'acquired' ? store.release(delivery.key, late.fence) : undefined;
     return checkClaim(await guard(() => store.claim(delivery, lease), ended, giveBack));

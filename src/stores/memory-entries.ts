@@ -16,7 +16,7 @@ export interface Entry extends Aged<Entry> {
   /** Whether the current lease was renewed. */
   renewed: boolean;
   steps: Readonly<Record<string, Json>>;
-  /** Leased: when the lease lapses. Retry: when it is due. */
+  /** The time when a lease expires or a retry is due. */
   notBefore: number;
   purgeAt: number;
   readonly isForEver: boolean;
@@ -131,7 +131,7 @@ export class MemoryEntries {
     return isIdle && isForEver ? this.#forEver : this.#byState[state];
   }
 
-  /** Yields the idle entries, then those whose lease has lapsed, but none that is being processed. */
+  /** Yields the idle entries, then those whose lease has expired, but none that is being processed. */
   *#lessNeeded(now: number): Iterable<Entry> {
     yield* this.#idle();
     for (const entry of fromOldest(this.#byState.leased)) {

@@ -33,7 +33,7 @@ export function adviceOf(limits: Limits | undefined): string | undefined {
   );
 }
 
-/** Returns the value at a path of properties; `undefined` if there is none. */
+/** Returns the value at a path of properties; `undefined` if the path leads nowhere. */
 export function optionOf(holder: unknown, ...path: string[]): unknown {
   let value = holder;
   for (const name of path) {

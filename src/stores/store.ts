@@ -32,7 +32,7 @@ export interface LeaseTerms {
   readonly leaseMs: number;
   /** How long the store remembers the key; `Infinity` for forever. */
   readonly keepMs: number;
-  /** How many leases may lapse before the delivery is dead; `Infinity` for a store that cannot park it. */
+  /** How many leases may expire before the delivery is dead; `Infinity` for a store that cannot park it. */
   readonly maxCrashes: number;
   /**
    * Returns whether the sender has hung up. A store whose claims wait for their turn may call it before the claim,
@@ -107,7 +107,7 @@ export interface FailTerms {
  * The state of an unfinished delivery. A delivery is in one of them at most.
  *
  * `dead`: not tried any more. `stalled`: overdue for more than a minute, so the provider seems to have given up.
- * `failing`: not stalled, and an earlier attempt failed or its lease lapsed.
+ * `failing`: not stalled, and an earlier attempt failed or its lease expired.
  */
 export type UnfinishedState = 'dead' | 'stalled' | 'failing';
 
@@ -130,7 +130,7 @@ export interface StoredDelivery extends Omit<SealedDelivery, 'receivedAt'> {
   readonly email: string | undefined;
   /** When the delivery was last claimed; `undefined` if it was not tried since it was received or redriven. */
   readonly lastTriedAt: Date | undefined;
-  /** When the retry is due, or when the lease lapses or lapsed; `undefined` for a dead delivery. */
+  /** When the retry is due, or when the lease expires or expired; `undefined` for a dead delivery. */
   readonly dueAt: Date | undefined;
 }
 
@@ -168,8 +168,8 @@ export interface StoreTransactions<Tx> {
  *
  *     (none) ──claim──▶ leased ──complete──▶ done
  *                       │  ▲ │
- *        fail, release  │  │ └─fail for good, lapse too often──▶ dead
- *                       ▼  │ claim, also once a lease has lapsed   │
+ *        fail, release  │  │ └─fail for good, expire too often─▶ dead
+ *                       ▼  │ claim, also after a lease expired   │
  *                      retry ◀──────────────redrive───────────────┘
  *
  * The store's clock decides. A verb with a fence that is not the latest changes nothing and reports that.
@@ -193,8 +193,8 @@ export interface IdempotencyStore<Tx = unknown> {
   /** Advice to the operator if the store does not answer for a while, in one or two sentences. */
   readonly whenSilent?: string | undefined;
   /**
-   * Takes the lease if the key is new or forgotten, its retry is due, or its lease has lapsed. A lapsed lease
-   * counts as a crash if it was renewed, or if it is the first to lapse since a failure. Otherwise its attempt
+   * Takes the lease if the key is new or forgotten, its retry is due, or its lease has expired. An expired lease
+   * counts as a crash if it was renewed, or if it is the first to expire since a failure. Otherwise its attempt
    * never began, and does not count. The longest `keepMs` of all claims and the completion applies.
    */
   claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim>;

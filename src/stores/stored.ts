@@ -16,7 +16,7 @@ export interface StoredRow {
    */
   readonly fence: number | undefined;
   readonly notBefore: number | undefined;
-  /** Whether the lease has lapsed without being completed or released. */
+  /** Whether the lease has expired without being completed or released. */
   readonly lapsed: boolean;
 }
 

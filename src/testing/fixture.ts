@@ -58,7 +58,7 @@ export const variantFile = z.strictObject({
   event: z.optional(z.string()),
   description: z.optional(z.string()),
   method: z.optional(z.string()),
-  /** Headers that replace those of the same names. */
+  /** Headers that replace headers of the same names. */
   headers: z.optional(headers),
   /** A merge patch (RFC 7396) for the body, which is then sent as compact JSON. */
   merge: z.optional(z.custom<Json>((value) => value !== undefined)),

@@ -38,7 +38,7 @@ export function backlogChart(storms) {
   return {
     title: {
       text: 'An hour of outage at 10,000 deliveries a second',
-      subtitle: 'A simulation. Grey: the receiver is down. What is lost is no longer waiting.',
+      subtitle: 'A simulation. Grey: the receiver is down. Lost deliveries no longer wait.',
     },
     vconcat: [
       panel('web', null, 'waiting', 'Handlers in the web process: waiting at the provider'),

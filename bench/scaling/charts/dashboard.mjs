@@ -89,7 +89,7 @@ export function dashboardChart({ conditions, samples }) {
             order: { field: 'order' },
           },
         }),
-        panel('Waiting for a person', {
+        panel('Waiting for review', {
           data: { values: waitingOf(samples) },
           mark: { type: 'line', interpolate: 'step-after', strokeWidth: 2 },
           encoding: {

@@ -38,7 +38,7 @@ export function throughputChart({ conditions, costs }) {
   const { cores, node, date } = conditions;
   return {
     title: {
-      text: 'What one process does, measured',
+      text: 'Throughput of one process, measured',
       subtitle: `${cores} cores shared with the server, Node ${node}, ${date}. Dashed: 1, 100 and 10,000 a second.`,
     },
     width: 520,

@@ -13,7 +13,7 @@ export class GoodsCount {
   isTooMany = false;
   readonly #observer: Observer;
   readonly #orders: readonly TrialOrder[];
-  /** The count before the row, if the observer counts all goods and not those of an order. */
+  /** The count before the row, if the observer counts all goods instead of one order's. */
   readonly #before: number;
 
   constructor(observer: Observer, orders: readonly TrialOrder[], before: number) {

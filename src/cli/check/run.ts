@@ -63,7 +63,7 @@ export async function runRows(run: Run): Promise<Result[]> {
   const possible = queue.filter(({ needsRestart }) => !needsRestart || setting.restart);
   const beside = possible.filter(({ when }) => when === 'beside').map(each);
   const together = possible.filter(({ when }) => when === undefined);
-  // If the observer counts all goods and not those of an order, only one row may run at a time.
+  // If the observer counts all goods instead of one order's, only one row may run at a time.
   await inParallel(together, run.observer?.perOrder === false ? 1 : AT_ONCE, each);
   await Promise.all(beside);
   for (const row of possible.filter(({ when }) => when === 'alone')) {

@@ -1,4 +1,4 @@
-/** Where a fault happened, which decides what to change. */
+/** The place of a fault, which decides what to change. */
 export type Place = 'parser' | 'transport' | 'secret' | 'signing';
 
 const CAME_IN = 'The body arrived in {}: the sender signed it before that.';

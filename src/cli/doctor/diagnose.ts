@@ -27,7 +27,7 @@ export type Diagnosis =
       readonly steps: readonly Step[];
       /** The bytes that were signed. */
       readonly sent: Uint8Array;
-      /** Where the received body begins to differ from the signed bytes. */
+      /** The first difference between the received body and the signed bytes. */
       readonly difference: Difference | undefined;
       readonly tried: number;
       readonly observations: readonly string[];

@@ -1,4 +1,4 @@
-/** Where two bodies begin to differ. */
+/** The first difference between two bodies. */
 export interface Difference {
   /** Counted from 0. */
   readonly at: number;

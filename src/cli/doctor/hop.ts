@@ -6,7 +6,7 @@ import { type Difference, findDifference } from './difference.js';
 import type { Keys } from './keys.js';
 import type { Received } from './messages.js';
 
-/** Where on its way a delivery was changed, as two recordings of it show. */
+/** Locates a change to a delivery, by two recordings of it along its way. */
 export interface Hop {
   /** `between` the two recordings, `before` both, `both` of these, or `nowhere` if both are genuine. */
   readonly changed: 'between' | 'before' | 'nowhere' | 'both';

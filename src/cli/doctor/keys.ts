@@ -48,7 +48,7 @@ export function knownKeys(): readonly Key[] {
   ];
 }
 
-/** Yields what the key may be if the given secret, or that of the signer, was misread. */
+/** Yields the possible keys if this side or the signer has misread the secret. */
 export function* misread({ value: secret, name, steps }: GivenKey): Generator<Key> {
   const seen = new Set<string>([secret]);
   for (const [code, detail, ...values] of [...atHand(secret, name), ...ofSigner(secret, name)])
@@ -104,7 +104,7 @@ function* atHand(secret: string, name: string): Generator<Misread> {
 const ENDS = ['\n', '\r\n', ' ', '\r'];
 const PREFIXES = ['whsec_', 'sk_', 'sk_live_', 'sk_test_', 'WEBHOOK_SECRET='];
 
-/** Where secrets get cut: at special characters, and at the length of a column or field. */
+/** Secrets get cut at special characters, and at the length of a column or field. */
 const SIGNS = ['#', ' ', '=', '&', ';', ',', ':', '"', "'"];
 const LENGTHS = [8, 16, 20, 24, 30, 32, 36, 40, 48, 50, 64, 72, 100, 128];
 

@@ -85,6 +85,6 @@ export function createSearch(
   };
 }
 
-/** How many comparisons to make with a rare digest: only those of the most likely messages. */
+/** The most comparisons to make with a rare digest. Only the most likely messages are compared. */
 const MOST_RARE = 100;
 const RARE = new Set(['sha3-512', 'blake2b512', 'sha3-384', 'sha3-256', 'sha512-256']);

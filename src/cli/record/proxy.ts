@@ -167,7 +167,7 @@ function forward(
   });
 }
 
-/** Returns the headers for the target: without those of the connection, and with its own host. */
+/** Returns the headers for the target: without the connection's headers, and with the target's host. */
 function toTarget(headers: Headers, host: string): Headers {
   const passed = endToEnd(headers).map(
     ([name, value]) => [name, /^host$/i.test(name) ? host : value] as const,

@@ -25,7 +25,7 @@ const STAND_INS: readonly (readonly [field: RegExp, standIn: string])[] = [
   [/^custom|message|comment|content|reply|note$|^(title|text|body|subject|question)$/i, 'redacted'],
 ];
 
-/** Fields without customer data: those of the specification, and those that only identify or date a record. */
+/** Fields without customer data: the specification's fields, and fields that only identify or date a record. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...[orderSchema, newerProductSchema, olderProductSchema, whiteLabelPaymentSchema].flatMap(
     ({ [FIELDS]: fields }) => Object.keys({ ...fields?.required, ...fields?.rest }),

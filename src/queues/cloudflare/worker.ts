@@ -41,9 +41,9 @@ interface Worker {
 }
 
 /**
- * Makes the `queue` function of a Worker that consumes the messages of {@link cloudflareQueue}, and those of its
- * dead-letter queue. A delivery in the dead-letter queue is tried once more; if that fails, the receiver parks it
- * in its durable store.
+ * Makes the `queue` function of a Worker that consumes the messages of {@link cloudflareQueue} and of its
+ * dead-letter queue. The receiver tries a delivery in the dead-letter queue once more; if that fails, it parks the
+ * delivery in its durable store.
  *
  * @param receiver - A receiver, or a function that makes one from the environment, called once per `env`.
  * @throws {UsageError} `receiver_invalid` or `option_invalid`, with what to change.

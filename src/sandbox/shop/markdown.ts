@@ -12,7 +12,7 @@ markdown.validateLink = (address) => /^(https?:\/\/|mailto:)/i.test(address);
 /** The longest text that is rendered. Longer text would take seconds, and no real description has it. */
 const MOST = 50_000;
 
-/** Renders Markdown as safe HTML, with its headings below that of the page. */
+/** Renders Markdown as safe HTML, with its headings one level below the page's own. */
 export function showMarkdown(text: string): Html {
   if (text.length > MOST) return html`<p class="text">${text}</p>`;
   const tokens = markdown.parse(text, {});

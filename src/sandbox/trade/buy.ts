@@ -27,7 +27,7 @@ export interface Purchase {
   readonly ip_address?: string | undefined;
   /** The customer's country, as an ISO 3166-1 alpha-2 code. Default `US`. */
   readonly country_code?: string | undefined;
-  /** The customer's user agent. Default: that of a browser. */
+  /** The customer's user agent. Default: a browser's. */
   readonly user_agent?: string | undefined;
   /** The customer's risk level, 0 to 100. Default 0. */
   readonly risk_level?: number | undefined;

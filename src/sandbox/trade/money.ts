@@ -1,6 +1,6 @@
 import { decimal } from '../../schemas/values.js';
 
-/** The decimals that amounts are calculated with: those of a bitcoin. */
+/** The decimals of calculated amounts, as many as a bitcoin has. */
 const DECIMALS = 8;
 const UNIT = 10n ** BigInt(DECIMALS);
 

@@ -4,7 +4,7 @@ import type { StatementName } from '../sqlite/statements.js';
 /** A request to the object: the name of a statement, or `purge`. */
 export type Verb = StatementName | 'purge';
 
-// The version is that of the statements' values. During a gradual deployment, the object and the Worker may have
+// The version of the statements' values. During a gradual deployment, the object and the Worker may have
 // different versions, and the object has to reject requests that it would misunderstand. A new statement gets a
 // new name instead of a new version, so that the statements that both know keep working: see `claimProved`.
 const ADDRESS = 'https://webhook-deliveries/1/';

@@ -36,7 +36,7 @@ export async function throughPostgresJs<Tx>(
   }
 }
 
-/** The life of a transaction, which guards its clients and those of its savepoints. */
+/** The life of a transaction. Guards the clients of the transaction and of its savepoints. */
 class Life {
   isOver = false;
 

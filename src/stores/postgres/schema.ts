@@ -107,7 +107,7 @@ export class Schema {
 }
 
 /**
- * Creates the tables, or updates those of an earlier layout, if necessary.
+ * Creates the tables, or updates tables of an earlier layout, if necessary.
  *
  * @param look - The statement that finds the needed tables.
  * @returns Whether the tables existed. If not, a rollback of the caller's transaction removes them again.

@@ -113,8 +113,8 @@ RETURNING encode(key, 'hex') AS key, state, owner, fence::text AS fence, attempt
 
 /**
  * $1 claims, as JSON. Returns a row for each key; the claim has succeeded if its owner has the lease. In the order
- * of the keys, so that two of these statements never deadlock. A lapsed lease counts as a crash if it was renewed
- * or is the first to lapse. Otherwise its attempt never began, because the answer to the claim was lost.
+ * of the keys, so that two of these statements never deadlock. An expired lease counts as a crash if it was renewed
+ * or is the first to expire. Otherwise its attempt never began, because the answer to the claim was lost.
  */
 export const CLAIM = claim({ beside: false, soon: false });
 

@@ -275,7 +275,8 @@ class PostgresStore implements StoreVerbs {
   }
 
   /**
-   * @param name - Set for a statement that runs for each delivery. Others are planned anew, for the current data.
+   * @param name - Prepares the statement under this name, if it runs for each delivery. PostgreSQL plans any other
+   * statement each time, for the current data.
    */
   async #run(text: string, values: Value[], name?: string): Promise<readonly Row[]> {
     await this.#schema.ready();

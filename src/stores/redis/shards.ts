@@ -9,7 +9,7 @@ const SHARDS = Array.from({ length: 256 }, (_, shard) => shard.toString(16).padS
 /** The most calls to make at once. */
 const GROUP = 32;
 
-/** Returns the Redis keys of a delivery: its own, and those of its indexes. */
+/** Returns the Redis keys of a delivery and of its indexes. */
 export function deliveryKeys(key: string): string[] {
   const shard = key.slice(0, 2);
   return [`wh:{${shard}}:${key}`, ...(['open', 'dead'] as const).map(indexOf(shard))];

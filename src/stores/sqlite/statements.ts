@@ -99,7 +99,7 @@ export const STATEMENTS = {
 export type StatementName = keyof typeof STATEMENTS;
 
 /**
- * Returns the statement of a claim. A lapsed lease counts as a crash if it was renewed or is the first to lapse.
+ * Returns the statement of a claim. An expired lease counts as a crash if it was renewed or is the first to expire.
  * Otherwise its attempt never began, because the answer to the claim was lost. A claim in the future was made
  * before the clock was set back: its retry is due, and its lease ends no later than a lease taken now. A claim for
  * a transaction is free after a moment: this statement has the lock that the transaction needs.

@@ -37,9 +37,9 @@ export interface CrashFinding {
   readonly problem: 'twice' | 'lost' | 'unfinished';
   /** How often the effect happened in all; for `lost`, how often it happened although nothing waited for it. */
   readonly times: number;
-  /** Where the effect is called: file, line and column, relative to the working directory. */
+  /** The call of the effect: file, line and column, relative to the working directory. */
   readonly after: string;
-  /** Where the process died, before the code there ran; `undefined` if that is after the handler. */
+  /** The place where the process died, before its code ran; `undefined` if the process died after the handler. */
   readonly before: string | undefined;
   /** A sentence that describes the finding, and what to change. */
   readonly message: string;

@@ -149,7 +149,7 @@ export function defineListing(test: StoreTest): void {
     });
   }
 
-  test('keeps the proof of a body, or that there was none', async ({
+  test('keeps the proof of a body, or its absence', async ({
     store,
     fail,
     keysIn,

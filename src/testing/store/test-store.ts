@@ -16,7 +16,7 @@ export interface StoreSuite {
   close?(store: IdempotencyStore): unknown;
   /**
    * Makes two minutes pass for a delivery: its lease or its retry becomes due two minutes earlier. Without
-   * it, one test is skipped: that of a delivery that is never retried.
+   * `age`, the suite skips its test of a delivery that is never retried.
    */
   age?(key: string): unknown;
   /** Whether done deliveries expire by themselves, so that `purge` does not count them. Default: false. */
