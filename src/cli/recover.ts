@@ -24,7 +24,7 @@ export function addRecover(program: Command, session: Session): void {
       "Reads the provider's log for deliveries that your receiver never answered, and runs them through the same handlers, in this process. Completed work is not done again.",
     );
   addShopFlags(command)
-    .option('--apply', 'run the deliveries; without this, only list what was missed', false)
+    .option('--apply', 'run the missed deliveries; without this, only list them', false)
     .option(
       '--orders',
       'compare the paid orders as well (default: only if an endpoint was disabled)',
@@ -32,10 +32,10 @@ export function addRecover(program: Command, session: Session): void {
     .option('--no-orders', 'use only the log, even if no endpoint has the address')
     .option(
       '--earlier',
-      'also run what is from before the first answer of your receiver with its store',
+      'also run deliveries from before the first answer of your receiver with its store',
       false,
     )
-    .option('--queued', 'also run what was put into your queue and is not done', false)
+    .option('--queued', 'also run deliveries that were queued and are not done', false)
     .option('--recreate-endpoint', 'replace a disabled endpoint by a new one; needs --apply', false)
     .addHelpText(
       'after',

@@ -102,7 +102,7 @@ export class Idempotency {
       for (let all = left(); all.length > 0; all = left()) await Promise.allSettled(all);
       await this.#purger.idle;
     };
-    // Another process takes over what takes longer, after its lease has expired.
+    // Another process takes over longer work after its lease has expired.
     const isIdle = await withTimeout(
       idle(),
       'Running work',

@@ -8,17 +8,18 @@ export type Remedy = 'recover' | 'orders' | 'queued' | 'earlier' | 'oncePer' | '
 type Recover = (option?: 'orders' | 'queued' | 'earlier') => string;
 
 const SENTENCES: Readonly<Record<Remedy, (count: string, recover: Recover) => string>> = {
-  recover: (count, recover) => `${count}: ${recover()} brings back what was missed.`,
+  recover: (count, recover) => `${count}: ${recover()} runs the missed deliveries.`,
   orders: (count, recover) => `${count} that the log does not mention: use ${recover('orders')}.`,
   queued: (count, recover) =>
-    `${count}, queued but not done by the worker: ${recover('queued')} runs what the queue has lost.`,
+    `${count}, queued but not done by the worker: ${recover('queued')} runs the deliveries that the queue has lost.`,
   earlier: (count, recover) =>
     `${count}, from before the first answer that this receiver and its store know of: something else may have delivered ` +
-    `them. Mark what was delivered with receiver.markDone(), then ${recover('earlier')} runs the others.`,
+    `them. Mark the delivered orders with receiver.markDone(), then ${recover('earlier')} runs the others.`,
   oncePer: (count, recover) =>
-    `${count}, which a later webhook would deliver again: give each handler of order:paid an oncePer, and mark what ` +
-    `was delivered with receiver.markDone(). Then ${recover('orders')} runs the others.`,
-  dead: (count) => `${count}: npx storefront-webhooks dead list shows what waits for an operator.`,
+    `${count}, which a later webhook would deliver again: give each handler of order:paid an oncePer, and mark the ` +
+    `delivered orders with receiver.markDone(). Then ${recover('orders')} runs the others.`,
+  dead: (count) =>
+    `${count}: npx storefront-webhooks dead list shows the deliveries that wait for an operator.`,
 };
 
 /**

@@ -134,7 +134,7 @@ function tellError(error: unknown): void {
 
 /**
  * Compares the provider's orders with what the shop has delivered, using the provider's log and the store,
- * and returns the differences. Changes nothing: to recover what was missed, use `recover()`, and for dead
+ * and returns the differences. Changes nothing: to recover missed deliveries, use `recover()`, and for dead
  * deliveries `npx storefront-webhooks dead`. `reconcile.every('15m', options)` runs it on a schedule.
  *
  * Rejects with a `UsageError`, `option_invalid`; with an `ApiError` if the provider rejects a request, or is

@@ -1,4 +1,7 @@
-/** What the examples of the pages take for granted: what they have imported before, and the reader's own program. */
+/**
+ * Declares the names that the pages' examples use without importing them: earlier imports, and the reader's own
+ * program.
+ */
 import type { Server } from 'node:http';
 import type {
   D1Database,
@@ -86,7 +89,7 @@ declare global {
   const deliveredOrders: readonly core.Order[];
   function notify(payload: core.JsonObject): Promise<void>;
   function log(...values: unknown[]): void;
-  function keepForAPerson(...values: unknown[]): Promise<void>;
+  function keepForReview(...values: unknown[]): Promise<void>;
   function makeKey(orderId: string): Promise<string>;
   const makeGoods: goods.MakeGoods;
   function findOrder(id: string): Promise<core.Order | undefined>;

@@ -38,7 +38,7 @@ function linesOnStderr(): string[] {
   return lines;
 }
 
-/** Has the schedules that are begun after it wait for {@link nextInterval}; all else takes its time. */
+/** Makes later schedules wait for {@link nextInterval}. Other timers are real. */
 function holdIntervals(): void {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
 }
@@ -47,18 +47,18 @@ function nextInterval(): void {
   vi.advanceTimersByTime(1_000);
 }
 
-/** Has time pass only where a test says so, for the leases of a store too. */
+/** Makes time pass only on request, also for the leases of a store. */
 function holdTime(): void {
   const timers = ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const;
   vi.useFakeTimers({ toFake: [...timers, 'performance', 'Date'] });
 }
 
-/** A provider that cannot answer now. */
+/** The response of a provider that is temporarily unavailable. */
 const later = () =>
   Response.json({ message: 'Later.' }, { status: 503, headers: { 'Retry-After': '50' } });
 
 describe('a schedule', () => {
-  test('that is stopped ends what is running at once, and tells no error', async () => {
+  test('aborts its run when it is stopped, and reports no error', async () => {
     holdIntervals();
     const errors: unknown[] = [];
     const onError = (error: unknown) => void errors.push(error);
@@ -72,7 +72,7 @@ describe('a schedule', () => {
     expect(errors).toEqual([]);
   });
 
-  test('that is stopped waits for who is being told', async () => {
+  test('waits for a running onResult when it is stopped', async () => {
     holdIntervals();
     const steps: string[] = [];
     const { schedule } = begin(
@@ -91,7 +91,7 @@ describe('a schedule', () => {
     expect(steps).toEqual(['begun', 'told']);
   });
 
-  test('ends what is running where its own signal fires', async () => {
+  test('aborts its run if its own signal aborts', async () => {
     holdIntervals();
     const own = new AbortController();
     const errors: unknown[] = [];
@@ -104,14 +104,14 @@ describe('a schedule', () => {
     const abortedAt = performance.now();
     own.abort(new Error('enough'));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    // Nothing is running any more that stop() would have to end.
+    // Nothing is left for stop() to abort.
     vi.spyOn(AbortController.prototype, 'abort').mockImplementation(() => {});
     await schedule.stop();
     expect(performance.now() - abortedAt).toBeLessThan(5_000);
     expect(errors).toEqual([]);
   });
 
-  test('is had by one process for an interval, whenever the others have begun', async () => {
+  test('runs in one process per interval, whenever the others started', async () => {
     holdTime();
     const { receiver } = openShop();
     const began: number[] = [];
@@ -127,7 +127,7 @@ describe('a schedule', () => {
     expect(gaps.filter((gap) => gap < 800)).toEqual([]);
   });
 
-  test('of one process runs at each of its intervals', async () => {
+  test('in a single process runs at each of its intervals', async () => {
     holdTime();
     let runs = 0;
     const onResult = () => {
@@ -139,7 +139,7 @@ describe('a schedule', () => {
     expect(runs).toBe(4);
   });
 
-  test('does one after the other, however long one takes', async () => {
+  test('runs one at a time, even if a run is longer than an interval', async () => {
     holdTime();
     let running = 0;
     let most = 0;
@@ -173,7 +173,7 @@ describe('a schedule', () => {
     ['1s', 1_000],
     ['2m', 120_000],
     ['1h', 3_600_000],
-  ])('of %s begins after %i ms', async (interval, ms) => {
+  ])('of %s runs first after %i ms', async (interval, ms) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     let claims = 0;
     const store = durableStore(({ claim }) => ({
@@ -190,7 +190,7 @@ describe('a schedule', () => {
     await schedule.stop();
   });
 
-  test('says nothing where all agree', async () => {
+  test('logs nothing if all orders agree', async () => {
     holdIntervals();
     const lines = linesOnStderr();
     const provided: Provided = { logs: [], orders: [paid(1)] };
@@ -215,7 +215,7 @@ describe('a schedule', () => {
     expect(lines[0]).toContain('12 orders, from before');
   });
 
-  test('names the addresses there are, and no option, where no endpoint has its own', async () => {
+  test('names the addresses of the account, and advises no option, if no endpoint has the address', async () => {
     holdIntervals();
     const lines = linesOnStderr();
     const endpoints = [{ ...ENDPOINT, url: `${URL}s` }];
@@ -237,13 +237,13 @@ describe('a schedule', () => {
       /unlogged\)\. 1 order that the log does not mention: use recover\(\) with orders: true\./,
     ],
     [
-      'none where the endpoint is disabled, and that it is',
+      'no option if the endpoint is disabled, which it reports',
       disabled,
       openOncePerOrder,
-      /\. The webhook endpoint is disabled, .*\. 1 order: recover\(\) brings back what was missed\./,
+      /\. The webhook endpoint is disabled, .*\. 1 order: recover\(\) runs the missed deliveries\./,
     ],
     [
-      'an oncePer first, where recover() calls it unsafe',
+      'an oncePer first, if recover() would be unsafe',
       disabled,
       openShop,
       /new one\. 1 order, .*: give each handler of order:paid an oncePer, and mark .*markDone\(\)\. Then/,
@@ -260,7 +260,7 @@ describe('a schedule', () => {
     expect(lines[0]).toMatch(advice);
   });
 
-  test('tells of a disabled endpoint before anything is missed', async () => {
+  test('reports a disabled endpoint before any order is missed', async () => {
     holdIntervals();
     const lines = linesOnStderr();
     const { schedule } = begin({ logs: [], endpoints: disabled });
@@ -270,7 +270,7 @@ describe('a schedule', () => {
     expect(lines[0]).toMatch(/reconcile: The webhook endpoint is disabled, .*recreateEndpoint/);
   });
 
-  test('names no option where none is needed', async () => {
+  test('advises recover() without an option if it needs none', async () => {
     holdIntervals();
     const lines = linesOnStderr();
     const { schedule } = begin({ logs: [entry(1)], orders: [paid(1)] });
@@ -278,11 +278,11 @@ describe('a schedule', () => {
     await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
     await schedule.stop();
     expect(lines[0]).toContain(
-      '(not_delivered: refused). 1 order: recover() brings back what was missed. See ',
+      '(not_delivered: refused). 1 order: recover() runs the missed deliveries. See ',
     );
   });
 
-  test('tells on stderr where onError throws, and goes on', async () => {
+  test('logs to stderr if onError throws, and continues', async () => {
     const lines = linesOnStderr();
     const onError = () => {
       throw new Error('no pager');
@@ -299,13 +299,13 @@ describe('a schedule', () => {
   test.each<[string, object]>([
     ['now', { now: new Date() }],
     ['onResults', { onResults() {} }],
-  ])('refuses %s, which it does not have, before it begins', (name, options) => {
+  ])('rejects the unknown option %s before it starts', (name, options) => {
     expect(() => begin({ logs: [] }, options)).toThrow(
       new RegExp(`reconcile\\.every.*no option ${name}`),
     );
   });
 
-  test('refuses an interval that no timer can wait for', () => {
+  test('rejects an interval that is too long for a timer', () => {
     expect(() => begin({ logs: [] }, {}, '600h')).toThrow(/interval has to be a text such as/);
   });
 });

@@ -28,7 +28,7 @@ export function deliveryLine(delivery: Recovered, { paint, columns }: Printer): 
 /** How many orders the table shows, unfinished ones first. The lines above show all. */
 const MAX_ORDERS = 40;
 
-/** Returns the table of what was missed: a line for each order, and the sum of each currency. */
+/** Returns the table of missed deliveries: a line for each order, and the sum of each currency. */
 export function tableLines(
   orders: readonly OrderTotal[],
   currencies: readonly CurrencyTotal[],
