@@ -6,17 +6,17 @@ import { openSeller, TUNER } from './seller.js';
 const START = Date.UTC(2026, 0, 5, 9);
 const HOUR = 3_600_000;
 
-describe('a clock that is moved by hand', () => {
+describe('a manual clock', () => {
   const open = () => new Clock({ mode: 'manual', start: START });
 
-  test('stands still', async () => {
+  test('stands still until it is advanced', async () => {
     const clock = open();
     clock.setTimer(START, () => expect.unreachable());
     await sleep(20);
     expect(clock.now()).toBe(START);
   });
 
-  test('runs what is due on the way, each at its time, and one after the other', async () => {
+  test('runs every timer that is due on the way, each at its time, one after another', async () => {
     const clock = open();
     const ran: [string, number][] = [];
     const note = (name: string) => async () => {
@@ -37,7 +37,7 @@ describe('a clock that is moved by hand', () => {
     expect(clock.now()).toBe(START + 4 * HOUR);
   });
 
-  test('runs what was set on the way, if it is due', async () => {
+  test('runs a timer that was set on the way, if it is due', async () => {
     const clock = open();
     const times: number[] = [];
     const again = () => {
@@ -49,7 +49,7 @@ describe('a clock that is moved by hand', () => {
     expect(times).toEqual([HOUR, 2 * HOUR, 3 * HOUR]);
   });
 
-  test('goes on where a timer fails', async () => {
+  test('continues after a timer that throws', async () => {
     const clock = open();
     clock.setTimer(START + HOUR, () => Promise.reject(new Error('no')));
     let hasRun = false;
@@ -60,7 +60,7 @@ describe('a clock that is moved by hand', () => {
     expect(hasRun).toBe(true);
   });
 
-  test('runs nothing that was taken back', async () => {
+  test('does not run a cancelled timer', async () => {
     const clock = open();
     const timer = clock.setTimer(START + HOUR, () => expect.unreachable());
     timer.clear();
@@ -69,7 +69,7 @@ describe('a clock that is moved by hand', () => {
 });
 
 describe('a fast clock', () => {
-  test('jumps to the next timer when nothing is under way', async () => {
+  test('jumps to the next timer when no work is in progress', async () => {
     const clock = new Clock({ mode: 'fast', start: START });
     const ran = new Promise((resolve) =>
       clock.setTimer(START + 24 * HOUR, () => resolve(clock.now())),
@@ -78,7 +78,7 @@ describe('a fast clock', () => {
     clock.close();
   });
 
-  test('waits for what is under way', async () => {
+  test('waits for work in progress', async () => {
     const clock = new Clock({ mode: 'fast', start: START });
     const seen: number[] = [];
     const ran = new Promise<void>((resolve) => {
@@ -112,7 +112,7 @@ describe('a fast clock', () => {
 });
 
 describe('a real clock', () => {
-  test('holds up no timer for another one that takes long, or fails', async () => {
+  test('runs other timers while one timer is slow or fails', async () => {
     const clock = new Clock({ mode: 'real' });
     clock.setTimer(clock.now(), () => Promise.reject(new Error('no')));
     clock.setTimer(clock.now(), () => new Promise(() => {}));
@@ -120,7 +120,7 @@ describe('a real clock', () => {
     clock.close();
   });
 
-  test('goes as outside, and runs timers when they are due', async () => {
+  test('follows the system clock, and runs timers when they are due', async () => {
     const clock = new Clock({ mode: 'real' });
     const before = clock.now();
     await new Promise<void>((resolve) => clock.setTimer(before + 30, resolve));
@@ -128,7 +128,7 @@ describe('a real clock', () => {
     clock.close();
   });
 
-  test('can be moved ahead', async () => {
+  test('can be advanced', async () => {
     const clock = new Clock({ mode: 'real' });
     let hasRun = false;
     clock.setTimer(clock.now() + HOUR, () => {
@@ -140,7 +140,7 @@ describe('a real clock', () => {
     clock.close();
   });
 
-  test('does all that is due on the way, also what takes longer than the time outside', async () => {
+  test('runs every timer that is due on the way, even timers that take longer than the real time', async () => {
     const clock = new Clock({ mode: 'real' });
     const seen: string[] = [];
     const repeat = (name: string, left: number) => {
@@ -161,14 +161,14 @@ test('[spec: Resources and their fields] timestamps are ISO 8601 with a UTC offs
   expect(toTimestamp(START + 12, 345)).toBe('2026-01-05T09:00:00.012345+00:00');
 });
 
-test('every timestamp is later than the one before, also where the clock stands still', () => {
+test('every timestamp is later than the one before, even if the clock stands still', () => {
   const clock = new Clock({ mode: 'manual', start: START });
   const times = Array.from({ length: 2500 }, () => clock.timestamp());
   expect(new Set(times).size).toBe(2500);
   expect(times.toSorted()).toEqual(times);
 });
 
-test('the time of an account is shown and moved over HTTP', async () => {
+test('the HTTP API returns and advances the time of an account', async () => {
   const { send, account, client } = await openSeller({ clock: 'manual' });
   const before = await send('GET', '/sandbox/clock');
   expect(before.body).toMatchObject({ mode: 'manual' });
@@ -180,7 +180,7 @@ test('the time of an account is shown and moved over HTTP', async () => {
   expect((await send('POST', '/sandbox/clock', 'ms=-1')).status).toBe(400);
 });
 
-test('a sandbox moves the time of all of its accounts, of those to come, too', async () => {
+test('a sandbox advances the time of all its accounts, including accounts that are created later', async () => {
   const { sandbox, account } = await openSeller({ clock: 'manual' });
   const before = sandbox.clock.now();
   await account.clock.advance(HOUR);

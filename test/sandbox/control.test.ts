@@ -20,7 +20,7 @@ async function openOrder(gateway = 'bitcoin') {
   return { ...seller, product, order: body, step };
 }
 
-test('a customer buys, part-pays, pays the rest, waits for confirmations, and is refunded', async () => {
+test('an order can be created, paid in part, paid in full, confirmed and refunded', async () => {
   const { step, order } = await openOrder();
   expect(order.status).toBe(0);
   expect(await step('pay', 'value=1.5')).toEqual([200, 53, undefined]);
@@ -29,14 +29,14 @@ test('a customer buys, part-pays, pays the rest, waits for confirmations, and is
   expect(await step('refund')).toEqual([200, 56, undefined]);
 });
 
-test('a wallet is pending, and is charged back', async () => {
+test('a wallet payment can be pending and then charged back', async () => {
   const { step } = await openOrder('paypal');
   expect(await step('pay', 'pending=true')).toEqual([200, 55, undefined]);
   expect(await step('confirm', 'confirmations=2')).toEqual([200, 100, undefined]);
   expect(await step('charge-back')).toEqual([200, 51, undefined]);
 });
 
-test('an order expires, and what cannot be is answered 400', async () => {
+test('an order can expire, and an impossible step returns 400', async () => {
   const { step } = await openOrder();
   expect(await step('refund')).toEqual([
     400,
@@ -57,7 +57,7 @@ test('an order expires, and what cannot be is answered 400', async () => {
   expect(await step('pay')).toEqual([400, undefined, expect.stringContaining('closed')]);
 });
 
-test('customers ask, sellers reply, and orders are rated', async () => {
+test('a query can be asked and answered, and an order can be rated', async () => {
   const { send, step, order } = await openOrder('paypal');
   const asked = await send(
     'POST',
@@ -79,7 +79,7 @@ test('customers ask, sellers reply, and orders are rated', async () => {
   expect(rated).toMatchObject({ status: 200, body: { rating: 5, order_id: order.id } });
 });
 
-test('a customer who may not buy is answered 400, and one who asks for what is not there 404', async () => {
+test('a customer who may not buy gets 400, and a missing record returns 404', async () => {
   const { send, product } = await openOrder();
   const many = await send('POST', '/sandbox/orders', `product_id=${product.id}&quantity=9`);
   expect(many).toMatchObject({
@@ -95,7 +95,7 @@ test('a customer who may not buy is answered 400, and one who asks for what is n
   ]);
 });
 
-test('a program has the same on the account', async () => {
+test('the account object offers the same operations to a program', async () => {
   const { account, product } = await openOrder();
   const order = await account.buy({ product_id: product.id, gateway: 'paypal' });
   await expect(account.refund(order.id)).rejects.toMatchObject({
@@ -114,7 +114,7 @@ test('a program has the same on the account', async () => {
   expect(await account.expire(late.id)).toMatchObject({ status: 0 });
 });
 
-test('what a sandbox is asked needs a key, too', async () => {
+test('the sandbox operations require a key', async () => {
   const { send } = await openSeller();
   expect((await send('GET', '/sandbox/clock', undefined, { authorization: '' })).status).toBe(401);
 });

@@ -16,7 +16,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** What a sandbox serves, so that each document is compiled once. */
+/** The served documents, so that each is compiled once. */
 const served = new Map<string, { document: Document; validators: Validators }>();
 
 function open(text: string) {
@@ -28,15 +28,15 @@ function open(text: string) {
   return opened;
 }
 
-/** The two ways to a sandbox, of which each answer is checked against the document that it serves itself. */
+/** Two ways to call a sandbox. Both check each answer against the document that the sandbox serves. */
 export interface Checked {
-  /** For requests that may be wrong. */
+  /** For requests that may be invalid. */
   readonly raw: Answers;
-  /** For a client, whose requests are checked, too. */
+  /** For a client. Its requests are checked as well. */
   readonly client: Answers;
 }
 
-/** Checks what goes to a sandbox and what comes from it, by two validators. */
+/** Checks the requests to a sandbox and its responses with two validators. */
 export async function checking(answers: Answers): Promise<Checked> {
   const response = await answers(new Request('http://localhost/openapi.json'));
   const { document, validators } = open(await response.text());
@@ -80,11 +80,11 @@ export async function checking(answers: Answers): Promise<Checked> {
     (isClient: boolean): Answers =>
     async (request) => {
       const place = find(document, request);
-      // What is not in the document is answered 404, or is no endpoint at all.
+      // A path that is not in the document returns 404 or is no endpoint at all.
       if (!place) return answers(request);
       const sent = request.clone();
       const answer = await answers(request);
-      // What a client was told to send may be refused; what is taken has to be documented.
+      // The sandbox may reject a request that the client sends. A request that it accepts has to be documented.
       if (isClient && answer.ok) await checkRequest(sent, place);
       await checkAnswer(answer, place);
       return answer;
@@ -93,7 +93,7 @@ export async function checking(answers: Answers): Promise<Checked> {
 }
 
 interface Place {
-  /** Where the operation is in the document. */
+  /** The location of the operation in the document. */
   readonly at: string;
   readonly operation: Operation;
 }

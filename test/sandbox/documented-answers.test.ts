@@ -13,7 +13,7 @@ const FORMS: Readonly<Record<string, string>> = {
   '/sandbox/queries': 'email=a%40b.example&title=Hello&message=How%3F',
 };
 
-/** So that there is something to read, change and delete. */
+/** POST runs first, so that there are records to read, change and delete. */
 const POSTS_FIRST = ENDPOINTS.toSorted(
   ([one], [other]) => Number(other === 'POST') - Number(one === 'POST'),
 );
@@ -22,7 +22,7 @@ test.each([
   ['newer', PRODUCT_FORM],
   ['older', OLDER_PRODUCT_FORM],
 ] as const)(
-  'each answer that is in the document of the %s variant is given, and is as it says',
+  'the sandbox gives each documented answer of the %s variant, and no others',
   async (variant, productForm) => {
     const { account, client, sandbox, send } = await openSeller({ variant });
     const listener = await startListener();
@@ -44,7 +44,7 @@ test.each([
       return body;
     };
 
-    // What goes well.
+    // Valid requests.
     const forms: typeof FORMS = { ...FORMS, '/api/v2/products': productForm };
     await client.webhookEndpoints.create({ url: listener.url, events: ['order:created'] });
     const product = await ask('POST', '/api/v2/products', productForm);
@@ -85,7 +85,7 @@ test.each([
       }
     }
 
-    // And what does not.
+    // Invalid requests.
     for (const { method, path } of documented) {
       const none = path.replace('{id}', 'none');
       const bodyOf = (wrong: string) => (/^(POST|PUT)$/.test(method) ? wrong : undefined);

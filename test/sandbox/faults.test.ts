@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Faults } from '../../src/sandbox/faults.js';
 import { openSeller, TUNER } from './seller.js';
 
-/** Which of so many calls a fault strikes. */
+/** Returns which of this many calls a fault affects. */
 function struck(fault: object, calls = 12): number[] {
   const faults = new Faults();
   faults.add({ operation: 'orders.list', status: 503, ...fault });
@@ -11,11 +11,12 @@ function struck(fault: object, calls = 12): number[] {
   );
 }
 
-describe('which calls a fault strikes', () => {
-  test('the next one', () => expect(struck({})).toEqual([1]));
-  test('the next three', () => expect(struck({ times: 3 })).toEqual([1, 2, 3]));
-  test('two, after two', () => expect(struck({ times: 2, after: 2 })).toEqual([3, 4]));
-  test('some among others, the same ones for the same seed', () => {
+describe('a fault affects', () => {
+  test('the next call', () => expect(struck({})).toEqual([1]));
+  test('the next three calls', () => expect(struck({ times: 3 })).toEqual([1, 2, 3]));
+  test('two calls after the first two', () =>
+    expect(struck({ times: 2, after: 2 })).toEqual([3, 4]));
+  test('some of many calls, chosen by the seed', () => {
     const picked = struck({ times: 3, among: 10, seed: 7 });
     expect(picked).toHaveLength(3);
     expect(struck({ times: 3, among: 10, seed: 7 })).toEqual(picked);
@@ -24,13 +25,13 @@ describe('which calls a fault strikes', () => {
     );
     expect(new Set(others).size).toBeGreaterThan(10);
   });
-  test('no other operation', () => {
+  test('no call of another operation', () => {
     const faults = new Faults();
     faults.add({ operation: 'orders.get', status: 503 });
     expect(faults.strike('orders.list')).toBeUndefined();
     expect(faults.strike('orders.get')).toMatchObject({ status: 503 });
   });
-  test('one after the other, where there are several', () => {
+  test('one call after another, if several faults are planned', () => {
     const faults = new Faults();
     faults.add({ operation: 'orders.list', status: 500, after: 1 });
     faults.add({ operation: 'orders.list', status: 503, times: 2 });
@@ -39,7 +40,7 @@ describe('which calls a fault strikes', () => {
   });
 });
 
-test('a fault for an operation that there is not is refused, with the nearest one', async () => {
+test('a fault for an unknown operation is rejected with the nearest name', async () => {
   const { account, send } = await openSeller();
   const wrong = { operation: 'order.get', status: 503 };
   expect(() => account.faults.add(wrong as never)).toThrow(
@@ -54,14 +55,14 @@ test.each([
   ['status=418', /status/],
   ['status=503&times=0', /times has to be at least 1/],
   ['status=503&every=2', /^there is no every\. There are operation/],
-])('a fault with %s is refused', async (fields, error) => {
+])('a fault with %s is rejected', async (fields, error) => {
   const { send } = await openSeller();
   const { status, body } = await send('POST', '/sandbox/faults', `operation=orders.get&${fields}`);
   expect(status).toBe(400);
   expect(body.errors.join()).toMatch(error);
 });
 
-test('the client comes again after 503, and gets through', async () => {
+test('the client retries after 503 and succeeds', async () => {
   const { account, client, send } = await openSeller();
   const { id } = await client.products.create(TUNER);
   account.faults.add({ operation: 'products.get', status: 503, times: 2, seconds: 0 });
@@ -71,14 +72,14 @@ test('the client comes again after 503, and gets through', async () => {
   expect((await send('GET', `/api/v2/products/${id}`)).status).toBe(200);
 });
 
-test('what a fault strikes is not done', async () => {
+test('a request that a fault answers changes nothing', async () => {
   const { account, client } = await openSeller();
   account.faults.add({ operation: 'products.create', status: 500 });
   await expect(client.products.create(TUNER)).rejects.toMatchObject({ code: 'server_failed' });
   expect((await client.products.list()).items).toEqual([]);
 });
 
-test('faults are planned, listed and taken back over HTTP', async () => {
+test('the HTTP API adds, lists and removes faults', async () => {
   const { send } = await openSeller();
   const fault = { operation: 'orders.get', status: 503, times: 2 };
   const made = await send('POST', '/sandbox/faults', JSON.stringify(fault), {
@@ -91,7 +92,7 @@ test('faults are planned, listed and taken back over HTTP', async () => {
   expect((await send('GET', '/api/v2/orders/none')).status).toBe(404);
 });
 
-test('faults of a sandbox strike all of its accounts', async () => {
+test('a fault of the sandbox affects all its accounts', async () => {
   const { sandbox, send } = await openSeller();
   sandbox.faults.add({ operation: 'orders.list', status: 429, times: 2 });
   const other = { authorization: 'Bearer sk_test_other' };

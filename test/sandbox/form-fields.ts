@@ -1,8 +1,11 @@
-/** The fields of a form or a query, all of them text, in which `name[index]` are lists (specification: Rules for all endpoints). */
+/**
+ * Reads the fields of a form or a query as text. `name[index]` fields form lists (specification: Rules for all
+ * endpoints).
+ */
 export function readFields(text: string): object {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(text)) {
-    // An empty list is name[] with nothing in it.
+    // An empty list is an empty `name[]`.
     if (name.endsWith('[]') && value === '') fields[name.slice(0, -2)] = [];
     else set(fields, name.match(/[^[\]]+/g) ?? [], value);
   }

@@ -22,11 +22,11 @@ async function listening() {
 
 describe('a list in a form', () => {
   test.each([
-    ['a name that comes again', 'gateways=paypal&gateways=stripe', ['paypal', 'stripe']],
-    ['a name that comes once', 'gateways=paypal', ['paypal']],
+    ['a repeated name', 'gateways=paypal&gateways=stripe', ['paypal', 'stripe']],
+    ['a single name', 'gateways=paypal', ['paypal']],
     ['name[index]', 'gateways[0]=paypal&gateways[1]=stripe', ['paypal', 'stripe']],
     ['name[]', 'gateways[]=paypal&gateways[]=stripe', ['paypal', 'stripe']],
-    ['an index above others', 'gateways[7]=paypal&gateways[2]=stripe', ['stripe', 'paypal']],
+    ['an index above the others', 'gateways[7]=paypal&gateways[2]=stripe', ['stripe', 'paypal']],
   ])('may be %s', async (_, form, gateways) => {
     const { send } = await openSeller();
     const rest = PRODUCT_FORM.replace(/&gateways.*/, '');
@@ -37,11 +37,13 @@ describe('a list in a form', () => {
   });
 });
 
-describe('what takes long', () => {
+describe('requests that could take long', () => {
   const many = (one: (index: number) => string, count = 5_000) =>
     Array.from({ length: count }, (_, index) => one(index)).join('&');
 
-  /** The processor time of the quickest of three, in milliseconds: others use the processor, too. */
+  /**
+   * Returns the processor time of the fastest of three runs, in milliseconds: other processes use the processor, too.
+   */
   async function costOf(work: () => Promise<unknown>): Promise<number> {
     const costs: number[] = [];
     for (let time = 0; time < 3; time++) {
@@ -54,16 +56,13 @@ describe('what takes long', () => {
 
   test.each([
     ['name[index]', many((index) => `gateways[${index}]=bitcoin`)],
-    ['name[index], the last one first', many((index) => `gateways[${4_999 - index}]=bitcoin`)],
-    [
-      'name[], and one name again and again',
-      many((at) => (at % 2 ? 'gateways[]=a' : 'gateways=a')),
-    ],
-    ['an index below an index', many((index) => `custom[0][a][b][${index}]=x`)],
-    ['20,000 of name[index]', many((index) => `gateways[${index}]=bitcoin`, 20_000)],
-    ['20,000 of name[]', many(() => 'gateways[]=bitcoin', 20_000)],
-    ['a name that comes 250,000 times', many(() => 'a=1', 250_000)],
-  ])('a form of %s is read in a moment', async (_, form) => {
+    ['name[index] in descending order', many((index) => `gateways[${4_999 - index}]=bitcoin`)],
+    ['name[] mixed with repeated names', many((at) => (at % 2 ? 'gateways[]=a' : 'gateways=a'))],
+    ['an index inside an index', many((index) => `custom[0][a][b][${index}]=x`)],
+    ['20,000 × name[index]', many((index) => `gateways[${index}]=bitcoin`, 20_000)],
+    ['20,000 × name[]', many(() => 'gateways[]=bitcoin', 20_000)],
+    ['a name that is repeated 250,000 times', many(() => 'a=1', 250_000)],
+  ])('a form with %s is read in less than 0.3 s of processor time', async (_, form) => {
     const { send } = await openSeller();
     const cost = await costOf(async () => {
       expect((await send('POST', '/api/v2/products', form)).status).toBe(400);
@@ -71,7 +70,7 @@ describe('what takes long', () => {
     expect(cost).toBeLessThan(300);
   });
 
-  test('a list of thousands comes in the order of its indices', async () => {
+  test('a list of thousands of entries is sorted by its indices', async () => {
     const { send } = await openSeller();
     const names = ['paypal', 'bitcoin', 'stripe'];
     const form = many((at) => `gateways[${4_999 - at}]=${names[at % 3]}`);
@@ -81,7 +80,7 @@ describe('what takes long', () => {
     );
   });
 
-  test('a list of more than 5,000 in JSON is refused', async () => {
+  test('a JSON list of more than 5,000 entries is rejected', async () => {
     const { send } = await openSeller();
     const json = JSON.stringify({ custom: Array(262_000).fill({}) });
     const headers = { 'content-type': 'application/json' };
@@ -91,7 +90,7 @@ describe('what takes long', () => {
     });
   });
 
-  test('a fault that strikes many times is planned at once', async () => {
+  test('a fault that affects 100,000 calls is planned in less than a second of processor time', async () => {
     const { send } = await openSeller();
     const fault = 'operation=orders.get&status=503&times=100000';
     const cost = await costOf(async () => {
@@ -101,17 +100,20 @@ describe('what takes long', () => {
   });
 });
 
-describe('a time that no date holds', () => {
-  test.each([Number.MAX_SAFE_INTEGER, 8.64e15])('is refused, and %d breaks nothing', async (ms) => {
-    const { send, account } = await openSeller();
-    expect((await send('POST', '/sandbox/clock', `ms=${ms}`)).status).toBe(400);
-    await expect(account.clock.advance(ms)).rejects.toMatchObject({ code: 'parameter_invalid' });
-    expect((await send('GET', '/sandbox/clock')).status).toBe(200);
-    expect((await send('POST', '/api/v2/products', PRODUCT_FORM)).status).toBe(201);
-  });
+describe('advancing the clock past the last valid date', () => {
+  test.each([Number.MAX_SAFE_INTEGER, 8.64e15])(
+    'by %d ms is rejected and leaves the account usable',
+    async (ms) => {
+      const { send, account } = await openSeller();
+      expect((await send('POST', '/sandbox/clock', `ms=${ms}`)).status).toBe(400);
+      await expect(account.clock.advance(ms)).rejects.toMatchObject({ code: 'parameter_invalid' });
+      expect((await send('GET', '/sandbox/clock')).status).toBe(200);
+      expect((await send('POST', '/api/v2/products', PRODUCT_FORM)).status).toBe(201);
+    },
+  );
 });
 
-test('a sandbox whose time would be beyond that keeps it, also for accounts to come', async () => {
+test('a sandbox that would advance past the last valid date keeps its time, for new accounts as well', async () => {
   const { sandbox } = await openSeller();
   for (const ms of [Number.MAX_SAFE_INTEGER, 8.64e15, Number.NaN]) {
     await expect(sandbox.clock.advance(ms)).rejects.toMatchObject({ code: 'parameter_invalid' });
@@ -121,7 +123,7 @@ test('a sandbox whose time would be beyond that keeps it, also for accounts to c
 });
 
 describe('amounts', () => {
-  test.each(['1e999', '1000000001', 'NaN', '-1'])('of %s are no price', async (price) => {
+  test.each(['1e999', '1000000001', 'NaN', '-1'])('a price of %s is rejected', async (price) => {
     const { send } = await openSeller();
     const form = PRODUCT_FORM.replace('9.90', price);
     expect((await send('POST', '/api/v2/products', form)).status).toBe(400);
@@ -137,7 +139,7 @@ describe('amounts', () => {
     '9.91',
     '1.005',
     1e-7,
-  ])('of %s are paid by nobody', async (value) => {
+  ])('a payment of %s is rejected', async (value) => {
     const { account, client } = await openSeller();
     const { id } = await client.products.create(TUNER);
     const order = await account.buy({ product_id: id });
@@ -151,7 +153,7 @@ describe('amounts', () => {
     ['price=1.5&currency=jpy', 'price has to have at most 0 decimals, as jpy has'],
     ['price=1.005&currency=KWD', undefined],
     ['price=0.30000000000000004&currency=EUR', undefined],
-  ])('have the decimals of their currency: %s', async (fields, error) => {
+  ])('a price has the decimals of its currency: %s', async (fields, error) => {
     const { send } = await openSeller();
     const form = PRODUCT_FORM.replace('price=9.90&currency=EUR', fields);
     const { status, body } = await send('POST', '/api/v2/products', form);
@@ -161,7 +163,7 @@ describe('amounts', () => {
     expect([change.status, change.body.errors]).toEqual(error ? [400, [error]] : [200, undefined]);
   });
 
-  test('of a new currency have its decimals', async () => {
+  test('a price has to fit the decimals of a new currency', async () => {
     const { send } = await openSeller();
     const { body } = await send('POST', '/api/v2/products', PRODUCT_FORM);
     const change = await send('PUT', `/api/v2/products/${body.id}`, 'currency=JPY');
@@ -172,7 +174,7 @@ describe('amounts', () => {
     expect(payment.body.errors).toEqual(['value has to have at most 2 decimals, as EUR has']);
   });
 
-  test('of less than a cent are no payment', async () => {
+  test('a payment of less than a cent is rejected', async () => {
     const { client } = await openSeller();
     const terms = { ...PAYMENT, value: '0.001', white_label: true } as const;
     await expect(client.payments.create(terms)).rejects.toMatchObject({ status: 400 });
@@ -193,7 +195,7 @@ describe('a product', () => {
     ['dynamic_url=ftp://shop.example', 'dynamic_url has to be a URL'],
     ['gateways[2]=paypal', 'gateways must not contain duplicates'],
     ['redirect_url=javascript:alert(1)', 'redirect_url has to be a URL'],
-  ])('of %s is refused', async (fields, error) => {
+  ])('with %s is rejected', async (fields, error) => {
     const { send, client } = await openSeller();
     const changed = fields.split('=')[0] ?? '';
     const form = PRODUCT_FORM.replace(new RegExp(`(^|&)${changed}=[^&]*`), '');
@@ -204,7 +206,7 @@ describe('a product', () => {
     expect((await send('PUT', `/api/v2/products/${id}`, update)).status).toBe(400);
   });
 
-  test('that is deleted leaves its category with another date', async () => {
+  test('that is deleted changes the updated_at of its category', async () => {
     const { client } = await openSeller();
     const { id } = await client.products.create(TUNER);
     const before = await client.categories.create({ title: 'Tuners', product_ids: [id] });
@@ -222,19 +224,16 @@ describe('the blacklist', () => {
     [2, '::ffff:198.51.100.9', { ip_address: '198.51.100.9' }],
     [1, 'bad@example.com', { email: ' Bad@Example.com ' }],
     [3, 'us', { country_code: 'US' }],
-  ])(
-    'of type %d with %s is not got round by %j',
-    async (blacklist_type, blocked_data, customer) => {
-      const { client, account } = await openSeller();
-      const { id } = await client.products.create(TUNER);
-      await client.blacklist.create({ blacklist_type, blocked_data });
-      await expect(account.buy({ product_id: id, ...customer })).rejects.toMatchObject({
-        code: 'blacklisted',
-      });
-    },
-  );
+  ])('of type %d with %s also blocks %j', async (blacklist_type, blocked_data, customer) => {
+    const { client, account } = await openSeller();
+    const { id } = await client.products.create(TUNER);
+    await client.blacklist.create({ blacklist_type, blocked_data });
+    await expect(account.buy({ product_id: id, ...customer })).rejects.toMatchObject({
+      code: 'blacklisted',
+    });
+  });
 
-  test('has a note that can be taken away', async () => {
+  test('has a note that can be removed', async () => {
     const { client } = await openSeller();
     const entry = { blacklist_type: 1, blocked_data: 'bad@example.com', note: 'why' } as const;
     const { id } = await client.blacklist.create(entry);
@@ -243,7 +242,7 @@ describe('the blacklist', () => {
 });
 
 describe('webhooks', () => {
-  test('are not held up by one that hangs', async () => {
+  test('are delivered while another webhook hangs', async () => {
     const { client, account } = await openSeller();
     const listener = await startListener();
     listener.answer((_, number) => (number === 1 ? 'hang' : 200));
@@ -255,7 +254,7 @@ describe('webhooks', () => {
     await listener.close();
   });
 
-  test('to a dozen URLs are no leak', async () => {
+  test('to a dozen URLs cause no leak warning', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);
@@ -278,15 +277,15 @@ describe('webhooks', () => {
     'http://name@127.0.0.1:3000/in',
     'https://a:b@shop.example/in',
     ' https://shop.example/in',
-  ])('have no URL such as %j', async (url) => {
+  ])('reject the URL %j', async (url) => {
     const { send } = await openSeller();
     const form = new URLSearchParams({ url, 'events[0]': 'order:paid' });
     expect((await send('POST', '/api/v2/webhooks/endpoints', `${form}`)).status).toBe(400);
   });
 });
 
-describe('a sandbox that is asked oddly', () => {
-  test('says which field it does not know', async () => {
+describe('a sandbox that gets an unusual request', () => {
+  test('names the unknown field', async () => {
     const { send } = await openSeller();
     const { status, body } = await send('POST', '/sandbox/orders', 'product=1');
     expect([status, body.errors]).toEqual([
@@ -296,10 +295,10 @@ describe('a sandbox that is asked oddly', () => {
   });
 
   test.each([
-    ['what is no HTTP', 'HELLO\r\n\r\n', 400],
+    ['text that is not HTTP', 'HELLO\r\n\r\n', 400],
     ['a request without a host', 'GET /api/v2/orders HTTP/1.1\r\nConnection: close\r\n\r\n', 403],
     [
-      'an odd expectation',
+      'an unknown expectation',
       'GET /api/v2/orders HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\nConnection: close\r\n\r\n',
       401,
     ],
@@ -318,7 +317,7 @@ describe('a sandbox that is asked oddly', () => {
     expect(JSON.parse(body)).toMatchObject({ message: expect.any(String) });
   });
 
-  test('ends though a client never comes to the end of its request', async () => {
+  test('closes even if a client never finishes its request', async () => {
     const { sandbox, speak } = await listening();
     const head =
       'POST /api/v2/products HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sk_test_a';
@@ -329,18 +328,18 @@ describe('a sandbox that is asked oddly', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
-  test('is gone once it was closed', async () => {
+  test('answers 503 after it was closed', async () => {
     const { sandbox, send } = await openSeller();
     await sandbox.close();
     expect((await send('GET', '/api/v2/orders')).status).toBe(503);
     await expect(sandbox.listen()).rejects.toMatchObject({ code: 'option_invalid' });
   });
 
-  test('says which ports there are', async () => {
+  test('rejects an invalid port or argument with advice', async () => {
     const sandbox = createSandbox();
     onTestFinished(() => sandbox.close());
     await expect(sandbox.listen({ port: 70_000 })).rejects.toThrow('65535');
-    // @ts-expect-error What a program in JavaScript can write.
+    // @ts-expect-error A mistake that a JavaScript program can make.
     await expect(sandbox.listen(4010)).rejects.toThrow('Write sandbox.listen({ port: 4010 }).');
     // @ts-expect-error The same.
     await expect(sandbox.listen({ prot: 4010 })).rejects.toThrow('Did you mean "port"?');

@@ -11,7 +11,7 @@ async function openTwo() {
   return { sandbox, one, other };
 }
 
-test('each key is an account of its own: no record is seen or changed from another one', async () => {
+test('each key is an account of its own: no account sees or changes the records of another', async () => {
   const { one, other } = await openTwo();
   const { client, account } = one;
   const product = await client.products.create(TUNER);
@@ -42,7 +42,7 @@ test('each key is an account of its own: no record is seen or changed from anoth
   expect(await client.orders.get(order.id)).toMatchObject({ status: 0 });
 });
 
-test('faults, settings, time and a reset are of one account', async () => {
+test('faults, settings, time and a reset affect one account only', async () => {
   const { one, other } = await openTwo();
   const entry = { blacklist_type: 3, blocked_data: 'US' };
   await one.client.blacklist.create(entry);
@@ -58,7 +58,7 @@ test('faults, settings, time and a reset are of one account', async () => {
   expect((await other.client.blacklist.list()).items).toHaveLength(1);
 });
 
-test('a reset empties the account, sets it back, and leaves its time', async () => {
+test('a reset deletes the records, restores the settings, and keeps the time', async () => {
   const { one } = await openTwo();
   const { account, client, send } = one;
   await client.products.create(TUNER);
@@ -77,7 +77,7 @@ test('a reset empties the account, sets it back, and leaves its time', async () 
   expect(account.clock.now()).toBe(now);
 });
 
-test('settings are shown and changed over HTTP', async () => {
+test('the HTTP API returns and changes the settings', async () => {
   const { one } = await openTwo();
   const { status, body } = await one.send(
     'PUT',
@@ -97,7 +97,7 @@ test('settings are shown and changed over HTTP', async () => {
   ]);
 });
 
-test('a key that does not begin with sk_test_ is refused', () => {
+test('a key that does not begin with sk_test_ is rejected', () => {
   const sandbox = createSandbox();
   expect(() => sandbox.account('sk_live_one')).toThrow('begins with sk_test_');
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-describe('who is answered', () => {
+describe('a listening sandbox', () => {
   const statusOf = (headers: Record<string, string>, path = '/openapi.json') =>
     new Promise<number | undefined>((resolve, reject) => {
       request(url + path, { headers })
@@ -22,43 +22,43 @@ describe('who is answered', () => {
     });
 
   test.each(['localhost:4010', '127.0.0.1', '[::1]:1', 'shop.localhost'])(
-    'the host %s',
+    'answers the host %s',
     async (host) => {
       expect(await statusOf({ host })).toBe(200);
     },
   );
 
   test.each(['shop.example', '10.0.0.1', '127.0.0.1.shop.example', 'localhost.shop.example'])(
-    'not the host %s, by which a page from elsewhere could reach it',
+    'rejects the host %s, under which a foreign page could reach it',
     async (host) => {
       expect(await statusOf({ host })).toBe(403);
     },
   );
 
   test.each(['https://shop.example', 'null', 'http://127.0.0.1.shop.example'])(
-    'not a page of %s',
+    'rejects a page of %s',
     async (origin) => {
       expect(await statusOf({ origin })).toBe(403);
     },
   );
 
-  test('a page of its own', async () => {
+  test('answers a page of its own', async () => {
     expect(await statusOf({ origin: url })).toBe(200);
   });
 
-  test('a link that leads here, and no request that a page elsewhere makes', async () => {
+  test('answers a link from a foreign page, but no other request that the page makes', async () => {
     const site = { 'sec-fetch-site': 'cross-site' };
     expect(await statusOf({ ...site, 'sec-fetch-mode': 'navigate' })).toBe(200);
     expect(await statusOf({ ...site, 'sec-fetch-mode': 'no-cors' })).toBe(403);
   });
 
-  test('a sandbox answers on loopback only', async () => {
+  test('listens on loopback only', async () => {
     const { port, url: other } = await sandbox.listen({ port: 0 });
     expect(other).toBe(`http://127.0.0.1:${port}`);
   });
 });
 
-test('the client works through a port, with both variants beside each other', async () => {
+test('a client works with a listening sandbox, beside a sandbox of the other variant', async () => {
   const older = createSandbox({ variant: 'older' });
   const { url: baseUrl } = await older.listen();
   const client = createClient({
@@ -71,6 +71,6 @@ test('the client works through a port, with both variants beside each other', as
   await expect(client.products.list()).rejects.toMatchObject({ code: 'unreachable' });
 });
 
-test('Request and Response stay those of the runtime', () => {
+test('a sandbox leaves the global Request and Response unchanged', () => {
   expect([globalThis.Request, globalThis.Response]).toEqual(GLOBALS);
 });

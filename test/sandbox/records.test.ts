@@ -8,7 +8,7 @@ interface Note {
   readonly text?: string;
 }
 
-/** A journal in memory, which fails when it is told to. */
+/** Opens records on a journal in memory, which can be made to fail. */
 function open() {
   const written: Change[][] = [];
   const state = { fails: false };
@@ -28,7 +28,7 @@ function open() {
 const ids = (records: Records<Note>) => Array.from(records, ({ id }) => id);
 
 describe('records', () => {
-  test('are pages of the newest first, however many were deleted before', () => {
+  test('are paged newest first, however many were deleted before', () => {
     const { records } = open();
     for (let at = 0; at < 1000; at++) records.put({ id: `${at}` });
     for (let at = 0; at < 1000; at += 3) records.delete(`${at}`);
@@ -49,7 +49,7 @@ describe('records', () => {
 });
 
 describe('a transaction', () => {
-  test('is in the journal as a whole, before anybody outside is told', () => {
+  test('is in the journal as a whole before any side effect runs', () => {
     const { changes, records, written } = open();
     const seen: number[] = [];
     changes.transact(() => {
@@ -65,7 +65,7 @@ describe('a transaction', () => {
   test.each([
     ['its work throws', false],
     ['the journal fails', true],
-  ])('leaves nothing behind where %s', (_, fails) => {
+  ])('changes nothing if %s', (_, fails) => {
     const { changes, records, written, state } = open();
     for (const id of ['a', 'b', 'c']) records.put({ id });
     state.fails = fails;

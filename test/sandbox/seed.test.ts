@@ -36,7 +36,7 @@ test.each(['newer', 'older'] as const)(
 
 const typeOf = ({ product_type }: { product_type: unknown }) => product_type;
 
-test('its orders are of the last days, the newest first', async () => {
+test('its orders are from the last seven days, newest first', async () => {
   const { client, account } = await openSeeded({ clock: 'manual' });
   const { items } = await client.orders.list();
   const ages = items.map(({ created_at }) => account.clock.now() - Date.parse(created_at ?? ''));
@@ -45,7 +45,7 @@ test('its orders are of the last days, the newest first', async () => {
   expect(ages.at(-1)).toBeLessThan(7 * 86_400_000);
 });
 
-test('it goes on as any shop does', async () => {
+test('its orders can be confirmed and its products bought', async () => {
   const { client, account } = await openSeeded();
   const { items } = await client.orders.list();
   const { id: waiting = '' } = items.find(({ status }) => status === 54) ?? {};
@@ -71,7 +71,7 @@ test('it is the same each time', async () => {
   }
 });
 
-test('nobody is sent a webhook about the past', async () => {
+test('seeding sends no webhooks', async () => {
   const { client, account, send } = await openSeller();
   const events = ['order:created', 'order:paid', 'order:updated', 'query:created'] as const;
   await client.webhookEndpoints.create({ url: 'http://localhost:9/', events: [...events] });
@@ -93,7 +93,7 @@ describe('an account that is not empty', () => {
     expect((await send('POST', '/sandbox/seed', '')).status).toBe(400);
   });
 
-  test('is not one that was reset, or that only has settings and webhook endpoints', async () => {
+  test('counts as empty if it was reset, or has only settings and webhook endpoints', async () => {
     const { account, send, client } = await openSeeded();
     account.reset();
     account.set({ gateways: ['paypal'] });

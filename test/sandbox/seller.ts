@@ -8,21 +8,21 @@ import {
 import { onTestFinished } from 'vitest';
 import { checking } from './document.js';
 
-/** What a raw request was answered. */
+/** The response to a raw request. */
 export interface Answered {
   readonly status: number;
   readonly headers: Headers;
-  /** The JSON; `undefined` where there is no body. */
-  // biome-ignore lint/suspicious/noExplicitAny: what it holds is what the test says.
+  /** The parsed JSON; `undefined` if the response has no body. */
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of its body.
   readonly body: any;
 }
 
-/** A seller with an account in a sandbox, whose answers are all checked against the document. */
+/** A seller with an account in a sandbox. Each response is checked against the document. */
 export interface Seller<V extends Variant> {
   readonly sandbox: Sandbox;
   readonly account: SandboxAccount;
   readonly client: Client<V>;
-  /** Sends a request without the client: a form as text. */
+  /** Sends a request without the client. A string is a form. */
   send(
     method: string,
     path: string,
@@ -31,7 +31,7 @@ export interface Seller<V extends Variant> {
   ): Promise<Answered>;
 }
 
-/** Opens a sandbox for a test, which ends with it. */
+/** Opens a sandbox for a test, and closes it with the test. */
 export async function openSeller<V extends Variant = 'newer'>(
   options: SandboxOptions & { variant?: V } = {},
   key = 'sk_test_alpha',
@@ -41,7 +41,7 @@ export async function openSeller<V extends Variant = 'newer'>(
   return sell(sandbox, options.variant, key);
 }
 
-/** A seller in a sandbox that there is. */
+/** Opens a seller in an existing sandbox. */
 export async function sell<V extends Variant = 'newer'>(
   sandbox: Sandbox,
   variant?: V,
@@ -76,7 +76,7 @@ export async function sell<V extends Variant = 'newer'>(
   };
 }
 
-/** A product of serials, of the newer variant. */
+/** A product of the serials type, newer variant. */
 export const TUNER = {
   title: 'Pocket tuner',
   description: 'Tunes **guitars**.',
@@ -88,10 +88,10 @@ export const TUNER = {
   gateways: ['bitcoin', 'paypal'],
 };
 
-/** The same of the older variant. */
+/** The same product in the older variant. */
 export const OLDER_TUNER = { ...TUNER, product_type: 2 };
 
-/** What a payment needs in either flow. */
+/** The required parameters of a payment in either flow. */
 export const PAYMENT = {
   title: 'Lesson',
   email: 'buyer@example.com',
@@ -100,7 +100,7 @@ export const PAYMENT = {
   gateway: 'bitcoin',
 };
 
-/** Such products as forms, from which a test leaves out or replaces fields. */
+/** The same products as forms, from which a test removes or replaces fields. */
 export const PRODUCT_FORM =
   'title=Pocket+tuner&description=Tunes&product_type=serials&stock_delimiter=%3B&info=AAA-1%3BBBB-2' +
   '&price=9.90&currency=EUR&gateways[0]=bitcoin&gateways[1]=paypal';

@@ -4,8 +4,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { openSeller, TUNER } from './seller.js';
 import { startListener } from './webhooks/listener.js';
 
-describe('a program waits for webhooks', () => {
-  test('until nothing is being sent', async () => {
+describe('a program can wait', () => {
+  test('until no webhook is being sent', async () => {
     const { sandbox, account, client } = await openSeller({ clock: 'manual' });
     const listener = await startListener();
     await client.webhookEndpoints.create({
@@ -25,29 +25,26 @@ describe('a program waits for webhooks', () => {
   test.each([
     ['of an account', (seller: Awaited<ReturnType<typeof openSeller>>) => seller.account.clock],
     ['of all accounts', (seller: Awaited<ReturnType<typeof openSeller>>) => seller.sandbox.clock],
-  ])(
-    'and time %s is moved once they were sent, so that what failed is sent again',
-    async (_, clockOf) => {
-      const seller = await openSeller({ clock: 'manual' });
-      const listener = await startListener();
-      listener.answer((_, number) => (number < 3 ? 503 : 200));
-      const endpoint = { url: `${listener.origin}/a`, events: ['order:created'] } as const;
-      await seller.client.webhookEndpoints.create(endpoint);
-      const { id } = await seller.client.products.create(TUNER);
-      await seller.account.buy({ product_id: id });
-      // 10 seconds, and then 20.
-      await clockOf(seller).advance(30_000);
-      const [log] = (await seller.client.webhookLogs.list()).items;
-      expect([listener.came.length, log?.response_code, log?.retries]).toEqual([3, 200, 2]);
-      await listener.close();
-    },
-  );
+  ])('until advancing the time %s has sent the webhooks and their retries', async (_, clockOf) => {
+    const seller = await openSeller({ clock: 'manual' });
+    const listener = await startListener();
+    listener.answer((_, number) => (number < 3 ? 503 : 200));
+    const endpoint = { url: `${listener.origin}/a`, events: ['order:created'] } as const;
+    await seller.client.webhookEndpoints.create(endpoint);
+    const { id } = await seller.client.products.create(TUNER);
+    await seller.account.buy({ product_id: id });
+    // The retries are due after 10 and then 20 seconds.
+    await clockOf(seller).advance(30_000);
+    const [log] = (await seller.client.webhookLogs.list()).items;
+    expect([listener.came.length, log?.response_code, log?.retries]).toEqual([3, 200, 2]);
+    await listener.close();
+  });
 });
 
-describe('who is told of attempts', () => {
+describe('onAttempt', () => {
   const FAILS = { status: 500, body: 'no keys left' };
 
-  test('hears of each what was answered, and when the next one is', async () => {
+  test('reports the response of each attempt, and the time of the next one', async () => {
     const told: WebhookAttempt[] = [];
     const { account, client } = await openSeller({
       clock: 'manual',
@@ -75,7 +72,7 @@ describe('who is told of attempts', () => {
     ]);
   });
 
-  test('and harms nothing where it throws', async () => {
+  test('may throw without affecting the webhooks', async () => {
     const write = vi.spyOn(console, 'error').mockReturnValue();
     const { account, client } = await openSeller({
       clock: 'manual',
@@ -99,7 +96,7 @@ describe('who is told of attempts', () => {
   });
 });
 
-test('webhooks have the header names of another brand, which its receiver reads', async () => {
+test('a sandbox with another header prefix sends webhooks that a receiver with this prefix reads', async () => {
   const { account, client } = await openSeller({ headerPrefix: 'X-Example-', webhookSecret: 'k' });
   const listener = await startListener();
   await client.webhookEndpoints.create({ url: `${listener.origin}/a`, events: ['order:created'] });
@@ -121,7 +118,7 @@ test('webhooks have the header names of another brand, which its receiver reads'
   await listener.close();
 });
 
-test('a host of a private network is told of webhooks, also by plain HTTP, where that is allowed', async () => {
+test('allowHosts permits a host on a private network, also over plain HTTP', async () => {
   const form = 'url=http%3A%2F%2Fapp.internal%3A3000%2Fwebhooks&events[0]=order:paid';
   const stranger = await openSeller();
   expect(await stranger.send('POST', '/api/v2/webhooks/endpoints', form)).toMatchObject({
@@ -139,6 +136,6 @@ test.each([
   [{ allowHosts: ['app:3000'] }, 'allowHosts'],
   [{ allowHost: ['app'] }, 'allowHosts'],
   [{ onAttempt: 'log' }, 'onAttempt'],
-])('%j is refused, with the option to change', (options, named) => {
+])('%j is rejected with the name of the option to change', (options, named) => {
   expect(() => createSandbox(Object(options))).toThrow(named);
 });

@@ -12,7 +12,7 @@ const served = async (variant: 'newer' | 'older') => {
   return JSON.parse(await response.text());
 };
 
-test('gives generated clients a function for lists, which the page has and the sandbox takes', async () => {
+test('gives generated clients a method for lists', async () => {
   const { info } = await served('newer');
   const [, code = ''] = /^```ts\n(.*?)^```$/ms.exec(info.description) ?? [];
   expect(readFileSync('docs/sandbox.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\``);
@@ -46,13 +46,13 @@ test('gives generated clients a function for lists, which the page has and the s
 });
 
 describe.each(['newer', 'older'] as const)(
-  'the document that a sandbox of the %s variant serves',
+  'the document of a sandbox of the %s variant',
   (variant) => {
     test('is valid OpenAPI', async () => {
       expect(await new Validator().validate(await served(variant))).toEqual({ valid: true });
     });
 
-    test('has every endpoint of the specification, and what only a sandbox has', async () => {
+    test('has every endpoint of the specification, and the endpoints of the sandbox itself', async () => {
       const { paths } = await served(variant);
       const operations = Object.entries<Record<string, { operationId: string }>>(paths).flatMap(
         ([path, methods]) =>
@@ -70,7 +70,7 @@ describe.each(['newer', 'older'] as const)(
       }
     });
 
-    test('takes webhook URLs of this machine over plain HTTP', async () => {
+    test('allows webhook URLs on this machine over plain HTTP', async () => {
       const text = JSON.stringify(await served(variant));
       expect(text).toContain(JSON.stringify('^https?:'));
       expect(text).not.toContain(JSON.stringify('^https:\\/\\/'));

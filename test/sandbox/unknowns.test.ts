@@ -4,7 +4,7 @@ import { chooseUnknowns, UNKNOWNS } from '../../src/sandbox/unknowns.js';
 import { openSeller, PRODUCT_FORM, TUNER } from './seller.js';
 
 describe('the places that the specification does not show', () => {
-  test('are fourteen, each with what it says there and at least two choices', () => {
+  test('number fourteen, each with a text of the specification and at least two choices', () => {
     const places = Object.entries(UNKNOWNS);
     expect(places).toHaveLength(14);
     for (const [, { section, said, choices }] of places) {
@@ -14,7 +14,7 @@ describe('the places that the specification does not show', () => {
     }
   });
 
-  test('have a default, which is the first choice', () => {
+  test('default to their first choice', () => {
     expect(chooseUnknowns({})).toMatchObject({
       retries: 'doubling',
       variant: 'newer',
@@ -22,7 +22,7 @@ describe('the places that the specification does not show', () => {
     });
   });
 
-  test('are picked by a seed, the same ones for the same seed, and each choice by some', () => {
+  test('are chosen by the seed: the same seed makes the same choices, and every choice has a seed', () => {
     expect(chooseUnknowns({}, 7)).toEqual(chooseUnknowns({}, 7));
     const seen = Array.from({ length: 200 }, (_, seed) => chooseUnknowns({}, seed));
     for (const [name, { choices }] of Object.entries(UNKNOWNS)) {
@@ -33,14 +33,14 @@ describe('the places that the specification does not show', () => {
     }
   });
 
-  test('are what is given, whatever the seed', () => {
+  test('keep a given choice under any seed', () => {
     for (let seed = 0; seed < 20; seed++) {
       expect(chooseUnknowns({ retries: 'steady' }, seed).retries).toBe('steady');
     }
   });
 });
 
-test('newerProducts: lenient requires the title alone, and answers a deletion 200 without a body', async () => {
+test('newerProducts: lenient requires only the title, and answers a DELETE with 200 and no body', async () => {
   const { send } = await openSeller({ unknowns: { newerProducts: 'lenient' } });
   const made = await send('POST', '/api/v2/products', 'title=Tuner');
   expect(made.status).toBe(201);
@@ -60,7 +60,7 @@ test.each([
   expect(body).toMatchObject({ private: isPrivate, unlisted });
 });
 
-test('limits: tight answers 429 after 60 requests in a minute, and says when to come again', async () => {
+test('limits: tight answers 429 after 60 requests a minute, with a Retry-After', async () => {
   const { account, send } = await openSeller({ clock: 'manual', unknowns: { limits: 'tight' } });
   for (let at = 0; at < 60; at++) expect((await send('GET', '/api/v2/orders')).status).toBe(200);
   const { status, headers } = await send('GET', '/api/v2/orders');
@@ -71,20 +71,20 @@ test('limits: tight answers 429 after 60 requests in a minute, and says when to 
   expect((await send('GET', '/api/v2/orders')).status).toBe(200);
 });
 
-test('limits: tight lets an account in again on a fast clock, where nothing else is due', async () => {
+test('limits: tight accepts an account again on a fast clock, even if no timer is due', async () => {
   const { send } = await openSeller({ clock: 'fast', unknowns: { limits: 'tight' } });
   for (let at = 0; at < 60; at++) expect((await send('GET', '/api/v2/orders')).status).toBe(200);
   expect((await send('GET', '/api/v2/orders')).status).toBe(429);
   await vi.waitFor(async () => expect((await send('GET', '/api/v2/orders')).status).toBe(200));
 });
 
-test('limits: tight takes bodies up to 64 KiB', async () => {
+test('limits: tight rejects bodies above 64 KiB', async () => {
   const { send } = await openSeller({ unknowns: { limits: 'tight' } });
   const { status } = await send('POST', '/api/v2/products', `description=${'x'.repeat(66_000)}`);
   expect(status).toBe(400);
 });
 
-test('deprecation: announced says when the version is to end', async () => {
+test('deprecation: announced sends a Deprecation and a Sunset header', async () => {
   const { send } = await openSeller({ unknowns: { deprecation: 'announced' } });
   const { headers } = await send('GET', '/api/v2/orders');
   expect(headers.get('deprecation')).toMatch(/^@\d+$/);
@@ -93,7 +93,7 @@ test('deprecation: announced says when the version is to end', async () => {
   expect((await silent('GET', '/api/v2/orders')).headers.get('sunset')).toBeNull();
 });
 
-test('code that rests on no guess works under every seed', async () => {
+test('code that relies only on the specification works under every seed', async () => {
   for (let seed = 0; seed < 30; seed++) {
     const { client, account } = await openSeller({
       seed,
@@ -122,7 +122,7 @@ describe('options', () => {
       { unknowns: { retries: 'never' } },
       /unknowns\.retries has to be one of doubling, steady, server-errors/,
     ],
-  ])('%j are refused', (options, message) => {
+  ])('%j are rejected', (options, message) => {
     expect(() => createSandbox(options as never)).toThrow(message);
     expect(() => createSandbox(options as never)).toThrow(
       expect.objectContaining({ code: 'option_invalid' }),

@@ -2,18 +2,18 @@ import { dereference, type Schema, validate } from '@cfworker/json-schema';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-/** Two validators that know nothing of each other, over one OpenAPI document. */
+/** Two independent validators for one OpenAPI document. */
 export interface Validators {
-  /** What is wrong with a value, by the schema at a JSON pointer of the document; empty where both take it. */
+  /** Returns the errors of a value by the schema at a JSON pointer of the document; empty if both accept it. */
   errorsOf(pointer: string, value: unknown): unknown[];
-  /** Text of a form as the values that the schema there asks for, as far as it can be. */
+  /** Converts the texts of a form to the types of the schema, as far as possible. */
   coerce(pointer: string, fields: object): unknown;
 }
 
 export function openValidators(document: object): Validators {
   const strict = openAjv(document, {});
   const coercing = openAjv(document, { coerceTypes: true });
-  // It marks the schemas of the document that it is given.
+  // The validator adds marks to the schemas that it gets.
   const own: Schema = JSON.parse(JSON.stringify(document));
   const lookup = dereference(own);
   return {

@@ -16,7 +16,7 @@ const SECRET = 'whsec_vary';
 const SEEDS = Array.from({ length: 100 }, (_, seed) => seed);
 
 const seen = new Set<string>();
-/** The first seeds, and of the others those that pick a choice which none before them has picked. */
+/** The first seeds, and each later seed that makes a choice which no earlier one has made. */
 const TRIED = SEEDS.filter((seed, at) => {
   const picked = choicesOf(seed);
   const isNew = picked.some((choice) => !seen.has(choice));
@@ -28,7 +28,7 @@ function choicesOf(seed: number): string[] {
   return Object.entries(chooseUnknowns({}, seed)).map(([place, choice]) => `${place}: ${choice}`);
 }
 
-/** What the seller's server has delivered, by the order; it fails at the first webhook of each order. */
+/** A seller's server that records its deliveries by order id, and fails the first webhook of each order. */
 async function openShop() {
   const delivered: string[] = [];
   const failed = new Set<string>();
@@ -48,7 +48,7 @@ async function openShop() {
   return { url: `http://127.0.0.1:${port}/webhooks`, delivered };
 }
 
-/** An integration that rests on what is stated, and knows which variant it has. */
+/** An integration that relies only on the specification and on the variant. */
 async function integrate(seed: number, url: string) {
   const { variant } = chooseUnknowns({}, seed);
   const sender = new EventEmitter();
@@ -72,7 +72,7 @@ async function integrate(seed: number, url: string) {
     expect(await client.orders.get(id)).toMatchObject({ status: 100, delivered: 'AAA-1' });
     const failed = async () =>
       (await client.webhookLogs.list()).items.filter(({ response_code }) => response_code !== 200);
-    // One request for each attempt: the clock stands still while nothing is due, and so would a rate limit.
+    // Send one request per attempt: the clock does not advance without timers, so a rate limit would not end.
     for (let next = once(sender, 'attempt'); (await failed()).length > 0; ) {
       await next;
       next = once(sender, 'attempt');
@@ -85,7 +85,7 @@ async function integrate(seed: number, url: string) {
   }
 }
 
-/** A customer buys, and pays whatever it takes. */
+/** Buys a product, and pays and confirms until the order is completed. */
 async function buy(account: SandboxAccount, product_id: string, gateway: string) {
   const order = await account.buy({ product_id, gateway });
   let { status } = await account.pay(order.id);
@@ -93,7 +93,7 @@ async function buy(account: SandboxAccount, product_id: string, gateway: string)
   return order;
 }
 
-test('what rests on nothing that is not shown works whatever is legal, by any seed', async () => {
+test('an integration that relies only on the specification works under any seed', async () => {
   const { url, delivered } = await openShop();
   const sold: string[] = [];
   for (const seed of TRIED) {
@@ -102,7 +102,7 @@ test('what rests on nothing that is not shown works whatever is legal, by any se
   expect(delivered).toEqual(sold);
 });
 
-test('the seeds that are tried pick every choice of every place', () => {
+test('the tested seeds make every choice of every place', () => {
   const picked = new Set(TRIED.flatMap(choicesOf));
   const legal = Object.entries(UNKNOWNS).flatMap(([place, { choices }]) =>
     Object.keys(choices).map((choice) => `${place}: ${choice}`),

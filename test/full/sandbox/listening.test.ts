@@ -55,7 +55,7 @@ describe.skipIf(isMissing)('curl (apt-get install curl)', () => {
     expect(body).toMatchObject({ info: 'A;B & C', stock: 2, gateways: ['paypal', 'bitcoin'] });
   });
 
-  test('an array may have a hundred items, in any order', async () => {
+  test('an array may have a hundred items in any order', async () => {
     const names = Array.from({ length: 100 }, (_, at) => `Field ${at}`);
     const fields = names.map((name, at) =>
       [
@@ -73,7 +73,7 @@ describe.skipIf(isMissing)('curl (apt-get install curl)', () => {
     expect(body.custom.map(({ name }: { name: string }) => name)).toEqual(names);
   });
 
-  test('JSON is taken, too', async () => {
+  test('JSON is accepted as well', async () => {
     const json = JSON.stringify({ title: 'All', product_ids: [], unlisted: true });
     const { status, body } = await curl(
       `${url}/api/v2/categories`,
@@ -92,7 +92,7 @@ describe.skipIf(isMissing)('curl (apt-get install curl)', () => {
     expect(JSON.parse(stdout)).toBeInstanceOf(Array);
   });
 
-  test('a customer buys', async () => {
+  test('a customer can buy', async () => {
     const products = await curl(`${url}/api/v2/products`);
     const { id } = products.body[0];
     const order = await curl(
@@ -109,7 +109,7 @@ describe.skipIf(isMissing)('curl (apt-get install curl)', () => {
     ['text/plain', 'title', 'the body has to be application/x-www-form-urlencoded, or JSON'],
     ['application/json', '{', 'the body has to be an object in JSON'],
     ['application/json', '[]', 'the body has to be an object in JSON'],
-  ])('a body of %s that is %s is answered 400', async (type, data, error) => {
+  ])('a body of %s that is %s gets a 400', async (type, data, error) => {
     const { status, body } = await curl(
       `${url}/api/v2/categories`,
       ...['-H', `Content-Type: ${type}`, '--data', data],
@@ -117,7 +117,7 @@ describe.skipIf(isMissing)('curl (apt-get install curl)', () => {
     expect({ status, errors: body.errors }).toEqual({ status: 400, errors: [error] });
   });
 
-  test('a body of more than a mebibyte is answered 400', async () => {
+  test('a body over a mebibyte gets a 400', async () => {
     for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
       const authorization = 'Bearer sk_test_curl';
       const type = 'application/x-www-form-urlencoded';

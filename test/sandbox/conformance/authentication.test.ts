@@ -58,7 +58,7 @@ test('[spec: Authentication] older variant: basic authentication with the accoun
   expect((await client.products.list()).items).toMatchObject([{ id }]);
 });
 
-test('both schemes open the account of a key, whatever the email', async () => {
+test('both schemes open the account of a key, with any email address', async () => {
   const { client, send } = await openSeller();
   const { id } = await client.products.create(TUNER);
   const authorization = basic('anybody@example.com:sk_test_alpha');
@@ -67,7 +67,7 @@ test('both schemes open the account of a key, whatever the email', async () => {
   );
 });
 
-test('[spec: Authentication] which scheme applies is not shown: by-variant takes the one of its variant alone', async () => {
+test('[spec: Authentication] which scheme applies is not shown: by-variant accepts only the scheme of its variant', async () => {
   const schemes = { bearer: 'Bearer sk_test_alpha', basic: basic('me@example.com:sk_test_alpha') };
   for (const [variant, taken, refused] of [
     ['newer', schemes.bearer, schemes.basic],

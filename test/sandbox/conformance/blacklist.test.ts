@@ -97,7 +97,7 @@ test.each([
   [3, 'Germany', 'a country code'],
   [3, 'XX', 'a country code'],
 ])(
-  '[spec: Blacklist entry] blocked_data: an entry of type %i that could never block, of %s, is refused',
+  '[spec: Blacklist entry] blocked_data: an entry of type %i with %s could never block anything, and is rejected',
   async (type, blocked, wanted) => {
     const { client, send } = await openSeller();
     const form = `blacklist_type=${type}&blocked_data=${blocked}`;
@@ -114,7 +114,7 @@ test.each([
   },
 );
 
-test('[spec: Blacklist] DELETE /api/v2/blacklist/:id is answered 204', async () => {
+test('[spec: Blacklist] DELETE /api/v2/blacklist/:id returns 204', async () => {
   const { client, send } = await openSeller();
   const { id } = await client.blacklist.create({ blacklist_type: 3, blocked_data: 'US' });
   expect(await send('DELETE', `${PATH}/${id}`)).toMatchObject({ status: 204, body: undefined });

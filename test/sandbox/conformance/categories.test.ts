@@ -3,7 +3,7 @@ import { openSeller, TUNER } from '../seller.js';
 
 const PATH = '/api/v2/categories';
 
-/** A seller with three products, and the form of a category of the first two. */
+/** A seller with three products, and the form of a category with the first two. */
 async function openShop() {
   const seller = await openSeller();
   const make = async () => (await seller.client.products.create(TUNER)).id;
@@ -102,7 +102,7 @@ test('[spec: Rules for all endpoints] deleting a category is permanent', async (
   expect((await client.categories.list()).items).toEqual([]);
 });
 
-test('a product that is deleted is in no category any more', async () => {
+test('deleting a product removes it from its categories', async () => {
   const { client, ids } = await openShop();
   const { id } = await client.categories.create({ title: 'All', product_ids: [...ids] });
   await client.products.delete(ids[0]);
@@ -111,26 +111,29 @@ test('a product that is deleted is in no category any more', async () => {
 
 test.each([
   [
-    'an id of no product',
+    'an unknown product id',
     'product_ids[0]=first&product_ids[1]=prd_none',
     /^product_ids\[1\] has to be the id of a product$/,
   ],
   [
-    'a list as generated clients send it',
+    'a list in the format of generated clients',
     'product_ids=first,second',
     /^product_ids\[0\] .*A list is sent as product_ids\[0\]=/,
   ],
   [
-    'a product twice',
+    'the same product twice',
     'product_ids[0]=first&product_ids[1]=first',
     /^product_ids must not contain duplicates$/,
   ],
-])('[spec: Category] product_ids: ids of products, and not %s', async (_, given, error) => {
-  const { client, send, ids } = await openShop();
-  const form = given.replaceAll('first', ids[0]).replaceAll('second', ids[1]);
-  const refused = { status: 400, body: { errors: [expect.stringMatching(error)] } };
-  expect(await send('POST', PATH, `title=Tuners&${form}`)).toMatchObject(refused);
-  const { id } = await client.categories.create({ title: 'Tuners', product_ids: [] });
-  expect(await send('PUT', `${PATH}/${id}`, form)).toMatchObject(refused);
-  expect((await client.categories.get(id)).product_ids).toEqual([]);
-});
+])(
+  '[spec: Category] product_ids: rejects %s, because the ids must be ids of products',
+  async (_, given, error) => {
+    const { client, send, ids } = await openShop();
+    const form = given.replaceAll('first', ids[0]).replaceAll('second', ids[1]);
+    const refused = { status: 400, body: { errors: [expect.stringMatching(error)] } };
+    expect(await send('POST', PATH, `title=Tuners&${form}`)).toMatchObject(refused);
+    const { id } = await client.categories.create({ title: 'Tuners', product_ids: [] });
+    expect(await send('PUT', `${PATH}/${id}`, form)).toMatchObject(refused);
+    expect((await client.categories.get(id)).product_ids).toEqual([]);
+  },
+);

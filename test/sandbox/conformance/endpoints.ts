@@ -1,4 +1,4 @@
-/** Every endpoint, as the tables of the specification have it, and what the client calls it. */
+/** Every endpoint in the tables of the specification, with the name of its operation in the client. */
 export const ENDPOINTS = [
   ['GET', '/api/v2/products', 'products.list'],
   ['GET', '/api/v2/products/:id', 'products.get'],
@@ -28,5 +28,5 @@ export const ENDPOINTS = [
   ['DELETE', '/api/v2/pay/:id', 'payments.delete'],
 ] as const;
 
-/** Those that give a list. */
+/** The endpoints that return a list. */
 export const LISTS = ENDPOINTS.filter(([, , operation]) => operation.endsWith('.list'));

@@ -7,7 +7,7 @@ const sandbox = createSandbox();
 afterAll(() => sandbox.close());
 let accounts = 0;
 
-/** A seller with an account of a test's own. */
+/** A seller with the test's own account. */
 const openSeller = () => sell(sandbox, 'newer', `sk_test_errors_${++accounts}`);
 
 describe.each(ENDPOINTS)('%s %s', (method, path, operation) => {
@@ -51,7 +51,7 @@ test.each([
   'application/json',
   'application/*',
   'text/html, application/json;q=0.9',
-])('JSON is given to who accepts %s', async (accept) => {
+])('a request that accepts %s gets JSON', async (accept) => {
   const { send } = await openSeller();
   const headers: Record<string, string> = accept === undefined ? {} : { accept };
   expect((await send('GET', '/api/v2/orders', undefined, headers)).status).toBe(200);
@@ -76,7 +76,7 @@ test('[spec: Errors] 400: message is a validation-failed text', async () => {
 });
 
 test.each(['/api/v2', '/api/v2/coupons', '/api/v1/orders', '/api/v2/orders/1/2'])(
-  'what is no endpoint is answered 404: %s',
+  'an unknown path returns 404: %s',
   async (path) => {
     const { send } = await openSeller();
     expect(await send('GET', path)).toMatchObject({

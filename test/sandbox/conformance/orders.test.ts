@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openSeller, TUNER } from '../seller.js';
 
-/** An order that was paid, with everything about it that a customer can say. */
+/** A paid order with every detail that a customer can give. */
 async function openOrder() {
   const seller = await openSeller();
   const product = await seller.client.products.create({ ...TUNER, gateways: ['bitcoin'] });
@@ -64,7 +64,7 @@ test('[spec: Order] quantity: default 1; referral: default null', async () => {
   expect(order).toMatchObject({ quantity: 1, referral: null });
 });
 
-test('[spec: Order] crypto_address and crypto_value are null where the gateway has none', async () => {
+test('[spec: Order] crypto_address and crypto_value are null if the gateway is not a cryptocurrency', async () => {
   const { account, client } = await openSeller();
   const product = await client.products.create({ ...TUNER, gateways: ['paypal'] });
   const order = await account.buy({ product_id: product.id });

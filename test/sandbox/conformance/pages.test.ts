@@ -34,7 +34,7 @@ test.each(LISTS)('[spec: Limits] page of %s %s is an integer from 1 on', async (
   }
 });
 
-/** Makes records of every kind that can be made, one after the other. */
+/** Creates records of every kind, one after another. */
 async function fill(count: number) {
   const seller = await openSeller({ clock: 'manual' });
   const { send, account } = seller;
@@ -50,7 +50,7 @@ async function fill(count: number) {
     for (const [path, form] of Object.entries(forms)) {
       expect((await send('POST', path, form(at))).status).toBe(201);
     }
-    // Some are made at the same time.
+    // Create some of them at the same time.
     if (at % 3 === 0) await account.clock.advance(1000);
   }
   return seller;
@@ -78,7 +78,7 @@ test('[spec: Rules for all endpoints] lists are sorted by creation date, newest 
   }
 });
 
-test('[spec: Rules for all endpoints] per_page sets how many records a page has', async () => {
+test('[spec: Rules for all endpoints] per_page sets the number of records on a page', async () => {
   const { send } = await fill(21);
   for (const [method, path] of FILLED) {
     const { body, headers } = await send(method, `${path}?per_page=10&page=3`);
@@ -86,14 +86,14 @@ test('[spec: Rules for all endpoints] per_page sets how many records a page has'
   }
 });
 
-test('the client reads all pages, each record once', async () => {
+test('the client reads all pages, and each record once', async () => {
   const { client } = await fill(45);
   const titles: (string | undefined)[] = [];
   for await (const order of client.orders.list({ perPage: 10 })) titles.push(order.product_title);
   expect(titles).toEqual(Array.from({ length: 45 }, (_, at) => `Number ${45 - at}`));
 });
 
-test('records that are deleted leave no gap', async () => {
+test('deleted records leave no gaps', async () => {
   const { client } = await fill(25);
   const all = [];
   for await (const entry of client.blacklist.list()) all.push(entry);

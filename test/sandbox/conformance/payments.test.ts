@@ -50,7 +50,7 @@ describe('the integrated flow', () => {
 });
 
 test.each(['nonsense', 'javascript:alert(1)', 'data:text/html,x', 'https://a;script-src', ''])(
-  '[spec: Payments] return_url: where the customer is redirected, and so not %j',
+  '[spec: Payments] return_url: where the customer is redirected, so %j is rejected',
   async (return_url) => {
     const { send } = await openSeller();
     const form = new URLSearchParams(`${FORM}&${new URLSearchParams({ return_url })}`);
@@ -64,7 +64,7 @@ test.each(['nonsense', 'javascript:alert(1)', 'data:text/html,x', 'https://a;scr
 test.each([
   ['1', 'true'],
   ['0', 'false'],
-])('white_label=%s is taken as %s, as any other boolean', async (given, meant) => {
+])('white_label=%s means %s, like any other boolean', async (given, meant) => {
   const { send } = await openSeller();
   const rest = `${FORM}&return_url=https%3A%2F%2Fme.example`;
   const fieldsOf = async (value: string) =>
@@ -140,7 +140,7 @@ test.each([0, 3, 6])(
 );
 
 test.each(['-1', '7', 'two'])(
-  '[spec: Limits] payment confirmations: 0 to 6, and not %s',
+  '[spec: Limits] payment confirmations: 0 to 6, so %s is rejected',
   async (confirmations) => {
     const { send } = await openSeller();
     const { status, body } = await send(
@@ -173,14 +173,14 @@ test('[spec: Payments] the gateway must have its account information configured 
   await expect(pay()).resolves.toMatchObject({ gateway: 'Bitcoin' });
 });
 
-test('[spec: Payments] DELETE /api/v2/pay/:id is answered 204', async () => {
+test('[spec: Payments] DELETE /api/v2/pay/:id returns 204', async () => {
   const { client, send } = await openSeller();
   const { id } = await client.payments.create({ ...PAYMENT, white_label: true });
   expect(await send('DELETE', `${PATH}/${id}`)).toMatchObject({ status: 204, body: undefined });
   await expect(client.payments.delete(id)).rejects.toMatchObject({ status: 404 });
 });
 
-test('a payment that was deleted cannot be paid, and its order stays', async () => {
+test('a deleted payment keeps its order and cannot be paid', async () => {
   const { account, client } = await openSeller();
   const { id } = await client.payments.create({ ...PAYMENT, white_label: true });
   await client.payments.delete(id);
@@ -194,7 +194,7 @@ test('[spec: Events] the creation of a payment produces an order', async () => {
   expect(await client.orders.get(id)).toMatchObject({ product_title: 'Lesson', status: 0 });
 });
 
-test('a payment of nothing, or of a customer who is blocked, is refused', async () => {
+test('a payment of 0, or of a blocked customer, is rejected', async () => {
   const { client, send } = await openSeller();
   expect((await send('POST', PATH, HOSTED.replace('12.50', '0'))).body.errors).toEqual([
     'value has to be at least 0.01',

@@ -3,7 +3,7 @@ import { OLDER_PRODUCT_FORM, OLDER_TUNER, openSeller, PRODUCT_FORM, TUNER } from
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\+00:00$/;
 
-describe('the fields of a product that was made with what is required', () => {
+describe('the fields of a product that was created with the required fields only', () => {
   const rows: readonly [field: string, says: string, value: unknown][] = [
     ['id', 'string, unique identifier', expect.stringMatching(/^\w+$/)],
     ['title', 'string, display title', 'Pocket tuner'],
@@ -103,7 +103,7 @@ describe('the stock of a product', () => {
     expect(await stockOf(fields)).toBe('∞');
   });
 
-  test('[spec: Product] stock of the file type is the number where stock_amount is set', async () => {
+  test('[spec: Product] stock of the file type is the number if stock_amount is set', async () => {
     expect(await stockOf({ product_type: 'file', stock_amount: 7 })).toBe(7);
   });
 
@@ -117,7 +117,7 @@ describe('the stock of a product', () => {
     expect(await stockOf({ info: null })).toBe(0);
   });
 
-  test('[spec: Product] older variant: stock of the file type is the number where stock_amount is set', async () => {
+  test('[spec: Product] older variant: stock of the file type is the number if stock_amount is set', async () => {
     const { client } = await openSeller({ variant: 'older' });
     const fields = { product_type: 1, stock_amount: 7 };
     expect((await client.products.create({ ...OLDER_TUNER, ...fields })).stock).toBe(7);
@@ -129,7 +129,7 @@ describe('the stock of a product', () => {
     [3, 'dynamic', '∞'],
     [4, 'service', '∞'],
   ])(
-    '[spec: Product] older product_type %i = %s, of which stock is %s',
+    '[spec: Product] older product_type %i = %s, with a stock of %s',
     async (product_type, _, stock) => {
       const { client } = await openSeller({ variant: 'older' });
       const product = await client.products.create({ ...OLDER_TUNER, product_type });

@@ -17,7 +17,7 @@ describe('the endpoints of products', () => {
     expect((await send('GET', `/api/v2/products/${made.id}`)).body).toEqual(made);
   });
 
-  test('[spec: Products] POST /api/v2/products returns the Product, and is answered 201', async () => {
+  test('[spec: Products] POST /api/v2/products returns the Product with status 201', async () => {
     const { client, send } = await openSeller();
     const { status, body } = await send('POST', '/api/v2/products', PRODUCT_FORM);
     expect(status).toBe(201);
@@ -25,7 +25,7 @@ describe('the endpoints of products', () => {
     expect(body).toMatchObject({ stock: 2, gateways: ['bitcoin', 'paypal'] });
   });
 
-  test('[spec: Products] PUT /api/v2/products/:id returns the updated Product, and is answered 200', async () => {
+  test('[spec: Products] PUT /api/v2/products/:id returns the updated Product with status 200', async () => {
     const { client, send } = await openSeller();
     const made = await client.products.create(TUNER);
     const changes = { title: 'Tuner', maximum_quantity: 5, unlisted: true };
@@ -64,7 +64,7 @@ describe('the endpoints of products', () => {
   });
 });
 
-describe('what a product is made with', () => {
+describe('the fields of a product', () => {
   test.each(['title', 'description', 'price', 'product_type', 'gateways', 'currency'])(
     '[spec: Products] older variant, create: %s is required',
     async (name) => {
@@ -118,7 +118,7 @@ describe('what a product is made with', () => {
   });
 
   test.each(OLDER_PRODUCT_FORM.replace(/\[\d\]/g, '[0]').split('&'))(
-    '[spec: Products] older variant, update: all are optional, so that %s will do alone',
+    '[spec: Products] older variant, update: all are optional, so %s alone is enough',
     async (field) => {
       const { send } = await openSeller({ variant: 'older' });
       const { body: made } = await send('POST', '/api/v2/products', OLDER_PRODUCT_FORM);
@@ -191,7 +191,7 @@ describe('what a product is made with', () => {
     expect(named.sort()).toEqual(['custom[0][type]', 'gateways[1]', 'product_type']);
   });
 
-  test('a price below 0 is refused', async () => {
+  test('a price below 0 is rejected', async () => {
     const { send } = await openSeller();
     const { status, body } = await send(
       'POST',

@@ -4,7 +4,7 @@ import { startListener } from '../webhooks/listener.js';
 
 const PATH = '/api/v2/webhooks/logs';
 
-/** A seller whose webhooks are answered 503 once, and then 200. */
+/** A seller whose server answers the first webhook with 503 and the next ones with 200. */
 async function openSent() {
   const seller = await openSeller({ clock: 'manual' });
   const listener = await startListener();
@@ -51,7 +51,7 @@ test.each([
   expect(log.payload).toEqual(order);
 });
 
-test('[spec: Webhook logs] GET /api/v2/webhooks/logs/:id returns the Webhook log, with what a retry has changed', async () => {
+test('[spec: Webhook logs] GET /api/v2/webhooks/logs/:id returns the Webhook log with the changes of a retry', async () => {
   const { account, client, send } = await openSent();
   const [first] = (await client.webhookLogs.list()).items;
   const path = `${PATH}/${first?.id}`;

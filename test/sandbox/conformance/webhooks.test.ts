@@ -40,7 +40,7 @@ test('[spec: Webhook endpoints] url and events are required', async () => {
 });
 
 test.each(['http://shop.example/in', 'ftp://shop.example/in', 'shop.example/in', 'https://'])(
-  '[spec: Webhook endpoint] url: HTTPS only, and not %s',
+  '[spec: Webhook endpoint] url: HTTPS only, so %s is rejected',
   async (url) => {
     const { send } = await openSeller();
     const form = `url=${encodeURIComponent(url)}&events[0]=order%3Apaid`;
@@ -83,7 +83,7 @@ test.each(['feedback:created', 'query:updated'] as const)(
   },
 );
 
-test('an event that there is not is refused, with those that there are', async () => {
+test('an unknown event is rejected with a list of the known ones', async () => {
   const { send } = await openSeller();
   const { status, body } = await send('POST', ENDPOINTS, FORM.replace('paid', 'payed'));
   expect(status).toBe(400);
@@ -92,7 +92,7 @@ test('an event that there is not is refused, with those that there are', async (
   ]);
 });
 
-test('an event twice is refused', async () => {
+test('an event that is listed twice is rejected', async () => {
   const { send } = await openSeller();
   const form = FORM.replace('created', 'paid');
   const errors = ['events must not contain duplicates'];
@@ -131,7 +131,7 @@ test.each([
   },
 );
 
-test('[spec: Webhook endpoints] DELETE /api/v2/webhooks/endpoints/:id is answered 204', async () => {
+test('[spec: Webhook endpoints] DELETE /api/v2/webhooks/endpoints/:id returns 204', async () => {
   const { client, send } = await openSeller();
   const { id } = await client.webhookEndpoints.create(ENDPOINT);
   expect(await send('DELETE', `${ENDPOINTS}/${id}`)).toMatchObject({
@@ -147,7 +147,7 @@ test('[spec: Webhook logs] GET /api/v2/webhooks/logs returns an array of Webhook
   expect(await send('GET', LOGS)).toMatchObject({ status: 200, body: [] });
 });
 
-test('[spec: Webhook logs] GET /api/v2/webhooks/logs/:id of a log that there is not is answered 404', async () => {
+test('[spec: Webhook logs] GET /api/v2/webhooks/logs/:id of a log that does not exist returns 404', async () => {
   const { client } = await openSeller();
   await expect(client.webhookLogs.get('whl_1')).rejects.toMatchObject({ status: 404 });
 });

@@ -3,30 +3,30 @@ import type { Evidence, Rule } from './rule.js';
 import { RULES } from './rules.js';
 import { type SectionTest, testsOf } from './tests.js';
 
-/** `docs/evidence.md`: what is known of each rule of the specification. */
+/** Returns `docs/evidence.md`: each rule of the specification, with its evidence. */
 export function toDocument(tests: readonly SectionTest[]): string {
   const sections = Object.entries(RULES).map(([section, rules]) => {
     const rows = rules.map((rule) => toRow(section, rule, tests));
-    return `## ${section}\n\n| rule | what is known | by |\n|---|---|---|\n${rows.join('\n')}\n`;
+    return `## ${section}\n\n| rule | status | tests |\n|---|---|---|\n${rows.join('\n')}\n`;
   });
   return `# Evidence
 
-How far the sandbox is the service of the specification, rule by rule.
+How closely the sandbox follows the specification, rule by rule.
 
-- *Stated*: the specification says it, and a test asserts it of the sandbox, or of the client where it is about clients.
-- *Assumed*: the specification does not show it. What the sandbox does is an option of \`unknowns\`, with a default.
-- *Unknown*: nothing is known of it, and no test asserts it. Do not rest on what the sandbox does.
+- *Stated*: the specification states the rule. A test asserts it for the sandbox, or for the client if the rule is about clients.
+- *Assumed*: the specification does not show it. An option of \`unknowns\`, with a default, decides how the sandbox behaves.
+- *Unknown*: the specification says nothing, and no test asserts anything. Do not rely on the behaviour of the sandbox.
 
 | stated | assumed | unknown |
 |---|---|---|
 | ${count('stated')} | ${count('assumed')} | ${count('unknown')} |
 
-A number in brackets says how many tests have a name that begins so.
+A number in brackets is the number of tests whose names begin with the text.
 
 ${sections.join('\n')}`;
 }
 
-/** What README.md says of it, between its markers. */
+/** Returns the summary that README.md has between its markers. */
 export function inShort(): string {
   return `| | |
 |---|---|
@@ -61,7 +61,7 @@ function toKnown(evidence: Evidence): string {
   return `assumed: ${code(evidence.assumed)}, default ${code(choice)}: ${toCell(does)}`;
 }
 
-/** The test, or what the names of several begin with, and where it is. */
+/** Names the test, or the common beginning of several tests, and its file. */
 function toProof(beginning: string, found: readonly SectionTest[]): string {
   const [first] = found;
   const files = [...new Set(found.map(({ file }) => file))].sort().map(code).join(', ');
@@ -76,7 +76,7 @@ function code(text: string): string {
   return `${quotes}${text.replaceAll('|', '\\|')}${quotes}`;
 }
 
-/** Text of a table, in which what is quoted stays as it is. */
+/** Escapes text for a cell of a table. Quoted text stays as it is. */
 function toCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('[', '\\[');
 }

@@ -1,24 +1,24 @@
 import type { UNKNOWNS } from '../../../src/sandbox/unknowns.js';
 
-/** Where the specification says nothing that a test could hold, and the sandbox chooses. */
+/** A place that the specification leaves open, so the sandbox has an option for it. */
 export type PlaceName = keyof typeof UNKNOWNS;
 
-/** What is known of a rule. */
+/** The evidence for a rule. */
 export type Evidence =
-  /** Stated, and asserted by the tests whose names begin so. */
+  /** Stated in the specification. The tests whose names begin with these texts assert it. */
   | { readonly tests: readonly string[] }
-  /** Not shown: what the sandbox does is an option with a default, whose choices have tests. */
+  /** Not shown in the specification. An option with a default decides, and each choice has a test. */
   | { readonly assumed: PlaceName; readonly tests: readonly string[] }
-  /** Nothing is assumed about it, and no test asserts it. */
+  /** Nothing is known, and no test asserts anything. */
   | { readonly unknown: string };
 
-/** A rule in the words of the specification; what a table says begins with its row, in backquotes. */
+/** A rule in the words of the specification. A rule from a table begins with its row, in backquotes. */
 export type Rule = readonly [says: string, evidence: Evidence];
 
-/** The rules of each section, by its heading. */
+/** The rules of each section by its heading. */
 export type Chapter = Readonly<Record<string, readonly Rule[]>>;
 
-/** Of the tests of the same section, unless a name begins with the section of others: `[spec: …] …`. */
+/** Refers to tests of the same section, or, as `[spec: …] …`, to tests of another section. */
 export const by = (...tests: readonly string[]): Evidence => ({ tests });
 export const assumed = (place: PlaceName, ...tests: readonly string[]): Evidence => ({
   assumed: place,
@@ -26,9 +26,9 @@ export const assumed = (place: PlaceName, ...tests: readonly string[]): Evidence
 });
 export const unknown = (why: string): Evidence => ({ unknown: why });
 
-/** By the test of a field, which is named `field: what it is`. */
+/** Refers to the test of a field, named `field: description`. */
 export const field = (name: string): Evidence => by(`${name}: `);
 
-/** By the tests of a field of either variant. */
+/** Refers to the tests of a field in both variants. */
 export const eachVariant = (name: string, ...more: readonly string[]): Evidence =>
   by(`${name}: `, `older variant, ${name}: `, ...more);

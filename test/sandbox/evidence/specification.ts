@@ -1,12 +1,12 @@
-/** What a section says: its tables row by row, and its sentences. */
+/** A section of the specification: the rows of its tables, and its sentences. */
 export interface Section {
   readonly heading: string;
-  /** What each row of its tables is called here. */
+  /** The name of each table row. */
   readonly rows: readonly string[];
   readonly sentences: readonly string[];
 }
 
-/** Reads the specification. Two sections of one heading are one. */
+/** Reads the specification, and joins sections that have the same heading. */
 export function readSpecification(text: string): Section[] {
   const sections = new Map<string, { rows: string[]; sentences: string[] }>();
   let current = { rows: [] as string[], sentences: [] as string[] };

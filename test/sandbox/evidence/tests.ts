@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A test that says which section it is about. */
+/** A test with a `[spec: …]` tag. */
 export interface SectionTest {
   readonly section: string;
-  /** Without the section, and what stands before it. */
+  /** The name after the tag. */
   readonly name: string;
   readonly file: string;
 }
 
 const TAG = /\[spec: ([^\]]+)\] (.+)$/;
 
-/** All such tests there are, as vitest collects them: each row of a table is one. */
+/** Returns all tagged tests, as vitest lists them: each row of a table is a test. */
 export async function collectTests(): Promise<SectionTest[]> {
   const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
   try {
@@ -35,20 +35,20 @@ export async function collectTests(): Promise<SectionTest[]> {
 function taggedFiles(): string[] {
   return (
     readdirSync('test')
-      // Projects that other tests make and remove meanwhile, and what is installed beside them.
+      // Skip projects that other tests create and remove meanwhile, and installed packages.
       .filter((folder) => !/^\.|^runtimes$/.test(folder) && !folder.includes('.'))
       .flatMap((folder) =>
         readdirSync(join('test', folder), { recursive: true, encoding: 'utf8' }).map((file) =>
           join('test', folder, file),
         ),
       )
-      // The test that asks for the list is not in it: collected, it would ask again.
+      // Skip the test that calls this function: listing it would call the function again.
       .filter((file) => file.endsWith('.test.ts') && !/evidence\.test/.test(file))
       .filter((file) => readFileSync(file, 'utf8').includes('[spec: '))
   );
 }
 
-/** Those whose names begin so, as a rule has it: of its own section, or `[spec: …] …`. */
+/** Returns the tests whose names begin with the text of a rule: in its own section, or in `[spec: …] …`. */
 export function testsOf(
   tests: readonly SectionTest[],
   section: string,

@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const open = (options: SandboxOptions = {}) => createSandbox({ db, clock: 'manual', ...options });
 
-test('a sandbox that begins again has every record, setting and time of every account', async () => {
+test('a restarted sandbox has every record, setting and time of every account', async () => {
   const first = open();
   const { client, account } = await sell(first);
   const product = await client.products.create(TUNER);
@@ -57,7 +57,7 @@ test('a sandbox that begins again has every record, setting and time of every ac
   await second.close();
 });
 
-test('what was deleted stays deleted, and new records come after the old ones', async () => {
+test('deleted records stay deleted, and new records follow the old ones', async () => {
   const first = open();
   const { client } = await sell(first);
   const made = [];
@@ -75,7 +75,7 @@ test('what was deleted stays deleted, and new records come after the old ones', 
   await second.close();
 });
 
-test('a real clock that was moved ahead goes on from there', async () => {
+test('a real clock that was advanced continues from there', async () => {
   const first = open({ clock: 'real' });
   await first.account('sk_test_alpha').clock.advance(3_600_000);
   await first.close();
@@ -86,20 +86,20 @@ test('a real clock that was moved ahead goes on from there', async () => {
   await second.close();
 });
 
-describe('a file that cannot be used', () => {
+describe('opening a file fails', () => {
   const refused = (message: RegExp) =>
     expect(() => open()).toThrow(
       expect.objectContaining({ code: 'option_invalid', message: expect.stringMatching(message) }),
     );
 
-  test('is one that another sandbox has open', async () => {
+  test('if another sandbox has it open', async () => {
     const first = open();
     refused(/no other sandbox may have it open/);
     await first.close();
     await open().close();
   });
 
-  test('is one that is no SQLite', () => {
+  test('if it is not an SQLite database', () => {
     writeFileSync(
       db,
       'not a database, but text that is long enough to be looked at as one'.repeat(20),
@@ -107,20 +107,20 @@ describe('a file that cannot be used', () => {
     refused(/cannot be used/);
   });
 
-  test('is one of another version', () => {
+  test('if it has another version', () => {
     const connection = openSqlite(db);
     connection?.exec('PRAGMA user_version = 99');
     connection?.close();
     refused(/another version of the sandbox\. Delete it/);
   });
 
-  test('is one in a folder that there is not', () => {
+  test('if its folder does not exist', () => {
     db = join(folder, 'none', 'shop.db');
     refused(/cannot be used/);
   });
 });
 
-test('all changes of a transaction are written, or none', () => {
+test('a transaction writes all of its changes or none', () => {
   const journal = openJournal(db);
   const change = { account: 'a', kind: 'notes', place: 1, value: { id: '1' } };
   const wrong = {

@@ -1,6 +1,6 @@
 import { createSandbox } from '../../../src/sandbox/index.js';
 
-// A sandbox in a process of its own, for a test that kills it: its file is the argument, its address goes to stdout.
+// A sandbox in its own process, which a test kills. The argument is its file; the address goes to stdout.
 
 const sandbox = createSandbox({ db: process.argv[2] ?? '' });
 const { url } = await sandbox.listen();

@@ -29,8 +29,8 @@ const namesOf = (html: string) =>
 const REVERSING = ['Refund', 'Charge back'];
 const FEEDBACK = 'Give feedback';
 
-describe('the buttons are those of what can happen now', () => {
-  test('an order that is not paid, paid in part, completed and refunded', async () => {
+describe('the checkout offers only the steps that are possible now', () => {
+  test('for an order that is unpaid, partially paid, completed and refunded', async () => {
     const { buttons, press, html, page } = await openCheckout();
     expect(await buttons()).toEqual(['Pay', 'Leave pending', 'Pay a part', 'Let it expire']);
     expect(await press('pay-part', { value: '3.90' })).toMatchObject({
@@ -54,7 +54,7 @@ describe('the buttons are those of what can happen now', () => {
     expect(await buttons()).toEqual([]);
   });
 
-  test('a wallet that is pending', async () => {
+  test('for a pending wallet payment', async () => {
     const { buttons, press, html } = await openCheckout();
     await press('pend');
     expect(await html()).toMatch(/Pending[\s\S]*\(55\)/);
@@ -65,7 +65,7 @@ describe('the buttons are those of what can happen now', () => {
     expect(await html()).not.toContain('AAA-1');
   });
 
-  test('a cryptocurrency, of which too little is sent', async () => {
+  test('for a cryptocurrency payment that is too small', async () => {
     const { buttons, press, html, order } = await openCheckout({ gateway: 'bitcoin' });
     expect(await html()).toContain(order.crypto_address);
     expect(await html()).toContain('0.00018150 (Bitcoin)');
@@ -76,7 +76,7 @@ describe('the buttons are those of what can happen now', () => {
     expect(await buttons()).toEqual(['Confirm once', ...REVERSING]);
   });
 
-  test('an order that has expired', async () => {
+  test('for an expired order', async () => {
     const { buttons, press, html } = await openCheckout();
     await press('expire');
     expect(await html()).toContain('can no longer be paid');
@@ -95,25 +95,22 @@ test.each([
   ['pay-part', { value: '9.91' }, 'has to be at most 9.90 EUR, the amount owed'],
   ['pay-part', { value: '1.005' }, 'has to have at most 2 decimals'],
   ['toString', {}, 'There is no such button.'],
-])(
-  '%s %j of an order that is not paid is refused on the page',
-  async (action, fields, sentence) => {
-    const { refused, client, order } = await openCheckout();
-    const { html } = await refused(action, fields);
-    expect(html).toContain('<title>Error: ');
-    const said = action === 'pay-part' ? faultsIn(html).value : alertIn(html);
-    expect(said).toContain(sentence);
-    expect(await client.orders.get(order.id)).toMatchObject({ status: 0 });
-  },
-);
+])('the page rejects %s %j for an unpaid order', async (action, fields, sentence) => {
+  const { refused, client, order } = await openCheckout();
+  const { html } = await refused(action, fields);
+  expect(html).toContain('<title>Error: ');
+  const said = action === 'pay-part' ? faultsIn(html).value : alertIn(html);
+  expect(said).toContain(sentence);
+  expect(await client.orders.get(order.id)).toMatchObject({ status: 0 });
+});
 
-test('goods that are an address are a link, and others are text', async () => {
+test('the goods are a link if they are a URL', async () => {
   const { press, html } = await openCheckout({ info: 'https://files.example/tuner.zip' });
   await press('pay');
   expect(await html()).toContain('<a href="https://files.example/tuner.zip">');
 });
 
-test('goods that are being made are shown as soon as they are there, without a script', async () => {
+test('goods in preparation appear as soon as they are ready, without a script', async () => {
   const listener = await startListener();
   onTestFinished(() => listener.close());
   listener.answer((_, number) => (number === 1 ? 503 : { status: 200, body: 'KEY-1' }));
@@ -123,7 +120,7 @@ test('goods that are being made are shown as soon as they are there, without a s
   await account.idle();
   let { html, headers } = await get(page);
   expect(html).toContain('is being prepared');
-  // What would be typed into it would be gone.
+  // A form would lose its input when the page refreshes.
   expect(html).not.toContain(FEEDBACK);
   expect(headers.get('refresh')).toBe(`1; url=${page}?waited=1`);
   let count = 0;
@@ -131,7 +128,7 @@ test('goods that are being made are shown as soon as they are there, without a s
     ({ html, headers } = await get(next.replace('1; url=', '')));
     count += 1;
   }
-  // It does not ask for ever.
+  // The page stops refreshing after a while.
   expect([count, html]).toEqual([30, expect.stringContaining(`<a href="${page}">Check again</a>`)]);
   expect(html).toContain(FEEDBACK);
   await account.clock.advance(10_000);
@@ -139,14 +136,14 @@ test('goods that are being made are shown as soon as they are there, without a s
   expect([headers.get('refresh'), html]).toEqual([null, expect.stringContaining('KEY-1')]);
 });
 
-test('a page that waits for nothing is not refreshed', async () => {
+test('a page without pending goods does not refresh', async () => {
   const { press, get, page } = await openCheckout();
   expect((await get(page)).headers.get('refresh')).toBeNull();
   await press('pay');
   expect((await get(page)).headers.get('refresh')).toBeNull();
 });
 
-test('[spec: Product] redirect_url: a link, once the order is completed', async () => {
+test('[spec: Product] redirect_url: a link on the page of a completed order', async () => {
   const { press, html, page } = await openCheckout({ redirect_url: 'https://me.example/thanks' });
   expect(await html()).not.toContain('Back to the shop');
   // The customer has not seen the goods yet.
@@ -154,7 +151,7 @@ test('[spec: Product] redirect_url: a link, once the order is completed', async 
   expect(await html()).toContain('<a href="https://me.example/thanks">Back to the shop</a>');
 });
 
-test('feedback is given once, and can be changed', async () => {
+test('feedback can be given once, and then changed', async () => {
   const { press, refused, html } = await openCheckout();
   await press('pay');
   await press('rate', { rating: '4', message: 'Good tuner' });
@@ -174,7 +171,7 @@ describe('[spec: Payments] the hosted checkout', () => {
     return { ...visitor, press: (action: string) => visitor.post(pathname, { action }), pathname };
   }
 
-  test('is where the url of a payment leads, with its title', async () => {
+  test('opens at the url of a payment, and shows its title', async () => {
     const { get, pathname } = await openPayment();
     expect((await get(pathname)).html).toMatch(/<h1>Lesson<\/h1>[\s\S]*€12\.50/);
   });
@@ -194,9 +191,9 @@ describe('[spec: Payments] the hosted checkout', () => {
     );
   });
 
-  // Which a file of an older sandbox may hold.
+  // A file of an older sandbox may contain such an address.
   test.each(['javascript:alert(1)', 'data:text/html,x', 'nowhere', 'https://a;script-src'])(
-    'nobody is led to %s',
+    'does not redirect to %s',
     async (return_url) => {
       const { market } = openStall();
       const terms = { ...PAYMENT, gateway: 'paypal', confirmations: 1, webhook_url: null };
@@ -214,7 +211,7 @@ describe('[spec: Payments] the hosted checkout', () => {
     },
   );
 
-  test('a payment that the seller has deleted is closed', async () => {
+  test('a payment that the seller deleted is closed', async () => {
     const { client, get, pathname } = await openPayment();
     await client.payments.delete(pathname.split('/').at(-1) ?? '');
     expect((await get(pathname)).html).toContain('can no longer be paid');

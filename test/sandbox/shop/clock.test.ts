@@ -4,7 +4,7 @@ import { shopRoutes } from '../../../src/sandbox/shop/routes.js';
 import { openShop } from '../webhooks/shop.js';
 import { marketsOf } from './visitor.js';
 
-test('a fast clock does not run ahead while a form is on its way', async () => {
+test('a fast clock does not run ahead of a form that a customer is about to send', async () => {
   const { market, account } = openShop({ clock: 'fast' });
   const { readable, writable } = new TransformStream();
   const writer = writable.getWriter();

@@ -22,15 +22,18 @@ test.each([
     { title: 'Subject is required.', message: 'Message is required.' },
   ],
   [{ message: '' }, { message: 'Message is required.' }],
-])('what is missing is said at its field, and the rest is kept: %j', async (missing, faults) => {
-  const { submit } = await openVisitor();
-  const { html } = await submit(CONTACT, { ...QUESTION, ...missing });
-  expect(faultsIn(html)).toEqual(faults);
-  expect(html).toContain('<title>Error: ');
-  expect(html).toMatch(/value="(ada@example\.com|Strings)"/);
-});
+])(
+  'a form with missing fields shows an error at each, and keeps the other values: %j',
+  async (missing, faults) => {
+    const { submit } = await openVisitor();
+    const { html } = await submit(CONTACT, { ...QUESTION, ...missing });
+    expect(faultsIn(html)).toEqual(faults);
+    expect(html).toContain('<title>Error: ');
+    expect(html).toMatch(/value="(ada@example\.com|Strings)"/);
+  },
+);
 
-test('nothing is written to a query without a message, nor to none', async () => {
+test('a reply needs a message and an existing query', async () => {
   const { post, submit } = await openVisitor();
   const { location = '' } = await post(CONTACT, QUESTION);
   const { html } = await submit(location, { message: ' ' });

@@ -4,7 +4,7 @@ import { openVisitor } from './visitor.js';
 
 const SHOP = '/shop/alpha';
 
-test('the shop lists products by category with price and stock, and the rest below', async () => {
+test('the shop lists products by category with price and stock, and then products without a category', async () => {
   const { client, get } = await openVisitor();
   const tuner = await client.products.create(TUNER);
   await client.products.create({ ...TUNER, title: 'Metronome', price: 5, info: '' });
@@ -92,7 +92,7 @@ test('[spec: Category] an unlisted category is found only by direct URL', async 
   expect(direct.html).not.toContain('Secret');
 });
 
-test('a shop without products says how to create one, and the shop of no account how to open it', async () => {
+test('an empty shop shows how to create a product, and an unknown shop how to create its account', async () => {
   const { get } = await openVisitor();
   const empty = await get(SHOP);
   expect([empty.status, empty.html]).toEqual([
@@ -111,7 +111,7 @@ test('a shop without products says how to create one, and the shop of no account
 });
 
 test.each(['/product/none', '/category/none', '/checkout/none', '/contact/none', '/none/none'])(
-  'what is not there is a page that says so: %s',
+  'the page of a missing record says that it does not exist: %s',
   async (path) => {
     const { get } = await openVisitor();
     const { status, headers, html } = await get(SHOP + path);
@@ -120,11 +120,11 @@ test.each(['/product/none', '/category/none', '/checkout/none', '/contact/none',
   },
 );
 
-describe('an address that leads nowhere', () => {
+describe('an unknown address', () => {
   const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
   test.each(['/nope', '/shop', '/sandboxes/1'])(
-    'is a page in a browser, which asks for no password: %s',
+    'gives a browser a page, and does not ask for a password: %s',
     async (path) => {
       const { sandbox } = await openVisitor();
       const response = await sandbox.fetch(`http://localhost${path}`, { headers: BROWSER });
@@ -140,12 +140,15 @@ describe('an address that leads nowhere', () => {
     ['/nope', { accept: 'application/json' }],
     ['/api/v2/nope', BROWSER],
     ['/sandbox/nope', BROWSER],
-  ])('is one of the API for a program, and below its paths: %s %j', async (path, headers) => {
-    const { sandbox } = await openVisitor();
-    const response = await sandbox.fetch(`http://localhost${path}`, { headers });
-    expect([response.status, await response.json()]).toEqual([
-      401,
-      { message: expect.stringContaining('Unable') },
-    ]);
-  });
+  ])(
+    'gives a program the error of the API, as does any path of the API: %s %j',
+    async (path, headers) => {
+      const { sandbox } = await openVisitor();
+      const response = await sandbox.fetch(`http://localhost${path}`, { headers });
+      expect([response.status, await response.json()]).toEqual([
+        401,
+        { message: expect.stringContaining('Unable') },
+      ]);
+    },
+  );
 });

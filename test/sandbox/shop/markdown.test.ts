@@ -7,7 +7,7 @@ import { openVisitor } from './visitor.js';
 
 const show = (text: string) => String(showMarkdown(text)).trim();
 
-test('[spec: Product] description: raw markdown, shown as what it is', async () => {
+test('[spec: Product] description: raw markdown, rendered as HTML', async () => {
   const { client, get } = await openVisitor();
   const description =
     '# Sounds\n\nTunes **guitars**, in [all keys](https://me.example).\n\n- six\n- twelve';
@@ -41,13 +41,13 @@ describe('a description', () => {
       '[a](https://a.example) <mailto:b@c.example>',
       '<p><a href="https://a.example">a</a> <a href="mailto:b@c.example">mailto:b@c.example</a></p>',
     ],
-    ['what is escaped', '\\*a\\* &amp;', '<p>*a* &amp;</p>'],
+    ['escaped characters', '\\*a\\* &amp;', '<p>*a* &amp;</p>'],
     [
-      'headings, none of which leaves a level out',
+      'headings of consecutive levels',
       '### a\n\n###### b\n\n# c',
       '<h2>a</h2>\n<h3>b</h3>\n<h2>c</h2>',
     ],
-  ])('may hold %s', (_, text, html) => {
+  ])('may contain %s', (_, text, html) => {
     expect(show(text)).toBe(html);
   });
 
@@ -62,7 +62,7 @@ describe('a description', () => {
     '[a](/shop/other)',
     '<javascript:x>',
     '[a]: javascript:x\n\n[a]',
-  ])('has no link but to http, https and mailto: %s', (text) => {
+  ])('links only to http, https and mailto: %s', (text) => {
     expect(show(text)).not.toContain('<a');
   });
 
@@ -74,7 +74,7 @@ describe('a description', () => {
     ['> a', '<p>&gt; a</p>'],
     ['| a |\n|---|', '<p>| a |\n|---|</p>'],
     ['https://a.example', '<p>https://a.example</p>'],
-  ])('is text where it is anything else: %j', (text, html) => {
+  ])('shows any other markup as text: %j', (text, html) => {
     expect(show(text)).toBe(html);
   });
 
@@ -116,10 +116,10 @@ describe('a description', () => {
   const TAG = /^<\/?(p|h[2-6]|strong|em|ul|ol|li|br|code|pre)>$/;
   const CODE = /^<code class="language-[^"<>]*">$/;
   const LIST = /^<ol start="\d+">$/;
-  // An empty one leads to the page itself.
+  // An empty address links to the page itself.
   const LINK = /^<a href="(|(https?:\/\/|mailto:)[^"<>]*)"( title="[^"<>]*")?>$|^<\/a>$/i;
 
-  test('becomes no other HTML, whatever it holds', () => {
+  test('renders to the allowed HTML only, for any input', () => {
     const text = fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string()), { maxLength: 30 });
     fc.assert(
       fc.property(text, (pieces) => {
@@ -134,7 +134,7 @@ describe('a description', () => {
     );
   });
 
-  test('is text where it is longer than any', () => {
+  test('is shown as plain text if it is too long to parse', () => {
     expect(show(`${'*a* '.repeat(12_500)}<b>`)).toMatch(
       /^<p class="text">\*a\* [\s\S]*&lt;b&gt;<\/p>$/,
     );

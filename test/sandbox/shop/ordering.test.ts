@@ -22,7 +22,7 @@ async function openProduct(fields: object = {}) {
 
 const field = (type: string, name: string, required = false) => ({ type, name, required });
 
-test('ordering leads to the checkout, and the order is as the customer is', async () => {
+test('an order form leads to the checkout, and the order has the details of the customer', async () => {
   const { order, ordered } = await openProduct();
   const sent = { quantity: '2', ip_address: '198.51.100.4', risk_level: '12' };
   const referral = 'https://forum.example/tuners';
@@ -50,7 +50,7 @@ test('[spec: Order] referral: HTTP referrer of the product page', async () => {
   expect(await ordered()).toMatchObject({ referral: 'https://forum.example/tuners' });
 });
 
-describe('who may not order is told why, and what they typed is kept', () => {
+describe('a rejected order shows the reason and keeps the input', () => {
   test.each([
     [{ quantity: '9' }, 'There are 3 in stock, and 9 were ordered.'],
     [{ quantity: 'two' }, 'Quantity has to be a whole number.'],
@@ -73,7 +73,7 @@ describe('who may not order is told why, and what they typed is kept', () => {
     expect((await client.orders.list()).items).toEqual([]);
   });
 
-  test('by a page that can be left, come back to and reloaded, until many forms later', async () => {
+  test('on a page that can be reloaded, until 20 later forms replace it', async () => {
     const { refused, get, submit, page, client } = await openProduct();
     const { location } = await refused({ quantity: '9', email: 'kept@example.com' });
     expect(location).toMatch(new RegExp(`^${page}\\?refused=form_\\w+$`));
@@ -88,7 +88,7 @@ describe('who may not order is told why, and what they typed is kept', () => {
     expect((await client.orders.list()).items).toEqual([]);
   });
 
-  test('where no field is at fault, on top of the page', async () => {
+  test('at the top of the page, if the reason concerns no field', async () => {
     const { refused, client } = await openProduct();
     await client.blacklist.create({ blacklist_type: 1, blocked_data: 'ada@example.com' });
     const { html } = await refused();
@@ -122,7 +122,7 @@ describe('[spec: Product] a checkout field', () => {
     field('country_dropdown', 'Licence country'),
   ];
 
-  test('each type has its input, and what is written into it is in the order', async () => {
+  test('each type has its own input, and its value is in the order', async () => {
     const { get, page, order, ordered } = await openProduct({ custom: ALL });
     const { html } = await get(`${page}?custom[campaign]=spring`);
     for (const input of [
@@ -158,33 +158,29 @@ describe('[spec: Product] a checkout field', () => {
     });
   });
 
-  test.each(ALL.map(({ type }) => type))(
-    'a required %s is required by the server',
-    async (type) => {
-      const { refused, client, get, page } = await openProduct({
-        custom: [field(type, 'Nick', true)],
-      });
-      const { html } = await refused({ 'custom[Nick]': ' ' });
-      const alert = /role="alert"><p>([^<]*)/.exec(html)?.[1];
-      const said = type === 'hidden' ? alert : faultsIn(html)['custom[Nick]'];
-      expect(said).toBe('Nick is required.');
-      expect((await client.orders.list()).items).toEqual([]);
-      if (type !== 'hidden')
-        expect((await get(page)).html).toMatch(/custom\[Nick\]"[^>]* required/);
-    },
-  );
+  test.each(ALL.map(({ type }) => type))('the server requires a required %s', async (type) => {
+    const { refused, client, get, page } = await openProduct({
+      custom: [field(type, 'Nick', true)],
+    });
+    const { html } = await refused({ 'custom[Nick]': ' ' });
+    const alert = /role="alert"><p>([^<]*)/.exec(html)?.[1];
+    const said = type === 'hidden' ? alert : faultsIn(html)['custom[Nick]'];
+    expect(said).toBe('Nick is required.');
+    expect((await client.orders.list()).items).toEqual([]);
+    if (type !== 'hidden') expect((await get(page)).html).toMatch(/custom\[Nick\]"[^>]* required/);
+  });
 
   test.each([
     ['number', 'six', 'Nick has to be a number.'],
     ['select', 'Fourth choice', 'Nick has to be one of its choices.'],
     ['country_dropdown', 'XX', 'Nick has to be a country.'],
-  ])('a %s that holds something else is refused', async (type, value, sentence) => {
+  ])('an invalid value of a %s is rejected', async (type, value, sentence) => {
     const { refused } = await openProduct({ custom: [field(type, 'Nick')] });
     const { html } = await refused({ 'custom[Nick]': value });
     expect(faultsIn(html)).toEqual({ 'custom[Nick]': sentence });
   });
 
-  test('a field called __proto__ is a field like any other', async () => {
+  test('a field named __proto__ is an ordinary field', async () => {
     const { order, client } = await openProduct({ custom: [field('text', '__proto__')] });
     await order({ 'custom[__proto__]': 'x' });
     const [made] = (await client.orders.list()).items;
@@ -193,7 +189,7 @@ describe('[spec: Product] a checkout field', () => {
   });
 });
 
-test('[spec: Product] customer_details_required: name and address are required, and in the order', async () => {
+test('[spec: Product] customer_details_required: name and address are required, and saved in the order', async () => {
   const { order, refused, ordered } = await openProduct({ customer_details_required: true });
   expect(faultsIn((await refused()).html)).toEqual({
     name: 'Name is required.',
@@ -205,7 +201,7 @@ test('[spec: Product] customer_details_required: name and address are required, 
   });
 });
 
-test('[spec: Product] warranty, quantities and gateways are on the page as they are set', async () => {
+test('[spec: Product] warranty, quantities and gateways are shown on the page of a product', async () => {
   const { get, page, account } = await openProduct({
     warranty: 'Replaced once.',
     warranty_duration: 2_592_000,

@@ -7,7 +7,7 @@ import { marketsOf, ORDER, openVisitor } from './visitor.js';
 
 const EVIL = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`;
 
-test('nothing that a seller or a customer has written becomes HTML on any page', async () => {
+test('no page renders the text of a seller or a customer as HTML', async () => {
   const { client, account, get, submit } = await openVisitor();
   const product = await client.products.create({
     ...TUNER,
@@ -44,7 +44,7 @@ test('nothing that a seller or a customer has written becomes HTML on any page',
   expect(forms).toHaveLength(2);
 });
 
-test('an image is shown where it is served by HTTPS', async () => {
+test('an image is shown only if its address is HTTPS', async () => {
   const { market, offer } = openStall();
   const shop = shopRoutes(marketsOf(market));
   const page = async (url: string) => {
@@ -60,7 +60,7 @@ test('an image is shown where it is served by HTTPS', async () => {
 });
 
 test.each(['/', '/shop/alpha', '/shop/nobody', '/shop/alpha/contact', '/shop/alpha/webhooks'])(
-  'the page %s runs no script, is in no frame, and is taken for nothing else',
+  'the page %s forbids scripts, frames and content sniffing',
   async (path) => {
     const { get } = await openVisitor();
     const { headers } = await get(path);
@@ -73,9 +73,9 @@ test.each(['/', '/shop/alpha', '/shop/nobody', '/shop/alpha/contact', '/shop/alp
   },
 );
 
-describe('a form that a page elsewhere sends', () => {
+describe('a form from a foreign page', () => {
   test.each(['https://evil.example', 'http://localhost:3000', 'null'])(
-    'from %s is refused, without a port as well',
+    'from %s is rejected, even without a port',
     async (origin) => {
       const { post, client } = await openVisitor();
       const { id } = await client.products.create(TUNER);
@@ -86,7 +86,7 @@ describe('a form that a page elsewhere sends', () => {
     },
   );
 
-  test('is refused at a port as well', async () => {
+  test('is rejected by a listening sandbox as well', async () => {
     const { sandbox, client } = await openVisitor();
     const { url } = await sandbox.listen();
     const { id } = await client.products.create(TUNER);
@@ -103,7 +103,7 @@ describe('a form that a page elsewhere sends', () => {
   });
 });
 
-test('a form that is too large is answered with a page', async () => {
+test('a form that is too large gets a page with the limit', async () => {
   const { post } = await openVisitor();
   const { status, html } = await post('/shop/alpha/contact', { message: 'x'.repeat(1_100_000) });
   expect([status, html]).toEqual([400, expect.stringContaining('at most 1048576 bytes')]);

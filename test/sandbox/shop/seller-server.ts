@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import { createReceiver } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 
-/** A seller's server: it receives webhooks, and has a page that customers come back to. */
+/** A seller's server: it receives webhooks, and has the page that customers return to. */
 export interface SellerServer {
   readonly webhooks: string;
   readonly thanks: string;
-  /** The orders of which it has received `order:paid`. */
+  /** The ids of the orders for which it received `order:paid`. */
   readonly paid: string[];
   close(): Promise<void>;
 }

@@ -2,17 +2,17 @@ import { type Markets, openMarkets } from '../../../src/sandbox/markets.js';
 import type { Market } from '../../../src/sandbox/trade/market.js';
 import { openSeller } from '../seller.js';
 
-/** What a page was answered with. */
+/** The response for a page. */
 export interface Visited {
   readonly status: number;
   readonly headers: Headers;
   /** The HTML. */
   readonly html: string;
-  /** Where it leads, without the host of the sandbox. */
+  /** The `location` header, without the host of the sandbox. */
   readonly location: string | undefined;
 }
 
-/** A seller, and a customer who reads the HTML of the shop and sends its forms, without a browser. */
+/** A seller, and a customer who reads the HTML of the shop and sends its forms without a browser. */
 export async function openVisitor(...options: Parameters<typeof openSeller>) {
   const seller = await openSeller(...options);
   const request = async (path: string, init?: RequestInit): Promise<Visited> => {
@@ -31,7 +31,7 @@ export async function openVisitor(...options: Parameters<typeof openSeller>) {
     ...seller,
     get: (path: string) => request(path),
     post,
-    /** Sends a form, and gives the page that the browser then asks for. */
+    /** Sends a form, follows the redirect, and returns the page. */
     async submit(...form: Parameters<typeof post>) {
       const { status, location } = await post(...form);
       if (status !== 303 || location === undefined) throw new Error(`The form got ${status}.`);
@@ -40,7 +40,7 @@ export async function openVisitor(...options: Parameters<typeof openSeller>) {
   };
 }
 
-/** What a page says at the fields of a form, by their names; the first one of them has the focus. */
+/** Returns the errors of a form by field name. Throws unless the first one has the focus. */
 export function faultsIn(html: string): Readonly<Record<string, string>> {
   const marked = html.matchAll(
     /<[^>]* name="([^"]+)"[^>]* aria-invalid="true" aria-describedby="([^"]+)" ?(autofocus)?/g,
@@ -54,7 +54,7 @@ export function faultsIn(html: string): Readonly<Record<string, string>> {
   return Object.fromEntries(faults);
 }
 
-/** A sandbox that has one account, which a test has opened by itself. */
+/** A sandbox with the given account as its only one. */
 export function marketsOf(market: Market): Markets {
   const { key } = market.account;
   const markets = openMarkets({
@@ -67,7 +67,7 @@ export function marketsOf(market: Market): Markets {
   return markets;
 }
 
-/** What a customer fills in. */
+/** The input of a customer. */
 export const ORDER = {
   email: 'ada@example.com',
   country_code: 'GB',

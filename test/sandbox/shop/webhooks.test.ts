@@ -5,7 +5,7 @@ import { openVisitor } from './visitor.js';
 
 const PAGE = '/shop/alpha/webhooks';
 
-/** A shop whose webhooks go to a server of the test, and a customer who orders. */
+/** A shop that sends its webhooks to a server of the test, and a customer who orders. */
 async function openShop() {
   const visitor = await openVisitor({ clock: 'manual' });
   const listener = await startListener();
@@ -24,7 +24,7 @@ async function openShop() {
   };
 }
 
-/** What the page says of each webhook: its event, its answer, and its rows. */
+/** Returns the event, the answer and the rows of each webhook on the page. */
 function deliveriesIn(html: string) {
   const items = html.matchAll(
     /<li><p><strong>([^<]*)<\/strong> <span class="\w+">([^<]*)<\/span>([\s\S]*?)<\/li>/g,
@@ -63,7 +63,7 @@ test('each webhook is shown with its event, endpoint, attempts, answer and times
   ]);
 });
 
-test('a webhook without an answer says why, or that there is none yet', async () => {
+test('a webhook without an answer shows the reason, or that it waits for the answer', async () => {
   const { order, html, listener, account } = await openShop();
   account.faults.add({ operation: 'webhooks.send', effect: 'lose' });
   await order();
@@ -76,14 +76,14 @@ test('a webhook without an answer says why, or that there is none yet', async ()
   expect(listener.came).toEqual([]);
 });
 
-test('an answer that is long is cut', async () => {
+test('a long answer is cut off', async () => {
   const { order, html, listener } = await openShop();
   listener.answer({ status: 200, body: 'x'.repeat(60_000) });
   await order();
   expect((await html()).match(/x{300,}/)?.[0]).toHaveLength(300);
 });
 
-test('twenty are on a page, the newest first', async () => {
+test('a page shows twenty webhooks, newest first', async () => {
   const { order, html } = await openShop();
   await order(21);
   const first = await html();
@@ -101,7 +101,7 @@ test('twenty are on a page, the newest first', async () => {
   }
 });
 
-test('it is found from the first page of the sandbox and from every page of a shop', async () => {
+test('the start page and every page of a shop link to the webhooks', async () => {
   const { html } = await openShop();
   expect(await html('/')).toContain('href="/shop/demo/webhooks"');
   for (const page of ['', '/contact', '/webhooks', '/none/none/none']) {

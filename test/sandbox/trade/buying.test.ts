@@ -5,7 +5,7 @@ import { chargeBack, expire, refund } from '../../../src/sandbox/trade/reverse.j
 import { stockOf } from '../../../src/sandbox/trade/stock.js';
 import { openStall } from './stall.js';
 
-test('[spec: Events] order:created is told with the Object of the order as payload', () => {
+test('[spec: Events] order:created has the Order object as its payload', () => {
   const { market, told, offer } = openStall();
   const order = buy(market, { product_id: offer().id });
   expect(told).toEqual([{ event: 'order:created', payload: order.shown, urls: [] }]);
@@ -49,7 +49,7 @@ describe('stock', () => {
     expect(() => buy(market, { product_id: id, quantity: 2 })).toThrow('There are 1 in stock');
   });
 
-  test('what an order is of is out of stock from the order on', () => {
+  test('an order takes its goods out of stock at once', () => {
     const { market, offer } = openStall();
     const product = offer();
     buy(market, { product_id: product.id, quantity: 2 });
@@ -58,7 +58,7 @@ describe('stock', () => {
     expect(left && stockOf(left)).toBe(1);
   });
 
-  test('each serial is given out once, whatever is paid in whatever order', () => {
+  test('each serial is delivered once, in whatever order the payments arrive', () => {
     const { market, offer } = openStall();
     const { id } = offer({ info: 'A,B,C,D,E' });
     const orders = [1, 2, 1].map((quantity) => buy(market, { product_id: id, quantity }).id);
@@ -68,7 +68,7 @@ describe('stock', () => {
     expect(() => buy(market, { product_id: id })).toThrow('There are 0 in stock');
   });
 
-  test('[spec: Events] product:out_of_stock is told when the last one goes, and not before', () => {
+  test('[spec: Events] product:out_of_stock is sent when the last item is sold, and not before', () => {
     const { market, heard, offer } = openStall();
     const { id } = offer();
     buy(market, { product_id: id, quantity: 2 });
@@ -81,7 +81,7 @@ describe('stock', () => {
     ['expires', expire, []],
     ['is refunded before it is completed', refund, [{ pending: true }]],
     ['is charged back before it is completed', chargeBack, [{ pending: true }]],
-  ] as const)('what was kept for an order is in stock again when it %s', (_, end, [paying]) => {
+  ] as const)('reserved stock is available again if the order %s', (_, end, [paying]) => {
     const { market, offer } = openStall();
     const { id } = offer();
     const order = buy(market, { product_id: id, quantity: 2 });
@@ -93,7 +93,7 @@ describe('stock', () => {
   test.each([
     ['refunded', refund],
     ['charged back', chargeBack],
-  ])('what was delivered never is, also when the order is %s', (_, end) => {
+  ])('delivered stock does not return, even if the order is %s', (_, end) => {
     const { market, offer } = openStall();
     const { id } = offer();
     const order = buy(market, { product_id: id });
@@ -103,7 +103,7 @@ describe('stock', () => {
     expect(market.account.orders.get(order.id)?.shown.delivered).toBe('A');
   });
 
-  test('a product that is gone takes nothing back', () => {
+  test('an order of a deleted product returns no stock', () => {
     const { market, offer } = openStall();
     const order = buy(market, { product_id: offer().id });
     market.account.products.delete('prd_1');
@@ -111,7 +111,7 @@ describe('stock', () => {
   });
 });
 
-describe('who may buy', () => {
+describe('a purchase', () => {
   test.each([
     [1, 'thief@example.com', { email: 'Thief@Example.com' }],
     [2, '198.51.100.4', { ip_address: '198.51.100.4' }],
@@ -190,7 +190,7 @@ describe('gateways', () => {
     );
   });
 
-  test('one that is not configured cannot be chosen', () => {
+  test('a gateway that the account has not configured is rejected', () => {
     const { market, offer } = openStall();
     market.account.set({ gateways: ['bitcoin'] });
     const { id } = offer();

@@ -19,7 +19,7 @@ const TERMS = {
   webhook_url: 'https://shop.example/payment',
 };
 
-/** A stall with an order that was made by a gateway, and is not paid. */
+/** Opens a stall with an unpaid order for the given gateway. */
 function order(gateway: 'paypal' | 'bitcoin', unknowns = {}) {
   const stall = openStall(unknowns);
   const { id } = buy(stall.market, { product_id: stall.offer().id, gateway });
@@ -27,13 +27,13 @@ function order(gateway: 'paypal' | 'bitcoin', unknowns = {}) {
   return { ...stall, id };
 }
 
-describe('the codes of an order', () => {
+describe('the status of an order', () => {
   test('[spec: Order status] 0 not paid', () => {
     const { market, id } = order('paypal');
     expect(market.account.orders.get(id)?.shown.status).toBe(0);
   });
 
-  test('[spec: Order status] 53 partially paid, until the rest is', () => {
+  test('[spec: Order status] 53 partially paid, until the rest is paid', () => {
     const { market, id, heard } = order('bitcoin');
     const part = pay(market, id, { value: '2.50' });
     expect(part.shown).toMatchObject({ status: 53, crypto_value: 16666, crypto_received: 4166 });
@@ -84,7 +84,7 @@ describe('the codes of an order', () => {
     expect(heard()).toEqual(['order:updated 51']);
   });
 
-  test('an order that has expired stays not paid, and cannot be paid', () => {
+  test('an expired order stays not paid, and cannot be paid', () => {
     const { market, id, heard } = order('paypal');
     expect(expire(market, id).shown.status).toBe(0);
     expect(() => pay(market, id)).toThrow('The order is closed, so it cannot be paid.');
@@ -92,7 +92,7 @@ describe('the codes of an order', () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('an impossible step throws', () => {
   test.each([
     ['confirmed before it is paid', confirm],
     ['refunded before it is paid', refund],
@@ -112,26 +112,26 @@ describe('what cannot be', () => {
     expect(() => refund(market, id)).toThrow('The order is refunded');
   });
 
-  test.each(['0', '-1'])('nobody pays %s', (value) => {
+  test.each(['0', '-1'])('a payment of %s is rejected', (value) => {
     const { market, id } = order('paypal');
     expect(() => pay(market, id, { value })).toThrow('above 0');
   });
 
-  test.each(['paypal', 'bitcoin'])('what costs nothing is paid with nothing, by %s', (gateway) => {
+  test.each(['paypal', 'bitcoin'])('a free product needs a payment of 0, by %s', (gateway) => {
     const { market, offer } = openStall();
     const free = offer({ price: '0.00', crypto_confirmations: 0 });
     const { id } = buy(market, { product_id: free.id, gateway });
     expect(pay(market, id).shown).toMatchObject({ status: 100, crypto_received: 0 });
   });
 
-  test('a part of the price is that part of the coins, to the satoshi', () => {
+  test('a partial payment in coins is converted to the satoshi', () => {
     const { market, offer } = openStall();
     const { id } = buy(market, { product_id: offer({ price: '78.00' }).id, gateway: 'bitcoin' });
     const { shown } = pay(market, id, { value: '6' });
     expect(shown).toMatchObject({ crypto_value: 130_000, crypto_received: 10_000 });
   });
 
-  test('there is no order of an id that nobody has given', () => {
+  test('an order with an unknown id does not exist', () => {
     const { market } = openStall();
     expect(() => pay(market, 'ord_none')).toThrow('no such order');
   });
@@ -146,7 +146,7 @@ describe('a payment', () => {
     expect(confirm(market, id).shown.status).toBe(100);
   });
 
-  test('of no confirmations is completed as soon as it is paid', () => {
+  test('with no confirmations needed is completed when it is paid', () => {
     const { market } = openStall();
     const { id } = createPayment(market, { ...TERMS, confirmations: 0 });
     expect(pay(market, id).shown.status).toBe(100);
@@ -177,14 +177,14 @@ test("[spec: Product] webhook_url: URL called for every order status update of t
   expect(updates.map(({ payload }) => payload.status)).toEqual([55, 100, 56]);
 });
 
-describe('where the specification shows nothing', () => {
+describe('a place that the specification leaves open', () => {
   test('transitions: direct goes from 0 to 100', () => {
     const { market, id, heard } = order('paypal', { transitions: 'direct' });
     pay(market, id);
     expect(heard()).toEqual(['order:updated 100', 'order:paid 100']);
   });
 
-  test('emission: paid-alone tells of a paid order once, to its webhook_url, too', () => {
+  test('emission: paid-alone sends order:paid once, also to the webhook_url', () => {
     const { market, told, heard } = openStall({ emission: 'paid-alone', transitions: 'direct' });
     const { id } = createPayment(market, { ...TERMS, gateway: 'paypal' });
     pay(market, id);
@@ -206,7 +206,7 @@ test('[spec: Product] dynamic_url: URL called to generate goods for the dynamic 
   expect(() => deliver(market, id, 'KEY-2')).toThrow('has been delivered');
 });
 
-describe('what customers write', () => {
+describe('queries and feedback', () => {
   const question = { email: 'buyer@example.com', title: 'Order', message: 'Where is it?' };
 
   test('[spec: Events] query:created, query:replied and query:updated', () => {
@@ -232,7 +232,7 @@ describe('what customers write', () => {
     expect(heard()).toEqual(['feedback:created', 'feedback:updated']);
   });
 
-  test('the shapes of what the specification does not show are options', () => {
+  test('the shapes of query payloads are options', () => {
     const shape = (unknowns: object) => {
       const { market, told } = openStall(unknowns);
       ask(market, question);

@@ -4,13 +4,13 @@ import type { KeptProduct } from '../../../src/sandbox/state/kinds.js';
 import type { Market, Told } from '../../../src/sandbox/trade/market.js';
 import { chooseUnknowns, type Unknowns } from '../../../src/sandbox/unknowns.js';
 
-/** A market of which the test hears what it tells. */
+/** A market that records its webhooks. */
 export interface Stall {
   readonly market: Market;
   readonly told: Told[];
-  /** The orders of dynamic products that were to be supplied. */
+  /** The orders of dynamic products for which the market requested goods. */
   readonly supplied: string[];
-  /** What was told since the last time, as `event status`. */
+  /** Returns the webhooks since the last call, as `event status`. */
   heard(): string[];
   /** Puts a product on sale. */
   offer(fields?: Partial<KeptProduct>): KeptProduct;

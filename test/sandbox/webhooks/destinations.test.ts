@@ -3,7 +3,7 @@ import { Destinations, type LookupAll } from '../../../src/sandbox/webhooks/dest
 import { type Listener, startListener } from './listener.js';
 import { openShop } from './shop.js';
 
-// Whoever owns a name says where it leads, and may say something else the next time.
+// The owner of a name decides its address, and can change it between two lookups.
 const lookup = vi.fn<LookupAll>();
 
 function leadsTo(...addresses: string[]) {
@@ -20,7 +20,7 @@ afterEach(async () => {
   await listener.close();
 });
 
-/** What becomes of a webhook to a URL, of a sandbox that allows some hosts. */
+/** Sends a webhook to a URL from a sandbox that allows some hosts, and returns its log. */
 async function logOf(url: string, { allowHosts = [] as string[] } = {}) {
   const shop = openShop({ allowHosts, lookup });
   shop.subscribe(url);
@@ -85,7 +85,7 @@ const PUBLIC = [
   '2a00:1450::1',
 ];
 
-/** By the lookup of a destination, as `node:net` asks for it. */
+/** Looks up a destination as `node:net` does. */
 function find(host: string, { all = true, allowHosts = [] as string[] } = {}) {
   return new Promise((resolve, reject) => {
     new Destinations(allowHosts, lookup).lookup(host, { all }, (error, found) =>
@@ -94,7 +94,7 @@ function find(host: string, { all = true, allowHosts = [] as string[] } = {}) {
   });
 }
 
-describe('an address outside of the internet is refused', () => {
+describe('a webhook to a private address is not sent', () => {
   const inUrl = (address: string) => (address.includes(':') ? `[${address}]` : address);
   const beyond = PRIVATE.filter((address) => !['127.0.0.1', '::1'].includes(address));
 
@@ -109,7 +109,7 @@ describe('an address outside of the internet is refused', () => {
     });
   });
 
-  test.each(PRIVATE)('%s behind a name', async (address) => {
+  test.each(PRIVATE)('%s as the address of a name', async (address) => {
     leadsTo(address);
     await expect(find('rebound.example')).rejects.toThrow(
       'rebound.example is on a private network',
@@ -128,11 +128,11 @@ describe('an address outside of the internet is refused', () => {
     'https://①⓪.0.0.1/',
     'https://[::ffff:10.0.0.1]/',
     'https://user:password@10.0.0.1/',
-  ])('%s, however it is written', async (url) => {
+  ])('%s, in any notation', async (url) => {
     expect((await logOf(url))?.response).toMatch(/is on a private network/);
   });
 
-  test('a name of this machine is none behind another name', async () => {
+  test('a loopback address counts as private if another name leads to it', async () => {
     leadsTo('127.0.0.1');
     const log = await logOf(`https://rebound.example:${listener.port}/`);
     expect(log?.response).toBe('Not sent: rebound.example is on a private network.');
@@ -140,7 +140,7 @@ describe('an address outside of the internet is refused', () => {
   });
 });
 
-describe('an address of the internet is taken', () => {
+describe('a webhook to a public address is sent', () => {
   test.each(PUBLIC)('%s', async (address) => {
     leadsTo(address);
     expect(await find('shop.example')).toEqual([
@@ -150,7 +150,7 @@ describe('an address of the internet is taken', () => {
   });
 });
 
-test('what is connected to is what was checked: a name is asked for once in each attempt', async () => {
+test('the checked address is the connected one: each attempt looks a name up once', async () => {
   lookup.mockImplementationOnce((_host, _options, done) => {
     leadsTo('::1');
     done(null, [{ address: '127.0.0.1', family: 4 }]);
@@ -168,13 +168,13 @@ describe('[spec: Events] webhooks are sent to HTTPS URLs', () => {
     ['ftp://127.0.0.1/', 'the URL is neither HTTPS nor HTTP'],
     ['file:///etc/passwd', 'the URL is neither HTTPS nor HTTP'],
     ['/webhooks', 'the URL is not valid'],
-  ])('%s is refused', async (url, reason) => {
+  ])('%s is rejected', async (url, reason) => {
     expect((await logOf(url))?.response).toBe(`Not sent: ${reason}.`);
     expect(lookup).not.toHaveBeenCalled();
   });
 
   test.each(['localhost', 'LOCALHOST', 'localhost.', 'shop.localhost', '127.0.0.1', '127.1'])(
-    'or, on this machine, to plain HTTP: %s',
+    'plain HTTP on this machine is allowed: %s',
     async (host) => {
       const log = await logOf(`http://${host}:${listener.port}/webhooks`);
       expect(log?.response_code).toBe(200);
@@ -182,7 +182,7 @@ describe('[spec: Events] webhooks are sent to HTTPS URLs', () => {
     },
   );
 
-  test('on this machine, also where only IPv6 is listened to', async () => {
+  test('a server on this machine may listen on IPv6 only', async () => {
     const six = await startListener('::1');
     expect((await logOf(six.url))?.response_code).toBe(200);
     expect((await logOf(`http://localhost:${six.port}/`))?.response_code).toBe(200);
@@ -190,17 +190,17 @@ describe('[spec: Events] webhooks are sent to HTTPS URLs', () => {
   });
 });
 
-describe('a host that is allowed', () => {
+describe('an allowed host', () => {
   const allowHosts = ['Shop.Internal'];
 
-  test('may be on a private network, and plain HTTP', async () => {
+  test('may be on a private network and use plain HTTP', async () => {
     leadsTo('127.0.0.1');
     const log = await logOf(`http://shop.internal:${listener.port}/webhooks`, { allowHosts });
     expect(log?.response_code).toBe(200);
     expect(listener.came[0]?.headers.host).toBe(`shop.internal:${listener.port}`);
   });
 
-  test('allows no other host, and no part of its name', async () => {
+  test('allows no other host, no subdomain and no parent domain', async () => {
     leadsTo('127.0.0.1');
     for (const host of ['other.internal', 'a.shop.internal', 'internal']) {
       const url = `https://${host}:${listener.port}/`;
@@ -215,7 +215,7 @@ describe('a host that is allowed', () => {
   });
 });
 
-test('a name that leads nowhere is no answer, which is tried again', async () => {
+test('a name without an address counts as no answer, and the webhook is retried', async () => {
   lookup.mockImplementation((_host, _options, done) =>
     done(new Error('getaddrinfo ENOTFOUND shop.example'), []),
   );
@@ -225,7 +225,7 @@ test('a name that leads nowhere is no answer, which is tried again', async () =>
   });
 });
 
-test('HTTPS means that the certificate is checked, on this machine, too', async () => {
+test('HTTPS verifies the certificate, on this machine as well', async () => {
   const log = await logOf(`https://127.0.0.1:${listener.port}/`);
   expect(log?.response).toMatch(/^No answer: .*(SSL|TLS|wrong version).*/i);
   expect(listener.came).toEqual([]);

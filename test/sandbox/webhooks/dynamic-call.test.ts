@@ -20,7 +20,7 @@ function dynamic(of = shop) {
 }
 const goodsOf = (id: string, of = shop) => of.account.orders.get(id)?.shown.delivered;
 
-test('[spec: Events] a dynamic product calls its dynamic_url once it is paid, and delivers what comes back', async () => {
+test('[spec: Events] a dynamic product calls its dynamic_url after the payment, and delivers the response', async () => {
   const goods = ' KEY-1\nKEY-2 – \u{1f511}\n';
   shop.subscribe(`${listener.origin}/webhooks`, ['order:updated']);
   listener.answer(({ path }) => ({ status: 200, body: path === '/goods' ? goods : 'seen' }));
@@ -42,7 +42,7 @@ test('[spec: Events] a dynamic product calls its dynamic_url once it is paid, an
   ]);
 });
 
-test('the call is signed as a webhook is, and has a log', async () => {
+test('the call has the signature and the log of a webhook', async () => {
   listener.answer({ status: 200, body: 'KEY' });
   const { id } = shop.sell(dynamic());
   await shop.idle();
@@ -60,7 +60,7 @@ test('the call is signed as a webhook is, and has a log', async () => {
   expect(verifySignature(came?.body ?? '', signature, SECRET)).toBe(true);
 });
 
-test('or it is not signed, where the contract is taken to be another one', async () => {
+test('dynamicCall: post-unsigned sends the call without a signature', async () => {
   const other = openShop({ unknowns: { dynamicCall: 'post-unsigned' } });
   listener.answer({ status: 200, body: 'KEY' });
   other.subscribe(`${listener.origin}/webhooks`);
@@ -73,10 +73,10 @@ test('or it is not signed, where the contract is taken to be another one', async
   await other.close();
 });
 
-describe('no goods, so that it is called again', () => {
+describe('the call is retried after', () => {
   test.each<[string, Answer]>([
     ['an empty answer', 200],
-    ['an answer of blanks', { status: 200, body: ' \n' }],
+    ['a blank answer', { status: 200, body: ' \n' }],
     ['no content', 204],
     ['a redirect', { status: 302, body: 'KEY', headers: { location: '/' } }],
     ['a refusal', { status: 403, body: 'KEY' }],
@@ -94,7 +94,7 @@ describe('no goods, so that it is called again', () => {
     expect(shop.logs()).toMatchObject([{ retries: 2, next_retry_at: null }]);
   });
 
-  test('an answer that is lost, or that is cut', async () => {
+  test('a lost answer and a truncated answer', async () => {
     shop.faults.add({ operation: 'webhooks.send', effect: 'lose-answer' });
     const cut = { status: 200, body: 'KE', headers: { 'content-length': '3' } };
     listener.answer((_, number) => (number === 2 ? cut : { status: 200, body: `KEY-${number}` }));
@@ -107,7 +107,7 @@ describe('no goods, so that it is called again', () => {
     expect(goodsOf(id)).toBe('KEY-3');
   });
 
-  test('up to the retry_limit, and then never', async () => {
+  test('any error, up to the retry_limit', async () => {
     listener.answer(500);
     const { id } = shop.sell(dynamic());
     await shop.idle();
@@ -115,7 +115,7 @@ describe('no goods, so that it is called again', () => {
     expect([listener.came.length, goodsOf(id)]).toEqual([9, null]);
   });
 
-  test('also where only errors of the server are retried', async () => {
+  test('an empty answer, also if the sandbox retries only server errors', async () => {
     const other = openShop({ unknowns: { retries: 'server-errors' } });
     listener.answer((_, number) => (number === 1 ? 200 : { status: 200, body: 'KEY' }));
     const { id } = other.sell(dynamic(other));
@@ -127,9 +127,9 @@ describe('no goods, so that it is called again', () => {
 });
 
 test.each([
-  ['as many as 1 MiB', 'K'.repeat(1024 * 1024)],
-  ['what is JSON', '{"keys":["A","B"]}'],
-])('goods are %s, as they are', async (_, body) => {
+  ['up to 1 MiB', 'K'.repeat(1024 * 1024)],
+  ['JSON as well', '{"keys":["A","B"]}'],
+])('the goods are the body as it is: %s', async (_, body) => {
   listener.answer({ status: 200, body });
   const { id } = shop.sell(dynamic());
   await shop.idle();
@@ -139,7 +139,7 @@ test.each([
 test.each([
   ['refunded', refund],
   ['charged back', chargeBack],
-])('an order that was %s meanwhile is not called for again, nor delivered', async (_, end) => {
+])('an order that was %s meanwhile is neither called for again nor delivered', async (_, end) => {
   listener.answer(500);
   const { id } = shop.sell(dynamic());
   await shop.idle();
@@ -159,7 +159,7 @@ test.each([
   expect(shop.logs().at(-1)).toMatchObject({ response_code: 200, next_retry_at: null });
 });
 
-test('a dynamic_url is a way into a network, as any other URL', async () => {
+test('a dynamic_url on a private network is not called', async () => {
   const product = { product_type: 'dynamic', dynamic_url: 'https://169.254.169.254/' } as const;
   const { id } = shop.sell(shop.product(product));
   await shop.idle();

@@ -6,7 +6,7 @@ let listener: Listener;
 let shop: ReturnType<typeof openShop>;
 beforeEach(async () => {
   listener = await startListener();
-  // So that a 404 is given up at once.
+  // With this choice, the sandbox gives up on a 404 at once.
   shop = openShop({ unknowns: { retries: 'server-errors' } });
 });
 afterEach(async () => {
@@ -14,7 +14,7 @@ afterEach(async () => {
   await listener.close();
 });
 
-/** Has so many webhooks sent that are answered alike. */
+/** Sends a number of webhooks that all get the same answer. */
 async function send(times: number, answer = 200) {
   listener.answer(answer);
   for (let time = 0; time < times; time++) shop.order();
@@ -23,7 +23,7 @@ async function send(times: number, answer = 200) {
 const isEnabled = (id: string) => shop.account.webhookEndpoints.get(id)?.enabled;
 
 describe('[spec: Webhook endpoint] an endpoint with a high error rate is disabled', () => {
-  test('once half of its last 20 webhooks were given up, and no other endpoint is', async () => {
+  test('if half of its last 20 webhooks failed for good, and other endpoints stay enabled', async () => {
     const failing = shop.subscribe('https://10.0.0.1/');
     const working = shop.subscribe(listener.url);
     await send(19);
@@ -40,11 +40,11 @@ describe('[spec: Webhook endpoint] an endpoint with a high error rate is disable
     expect(told.map(({ endpoint_id }) => endpoint_id)).toEqual([working.id]);
   });
 
-  test('not before half of them were, and of the last 20 only', async () => {
+  test('but not while fewer than half failed, counting only the last 20', async () => {
     const { id } = shop.subscribe(listener.url);
     await send(9, 404);
     await send(11, 200);
-    // The first that have failed are forgotten one by one.
+    // The earlier failures leave the last 20 one by one.
     await send(5, 404);
     expect(isEnabled(id)).toBe(true);
     await send(4, 404);
@@ -53,7 +53,7 @@ describe('[spec: Webhook endpoint] an endpoint with a high error rate is disable
     expect(isEnabled(id)).toBe(false);
   });
 
-  test('not by failures that a retry makes good', async () => {
+  test('but not because of failures that a retry recovers', async () => {
     const { id } = shop.subscribe(listener.url);
     await send(30, 503);
     listener.answer(200);
@@ -63,7 +63,7 @@ describe('[spec: Webhook endpoint] an endpoint with a high error rate is disable
     expect(isEnabled(id)).toBe(true);
   });
 
-  test('a webhook_url is none, and is sent to for ever', async () => {
+  test('but a webhook_url is not, and always gets its webhooks', async () => {
     const product = shop.product({ webhook_url: listener.url });
     listener.answer(404);
     for (let time = 0; time < 15; time++) shop.sell(product);

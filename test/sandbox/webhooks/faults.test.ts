@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const operation = 'webhooks.send';
 
-/** Has three webhooks sent, and says in what order they came. */
+/** Sends three webhooks, and returns the order in which they arrived. */
 async function three(): Promise<number[]> {
   for (let time = 0; time < 3; time++) shop.order();
   await shop.idle();
@@ -31,8 +31,8 @@ function order(): number[] {
   return listener.came.map(({ id }) => ids.indexOf(`${id}`));
 }
 
-describe('the first n attempts', () => {
-  test('are lost, and sent again', async () => {
+describe('a fault can make the first n attempts', () => {
+  test('get lost, and the sandbox retries them', async () => {
     shop.faults.add({ operation, effect: 'lose', times: 2 });
     expect(await three()).toEqual([2]);
     expect(shop.logs()[0]).toMatchObject({
@@ -45,7 +45,7 @@ describe('the first n attempts', () => {
     expect(shop.faults.list()).toEqual([]);
   });
 
-  test('come, and their answers are lost, so that they are sent again', async () => {
+  test('arrive and lose their answers, and the sandbox retries them', async () => {
     shop.faults.add({ operation, effect: 'lose-answer', times: 2 });
     expect(await three()).toEqual([0, 1, 2]);
     expect(shop.logs()[0]).toMatchObject({
@@ -58,14 +58,14 @@ describe('the first n attempts', () => {
     expect(shop.logs()[0]).toMatchObject({ response_code: 200, retries: 1 });
   });
 
-  test('come twice, with the same bytes', async () => {
+  test('arrive twice, with the same bytes', async () => {
     shop.faults.add({ operation, effect: 'duplicate', times: 2 });
     expect(await three()).toEqual([0, 0, 1, 1, 2]);
     expect(listener.came[1]?.body).toEqual(listener.came[0]?.body);
     expect(shop.logs()[0]).toMatchObject({ response_code: 200, retries: 0 });
   });
 
-  test('come late, and hold up no other', async () => {
+  test('arrive late, without delaying others', async () => {
     shop.faults.add({ operation, effect: 'late', times: 2, ms: 5_000 });
     expect(await three()).toEqual([2]);
     expect(shop.logs()[0]).toMatchObject({ response_code: 0, next_retry_at: null });
@@ -75,28 +75,28 @@ describe('the first n attempts', () => {
     expect(order()).toEqual([2, 0, 1]);
   });
 
-  test('come after the next one', async () => {
+  test('arrive after the next one', async () => {
     shop.faults.add({ operation, effect: 'reorder' });
     expect(await three()).toEqual([1, 0, 2]);
     await shop.account.clock.advance(1e9);
     expect(order()).toEqual([1, 0, 2]);
   });
 
-  test('come after the next one, which comes after the one after that', async () => {
+  test('arrive after the next one, if that is delayed as well', async () => {
     shop.faults.add({ operation, effect: 'reorder', times: 2 });
     expect(await three()).toEqual([2, 1, 0]);
   });
 
-  test('come after the next one, and are sent again like any other', async () => {
+  test('arrive after the next one, and be retried like any other', async () => {
     shop.faults.add({ operation, effect: 'reorder' });
     listener.answer(({ id }) => (id === shop.logs()[0]?.id ? 503 : 200));
     expect(await three()).toEqual([1, 0, 2]);
-    // After 10 and 30 seconds, and then not before 70.
+    // The retries come after 10 and 30 seconds, and the next one not before 70.
     await shop.account.clock.advance(60_000);
     expect(order()).toEqual([1, 0, 2, 0, 0]);
   });
 
-  test('come after a minute, where there is no next one', async () => {
+  test('arrive after a minute, if no other follows', async () => {
     shop.faults.add({ operation, effect: 'reorder', times: 3 });
     expect(await three()).toEqual([]);
     await shop.account.clock.advance(59_999);
@@ -106,7 +106,7 @@ describe('the first n attempts', () => {
   });
 });
 
-test('faults are counted over first attempts and retries alike', async () => {
+test('a fault counts first attempts and retries alike', async () => {
   shop.faults.add({ operation, effect: 'lose', times: 3 });
   shop.order();
   await shop.idle();
@@ -117,7 +117,7 @@ test('faults are counted over first attempts and retries alike', async () => {
   expect(shop.logs()).toMatchObject([{ retries: 3, response_code: 200 }]);
 });
 
-test('a seed picks the same attempts each time, and another seed others', async () => {
+test('a seed selects the same attempts each time, and another seed selects others', async () => {
   const struck = async (seed: number) => {
     const other = openShop();
     other.subscribe(listener.url);
@@ -134,7 +134,7 @@ test('a seed picks the same attempts each time, and another seed others', async 
   expect(await struck(8)).not.toBe(first);
 });
 
-test('a webhook that nobody wants any more counts as no attempt', async () => {
+test('a webhook to a deleted endpoint does not count as an attempt', async () => {
   shop.faults.add({ operation, effect: 'lose' });
   const [first] = shop.account.webhookEndpoints;
   shop.subscribe(`${listener.origin}/another`);
@@ -147,7 +147,7 @@ test('a webhook that nobody wants any more counts as no attempt', async () => {
   expect(listener.came).toEqual([]);
 });
 
-test('what goes wrong in all accounts strikes where nothing goes wrong in the account itself', async () => {
+test('a fault of the sandbox affects the attempts that no fault of the account affects', async () => {
   const everywhere = new Faults();
   const other = openShop({ faults: everywhere });
   other.subscribe(listener.url);
@@ -161,7 +161,7 @@ test('what goes wrong in all accounts strikes where nothing goes wrong in the ac
   await other.close();
 });
 
-test('a receiver delivers each order once, whatever goes wrong on the way', async () => {
+test('a receiver delivers each order once under all faults', async () => {
   const delivered: string[] = [];
   const receiver = createReceiver({ secret: SECRET, store: memoryStore() }).on(
     ['order:paid', 'order:updated'],

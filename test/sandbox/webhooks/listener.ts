@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 
-/** What a receiver does with a request: answers it, closes the connection, never answers, or never ends its answer. */
+/** The reaction to a request: an answer, a closed connection, no answer, or an answer that never ends. */
 export type Answer =
   | number
   | { status: number; body?: string | Buffer; headers?: Record<string, string | string[]> }
@@ -9,12 +9,12 @@ export type Answer =
   | 'hang'
   | 'endless';
 
-/** A request as it came. */
+/** A request as it arrived. */
 export interface Came {
   readonly method: string | undefined;
   readonly path: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  /** As it was written. */
+  /** As the sender wrote them. */
   readonly headerNames: readonly string[];
   readonly body: Buffer;
   readonly json: Record<string, unknown>;
@@ -23,19 +23,19 @@ export interface Came {
 }
 
 export interface Listener {
-  /** Of `/webhooks`; it takes any other path, too. */
+  /** The address of `/webhooks`. The server answers any other path as well. */
   readonly url: string;
   readonly origin: string;
   readonly port: number;
   readonly came: Came[];
-  /** The events of what came, in its order. */
+  /** The events of the requests, in the order of arrival. */
   events(): unknown[];
-  /** What is answered from now on. */
+  /** Sets the answer to all further requests. */
   answer(answer: Answer | ((came: Came, number: number) => Answer | Promise<Answer>)): void;
   close(): Promise<void>;
 }
 
-/** A server that keeps what it is sent, and answers 200 unless told otherwise. */
+/** A server that records its requests, and answers 200 by default. */
 export async function startListener(host = '127.0.0.1'): Promise<Listener> {
   const came: Came[] = [];
   let answer: (came: Came, number: number) => Answer | Promise<Answer> = () => 200;

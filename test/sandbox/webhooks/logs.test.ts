@@ -66,7 +66,7 @@ describe('the log', () => {
     expect(shop.logs()).toMatchObject([{ response_code: code, response: answer.body }]);
   });
 
-  test('keeps 64 KiB of a response, though it never ends', async () => {
+  test('keeps 64 KiB of a response that never ends', async () => {
     shop.subscribe(listener.url);
     listener.answer('endless');
     shop.order();
@@ -74,8 +74,8 @@ describe('the log', () => {
     expect(shop.logs()).toMatchObject([{ response_code: 200, response: 'a'.repeat(64 * 1024) }]);
   });
 
-  test('keeps the code 0, and says why, where nobody answers', async () => {
-    // On which nobody listens.
+  test('keeps the code 0 and gives the reason if the server does not answer', async () => {
+    // Nothing listens on this port.
     shop.subscribe('http://127.0.0.1:1/');
     shop.subscribe(listener.url);
     listener.answer('reset');

@@ -17,7 +17,7 @@ afterEach(async () => {
   await listener.close();
 });
 
-/** Sends a webhook, and moves on to each of its retries: how many seconds after the one before they were. */
+/** Sends a webhook, advances to each of its retries, and returns the pauses in seconds. */
 async function pauses(of: Shop): Promise<number[]> {
   of.subscribe(listener.url);
   of.order();
@@ -36,7 +36,7 @@ async function pauses(of: Shop): Promise<number[]> {
   }
 }
 
-describe('[spec: Webhook log] a webhook is sent again up to its retry_limit, and not once more', () => {
+describe('[spec: Webhook log] a webhook is retried up to its retry_limit, and no more', () => {
   test.each([
     ['doubling', [10, 20, 40, 80, 160, 320, 640, 1280]],
     ['steady', [300, 300, 300, 300, 300]],
@@ -82,31 +82,34 @@ test('[spec: Webhook log] each retry has the same log and bytes, and the log has
 const ANSWERS = [200, 201, 204, 299, 301, 400, 401, 404, 410, 429, 500, 503] as const;
 const PASSING = { doubling: ANSWERS.slice(4), 'server-errors': [429, 500, 503] };
 
-describe.each(['doubling', 'server-errors'] as const)('%s', (retries) => {
-  test.each(ANSWERS)('answered %i', async (code) => {
-    const other = openShop({ unknowns: { retries } });
-    const isRetried = PASSING[retries].some((passing) => passing === code);
-    other.subscribe(listener.url);
-    listener.answer(code);
-    other.order();
-    await other.idle();
-    const due = isRetried ? '2026-11-20T10:00:10.000000+00:00' : null;
-    expect(other.logs()).toMatchObject([{ response_code: code, next_retry_at: due }]);
-    await other.close();
-  });
+describe.each(['doubling', 'server-errors'] as const)(
+  'retries: %s decides whether to retry a webhook',
+  (retries) => {
+    test.each(ANSWERS)('that got %i', async (code) => {
+      const other = openShop({ unknowns: { retries } });
+      const isRetried = PASSING[retries].some((passing) => passing === code);
+      other.subscribe(listener.url);
+      listener.answer(code);
+      other.order();
+      await other.idle();
+      const due = isRetried ? '2026-11-20T10:00:10.000000+00:00' : null;
+      expect(other.logs()).toMatchObject([{ response_code: code, next_retry_at: due }]);
+      await other.close();
+    });
 
-  test('not answered', async () => {
-    const other = openShop({ unknowns: { retries } });
-    listener.answer('reset');
-    other.subscribe(listener.url);
-    other.order();
-    await other.idle();
-    expect(other.logs()[0]?.next_retry_at).not.toBeNull();
-    await other.close();
-  });
-});
+    test('that got no answer', async () => {
+      const other = openShop({ unknowns: { retries } });
+      listener.answer('reset');
+      other.subscribe(listener.url);
+      other.order();
+      await other.idle();
+      expect(other.logs()[0]?.next_retry_at).not.toBeNull();
+      await other.close();
+    });
+  },
+);
 
-test('a webhook that waits for its retry holds up no other', async () => {
+test('a webhook that waits for its retry does not delay others', async () => {
   shop.subscribe(listener.url);
   listener.answer((_, number) => (number === 1 ? 503 : 200));
   const first = shop.order();
@@ -117,7 +120,7 @@ test('a webhook that waits for its retry holds up no other', async () => {
   expect(listener.came.map(({ json }) => json.id)).toEqual([first.id, second.id, first.id]);
 });
 
-describe('[spec: Webhook endpoint] who does not want it any more is not sent a retry', () => {
+describe('[spec: Webhook endpoint] no retry is sent to', () => {
   test.each([
     ['deleted', (of: Shop, id: string) => of.account.webhookEndpoints.delete(id)],
     [
@@ -150,8 +153,8 @@ describe('[spec: Webhook endpoint] who does not want it any more is not sent a r
   });
 });
 
-describe('time', () => {
-  test('moved by hand: goes on only when what follows from a retry is done', async () => {
+describe('a clock', () => {
+  test('that is manual advances only after all consequences of a retry', async () => {
     shop.subscribe(listener.url, ['order:updated']);
     const goods = { status: 200, body: 'KEY' };
     const dynamic_url = `${listener.origin}/goods`;
@@ -162,7 +165,7 @@ describe('time', () => {
     listener.answer(({ path }) => answers.get(path)?.shift() ?? 400);
     const { id } = shop.sell(shop.product({ product_type: 'dynamic', dynamic_url }));
     await shop.idle();
-    // The goods come after 10 seconds, and what tells of them after 20.
+    // The goods arrive after 10 seconds, and the webhook about them after 20.
     await shop.account.clock.advance(20_000);
     expect(listener.came.slice(-3).map(({ event }) => event)).toEqual([
       'product:dynamic',
@@ -172,7 +175,7 @@ describe('time', () => {
     expect(listener.came.at(-1)?.json).toMatchObject({ id, delivered: 'KEY' });
   });
 
-  test('as fast as can be: all retries come by themselves, each at its time', async () => {
+  test('that is fast sends all retries by itself, each at its time', async () => {
     const fast = openShop({ clock: 'fast' });
     fast.subscribe(listener.url);
     listener.answer(500);
@@ -183,7 +186,7 @@ describe('time', () => {
     await fast.close();
   });
 
-  test('as it goes by outside, and moved by a day: each retry is sent on the way', async () => {
+  test('that is real and advanced by a day sends each retry on the way', async () => {
     const real = openShop({ clock: 'real' });
     listener.answer(() => 500);
     real.subscribe(listener.url, ['order:paid']);
@@ -194,7 +197,7 @@ describe('time', () => {
     await real.close();
   });
 
-  test('as it goes by outside: an endpoint that hangs holds up nobody else', async () => {
+  test('that is real sends other webhooks while an endpoint hangs', async () => {
     const real = openShop({ clock: 'real', timeout: 60_000 });
     const hanging = await startListener();
     hanging.answer((_, number) => (number === 1 ? 500 : 'hang'));

@@ -39,7 +39,7 @@ describe('the request', () => {
     );
   });
 
-  test('[spec: Authentication] is signed over exactly the bytes that are sent, which are those of its log', async () => {
+  test('[spec: Authentication] is signed over exactly the sent bytes, which its log keeps', async () => {
     shop.subscribe(listener.url);
     const product = shop.product({ title: 'Café “Ünïcode” \u2028 \\/ 1e400' });
     shop.order(product);
@@ -52,7 +52,7 @@ describe('the request', () => {
     expect(came?.json).toMatchObject({ product_title: product.title });
   });
 
-  test('[spec: Authentication] is signed with the secret that the account has by then', async () => {
+  test('[spec: Authentication] is signed with the secret that the account has at the time of the attempt', async () => {
     shop.subscribe(listener.url);
     listener.answer(500);
     shop.order();
@@ -69,7 +69,7 @@ describe('the request', () => {
     expect(holds('a new secret')).toEqual([false, true]);
   });
 
-  test('has headers that begin with another prefix, where the sandbox is told one', async () => {
+  test('has headers with another prefix if the sandbox has the option headerPrefix', async () => {
     const other = openShop({ headerPrefix: 'X-Shop-' });
     other.subscribe(listener.url);
     other.order();
@@ -80,8 +80,8 @@ describe('the request', () => {
   });
 });
 
-describe('who is told', () => {
-  test('[spec: Webhook endpoint] each enabled endpoint that has subscribed, and no other', async () => {
+describe('the sandbox sends webhooks to', () => {
+  test('[spec: Webhook endpoint] each enabled endpoint that has subscribed, and to no other', async () => {
     const other = await startListener();
     shop.subscribe(listener.url, ORDER_EVENTS);
     shop.subscribe(other.url, ['order:paid', 'query:created']);
@@ -100,7 +100,7 @@ describe('who is told', () => {
     await other.close();
   });
 
-  test('[spec: Events] the payload of an order event is the order as it was then', async () => {
+  test('[spec: Events] the payload of an order event is the order at the time of the event', async () => {
     shop.subscribe(listener.url, ORDER_EVENTS);
     const order = shop.order();
     const paid = pay(shop.market, order.id);
@@ -110,7 +110,7 @@ describe('who is told', () => {
     expect(listener.came[3]?.json).toEqual(paid.shown);
   });
 
-  test('[spec: Product] the webhook_url of a product, of every order status update', async () => {
+  test('[spec: Product] the webhook_url of a product for every order status update', async () => {
     const product = shop.product({ webhook_url: `${listener.origin}/product` });
     const { id } = shop.sell(product);
     refund(shop.market, id);
@@ -141,7 +141,7 @@ describe('who is told', () => {
     expect(byPath('/payment')).toEqual(['order:updated', 'order:updated']);
   });
 
-  test('[spec: Events] product:out_of_stock is sent when the last one goes, once', async () => {
+  test('[spec: Events] product:out_of_stock is sent once, when the last item is sold', async () => {
     shop.subscribe(listener.url, ['product:out_of_stock']);
     const product = shop.product({ product_type: 'serials', info: 'A,B' });
     shop.sell(product);
@@ -172,7 +172,7 @@ describe('who is told', () => {
     ]);
   });
 
-  test('nobody of a change that was undone', async () => {
+  test('no endpoint for a change that was rolled back', async () => {
     shop.subscribe(listener.url);
     expect(() =>
       shop.account.transact(() => {
@@ -185,7 +185,7 @@ describe('who is told', () => {
   });
 });
 
-test('to each URL, webhooks are sent one after the other, in the order of the changes', async () => {
+test('the webhooks to each URL are sent one at a time, in the order of the changes', async () => {
   const slow = await startListener();
   shop.subscribe(slow.url, ORDER_EVENTS);
   shop.subscribe(listener.url, ORDER_EVENTS);
@@ -207,7 +207,7 @@ test('to each URL, webhooks are sent one after the other, in the order of the ch
   await slow.close();
 });
 
-test('of an account that is reset meanwhile, nothing is kept and nothing sent again', async () => {
+test('resetting an account drops its webhooks and their retries', async () => {
   shop.subscribe(listener.url);
   listener.answer(() => {
     shop.account.reset();

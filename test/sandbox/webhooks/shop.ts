@@ -19,7 +19,7 @@ interface ShopOptions extends WebhookSettings {
   readonly journal?: Journal;
 }
 
-/** An account that sells, and sends its webhooks. */
+/** An account that sells and sends its webhooks. */
 export function openShop({
   clock = 'manual',
   unknowns = {},
@@ -30,7 +30,7 @@ export function openShop({
   const account = new Account('sk_test_shop', defaults, journal);
   const faults = new Faults();
   const place = { account, faults, unknowns: chooseUnknowns(unknowns) };
-  // An attempt's time limit is real time, even with a manual clock. A machine that stalls must not reach it.
+  // The time limit of an attempt is real time, even with a manual clock. A slow machine must not reach it.
   const { market, close } = openWebhooks(place, { timeout: 120_000, ...settings });
   return {
     account,
@@ -59,19 +59,19 @@ export function openShop({
       return account.products.put({ ...PRODUCT, id: newId('prd'), ...changes });
     },
 
-    /** A customer orders a product, which makes an `order:created`; by default any product. */
+    /** Orders a product, by default any, which sends `order:created`. */
     order(product?: KeptProduct) {
       return buy(market, { product_id: (product ?? this.product()).id });
     },
 
     pay: (id: string) => pay(market, id),
 
-    /** A customer orders a product and pays it. */
+    /** Orders a product and pays for it. */
     sell(product?: KeptProduct) {
       return pay(market, this.order(product).id);
     },
 
-    /** The oldest first. */
+    /** The logs, oldest first. */
     logs(): KeptWebhookLog[] {
       return [...account.webhookLogs].reverse();
     },

@@ -10,7 +10,7 @@ const missing = spawnSync('curl', ['--version']).status !== 0 && !process.env.CI
 const BEARER = ['-H', 'Authorization: Bearer sk_test_curl'];
 const BASIC = ['-u', 'seller@example.com:sk_test_curl'];
 
-/** A form as the specification's examples send it. */
+/** A form as in the specification's examples. */
 const data = (...fields: readonly string[]) => fields.flatMap((field) => ['--data', field]);
 const json = (value: object) => [
   ...['-H', 'Content-Type: application/json'],
@@ -88,7 +88,7 @@ describe.skipIf(missing)('curl (apt-get install curl)', () => {
     });
   }
 
-  /** Its answer is checked against the document, too. */
+  /** Its responses are checked against the document as well. */
   async function curl(method: string, path: string, args: readonly string[], auth = BEARER) {
     const request = new Request(url + path, { method });
     calls.set(request, ['-X', method, ...auth, '--globoff', url + path, ...args]);
@@ -100,7 +100,7 @@ describe.skipIf(missing)('curl (apt-get install curl)', () => {
   const client = () => createClient({ baseUrl: url, auth: { accessToken: 'sk_test_curl' } });
 
   test.each(RESOURCES)(
-    'makes, lists, reads, changes and deletes at $path what the client sees',
+    'creates, lists, reads, changes and deletes at $path what the client reads',
     async ({ path, group, created, has, changed, becomes, wrong }) => {
       const made = await curl('POST', path, created);
       expect(made).toMatchObject({ status: 201, body: has });
@@ -124,7 +124,7 @@ describe.skipIf(missing)('curl (apt-get install curl)', () => {
     },
   );
 
-  test('makes and deletes payments of both flows, and reads their orders', async () => {
+  test('creates and deletes payments of both flows, and reads their orders', async () => {
     const payment = data('title=Lesson', 'email=a@example.com', 'currency=EUR', 'value=12.50');
     const hosted = [...payment, ...data('gateway=paypal', 'return_url=https://shop.example/ok')];
     expect(await curl('POST', '/api/v2/pay', hosted)).toEqual({
@@ -140,13 +140,16 @@ describe.skipIf(missing)('curl (apt-get install curl)', () => {
     expect((await curl('DELETE', `/api/v2/pay/${body.id}`, [])).status).toBe(204);
   });
 
-  test.each(RESOURCES)('$path is not given as XML, nor without credentials', async ({ path }) => {
-    expect((await curl('GET', path, ['-H', 'Accept: text/xml'])).status).toBe(406);
-    expect((await curl('GET', path, [], [])).status).toBe(401);
-    expect((await curl('GET', path, [], ['-u', 'seller@example.com:nothing'])).status).toBe(401);
-  });
+  test.each(RESOURCES)(
+    '$path is not returned as XML, nor without credentials',
+    async ({ path }) => {
+      expect((await curl('GET', path, ['-H', 'Accept: text/xml'])).status).toBe(406);
+      expect((await curl('GET', path, [], [])).status).toBe(401);
+      expect((await curl('GET', path, [], ['-u', 'seller@example.com:nothing'])).status).toBe(401);
+    },
+  );
 
-  test('HEAD is answered as GET is, without the body', async () => {
+  test('HEAD gets the response of GET without the body', async () => {
     const args = ['-sS', '--head', '-w', '%{http_code}', ...BEARER, `${url}/api/v2/orders`];
     const { stdout } = await run('curl', args);
     expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n/);

@@ -11,11 +11,11 @@ const rules = Object.entries(RULES).flatMap(([section, rules]) =>
   rules.map(([says, evidence]) => ({ section, says, evidence })),
 );
 
-test('docs/evidence.md has each rule, and what is known of it', async () => {
+test('docs/evidence.md has each rule with its evidence', async () => {
   await expect(toDocument(tests)).toMatchFileSnapshot('../../../../docs/evidence.md');
 });
 
-test('README.md says how many are proven, assumed and not known', async () => {
+test('README.md states how many rules are proven, assumed and unknown', async () => {
   const readme = readFileSync('README.md', 'utf8');
   const markers = /(<!-- known -->\n).*?(?=<!-- \/known -->)/s;
   expect(readme).toMatch(markers);
@@ -23,7 +23,7 @@ test('README.md says how many are proven, assumed and not known', async () => {
   await expect(filled).toMatchFileSnapshot('../../../../README.md');
 });
 
-test('every test that a rule names is there', () => {
+test('every test that a rule names exists', () => {
   const missing = rules.flatMap(({ section, says, evidence }) => {
     const names = 'tests' in evidence ? evidence.tests : [];
     return names
@@ -33,7 +33,7 @@ test('every test that a rule names is there', () => {
   expect(missing).toEqual([]);
 });
 
-test('every rule that is stated names a test', () => {
+test('every stated rule names a test', () => {
   const bare = rules.filter(
     ({ evidence }) =>
       !('assumed' in evidence) && 'tests' in evidence && evidence.tests.length === 0,
@@ -46,7 +46,7 @@ test('every test that names a section is named by a rule', () => {
     rules.flatMap(({ section, evidence }) =>
       'tests' in evidence
         ? evidence.tests
-            // What names a whole section says nothing of its tests.
+            // A name that covers a whole section does not count for its tests.
             .filter((name) => !name.endsWith('] '))
             .flatMap((name) => testsOf(tests, section, name))
         : [],
@@ -56,15 +56,15 @@ test('every test that names a section is named by a rule', () => {
   expect(left.map(({ section, name }) => `[spec: ${section}] ${name}`)).toEqual([]);
 });
 
-test('each place that is not shown is assumed once, with its default', () => {
+test('each open place of the specification is assumed once, with its default', () => {
   const places = rules.flatMap(({ evidence }) => ('assumed' in evidence ? [evidence.assumed] : []));
   expect(places.sort()).toEqual(Object.keys(UNKNOWNS).sort());
 });
 
-/** The specification itself, which is not part of the repository. */
+/** The specification, which is not part of the repository. */
 const SPECIFICATION = '../shared/spec.md';
 
-/** Sentences that set no rule: what there is to read, and where. */
+/** Sentences that contain no rule, but describe the document. */
 const NO_RULES = [
   'This single document covers',
   'The material describes two shapes',
@@ -80,7 +80,7 @@ describe.skipIf(!existsSync(SPECIFICATION))(
       : [];
     const of = (heading: string) => (RULES[heading] ?? []).map(([says]) => says);
 
-    test('has no row of a table that is not a rule', () => {
+    test('has no table row without a rule', () => {
       const left = sections.flatMap(({ heading, rows }) =>
         rows
           .filter((row) => !of(heading).some((says) => says.startsWith(`\`${row}\``)))
@@ -90,7 +90,7 @@ describe.skipIf(!existsSync(SPECIFICATION))(
       expect(sections.flatMap(({ rows }) => rows).length).toBeGreaterThan(170);
     });
 
-    test('has no sentence that is not a rule', () => {
+    test('has no sentence without a rule', () => {
       const left = sections.flatMap(({ heading, sentences }) =>
         sentences.filter(
           (sentence) =>
@@ -101,7 +101,7 @@ describe.skipIf(!existsSync(SPECIFICATION))(
       expect(left).toEqual([]);
     });
 
-    test('says "not shown" at the places that are options, and at no others', () => {
+    test('has "not shown" at the places that are options, and at no others', () => {
       const text = readFileSync(SPECIFICATION, 'utf8');
       const said = Object.values(UNKNOWNS).map(({ said }) => said.replace(/\.$/, ''));
       for (const one of said) expect(text).toContain(one);
@@ -109,7 +109,7 @@ describe.skipIf(!existsSync(SPECIFICATION))(
         one.trim(),
       );
       for (const one of notShown) expect(said.some((place) => place.startsWith(one))).toBe(true);
-      // At the other one, it is not said which operation emits which event.
+      // At the remaining place, the specification does not say which operation emits which event.
       expect(notShown).toHaveLength(said.length - 1);
     });
   },

@@ -16,17 +16,17 @@ import { start } from '../../../support/start.js';
 
 const NODE_22 = installed('node22/bin/node');
 const EVENTS = ['order:created', 'order:updated', 'order:paid'];
-/** What is tested below. */
+/** The tested recipes. */
 const tried: string[] = [];
 
-/** A folder for a database, which is deleted with the test. */
+/** A folder for a database, which is deleted after the test. */
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'recipe-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }
 
-/** Starts a recipe as a test of its own does: where it listens. */
+/** Starts a recipe as its own test does, and returns its address. */
 async function open(recipe: string, env: Record<string, string>, node = process.execPath) {
   const args = [await compileProgram(`examples/recipes/${recipe}.ts`, 'build')];
   const started = await start(node, args, { env: { WEBHOOK_SECRET: SECRET, ...env } });
@@ -34,7 +34,7 @@ async function open(recipe: string, env: Record<string, string>, node = process.
   return started.origin;
 }
 
-/** Answers everything with `{}`, or an empty list where it is asked for one. */
+/** Answers every request with `{}`, or with an empty list if it requests one. */
 async function openService(): Promise<string> {
   const server = createServer((request, response) => {
     response.end(request.method === 'GET' ? '[]' : '{}');
@@ -44,10 +44,10 @@ async function openService(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The recipe takes what the sandbox sends of a sale, and refuses it under another secret. */
+/** Checks that the recipe accepts the webhooks of a sale, and rejects them under another secret. */
 function takes(recipe: string, run: () => Promise<string>, path = '/webhooks') {
   tried.push(recipe);
-  test(`the recipe of ${recipe} takes each webhook of the sandbox, and refuses it under another secret`, async () => {
+  test(`the recipe of ${recipe} accepts each webhook of the sandbox, and rejects it under another secret`, async () => {
     const shop = openShop();
     onTestFinished(() => shop.close());
     const url = (await run()) + path;
@@ -129,7 +129,7 @@ takes('test-button', async () => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
-test('each recipe is among them, where what it needs is installed', () => {
+test('each recipe is tested, if its requirements are installed', () => {
   const recipes = readdirSync('examples/recipes').map((file) => file.replace(/\.ts$/, ''));
   if (process.env.CI) expect(tried.sort()).toEqual(recipes.sort());
   else expect(recipes).toEqual(expect.arrayContaining(tried));

@@ -26,7 +26,7 @@ async function kill() {
   await once(child, 'exit');
 }
 
-/** Starts the sandbox, or starts it again on what it has kept. */
+/** Starts the sandbox, or restarts it with its data. */
 async function start(): Promise<{ url: string; client: Client }> {
   const script = await compileProgram('test/sandbox/journal/shop.ts', 'sources');
   child = spawn(process.execPath, [script, join(folder, 'shop.db')], {
@@ -57,7 +57,7 @@ async function post(
 
 const KILLS = 10;
 
-test('a sandbox that is killed through a hundred orders comes back with each, and no serial is given out twice', {
+test('a sandbox that is killed during a hundred orders keeps each order, and gives out no serial twice', {
   timeout: 300_000,
 }, async () => {
   const serials = Array.from({ length: 100 }, (_, at) => `S-${at}`);
@@ -67,7 +67,7 @@ test('a sandbox that is killed through a hundred orders comes back with each, an
   const paid = new Map<string, string>();
 
   let { url, client } = begun;
-  // Killed somewhere in the middle of what eight customers do at once, until all is sold.
+  // Killed in the middle of the requests of eight customers, until everything is sold.
   for (let kills = 0; ; kills++) {
     const customer = async () => {
       for (;;) {
@@ -95,13 +95,13 @@ test('a sandbox that is killed through a hundred orders comes back with each, an
   const orders = [];
   for await (const order of client.orders.list({ perPage: 50 })) orders.push(order);
   const kept = new Map(orders.map((order) => [order.id, order]));
-  // Everything that was answered is there. An order whose answer was lost is there, too, or was never made.
+  // All answered orders exist. An order whose answer was lost exists or was never created.
   for (const order of answered) expect(kept.has(order), order).toBe(true);
   for (const [order, delivered] of paid) {
     expect(kept.get(order)).toMatchObject({ status: 100, delivered });
   }
   expect(orders).toHaveLength(100);
-  // Who was not delivered yet has a serial kept for them: everybody pays, and each serial is given out once.
+  // Undelivered orders have a reserved serial: all customers pay, and each serial is given out once.
   for (const { id: order, status } of orders) {
     if (status !== 100)
       await post(url, `/sandbox/orders/${order}/${status === 55 ? 'confirm' : 'pay'}`);

@@ -21,7 +21,7 @@ withChromium('a customer in Chromium', () => {
   });
 
   let count = 0;
-  /** A shop of a test's own, with one product, and a customer at its first page. */
+  /** A new shop with one product, and a customer on its first page. */
   async function visit(product: object = {}) {
     count += 1;
     const name = `browser-${count}`;
@@ -36,7 +36,7 @@ withChromium('a customer in Chromium', () => {
     return { page, account, client, ...drive(page) };
   }
 
-  test('orders a serials product, pays it, and sees the key', async () => {
+  test('orders a product of serials, pays, and sees the key', async () => {
     const { open, choose, press, sees, client } = await visit();
     await open('Pocket tuner');
     await choose('Payment gateway', 'PayPal');
@@ -64,7 +64,7 @@ withChromium('a customer in Chromium', () => {
     await sees('Successful and completed (100)');
   });
 
-  test('pays with a wallet that leaves it pending', async () => {
+  test('pays with a wallet, and the payment is pending', async () => {
     const { open, choose, press, sees } = await visit();
     await open('Pocket tuner');
     await choose('Payment gateway', 'PayPal');
@@ -75,7 +75,7 @@ withChromium('a customer in Chromium', () => {
     await sees('AAA-1');
   });
 
-  test('pays with a cryptocurrency, sends too little first, and waits for confirmations one by one', async () => {
+  test('pays too little in a cryptocurrency, then the rest, and gets the confirmations one by one', async () => {
     const { page, client, press, fill, sees } = await visit();
     const payment = { ...PAYMENT, confirmations: 3, white_label: true } as const;
     const { id } = await client.payments.create(payment);
@@ -94,7 +94,7 @@ withChromium('a customer in Chromium', () => {
   test.each([
     ['Refund', 'Refunded (56)'],
     ['Charge back', 'Chargeback/Reversed (51)'],
-  ])('presses %s after it was paid', async (button, status) => {
+  ])('presses %s after the payment', async (button, status) => {
     const { open, choose, press, sees } = await visit();
     await open('Pocket tuner');
     await choose('Payment gateway', 'PayPal');
@@ -112,7 +112,7 @@ withChromium('a customer in Chromium', () => {
     await sees('can no longer be paid');
   });
 
-  test('pays a hosted payment, comes back to return_url, and the seller has received order:paid', async () => {
+  test('pays a hosted payment and returns to return_url, and the seller has received order:paid', async () => {
     const { page, client, account, press } = await visit();
     const seller = await startSellerServer(account.settings.webhook_secret);
     onTestFinished(() => seller.close());
@@ -129,14 +129,14 @@ withChromium('a customer in Chromium', () => {
     await vi.waitFor(() => expect(seller.paid).toEqual([checkout.split('/').at(-1)]), 20_000);
   });
 
-  test('cannot order what is out of stock', async () => {
+  test('cannot order a product that is out of stock', async () => {
     const { page, open, sees } = await visit({ info: '' });
     await open('Pocket tuner');
     await sees('This product is out of stock.');
     expect(await page.getByRole('button').count()).toBe(0);
   });
 
-  test('is refused where the seller has blocked them, and keeps what they typed', async () => {
+  test('is rejected if the seller has blocked them, and keeps their input', async () => {
     const { page, client, open, fill, press } = await visit();
     await client.blacklist.create({ blacklist_type: 1, blocked_data: 'eve@example.com' });
     await open('Pocket tuner');
@@ -147,7 +147,7 @@ withChromium('a customer in Chromium', () => {
     expect(await page.title()).toMatch(/^Error: /);
   });
 
-  test('comes back from the checkout to a form that was refused, with what they typed', async () => {
+  test('returns from the checkout to a rejected form with their input', async () => {
     const { page, open, fill, choose, press, sees } = await visit();
     await open('Pocket tuner');
     await choose('Payment gateway', 'PayPal');
@@ -170,7 +170,7 @@ withChromium('a customer in Chromium', () => {
     expect(await page.getByRole('heading', { name: 'Pocket tuner' }).isVisible()).toBe(true);
   });
 
-  test('is shown goods that were made meanwhile, and Back leads past the waiting', async () => {
+  test('sees goods as soon as they are ready, and Back skips the waiting page', async () => {
     const listener = await startListener();
     onTestFinished(() => listener.close());
     let finish: (body: string) => void = () => {};
@@ -192,7 +192,7 @@ withChromium('a customer in Chromium', () => {
     expect(page.url()).not.toContain('waited');
   });
 
-  test('and a seller sees the webhooks of the shop', async () => {
+  test("can open the page of the shop's webhooks, as a seller does", async () => {
     const { page, client, account, open, sees } = await visit({ product_type: 'service' });
     const listener = await startListener();
     onTestFinished(() => listener.close());
@@ -209,7 +209,7 @@ withChromium('a customer in Chromium', () => {
     await sees('Page 2 of 2');
   });
 
-  test('comes by a VPN, as the options of the sandbox say', async () => {
+  test('orders through a VPN, as an option of the sandbox', async () => {
     const { page, open, press } = await visit({ vpn_block: true });
     await open('Pocket tuner');
     await page.getByText('Sandbox options').click();
@@ -220,7 +220,7 @@ withChromium('a customer in Chromium', () => {
     expect(await box.isVisible()).toBe(true);
   });
 
-  test('fills in the fields of the product, of which the browser asks for the required ones', async () => {
+  test("fills in the product's own fields, of which the browser requires some", async () => {
     const custom = [
       { type: 'text', name: 'Nick', required: true },
       { type: 'country_dropdown', name: 'Licence country', required: false },
@@ -228,7 +228,7 @@ withChromium('a customer in Chromium', () => {
     const { page, client, open, fill, choose, press, sees } = await visit({ custom });
     await open('Pocket tuner');
     await press('Order');
-    // Still here: the browser has not sent the form.
+    // The browser has not sent the form.
     expect(await page.getByRole('textbox', { name: 'Nick' }).getAttribute('required')).toBe('');
     expect((await client.orders.list()).items).toEqual([]);
     await fill('Nick', 'ada');
@@ -267,7 +267,7 @@ withChromium('a customer in Chromium', () => {
   });
 });
 
-/** What a customer does, by what they see. */
+/** The actions of a customer, by the visible texts. */
 function drive(page: Page) {
   return {
     open: (name: string) => page.getByRole('link', { name }).click(),

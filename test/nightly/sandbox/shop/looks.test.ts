@@ -13,7 +13,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 withChromium('every page in Chromium', () => {
   const sandbox = createSandbox();
-  // SCREENSHOTS says where to keep them, to look at them.
+  // SCREENSHOTS is the folder for pictures to look at.
   const kept = process.env.SCREENSHOTS;
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
   mkdirSync(folder, { recursive: true });
@@ -40,7 +40,7 @@ withChromium('every page in Chromium', () => {
     const { items: products } = await client.products.list();
     const { items: orders } = await client.orders.list();
     const query = await account.ask({ email: 'a@b.example', title: 'Strings', message: 'Twelve?' });
-    // One that is answered, one that fails, and one that waits.
+    // An answered one, a failed one, and a waiting one.
     const events = ['order:created', 'order:paid'] as const;
     await client.webhookEndpoints.create({ url: `${origin}/nope`, events });
     const sold = await account.buy({ product_id: products[0]?.id ?? '' });
@@ -71,7 +71,7 @@ withChromium('every page in Chromium', () => {
     ] as const;
   }
 
-  /** The page of a form that was refused for each of its fields. */
+  /** The page of a form that was rejected for each of its fields. */
   async function refusedForm(path: string): Promise<string> {
     const body = new URLSearchParams({ email: 'ada', risk_level: '101' });
     const { headers } = await fetch(origin + path, { method: 'POST', body, redirect: 'manual' });
@@ -88,7 +88,7 @@ withChromium('every page in Chromium', () => {
 
   describe.each([360, 1280])('%i px wide', (width) => {
     test.each(['light', 'dark'] as const)(
-      'has nothing that bars anybody, and nothing beside the screen, in a %s scheme',
+      'is accessible and fits the screen, in a %s scheme',
       async (colorScheme) => {
         const page = await open({ viewport: { width, height: 800 }, colorScheme });
         const found: unknown[] = [];
@@ -106,17 +106,17 @@ withChromium('every page in Chromium', () => {
         expect(found).toEqual([]);
         expect(pages.length).toBeGreaterThanOrEqual(21);
       },
-      // Twenty-one pages, each looked at as a whole.
+      // Twenty-one pages, each checked completely.
       180_000,
     );
   });
 
-  test('takes its own style, and complains of nothing', async () => {
+  test('applies its own style, and logs no errors', async () => {
     const page = await open({});
     const said: string[] = [];
     page.on('console', (message) => said.push(message.text()));
     for (const [, path] of pages) await page.goto(origin + path);
-    // A page that is not there is said to be, which is as it should be.
+    // The browser reports the missing page, as expected.
     expect(said.filter((text) => !/status of 404/.test(text))).toEqual([]);
     expect(await page.evaluate('getComputedStyle(document.body).margin')).toBe('0px');
   });

@@ -29,7 +29,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs a process that sells, until it has written a line so many times; then it is killed. */
+/** Runs a process that sells, and kills it after a number of lines. */
 async function sellUntil(line: string, times: number, clock: string, orders: number) {
   const script = await compileProgram(SELL, 'sources');
   const args = [script, file, listener.url, clock, `${orders}`];
@@ -78,7 +78,7 @@ test('[spec: Webhook log] a retry that was due when the sandbox was killed is se
   );
 });
 
-test('a sandbox that is killed over and over sends every webhook, and none that it does not keep', async () => {
+test('a sandbox that is killed repeatedly sends every webhook, and none that it did not save', async () => {
   const random = seeded(7);
   // Some fail, but none so often that it is given up.
   listener.answer(({ id }) => {
@@ -102,13 +102,13 @@ test('a sandbox that is killed over and over sends every webhook, and none that 
     const sent = listener.came.filter(({ id }) => id === log.id);
     expect(log).toMatchObject({ response_code: 200, next_retry_at: null });
     expect(sent.length).toBeGreaterThan(log.retries);
-    // What was under way when it was killed was sent once more, each time.
+    // A webhook that was being sent at a kill was sent once more, each time.
     expect(sent.length).toBeLessThanOrEqual(1 + log.retries + KILLS);
     for (const { body } of sent) expect(body.toString()).toBe(JSON.stringify(log.payload));
   }
 }, 180_000);
 
-test('what is being sent when a sandbox is closed counts as not sent', async () => {
+test('a webhook that is being sent when a sandbox is closed counts as not sent', async () => {
   const open = () => {
     const journal = openJournal(file);
     if (!journal) throw new Error('There is no SQLite.');

@@ -2,7 +2,7 @@ import { assumed, by, type Chapter, eachVariant, field, unknown } from '../rule.
 
 const older = (name: string) => by(`older variant, ${name}: `);
 
-/** What is sold. */
+/** The rules of products and categories. */
 export const catalogue: Chapter = {
   Product: [
     ['`id`: string, unique identifier', eachVariant('id')],
@@ -26,7 +26,7 @@ export const catalogue: Chapter = {
     ['`file`: file object or null', eachVariant('file')],
     [
       '`file`: used when the type is file',
-      unknown('how a file gets there, and how a customer gets it'),
+      unknown('how a seller uploads a file, and how a customer gets it'),
     ],
     [
       '`stock_delimiter`: string, splits stock out of info. Default `,`',
@@ -52,7 +52,10 @@ export const catalogue: Chapter = {
       field('customer_details_required'),
     ],
     ['`warranty`: string or null (newer variant)', by('warranty: ', 'warranty, quantities')],
-    ['`warranty`: text sent to the customer', unknown('how it is sent: the shop shows it')],
+    [
+      '`warranty`: text sent to the customer',
+      unknown('the sandbox does not send it: the shop shows it'),
+    ],
     [
       '`warranty_duration`: integer or null, warranty duration in seconds (newer variant)',
       field('warranty_duration'),
@@ -102,7 +105,7 @@ export const catalogue: Chapter = {
     ['`created_at`: timestamp', eachVariant('created_at')],
     ['`updated_at`: timestamp', eachVariant('updated_at')],
     [
-      'What is labelled of one variant is in no product of the other one.',
+      'A product of one variant has no field that only the other variant has.',
       by('neither variant has the fields'),
     ],
     [
@@ -121,7 +124,8 @@ export const catalogue: Chapter = {
       '`type`: of a custom checkout field (newer variant): `select`, `number`, `text`, `hidden`, `textarea`, `checkbox`, `country_dropdown`',
       by(
         'a checkout field > each type',
-        'a checkout field > a ',
+        'a checkout field > a field named',
+        'a checkout field > an invalid value',
         'a custom checkout field may be of the type ',
         'there are no other types, gateways and custom',
       ),
@@ -129,7 +133,7 @@ export const catalogue: Chapter = {
     ['`name`: of a custom checkout field: string', by('a custom checkout field needs name')],
     [
       '`required`: of a custom checkout field: boolean',
-      by('a custom checkout field needs required', 'a checkout field > a required'),
+      by('a custom checkout field needs required', 'a checkout field > the server requires'),
     ],
     [
       'Older variant: `custom` is returned as an empty object or null.',
@@ -145,8 +149,8 @@ export const catalogue: Chapter = {
     ['`metadata.filename`: string, including extension', field('metadata.filename')],
     ['`metadata.mime_type`: string, MIME type', field('metadata.mime_type')],
     [
-      'How a file is stored, and becomes an image or the file of a product.',
-      unknown('no operation takes a file, so that in the sandbox nothing has one'),
+      'How a file is stored and becomes an image or the file of a product.',
+      unknown('no operation accepts a file, so no record of the sandbox has one'),
     ],
   ],
   Category: [

@@ -1,6 +1,6 @@
 import { assumed, by, type Chapter, unknown } from '../rule.js';
 
-/** What holds for all of it. */
+/** The rules of the whole service. */
 export const service: Chapter = {
   'What the service does': [
     [
@@ -85,7 +85,7 @@ export const service: Chapter = {
     ],
     [
       'The key can be viewed and re-generated in the account settings.',
-      unknown('what the dashboard does, which is none of the API'),
+      unknown('the dashboard is not part of the API'),
     ],
     [
       'Newer variant examples: `Authorization: Bearer <ACCESS_TOKEN>`.',
@@ -104,8 +104,8 @@ export const service: Chapter = {
       by('a request that is authenticated but not permitted'),
     ],
     [
-      'What an account may not do.',
-      unknown('in the sandbox, a key that may only read changes nothing'),
+      'The requests that an account is not permitted to make.',
+      unknown('in the sandbox, a read-only key cannot change anything'),
     ],
     [
       'Each webhook request has the header `X-Service-Signature`.',
@@ -113,7 +113,7 @@ export const service: Chapter = {
     ],
     [
       "Its value is the hexadecimal HMAC using SHA-512 of the JSON-encoded request body, keyed with the account's webhook secret (`<SIGNING_SECRET>`, changeable in account settings).",
-      by('is signed over exactly the bytes', 'is signed with the secret'),
+      by('is signed over exactly the sent bytes', 'is signed with the secret'),
     ],
     [
       'A receiver recomputes the value and compares it with the header using a constant-time comparison.',
@@ -174,7 +174,7 @@ export const service: Chapter = {
     ],
     [
       '`webhook retries`: bounded by retry_limit per log, webhook requests',
-      by('[spec: Webhook log] a webhook is sent again up to its retry_limit'),
+      by('[spec: Webhook log] a webhook is retried up to its retry_limit'),
     ],
     [
       '`transport`: HTTPS only, all requests and webhook URLs',

@@ -1,6 +1,6 @@
 import { assumed, by, type Chapter, field, unknown } from '../rule.js';
 
-/** What customers order and pay, and who may not. */
+/** The rules of orders, payments and the blacklist. */
 export const trade: Chapter = {
   Order: [
     ['`id`: string, unique identifier', field('id')],
@@ -40,9 +40,9 @@ export const trade: Chapter = {
     ],
     ['`crypto_confirmations`: integer', field('crypto_confirmations')],
     ['`crypto_channel`: string or null', field('crypto_channel')],
-    ['What is in `crypto_channel`.', unknown('in the sandbox it is null')],
+    ['The content of `crypto_channel`.', unknown('in the sandbox, it is null')],
     ['`coupon_id`: string or null', field('coupon_id')],
-    ['What a coupon does.', unknown('in the sandbox there is none')],
+    ['The effect of a coupon.', unknown('the sandbox has no coupons')],
     ['`custom`: object', field('custom')],
     ['`created_at`: timestamp', field('created_at')],
     ['`updated_at`: timestamp, equals created_at if never updated', field('updated_at')],
@@ -118,7 +118,7 @@ export const trade: Chapter = {
       '`PUT /api/v2/blacklist/:id`: blacklist_type, blocked_data, note (all optional); Blacklist entry, 200',
       by('PUT /api/v2/blacklist/:id takes'),
     ],
-    ['`DELETE /api/v2/blacklist/:id`: 204', by('DELETE /api/v2/blacklist/:id is answered 204')],
+    ['`DELETE /api/v2/blacklist/:id`: 204', by('DELETE /api/v2/blacklist/:id returns 204')],
   ],
   Payments: [
     [
@@ -128,8 +128,8 @@ export const trade: Chapter = {
     [
       '`DELETE /api/v2/pay/:id`: 204',
       by(
-        'DELETE /api/v2/pay/:id is answered 204',
-        'the hosted checkout > a payment that the seller has deleted',
+        'DELETE /api/v2/pay/:id returns 204',
+        'the hosted checkout > a payment that the seller deleted',
       ),
     ],
     ['`title`: string, required', by('title is required')],
@@ -154,7 +154,7 @@ export const trade: Chapter = {
       by(
         '[spec: Payment result] white-label flow',
         'return_url is required only',
-        'the hosted checkout > is where',
+        'the hosted checkout > opens at the url',
       ),
     ],
     [
@@ -170,7 +170,7 @@ export const trade: Chapter = {
       by(
         'return_url: where the customer',
         'the hosted checkout > after the payment',
-        'the hosted checkout > nobody is led',
+        'the hosted checkout > does not redirect',
       ),
     ],
     ['`webhook_url`: string, optional, receives order status webhooks', by('webhook_url receives')],
@@ -187,8 +187,8 @@ export const trade: Chapter = {
       by('the webhook_url of a payment, and the endpoints'),
     ],
     [
-      'What a payment that is deleted leaves.',
-      unknown('in the sandbox its order stays, and cannot be paid'),
+      'The order of a deleted payment.',
+      unknown('in the sandbox, the order stays, and cannot be paid'),
     ],
   ],
 };

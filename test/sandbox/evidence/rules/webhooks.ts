@@ -2,7 +2,7 @@ import { assumed, by, type Chapter, field, unknown } from '../rule.js';
 
 const subscribed = (event: string) => `webhook endpoints may subscribe to ${event}`;
 
-/** What is sent, to whom, and what is kept of it. */
+/** The rules of webhooks, their endpoints and their logs. */
 export const webhooks: Chapter = {
   'Webhook endpoint': [
     ['`id`: string', field('id')],
@@ -15,14 +15,17 @@ export const webhooks: Chapter = {
       '`enabled`: may be disabled automatically because of abuse or a high error rate',
       by('an endpoint with a high error rate is disabled'),
     ],
-    ['What abuse is, and what rate is high.', unknown('the rate is a guess, and nothing is abuse')],
+    [
+      'The meaning of abuse and of a high rate.',
+      unknown('the rate is a guess, and nothing counts as abuse'),
+    ],
     ['`events`: array of string, subscribed event names', by('events: ', 'each enabled endpoint')],
     ['`created_at`: timestamp', field('created_at')],
     ['`updated_at`: timestamp, equals created_at if never updated', field('updated_at')],
     ['`enabled = true, creation`: enabled', field('enabled')],
     [
       '`enabled, automatic action`: abuse or high error rate, enabled = false',
-      by('an endpoint with a high error rate', 'who does not want it any more'),
+      by('an endpoint with a high error rate', 'no retry is sent to'),
     ],
   ],
   'Webhook log': [
@@ -42,7 +45,7 @@ export const webhooks: Chapter = {
     ],
     [
       '`retry_limit`: integer, maximum retries for this request',
-      by('retry_limit: ', 'a webhook is sent again up to its retry_limit'),
+      by('retry_limit: ', 'a webhook is retried up to its retry_limit'),
     ],
     [
       '`next_retry_at`: timestamp, next automatic retry, when a retry is required',
@@ -78,7 +81,7 @@ export const webhooks: Chapter = {
     ],
     [
       '`DELETE /api/v2/webhooks/endpoints/:id`: 204',
-      by('DELETE /api/v2/webhooks/endpoints/:id is answered 204'),
+      by('DELETE /api/v2/webhooks/endpoints/:id returns 204'),
     ],
   ],
   'Webhook logs': [
@@ -111,7 +114,7 @@ export const webhooks: Chapter = {
     ],
     [
       '`order:created`: payload is the Order object',
-      by(subscribed('order:created'), 'order:created is told', 'the payload of an order event'),
+      by(subscribed('order:created'), 'order:created has', 'the payload of an order event'),
     ],
     ['`order:updated`', by(subscribed('order:updated'), 'the payload of an order event')],
     ['`order:paid`', by(subscribed('order:paid'), 'the payload of an order event')],

@@ -3,7 +3,7 @@ import { openJournal } from '../../../../src/sandbox/state/journal.js';
 import { isOpen } from '../../../../src/sandbox/webhooks/logs.js';
 import { openShop } from '../shop.js';
 
-// Sells until there are so many orders, and goes on until all webhooks are done: node … <db> <url> <clock> <orders>
+// Sells the given number of orders, and exits when all webhooks are done: node … <db> <url> <clock> <orders>
 const [file = '', url = '', clock = 'fast', orders = '0'] = process.argv.slice(2);
 
 const journal = openJournal(file);
@@ -14,7 +14,7 @@ console.log('open');
 while (shop.account.orders.size < Number(orders)) {
   shop.sell();
   console.log('sold');
-  // Some are under way at any time, and never many.
+  // Keep a few webhooks in progress at any time.
   await (shop.account.orders.size % 5 === 0 ? shop.idle() : nextTurn());
 }
 do {
