@@ -19,7 +19,7 @@ import { deliver, SECRET } from '../support/deliver.js';
 
 const KEY = 'sk_test_confirm';
 
-/** A storefront that is served, with an order in it that was paid, and what has asked for that. */
+/** Serves a storefront with a paid order, and records the requests for it. */
 async function openStorefront() {
   const sandbox = createSandbox({ webhookSecret: SECRET });
   const { url } = await sandbox.listen();
@@ -38,7 +38,7 @@ async function openStorefront() {
   return { url, account, client, buy, pay, paid: await pay((await buy()).id) };
 }
 
-/** A receiver that confirms by the storefront there, with what it did and told. */
+/** A receiver that confirms its orders at the storefront, with its handler and its reports. */
 function openReceiver(
   baseUrl: string,
   options: ConfirmOptions = {},
@@ -75,7 +75,7 @@ function openReceiver(
 
 const NO_RESULT = { 'storefront_webhooks.confirmation': '' };
 
-test('what the storefront sends of a sale is confirmed by it, over HTTP', async () => {
+test('a receiver confirms every webhook of a sale with the storefront over HTTP', async () => {
   const { url, account, client, buy, pay } = await openStorefront();
   const { receiver, ship, asked, refused } = openReceiver(url);
   const server = createServer(toNodeHandler(receiver));
@@ -98,7 +98,7 @@ test('what the storefront sends of a sale is confirmed by it, over HTTP', async 
   expect(asked.mock.calls.length).toBeLessThanOrEqual(ran.length);
 });
 
-describe('an order that was forged with the secret is not delivered', () => {
+describe('an order that was forged with the secret', () => {
   test.each([
     ['id', 'ord_forged'],
     ['id', '..'],
@@ -106,11 +106,11 @@ describe('an order that was forged with the secret is not delivered', () => {
     ['email', 'thief@example.com'],
     ['value', '0.01'],
     ['value', '9.900001'],
-    // Beyond what a double can tell apart.
+    // A difference that a double cannot represent.
     ['value', '9.9000000000000000000001'],
     ['currency', 'USD'],
     ['quantity', 100],
-  ])('by its %s, %j', async (field, forged) => {
+  ])('is rejected if its %s is %j', async (field, forged) => {
     const { url, paid } = await openStorefront();
     const { receiver, ship, refused, told, counted } = openReceiver(url);
     const reply = await deliver(receiver, { ...paid, [field]: forged });
@@ -118,7 +118,7 @@ describe('an order that was forged with the secret is not delivered', () => {
     expect(JSON.parse(reply.body).errors).toEqual([`${field} is not as expected`]);
     expect(refused).toMatchObject([{ code: 'payload_invalid', verified: true }]);
     expect(refused[0]?.issues.map(({ path }) => path)).toEqual([field]);
-    // Any three digits may stand in the digests of a receipt.
+    // The digests of a receipt contain random digits.
     const said = reply.body.replace(/v1\.rejected\.\d+(\.[0-9a-f]{64}){2}/, '');
     expect(said).not.toBe(reply.body);
     for (const shown of [JSON.stringify(refused[0]?.issues), said])
@@ -126,18 +126,18 @@ describe('an order that was forged with the secret is not delivered', () => {
     expect(ship).not.toHaveBeenCalled();
     expect(told).toEqual([]);
     expect(await counted()).toEqual({ disagreed: 1 });
-    // It has used nothing up.
+    // The rejected delivery has not used up the order.
     expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
   });
 
-  test('and one that states less than the order has is', async () => {
+  test('is accepted if it only lacks fields of the real one', async () => {
     const { url, paid } = await openStorefront();
     const { receiver } = openReceiver(url);
     const { id, status, email } = paid;
     expect(await deliver(receiver, { id, status, email })).toMatchObject({ outcome: 'handled' });
   });
 
-  test('but an amount may be written in another way', async () => {
+  test('is accepted if an amount is only written differently', async () => {
     const { url, paid } = await openStorefront();
     const { receiver } = openReceiver(url);
     const value = `0${paid.value}000`;
@@ -145,26 +145,29 @@ describe('an order that was forged with the secret is not delivered', () => {
   });
 });
 
-describe('the state of the order', () => {
-  test.each(['order:paid', 'order:updated'])('is paid still, or %s is refused', async (event) => {
-    const { url, account, paid } = await openStorefront();
-    await account.refund(paid.id);
-    const { receiver, ship, refused } = openReceiver(url);
-    expect(await deliver(receiver, paid, { event })).toMatchObject({ status: 422 });
-    expect(refused[0]?.issues).toEqual([
-      { path: 'status', message: 'is paid, but the status of the order is 56 (refunded)' },
-    ]);
-    expect(ship).not.toHaveBeenCalled();
-  });
+describe('a delivery is rejected', () => {
+  test.each(['order:paid', 'order:updated'])(
+    'if its order was refunded in the meantime: %s',
+    async (event) => {
+      const { url, account, paid } = await openStorefront();
+      await account.refund(paid.id);
+      const { receiver, ship, refused } = openReceiver(url);
+      expect(await deliver(receiver, paid, { event })).toMatchObject({ status: 422 });
+      expect(refused[0]?.issues).toEqual([
+        { path: 'status', message: 'is paid, but the status of the order is 56 (refunded)' },
+      ]);
+      expect(ship).not.toHaveBeenCalled();
+    },
+  );
 
-  test('is one of paidStatuses', async () => {
+  test('unless paidStatuses includes the current status', async () => {
     const { url, account, paid } = await openStorefront();
     await account.refund(paid.id);
     const { receiver } = openReceiver(url, {}, { paidStatuses: [100, 56] });
     expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
   });
 
-  test('may be newer than an update, and not older', async () => {
+  test('if its order is older at the storefront, but not if it is newer', async () => {
     const { url, buy, pay } = await openStorefront();
     const { receiver, refused } = openReceiver(url);
     const bought = await buy();
@@ -177,9 +180,9 @@ describe('the state of the order', () => {
   });
 });
 
-describe('while the storefront', () => {
+describe('a delivery gets', () => {
   test.each([503, 500, 429, 401, 403] as const)(
-    'answers %s, the answer is 503; later, it is handled',
+    '503 while the storefront answers %s, and is handled later',
     async (status) => {
       const { url, account, paid } = await openStorefront();
       const { receiver, ship, told, counted } = openReceiver(url);
@@ -194,7 +197,7 @@ describe('while the storefront', () => {
     },
   );
 
-  test('stumbles, a client that retries asks again within the delivery, and no more often', async () => {
+  test('the retries of its client, and no more, if the storefront fails', async () => {
     const { url, account, paid } = await openStorefront();
     const { receiver, asked } = openReceiver(url, {}, {}, 2);
     account.faults.add({ operation: 'orders.get', status: 500 });
@@ -206,7 +209,7 @@ describe('while the storefront', () => {
     expect(other.asked).toHaveBeenCalledTimes(3);
   });
 
-  test('is down, what is to be accepted is handled, and told once a minute', async () => {
+  test('handled with whenDown: accept while the storefront is down, which is reported once a minute', async () => {
     const { paid } = await openStorefront();
     const listener = await startListener();
     await listener.close();
@@ -220,14 +223,14 @@ describe('while the storefront', () => {
     expect(await counted()).toEqual({ unavailable: 3 });
   });
 
-  test('hangs, nobody waits for longer than 5 s', { timeout: 20_000 }, async () => {
+  test('an answer within 5 s while the storefront hangs', { timeout: 20_000 }, async () => {
     const { paid } = await openStorefront();
     const listener = await startListener();
     onTestFinished(() => listener.close());
     listener.answer('hang');
     const refusing = openReceiver(listener.origin);
     const accepting = openReceiver(listener.origin, { whenDown: 'accept' });
-    // Of a client whose fetch heeds no signal.
+    // A client whose fetch ignores its signal.
     const get = () => new Promise<never>(() => {});
     const deaf = confirmOrders({ orders: { get } }, { whenDown: 'accept' });
     const waiting = openReceiver(listener.origin, {}, { confirm: deaf });
@@ -242,8 +245,8 @@ describe('while the storefront', () => {
   });
 });
 
-describe('what was asked for a moment ago', () => {
-  test('is not asked for again, nor is it twice at once', async () => {
+describe('a confirmed order', () => {
+  test('is not requested again, and not twice at the same time', async () => {
     const { url, paid } = await openStorefront();
     const { receiver, asked, counted } = openReceiver(url);
     const ids = Array.from({ length: 8 }, (_, at) => `whl_${at}`);
@@ -254,7 +257,7 @@ describe('what was asked for a moment ago', () => {
     expect(await counted()).toEqual({ agreed: 1, kept: 8 });
   });
 
-  test('nor is it twice at once where nothing is kept', async () => {
+  test('is not requested twice at the same time with keep: 0', async () => {
     const { url, paid } = await openStorefront();
     const { receiver, asked } = openReceiver(url, { keep: 0 });
     await Promise.all(['a', 'b', 'c'].map((id) => deliver(receiver, paid, { id })));
@@ -263,7 +266,7 @@ describe('what was asked for a moment ago', () => {
     expect(asked).toHaveBeenCalledTimes(2);
   });
 
-  test('is asked for again once `keep` is over', async () => {
+  test('is requested again after `keep` has passed', async () => {
     const { url, account, paid } = await openStorefront();
     const { receiver, asked } = openReceiver(url, { keep: 50 });
     await deliver(receiver, paid);
@@ -273,7 +276,7 @@ describe('what was asked for a moment ago', () => {
     expect(asked).toHaveBeenCalledTimes(2);
   });
 
-  test('and where it is older than the delivery, so that a payment is not refused', async () => {
+  test('is requested again if the kept one is older than the delivery, so that a payment is not rejected', async () => {
     const { url, buy, pay } = await openStorefront();
     const { receiver, asked, refused } = openReceiver(url);
     const bought = await buy();
@@ -285,7 +288,7 @@ describe('what was asked for a moment ago', () => {
     expect(asked).toHaveBeenCalledTimes(2);
   });
 
-  test('and where it failed', async () => {
+  test('is requested again if the request failed', async () => {
     const { url, account, paid } = await openStorefront();
     const { receiver, asked } = openReceiver(url);
     account.faults.add({ operation: 'orders.get', status: 503 });
@@ -295,7 +298,7 @@ describe('what was asked for a moment ago', () => {
     expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
   });
 
-  test('is not more than 1,000 orders', async () => {
+  test('leaves the cache after 1,000 others', async () => {
     const get = vi.fn(async (id: string) => ({ ...order, id }));
     const { paid: order } = await openStorefront();
     const confirm = confirmOrders({ orders: { get } }, { keep: 60_000 });
@@ -318,7 +321,7 @@ test.each<[string, unknown, object]>([
   ['keep', undefined, { keep: 3_600_000 }],
   ['whenDown', undefined, { whenDown: 'maybe' }],
   ['whendown', undefined, { whendown: 'accept' }],
-])('a %s that cannot be is refused', (name, client, options) => {
+])('an invalid %s is rejected', (name, client, options) => {
   const given = name === 'client' ? client : { orders: { get() {} } };
   expect(() => confirmOrders(given as never, options)).toThrow(
     expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining(name) }),

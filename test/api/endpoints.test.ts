@@ -2,7 +2,7 @@ import { createClient } from 'storefront-webhooks/api';
 import { afterAll, describe, expect, test } from 'vitest';
 import { json, startProvider } from './provider.js';
 
-// The tables of the specification (Endpoints), once more: what each call sends, and what it gives.
+// The tables of the specification (Endpoints) again: the request and the result of each call.
 
 const provider = await startProvider();
 afterAll(() => provider.stop());
@@ -231,7 +231,7 @@ describe.each([
     expect(result).toEqual(isList ? { items: record, page, totalPages: 7 } : record);
   });
 
-  test('has these methods, and no others', () => {
+  test('has these methods and no others', () => {
     const { record: _, form: __, create: ___, ...groups } = api;
     const methods = Object.entries(groups).flatMap(([group, methods]) =>
       Object.keys(methods).map((method) => `${group}.${method}`),

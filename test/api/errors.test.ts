@@ -25,7 +25,7 @@ const [accessToken = '', apiKey = ''] = SECRETS;
 const connect = (options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: provider.origin, auth: { accessToken }, retries: 0, ...options });
 const client = connect();
-/** For what a busy machine takes long to read. */
+/** A client with a long timeout, for responses that take long to read on a busy machine. */
 const patient = connect({ timeout: 120_000, retries: 2 });
 
 const text =
@@ -33,7 +33,7 @@ const text =
   (response) =>
     response.writeHead(status).end(body);
 
-/** What a call rejects with. */
+/** Returns the error that a call rejects with. */
 async function errorOf(call: Promise<unknown>): Promise<ApiError> {
   const error = await call.then(
     () => undefined,
@@ -54,8 +54,8 @@ test.each<[number, ApiErrorCode]>([
   [500, 'server_failed'],
   [502, 'server_failed'],
   [503, 'unavailable'],
-])('status %d is the error %s, with what the provider says', async (status, code) => {
-  provider.answers(json(status, { message: 'What the provider says.' }));
+])("status %d becomes the error %s with the provider's message", async (status, code) => {
+  provider.answers(json(status, { message: 'The provider is closed.' }));
   const error = await errorOf(client.products.get('prd_1'));
   expect({ ...error }).toEqual({
     name: 'ApiError',
@@ -66,11 +66,11 @@ test.each<[number, ApiErrorCode]>([
     retryAfterMs: undefined,
   });
   expect(error.message).toBe(
-    `products.get: What the provider says. See node_modules/storefront-webhooks/docs/errors.md#api-${code}`,
+    `products.get: The provider is closed. See node_modules/storefront-webhooks/docs/errors.md#api-${code}`,
   );
 });
 
-test('a failed validation lists each check', async () => {
+test('a failed validation lists each failed check', async () => {
   const errors = ['title is required', 'price has to be a decimal number'];
   provider.answers(json(400, { message: 'Validation failed.', errors }));
   const error = await errorOf(client.products.update('prd_1', {}));
@@ -79,7 +79,7 @@ test('a failed validation lists each check', async () => {
       'products.update: Validation failed: title is required, price has to be a decimal number. See node_modules/storefront-webhooks/docs/errors.md#api-request_invalid',
     errors,
   });
-  // What a log and a CI failure show.
+  // Logs and CI failures show the stack.
   expect(error.stack).toContain('products.update: Validation failed: title is required');
 });
 
@@ -87,8 +87,8 @@ test.each([
   ['no JSON', text(502, '<h1>Bad gateway</h1>')],
   ['an empty body', text(502, '')],
   ['a list', json(502, ['no'])],
-  ['a message that is no text', json(502, { message: { deep: true }, errors: 'none' })],
-])('an error with %s is told by its status', async (_, reply) => {
+  ['a message that is not text', json(502, { message: { deep: true }, errors: 'none' })],
+])('an error with %s has the message of its status', async (_, reply) => {
   provider.answers(reply);
   expect(await errorOf(client.products.get('prd_1'))).toMatchObject({
     code: 'server_failed',
@@ -99,7 +99,7 @@ test.each([
   });
 });
 
-test('what the provider says is one line of bounded length, without anything invisible', async () => {
+test("the provider's message is one line of limited length, without invisible characters", async () => {
   const forged = 'no\n2026-01-05 ERROR paid\u001b[2J\u202e';
   const errors = [forged, 7, ...Array.from({ length: 500 }, () => 'x'.repeat(5_000))];
   provider.answers(json(400, { message: forged + 'x'.repeat(1e6), errors }));
@@ -111,7 +111,7 @@ test('what the provider says is one line of bounded length, without anything inv
   expect(error.errors).toHaveLength(100);
 });
 
-describe('no error holds the credentials, or what was sent', () => {
+describe('no error contains credentials or sent data', () => {
   const basic = Buffer.from(`seller@example.com:${apiKey}`).toString('base64');
   const clients = [
     connect(),
@@ -138,11 +138,11 @@ describe('no error holds the credentials, or what was sent', () => {
 
   test.each<[string, Reply]>([
     ['is refused', json(400, { message: 'no' })],
-    ['is given what is no record', json(200, { id: 7, blocked_data: secret })],
-    ['is given what is no JSON', text(200, secret)],
-    ['is sent elsewhere', text(302, secret)],
-    ['is given its credentials back', echo],
-    ['is given back what it sent', repeat],
+    ['gets an invalid record', json(200, { id: 7, blocked_data: secret })],
+    ['gets invalid JSON', text(200, secret)],
+    ['is redirected', text(302, secret)],
+    ['gets its credentials back', echo],
+    ['gets its parameters back', repeat],
     ['gets no answer', () => {}],
     ['is cut off', (response) => response.destroy()],
   ])('when a call %s', { timeout: 120_000 }, async (_, reply) => {
@@ -159,7 +159,7 @@ describe('no error holds the credentials, or what was sent', () => {
 });
 
 describe('a redirect', () => {
-  test.each([301, 302, 303, 307, 308])('with %d is not followed', async (status) => {
+  test.each([301, 302, 303, 307, 308])('with status %d is not followed', async (status) => {
     const location = `${elsewhere.origin}/api/v2/products/prd_1?token=hidden`;
     provider.answers((response) => response.writeHead(status, { location }).end());
     const error = await errorOf(client.products.get('prd_1'));
@@ -169,7 +169,7 @@ describe('a redirect', () => {
     expect(provider.received).toHaveLength(1);
   });
 
-  test('without a place is told all the same', async () => {
+  test('without a location is an error as well', async () => {
     provider.answers(text(304, ''));
     const error = await errorOf(client.products.get('prd_1'));
     expect(error).toMatchObject({ code: 'redirected', status: 304 });
@@ -179,17 +179,17 @@ describe('a redirect', () => {
 
 const PRODUCT = { id: 'prd_1', title: 'Tuner', product_type: 'file' };
 
-describe('an answer that does not fit', () => {
+describe('a response that does not match its schema', () => {
   test.each<[string, Reply, string]>([
     ['no JSON', text(200, '<html>'), 'products.get: The answer is not valid JSON.'],
     ['nothing', text(200, ''), 'products.get: The answer is not valid JSON.'],
     ['null', json(200, null), 'products.get: The answer does not fit (expected object).'],
     [
-      'a product without what each one has',
+      'a product without its required fields',
       json(200, { id: 7, title: null }),
       'products.get: The answer does not fit (id: expected string, title: expected string, product_type: expected string).',
     ],
-  ])('rejects, where it is %s', async (_, reply, message) => {
+  ])('rejects the call: %s', async (_, reply, message) => {
     provider.answers(reply);
     const error = await errorOf(client.products.get('prd_1'));
     expect(error).toMatchObject({
@@ -199,7 +199,7 @@ describe('an answer that does not fit', () => {
     });
   });
 
-  test('is left where it unpacks to 2 GB, also where it is of an error', async () => {
+  test('is not read beyond 64 MiB of unpacked data, and neither is an error', async () => {
     const bomb = Buffer.concat(Array(128).fill(gzipSync(Buffer.alloc(16 * 1024 * 1024, ' '))));
     for (const status of [200, 500]) {
       provider.answers((response) =>
@@ -209,19 +209,19 @@ describe('an answer that does not fit', () => {
       expect(error.code).toBe('response_invalid');
       expect(error.message).toContain('products.get: The answer is over 64 MiB');
       expect(error.message).toContain(provider.origin);
-      // Once is enough.
+      // The client does not retry it.
       expect(provider.received).toHaveLength(1);
     }
   });
 
-  test('is read whole where it is just within 64 MiB, and characters are cut by its pieces', async () => {
+  test('is read up to 64 MiB, even if chunks split characters', async () => {
     const title = 'ü€😀'.repeat(7 * 1024 * 1024);
     provider.answers(json(200, { ...PRODUCT, title }));
     const { title: read } = await patient.products.get('prd_1', { onIssues() {} });
     expect(read === title).toBe(true);
   });
 
-  test('is read by a fetch that gives no stream', async () => {
+  test('can come from a fetch without streams', async () => {
     const plain: Fetch = async () => ({
       ...{ status: 200, headers: new Headers() },
       text: async () => JSON.stringify(PRODUCT),
@@ -230,7 +230,7 @@ describe('an answer that does not fit', () => {
     expect(title).toBe('Tuner');
   });
 
-  test('in a field that it can do without is read, and told of', async () => {
+  test('keeps the record if the field is optional, and reports the field', async () => {
     const entry = { id: 'bl_1', blacklist_type: 1, blocked_data: 'x', note: 5, colour: 'red' };
     const record = { ...entry, created_at: 't', updated_at: 't' };
     provider.answers(json(200, record));
@@ -241,7 +241,7 @@ describe('an answer that does not fit', () => {
     expect(onIssues).toHaveBeenCalledExactlyOnceWith(record, issues);
   });
 
-  test('because it is of the other variant, says so by the field', async () => {
+  test('names the field that differs if the other variant answers', async () => {
     provider.answers(json(200, { ...PRODUCT, product_type: 2 }));
     const error = await errorOf(client.products.get('prd_1'));
     expect(error.message).toContain('product_type: expected string');

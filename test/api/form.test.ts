@@ -13,14 +13,14 @@ const { products } = createClient({
   auth: { accessToken: 'tok_1' },
 });
 
-/** What a call sends of these parameters, whatever their names and values. */
+/** Returns the body that a call sends for these parameters. */
 async function formOf(parameters: Record<string, unknown>): Promise<string> {
   provider.answers(json(200, { id: 'prd_1', title: 'Tuner', product_type: 'file' }));
   await products.update('prd_1', {}, { extra: parameters });
   return provider.received[0]?.body ?? '';
 }
 
-// A decoder of other hands, set to take what the client may send.
+// An independent decoder, configured to accept all that the client may send.
 const decode = (form: string) =>
   qs.parse(form, {
     allowEmptyArrays: true,
@@ -47,7 +47,7 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
-/** What a form can say of a value: text, and nothing else. */
+/** Converts a value as a form does, which has only text. */
 function asText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asText);
   if (typeof value === 'object' && value !== null) {
@@ -56,7 +56,7 @@ function asText(value: unknown): unknown {
   return value === null ? '' : String(value);
 }
 
-test('what is sent is what another decoder reads', async () => {
+test('another decoder reads the sent form correctly', async () => {
   const parameters = fc.dictionary(name, value, { minKeys: 1, maxKeys: 5 });
   await fc.assert(
     fc.asyncProperty(parameters, async (sent) => {
@@ -67,7 +67,7 @@ test('what is sent is what another decoder reads', async () => {
   );
 });
 
-test('arrays are sent as name[index], in bytes that every form decoder knows', async () => {
+test('arrays are sent as name[index], percent-encoded as every form decoder expects', async () => {
   const sent = await formOf({ gateways: ['paypal', 'a b'], note: 'ä&=' });
   expect(sent).toBe('gateways%5B0%5D=paypal&gateways%5B1%5D=a+b&note=%C3%A4%26%3D');
 });
@@ -82,7 +82,7 @@ test.each([
   expect(await formOf({ price: number })).toBe(`price=${text}`);
 });
 
-test('what is undefined is left out', async () => {
+test('an undefined parameter is left out', async () => {
   expect(await formOf({ a: undefined, b: { c: 1, d: undefined } })).toBe('b%5Bc%5D=1');
 });
 
@@ -94,7 +94,7 @@ test.each([
   [{ custom: [{}] }, 'custom[0] is an object without fields'],
   [{ until: new Date(0) }, 'until is an object'],
   [{ ids: new Set(['prd_1']) }, 'ids is an object'],
-])('%o is refused before anything is sent', async (parameters, fault) => {
+])('%o is rejected before anything is sent', async (parameters, fault) => {
   await expect(formOf(parameters)).rejects.toMatchObject({
     name: 'UsageError',
     code: 'parameter_invalid',

@@ -13,7 +13,7 @@ const { blacklist, orders, webhookLogs } = createClient({
 
 const order = (id: string) => ({ id, status: 100, email: 'buyer@example.com' });
 
-/** A list of the provider's, in pages of `perPage`. */
+/** Serves a list of the provider in pages of `perPage`. */
 function serve(ids: () => readonly string[], perPage = 20, total = true): Reply {
   return (response, request) => {
     const page = Number(new URLSearchParams(request.url?.split('?')[1]).get('page'));
@@ -34,8 +34,8 @@ const many = Array.from({ length: 45 }, (_, index) => `ord_${index}`);
 const idsOf = (records: readonly { id: string }[]) => records.map(({ id }) => id);
 const urls = () => provider.received.map(({ url }) => url?.split('?')[1]);
 
-describe('awaited, a list', () => {
-  test('is one page, with how many there are', async () => {
+describe('an awaited list', () => {
+  test('is one page with the total number of pages', async () => {
     provider.answers(serve(() => many));
     const { items, page, totalPages } = await orders.list({ page: 3 });
     expect(idsOf(items)).toEqual(many.slice(40));
@@ -43,14 +43,14 @@ describe('awaited, a list', () => {
     expect(provider.received).toHaveLength(1);
   });
 
-  test.each(['', 'many', '-1', '1.5'])('has no total where X-Total-Pages is %j', async (header) => {
+  test.each(['', 'many', '-1', '1.5'])('has no total if X-Total-Pages is %j', async (header) => {
     provider.answers(json(200, [], { 'X-Total-Pages': header }));
     expect(await orders.list()).toEqual({ items: [], page: 1, totalPages: undefined });
   });
 });
 
-describe('in for await, a list', () => {
-  test('is all records from its page on, of which each page is asked for once', async () => {
+describe('a list in for await', () => {
+  test('yields all records from its page on, and requests each page once', async () => {
     provider.answers(serve(() => many));
     expect(idsOf(await collect(orders.list()))).toEqual(many);
     expect(urls()).toEqual(['page=1', 'page=2', 'page=3']);
@@ -59,7 +59,7 @@ describe('in for await, a list', () => {
     expect(urls()).toEqual(['page=4&per_page=10', 'page=5&per_page=10']);
   });
 
-  test('ends where nobody wants more of it', async () => {
+  test('requests no further pages after a break', async () => {
     provider.answers(serve(() => many));
     for await (const { id } of orders.list()) if (id === 'ord_25') break;
     expect(urls()).toEqual(['page=1', 'page=2']);
@@ -71,17 +71,17 @@ describe('in for await, a list', () => {
     expect(provider.received).toHaveLength(1);
   });
 
-  test('ends without a total where a page brings nothing new', async () => {
+  test('ends at a page without new records if there is no total', async () => {
     provider.answers(serve(() => many, 20, false));
     expect(idsOf(await collect(orders.list()))).toEqual(many);
     expect(provider.received).toHaveLength(4);
-    // A provider that always gives the same page.
+    // A provider that always returns the same page.
     provider.answers(json(200, [order('ord_1')]));
     expect(idsOf(await collect(orders.list()))).toEqual(['ord_1']);
     expect(provider.received).toHaveLength(2);
   });
 
-  test('gives no record twice while new ones come', async () => {
+  test('yields no record twice while new ones are created', async () => {
     const now = [...many];
     const grow: Reply = (response, request) => {
       serve(() => now)(response, request);
@@ -91,7 +91,7 @@ describe('in for await, a list', () => {
     expect(idsOf(await collect(orders.list()))).toEqual(many);
   });
 
-  test('rejects where a later page cannot be had', async () => {
+  test('rejects if a later page fails', async () => {
     provider.answers(
       serve(() => many),
       json(403, { message: 'No more.' }),
@@ -104,13 +104,13 @@ describe('in for await, a list', () => {
     expect(seen).toHaveLength(20);
   });
 
-  test('may fail before anybody awaits it, and rejects then', async () => {
+  test('may fail before it is awaited, and rejects when it is', async () => {
     provider.answers(json(403, { message: 'No.' }));
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     const list = orders.list();
     await vi.waitFor(() => expect(provider.received).toHaveLength(1));
-    // Its answer has come in long before.
+    // The response arrived long before.
     await new Promise((resolve) => setTimeout(resolve, 100));
     process.off('unhandledRejection', unhandled);
     expect(unhandled).not.toHaveBeenCalled();
@@ -125,7 +125,7 @@ describe('in for await, a list', () => {
   });
 });
 
-describe('a record that does not fit', () => {
+describe('an invalid record', () => {
   const entry = {
     blacklist_type: 1,
     blocked_data: 'x',
@@ -140,7 +140,7 @@ describe('a record that does not fit', () => {
     { ...entry, id: 'bl_4' },
   ];
 
-  test('rejects the page, and says which one it is', async () => {
+  test('rejects the page with the number of the record', async () => {
     provider.answers(json(200, list));
     await expect(blacklist.list()).rejects.toMatchObject({
       code: 'response_invalid',
@@ -150,7 +150,7 @@ describe('a record that does not fit', () => {
     await expect(collect(blacklist.list())).rejects.toMatchObject({ code: 'response_invalid' });
   });
 
-  test('is given to onIssues as it came, and the others go on', async () => {
+  test('is passed to onIssues as it arrived, and the other records are returned', async () => {
     provider.answers(json(200, list, { 'X-Total-Pages': '1' }));
     const onIssues = vi.fn();
     expect(await collect(blacklist.list({ onIssues }))).toEqual([
@@ -165,7 +165,7 @@ describe('a record that does not fit', () => {
   });
 });
 
-test('a webhook log keeps whatever payload was sent', async () => {
+test('a webhook log keeps any payload', async () => {
   const log = {
     id: 'whl_1',
     event: 'query:replied',
@@ -178,7 +178,7 @@ test('a webhook log keeps whatever payload was sent', async () => {
   expect(await collect(webhookLogs.list())).toEqual([log]);
 });
 
-test.each([{}, null, 'text', { message: 'no list' }])('%j is no list', async (body) => {
+test.each([{}, null, 'text', { message: 'no list' }])('%j is not a list', async (body) => {
   provider.answers(json(200, body));
   await expect(orders.list()).rejects.toMatchObject({
     code: 'response_invalid',

@@ -2,10 +2,10 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import { type OpenApiOptions, toOpenApi } from '../../src/api/openapi/document.js';
 
-/** A document as its readers get it: over JSON, and each in a copy of its own. */
+/** Returns a document as its readers get it: parsed from JSON, each in its own copy. */
 const documentOf = (options = {}) => JSON.parse(JSON.stringify(toOpenApi(options)));
 
-/** The same, with each schema in place of its reference. */
+/** Returns the document with each reference replaced by its schema. */
 async function resolved(options = {}) {
   const validator = new Validator();
   await validator.validate(documentOf(options));
@@ -22,14 +22,14 @@ describe.each<[string, OpenApiOptions]>([
   });
 });
 
-describe('what it says', async () => {
+describe('the document', async () => {
   const document = await resolved();
   const newer = await resolved({ variant: 'newer' });
   const older = await resolved({ variant: 'older' });
   const at = (root: unknown, path: string): unknown =>
     path.split(' ').reduce((value, key) => Object(value)[key], root);
 
-  test('is every endpoint of the specification, with its success and its errors', () => {
+  test('has every endpoint of the specification with its success and its errors', () => {
     const rows = Object.entries(Object(document.paths)).flatMap(([path, methods]) =>
       Object.entries(Object(methods)).map(
         ([method, operation]) =>
@@ -57,7 +57,7 @@ describe('what it says', async () => {
     );
   });
 
-  test('shows the fields of whatever comes back', () => {
+  test('describes the fields of every response', () => {
     for (const methods of Object.values(Object(document.paths))) {
       for (const [method, operation] of Object.entries(Object(methods))) {
         const success = method === 'post' ? '201' : '200';
@@ -71,7 +71,7 @@ describe('what it says', async () => {
     }
   });
 
-  test('is both schemes of authentication, of which either will do, and bearer comes last', () => {
+  test('lists both schemes of authentication as alternatives, bearer last', () => {
     expect(document.security).toEqual([{ basic: [] }, { bearer: [] }]);
     expect(at(document, 'components securitySchemes')).toMatchObject({
       bearer: { type: 'http', scheme: 'bearer' },
@@ -79,7 +79,7 @@ describe('what it says', async () => {
     });
   });
 
-  test('is the query of a list, and its total', () => {
+  test('has the query of a list and its total', () => {
     const list = at(document, 'paths /api/v2/orders get');
     expect(at(list, 'parameters')).toMatchObject([
       { name: 'page', in: 'query', schema: { type: 'integer', minimum: 1, default: 1 } },
@@ -93,7 +93,7 @@ describe('what it says', async () => {
     expect(at(list, 'responses 200 content application/json schema type')).toBe('array');
   });
 
-  test('is a form whose lists are name[index]', () => {
+  test('sends forms with lists as name[index]', () => {
     const body = 'requestBody content application/x-www-form-urlencoded';
     const form = at(newer, `paths /api/v2/products post ${body}`);
     expect(at(form, 'schema required')).toEqual([
@@ -123,7 +123,7 @@ describe('what it says', async () => {
     expect(at(document, `paths /api/v2/products post ${body} schema anyOf`)).toHaveLength(2);
   });
 
-  test('describes each field of what is sent and what comes back, and each parameter', () => {
+  test('describes each field of every request and response, and each parameter', () => {
     const bare: string[] = [];
     const walk = (value: unknown, path: string): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -138,7 +138,7 @@ describe('what it says', async () => {
     expect(bare).toEqual([]);
   });
 
-  test('is what a product is in each variant', () => {
+  test('has the product of each variant', () => {
     const product = 'paths /api/v2/products/{id} get responses 200 content application/json schema';
     const shapes = [newer, older].map((one) => Object(at(one, `${product} properties`)));
     const [inNewer, inOlder] = shapes;
@@ -160,7 +160,7 @@ describe('what it says', async () => {
     expect(at(document, `${product} anyOf`)).toHaveLength(2);
   });
 
-  test('is each webhook, with its three headers', () => {
+  test('has each webhook with its three headers', () => {
     expect(Object.keys(Object(document.webhooks)).sort()).toEqual([
       'feedback:created',
       'feedback:updated',

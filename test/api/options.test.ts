@@ -8,7 +8,7 @@ beforeEach(() => provider.answers());
 
 const auth = { accessToken: 'tok_1' };
 
-/** As a program without types would. */
+/** Calls the function as a program without types would. */
 function create(options: unknown) {
   return () => createClient(options as ClientOptions);
 }
@@ -48,7 +48,7 @@ test.each([
   [{ retries: 1.5 }, 'retries'],
   [{ onAttempt: 'log' }, 'onAttempt'],
   [{ fetch: 'fetch' }, 'fetch'],
-])('%o is refused by the name of the option, and nothing of its value', (options, name) => {
+])('%o is rejected with the name of the option, but not its value', (options, name) => {
   const refusal = expect.objectContaining({
     name: 'UsageError',
     code: 'option_invalid',
@@ -60,7 +60,7 @@ test.each([
   expect(create(complete)).toThrow(refusal);
 });
 
-test('an option of another name is refused, with the one that was meant', () => {
+test('an unknown option is rejected with the nearest name', () => {
   expect(create({ baseUrl: 'https://shop.example', auth, retry: 3 })).toThrow(
     /^createClient: there is no option retry. Did you mean "retries"\?/,
   );
@@ -74,7 +74,7 @@ describe('the address', () => {
     'http://localhost.example.com',
     'http://127.0.0.1.example.com',
   ])(
-    '[spec: Authentication] all requests use HTTPS, because credentials do not go in the clear, and not %s',
+    '[spec: Authentication] all requests use HTTPS, because credentials must not be sent in plain text: %s is rejected',
     (baseUrl) => {
       expect(create({ baseUrl, auth })).toThrow(/the option baseUrl has to be an https: address/);
     },
@@ -87,7 +87,7 @@ describe('the address', () => {
     'http://127.0.0.1:3000',
     'http://[::1]:3000',
     'http://shop.localhost',
-  ])('%s is taken', (baseUrl) => {
+  ])('%s is accepted', (baseUrl) => {
     expect(create({ baseUrl, auth })).not.toThrow();
   });
 
@@ -109,14 +109,14 @@ describe('an id', () => {
     ['%2e%2e', '%252e%252e'],
     ['$&', '%24%26'],
     ['ö ', '%C3%B6%20'],
-  ])('%s stays within its part of the path', async (id, encoded) => {
+  ])('%s is encoded and stays within its part of the path', async (id, encoded) => {
     provider.answers(json(204));
     await client.products.delete(id);
     expect(provider.received[0]?.url).toBe(`/api/v2/products/${encoded}`);
   });
 
   test.each(['', '.', '..', undefined, null, 7, {}])(
-    '%j is refused before it is sent',
+    '%j is rejected before anything is sent',
     async (id) => {
       const message = /^products\.\w+ needs the id of a record, and was given /;
       const refusal = {
@@ -140,7 +140,7 @@ describe('a page', () => {
     [{ perPage: 9 }, 'perPage has to be at least 10'],
     [{ perPage: 51 }, 'perPage has to be at most 50'],
     [{ perPage: Number.NaN }, 'perPage has to be a number'],
-  ])('%o is refused before it is asked for', async (options, fault) => {
+  ])('%o is rejected before anything is sent', async (options, fault) => {
     await expect(client.orders.list(options as object)).rejects.toMatchObject({
       name: 'UsageError',
       code: 'option_invalid',
@@ -156,7 +156,7 @@ describe('a page', () => {
   });
 });
 
-test('an option of a method is refused where there is none of the name', async () => {
+test('a method rejects an unknown option', async () => {
   const refusal = (name: string) => ({
     name: 'UsageError',
     code: 'option_invalid',
@@ -176,7 +176,7 @@ test('an option of a method is refused where there is none of the name', async (
 });
 
 describe('a parameter that the specification does not name', () => {
-  test('is refused, with the one that was meant', async () => {
+  test('is rejected with the nearest name', async () => {
     const parameters = { title: 'Tuners', product_id: ['prd_1'] };
     await expect(client.categories.update('cat_1', parameters as object)).rejects.toMatchObject({
       name: 'UsageError',
@@ -189,13 +189,13 @@ describe('a parameter that the specification does not name', () => {
     expect(provider.received).toEqual([]);
   });
 
-  test('is sent beside the others as one of extra', async () => {
+  test('is sent if it is in extra', async () => {
     provider.answers(json(200, { id: 'cat_1', title: 'Tuners' }));
     await client.categories.update('cat_1', { title: 'Tuners' }, { extra: { colour: 'red' } });
     expect(provider.received[0]?.body).toBe('title=Tuners&colour=red');
   });
 
-  test.each([undefined, null, 'title=Tuners'])('cannot be taken out of %j', async (parameters) => {
+  test.each([undefined, null, 'title=Tuners'])('cannot be read from %j', async (parameters) => {
     await expect(
       client.categories.update('cat_1', parameters as unknown as object),
     ).rejects.toMatchObject({ code: 'parameter_invalid' });
@@ -203,7 +203,7 @@ describe('a parameter that the specification does not name', () => {
 });
 
 describe('fetch', () => {
-  test('may be of the program', async () => {
+  test("can be the program's own", async () => {
     const fetch = vi.fn(async () =>
       Response.json({ id: 'prd_1', title: 'T', product_type: 'file' }),
     );
@@ -217,7 +217,7 @@ describe('fetch', () => {
     });
   });
 
-  test('is looked up for each call, so that one that replaces it later is used', async () => {
+  test('is looked up at each call, so that a later replacement is used', async () => {
     const { products } = createClient({ baseUrl: 'https://shop.example', auth });
     const spy = vi
       .spyOn(globalThis, 'fetch')

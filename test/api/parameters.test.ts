@@ -4,7 +4,7 @@ import { endpoints, operations } from '../../src/api/endpoints.js';
 import { listQuery } from '../../src/api/parameters.js';
 import { findFaults } from '../../src/api/validation.js';
 
-// What the provider checks of a request, by the specification.
+// The provider's checks of a request, by the specification.
 
 const { products, categories, blacklist, webhookEndpoints, payments } = endpoints;
 
@@ -63,7 +63,7 @@ test.each<[string, z.ZodMiniType, object, string[]]>([
     ),
   ],
   [
-    'a product of odd fields',
+    'a product with invalid fields',
     newerProduct,
     {
       ...newer,
@@ -105,20 +105,20 @@ test.each<[string, z.ZodMiniType, object, string[]]>([
     { url: 'http://a.example' },
     ['url has to begin with https://', 'events is required'],
   ],
-  ['a payment without a way back', newPayment, payment, ['return_url is required']],
+  ['a payment without a return address', newPayment, payment, ['return_url is required']],
   ['a payment', newPayment, { ...hosted, confirmations: 7 }, ['confirmations has to be at most 6']],
   [
-    'a payment of neither flow',
+    'a payment without a flow',
     newPayment,
     { ...hosted, white_label: 'yes' },
     ['white_label is not as expected'],
   ],
-])('%s is refused, a text for each check', (_, schema, parameters, faults) => {
+])('%s is rejected with a text for each check', (_, schema, parameters, faults) => {
   expect(findFaults(schema, parameters).sort()).toEqual(faults.sort());
 });
 
 describe('the defaults of the specification', () => {
-  test('are those of lists, of new products and of payments', () => {
+  test('apply to lists, new products and payments', () => {
     expect(z.parse(listQuery, {})).toEqual({ page: 1, per_page: 20 });
     const defaults = {
       minimum_quantity: 1,
@@ -137,7 +137,7 @@ describe('the defaults of the specification', () => {
 
   const updates = operations.filter(([, { kind }]) => kind === 'update');
 
-  test.each(updates)('are none of %s, which changes what it is sent and nothing else', (_, row) => {
+  test.each(updates)('do not apply to %s, which changes only the sent fields', (_, row) => {
     if (row.kind !== 'update') throw new Error('expected an update');
     for (const schema of Object.values(row.sent)) expect(z.parse(schema, {})).toEqual({});
   });

@@ -3,25 +3,25 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A request as the provider got it. */
+/** A request as the provider received it. */
 export interface Received {
   readonly method: string | undefined;
-  /** With its query. */
+  /** With the query. */
   readonly url: string | undefined;
   /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** When it came, in milliseconds. */
+  /** The time of arrival, in milliseconds. */
   readonly at: number;
 }
 
 export type Reply = (response: ServerResponse, request: Received) => void;
 
-/** A provider that answers what a test tells it to. */
+/** A provider whose responses the test sets. */
 export interface Provider {
   readonly origin: string;
   readonly received: readonly Received[];
-  /** Sets the replies to come, in their order, of which the last one goes on; and forgets what came before. */
+  /** Sets the next responses in order, of which the last one repeats, and forgets the received requests. */
   answers(...replies: Reply[]): void;
   stop(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function startProvider(): Promise<Provider> {
   };
 }
 
-/** Answers JSON; without a body, where there is none. */
+/** Answers JSON; without an argument, no body. */
 export function json(status: number, body?: unknown, headers = {}): Reply {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -62,5 +62,5 @@ export function json(status: number, body?: unknown, headers = {}): Reply {
   };
 }
 
-/** Breaks the connection off before it has answered. */
+/** Closes the connection before the response. */
 export const breakOff: Reply = (response) => response.destroy();

@@ -17,7 +17,7 @@ beforeEach(() => provider.answers());
 const connect = (options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: provider.origin, auth: { accessToken: 'tok_1' }, ...options });
 
-/** Each pause takes a tenth of its time; how long they are is measured below. */
+/** Shortens each pause to a tenth. The real pauses are measured below. */
 function hurry(): void {
   const { setTimeout } = globalThis;
   beforeEach(() => {
@@ -32,7 +32,7 @@ const ENTRY = { id: 'bl_1', blacklist_type: 1, blocked_data: 'thief@example.com'
 const ORDER = { id: 'ord_1', status: 100, email: 'buyer@example.com' };
 const newEntry = { blacklist_type: 1, blocked_data: 'thief@example.com' };
 
-/** An address where nothing listens. */
+/** An address on which nothing listens. */
 const NOBODY = 'http://127.0.0.1:2';
 
 const CALLS = {
@@ -46,13 +46,13 @@ const CALLS = {
   POST: { call: () => client.blacklist.create(newEntry), done: json(201, ENTRY), gives: ENTRY },
 };
 
-/** Ends the connection in the middle of a body. */
+/** Closes the connection in the middle of a body. */
 const breakOffLate: Reply = (response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"id":', () => response.destroy());
 };
 
-/** Answers nothing, or nothing more. */
+/** Sends nothing, or nothing more. */
 const fallSilent: Reply = () => {};
 const fallSilentLate: Reply = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
@@ -72,12 +72,12 @@ describe.each(['GET', 'PUT', 'DELETE'] as const)('a %s', (method) => {
   hurry();
 
   test.each<[string, Reply, ...unknown[]]>([...FAULTS, ['429', slow]])(
-    'is tried again after %s',
+    'is retried after %s',
     async (_, fault) => {
       provider.answers(fault, done);
       expect(await call()).toEqual(gives);
       expect(provider.received).toHaveLength(2);
-      // Each time the same.
+      // Each request is the same.
       const sent = provider.received.map(({ at: _, ...request }) => JSON.stringify(request));
       expect(new Set(sent).size).toBe(1);
     },
@@ -97,7 +97,7 @@ describe('a POST', () => {
   hurry();
 
   test.each(FAULTS)(
-    'is not sent twice after %s, because it may have been done',
+    'is not retried after %s, because the provider may have carried it out',
     async (_, fault, error) => {
       provider.answers(fault, CALLS.POST.done);
       await expect(CALLS.POST.call()).rejects.toMatchObject(error);
@@ -105,25 +105,25 @@ describe('a POST', () => {
     },
   );
 
-  test('without an answer says that it may have been done', async () => {
+  test('without a response states that the provider may have carried it out', async () => {
     provider.answers(breakOff);
     await expect(CALLS.POST.call()).rejects.toThrow('The request may have been carried out');
   });
 
-  test('is not sent twice after a time-out, either', async () => {
+  test('is not retried after a timeout either', async () => {
     const silent = vi.fn<Fetch>(() => new Promise(() => {}));
     const { blacklist } = connect({ timeout: 50, fetch: silent });
     await expect(blacklist.create(newEntry)).rejects.toMatchObject({ code: 'timed_out' });
     expect(silent).toHaveBeenCalledOnce();
   });
 
-  test('is sent again after 429, because it was turned away', async () => {
+  test('is retried after 429, because the provider did not carry it out', async () => {
     provider.answers(slow, CALLS.POST.done);
     expect(await CALLS.POST.call()).toEqual(ENTRY);
     expect(provider.received).toHaveLength(2);
   });
 
-  test('is sent again after a refused connection, because nothing of it arrived', async () => {
+  test('is retried after a refused connection, because nothing arrived', async () => {
     provider.answers(CALLS.POST.done);
     let tries = 0;
     const { blacklist } = connect({
@@ -136,7 +136,7 @@ describe('a POST', () => {
   test.each<[string, Fetch]>([
     ['ECONNREFUSED', (url, init) => fetch(url.replace(provider.origin, NOBODY), init)],
     ['ENOTFOUND', () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' }))],
-    // As Deno says it.
+    // The error of Deno.
     [
       'no connection was made',
       () => {
@@ -145,7 +145,7 @@ describe('a POST', () => {
       },
     ],
   ])(
-    'of which nothing arrived says so, and not that it may have been done: %s',
+    'that never arrived states that the provider did not carry it out: %s',
     async (code, fetch) => {
       const { blacklist } = connect({ fetch, retries: 0 });
       await expect(blacklist.create(newEntry)).rejects.toMatchObject({
@@ -159,26 +159,26 @@ describe('a POST', () => {
 describe('a GET', () => {
   hurry();
 
-  test.each([502, 504, 520])('is tried again after %d', async (status) => {
+  test.each([502, 504, 520])('is retried after %d', async (status) => {
     provider.answers(json(status, '<h1>Bad gateway</h1>'), json(200, ORDER));
     expect(await client.orders.get('ord_1')).toEqual(ORDER);
   });
 });
 
-test.each([400, 401, 403, 404, 406, 501])('a GET is not tried again after %d', async (status) => {
+test.each([400, 401, 403, 404, 406, 501])('a GET is not retried after %d', async (status) => {
   provider.answers(json(status, { message: 'no' }));
   await expect(client.orders.get('ord_1')).rejects.toMatchObject({ status });
   expect(provider.received).toHaveLength(1);
 });
 
-test('with retries: 0, nothing is tried again', async () => {
+test('with retries: 0, nothing is retried', async () => {
   provider.answers(json(503));
   await expect(connect({ retries: 0 }).orders.get('ord_1')).rejects.toMatchObject({ status: 503 });
   expect(provider.received).toHaveLength(1);
 });
 
-describe('a call of its own', () => {
-  test('is retried as often as it says, not as its client does', async () => {
+describe('the options of a call', () => {
+  test("set its number of retries instead of the client's", async () => {
     provider.answers(json(503));
     await expect(client.orders.get('ord_1', { retries: 0 })).rejects.toMatchObject({ status: 503 });
     expect(provider.received).toHaveLength(1);
@@ -187,7 +187,7 @@ describe('a call of its own', () => {
     expect(provider.received).toHaveLength(2);
   });
 
-  test('waits as long as it says, each page of a list, too', async () => {
+  test('set the timeout of each page of a list', async () => {
     const headers = { 'X-Total-Pages': '2' };
     const silent = vi.fn<Fetch>(async (url) =>
       url.endsWith('page=1') ? Response.json([ORDER], { headers }) : new Promise(() => {}),
@@ -205,7 +205,7 @@ describe('a call of its own', () => {
     [{ timeout: 0 }, 'orders.get: the option timeout has to be milliseconds above 0'],
     [{ retries: 11 }, 'orders.get: the option retries has to be a whole number from 0 to 10'],
     [{ onAttempt: 'log' }, 'orders.get: the option onAttempt has to be a function'],
-  ])('%o is refused before it is sent', async (options, message) => {
+  ])('are rejected before anything is sent: %o', async (options, message) => {
     const call = client.orders.get('ord_1', options as object);
     await expect(call).rejects.toMatchObject({
       name: 'UsageError',
@@ -216,8 +216,8 @@ describe('a call of its own', () => {
   });
 });
 
-describe('who watches', () => {
-  test('sees each try, with its number, its status and what the provider says beside it', async () => {
+describe('onAttempt', () => {
+  test('gets each attempt with its number, its status and the headers of the response', async () => {
     const [ofClient, ofCall]: [ApiAttempt[], ApiAttempt[]] = [[], []];
     const watched = connect({ onAttempt: (attempt) => ofClient.push(attempt) });
     provider.answers(breakOff, slow, json(200, ORDER, { 'X-RateLimit-Remaining': '7' }));
@@ -237,7 +237,7 @@ describe('who watches', () => {
     expect(ofClient[3]).toMatchObject({ attempt: 1, status: 200 });
   });
 
-  test('sees no credentials and nothing that was sent', async () => {
+  test('gets no credentials and no sent data', async () => {
     const seen: unknown[] = [];
     const watched = connect({ onAttempt: (attempt) => seen.push(attempt) });
     provider.answers(json(400, { message: 'no' }));
@@ -250,7 +250,7 @@ describe('who watches', () => {
   test.each([
     ['throws', () => raise()],
     ['rejects', async () => raise()],
-  ])('harms no call where it %s', async (_, onAttempt) => {
+  ])('does not affect the call if it %s', async (_, onAttempt) => {
     provider.answers(CALLS.POST.done);
     expect(await connect({ onAttempt }).blacklist.create(newEntry)).toEqual(ENTRY);
   });
@@ -261,7 +261,7 @@ function raise(): never {
 }
 
 describe('the pauses', () => {
-  /** How long after one another the requests to a path came, in milliseconds. */
+  /** Returns the pauses between the requests to a path, in milliseconds. */
   function pauses(path = '/api/v2/orders/ord_1'): number[] {
     const times = provider.received.filter(({ url }) => url === path).map(({ at }) => at);
     return times.slice(1).map((at, index) => at - (times[index] ?? 0));
@@ -270,7 +270,7 @@ describe('the pauses', () => {
   // Timers may fire a little early.
   const EARLY = 5;
 
-  test('grow, and are spread', async () => {
+  test('grow and are random', async () => {
     provider.answers(json(503));
     const ids = Array.from({ length: 10 }, (_, index) => `ord_${index}`);
     await Promise.allSettled(ids.map((id) => client.orders.get(id)));
@@ -289,7 +289,7 @@ describe('the pauses', () => {
     ['seconds', () => '1', 1_000],
     // A date has no fractions of a second.
     ['a date', () => at(3_000), 1_000],
-  ])('are not shorter than Retry-After says in %s', async (_, value, ms) => {
+  ])('are not shorter than Retry-After in %s', async (_, value, ms) => {
     provider.answers(json(429, {}, { 'Retry-After': value() }), json(200, ORDER));
     await client.orders.get('ord_1');
     expect(pauses()).toEqual([expect.any(Number)]);
@@ -300,13 +300,13 @@ describe('the pauses', () => {
     ['is unreadable', 'soon'],
     ['is in the past', 'Mon, 01 Jan 2024 00:00:00 GMT'],
     ['is zero', '0'],
-  ])('are the usual ones where Retry-After %s', async (_, value) => {
+  ])('are the usual ones if Retry-After %s', async (_, value) => {
     provider.answers(json(503, {}, { 'Retry-After': value }), json(200, ORDER));
     await client.orders.get('ord_1');
     expect(pauses()[0]).toBeGreaterThanOrEqual(250 - EARLY);
   });
 
-  test('are never longer than a minute: who asks for more is told to the caller', async () => {
+  test('are at most a minute: a longer Retry-After rejects the call', async () => {
     provider.answers(json(429, { message: 'Tomorrow.' }, { 'Retry-After': '86400' }));
     await expect(client.orders.get('ord_1')).rejects.toMatchObject({
       code: 'rate_limited',
@@ -316,13 +316,13 @@ describe('the pauses', () => {
   });
 });
 
-describe('a provider that falls silent', () => {
+describe('a provider that stops responding', () => {
   const impatient = connect({ timeout: 150, retries: 1 });
 
   test.each([
     ['at once', fallSilent],
     ['in the middle of the body', fallSilentLate],
-  ])('%s is tried again, and then given up', async (_, reply) => {
+  ])('%s is tried again, and then the call rejects', async (_, reply) => {
     provider.answers(reply);
     await expect(impatient.orders.get('ord_1')).rejects.toMatchObject({
       code: 'timed_out',
@@ -333,13 +333,13 @@ describe('a provider that falls silent', () => {
     expect(provider.received).toHaveLength(2);
   });
 
-  test('is given up even where fetch does not heed its signal', async () => {
+  test('is given up even if fetch ignores its signal', async () => {
     const deaf = connect({ timeout: 50, retries: 0, fetch: () => new Promise(() => {}) });
     await expect(deaf.orders.get('ord_1')).rejects.toMatchObject({ code: 'timed_out' });
   });
 });
 
-test('an address where nobody listens is unreachable, and the error says why', async () => {
+test('an address on which nothing listens is unreachable, and the error has the reason', async () => {
   const nobody = connect({ baseUrl: NOBODY, retries: 1 });
   await expect(nobody.orders.get('ord_1')).rejects.toMatchObject({
     code: 'unreachable',
@@ -352,7 +352,7 @@ test('an address where nobody listens is unreachable, and the error says why', a
 describe('a signal', () => {
   const reason = new Error('changed my mind');
 
-  test('that has fired before keeps the call from being sent', async () => {
+  test('that is already aborted prevents the request', async () => {
     const signal = AbortSignal.abort(reason);
     await expect(client.orders.get('ord_1', { signal })).rejects.toBe(reason);
     expect(provider.received).toEqual([]);
@@ -360,8 +360,8 @@ describe('a signal', () => {
 
   test.each([
     ['the answer', fallSilent, 100],
-    ['the rest of the answer', fallSilentLate, 100],
-    ['the next try', json(429, {}, { 'Retry-After': '30' }), 100],
+    ['the rest of the response', fallSilentLate, 100],
+    ['the next attempt', json(429, {}, { 'Retry-After': '30' }), 100],
   ])('ends the wait for %s', async (_, reply, ms) => {
     provider.answers(reply);
     const controller = new AbortController();
@@ -373,7 +373,7 @@ describe('a signal', () => {
     expect(provider.received).toHaveLength(1);
   });
 
-  test('of a whole program is let go of after each call', async () => {
+  test('that outlives the call keeps no listener of it', async () => {
     provider.answers(json(503), json(200, ORDER));
     const { signal } = new AbortController();
     await client.orders.get('ord_1', { signal });

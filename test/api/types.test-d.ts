@@ -1,5 +1,5 @@
-// What the types promise. Compiled by `npx tsc` and never run: each `@ts-expect-error` below is an
-// error that somebody's editor has to show, and each assertion a type it has to know.
+// The promises of the types. `npx tsc` compiles this file and never runs it: each `@ts-expect-error` below is an
+// error that an editor has to show, and each assertion a type that it has to know.
 import type {
   HostedPayment,
   NewerProduct,
@@ -37,7 +37,7 @@ export function theVariantIsThatOfTheOptions() {
   same<typeof made, Client<'older'>>(true);
   const unsaid = createClient({ baseUrl, auth, timeout: 5_000 });
   same<typeof unsaid, Client<'newer'>>(true);
-  // @ts-expect-error a variant that there is not
+  // @ts-expect-error an unknown variant
   createClient({ baseUrl, auth, variant: 'oldest' });
 }
 
@@ -76,9 +76,9 @@ export async function parametersAreOfTheVariant() {
   await client.products.create({ ...product, product_type: 'file', gateways: ['paypal'] });
   await client.products.create({ ...product, product_type: 'licence', gateways: ['barter'] });
   await older.products.create({ ...product, product_type: 1, gateways: ['Paypal'] });
-  // @ts-expect-error an integer is of the older variant
+  // @ts-expect-error an integer belongs to the older variant
   await client.products.create({ ...product, product_type: 1, gateways: [] });
-  // @ts-expect-error text is of the newer variant
+  // @ts-expect-error text belongs to the newer variant
   await older.products.create({ ...product, product_type: 'file', gateways: [] });
   // @ts-expect-error gateways are required
   await client.products.create({ ...product, product_type: 'file' });
@@ -104,21 +104,21 @@ export async function aPaymentIsOfTheFlowThatWasAskedFor(isWhiteLabel: boolean) 
   same<typeof whiteLabel, WhiteLabelPayment>(true);
   const payment = await client.payments.create({ ...base, return_url, white_label: isWhiteLabel });
   same<typeof payment, Payment>(true);
-  // @ts-expect-error a customer has to come back from the provider's page
+  // @ts-expect-error a customer has to return from the provider's page
   await client.payments.create(base);
-  // @ts-expect-error a delete gives nothing
+  // @ts-expect-error a delete returns nothing
   (await client.payments.delete('pay_1')).id;
 }
 
 export async function anEndpointHearsOfWhatThereIs() {
   const url = 'https://shop.example/in';
   await client.webhookEndpoints.create({ url, events: ['order:paid', 'query:updated'] });
-  // @ts-expect-error a mistyped event, of which the endpoint would never hear
+  // @ts-expect-error a mistyped event, which the endpoint would never get
   await client.webhookEndpoints.create({ url, events: ['order.paid'] });
   const names: string[] = ['order:paid'];
-  // @ts-expect-error nobody knows what these are
+  // @ts-expect-error unknown parameters
   await client.webhookEndpoints.update('whe_1', { events: names });
-  // What the provider has itself can be sent back, and what it has later is sent all the same.
+  // Values of the provider can be sent back, including values that the types do not know yet.
   const { events = [] } = await client.webhookEndpoints.get('whe_1');
   await client.webhookEndpoints.update('whe_1', { events: [...events, 'order:paid'] });
   await client.webhookEndpoints.create({ url, events }, { extra: { events: ['order:later'] } });
@@ -133,11 +133,11 @@ export async function aGatewayIsKnownOrComesLater() {
 }
 
 export function onlyWhatIsThereCanBeCalled() {
-  // @ts-expect-error orders cannot be made
+  // @ts-expect-error orders cannot be created
   client.orders.create({});
   // @ts-expect-error a list takes no id
   client.orders.list('ord_1');
-  // @ts-expect-error a get takes one
+  // @ts-expect-error a get takes an id
   client.orders.get();
 }
 

@@ -1,6 +1,6 @@
 import { ApiError, createClient } from 'storefront-webhooks/api';
 
-/** Calls a provider in every way that a runtime could do differently, and gives what came of it. */
+/** Calls a provider in every way that may differ between runtimes, and returns the results. */
 export async function callProvider(baseUrl: string, nobody: string) {
   const auth = { email: 'sëller@example.com', apiKey: 'kéy∞' };
   const client = createClient({ baseUrl, auth, variant: 'older' });

@@ -15,14 +15,14 @@ withInstalled('test/tools', 'other programs', () => {
     ['of either variant', () => made({})],
     ['of the newer variant', () => made({ variant: 'newer' })],
     ['of the older variant', () => made({ variant: 'older' })],
-    ['that a sandbox of the newer variant serves', () => served('newer')],
-    ['that a sandbox of the older variant serves', () => served('older')],
-  ])('take the document %s', (_, document) => {
+    ['served by a sandbox of the newer variant', () => served('newer')],
+    ['served by a sandbox of the older variant', () => served('older')],
+  ])('accept the document %s', (_, document) => {
     test('as a parser, without a warning', async () => {
       expect(await validate(await document())).toMatchObject({ valid: true, warnings: [] });
     });
 
-    test('as a linter, and none of its advice is left', async () => {
+    test('as a linter, without advice', async () => {
       expect(await lint(await document())).toEqual([]);
     });
   });

@@ -7,7 +7,7 @@ import { typesOf } from '../../tools/openapi.js';
 
 const FILE = join(import.meta.dirname, 'generated.ts');
 
-/** What only compiles where the types hold what the document says. */
+/** Compiles only if the types match the document. */
 const USE = `
 type Id = operations['orders.get']['parameters']['path']['id'];
 type Order = operations['orders.get']['responses'][200]['content']['application/json'];
@@ -16,13 +16,13 @@ export const id: Id = 'ord_1';
 export const title = (order: Order): string | undefined => order.product_title;
 export const sent: Sent = { blacklist_type: 3, blocked_data: 'US' };
 export const bought: Order['id'] = ({} as operations['sandbox.buy']['responses'][201]['content']['application/json']).id;
-// @ts-expect-error - what is required has to be sent
+// @ts-expect-error - a required field is missing
 export const wrong: Sent = { blacklist_type: 3 };
 `;
 
 withInstalled('test/tools', 'a generator', () => {
   test.each(['newer', 'older'] as const)(
-    'makes types of the document of the %s variant, and they compile',
+    'creates types from the document of the %s variant, and they compile',
     async (variant) => {
       const response = await createSandbox({ variant }).fetch('http://localhost/openapi.json');
       const types = await typesOf(JSON.parse(await response.text()));
@@ -31,7 +31,7 @@ withInstalled('test/tools', 'a generator', () => {
   );
 });
 
-/** What the compiler says of a file that is on no disk. */
+/** Returns the errors of the compiler for a file that is not on disk. */
 function compile(text: string): string[] {
   const options = { noEmit: true, strict: true, target: ts.ScriptTarget.ES2022, types: [] };
   const host = ts.createCompilerHost(options);

@@ -21,7 +21,7 @@ const RUNTIMES = [
 
 const AUTHORIZATION = `Basic ${Buffer.from('sëller@example.com:kéy∞').toString('base64')}`;
 
-/** A small provider, by the path of what is asked for. */
+/** A small provider, by the requested path. */
 function serve(): Reply {
   const product = { title: 'Tuner', product_type: 2 };
   let isFlaky = true;
@@ -76,7 +76,7 @@ const NOBODY = 'http://127.0.0.1:2';
 const provider = await startProvider();
 afterAll(() => provider.stop());
 
-test('a program calls the provider here', async () => {
+test('a program calls the provider in this runtime', async () => {
   provider.answers(serve());
   expect(await callProvider(provider.origin, NOBODY)).toEqual(RESULT);
 });
@@ -98,15 +98,18 @@ withRuntimes('a program that calls the provider', () => {
   }, 120_000);
   afterAll(() => project?.remove());
 
-  test.each(RUNTIMES)('does so on %s, and then ends', async (_, [command, ...options]) => {
-    provider.answers(serve());
-    const args = [...options, 'main.mjs', provider.origin, NOBODY];
-    const run = promisify(execFile)(command, args, { cwd: project.folder, timeout: 30_000 });
-    expect(JSON.parse((await run).stdout)).toEqual(RESULT);
-  });
+  test.each(RUNTIMES)(
+    'a program calls the provider on %s, and then exits',
+    async (_, [command, ...options]) => {
+      provider.answers(serve());
+      const args = [...options, 'main.mjs', provider.origin, NOBODY];
+      const run = promisify(execFile)(command, args, { cwd: project.folder, timeout: 30_000 });
+      expect(JSON.parse((await run).stdout)).toEqual(RESULT);
+    },
+  );
 
   test.each(['2026-10-23', '2022-01-01'])(
-    'does so in workerd as of %s',
+    'a program calls the provider in workerd as of %s',
     async (compatibilityDate) => {
       provider.answers(serve());
       const worker = await startWorker(project.folder, {
