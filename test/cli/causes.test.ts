@@ -6,14 +6,14 @@ const answered = { event: 'order:paid', error: '', expect: undefined };
 test.each([
   ['busy', /being handled, or the process that handled it has died/, /in ten seconds/],
   ['unavailable', /its store is down/, /logged the reason on stderr/],
-])('says why an answer is 503: %s', (outcome, cause, fix) => {
+])('the cause of a 503 is explained: %s', (outcome, cause, fix) => {
   expect(explain({ ...answered, status: 503, outcome })).toEqual({
     cause: expect.stringMatching(cause),
     fix: expect.stringMatching(fix),
   });
 });
 
-test('says that a handler takes too long, and not that the server is down', () => {
+test('a handler that takes too long is not reported as a server that is down', () => {
   const error = 'http://localhost:3000/ did not answer within 10000 ms. Look at what it waits for.';
   expect(explain({ ...answered, status: 0, outcome: '', error })).toEqual({
     cause: 'The server did not answer within 10000 ms. A provider does not wait longer.',

@@ -15,7 +15,7 @@ describe('a cell of a table', () => {
     },
   );
 
-  test('that is a number stays one, below zero too', () => {
+  test('with a number stays a number, also below zero', () => {
     expect(cellsOf({ times: 2, status: -1 })).toBe('ord_1,not_delivered,,2,-1,,,');
     expect(cellsOf({ value: '-9.90' })).toBe('ord_1,not_delivered,,,,-9.90,,');
   });
@@ -26,7 +26,7 @@ describe('a cell of a table', () => {
     );
   });
 
-  test('that holds a comma, a quote or a line break is quoted', () => {
+  test('with a comma, a quote or a line break is quoted', () => {
     expect(cellsOf({ orderId: 'a,b' })).toMatch(/^"a,b",/);
     expect(cellsOf({ orderId: 'a"b' })).toMatch(/^"a""b",/);
     expect(toCsv([{ orderId: 'a\nb', kind: 'not_delivered' } as Finding])).toContain('"a\nb",');

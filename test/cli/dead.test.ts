@@ -45,7 +45,7 @@ async function openShop(store: IdempotencyStore) {
 }
 
 function contract(makeUrl: () => string) {
-  test('lists, counts, shows, puts back and has it run by the shop', async () => {
+  test('lists, counts, shows and redrives, and the shop runs the deliveries', async () => {
     const url = makeUrl();
     const { store, close } = await openStore(url);
     await leaveDead(store, ['ord_1', 'ord_2', 'ord_3']);
@@ -98,7 +98,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
 
   contract(() => join(folder, 'shop.db'));
 
-  test('lists, counts and puts back as many as there are', async () => {
+  test('lists, counts and redrives every delivery', async () => {
     const file = join(folder, 'shop.db');
     const database = new Database(file);
     const store = sqliteStore(database);
@@ -113,7 +113,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     database.close();
   });
 
-  test('leaves a delivery that is not proven genuine, and says so', async () => {
+  test('does not redrive a delivery that is not proven genuine, and reports it', async () => {
     const file = join(folder, 'shop.db');
     const database = new Database(file);
     const store = sqliteStore(database);
@@ -130,7 +130,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     database.close();
   });
 
-  test('lists stalled and failing deliveries, too, and puts back those that are not retried', async () => {
+  test('lists stalled and failing deliveries as well, and redrives each that the provider no longer retries', async () => {
     const file = join(folder, 'shop.db');
     const database = new Database(file);
     const store = sqliteStore(database);
@@ -206,7 +206,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     expect([done.records(), shop.delivered]).toMatchObject([[{ outcome: 'handled' }], ['ord_1']]);
   });
 
-  test('says how many the shop has not taken, and finds an order that a list has cut', async () => {
+  test('reports how many redriven deliveries the shop has not claimed, and finds an order that a list has cut off', async () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);
     await leaveDead(store, ['ord_0123456789']);
@@ -228,7 +228,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     await close();
   });
 
-  test('prints JSON in a terminal where it is asked for, wherever the flag stands', async () => {
+  test('prints JSON in a terminal if --json is given, anywhere on the command line', async () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);
     await leaveDead(store, ['ord_1']);
@@ -258,7 +258,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
   });
 
   test.each(['postgres://127.0.0.1:1/shop', 'redis://127.0.0.1:1'])(
-    'says that it is the store that does not answer: %s',
+    'reports that the store does not answer: %s',
     async (url) => {
       const { status, stdout, stderr } = await run(['dead', 'count', url]);
       expect(stderr).toMatch(/^storefront-webhooks: The store does not answer: .+\n$/);
@@ -271,7 +271,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     [['list', 'mysql://localhost'], 'postgres://'],
     [['list', 'test', '--where', 'colour=red'], 'The fields are key, id, event'],
     [['list', 'test', '--state', 'deed'], 'Allowed choices are dead'],
-  ])('that is used wrongly ends with 2: %j', async (args, hint) => {
+  ])('that is used wrongly exits with 2: %j', async (args, hint) => {
     const named = args.map((arg) => (arg === 'test' ? join(folder, 'shop.db') : arg));
     const { status, stderr } = await run(['dead', ...named]);
     expect(stderr).toContain(hint);

@@ -24,12 +24,12 @@ function save(name: string, body: string): string {
 const sent = '{"id": "ord_1", "value": 10.0}';
 
 describe('storefront-webhooks doctor', () => {
-  test('ends with 0 if the signature matches', async () => {
+  test('exits with 0 if the signature matches', async () => {
     const { status, stdout, stderr } = await run(save('good.json', sent), sign(sent));
     expect([status, JSON.parse(stdout).result, stderr]).toEqual([0, 'genuine', '']);
   });
 
-  test('names what an Express app has made of a body, with the line to change, and ends with 1', async () => {
+  test('names how an Express app has changed a body, with the line to change, and exits with 1', async () => {
     const app = express().use(express.json());
     const seen = new Promise<string>((resolve) => {
       app.post('/', (request, response) => {
@@ -58,7 +58,7 @@ describe('storefront-webhooks doctor', () => {
       expect(stdout + stderr).not.toContain(kept);
   });
 
-  test('says how many transformations do not explain it, and ends with 1', async () => {
+  test('prints how many transformations do not explain it, and exits with 1', async () => {
     const { status, stdout } = await run(save('forged.json', '{"value":1}'), sign('another'));
     const { result, tried } = JSON.parse(stdout);
     expect([status, result, tried > 500]).toEqual([1, 'unexplained', true]);
@@ -87,7 +87,7 @@ describe('storefront-webhooks doctor', () => {
   });
 
   test.each([[[]], [['no-such-file', 'a']], [['package.json']], [['a', 'b', '--listen']]])(
-    'is used wrongly by %j, and ends with 2',
+    'that is used wrongly exits with 2: %j',
     async (args) => {
       const { status, stdout, stderr } = await run(...args);
       expect([status, stdout]).toEqual([2, '']);
@@ -104,7 +104,7 @@ describe('storefront-webhooks doctor', () => {
     expect((await listening.ended).status).toBe(1);
   });
 
-  test('takes one delivery by --listen, and says nothing of it in the answer', async () => {
+  test('takes one delivery with --listen, and reveals nothing in the response', async () => {
     const listening = begin(['doctor', '--listen', '--timeout', '20000'], { env });
     const [url] = await listening.says(/http:\/\/[\d.:]+\//);
     const headers = { 'X-Brand-Signature': sign(sent) };

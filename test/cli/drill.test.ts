@@ -7,7 +7,7 @@ import { run, runInTerminal } from './command.js';
 const env = { NO_COLOR: '1' };
 
 describe('storefront-webhooks drill', () => {
-  test('plays three days, and writes a page that needs nothing from elsewhere', async () => {
+  test('simulates three days, and writes a page without external resources', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'drill-test-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const html = join(folder, 'drill.html');

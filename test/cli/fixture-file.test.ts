@@ -19,6 +19,6 @@ test.each([
   ['C:\\x\0y', 'c-x-y'],
   ['…', 'unknown'],
   ['x'.repeat(300), 'x'.repeat(40)],
-])('an event that its sender calls %j is part of a file name as %s', (event, name) => {
+])('an event named %j becomes %s in a file name', (event, name) => {
   expect(toFileName(event)).toBe(name);
 });

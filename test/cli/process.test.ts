@@ -13,7 +13,7 @@ describe('the process of a command', () => {
     [0, ['sign', '-'], '{}'],
     [1, ['verify', '-', 'ab'], '{}'],
     [2, ['sendd'], undefined],
-  ])('ends with %d, and reads stdin: %j', async (status, args, input) => {
+  ])('exits with %d, and reads stdin: %j', async (status, args, input) => {
     const env = { WEBHOOK_SECRET: SECRET };
     const ended = await spawnCommand(args, { env, ...(input !== undefined && { input }) }).ended;
     expect(ended.status).toBe(status);
@@ -35,7 +35,7 @@ describe('the process of a command', () => {
     expect([stdout.trim().split('\n').at(-1), stderr]).toEqual(['0', '']);
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('that serves ends with 0 at a %s', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('that serves exits with 0 on a %s', async (signal) => {
     const sandbox = spawnCommand(['sandbox', '--port', '0']);
     await sandbox.says('stdout', 'openapi.json');
     sandbox.child.kill(signal);

@@ -26,7 +26,7 @@ async function openShop() {
 }
 
 describe('storefront-webhooks reconcile', { timeout }, () => {
-  test('tells what does not agree, until what was missed is brought back', async () => {
+  test('lists every disagreement until recovery has delivered the missed orders', async () => {
     const { ids, reconcile, recover, env } = await openShop();
     const first = await run(reconcile, { env });
     expect(first.status).toBe(1);
@@ -76,7 +76,7 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
     expect(rest).toHaveLength(4);
   });
 
-  test('goes by the log where the shop does not say what it has delivered, and says so', async () => {
+  test('uses the log if the shop does not export its deliveries, and reports that', async () => {
     const { args, env, sell } = await openOutage();
     await sell(2);
     const [, ...rest] = args;
@@ -87,7 +87,7 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
     expect(stderr).toContain('Export your ledger, or delivered(orderIds)');
   });
 
-  test('asks the ledger that is exported beside the receiver', async () => {
+  test('asks the ledger that the file exports beside the receiver', async () => {
     const { args, env, sell } = await openOutage();
     const ids = await sell(2);
     await run([...args, '--apply'], { env: { ...env, SHOP_BROKEN: `${ids[0]}` } });

@@ -123,7 +123,7 @@ const lines = (output: string) =>
     .map((line) => JSON.parse(line));
 
 describe('storefront-webhooks record', () => {
-  test('passes on and saves, without the customer; replay sends it to a receiver with another secret', async () => {
+  test('forwards and saves a delivery without the customer; replay sends it to a receiver with another secret', async () => {
     const recorder = await record(`${await serveReceiver()}/webhooks`);
     const body = order();
     expect((await deliver(recorder.origin, body)).status).toBe(200);
@@ -173,7 +173,7 @@ describe('storefront-webhooks record', () => {
     ]);
   });
 
-  test('passes on the bytes as they came: headers in order, in case and twice; the answer, too', async () => {
+  test('forwards the bytes unchanged in both directions: headers in order, in case and repeated', async () => {
     const answer =
       'HTTP/1.1 203 Odd Reason\r\nx-LOWER: 1\r\nSet-Cookie: a=1\r\nX-b: \xe9\r\nSet-Cookie: b=2\r\nContent-Length: 3\r\nConnection: close\r\n\r\n\x00\xff!';
     const target = await serveBytes(answer);
@@ -222,7 +222,7 @@ describe('storefront-webhooks record', () => {
     ['Content-Length: 43', 'content-length', 'GET /smuggled HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
     ['Transfer-Encoding: chunked', 'Transfer-Encoding , x', '2\r\n{}\r\n0\r\n\r\n'],
     ['X-A: 1', 'host', ''],
-  ])('sends one request for one, though Connection names %s', async (header, named, body) => {
+  ])('sends one request per request, even if Connection names %s', async (header, named, body) => {
     const asked: string[] = [];
     const target = await serve(
       createServer((request, response) => {
@@ -244,25 +244,33 @@ describe('storefront-webhooks record', () => {
     ['posts', { method: 'POST', headers: { origin: 'http://evil.example' } }],
     ['posts without an origin', { method: 'POST', headers: { origin: 'null' } }],
     ['reads', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' } }],
-    ['reads by a name of its own', { headers: { host: 'evil.example' } }],
-  ])('does not pass on what a foreign page %s', async (_, { method = 'GET', headers }) => {
-    let passed = 0;
-    const target = await serve(createServer((_request, response) => response.end(`${++passed}`)));
-    const recorder = await record(target);
-    const { host } = new URL(recorder.origin);
-    const lines = Object.entries({ host, connection: 'close', 'content-length': '0', ...headers });
-    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-    for (let times = 0; times < 2; times++) {
-      const answer = await sendRaw(recorder.origin, `${method} / HTTP/1.1\r\n${head}\r\n`);
-      expect(answer).toMatch(/^HTTP\/1\.1 403 /);
-    }
-    expect([passed, saved()]).toEqual([0, []]);
-    recorder.interrupt();
-    const { stderr } = await recorder.ended;
-    expect(stderr.match(/A request from a web page was rejected/g)).toHaveLength(1);
-  });
+    ['reads under its own name', { headers: { host: 'evil.example' } }],
+  ])(
+    'does not forward the request of a foreign page that %s',
+    async (_, { method = 'GET', headers }) => {
+      let passed = 0;
+      const target = await serve(createServer((_request, response) => response.end(`${++passed}`)));
+      const recorder = await record(target);
+      const { host } = new URL(recorder.origin);
+      const lines = Object.entries({
+        host,
+        connection: 'close',
+        'content-length': '0',
+        ...headers,
+      });
+      const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      for (let times = 0; times < 2; times++) {
+        const answer = await sendRaw(recorder.origin, `${method} / HTTP/1.1\r\n${head}\r\n`);
+        expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+      }
+      expect([passed, saved()]).toEqual([0, []]);
+      recorder.interrupt();
+      const { stderr } = await recorder.ended;
+      expect(stderr.match(/A request from a web page was rejected/g)).toHaveLength(1);
+    },
+  );
 
-  test('passes on a delivery from a tunnel', async () => {
+  test('forwards a delivery from a tunnel', async () => {
     const target = await serveReceiver();
     const recorder = await record(target);
     const body = order();
@@ -271,7 +279,7 @@ describe('storefront-webhooks record', () => {
     expect(await sendRaw(recorder.origin, head + length + body)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('passes on and saves a body in chunks, and one that a relay has compressed', async () => {
+  test('forwards and saves a chunked body, and a body that a relay has compressed', async () => {
     const target = await serveBytes('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
     const recorder = await record(target.url);
     const body = Buffer.from(order());
@@ -297,7 +305,7 @@ describe('storefront-webhooks record', () => {
     expect(fixture.expect).toEqual({ status: 415 });
   });
 
-  test('passes on trailers, in both directions', async () => {
+  test('forwards trailers in both directions', async () => {
     const answer =
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\nX-Sum: Back\r\n\r\n';
     const target = await serveBytes(answer, /X-SUM: there\r\n\r\n$/);
@@ -314,7 +322,7 @@ describe('storefront-webhooks record', () => {
     expect(read('0001-unknown.hook.json').headers).toEqual([]);
   });
 
-  test('keeps what came by --as-is, with its signature and only for this user, and warns of it', async () => {
+  test('keeps the delivery with --as-is, with its signature and only for this user, and warns about it', async () => {
     const recorder = await record(await serveReceiver(), '--as-is');
     const body = new Uint8Array([...Buffer.from(order()), 0xff, 0xfe]);
     await deliver(recorder.origin, order());
@@ -331,7 +339,7 @@ describe('storefront-webhooks record', () => {
     expect(statSync(join(folder, '0001-order-paid.hook.json')).mode & 0o777).toBe(0o600);
   });
 
-  test('does not save a body from which customer data cannot be removed, and says so', async () => {
+  test('does not save a body from which customer data cannot be removed, and reports it', async () => {
     const recorder = await record(await serveReceiver());
     expect((await deliver(recorder.origin, 'email=jane@shop.test')).status).toBe(400);
     await told(recorder, 1);
@@ -355,7 +363,7 @@ describe('storefront-webhooks record', () => {
     expect(recorder.output()).toMatch(/limit \(--max\)[\s\S]*raise --limit/);
   });
 
-  test('shows an answer of several lines in one line, without its receipt', async () => {
+  test('shows a multi-line answer in one line, without its receipt', async () => {
     const page = '<html>\n  <pre>Cannot POST /</pre>\r\n</html>\n{"a":1,"receipt":"v1.x"}';
     const target = createServer((_, response) => response.writeHead(404).end(page));
     const recorder = await record(await serve(target));
@@ -366,7 +374,7 @@ describe('storefront-webhooks record', () => {
     ]);
   });
 
-  test('answers 502 while the target is down, saves, and tells why', async () => {
+  test('answers 502 while the target is down, saves the delivery, and prints the reason', async () => {
     const gone = createServer();
     const url = await serve(gone);
     await new Promise((resolve) => gone.close(resolve));
@@ -379,7 +387,7 @@ describe('storefront-webhooks record', () => {
     expect(read('0001-order-paid.hook.json').expect).toBeUndefined();
   });
 
-  test('without a secret, says that nothing was checked', async () => {
+  test('reports without a secret that it verified nothing', async () => {
     const url = await serveReceiver();
     const recorder = await recordWith({ WEBHOOK_SECRET: '' }, url);
     await deliver(recorder.origin, order());
@@ -391,7 +399,7 @@ describe('storefront-webhooks record', () => {
   test.each([
     [['record', 'localhost:3000'], 'http://localhost:3000/webhooks'],
     [['record', 'http://shop.test/webhooks'], '--plain-http'],
-  ])('refuses a target that cannot be one: %j', async (args, hint) => {
+  ])('rejects an invalid target: %j', async (args, hint) => {
     const { status, stdout, stderr } = await run(args);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain(hint);

@@ -11,7 +11,7 @@ const outcomesOf = ({ records }: Awaited<ReturnType<typeof run>>) =>
   records().flatMap(({ outcome }) => outcome ?? []);
 
 describe('storefront-webhooks recover', { timeout }, () => {
-  test('lists, brings back, and finds all of it done the next time', async () => {
+  test('lists and runs missed deliveries, and finds them done the next time', async () => {
     const { args, env, sell, delivered } = await openOutage();
     const ids = await sell(3);
 
@@ -42,7 +42,7 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(delivered().sort()).toEqual(ids.sort());
   });
 
-  test('tells the answer of a maintenance page from one of the shop', async () => {
+  test('distinguishes a maintenance page from the shop by its answer', async () => {
     const page = { status: 200, answer: '<h1>Back soon</h1>' };
     const { args, env, sell, delivered } = await openOutage(page);
     const ids = await sell(1);
@@ -55,7 +55,7 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(delivered()).toEqual(ids);
   });
 
-  test('does not say that nothing was missed while the provider may still send it', async () => {
+  test('does not report "nothing missed" while the provider may still retry', async () => {
     const { args, env, sell } = await openOutage({ drop: true });
     await sell(1);
     const early = await run([...args, '--now', new Date().toISOString()], { env });
@@ -66,7 +66,7 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(outcomesOf(await run([...args, '--now', later], { env }))).toEqual(['listed']);
   });
 
-  test('deliveries that a queue has not done are reported, left, and run on request', async () => {
+  test('reports and leaves deliveries that a queue has not done, and runs them on request', async () => {
     const { args, env, answerWith, sell, delivered } = await openOutage();
     const lost: HandOff = { durable: true, enqueue: async (_, { key }) => ({ id: key }) };
     const store = durableStore();
@@ -88,7 +88,7 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(delivered()).toEqual(ids);
   });
 
-  test('interrupted, it ends after the delivery that is running, and goes on the next time', async () => {
+  test('can be interrupted: it ends after the running delivery, and resumes the next time', async () => {
     const { args, env, sell, delivered } = await openOutage();
     const ids = await sell(3);
     const running = begin([...args, '--apply'], { env: { ...env, SHOP_MS: '100' } });
@@ -132,7 +132,7 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(delivered()).toEqual(told);
   });
 
-  test('does nothing for an address that no endpoint has, and names the addresses of the account', async () => {
+  test('does nothing for an address without an endpoint, and names the addresses of the account', async () => {
     const { args, env, url, client, sell, delivered } = await openOutage();
     await client.webhookEndpoints.create({
       ...{ url: 'https://elsewhere.example/hooks', events: ['order:paid'] },
@@ -188,14 +188,14 @@ describe('storefront-webhooks recover, used wrongly', { timeout }, () => {
       {},
       'exports no receiver. Add to it: export const receiver = createReceiver(',
     ],
-    ['a token that is refused', [], { ACCESS_TOKEN: 'wrong' }, 'rejects the credentials (401)'],
+    ['a rejected token', [], { ACCESS_TOKEN: 'wrong' }, 'rejects the credentials (401)'],
     ['no token', [], { ACCESS_TOKEN: '' }, 'set the environment variable ACCESS_TOKEN'],
     ['no API key', ['--email', 'a@example.com'], {}, 'set the environment variable API_KEY'],
-    ['a past that is forgotten', ['--since', '40d'], {}, 'at most 30 days ago'],
-    ['a time that is none', ['--since', 'yesterday'], {}, 'a duration such as 12h or 7d'],
-    ['a duration that is none', ['--pending-after', '5'], {}, 'a duration such as 90s, 5m'],
+    ['a time that is too long ago', ['--since', '40d'], {}, 'at most 30 days ago'],
+    ['an invalid time', ['--since', 'yesterday'], {}, 'a duration such as 12h or 7d'],
+    ['an invalid duration', ['--pending-after', '5'], {}, 'a duration such as 90s, 5m'],
     ['a new endpoint without --apply', ['--recreate-endpoint'], {}, '{ apply: true }'],
-  ])('ends with 2: %s', async (_, flags, changed, hint) => {
+  ])('exits with 2: %s', async (_, flags, changed, hint) => {
     const { args, env } = await openOutage();
     const { status, stdout, stderr } = await run([...args, ...flags], {
       env: { ...env, ...changed },

@@ -15,14 +15,14 @@ import * as z from 'zod';
 import { chooseUnknowns } from '../../src/sandbox/unknowns.js';
 import { asShown, begin, run } from './command.js';
 
-/** Serves the sandbox on a free port, until the test has ended. */
+/** Serves the sandbox on a free port until the test ends. */
 async function serve(...flags: string[]) {
   const sandbox = begin(['sandbox', '--port', '0', ...flags]);
   const [, origin = ''] = await sandbox.says(/"url":"([^"]+)"/);
   return Object.assign(sandbox, { origin });
 }
 
-/** A customer buys and pays. */
+/** Buys a product and pays for it. */
 async function buy(origin: string): Promise<void> {
   const post = async (path: string, body: object) => {
     const headers = { authorization: 'Bearer sk_test_demo', 'content-type': 'application/json' };
@@ -59,7 +59,7 @@ const textOf = async ({ origin }: { origin: string }) =>
   (await fetch(`${origin}/shop/demo`)).text();
 
 describe('storefront-webhooks sandbox', () => {
-  test('serves the storefront, says how to open it, and ends at a SIGTERM', async () => {
+  test('serves the storefront, prints how to open it, and ends on SIGTERM', async () => {
     const sandbox = await serve();
     try {
       const headers = { authorization: 'Bearer sk_test_demo' };
@@ -75,7 +75,7 @@ describe('storefront-webhooks sandbox', () => {
 
   const hasCurl = spawnSync('curl', ['--version']).status === 0;
   test.skipIf(!hasCurl)(
-    'has a shop to look at, which says how to create the first product (apt-get install curl)',
+    'has a shop page that shows how to create the first product (apt-get install curl)',
     async () => {
       const sandbox = await serve();
       try {
@@ -89,7 +89,7 @@ describe('storefront-webhooks sandbox', () => {
     },
   );
 
-  test('sends the webhooks of its account to --endpoint, which is kept once', async () => {
+  test('sends the webhooks of its account to --endpoint, which it creates once', async () => {
     const outcomes: string[] = [];
     const receiver = createReceiver({
       secret: 'whsec_sk_test_demo',
@@ -130,7 +130,7 @@ describe('storefront-webhooks sandbox', () => {
     ['127.0.0.1:3000', 'http://127.0.0.1:3000'],
     ['[::1]:3000/in', 'http://[::1]:3000/in'],
     ['https://shop.example/in', 'https://shop.example/in'],
-  ])('takes --endpoint %s as %s', async (given, endpoint) => {
+  ])('reads --endpoint %s as %s', async (given, endpoint) => {
     const sandbox = await serve('--endpoint', given);
     const auth = { accessToken: 'sk_test_demo' };
     const client = createClient({ baseUrl: sandbox.origin, auth });
@@ -138,7 +138,7 @@ describe('storefront-webhooks sandbox', () => {
     expect(JSON.parse(sandbox.output().trim())).toMatchObject({ endpoint });
   });
 
-  test('takes --endpoint in the older variant, which may open its account by basic only', async () => {
+  test('accepts --endpoint in the older variant, whose account may need basic authentication', async () => {
     const seed = Array.from({ length: 100 }, (_, at) => at).find(
       (at) => chooseUnknowns({}, at).credentials === 'by-variant',
     );
@@ -148,7 +148,7 @@ describe('storefront-webhooks sandbox', () => {
     expect(JSON.parse(sandbox.output().trim())).toMatchObject({ endpoint });
   });
 
-  test('ends where --endpoint is refused', async () => {
+  test('exits if --endpoint is rejected', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
     const db = join(folder, 'shop.db');
     const before = createSandbox({ db });
@@ -163,7 +163,7 @@ describe('storefront-webhooks sandbox', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('says of each webhook what was answered, and when it is sent again', async () => {
+  test('reports the answer to each webhook, and the time of its retry', async () => {
     const endpoint = `http://127.0.0.1:${await freePort()}/webhooks`;
     const args = ['--endpoint', endpoint];
     const sandbox = await serve(...args);
@@ -180,7 +180,7 @@ describe('storefront-webhooks sandbox', () => {
     }
   });
 
-  test('says it in a line for people', async () => {
+  test('reports it in a readable line in a terminal', async () => {
     const shop = createServer((request, response) =>
       request.resume().on('end', () => response.writeHead(500).end('no keys left')),
     );
@@ -217,7 +217,7 @@ describe('storefront-webhooks sandbox', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('says in one line that its port is in use, and ends with 1', async () => {
+  test('reports in one line that its port is in use, and exits with 1', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
@@ -227,7 +227,7 @@ describe('storefront-webhooks sandbox', () => {
     expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('the port is in use')]);
   });
 
-  test('warns of a secret on the command line', async () => {
+  test('warns about a secret on the command line', async () => {
     const args = ['--webhook-secret', 'a-secret'];
     const sandbox = await serve(...args);
     expect(sandbox.output()).toContain('is on the command line');
@@ -248,15 +248,18 @@ describe('a command', () => {
     [['sandbox', '--endpoint', 'http://example.com/hook'], 'to another machine need HTTPS'],
     [['sandbox', '--endpoint', 'http://a:b@localhost/hook'], 'a user name or a password'],
     [['sandbox', '--seed', '5'], '--seed does nothing without --unknowns vary'],
-  ])('that is used wrongly says so on stderr, and ends with 2: %j', async (args, hint) => {
-    const { status, stdout, stderr } = await run(args);
-    expect([status, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(hint);
-    expect(stderr).toContain(args.find((arg) => arg.startsWith('--')) ?? '');
-    expect(stderr).not.toMatch(/\n\s+at /);
-  });
+  ])(
+    'that is used wrongly reports the mistake on stderr, and exits with 2: %j',
+    async (args, hint) => {
+      const { status, stdout, stderr } = await run(args);
+      expect([status, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(hint);
+      expect(stderr).toContain(args.find((arg) => arg.startsWith('--')) ?? '');
+      expect(stderr).not.toMatch(/\n\s+at /);
+    },
+  );
 
-  test('has a help with an example, on stdout', async () => {
+  test('prints a help with an example to stdout', async () => {
     const { status, stdout, stderr } = await run(['sandbox', '--help']);
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toContain('Example:');

@@ -62,7 +62,7 @@ describe('storefront-webhooks save', () => {
     expect(readFileSync(join(project, told.test), 'utf8')).toContain('replay(receiver,');
   });
 
-  test('writes a module that shows each character of an event by what it is', async () => {
+  test('writes a module that shows invisible characters of an event as escapes', async () => {
     write('body.json', body);
     const event = 'a\u202e\u2066b\u200b\u009b\u{e0041}';
     const { test: file } = JSON.parse((await run('save', 'body.json', '--event', event)).stdout);
@@ -71,7 +71,7 @@ describe('storefront-webhooks save', () => {
     expect(source).toContain('a\\u202e\\u2066b\\u200b\\u009b\\udb40\\udc41');
   });
 
-  test('takes a webhook log of the provider, and never writes over what is there', async () => {
+  test('accepts a webhook log of the provider, and never overwrites a file', async () => {
     const log = `{"id":"whl_9","url":"https://x.test/hook","event":"order:paid","payload":${body},"response":"no","response_code":500,"retries":3}`;
     write('log.json', log);
     for (let n = 0; n < 2; n++) expect((await run('save', 'log.json')).status).toBe(0);
@@ -97,7 +97,7 @@ describe('storefront-webhooks save', () => {
     ['export const { receiver, database } = open();', 'receiver', false],
     ['const app = 1;\nexport { app, made as receiver };', 'receiver', false],
     ['export { makeReceiver };\nfunction makeReceiver() {}', 'makeReceiver', true],
-  ])('finds what is exported by %s', async (source, name, isCalled) => {
+  ])('finds a receiver that is exported by %s', async (source, name, isCalled) => {
     write('body.json', body);
     write('shop.js', source);
     const args = ['body.json', '--event', 'order:paid', '--receiver', 'shop.js'];
@@ -109,14 +109,14 @@ describe('storefront-webhooks save', () => {
     expect(text).toContain(`replay(${name}${isCalled ? '(secret)' : ''},`);
   });
 
-  test('says that a test runs over the store of the shop, where it cannot be given another', async () => {
+  test("warns that a test runs on the shop's own store, if it cannot be given another", async () => {
     write('body.json', body);
     write('shop.js', 'export const receiver = createReceiver({ secret, store: sqliteStore(db) });');
     const args = ['body.json', '--event', 'order:paid', '--receiver', 'shop.js'];
     expect((await run('save', ...args)).stderr).toContain('uses the store that shop.js opens');
   });
 
-  test('has a cleaned body signed again, even if the recording keeps its signature', async () => {
+  test('signs a redacted body again, even if the recording keeps its signature', async () => {
     const kept = {
       v: 1,
       event: 'order:paid',
@@ -144,7 +144,7 @@ describe('storefront-webhooks save', () => {
     [['body.json', '--event', 'order:paid', '--receiver', 'package.json'], 'exports no receiver'],
     [['form.txt', '--event', 'order:paid'], '--as-is'],
     [['body.json'], '--event'],
-  ])('says what is missing, and writes nothing: %j', async (args, hint) => {
+  ])('reports what is missing, and writes nothing: %j', async (args, hint) => {
     write('body.json', body);
     write('form.txt', 'email=jane@shop.test');
     const { status, stdout, stderr } = await run('save', ...args);

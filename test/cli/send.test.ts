@@ -28,7 +28,7 @@ async function startServer(status = 200, headers = {}) {
 }
 
 describe('storefront-webhooks send', () => {
-  test('sends a signed delivery, and says in a line of JSON what it was answered', async () => {
+  test('sends a signed delivery, and prints its answer in a line of JSON', async () => {
     const { url, delivered } = await openShop();
     const { status, records, stderr } = await run(['send', 'order:paid', url], { env });
     expect([status, stderr, delivered.length]).toEqual([0, '', 1]);
@@ -86,7 +86,7 @@ describe('storefront-webhooks send', () => {
   });
 
   test.each([['--corrupt'], ['--unsigned']])(
-    '%s is well where it is refused, and ends with 1 where it is taken',
+    '%s passes if the server rejects it, and exits with 1 if the server accepts it',
     async (flag) => {
       const shop = await openShop();
       expect((await run(['send', 'order:paid', shop.url, flag], { env })).status).toBe(0);
@@ -110,7 +110,7 @@ describe('storefront-webhooks send', () => {
     [301, 'redirects'],
     [500, 'handler threw'],
     [418, '418'],
-  ])('says of a %d why, with the answer and the command that sends it again', async (code, why) => {
+  ])('explains a %d, with the answer and the command that sends it again', async (code, why) => {
     const { url } = await startServer(code, code === 301 ? { location: '/other' } : {});
     const { status, records } = await run(['send', 'order:paid', url], { env });
     expect(status).toBe(1);
@@ -130,7 +130,7 @@ describe('storefront-webhooks send', () => {
     expect(records()).toMatchObject([{ subject: expect.stringContaining('prd_'), amount: '' }]);
   });
 
-  test('says that no server answers', async () => {
+  test('reports that no server answers', async () => {
     const { status, records } = await run(['send', 'order:paid', 'http://127.0.0.1:1/in'], { env });
     expect(status).toBe(1);
     expect(records()).toMatchObject([
@@ -145,7 +145,7 @@ describe('storefront-webhooks send', () => {
     [['order:paid', 'http://shop.example/in'], /plain|https/i],
     [['order:paid', 'nowhere'], /address|URL/],
     [['order:paid', 'http://localhost/in', '--duplicate', '0'], /1 or more/],
-  ])('that is used wrongly ends with 2: %j', async (args, hint) => {
+  ])('that is used wrongly exits with 2: %j', async (args, hint) => {
     const { status, stdout, stderr } = await run(['send', ...args], { env });
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(hint);
@@ -154,7 +154,7 @@ describe('storefront-webhooks send', () => {
 });
 
 describe('a secret', () => {
-  test('that is missing ends with 2, with where to put it', async () => {
+  test('that is missing exits with 2, and prints where to set it', async () => {
     const { status, stderr } = await run(['sign', '-'], { input: '{}' });
     expect([status, stderr]).toEqual([2, expect.stringMatching(/WEBHOOK_SECRET.*--secret-env/)]);
   });
@@ -182,7 +182,7 @@ describe('a secret', () => {
 });
 
 describe('storefront-webhooks verify', () => {
-  test('reports which secret a signature matches, or what to run next', async () => {
+  test('reports which secret a signature matches, or the next command to run', async () => {
     const body = join(makeFolder(), 'body');
     writeFileSync(body, '{"a":1}');
     const signature = (await run(['sign', body], { env })).stdout.trim();
@@ -197,7 +197,7 @@ describe('storefront-webhooks verify', () => {
 });
 
 describe('storefront-webhooks replay', () => {
-  test('sends a folder in its order, and compares each answer', async () => {
+  test('sends a folder in order, and compares each answer', async () => {
     const { url, delivered } = await openShop();
     const folder = 'fixtures/order-paid';
     const { status, records } = await run(['replay', folder, url], { env });
@@ -211,7 +211,7 @@ describe('storefront-webhooks replay', () => {
     expect(order(shuffled)).not.toEqual(answers.map(({ id }) => id));
   });
 
-  test('ends with 1 where an answer is not the expected one, and says which', async () => {
+  test('exits with 1 if an answer is not the expected one, and names it', async () => {
     const { url } = await openShop('another secret');
     const { status, records } = await run(['replay', 'order:paid', url], { env });
     expect([status, records()]).toMatchObject([1, [{ status: 401, good: false }]]);
@@ -220,7 +220,7 @@ describe('storefront-webhooks replay', () => {
 
 describe('in a terminal', () => {
   test.each([80, 200, 0])(
-    'of %d columns, no line is longer, and a failure says why below',
+    'of %d columns, no line is longer, and the reason of a failure is below',
     async (columns) => {
       const { url } = await startServer(404);
       const { status, lines, stdout } = await runInTerminal(columns, ['send', 'order:paid', url], {
@@ -240,7 +240,7 @@ describe('in a terminal', () => {
     },
   );
 
-  test('has JSON with --json', async () => {
+  test('--json prints JSON', async () => {
     const { url } = await openShop();
     const { stdout } = await runInTerminal(80, ['send', 'order:paid', url, '--json'], { env });
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'handled' });

@@ -84,7 +84,7 @@ const COMMANDS: Readonly<
 
 describe('in a terminal', () => {
   describe.each(Object.entries(COMMANDS))('%s', (name, runIn) => {
-    test.each([80, 200, 0])('of %d columns has no line that is longer', async (columns) => {
+    test.each([80, 200, 0])('of %d columns, no line is longer', async (columns) => {
       const { lines, stdout } = await runIn(columns, { WEBHOOK_SECRET: SECRET });
       for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(columns || 80);
       expect(lines.filter((line) => /^\^C| {2}$/.test(line))).toEqual([]);

@@ -11,7 +11,7 @@ import { compileProgram } from '../support/program.js';
 const ALL = shippedFixtures().length;
 const ESCAPE = '\u001b';
 
-/** Runs a command to its end. Its colours are up to the terminal it has, if any. */
+/** Runs a command to its end. A terminal, if it has one, decides about colours. */
 async function run(command: string, args: readonly string[], { env, stdio }: SpawnOptions = {}) {
   const { NO_COLOR, FORCE_COLOR, ...inherited } = process.env;
   const child = spawn(command, args, {
@@ -34,7 +34,7 @@ const demo = async (flags: readonly string[] = [], file = 'examples/demo.ts') =>
   run(process.execPath, [await compileProgram(file, 'build'), ...flags]);
 
 const inTerminal = async (columns: number, env = {}) => {
-  // As a person has it: on a build server, CI says that nobody looks.
+  // As a developer runs it: on a build server, CI would turn off the terminal's features.
   const person = 'unset CI; export TERM=xterm-256color';
   const command = `${person}; stty cols ${columns}; exec "${process.execPath}" "${await compileProgram('examples/demo.ts', 'build')}"`;
   return run('script', ['-qec', command, '/dev/null'], { env });
@@ -55,7 +55,7 @@ const rowsOf = (lines: readonly string[]) =>
   lines.filter((line) => /^[✓✗]/.test(line)).map((line) => line.replace(/ +/g, ' '));
 
 describe('the demo', () => {
-  test('sells, counts the saved deliveries, and ends by itself', async () => {
+  test('sells, counts the saved deliveries, and exits', async () => {
     const { code, lines, stdout } = await demo();
     expect(code).toBe(0);
     expect(lines[0]).toMatch(/^The storefront is at http:\/\/127\.0\.0\.1:\d+\.$/);
@@ -68,7 +68,7 @@ describe('the demo', () => {
     expect(stdout).not.toContain(ESCAPE);
   });
 
-  test('says what to do next, which exists', async () => {
+  test('names the next steps, which exist', async () => {
     const { stdout } = await demo();
     const next = stdout.slice(stdout.indexOf('Next:'));
     const files = next.match(/examples\/[\w.]+/g) ?? [];
@@ -77,7 +77,7 @@ describe('the demo', () => {
     expect(next).toContain('npm run demo -- --all');
   });
 
-  test('prints all deliveries in a table, if it is to', async () => {
+  test('prints all deliveries in a table with --all', async () => {
     const { code, lines } = await demo(['--all']);
     expect(code).toBe(0);
     expect(lines).toContainEqual(
@@ -96,17 +96,17 @@ describe('the demo', () => {
     ]) {
       expect(rows.filter((row) => row.startsWith(start))).not.toEqual([]);
     }
-    // Some deliveries hold what a terminal would obey.
+    // Some deliveries contain escape sequences.
     expect(lines.join('')).not.toContain(ESCAPE);
   });
 
-  test('says how it is used', async () => {
+  test('--help prints the usage', async () => {
     const { code, stdout } = await demo(['--help']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: npm run demo \[-- --all\]\n/);
   });
 
-  test('ends with 2 and one line for a flag that it does not know', async () => {
+  test('exits with 2 and one line for an unknown flag', async () => {
     for (const flags of [['--al'], ['all'], ['--all', '-v']]) {
       const { code, stdout, stderr } = await demo(flags);
       expect(code).toBe(2);
@@ -115,7 +115,7 @@ describe('the demo', () => {
     }
   });
 
-  test('is not troubled by a reader that has seen enough', async () => {
+  test('ends quietly if its reader closes the pipe', async () => {
     const file = await compileProgram('examples/demo.ts', 'build');
     const command = `"${process.execPath}" "${file}" --all | head -1; exit \${PIPESTATUS[0]}`;
     const { code, lines, stderr } = await run('bash', ['-c', command]);
@@ -138,7 +138,7 @@ describe('the demo', () => {
       told: '3 orders paid, 3 keys made, 0 mails sent.',
     },
   ])(
-    'ends with 1 where an answer of the $where is not the expected one, and names the delivery',
+    'exits with 1 if an answer of the $where is not the expected one, and names the delivery',
     async ({ where, broken: [right = '', wrong = ''], row, told }) => {
       const folder = mkdtempSync(join('test', 'demo-'));
       try {
@@ -163,20 +163,20 @@ describe('the demo', () => {
   );
 });
 
-// That is made by script, which takes other flags elsewhere.
+// The terminal comes from script, whose flags differ on other systems.
 describe.skipIf(process.platform !== 'linux')('the demo in a terminal', () => {
   const COLOUR = new RegExp(`${ESCAPE}\\[\\d+m`, 'g');
   const plain = (lines: readonly string[]) => lines.map((line) => line.replace(COLOUR, ''));
 
-  test.each([80, 0])('of %d columns has colours, and no line is over 80', async (columns) => {
+  test.each([80, 0])('of %d columns has colours, and no line over 80', async (columns) => {
     const { code, stdout, lines } = await inTerminal(columns);
     expect(code).toBe(0);
     expect(stdout).toMatch(COLOUR);
     expect(rowsOf(plain(lines))).toEqual(STORY.map((row) => expect.stringMatching(row)));
-    // What the library says by itself is for a log.
+    // The library's own lines are for a log.
     const own = plain(lines).filter((line) => !line.startsWith('storefront-webhooks: '));
     expect(own.filter((line) => line.length > 80)).toEqual([]);
-    // In full: nothing of the story had to be cut off.
+    // The lines of the story are complete.
     expect(stdout).not.toContain('…');
   });
 
@@ -194,7 +194,7 @@ describe.skipIf(process.platform !== 'linux')('the demo in a terminal', () => {
 });
 
 withRuntimes('the demo on Node 24', () => {
-  test('remembers in SQLite', async () => {
+  test('stores its deliveries in SQLite', async () => {
     const program = await compileProgram('examples/demo.ts', 'build');
     const { status, stdout, stderr } = await follow([installed('node24/bin/node'), program], {})
       .ended;

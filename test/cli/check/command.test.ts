@@ -30,7 +30,7 @@ const rowsOf = (...rows: string[]) => rows.flatMap((row) => ['--only', row]);
 const observed = ({ url }: RunningEndpoint) => `${url.origin}/goods/{order}`;
 
 describe('storefront-webhooks check', () => {
-  test('says in a pipe which rows failed, what a customer suffers, and how to repeat it', async () => {
+  test('prints in a pipe the failed rows, their consequence for a customer, and how to repeat them', async () => {
     const args = [bad.url.href, '--observe', observed(bad), ...rowsOf('duplicate', 'tampered')];
     const { status, stdout, stderr } = await check(...args);
     const [duplicate, tampered] = recordsIn(stdout);
@@ -90,7 +90,7 @@ describe('storefront-webhooks check', () => {
     expect(status).toBe(0);
   });
 
-  test('stops after a paid order that is not accepted, and says why', async () => {
+  test('stops after a paid order that is not accepted, and prints the reason', async () => {
     const { status, stdout } = await check(`${good.url.origin}/elsewhere`);
     const [paid, ...others] = recordsIn(stdout);
     expect(paid).toMatchObject({ row: 'paid', verdict: 'failed', answers: [404] });
@@ -99,7 +99,7 @@ describe('storefront-webhooks check', () => {
     expect(status).toBe(1);
   });
 
-  test('ends the endpoint and starts it by --restart', async () => {
+  test('stops and restarts the endpoint with --restart', async () => {
     const mark = join(folder, 'restarted');
     const { status, stdout } = await check(
       ...[good.url.href, '--observe', observed(good), '--restart', `touch ${mark}`],
@@ -109,7 +109,7 @@ describe('storefront-webhooks check', () => {
     expect([status, existsSync(mark)]).toEqual([0, true]);
   });
 
-  test('never tells the secret', async () => {
+  test('never prints the secret', async () => {
     const args = [bad.url.href, '--secret', SECRET, '--observe', observed(bad)];
     const { stdout, stderr } = await check(...args, ...rowsOf('duplicate'));
     expect(recordsIn(stdout)).toMatchObject([{ verdict: 'failed' }]);
@@ -126,14 +126,17 @@ describe('storefront-webhooks check', () => {
     [['http://localhost:1/', '--observe', 'echo none'], 'the output contains no whole number'],
     [['http://localhost:1/', '--observe', 'echo 7 # {order}'], 'was never sent'],
     [['http://localhost:1/', '--order', 'query:replied'], 'is not an order'],
-  ])('that is used wrongly sends nothing, says so, and ends with 2: %j', async (args, told) => {
-    const { status, stdout, stderr } = await check(...args);
-    expect([status, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(told);
-    expect(stderr).not.toMatch(/\n\s+at /);
-  });
+  ])(
+    'that is used wrongly sends nothing, reports the mistake, and exits with 2: %j',
+    async (args, told) => {
+      const { status, stdout, stderr } = await check(...args);
+      expect([status, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(told);
+      expect(stderr).not.toMatch(/\n\s+at /);
+    },
+  );
 
-  test('writes JUnit that XML readers and Jenkins take', async () => {
+  test('writes JUnit that XML readers and Jenkins accept', async () => {
     const file = join(folder, 'junit.xml');
     const rows = rowsOf('duplicate', 'unsigned', 'down-and-up');
     await check(bad.url.href, '--observe', observed(bad), '--junit', file, ...rows);
@@ -148,7 +151,7 @@ describe('storefront-webhooks check', () => {
 });
 
 describe('in a terminal', () => {
-  test.each([80, 200])('has a line for each row that fits %d columns', async (columns) => {
+  test.each([80, 200])('prints each row in a line that fits %d columns', async (columns) => {
     const tried = rowsOf('duplicate', 'unsigned', 'down-and-up');
     const args = ['check', bad.url.href, '--observe', observed(bad), ...tried];
     const { status, stdout, lines } = await runInTerminal(columns, args, { env });
@@ -174,7 +177,7 @@ describe('in a terminal', () => {
 });
 
 describe('a run', () => {
-  test('ends in time with an endpoint that is slow, and says what it has not tried', async () => {
+  test('ends in time with an endpoint that is slow, and lists the rows that it did not try', async () => {
     const endpoint = await serveEndpoint(() => (_, response) => {
       setTimeout(() => response.end(), 1000);
     });

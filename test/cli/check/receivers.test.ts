@@ -59,11 +59,11 @@ test('names the row that takes the endpoint down, and tries no row after it', as
 });
 
 describe.concurrent('check', () => {
-  test('finds nothing wrong with a receiver', async () => {
+  test('passes a receiver', async () => {
     expect(await check(endpoints.ours)).toEqual([]);
   });
 
-  test('finds nothing wrong with a receiver whose goods are only counted in all', async () => {
+  test('passes a receiver if only all goods together can be counted', async () => {
     expect(await check(endpoints.ours, false)).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe.concurrent('check', () => {
       // Express quotes the body that it could not parse, unless NODE_ENV is production.
       ['echo', 'escapes', 'numbers', 'spaces', 'endless'],
     ],
-  ])('names what is wrong with a receiver %s', async (_, make, rows) => {
+  ])('fails the right rows of an endpoint %s', async (_, make, rows) => {
     expect(namesOf(await check(make))).toEqual(rows);
   });
 });

@@ -93,7 +93,7 @@ const BODIES: Record<string, readonly [sent: Bytes, seen: Bytes, ...codes: Cause
   'lines joined, as by curl -d': [ruby.pretty, ruby.pretty.replaceAll('\n', ''), 'reserialized'],
   'a BOM gained': [sent, `\ufeff${sent}`, 'bom_gained'],
   'a BOM lost': [`\ufeff${sent}`, sent, 'bom_lost'],
-  'taken for Latin-1': [
+  'decoded as Latin-1': [
     ruby.generate.replaceAll('€', 'E'),
     latin1(ruby.generate.replaceAll('€', 'E'))
       .toString('latin1')
@@ -113,19 +113,19 @@ const BODIES: Record<string, readonly [sent: Bytes, seen: Bytes, ...codes: Cause
     sent.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;'),
     'escaped',
   ],
-  'more behind it': [sent, `${sent}{"more":1}`, 'bytes_gained'],
+  'more text after it': [sent, `${sent}{"more":1}`, 'bytes_gained'],
   'a long number': [
     '{"id":1234567890123456789}',
     parsed('{"id":1234567890123456789}'),
     'number_rewritten',
   ],
-  'a text decoded': [JSON.stringify(sent), sent, 'decoded'],
+  'a decoded text': [JSON.stringify(sent), sent, 'decoded'],
   unpacked: [gzipSync(sent), sent, 'decompressed'],
   'in hexadecimal': [sent, Buffer.from(sent).toString('hex'), 'hex_encoded'],
   'in another Unicode form': [sent, sent.normalize('NFD'), 'normalized'],
   'cut short': [sent, sent.slice(0, -1), 'cut_short'],
   'a log line around it': [sent, `10:00 [info] body ${sent} (ok)`, 'bytes_gained'],
-  'members in an order of their own': [
+  'members in another order': [
     '{"id":"ord_1","status":100,"custom":{"nick":"x","age":"9","city":"y"}}',
     '{"custom":{"age":"9","city":"y","nick":"x"},"id":"ord_1","status":100}',
     'members_reordered',
@@ -204,7 +204,7 @@ describe('the doctor names', () => {
     expect(codesOf(diagnose({ body: Buffer.from(sent), signature }, keys(own)))).toEqual(codes);
   });
 
-  test('another of the secrets, and never the secret itself', () => {
+  test('a match with another secret, but never the secret itself', () => {
     const signature = hex(sent, 'the-other');
     const found = diagnose({ body: Buffer.from(sent), signature }, keys(secret, ['the-other']));
     expect(codesOf(found)).toEqual(['other_secret']);
@@ -212,7 +212,7 @@ describe('the doctor names', () => {
     expect(JSON.stringify(found)).not.toMatch(/the-other|AAAA\+b/);
   });
 
-  test('what is genuine, in either case', () => {
+  test('a genuine delivery, in upper and lower case', () => {
     for (const signature of [hex(sent), hex(sent).toUpperCase()])
       expect(diagnose({ body: Buffer.from(sent), signature }, keys()).result).toBe('genuine');
   });
@@ -252,7 +252,7 @@ describe('the doctor names', () => {
     expect(codesOf(diagnose({ body, signature }, keys()))).toEqual(causes);
   });
 
-  test('where the bytes begin to differ', () => {
+  test('the offset of the first differing byte', () => {
     const found = diagnose({ body: Buffer.from('{"a":1}'), signature: hex('{"a": 1}') }, keys());
     expect(found).toMatchObject({
       difference: {

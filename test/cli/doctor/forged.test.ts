@@ -70,11 +70,11 @@ const nothingIsNamed = (mostWork?: number) =>
   });
 
 test(`nothing is named on ${OFTEN} forged bodies`, { timeout: 900_000 }, () => {
-  // Less work than a command does: the likely causes come first.
+  // Less work than the command does: the likely causes come first.
   fc.assert(nothingIsNamed(5_000_000), { numRuns: OFTEN });
 });
 
-test(`nothing is named on ${FULLY} forged bodies that are looked into fully`, {
+test(`nothing is named on ${FULLY} forged bodies after a full search`, {
   timeout: 900_000,
 }, () => {
   fc.assert(nothingIsNamed(), { numRuns: FULLY });

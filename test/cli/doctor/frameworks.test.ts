@@ -13,7 +13,7 @@ test.each([
   ['workers', { devDependencies: { wrangler: '4' } }],
   ['node', {}],
   ['node', 'no JSON'],
-])('the framework is %s where the nearest package.json is %j', (framework, project) => {
+])('the framework is %s if the nearest package.json is %j', (framework, project) => {
   const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
   const text = typeof project === 'string' ? project : JSON.stringify(project);
   writeFileSync(join(folder, 'package.json'), text);

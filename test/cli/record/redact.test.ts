@@ -48,7 +48,7 @@ describe('redact', () => {
     '{"product_id":"2001:db8::1"}',
     '{"jane@shop.test":1}',
     '"{\\"name\\":\\"jane\\"}"',
-  ])('replaces what looks like customer data in other fields: %s', (body) => {
+  ])('replaces text that looks like customer data in other fields: %s', (body) => {
     expect(redacted(body)).not.toMatch(/jane|203|db8/);
     expect(() => JSON.parse(redacted(body))).not.toThrow();
   });

@@ -27,20 +27,24 @@ function advice(
 
 test.each([
   ['nothing', advice([]), /^Nothing was missed\.$/],
-  ['all of it', advice(['handled', 'duplicate']), /^Nothing is left\.$/],
+  ['that nothing was missed', advice(['handled', 'duplicate']), /^Nothing is left\.$/],
   [
-    'what no handler is for',
+    'deliveries without a handler',
     advice(['ignored']),
     /^1 ignored: .* nothing to do\.\nNothing is left\.$/,
   ],
-  ['what is still sent', advice([], { waiting: 2 }), /^2 not over yet: .*--now <date>\.$/],
-  ['what is queued', advice([], { queued: 2 }), /^2 queued and not done: .*, add --queued\.$/],
-  ['an entry that is none', advice([], { unreadable: 3 }), /^3 unreadable: .* dashboard\./],
-  ['no shop', advice([], { unknownShop: 1 }), /^1 for no shop of this receiver: .* --url\./],
-  ['what was edited', advice(['unsafe'], { edited: 1 }), /^1 unsafe: .* edited, and perhaps /],
-  ['only what cannot be read', advice([], { unreadable: 1 }), /^1 unreadable: .* dashboard\.$/],
   [
-    'what is young beside a disabled endpoint',
+    'deliveries that the provider still retries',
+    advice([], { waiting: 2 }),
+    /^2 not over yet: .*--now <date>\.$/,
+  ],
+  ['queued deliveries', advice([], { queued: 2 }), /^2 queued and not done: .*, add --queued\.$/],
+  ['an unreadable entry', advice([], { unreadable: 3 }), /^3 unreadable: .* dashboard\./],
+  ['no shop', advice([], { unknownShop: 1 }), /^1 for no shop of this receiver: .* --url\./],
+  ['an edited entry', advice(['unsafe'], { edited: 1 }), /^1 unsafe: .* edited, and perhaps /],
+  ['only unreadable entries', advice([], { unreadable: 1 }), /^1 unreadable: .* dashboard\.$/],
+  [
+    'young orders beside a disabled endpoint',
     advice([], { waiting: 1 }, { endpoint: 'recreated', complete: false }),
     /^The webhook endpoint .*\n1 too young .* in some minutes\.$/,
   ],
@@ -50,7 +54,7 @@ test.each([
     /^There is no webhook endpoint for https:\/\/shop\.example\/b: .*--no-orders\.$/,
   ],
   [
-    'an address that nobody has, and those there are',
+    'an unknown address, with the known ones',
     advice(
       [],
       {},
@@ -64,17 +68,21 @@ test.each([
     /, the most like it first: https:\/\/shop\.example\/a, .*\/e, …\.$/,
   ],
   [
-    'an endpoint that is told of nothing that is handled',
+    'an endpoint that does not subscribe to any handled event',
     advice([], {}, { endpoint: 'missing', complete: false }),
     /^THE WEBHOOK ENDPOINT IS SUBSCRIBED TO NO EVENT .* --orders\.$/,
   ],
-  ['what is from before', advice(['earlier']), /^1 earlier: .* Check that --receiver .*--earlier /],
   [
-    'an endpoint that could not be made anew',
+    'orders from before the receiver',
+    advice(['earlier']),
+    /^1 earlier: .* Check that --receiver .*--earlier /,
+  ],
+  [
+    'an endpoint that could not be recreated',
     advice([], {}, { endpoint: 'disabled', complete: false }),
     /^THE WEBHOOK ENDPOINT IS STILL DISABLED: .* delete the old one\.\n/,
   ],
   ['a new oncePer', advice(['unsafe']), /first mark .*markDone\('deliver', id\)/],
-])('explains %s, and says what to do', (_, said, wanted) => {
+])('explains %s, with the next step', (_, said, wanted) => {
   expect(said).toMatch(wanted);
 });

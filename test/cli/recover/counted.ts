@@ -1,4 +1,4 @@
-// The receiver of a shop that also exports what it has delivered, from its own table.
+// The receiver of a shop that also exports its deliveries, from its own table.
 import { database } from './receiver.js';
 
 export { receiver } from './receiver.js';

@@ -41,7 +41,7 @@ describe('the sum of decimals', () => {
   });
 });
 
-test('what no handler is for was not missed', () => {
+test('deliveries without a handler do not count as missed', () => {
   const orders = totalByOrder([recovered({}), recovered({ id: 'whl_2', outcome: 'ignored' })]);
   expect(orders).toMatchObject([{ missed: 1, doneNow: 1 }]);
   expect(totalByOrder([recovered({ outcome: 'ignored' })])).toEqual([]);

@@ -42,7 +42,7 @@ async function openShop(store: IdempotencyStore) {
 }
 
 function contract(makeUrl: () => string) {
-  test('lists, counts, shows, puts back and has it run by the shop', async () => {
+  test('lists, counts, shows and redrives, and the shop runs the deliveries', async () => {
     const url = makeUrl();
     const { store, close } = await openStore(url);
     await leaveDead(store, ['ord_1', 'ord_2', 'ord_3']);

@@ -13,7 +13,7 @@ const env = { WEBHOOK_SECRET: SECRET, NO_COLOR: '1' };
 
 type Names = Readonly<Record<string, string>>;
 
-/** What a command prints in a terminal of 80 columns, with what differs each time made the same. */
+/** Returns the output of a command in a terminal of 80 columns, with variable parts replaced. */
 async function shown(
   cwd: string,
   args: readonly string[],
@@ -24,7 +24,7 @@ async function shown(
   return asBlock(args, lines, names);
 }
 
-/** The same by the built command. */
+/** The same with the built command. */
 async function shownByProcess(args: readonly string[], names: Names, more = {}) {
   const receiver = await compileProgram('test/cli/recover/receiver.ts', 'build');
   const own = args.map((arg) => (arg === 'test/cli/recover/receiver.ts' ? receiver : arg));
@@ -46,7 +46,9 @@ function asBlock(args: readonly string[], lines: readonly string[], names: Names
   return `\`\`\`console\n$ npx storefront-webhooks ${same(args.join(' '))}\n${lines.map(same).join('\n')}\n\`\`\``;
 }
 
-test('docs/cli.md shows what the commands print in a terminal', { timeout: 120_000 }, async () => {
+test('docs/cli.md shows the output of the commands in a terminal', {
+  timeout: 120_000,
+}, async () => {
   const shop = await openShop();
   const other = await openShop('another secret');
   const none = await serve(createServer((_, response) => response.writeHead(404).end()));
@@ -59,7 +61,7 @@ test('docs/cli.md shows what the commands print in a terminal', { timeout: 120_0
     cpSync(join('fixtures', file), join(folder, 'test/webhooks', file));
   }
   const fresh = await openShop();
-  // It verifies nothing.
+  // This server verifies nothing.
   const forgetful = await serve(
     createServer((request, response) => request.resume().on('end', () => response.end('{}'))),
   );
@@ -83,19 +85,19 @@ test('docs/cli.md shows what the commands print in a terminal', { timeout: 120_0
     ...Object.fromEntries(
       missed.flatMap((id, at) => {
         const same = `ord_${at + 1}7d1e0a2b9c3f4e5a6b7`;
-        // Its beginning, where it is cut.
+        // The beginning of a line that is cut off.
         return [id, id.slice(0, 14)].map((part) => [part, same.slice(0, part.length)]);
       }),
     ),
   };
-  // They were paid just now, and are judged two hours later.
+  // The orders were just paid, and are judged as if two hours later.
   const later = new Date(Date.now() + 2 * 60 * 60_000).toISOString();
   const reconcile = ['reconcile', ...outage.args.slice(1), '--now', later];
   const judged = { ...outageNames, [` --now ${later}`]: '' };
   const compared = await shown(process.cwd(), reconcile, judged, outage.env);
   const recovery = [
     await shown(process.cwd(), outage.args, outageNames, outage.env),
-    // As processes: what the library itself says on stderr stands among it.
+    // As processes, because the page includes the library's own lines on stderr.
     await shownByProcess([...outage.args, '--apply'], outageNames, outage.env),
   ] as const;
   const drill = await shownByProcess(['drill'], {});
@@ -172,7 +174,7 @@ Runs a proxy in front of your server, which forwards each delivery unchanged and
 npx storefront-webhooks record http://localhost:3000/webhooks --out test/webhooks
 \`\`\`
 
-\`record\` replaces the customer's data, the goods, and every text and number in a field that the specification does not name; \`replay\` signs the delivery anew. \`--as-is\` keeps the bytes and the signature, so anyone who has the file can send the delivery again.
+\`record\` replaces the customer's data, the goods, and every text and number in a field that the specification does not name; \`replay\` signs the delivery again. \`--as-is\` keeps the bytes and the signature, so anyone who has the file can send the delivery again.
 
 ## save
 

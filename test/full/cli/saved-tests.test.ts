@@ -67,7 +67,7 @@ const runTests = () => {
 const body =
   '{"id":"ord_1","email":"jane@shop.test","value":10.0,"status":100,"delivered":"KEY-1","ip_address":"203.0.113.9"}';
 
-test('save makes tests that fail with the cause, and pass where it is mended', async () => {
+test('save writes tests that fail with the cause, and pass after it is fixed', async () => {
   write('body.json', body);
   const { status, stdout, stderr } = await run('save', 'body.json', '--event', 'order:paid');
   expect([status, stderr]).toEqual([0, '']);

@@ -9,7 +9,7 @@ import { run } from '../../cli/command.js';
 import { startChromium, withChromium } from '../../support/chromium.js';
 
 withChromium('the page of a drill in Chromium', () => {
-  test('is read on a telephone, by day and at night', async () => {
+  test('can be read on a phone, in a light and a dark scheme', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'drill-test-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const html = join(folder, 'drill.html');

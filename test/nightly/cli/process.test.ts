@@ -19,22 +19,25 @@ describe('a command that runs the code of a shop', () => {
   test.each([
     ['in the middle of a handler', 'stderr', 2],
     ['between two deliveries', 'stdout', 1],
-  ] as const)('killed %s and run again, delivers each order once', async (_, stream, at) => {
-    const { args, env, sell, delivered } = await openOutage();
-    const ids = await sell(4);
-    const applied = [...args, ...shopOf('receiver'), '--apply'];
-    const killed = spawnCommand(applied, { env: { ...env, SHOP_MS: '200' } });
-    await killed.says(stream, `${ids[at]}`);
-    killed.child.kill('SIGKILL');
-    expect((await killed.ended).status).toBe(null);
-    expect(delivered()).toEqual(ids.slice(0, 2));
+  ] as const)(
+    'delivers each order once if it is killed %s and run again',
+    async (_, stream, at) => {
+      const { args, env, sell, delivered } = await openOutage();
+      const ids = await sell(4);
+      const applied = [...args, ...shopOf('receiver'), '--apply'];
+      const killed = spawnCommand(applied, { env: { ...env, SHOP_MS: '200' } });
+      await killed.says(stream, `${ids[at]}`);
+      killed.child.kill('SIGKILL');
+      expect((await killed.ended).status).toBe(null);
+      expect(delivered()).toEqual(ids.slice(0, 2));
 
-    const { status, records } = await spawnCommand(applied, { env }).ended;
-    expect([status, records().at(-1)]).toMatchObject([0, { complete: true, missed: 4 }]);
-    expect(delivered()).toEqual(ids);
-  });
+      const { status, records } = await spawnCommand(applied, { env }).ended;
+      expect([status, records().at(-1)]).toMatchObject([0, { complete: true, missed: 4 }]);
+      expect(delivered()).toEqual(ids);
+    },
+  );
 
-  test('ends after the delivery that is running at a SIGINT', async () => {
+  test('ends on SIGINT after the running delivery', async () => {
     const { args, env, sell, delivered } = await openOutage();
     const ids = await sell(2);
     const interrupted = spawnCommand([...args, ...shopOf('receiver'), '--apply'], {
@@ -48,16 +51,16 @@ describe('a command that runs the code of a shop', () => {
   });
 
   test.each([
-    ['makes its receiver, and leaves a timer open', 'make-receiver', 0, 'Nothing was missed.'],
+    ['creates its receiver, and leaves a timer open', 'make-receiver', 0, 'Nothing was missed.'],
     ['listens', 'listening', 0, 'starts a server, which accepts requests while this command runs.'],
     ['exports no receiver, and leaves a pool open', 'none', 2, 'exports no receiver. Add to it:'],
-  ])('ends soon though the shop %s', async (_, name, status, told) => {
+  ])('ends soon, even if the shop %s', async (_, name, status, told) => {
     const { args, env } = await openOutage();
     const ended = await spawnCommand([...args, ...shopOf(name)], { env }).ended;
     expect([ended.status, ended.stderr]).toEqual([status, expect.stringContaining(told)]);
   });
 
-  test('ends with 2 where the shop listens on a port that is taken, and says what to change', async () => {
+  test('exits with 2 if the shop listens on a port that is in use, with advice', async () => {
     const { args, env } = await openOutage();
     const { server } = await serve(createServer());
     const { port } = server.address() as AddressInfo;
@@ -69,7 +72,7 @@ describe('a command that runs the code of a shop', () => {
     expect(status).toBe(2);
   });
 
-  test('names a module that this Node does not read, with what reads it', async () => {
+  test('names a module that this Node cannot read, and a runtime that can', async () => {
     const { args, env, folder } = await openOutage();
     const file = join(folder, 'receiver.wasp');
     writeFileSync(file, '');

@@ -41,7 +41,7 @@ withRuntimes('the command as it is built', () => {
     write('body.json', BODY);
   });
 
-  /** Runs the command to its end. All output on stdout has to be JSON. */
+  /** Runs the command to its end. All of its stdout has to be JSON. */
   const run = ([command, ...options]: Runtime, ...args: string[]) =>
     follow([command, ...options, CLI, ...args], { cwd: project.folder, env, input: '' }).ended;
 
@@ -87,7 +87,7 @@ withRuntimes('the command as it is built', () => {
       expect([wrong.status, wrong.records()]).toMatchObject([1, [{ valid: false }]]);
     });
 
-    test('says on stderr how it was used wrongly', async () => {
+    test('reports wrong usage on stderr', async () => {
       const { status, stdout, stderr } = await run(
         runtime,
         'send',
@@ -144,7 +144,7 @@ withRuntimes('the command as it is built', () => {
       expect([failed.status, failed.records()]).toMatchObject([1, [{ verdict: 'failed' }]]);
     });
 
-    test('records, and saves as a test', async () => {
+    test('records deliveries, and saves one as a test', async () => {
       const { url, delivered } = await openShop();
       const recorder = await serveBy(runtime, 'record', url);
       const order = loadFixture('order:paid');
@@ -167,7 +167,7 @@ withRuntimes('the command as it is built', () => {
       expect(readFileSync(inProject(written), 'utf8')).toContain('0002-order-paid.hook.json');
     });
 
-    test('shows what a store keeps, and puts it back', async () => {
+    test('lists and redrives stored deliveries', async () => {
       const database = new Database(inProject('shop.db'));
       onTestFinished(() => void database.close());
       const store = sqliteStore(database);
@@ -191,7 +191,7 @@ withRuntimes('the command as it is built', () => {
       expect(await store.count({ state: 'dead' })).toBe(0);
     });
 
-    test('completes', async () => {
+    test("completes the shell's command line", async () => {
       const { status, stdout, stderr } = await run(runtime, 'completion', 'bash');
       expect([status, stderr]).toEqual([0, '']);
       expect(stdout).toContain('--forge-event');

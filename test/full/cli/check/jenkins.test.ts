@@ -9,7 +9,7 @@ import { run } from '../../../cli/command.js';
 const isMissing = spawnSync('xmllint', ['--version']).status !== 0 && !process.env.CI;
 
 test.skipIf(isMissing)(
-  'check writes JUnit that fits the schema of Jenkins (apt-get install libxml2-utils)',
+  'check writes JUnit that matches the schema of Jenkins (apt-get install libxml2-utils)',
   async () => {
     const endpoint = await serveEndpoint(forgetful);
     onTestFinished(() => endpoint.stop());
