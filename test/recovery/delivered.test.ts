@@ -76,9 +76,9 @@ function stores(define: (openStore: () => Promise<IdempotencyStore>) => void) {
   describe('on PostgreSQL', () => define(async () => postgresStore(await openPglite())));
 }
 
-describe('reconcile asks the store', () => {
+describe('reconcile with a store', () => {
   stores((openStore) => {
-    test('and sees what recovery has brought back as delivered', async () => {
+    test('counts a recovered order as delivered', async () => {
       const receiver = open(await openStore()).on('order:paid', () => {});
       const provided = { logs: [entry(2), entry(1)], orders: [paid(2), paid(1)] };
       expect(await findings(provided, receiver)).toHaveLength(2);
@@ -86,7 +86,7 @@ describe('reconcile asks the store', () => {
       expect(await findings(provided, receiver)).toEqual([]);
     });
 
-    test('and sees an order that no log tells of, once recovery has done its effect', async () => {
+    test('counts an order without a log entry as delivered after recovery has run its handler', async () => {
       const receiver = open(await openStore()).on('order:paid', () => {}, perOrder);
       const endpoint = { ...ENDPOINT, enabled: false };
       const logs = [await live({ receiver })];
@@ -96,7 +96,7 @@ describe('reconcile asks the store', () => {
       expect(await findings(provided, receiver)).toEqual([]);
     });
 
-    test('and changes nothing: what it asked about is still delivered once', async () => {
+    test('changes nothing: recovery still delivers the order once', async () => {
       const delivered: string[] = [];
       const receiver = open(await openStore()).on(
         'order:paid',
@@ -111,7 +111,7 @@ describe('reconcile asks the store', () => {
     });
   });
 
-  test('and sees what was dead and redriven as delivered', async () => {
+  test('counts a dead order as delivered after its redrive', async () => {
     const store = sqliteStore(openSqlite());
     let works = false;
     const receiver = open(store).on('order:paid', () => {
@@ -131,10 +131,10 @@ describe('reconcile asks the store', () => {
   });
 
   test.each([
-    ['delivered twice, where a handler has run under both keys', {}, ['ord_1 delivered_twice']],
-    ['delivered once, where it has run once per order', perOrder, []],
+    ['delivered twice, if a plain handler ran under both keys', {}, ['ord_1 delivered_twice']],
+    ['delivered once, if the handler has oncePer', perOrder, []],
   ])(
-    'and finds what was handled, and brought back under another key: %s',
+    'finds an order that was handled and then recovered under another key: %s',
     async (_, options, kinds) => {
       const receiver = open(sqliteStore(openSqlite())).on('order:paid', () => {}, options);
       const again = entry(2, { payload: paid(1, { updated_at: ago(10 * MINUTE) }) });
@@ -144,7 +144,7 @@ describe('reconcile asks the store', () => {
     },
   );
 
-  test('and finds an order of which one of two handlers is left', async () => {
+  test('finds an order if one of two handlers has not finished', async () => {
     const receiver = open(sqliteStore(openSqlite()))
       .on('order:paid', () => {}, perOrder)
       .on(
@@ -159,7 +159,7 @@ describe('reconcile asks the store', () => {
     expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
   });
 
-  test('and takes what onInvalid keeps for no delivery', async () => {
+  test('does not count a delivery that onInvalid accepted as delivered', async () => {
     const receiver = open(sqliteStore(openSqlite()))
       .on('order:paid', () => {})
       .onInvalid(() => {});
@@ -170,7 +170,7 @@ describe('reconcile asks the store', () => {
     expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
   });
 
-  test('and sees a refund as taken back once recovery has brought the news of it', async () => {
+  test('counts a refund as taken back after recovery has run its webhook', async () => {
     const receiver = open(sqliteStore(openSqlite()))
       .on('order:paid', () => {})
       .on('order:updated', () => {});
@@ -184,7 +184,7 @@ describe('reconcile asks the store', () => {
     expect(await findings(provided, receiver)).toEqual([]);
   });
 
-  test('unless it is one that cannot say: then the log counts', async () => {
+  test('uses the log if the store has no isDone', async () => {
     const { isDone: _, ...store } = durableStore();
     const receiver = open(store).on('order:paid', () => {});
     const provided = {
@@ -196,8 +196,8 @@ describe('reconcile asks the store', () => {
   });
 });
 
-describe('reconcile asks the ledger', () => {
-  /** Three orders were answered as handled; the goods of the second never went out. */
+describe('reconcile with a ledger', () => {
+  /** Three orders were answered as handled. The goods of the second were never sent. */
   async function sell(
     store: IdempotencyStore,
     enter: (event: { key: string; handler: string }) => Promise<boolean>,
@@ -222,7 +222,7 @@ describe('reconcile asks the ledger', () => {
     ['under the key of the order', perOrder],
   ];
 
-  test.each(named)('in SQLite, %s, and believes it more than the log', async (_, options) => {
+  test.each(named)('in SQLite, %s, trusts the ledger over the log', async (_, options) => {
     const database = openSqlite();
     const sqlite = sqliteLedger();
     const enter = (event: { key: string; handler: string }) =>
@@ -234,7 +234,7 @@ describe('reconcile asks the ledger', () => {
   });
 
   describe('in PostgreSQL', () => {
-    test.each(named)('%s, and believes it more than the log', async (_, options) => {
+    test.each(named)('%s, trusts the ledger over the log', async (_, options) => {
       const pool = await openPglite();
       const ledger = postgresLedger(pool);
       const enter = (event: { key: string; handler: string }) =>
@@ -245,7 +245,7 @@ describe('reconcile asks the ledger', () => {
     });
   });
 
-  test('which has an order twice that was done under two keys', async () => {
+  test('finds an order that was entered under two keys', async () => {
     const database = openSqlite();
     const sqlite = sqliteLedger();
     const receiver = open(sqliteStore(database)).on('order:paid', (event) =>
@@ -258,7 +258,7 @@ describe('reconcile asks the ledger', () => {
     expect(await findings(provided, receiver, { ledger })).toEqual(['ord_1 delivered_twice']);
   });
 
-  test('or what the shop says, and not both', async () => {
+  test('rejects `delivered` beside it, and an object that is not a ledger', async () => {
     const ledger = { entered: async () => [] };
     const receiver = open(durableStore());
     const both = { ledger, delivered: () => [] };

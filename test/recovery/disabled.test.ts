@@ -25,7 +25,7 @@ const DISABLED = { ...ENDPOINT, id: 'ep_9', enabled: false };
 const A = 'https://shop.example/a';
 const B = 'https://shop.example/b';
 
-/** A shop that delivers once per order. */
+/** A shop that delivers each order once. */
 function openOnce(store: IdempotencyStore = durableStore()) {
   const delivered: string[] = [];
   const hooks = { onError() {} };
@@ -45,16 +45,16 @@ const recreating = (options: Partial<RecoverOptions> = {}) => ({
   ...options,
 });
 
-describe('an order that has changed since', () => {
+describe('a changed order', () => {
   const old = { created_at: ago(8 * DAY), updated_at: ago(8 * DAY) };
   const changed = paid(1, { created_at: ago(8 * DAY), updated_at: ago(DAY) });
 
-  test('is not unlogged where the log tells of its delivery long ago', async () => {
+  test('is not unlogged if the log shows its earlier delivery', async () => {
     const store = durableStore();
     const before = openShop({ store });
     const log = await answered(before, entry(1, { ...old, payload: paid(1, old) }));
     const provided = { logs: [entry(3), log], endpoints: [DISABLED], orders: [changed] };
-    // With an oncePer that is new, it would be done again.
+    // The new oncePer would deliver it again.
     const shop = openOnce(store);
     const recovered = await recoverFrom(provided, shop);
     expect(outcomesOf(recovered)).toEqual(['ord_3 refused handled']);
@@ -62,7 +62,7 @@ describe('an order that has changed since', () => {
     expect(recovered.log).toMatchObject({ done: 0, refused: 1 });
   });
 
-  test('is unlogged where the log tells that nobody took it', async () => {
+  test('is unlogged if the log shows only rejections', async () => {
     const refused = entry(1, { ...old, payload: paid(1, old) });
     const shop = openOnce();
     const logs = [refused, await live(shop)];
@@ -71,7 +71,7 @@ describe('an order that has changed since', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('is not unlogged where the store knows that it was brought back', async () => {
+  test('is not unlogged if the store shows that recovery delivered it', async () => {
     const store = durableStore();
     const refused = entry(1, { ...old, payload: paid(1, old) });
     const plain = openShop({ store });
@@ -82,7 +82,7 @@ describe('an order that has changed since', () => {
   });
 });
 
-test('to a disabled endpoint nothing is sent again: what is too young is not over', async () => {
+test('a disabled endpoint gets no retries, so recovery is incomplete while a delivery is too young', async () => {
   const shop = openShop();
   const at = ago(MINUTE);
   const unanswered = {
@@ -102,13 +102,13 @@ test('to a disabled endpoint nothing is sent again: what is too young is not ove
   expect(provided.endpoints).toMatchObject([{ enabled: true }]);
 });
 
-describe('an endpoint is made anew', () => {
+describe('recreateEndpoint', () => {
   const both = ['order:paid', 'order:updated'];
 
   test.each([
     ['at the same address', URL],
-    ['but for the slash at its end', `${URL}/`],
-  ])('for what no other is told of, %s', async (_, url) => {
+    ['at the address without the final slash', `${URL}/`],
+  ])('creates an endpoint for the events that no other endpoint has, %s', async (_, url) => {
     const disabled = { ...DISABLED, url, events: both };
     const provided: Provided = { logs: [], endpoints: [disabled, ENDPOINT] };
     expect(await recoverFrom(provided, openShop(), recreating())).toMatchObject({ complete: true });
@@ -116,7 +116,7 @@ describe('an endpoint is made anew', () => {
     expect(provided.endpoints).toMatchObject([made, ENDPOINT]);
   });
 
-  test('not where several others are told of all of it', async () => {
+  test('creates no endpoint if several others have all the events', async () => {
     const updated = { ...ENDPOINT, id: 'ep_2', events: ['order:updated'] };
     const endpoints = [{ ...DISABLED, events: both }, ENDPOINT, updated];
     const provided: Provided = { logs: [], endpoints };
@@ -124,14 +124,14 @@ describe('an endpoint is made anew', () => {
     expect(provided.endpoints).toEqual([ENDPOINT, updated]);
   });
 
-  test('at another query all the same', async () => {
+  test('creates an endpoint if only one with another query exists', async () => {
     const url = `${URL}?shop=a`;
     const provided: Provided = { logs: [], endpoints: [{ ...DISABLED, url }, ENDPOINT] };
     await recoverFrom(provided, openShop(), recreating());
     expect(provided.endpoints).toMatchObject([{ url, enabled: true }, ENDPOINT]);
   });
 
-  test('and what was recovered is told, where the old one cannot be deleted', async () => {
+  test('reports recovered deliveries even if the old endpoint cannot be deleted', async () => {
     const errors: unknown[] = [];
     const hooks = { onError: (error: unknown) => void errors.push(error) };
     const shop = openShop({ hooks });
@@ -147,13 +147,13 @@ describe('an endpoint is made anew', () => {
   });
 });
 
-describe('with several addresses', () => {
+describe('recovery of several addresses', () => {
   const endpoints = (): Entry[] => [
     { ...ENDPOINT, id: 'ep_8', url: A },
     { ...DISABLED, url: B },
   ];
 
-  test('that are shops, an order is told of only where the log tells it to each', async () => {
+  test('that belong to different shops counts an order as logged only if the log has it for each shop', async () => {
     const delivered: string[] = [];
     const receiver = createReceiver({
       secret: ({ url = '' }) => ({ secret: SECRET, scope: url }),
@@ -175,7 +175,7 @@ describe('with several addresses', () => {
     expect(delivered).toEqual(['/a ord_1', '/b ord_1']);
   });
 
-  test('of one shop, once is enough', async () => {
+  test('that belong to one shop counts an order as logged if the log has it once', async () => {
     const provided: Provided = {
       logs: [entry(1, { url: A })],
       endpoints: endpoints(),
@@ -185,7 +185,7 @@ describe('with several addresses', () => {
     expect(outcomesOf(recovered)).toEqual(['ord_1 refused handled']);
   });
 
-  test('names those for which there is no endpoint', async () => {
+  test('names the addresses without an endpoint', async () => {
     const provided = { logs: [], endpoints: [ENDPOINT] };
     const noOrders = { orders: false };
     const one = await recoverFrom(provided, openShop(), { url: [`${URL}/`, A], ...noOrders });
@@ -195,13 +195,13 @@ describe('with several addresses', () => {
   });
 });
 
-test('an order that was paid just now is not unlogged while its webhook is about to come', async () => {
+test('an order that was just paid is not unlogged while its webhook may still arrive', async () => {
   const at = { created_at: ago(2000), updated_at: ago(1000) };
   const shop = openOnce();
   const provided = { logs: [], orders: [paid(1, at)] };
   const early = await recoverFrom(provided, shop, { orders: true });
   expect(early).toMatchObject({ complete: true, deliveries: [], log: { waiting: 1 } });
-  // No webhook comes where the endpoint is disabled.
+  // A disabled endpoint gets no webhook.
   const other = openOnce();
   const logs = [await live(other)];
   await recoverFrom({ ...provided, logs, endpoints: [DISABLED] }, other);
@@ -212,7 +212,7 @@ test('an order that was paid just now is not unlogged while its webhook is about
   expect([outcomesOf(late), shop.delivered]).toEqual([['ord_1 unlogged handled'], ['ord_1']]);
 });
 
-test('a change waits for the one before it, where the store could not be reached for that', async () => {
+test('a change waits for the earlier change of its order if the store could not be reached', async () => {
   skipWaits();
   const ran: string[] = [];
   const store = durableStore((whole) => ({
@@ -231,9 +231,9 @@ test('a change waits for the one before it, where the store could not be reached
 }, 60_000);
 
 test.each([
-  ['and nobody says how many pages there are', 50, true],
-  ['on each of many pages', 250, false],
-])('what cannot be read hides nothing behind it, %s', async (_, count, withoutTotal) => {
+  ['if the total number of pages is unknown', 50, true],
+  ['on many pages', 250, false],
+])('unreadable entries do not hide the entries behind them, %s', async (_, count, withoutTotal) => {
   const unreadable = Array.from({ length: count }, (_, at) => ({
     ...entry(1000 - at),
     payload: null,
@@ -244,7 +244,7 @@ test.each([
   expect([shop.delivered, complete, log.unreadable]).toEqual([['ord_1'], false, count]);
 });
 
-test('a provider that knows no pages and gives nothing readable comes to an end', async () => {
+test('a provider that ignores pages and returns only unreadable entries does not cause an endless loop', async () => {
   const shop = openShop();
   const nothing = () => Response.json([{ id: 7 }]);
   const onRequest = (path: string) => (path.includes('logs') ? nothing() : undefined);

@@ -5,11 +5,11 @@ const at = (ms: number) => ({ created_at: ago(ms), updated_at: ago(ms) });
 const DAYS_AGO = at(3 * DAY);
 const FOREIGN = { response_code: 200, response: 'OK' };
 
-describe('what was answered with success before the receiver gave its first answer', () => {
+describe("a success from before the receiver's first answer", () => {
   const before = entry(1, { ...FOREIGN, ...DAYS_AGO });
   const after = entry(3, { ...FOREIGN, response: '<h1>Back soon</h1>' });
 
-  test('is left, told, and run on request', async () => {
+  test('is reported and left, and runs with earlier: true', async () => {
     const shop = openShop();
     const logs = [after, await answered(shop, entry(2, at(2 * DAY))), before];
     const left = await recoverFrom({ logs }, shop);
@@ -26,40 +26,40 @@ describe('what was answered with success before the receiver gave its first answ
     expect(shop.delivered).toEqual(['ord_2', 'ord_3', 'ord_1']);
   });
 
-  test('is listed so, too', async () => {
+  test('is listed as `earlier` without apply', async () => {
     const { deliveries } = await recoverFrom({ logs: [before] }, openShop(), { apply: false });
     expect(deliveries).toMatchObject([{ outcome: 'earlier' }]);
   });
 
-  test('is all of it, while the receiver has given none', async () => {
+  test('is every success if the receiver has never answered', async () => {
     const shop = openShop();
     const { deliveries } = await recoverFrom({ logs: [after, before] }, shop);
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['earlier', 'earlier']);
     expect(shop.delivered).toEqual([]);
   });
 
-  test('is a duplicate where the store has it as done', async () => {
+  test('is a duplicate if the store has it as done', async () => {
     const shop = openShop();
     await answered(shop, before);
     const { deliveries, complete } = await recoverFrom({ logs: [before] }, shop);
     expect([deliveries[0]?.outcome, complete]).toEqual(['duplicate', true]);
   });
 
-  test('is not what came before the time that was asked for, where the log has an answer', async () => {
+  test('ends at `since` if the log has an older answer of the receiver', async () => {
     const shop = openShop();
     const old = await answered(shop, entry(1, DAYS_AGO));
     const { deliveries } = await recoverFrom({ logs: [after, old] }, shop, { since: DAY });
     expect(deliveries).toMatchObject([{ id: 'whl_3', outcome: 'handled' }]);
   });
 
-  test('is not what was told before and answered by the receiver first, in a retry', async () => {
+  test('does not end at a delivery whose retry the receiver answered first', async () => {
     const shop = openShop();
     const retried = await answered(shop, entry(2, { created_at: ago(4 * DAY) }));
     const { deliveries } = await recoverFrom({ logs: [retried, before] }, shop);
     expect(deliveries).toMatchObject([{ id: 'whl_1', outcome: 'earlier' }]);
   });
 
-  test('is not what was refused: nobody has said that it was handled', async () => {
+  test('does not include rejections, because they were not handled', async () => {
     const shop = openShop();
     const logs = [await answered(shop, entry(2)), entry(1, DAYS_AGO)];
     const { deliveries } = await recoverFrom({ logs }, shop);

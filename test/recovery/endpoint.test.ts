@@ -22,29 +22,25 @@ import {
 
 const disabled = { ...ENDPOINT, enabled: false };
 
-describe('the endpoint', () => {
+describe('endpoints', () => {
   test.each([
     [
-      'is disabled, beside one of another address',
+      'disabled, beside an endpoint of another address',
       [{ ...ENDPOINT, url: 'https://a.example' }, disabled],
       'disabled',
     ],
     [
-      'is missing, where there is another address',
+      'missing, if only another address has an endpoint',
       [{ ...ENDPOINT, url: 'https://a.example' }],
       'missing',
     ],
-    [
-      'is enabled where nothing says that it is not',
-      [{ ...ENDPOINT, enabled: undefined }],
-      'enabled',
-    ],
-  ])('%s', async (_, endpoints, state) => {
+    ['enabled, if it has no `enabled` field', [{ ...ENDPOINT, enabled: undefined }], 'enabled'],
+  ])('recovery reports an endpoint as %s', async (_, endpoints, state) => {
     const recovery = await recoverFrom({ logs: [], endpoints }, openShop(), { orders: false });
     expect(recovery).toMatchObject({ endpoint: state, complete: state === 'enabled' });
   });
 
-  test('is not made anew unasked, nor where it was before, nor where there was none', async () => {
+  test('an endpoint is recreated only on request, only if it exists, and not if another one replaces it', async () => {
     const unasked: Provided = { logs: [], endpoints: [disabled] };
     await recoverFrom(unasked, openShop());
     expect(unasked.endpoints).toEqual([disabled]);
@@ -59,14 +55,14 @@ describe('the endpoint', () => {
     expect(none.endpoints).toEqual([]);
   });
 
-  test('is made anew for all of its events', async () => {
+  test('a recreated endpoint has all events of the old one', async () => {
     const events = ['order:updated', 'query:created'];
     const provided: Provided = { logs: [], endpoints: [{ ...disabled, events }] };
     await recoverFrom(provided, openShop(), { recreateEndpoint: true });
     expect(provided.endpoints).toMatchObject([{ events, enabled: true }]);
   });
 
-  test('of each address is looked at and made anew by itself', async () => {
+  test('each of several addresses is checked and recreated separately', async () => {
     const other = {
       ...ENDPOINT,
       id: 'ep_other',
@@ -91,7 +87,7 @@ describe('the endpoint', () => {
     ]);
   });
 
-  test('is no other one for other events, or for an address with another query', async () => {
+  test('an endpoint with other events or another query does not replace a disabled one', async () => {
     const others = [
       { ...ENDPOINT, id: 'ep_2', events: ['product:created'] },
       { ...ENDPOINT, id: 'ep_3', url: `${URL}?shop=2` },
@@ -103,7 +99,7 @@ describe('the endpoint', () => {
     expect(rest).toEqual(others);
   });
 
-  test('of which nobody says what it was told is neither made anew nor deleted', async () => {
+  test('a disabled endpoint without a list of events is neither recreated nor deleted', async () => {
     const old = { ...disabled, events: undefined };
     const provided: Provided = { logs: [], endpoints: [old] };
     const recovery = await recoverFrom(provided, openShop(), { recreateEndpoint: true });
@@ -111,7 +107,7 @@ describe('the endpoint', () => {
     expect(provided.endpoints).toEqual([old]);
   });
 
-  test('is made once, though the answer to its making is lost', async () => {
+  test('an endpoint is created once, even if the response to its creation is lost', async () => {
     const provided: Provided = { logs: [], endpoints: [disabled] };
     const onRequest = (path: string) => {
       if (path !== 'POST /webhooks/endpoints') return undefined;
@@ -124,7 +120,7 @@ describe('the endpoint', () => {
     expect(provided.endpoints).toEqual([{ ...ENDPOINT, id: 'ep_2' }]);
   });
 
-  test('that another recovery has deleted is deleted', async () => {
+  test('an endpoint that another recovery has deleted counts as deleted', async () => {
     const provided: Provided = { logs: [], endpoints: [disabled] };
     const onRequest = (path: string) =>
       path.startsWith('DELETE') ? Response.json({ message: 'None.' }, { status: 404 }) : undefined;
@@ -133,7 +129,7 @@ describe('the endpoint', () => {
     expect(recovery.complete).toBe(true);
   });
 
-  test('that was made anew by a run that was stopped does not make retries of the old one', async () => {
+  test('after an interrupted run that recreated the endpoint, the old one gets no retries', async () => {
     const logs = [entry(1, { retries: 2, next_retry_at: ago(-MINUTE) })];
     const shop = openShop();
     const endpoints = [{ ...ENDPOINT, id: 'ep_2' }, disabled];
@@ -141,7 +137,7 @@ describe('the endpoint', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('that was disabled stays until nothing is left, so that orders are compared again', async () => {
+  test('a disabled endpoint is kept until nothing is left, so that the next run compares orders again', async () => {
     const shop = openShop({ hooks: { onError() {} } });
     shop.receiver.on('order:paid', () => Promise.reject(new Error('no keys left')), {
       name: 'key',
@@ -152,17 +148,17 @@ describe('the endpoint', () => {
     expect(provided.endpoints).toContainEqual(disabled);
   });
 
-  test('that is disabled sends no retry, whatever the log says', async () => {
+  test('a disabled endpoint gets no retries, even if the log announces one', async () => {
     const logs = [entry(1, { retries: 2, next_retry_at: ago(-MINUTE) })];
     const { deliveries } = await recoverFrom({ logs, endpoints: [disabled] }, openShop());
     expect(deliveries).toMatchObject([{ reason: 'refused', outcome: 'handled' }]);
   });
 });
 
-describe('a paid order that no log tells of', () => {
+describe('an unlogged paid order', () => {
   const endpoints = [disabled];
 
-  test('is one that the log tells of otherwise only, with what it is worth', async () => {
+  test('is an order without an entry for order:paid, reported with its value', async () => {
     const shop = openOncePerOrder();
     const logs = [entry(1, { event: 'order:created' }), await live(shop)];
     const steps: unknown[] = [];
@@ -189,7 +185,7 @@ describe('a paid order that no log tells of', () => {
     ]);
   });
 
-  test('is run where there is no endpoint only if asked for', async () => {
+  test('runs without an endpoint only with orders: true', async () => {
     const shop = openOncePerOrder();
     const provided = { logs: [await live(shop)], endpoints: [], orders: [paid(1)] };
     await recoverFrom(provided, shop, { orders: false });
@@ -198,7 +194,7 @@ describe('a paid order that no log tells of', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('is not run where it is older than the first answer of the receiver, unless asked for', async () => {
+  test("does not run if it is older than the receiver's first answer, unless earlier is true", async () => {
     const shop = openOncePerOrder();
     const first = await answered(shop, entry(2));
     const provided = { logs: [first], endpoints, orders: [paid(1), paid(2), paid(3)] };
@@ -212,14 +208,14 @@ describe('a paid order that no log tells of', () => {
     expect(shop.delivered).toEqual(['ord_2', 'ord_3', 'ord_1']);
   });
 
-  test('is not run where the receiver has never answered, whatever else the log tells', async () => {
+  test('does not run if the receiver has never answered', async () => {
     const shop = openOncePerOrder();
     const provided = { logs: [entry(2)], endpoints, orders: [paid(1), paid(2), paid(3)] };
     await recoverFrom(provided, shop, { orders: true });
     expect(shop.delivered).toEqual(['ord_2']);
   });
 
-  test('is not compared where no handler is for it', async () => {
+  test('is not compared if it has no handler', async () => {
     const receiver = createReceiver({ secret: SECRET, store: durableStore() });
     receiver.on('query:created', () => {});
     const provided = { logs: [], endpoints, orders: [paid(1)] };
@@ -227,7 +223,7 @@ describe('a paid order that no log tells of', () => {
     expect(deliveries).toEqual([]);
   });
 
-  test('may have no time, and then is run last', async () => {
+  test('may have no time, and then runs last', async () => {
     const shop = openOncePerOrder();
     const orders = [paid(2, { updated_at: null, created_at: null }), paid(1)];
     const { deliveries } = await recoverFrom({ logs: [await live(shop)], endpoints, orders }, shop);
@@ -235,7 +231,7 @@ describe('a paid order that no log tells of', () => {
     expect(deliveries.at(-1)?.toldAt).toEqual(NOW);
   });
 
-  test('is left where it was refunded since it was read', async () => {
+  test('does not run if it was refunded after the list was read', async () => {
     const shop = openOncePerOrder();
     const provided: Provided = { logs: [await live(shop)], endpoints, orders: [paid(1)] };
     provided.onRequest = (path) => {
@@ -248,12 +244,9 @@ describe('a paid order that no log tells of', () => {
   });
 
   test.each([
-    [
-      'a function, which may give none, or another for what an API spells otherwise',
-      () => undefined,
-    ],
+    ['a function, whose result may be undefined or depend on the encoding', () => undefined],
     ['the content', 'content'],
-  ] as const)('is not safe to run by a keyBy of %s', async (_, keyBy) => {
+  ] as const)('is unsafe to run with a keyBy of %s', async (_, keyBy) => {
     const shop = openShop({ keyBy });
     const { deliveries } = await recoverFrom(
       { logs: [await live(shop)], endpoints, orders: [paid(1)] },
@@ -263,7 +256,7 @@ describe('a paid order that no log tells of', () => {
     expect(shop.delivered).toEqual([]);
   });
 
-  test('is not safe to run where nobody says of which of several shops it is', async () => {
+  test('is unsafe to run if it may belong to several shops', async () => {
     const secret = ({ url = '' }) => ({ secret: SECRET, scope: url });
     const shop = openOncePerOrder({ secret });
     const provided = { logs: [await live(shop)], endpoints, orders: [paid(1)] };
@@ -274,7 +267,7 @@ describe('a paid order that no log tells of', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('is found though orders are removed while the pages are read', async () => {
+  test('is found even if orders disappear while the pages are read', async () => {
     const shop = openOncePerOrder();
     const orders = Array.from({ length: 120 }, (_, at) => paid(at));
     const provided: Provided = { logs: [await live(shop)], endpoints, orders };
@@ -290,7 +283,7 @@ describe('a paid order that no log tells of', () => {
     expect(new Set(shop.delivered).size).toBe(119);
   });
 
-  test('is not taken for done where the provider gives another one', async () => {
+  test('is gone if the provider returns another order', async () => {
     const shop = openOncePerOrder();
     const onRequest = (path: string) =>
       path === 'GET /orders/ord_2' ? Response.json(paid(1)) : undefined;
@@ -300,7 +293,7 @@ describe('a paid order that no log tells of', () => {
     expect(complete).toBe(false);
   });
 
-  test('is never wrapped, though webhooks are', async () => {
+  test('is not unwrapped, even if webhooks are', async () => {
     const shop = openOncePerOrder({
       unwrap: ({ event, data }) => ({ event: event ?? 'unknown:event', payload: data ?? {} }),
     });

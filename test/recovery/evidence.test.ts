@@ -21,7 +21,7 @@ import {
   URL,
 } from './provider.js';
 
-/** What does not agree: each order, with what and where it is. */
+/** Returns the id, kind and reason of each finding. */
 async function findingsOf(
   provided: Provided,
   { receiver }: Pick<ReconcileOptions, 'receiver'>,
@@ -33,8 +33,8 @@ async function findingsOf(
   return findings.map(({ orderId, kind, because }) => [orderId, kind, because]);
 }
 
-describe('without the shop, an order counts as delivered', () => {
-  test('where the first answer was lost, and the retry was a duplicate', async () => {
+describe('reconcile without `delivered`', () => {
+  test('counts an order as delivered if its first answer was lost and its retry was a duplicate', async () => {
     const shop = openShop();
     await answered(shop, entry(1));
     const logs = [await answered(shop, entry(1))];
@@ -42,7 +42,7 @@ describe('without the shop, an order counts as delivered', () => {
     expect(await findingsOf({ logs, orders: [paid(1)] }, shop)).toEqual([]);
   });
 
-  test('and not as taken back where the handler of its refund has failed', async () => {
+  test('does not count an order as taken back if the handler of its refund failed', async () => {
     const shop = openShop();
     shop.receiver.on('order:updated', () => Promise.reject(new Error('no')));
     const payload = paid(1, { status: 56 });
@@ -56,8 +56,8 @@ describe('without the shop, an order counts as delivered', () => {
   });
 });
 
-describe('of an order that was delivered long ago', () => {
-  test('the log of another event is not taken for all that there is', async () => {
+describe('reconcile', () => {
+  test('counts an old order as delivered if the log has only another event of it', async () => {
     const store = durableStore();
     const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', () => {}, {
       name: 'once',
@@ -70,7 +70,7 @@ describe('of an order that was delivered long ago', () => {
     expect(await findingsOf({ logs, orders: [paid(1)] }, { receiver })).toEqual([]);
   });
 
-  test('an answer to another payload does not say that this one was handled', async () => {
+  test('does not count an answer to another payload as the delivery of this one', async () => {
     const shop = openShop();
     const answer = await answered(shop, entry(2, { payload: paid(1) }));
     const logs = [{ ...answer, payload: paid(2) }];
@@ -79,7 +79,7 @@ describe('of an order that was delivered long ago', () => {
     ]);
   });
 
-  test('the newest entry says how it stands', async () => {
+  test('takes the reason from the newest entry of an order', async () => {
     const none = { delivered: () => [] };
     const logs = [entry(2, { payload: paid(1), response_code: 200 }), entry(1)];
     expect(await findingsOf({ logs, orders: [paid(1)] }, openShop(), none)).toEqual([
@@ -88,17 +88,17 @@ describe('of an order that was delivered long ago', () => {
   });
 });
 
-describe('where an order is that was not delivered', () => {
+describe('the reason of an undelivered order', () => {
   const none = { delivered: () => [] };
 
-  test('says that its retry is still to come', async () => {
+  test('is `waiting` while its retry is to come', async () => {
     const logs = [entry(1, { retries: 2, next_retry_at: ago(-MINUTE) })];
     expect(await findingsOf({ logs, orders: [paid(1)] }, openShop(), none)).toEqual([
       ['ord_1', 'not_delivered', 'waiting'],
     ]);
   });
 
-  test('is read from the store page by page, in each state and in its scope', async () => {
+  test('is read from the store in pages, for each state and scope', async () => {
     const waiting: Record<string, number[]> = {
       failing: [1],
       stalled: Array.from({ length: 100 }, (_, at) => at + 2),

@@ -14,7 +14,7 @@ import {
 
 type Seller = Awaited<ReturnType<typeof openSeller>>;
 
-/** An outage of some orders, given up by the provider. */
+/** Simulates an outage in which the provider gives up on some orders. Returns their ids. */
 async function outage(seller: Seller, shop: SellersShop, count = 2, path = '/webhooks') {
   seller.answer('down', path);
   const ids = await seller.sell(count);
@@ -23,7 +23,7 @@ async function outage(seller: Seller, shop: SellersShop, count = 2, path = '/web
   return ids;
 }
 
-/** A shop that has sold, was down, and has brought back what it missed. */
+/** A shop that has sold, was down, and has recovered its missed orders. */
 async function openLived(secret?: string) {
   const seller = await openSeller();
   const shop = openShop(secret ?? seller.secret);
@@ -42,12 +42,12 @@ const all = (outcome: string) => (outcomes: string[]) =>
 
 describe('an address', () => {
   test.each([
-    ['with a letter less', (url: string) => url.slice(0, -1)],
+    ['without its last letter', (url: string) => url.slice(0, -1)],
     ['in upper case', (url: string) => url.replace('webhooks', 'Webhooks')],
     ['of another host', (url: string) => url.replace('localhost', '127.0.0.1')],
     ['of another scheme', (url: string) => url.replace('http', 'https')],
     ['of another port', (url: string) => url.replace(/:\d+\//, '/')],
-  ])('%s does nothing, and names the one there is', async (_, wrong) => {
+  ])('%s is rejected with the address of the account', async (_, wrong) => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     await seller.endpoint();
@@ -65,8 +65,8 @@ describe('an address', () => {
   test.each([
     ['with a slash at its end', (url: string) => `${url}/`],
     ['with a query', (url: string) => `${url}?a=1`],
-    ['whose host is in upper case', (url: string) => url.replace('localhost', 'LOCALHOST')],
-  ])('%s is the same', async (_, same) => {
+    ['with its host in upper case', (url: string) => url.replace('localhost', 'LOCALHOST')],
+  ])('%s means the same endpoint', async (_, same) => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     await seller.endpoint();
@@ -75,7 +75,7 @@ describe('an address', () => {
     expect(shop.delivered).toEqual(missed);
   });
 
-  test('that two endpoints have, with a query each, is that of the one whose query is given', async () => {
+  test('with a query means the endpoint with this query, if two endpoints differ only in that', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret, { isPlain: true });
     for (const name of ['a', 'b']) await seller.endpoint(`/webhooks?shop=${name}`);
@@ -88,8 +88,8 @@ describe('an address', () => {
   });
 });
 
-describe('a store that does not know what the log shows as done', () => {
-  test('is new: nothing that it may have lost is run again, unless asked for', async () => {
+describe('a store that does not contain the deliveries in the log', () => {
+  test('because it is new does not run lost ones again, except with earlier: true', async () => {
     const { seller, shop } = await openLived();
     const fresh = openShop(seller.secret);
     const left = await seller.recover(fresh);
@@ -102,7 +102,7 @@ describe('a store that does not know what the log shows as done', () => {
     expect(shop.delivered).toEqual(expect.arrayContaining(fresh.delivered));
   });
 
-  test('runs what is missed once it has answered itself, and what is marked is done', async () => {
+  test("runs missed deliveries after its receiver's first answer, and skips marked ones", async () => {
     const { seller, shop } = await openLived();
     const fresh = openShop(seller.secret);
     for (const id of shop.delivered.slice(0, 2)) await fresh.receiver.markDone('deliver', id);
@@ -118,7 +118,7 @@ describe('a store that does not know what the log shows as done', () => {
     expect(fresh.delivered.at(-1)).toBe(missed);
   });
 
-  test('knows all of it again where all that was delivered is marked', async () => {
+  test('is complete if all delivered orders are marked', async () => {
     const { seller, shop } = await openLived();
     const fresh = openShop(seller.secret);
     for (const id of shop.delivered) await fresh.receiver.markDone('deliver', id);
@@ -127,7 +127,7 @@ describe('a store that does not know what the log shows as done', () => {
     expect([complete, fresh.delivered]).toEqual([true, missed]);
   });
 
-  test('is a backup of yesterday: what was brought back since is not run again', async () => {
+  test("because it is yesterday's backup does not run orders again that were recovered since", async () => {
     const seller = await openSeller();
     const [file, backup] = [newFile(), newFile()];
     const shop = openShop(seller.secret, { store: sqlite(file) });
@@ -153,7 +153,7 @@ describe('a store that does not know what the log shows as done', () => {
     expect(restored.delivered.at(-1)).toBe(missed);
   });
 
-  test('is new beside an endpoint that was disabled: no order without a log is run again', async () => {
+  test('because it is new does not run unlogged orders beside a disabled endpoint', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     await seller.endpoint();
@@ -168,7 +168,7 @@ describe('a store that does not know what the log shows as done', () => {
     expect(fresh.delivered).toEqual([]);
   });
 
-  test('is believed where it cannot say what is done', async () => {
+  test('is trusted if it has no isDone', async () => {
     const { seller, shop } = await openLived();
     const { isDone: _, ...store } = sqlite();
     const mute = openShop(seller.secret, { store });
@@ -177,8 +177,8 @@ describe('a store that does not know what the log shows as done', () => {
   });
 });
 
-describe('a receiver that is not the one of the address', () => {
-  test('is that of another shop of the account', async () => {
+describe('recovery with a receiver', () => {
+  test('of another shop of the account runs nothing', async () => {
     const seller = await openSeller();
     const [a, b] = [openShop(seller.secret), openShop(seller.secret, { isPlain: true })];
     await seller.endpoint('/a');
@@ -192,9 +192,9 @@ describe('a receiver that is not the one of the address', () => {
   });
 
   test.each([
-    ['has another scope', (secret: string) => openShop(secret, { scope: 'games' })],
-    ['has another secret, as that of the sandbox', () => openShop('whsec_of_the_sandbox')],
-  ])('%s', async (_, open) => {
+    ['with another scope', (secret: string) => openShop(secret, { scope: 'games' })],
+    ["with another secret, such as the sandbox's", () => openShop('whsec_of_the_sandbox')],
+  ])('%s runs nothing', async (_, open) => {
     const { seller } = await openLived();
     const other = open(seller.secret);
     const wrong = await seller.recover(other);
@@ -202,7 +202,7 @@ describe('a receiver that is not the one of the address', () => {
     expect(outcomesOf(wrong)).toSatisfy(all('earlier'));
   });
 
-  test('has a scope since today, on the same store', async () => {
+  test('whose scope is new on the same store runs nothing', async () => {
     const seller = await openSeller();
     const store = sqlite();
     const before = openShop(seller.secret, { store });
@@ -218,7 +218,7 @@ describe('a receiver that is not the one of the address', () => {
     expect(scoped.delivered).toHaveLength(1);
   });
 
-  test('is of another account: it has refused the orders of this one', async () => {
+  test('of another account, which rejected the orders, runs nothing', async () => {
     const seller = await openSeller();
     const shop = openShop('whsec_of_another_account');
     await seller.endpoint();
@@ -229,7 +229,7 @@ describe('a receiver that is not the one of the address', () => {
     expect(shop.delivered).toEqual([]);
   });
 
-  test('had the wrong secret: what it refused is run once it has answered with the right one', async () => {
+  test('whose secret was wrong runs the rejected orders after its first answer with the right one', async () => {
     const seller = await openSeller();
     const store = sqlite();
     await seller.endpoint();
@@ -244,8 +244,8 @@ describe('a receiver that is not the one of the address', () => {
   });
 });
 
-describe('a migration in the middle of a sale', () => {
-  /** The old code, then both for some minutes, then the receiver alone. */
+describe('the orders of a migration', () => {
+  /** Runs the old code, then both for some minutes, then only the receiver. */
   async function migrate() {
     const seller = await openSeller();
     const old = oldCode();
@@ -263,17 +263,20 @@ describe('a migration in the middle of a sale', () => {
     return { seller, old, shop, changedAt };
   }
 
-  test.each(['the change-over', 'a week ago'])('is not done twice since %s', async (since) => {
-    const { seller, old, shop, changedAt } = await migrate();
-    await seller.pass(HOUR);
-    const options = since === 'the change-over' ? { since: changedAt } : {};
-    const recovered = await seller.recover(shop, options);
-    expect(outcomesOf(recovered)).toSatisfy(all('earlier'));
-    expect(recovered.deliveries).toHaveLength(since === 'the change-over' ? 2 : 4);
-    expect(shop.delivered.filter((id) => old.delivered.includes(id))).toEqual([]);
-  });
+  test.each(['the change-over', 'a week ago'])(
+    'are not delivered twice with since: %s',
+    async (since) => {
+      const { seller, old, shop, changedAt } = await migrate();
+      await seller.pass(HOUR);
+      const options = since === 'the change-over' ? { since: changedAt } : {};
+      const recovered = await seller.recover(shop, options);
+      expect(outcomesOf(recovered)).toSatisfy(all('earlier'));
+      expect(recovered.deliveries).toHaveLength(since === 'the change-over' ? 2 : 4);
+      expect(shop.delivered.filter((id) => old.delivered.includes(id))).toEqual([]);
+    },
+  );
 
-  test('leaves a maintenance page of a later day to be brought back', async () => {
+  test('do not include a later maintenance page, whose orders recovery delivers', async () => {
     const { seller, shop } = await migrate();
     await seller.pass(2 * DAY);
     seller.answer((_, response) => response.end('<h1>Back soon</h1>'));
@@ -283,7 +286,7 @@ describe('a migration in the middle of a sale', () => {
     expect(deliveries.at(-1)).toMatchObject({ recordId: missed[0], outcome: 'handled' });
   });
 
-  test('is that of one address, whatever has answered at another', async () => {
+  test('are found for each address separately', async () => {
     const seller = await openSeller();
     const old = oldCode();
     const shop = openShop(seller.secret, { isPlain: true });
@@ -305,8 +308,8 @@ describe('a migration in the middle of a sale', () => {
   });
 });
 
-describe('an endpoint', () => {
-  test('has orders from before it, also where one of them was paid later', async () => {
+describe('recovery', () => {
+  test('leaves orders from before the endpoint, even if one of them was paid later', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     const early = await seller.order();
@@ -325,7 +328,7 @@ describe('an endpoint', () => {
     expect(shop.delivered.filter((id) => byHand.includes(id))).toEqual([]);
   });
 
-  test('that was disabled long ago says nothing of what was paid since, to a new receiver', async () => {
+  test('with a new receiver leaves the orders since the endpoint was disabled', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     await seller.endpoint();
@@ -338,7 +341,7 @@ describe('an endpoint', () => {
     ]);
   });
 
-  test('that was made anew by hand has its orders compared', async () => {
+  test('compares orders if the endpoint was recreated by hand', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     const { id } = await seller.endpoint();
@@ -356,7 +359,7 @@ describe('an endpoint', () => {
     expect(shop.delivered).toHaveLength(24);
   });
 
-  test('that is disabled goes as soon as a new one shows that orders are compared', async () => {
+  test('deletes a disabled endpoint once its replacement makes recovery compare orders', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret, { isPlain: true });
     await seller.endpoint();
@@ -374,7 +377,7 @@ describe('an endpoint', () => {
     }
   });
 
-  test('that is told of nothing that is handled is as none', async () => {
+  test('counts an endpoint without a handled event as missing', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     await seller.endpoint('/webhooks', ['order:created']);
@@ -386,7 +389,7 @@ describe('an endpoint', () => {
   });
 });
 
-test('an order that was refunded or charged back since is not delivered', async () => {
+test('a missed order that was refunded or charged back is not delivered', async () => {
   const seller = await openSeller();
   const shop = openShop(seller.secret);
   await seller.endpoint();
@@ -398,11 +401,11 @@ test('an order that was refunded or charged back since is not delivered', async 
   expect(deliveries.filter(({ outcome }) => outcome === 'settled')).toHaveLength(2);
 });
 
-describe('reconcile advises nothing that recover leaves', () => {
+describe('reconcile does not advise `recover` for orders that recovery leaves', () => {
   const remediesOf = async (seller: Seller, shop: SellersShop) =>
     (await seller.reconcile(shop)).findings.map(({ because, remedy }) => `${because} ${remedy}`);
 
-  test('of orders from before there was an endpoint, once it was told of one', async () => {
+  test('because they are older than the endpoint, after its first webhook', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     await seller.sell(2);
@@ -418,7 +421,7 @@ describe('reconcile advises nothing that recover leaves', () => {
     expect(findings.map(({ remedy }) => remedy)).toEqual(['earlier', 'earlier']);
   });
 
-  test('in a new store, under another scope, or after a migration', async () => {
+  test('because of a new store, another scope or a migration', async () => {
     const { seller, shop } = await openLived();
     expect(await remediesOf(seller, shop)).toEqual([]);
     const fresh = openShop(seller.secret);
@@ -427,7 +430,7 @@ describe('reconcile advises nothing that recover leaves', () => {
     expect(await remediesOf(seller, scoped)).toSatisfy(all('earlier'));
   });
 
-  test('of what would be unsafe, also once the endpoint is made anew', async () => {
+  test('because they are unsafe, also after the endpoint was recreated', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret, { isPlain: true });
     await seller.endpoint();
@@ -445,7 +448,7 @@ describe('reconcile advises nothing that recover leaves', () => {
     expect(await remediesOf(seller, openShop(seller.secret))).toSatisfy(all('earlier'));
   });
 
-  test('but recover() as it is where it compares the orders', async () => {
+  test('but advises it for orders that it compares', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     await seller.endpoint();

@@ -7,10 +7,10 @@ import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 import { redisStore } from 'storefront-webhooks/redis';
 import { sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
 
-/** A shop on a store, which it delivers into: in one process that is killed, and in one that recovers. */
+/** A shop on a store, which also counts its deliveries there. One process is killed, and another one recovers. */
 export interface MortalShop {
   readonly receiver: Receiver;
-  /** The ids of orders, each as often as it was delivered. */
+  /** The ids of delivered orders, each as often as it was delivered. */
   delivered(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface MortalShop {
  * Opens the shop.
  *
  * @param place - `postgres://…`, `redis://…`, or a SQLite file.
- * @param ms - How long it takes to deliver.
+ * @param ms - How long a delivery takes.
  */
 export function openMortalShop(place: string, secret: string, ms: number): Promise<MortalShop> {
   if (place.startsWith('postgres:')) return onPostgres(place, secret, ms);
@@ -75,7 +75,7 @@ async function onPostgres(url: string, secret: string, ms: number): Promise<Mort
   };
 }
 
-/** Redis has no ledger: what is killed between its delivery and the record of it is delivered again. */
+/** Redis has no ledger: a process that is killed between a delivery and its record delivers again. */
 async function onRedis(url: string, secret: string, ms: number): Promise<MortalShop> {
   const client = new Redis(url);
   const receiver = createReceiver({ secret, store: redisStore(client) }).on(

@@ -19,7 +19,7 @@ import {
 
 afterEach(() => void vi.useRealTimers());
 
-/** A shop that counts what it has delivered, and what it was told of. */
+/** A shop that records its deliveries and its errors. */
 function open(options: Partial<Omit<ReceiverOptions, 'events'>> = {}, events = {}) {
   const delivered: string[] = [];
   const told: string[] = [];
@@ -44,7 +44,7 @@ function throwAtTwo<Id>(id: Id): Id {
 
 const three = () => [entry(1), entry(2), entry(3)];
 
-describe('one delivery of many holds up no other', () => {
+describe('a bad delivery does not block the others, if', () => {
   const schema = {
     '~standard': {
       ...{ version: 1, vendor: 'test' },
@@ -57,7 +57,7 @@ describe('one delivery of many holds up no other', () => {
   test.each([
     ['keyBy throws', open({ keyBy: ({ id }) => `${throwAtTwo(id)}` })],
     ['a schema throws', open({}, { 'order:paid': schema })],
-  ])('at which %s', async (_, shop) => {
+  ])('%s', async (_, shop) => {
     const recovery = await recoverFrom({ logs: three() }, shop);
     expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 failed', 'ord_3 handled']);
     expect(recovery.complete).toBe(false);
@@ -84,7 +84,7 @@ describe('one delivery of many holds up no other', () => {
         }),
       }),
     ],
-  ])('at which %s throws while the log is read, and it is told', async (_, shop) => {
+  ])('%s throws while the log is read, and onError gets the error', async (_, shop) => {
     const logs = three().map((one) => ({
       ...one,
       url: `${URL}?${(one.payload as { id: string }).id}`,
@@ -95,10 +95,10 @@ describe('one delivery of many holds up no other', () => {
     expect(new Set(shop.told)).toEqual(new Set(['whl_2: Error: boom']));
   });
 
-  test('that is nested deeper than a stack is high, and is delivered itself', async () => {
+  test('its body is nested deeper than the stack, and it is delivered', async () => {
     const deep = JSON.parse(`${'['.repeat(20_000)}1${']'.repeat(20_000)}`);
     const shop = open();
-    // The provider of these tests cannot write it, and need not: its client gives what was parsed.
+    // The provider of these tests cannot write such a body, so its client returns the parsed one.
     const one = entry(2, { payload: { ...paid(2), custom: deep } });
     const client = provider({ logs: [entry(1), entry(3)] });
     const list = client.webhookLogs.list.bind(client.webhookLogs);
@@ -115,7 +115,7 @@ describe('one delivery of many holds up no other', () => {
     expect(shop.delivered).toEqual(['ord_1', 'ord_2', 'ord_3']);
   });
 
-  test('that the provider gives no more as an entry', async () => {
+  test('the provider returns an invalid entry for it', async () => {
     const shop = open();
     const onRequest = (path: string) =>
       path.endsWith('whl_2') ? Response.json({ ...entry(2), payload: null }) : undefined;
@@ -124,7 +124,7 @@ describe('one delivery of many holds up no other', () => {
     expect(shop.told).toEqual([expect.stringMatching(/^whl_2: ApiError: .*payload/)]);
   });
 
-  test('for which the provider gives another one', async () => {
+  test('the provider returns another entry for it', async () => {
     const shop = open();
     const onRequest = (path: string) =>
       path.endsWith('whl_2') ? Response.json(entry(3)) : undefined;
@@ -133,7 +133,7 @@ describe('one delivery of many holds up no other', () => {
     expect(recovery.complete).toBe(false);
   });
 
-  /** A provider that fails at these, however often it is asked. */
+  /** Simulates a provider that always fails at these entries. */
   function failingAt(...ids: string[]): Provided {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const isOne = (path: string) => ids.some((id) => path.endsWith(id));
@@ -145,7 +145,7 @@ describe('one delivery of many holds up no other', () => {
   }
   const HOUR_MS = 60 * 60_000;
 
-  test('at which the provider fails for minutes', async () => {
+  test('the provider fails at it for minutes', async () => {
     const shop = open();
     const recovering = recoverFrom(failingAt('whl_1', 'whl_2'), shop);
     await vi.advanceTimersByTimeAsync(HOUR_MS);
@@ -161,7 +161,7 @@ describe('one delivery of many holds up no other', () => {
     ]);
   });
 
-  test('but where the provider fails at all of them, it is down', async () => {
+  test('but a provider that fails at all of them is down', async () => {
     const provided = failingAt('whl_2');
     const { onRequest } = provided;
     let isDown = false;
@@ -175,7 +175,7 @@ describe('one delivery of many holds up no other', () => {
     await ended;
   });
 
-  test.each([400, 403, 410])('at which the provider answers %i', async (status) => {
+  test.each([400, 403, 410])('the provider answers %i to it', async (status) => {
     const shop = open();
     const onRequest = (path: string) =>
       path.endsWith('whl_2') ? Response.json({ message: 'No.' }, { status }) : undefined;
@@ -183,14 +183,14 @@ describe('one delivery of many holds up no other', () => {
     expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 failed', 'ord_3 handled']);
   });
 
-  test.each(['.', '..', '\ud800'])('whose id is %j, which no address can hold', async (id) => {
+  test.each(['.', '..', '\ud800'])('its id is %j, which no path can contain', async (id) => {
     const shop = open();
     const logs = [entry(1), { ...entry(2), id }, entry(3)];
     const recovery = await recoverFrom({ logs }, shop);
     expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 failed', 'ord_3 handled']);
   });
 
-  test('that the store refuses, though it takes the others', async () => {
+  test('the store rejects it, but accepts the others', async () => {
     skipWaits();
     const store = durableStore((whole) => ({
       claim: async (delivery, options) => {
@@ -203,7 +203,7 @@ describe('one delivery of many holds up no other', () => {
     expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_2 unavailable', 'ord_3 handled']);
   });
 
-  test('of which nobody can say to whom it was sent is counted', async () => {
+  test('its log entry has no address; the entry is counted', async () => {
     const shop = open();
     const logs = [entry(1), entry(2, { url: null }), entry(3)];
     const recovery = await recoverFrom({ logs }, shop);
@@ -211,7 +211,7 @@ describe('one delivery of many holds up no other', () => {
     expect([recovery.log.unreadable, recovery.complete]).toEqual([1, false]);
   });
 
-  test('whose time is odd does not end the log', async () => {
+  test('its time is invalid, which does not end the log', async () => {
     const shop = open();
     const logs = Array.from({ length: 120 }, (_, at) =>
       entry(120 - at, at === 49 ? { created_at: '0001-01-01T00:00:00Z' } : {}),
@@ -220,7 +220,7 @@ describe('one delivery of many holds up no other', () => {
     expect(shop.delivered.length).toBeGreaterThanOrEqual(119);
   });
 
-  test('of which what is asked for has become another one', async () => {
+  test('its entry has changed to another order', async () => {
     const shop = open();
     const onRequest = (path: string) =>
       path.endsWith('whl_2') ? Response.json(entry(2, { payload: paid(3) })) : undefined;
@@ -229,10 +229,10 @@ describe('one delivery of many holds up no other', () => {
   });
 });
 
-describe('orders that are none', () => {
+describe('invalid orders', () => {
   const none = [null, 'order', paid(5, { id: 5 }), paid(6, { email: null })] as unknown as Entry[];
 
-  test('are counted by recover, and nothing is complete', async () => {
+  test('are counted by recover, which is then incomplete', async () => {
     const shop = open();
     const logs = [await live(shop)];
     const provided = { logs, orders: [...none, paid(1)], endpoints: [ENDPOINT] };
@@ -241,7 +241,7 @@ describe('orders that are none', () => {
     expect([recovery.log.unreadable, recovery.complete]).toEqual([4, false]);
   });
 
-  test('are counted by reconcile, and told on a schedule', async () => {
+  test('are counted by reconcile, which reports them on a schedule', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const lines: string[] = [];
     vi.spyOn(console, 'error').mockImplementation((line) => {

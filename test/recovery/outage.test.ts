@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A shop at the sandbox, whose web server goes and comes. */
+/** A shop with a sandbox, whose web server can be stopped and started. */
 async function openShop() {
   const sandbox = createSandbox({ clock: 'manual' });
   ends.push(() => sandbox.close());
@@ -34,7 +34,7 @@ async function openShop() {
     name: 'deliver',
     oncePer: ({ id }) => id,
   });
-  // A port that the system finds, and that is nobody's while the shop is down.
+  // The system chooses a port that is free while the shop is down.
   const finder = createServer();
   const { port } = await listen(finder, 0);
   await new Promise((resolve) => finder.close(resolve));
@@ -55,7 +55,7 @@ async function openShop() {
     return order.id;
   };
   let server: Server | undefined;
-  /** What answers at the address of the webhooks; nothing while it is down. */
+  /** Sets the server at the address of the webhooks; without one, it is down. */
   const answer = async (as: 'receiver' | 'maintenance' | 'down') => {
     const closed = server && once(server, 'close');
     server?.close().closeAllConnections();
@@ -80,7 +80,7 @@ async function listen(server: Server, port: number) {
 }
 
 describe('a shop that was down', () => {
-  test('has in the end delivered each order once, and knows it', async () => {
+  test('has delivered each order once after its recovery, and reconcile confirms it', async () => {
     const shop = await openShop();
     const { account, client, receiver, delivered, url, sell, answer } = shop;
     const paid: string[] = [];
@@ -93,11 +93,11 @@ describe('a shop that was down', () => {
     await answer('maintenance');
     await sellMany(2);
     await answer('down');
-    // Enough for the provider to disable the endpoint, once it has given them up.
+    // Enough failures for the provider to disable the endpoint.
     await sellMany(20);
     await account.clock.advance(72 * HOUR);
     await account.idle();
-    // Nothing tells of these.
+    // The log has no entries for these.
     await sellMany(3);
     await answer('receiver');
     expect(delivered).toHaveLength(2);
@@ -126,13 +126,13 @@ describe('a shop that was down', () => {
     expect(delivered).toHaveLength(28);
   });
 
-  test('is sent a retry after its recovery, and answers that as a duplicate', async () => {
+  test('answers a retry after its recovery as a duplicate', async () => {
     const { account, client, receiver, delivered, url, sell, answer } = await openShop();
     await answer('down');
     await sell();
     await answer('receiver');
     const perSecond = Number.POSITIVE_INFINITY;
-    // As if no retry had come for a day: it does, all the same.
+    // Recovery assumes that no retry comes after a day. One comes.
     const now = new Date(account.clock.now() + 24 * HOUR);
     const { deliveries } = await recover({ receiver, client, url, now, perSecond, apply: true });
     expect(deliveries).toMatchObject([{ reason: 'unanswered', outcome: 'handled' }]);

@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 test.each([
   ['that cannot be reached', () => Promise.reject(new TypeError('fetch failed'))],
   ['that fails', () => Response.json({ message: 'Oh.' }, { status: 500 })],
-])('a provider %s is asked again', async (_, refuse) => {
+])('a request to a provider %s is retried', async (_, refuse) => {
   const provided: Provided = { logs: [entry(1)] };
   const client = provider(provided);
   let refusals = 0;
@@ -20,7 +20,7 @@ test.each([
   expect(shop.delivered).toEqual(['ord_1']);
 });
 
-test('a provider that goes on refusing is asked ten times, ever more slowly, and then given up', async () => {
+test('a request is tried ten times with growing pauses, and then recovery rejects', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const askedAt: number[] = [];
   const onRequest = () => {
@@ -36,7 +36,7 @@ test('a provider that goes on refusing is asked ten times, ever more slowly, and
   expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
 });
 
-test('a pause of years, longer than a timer takes, is one', async () => {
+test('a Retry-After of years, longer than a timer can wait, does not end early', async () => {
   const headers = { 'Retry-After': '9999999999' };
   const onRequest = () => Response.json({ message: 'Later.' }, { status: 503, headers });
   const client = provider({ logs: [], onRequest });
@@ -48,7 +48,7 @@ test('a pause of years, longer than a timer takes, is one', async () => {
   expect(client.asked).toHaveLength(1);
 }, 5_000);
 
-test('a signal that fires while a request is under way ends it with its own reason', async () => {
+test('a signal that aborts during a request rejects with its own reason', async () => {
   for (const status of [401, 503]) {
     const aborted = new AbortController();
     const onRequest = () => {
@@ -61,7 +61,7 @@ test('a signal that fires while a request is under way ends it with its own reas
   }
 }, 5_000);
 
-test('a signal that has fired asks for nothing, and one that fires ends the wait for a turn', async () => {
+test('an aborted signal prevents the first request, and a later one ends the wait for a turn', async () => {
   const client = provider({ logs: [] });
   const fired = AbortSignal.abort(new Error('before'));
   await expect(recoverFrom({ logs: [] }, openShop(), { client, signal: fired })).rejects.toThrow(

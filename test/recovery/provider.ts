@@ -16,17 +16,17 @@ export function ago(ms: number): string {
 
 export type Entry = Record<string, unknown> & { readonly id: string };
 
-/** What a provider has, as its API shows it; and what happens at a request. */
+/** The records of a provider, as its API returns them, and a hook for each request. */
 export interface Provided {
   logs: Entry[];
   endpoints?: Entry[];
   orders?: Entry[];
-  /** Before each request: an answer instead of the usual, or nothing. */
+  /** Called before each request. May return a response to use instead of the usual one. */
   onRequest?: (path: string, count: number) => Response | undefined;
   withoutTotal?: boolean;
 }
 
-/** A provider as others may have built it: plain JSON, newest first, pages that shift. */
+/** A provider of another implementation: plain JSON, newest first, pages that shift. */
 export function provider(provided: Provided): Client & { readonly asked: string[] } {
   const asked: string[] = [];
   const fetch = async (url: string, init: { method: string; body?: string }) => {
@@ -75,7 +75,7 @@ export const ENDPOINT = {
   created_at: '2020-01-01T00:00:00Z',
 };
 
-/** An entry of the log: refused for good, an hour ago, unless it is changed. */
+/** An entry of the log. By default, it failed for good an hour ago. */
 export function entry(number: number, changes: Record<string, unknown> = {}): Entry {
   const at = ago(60 * MINUTE - number);
   return {
@@ -109,7 +109,7 @@ export function paid(number: number, changes: Record<string, unknown> = {}) {
   };
 }
 
-/** A shop that counts what it has delivered. */
+/** A shop that records its deliveries. */
 export function openShop(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
   const delivered: string[] = [];
   const store = options.store ?? durableStore();
@@ -125,7 +125,7 @@ export function openShop(options: Partial<Omit<ReceiverOptions, 'events'>> = {})
   return { receiver, delivered, store };
 }
 
-/** A shop whose paid orders are safe to run without a log. */
+/** A shop whose paid orders are safe to run without a log entry. */
 export function openOncePerOrder(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
   const delivered: string[] = [];
   const receiver = createReceiver({
@@ -143,7 +143,7 @@ export function openOncePerOrder(options: Partial<Omit<ReceiverOptions, 'events'
 
 type Shop = ReturnType<typeof openShop>;
 
-/** Recovers from a provider: at once, and for good. */
+/** Recovers from a provider with apply and without pauses. */
 export function recoverFrom(
   provided: Provided,
   { receiver }: Pick<Shop, 'receiver'>,
@@ -166,7 +166,7 @@ export function live(
   );
 }
 
-/** The entry that the provider writes of what a receiver has answered. */
+/** The entry that the provider writes for an answer of the receiver. */
 export async function answered(shop: Pick<Shop, 'receiver'>, one: Entry): Promise<Entry> {
   const { pathname, search } = new globalThis.URL(`${one.url}`);
   const { status, headers, body } = await deliver(shop.receiver, one.payload, {

@@ -45,7 +45,7 @@ function openQueued(
   const receiver = createReceiver({
     ...{ secret: SECRET, hooks: quiet, queue, store, ...options },
   }).on('order:paid', ({ payload: { id } }) => void delivered.push(id));
-  /** What the queue's worker does. */
+  /** Runs the queued jobs, as the queue's worker does. */
   const work = async () => {
     const outcomes: string[] = [];
     for (const job of jobs.splice(0)) outcomes.push((await receiver.dispatch(job)).outcome);
@@ -74,7 +74,7 @@ const recovered = async (shop: Shop, logs: Entry[], options: Partial<RecoverOpti
   };
 };
 
-test('reconcile tells of an order whose job is not done, until it is', async () => {
+test('reconcile reports an order until its job is done', async () => {
   const shop = openQueued();
   const logs = [await answered(shop, entry(1))];
   expect(logs[0]?.response).toContain('v1.queued.');
@@ -83,7 +83,7 @@ test('reconcile tells of an order whose job is not done, until it is', async () 
   expect(await findingsOf(shop, logs)).toEqual([1, []]);
 });
 
-test('reconcile asks the store also where the receiver has no handlers, as in a web process', async () => {
+test('reconcile asks the store even if the receiver has no handlers, as in a web process', async () => {
   const store = durableStore();
   const worker = openQueued({}, store);
   const { jobs } = worker;
@@ -97,7 +97,7 @@ test('reconcile asks the store also where the receiver has no handlers, as in a 
   expect(await findingsOf(web, logs)).toEqual([1, []]);
 });
 
-test('a job that is young is left to its worker', async () => {
+test('a young job is left to its worker', async () => {
   const shop = openQueued();
   const logs = [await answered(shop, entry(1, { updated_at: ago(4 * MINUTE) }))];
   expect(await findingsOf(shop, logs)).toEqual([1, []]);
@@ -108,7 +108,7 @@ test('a job that is young is left to its worker', async () => {
   expect(await recovered(shop, old)).toMatchObject({ counts: [1, 0] });
 });
 
-test('a store that cannot say what is done is believed to have its job done', async () => {
+test('a queued job counts as done if the store has no isDone', async () => {
   const { isDone: _, ...store } = durableStore();
   const shop = openQueued({ store });
   const logs = [await answered(shop, entry(1))];
@@ -116,7 +116,7 @@ test('a store that cannot say what is done is believed to have its job done', as
   expect(await recovered(shop, logs)).toMatchObject({ counts: [0, 1] });
 });
 
-test('recover counts what is queued and not done, and leaves it to the queue', async () => {
+test('recover counts queued deliveries that are not done, and leaves them to the queue', async () => {
   const shop = openQueued();
   const logs = [await answered(shop, entry(1))];
   expect(await recovered(shop, logs)).toEqual({ deliveries: [], counts: [1, 0], complete: true });
@@ -125,7 +125,7 @@ test('recover counts what is queued and not done, and leaves it to the queue', a
   expect(await recovered(shop, logs)).toEqual({ deliveries: [], counts: [0, 1], complete: true });
 });
 
-test('recover with queued runs it once, and its job is a duplicate', async () => {
+test('recover with queued: true runs a delivery once, and its job is then a duplicate', async () => {
   const shop = openQueued();
   const before = await workedBefore(shop);
   const logs = [await answered(shop, entry(1)), await answered(shop, entry(2)), before];
@@ -145,7 +145,7 @@ test('recover with queued runs it once, and its job is a duplicate', async () =>
   expect(shop.delivered).toEqual(['ord_1', 'ord_2']);
 });
 
-test('recover with queued leaves what its worker has done meanwhile', async () => {
+test('recover with queued: true skips a delivery that the worker has done in the meantime', async () => {
   const shop = openQueued();
   const before = await workedBefore(shop);
   const logs = [await answered(shop, entry(1)), before];
@@ -156,14 +156,14 @@ test('recover with queued leaves what its worker has done meanwhile', async () =
   });
   const worked: Promise<string[]>[] = [];
   expect(await recovered(shop, logs, { queued: true, client })).toMatchObject({
-    // By when the worker is done: before the store is asked, or after.
+    // The worker may finish before or after the store is asked.
     deliveries: [['queued', expect.stringMatching(/^(settled|duplicate)$/)]],
   });
   expect(await worked[0]).toEqual(['handled']);
   expect(shop.delivered).toEqual(['ord_1']);
 });
 
-test('what no handler is for is not left', async () => {
+test('a queued delivery without a handler is not left', async () => {
   const shop = openQueued();
   const logs = [
     await answered(shop, entry(1, { event: 'feedback:created', payload: { id: 'fb_1' } })),
@@ -171,7 +171,7 @@ test('what no handler is for is not left', async () => {
   expect(await recovered(shop, logs)).toEqual({ deliveries: [], counts: [0, 1], complete: true });
 });
 
-test('what a function of the receiver throws at is not taken for done', async () => {
+test('a queued delivery is not done if a function of the receiver throws for it', async () => {
   const shop = openQueued();
   shop.receiver.on('order:*', () => {}, {
     name: 'mirror',
@@ -183,7 +183,7 @@ test('what a function of the receiver throws at is not taken for done', async ()
   expect(await recovered(shop, logs)).toMatchObject({ counts: [1, 0] });
 });
 
-test('an order whose job has failed for good is told as dead', async () => {
+test('an order whose job has failed for good has the reason dead', async () => {
   const shop = openQueued();
   const stamp = async (id: string) => {
     if (id === 'ord_1') throw new Error('no');
@@ -226,7 +226,7 @@ test('a job whose payload was edited in the log since is left: it would be anoth
   });
 });
 
-test('recover needs the handlers, which a web process may not have', async () => {
+test('recover rejects a web process without the handlers', async () => {
   const enqueue = async () => ({ id: 'job' });
   const queue = { durable: true, enqueue } as const;
   const receiver = createReceiver({ secret: SECRET, store: durableStore(), queue });
@@ -236,7 +236,7 @@ test('recover needs the handlers, which a web process may not have', async () =>
   });
 });
 
-test('queued is true or false', async () => {
+test('queued has to be true or false', async () => {
   const queued = 'yes' as never;
   await expect(recovered(openQueued(), [], { queued })).rejects.toMatchObject({
     code: 'option_invalid',

@@ -23,8 +23,8 @@ import {
   URL,
 } from './provider.js';
 
-describe('an entry of the log', () => {
-  test('that the receiver has failed at is missed, though its answer has a receipt', async () => {
+describe('a log entry', () => {
+  test('with a failed attempt of the receiver counts as missed, although it has a receipt', async () => {
     const store = durableStore();
     const broken = createReceiver({ secret: SECRET, store, hooks: { onError() {} } }).on(
       'order:paid',
@@ -37,7 +37,7 @@ describe('an entry of the log', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('that the receiver has failed at is missed, though a proxy has made a 200 of it', async () => {
+  test('with a failed attempt of the receiver counts as missed, even if a proxy changed its status to 200', async () => {
     const store = durableStore();
     let isOpen = false;
     const shop = openShop({ store });
@@ -56,7 +56,7 @@ describe('an entry of the log', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('that came without the header of its id is done, by the receipt of its content', async () => {
+  test('of a delivery without an id header counts as done by the receipt of its content', async () => {
     const shop = openShop();
     const text = JSON.stringify(paid(1));
     const { status, headers, body } = await shop.receiver.receive({
@@ -70,17 +70,23 @@ describe('an entry of the log', () => {
     expect([log.done, shop.delivered]).toEqual([1, ['ord_1']]);
   });
 
-  test.each(OUTCOMES)('that was answered %s, and is a 200 in the log', async (outcome) => {
-    const shop = openShop({ store: durableStore(() => ({ isDone: async () => true })) });
-    const answer = await answered(shop, entry(1));
-    const key = /v1\.handled\.\d+\.([0-9a-f]{64})/.exec(`${answer.response}`)?.[1] ?? '';
-    const response = writeReceipt({ key, id: 'whl_1' }, outcome, SECRET);
-    const { log } = await recoverFrom({ logs: [entry(1, { response, response_code: 200 })] }, shop);
-    const isBad = ['rejected', 'failed', 'busy', 'unavailable'].includes(outcome);
-    expect(log).toMatchObject(isBad ? { foreign: 1, done: 0 } : { foreign: 0, done: 1 });
-  });
+  test.each(OUTCOMES)(
+    'with the outcome %s and a status of 200 counts by its outcome',
+    async (outcome) => {
+      const shop = openShop({ store: durableStore(() => ({ isDone: async () => true })) });
+      const answer = await answered(shop, entry(1));
+      const key = /v1\.handled\.\d+\.([0-9a-f]{64})/.exec(`${answer.response}`)?.[1] ?? '';
+      const response = writeReceipt({ key, id: 'whl_1' }, outcome, SECRET);
+      const { log } = await recoverFrom(
+        { logs: [entry(1, { response, response_code: 200 })] },
+        shop,
+      );
+      const isBad = ['rejected', 'failed', 'busy', 'unavailable'].includes(outcome);
+      expect(log).toMatchObject(isBad ? { foreign: 1, done: 0 } : { foreign: 0, done: 1 });
+    },
+  );
 
-  test('of an address of the receiver is found among those of others', async () => {
+  test('is found among entries of other addresses', async () => {
     const other = { url: 'https://other.example/webhooks' };
     const logs = [entry(1), entry(2, other), entry(3), entry(4, other)];
     const shop = openShop();
@@ -88,7 +94,7 @@ describe('an entry of the log', () => {
     expect(shop.delivered).toEqual(['ord_1', 'ord_3']);
   });
 
-  test('that does not fit its event is done where it was kept, though the log spells it otherwise', async () => {
+  test('of an invalid payload counts as done if onInvalid accepted it, even if the log encodes it differently', async () => {
     const kept: unknown[] = [];
     const store = durableStore();
     const receiver = createReceiver({ secret: SECRET, store }).onInvalid(({ id }) => {
@@ -108,7 +114,7 @@ describe('an entry of the log', () => {
     expect(kept).toEqual(['whl_1']);
   });
 
-  test('over which a function of the shop throws keeps no other from being found', async () => {
+  test('for which a function of the shop throws does not hide the others', async () => {
     const delivered: string[] = [];
     const receiver = createReceiver({
       secret({ url = '' }) {
@@ -122,7 +128,7 @@ describe('an entry of the log', () => {
     expect([log.unreadable, complete, delivered]).toEqual([1, false, ['ord_2']]);
   });
 
-  test('is of the event that its signed body names', async () => {
+  test('has the event of its signed body', async () => {
     const shop = openShop({ unwrap: ({ event, data }) => ({ event, payload: data }) });
     const logs = [
       entry(1, { event: 'order:updated', payload: { event: 'order:paid', data: paid(1) } }),
@@ -133,7 +139,7 @@ describe('an entry of the log', () => {
     expect((await recoverFrom({ logs: [done] }, shop)).log.done).toBe(1);
   });
 
-  test('is of the shop that its host names', async () => {
+  test('belongs to the shop of its host', async () => {
     const scopes: string[] = [];
     const receiver = createReceiver({
       secret: ({ headers }) => {
@@ -148,7 +154,7 @@ describe('an entry of the log', () => {
     expect([scopes, log.unknownShop, log.unreadable]).toEqual([['b'], 1, 0]);
   });
 
-  test('says when it was told first, not when it was last tried', async () => {
+  test('reports when it was created, not when it was last tried', async () => {
     const logs = [entry(1, { created_at: ago(DAY) })];
     const { deliveries } = await recoverFrom({ logs }, openShop());
     expect(deliveries[0]?.toldAt).toEqual(new Date(ago(DAY)));
@@ -165,7 +171,7 @@ describe('the pages of the log', () => {
     expect(shop.delivered).toHaveLength(60);
   });
 
-  test('may begin with a whole page of one moment, long ago', async () => {
+  test('may begin with a page of entries of the same old time', async () => {
     const long = ago(8 * DAY);
     const logs = Array.from({ length: 60 }, (_, at) =>
       entry(at, at < 55 ? { created_at: long } : {}),
@@ -175,7 +181,7 @@ describe('the pages of the log', () => {
     expect(shop.delivered).toHaveLength(5);
   });
 
-  test('are read again at once where only the second reading finds something', async () => {
+  test('are read again at once if the second reading finds new entries', async () => {
     const provided: Provided = { logs: [] };
     const client = provider(provided);
     provided.onRequest = (path, count) => {
@@ -187,7 +193,7 @@ describe('the pages of the log', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('are read six times at most, though each reading finds something', async () => {
+  test('are read at most six times, even if each reading finds new entries', async () => {
     const provided: Provided = { logs: [] };
     const client = provider(provided);
     provided.onRequest = (path, count) => {
@@ -198,7 +204,7 @@ describe('the pages of the log', () => {
     expect(deliveries).toHaveLength(6);
   });
 
-  test('end after five empty ones, however many are said to follow', async () => {
+  test('end after five empty pages, whatever the total is', async () => {
     const headers = { 'X-Total-Pages': '999999999' };
     const onRequest = (path: string, count: number) =>
       path === 'GET /webhooks/logs'
@@ -210,7 +216,7 @@ describe('the pages of the log', () => {
     expect(client.asked.length).toBeLessThan(100);
   });
 
-  test('that come in turn, for ever, end where nobody says how many there are', async () => {
+  test('that alternate forever end if there is no total', async () => {
     let lists = 0;
     const onRequest = (path: string) =>
       path === 'GET /webhooks/logs' ? Response.json([entry(lists++ % 2)]) : undefined;
@@ -220,7 +226,7 @@ describe('the pages of the log', () => {
     expect(client.asked.length).toBeLessThan(100);
   });
 
-  test('that have two deliveries under one id tell of both', async () => {
+  test('may have two deliveries with the same id, which are both reported', async () => {
     const shop = openShop();
     const logs = [entry(1), { ...entry(2), id: 'whl_1' }];
     const { deliveries, log, complete } = await recoverFrom({ logs }, shop);
@@ -229,7 +235,7 @@ describe('the pages of the log', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('end at the first empty one where nobody says how many there are', async () => {
+  test('end at the first empty page if there is no total', async () => {
     const shop = openShop();
     const logs = Array.from({ length: 60 }, (_, at) => entry(at));
     logs.push(await live(shop, { age: 2 * HOUR }));
@@ -239,7 +245,7 @@ describe('the pages of the log', () => {
     expect(client.asked.filter((path) => path === 'GET /webhooks/logs')).toHaveLength(2 * 3);
   });
 
-  test('may fail where nobody needs them any more', async () => {
+  test('may fail if they are not needed any more', async () => {
     const old = { created_at: ago(8 * DAY) };
     const shop = openShop();
     const logs = Array.from({ length: 120 }, (_, at) => entry(200 - at, at > 40 ? old : {}));
@@ -257,7 +263,7 @@ describe('the pages of the log', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
   });
 
-  test('are told as they are read', async () => {
+  test('are reported as they are read', async () => {
     const told: unknown[] = [];
     const shop = openShop();
     const logs = Array.from({ length: 60 }, (_, at) => entry(at));
@@ -275,8 +281,8 @@ describe('the pages of the log', () => {
   });
 });
 
-describe('the order in which deliveries are run', () => {
-  test('is that of when they were told where a payload has no time, and else that of ids', async () => {
+describe('the order of recovered deliveries', () => {
+  test('falls back to the times of the entries, and then to their ids, if the payloads have no time', async () => {
     const timeless = (number: number) => paid(number, { updated_at: undefined });
     const at = { created_at: ago(MINUTE) };
     const logs = [
@@ -290,7 +296,7 @@ describe('the order in which deliveries are run', () => {
     expect(shop.delivered).toEqual(['ord_1', 'ord_2', 'ord_3', 'ord_4']);
   });
 
-  test('is that of the log where two changes have the same time', async () => {
+  test('is the order of the log if two changes have the same time', async () => {
     const changes = { payload: paid(1) };
     const logs = [
       entry(1, { ...changes, created_at: ago(MINUTE), event: 'order:updated' }),
@@ -300,7 +306,7 @@ describe('the order in which deliveries are run', () => {
     expect(deliveries.map(({ id }) => id)).toEqual(['whl_2', 'whl_1']);
   });
 
-  test('keeps a change from overtaking one that is being handled elsewhere', async () => {
+  test('keeps a change behind an earlier one that is busy in another process', async () => {
     skipWaits();
     const store = durableStore(({ claim }) => ({
       claim: async (delivery, terms) =>
@@ -314,7 +320,7 @@ describe('the order in which deliveries are run', () => {
     expect(complete).toBe(false);
   });
 
-  test('is left at once where the signal fires while a delivery is handled elsewhere', async () => {
+  test('ends at once if the signal aborts while another process is busy', async () => {
     skipWaits();
     const aborted = new AbortController();
     const store = durableStore(() => ({
@@ -327,13 +333,13 @@ describe('the order in which deliveries are run', () => {
     const startedAt = performance.now();
     const recovery = recoverFrom({ logs: [entry(1)] }, openShop({ store }), { signal });
     await expect(recovery).rejects.toThrow('enough');
-    // The receiver waits for three seconds by itself.
+    // The receiver itself waits for three seconds.
     expect(performance.now() - startedAt).toBeLessThan(6_000);
   });
 
-  test('waits a little for what is being handled elsewhere', async () => {
+  test('waits a little for a delivery that is busy in another process', async () => {
     skipWaits();
-    // Longer than a receiver waits by itself.
+    // Longer than the receiver itself waits.
     const until = performance.now() + 3_500;
     const store = durableStore(({ claim }) => ({
       claim: async (delivery, terms) =>
@@ -346,7 +352,7 @@ describe('the order in which deliveries are run', () => {
 });
 
 describe('recovery is complete', () => {
-  test('where nobody handles what was missed', async () => {
+  test('if the missed deliveries have no handler', async () => {
     const logs = [entry(1, { event: 'order:updated' })];
     for (const apply of [true, false]) {
       const shop = openShop({ hooks: { onOutcome() {} } });
@@ -355,7 +361,7 @@ describe('recovery is complete', () => {
     }
   });
 
-  test('only where nothing waits for a person, and nothing is gone', async () => {
+  test('only if no delivery needs review and none is gone', async () => {
     const receiver = createReceiver({ secret: SECRET, store: durableStore() }).onInvalid(() => {});
     const odd = entry(1, { payload: paid(1, { status: 0 }) });
     expect(await recoverFrom({ logs: [odd] }, { receiver })).toMatchObject({

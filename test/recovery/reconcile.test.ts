@@ -47,7 +47,7 @@ const having =
     delivered.filter((id) => ids.includes(id));
 
 describe('reconcile', () => {
-  test('finds nothing where all agree', async () => {
+  test('finds nothing if all orders agree', async () => {
     const provided = { logs: [], orders: [paid(2), paid(1), paid(3, { status: 0 })] };
     const result = await reconcileWith(provided, openShop(), {
       delivered: having('ord_1', 'ord_2'),
@@ -56,23 +56,23 @@ describe('reconcile', () => {
   });
 
   test.each<[string, Record<string, unknown>, string[], string[]]>([
-    ['paid and not delivered', {}, [], ['not_delivered']],
-    ['paid a moment ago, and not delivered yet', { updated_at: ago(MINUTE) }, [], []],
-    ['paid just now by a clock that is ahead', { updated_at: ago(-MINUTE) }, [], []],
+    ['that was paid and not delivered', {}, [], ['not_delivered']],
+    ['that was paid a moment ago and is not delivered yet', { updated_at: ago(MINUTE) }, [], []],
+    ['that was paid just now, by a clock that is ahead', { updated_at: ago(-MINUTE) }, [], []],
     ['delivered twice', {}, ['ord_1', 'ord_1'], ['delivered_twice']],
-    ['refunded, and still delivered', { status: 56 }, ['ord_1'], ['not_taken_back']],
-    ['charged back, and still delivered', { status: 51 }, ['ord_1'], ['not_taken_back']],
+    ['that was refunded, but not taken back', { status: 56 }, ['ord_1'], ['not_taken_back']],
+    ['that was charged back, but not taken back', { status: 51 }, ['ord_1'], ['not_taken_back']],
     [
-      'charged back, and delivered twice',
+      'that was charged back and delivered twice',
       { status: 51 },
       ['ord_1', 'ord_1'],
       ['delivered_twice', 'not_taken_back'],
     ],
-    ['refunded, and taken back', { status: 56 }, [], []],
-    ['delivered, and not paid', { status: 53 }, ['ord_1'], ['not_paid']],
+    ['that was refunded and taken back', { status: 56 }, [], []],
+    ['that was delivered but not paid', { status: 53 }, ['ord_1'], ['not_paid']],
     ['not paid', { status: 0 }, [], []],
     ['of before `since`', { updated_at: ago(8 * DAY) }, [], []],
-  ])('an order %s', async (_, changes, delivered, kinds) => {
+  ])('classifies an order %s', async (_, changes, delivered, kinds) => {
     const provided = { logs: [], orders: [paid(1, changes)] };
     const { findings } = await reconcileWith(provided, openShop(), {
       delivered: having(...delivered),
@@ -80,7 +80,7 @@ describe('reconcile', () => {
     expect(findings.map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  test('counts the orders that are too young to be judged', async () => {
+  test('counts the orders that are too young to judge', async () => {
     const orders = [paid(1), paid(2, { updated_at: ago(MINUTE) })];
     const result = await reconcileWith({ logs: [], orders }, openShop(), {
       delivered: having('ord_1'),
@@ -88,7 +88,7 @@ describe('reconcile', () => {
     expect(result).toMatchObject({ findings: [], orders: 2, paid: 2, delivered: 1, young: 1 });
   });
 
-  test('says where an order is that was not delivered', async () => {
+  test('gives the reason why an order was not delivered', async () => {
     const shop = openShop();
     const failing = openShop({ store: shop.store });
     failing.receiver.on('order:created', () => {
@@ -106,7 +106,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  test('goes by the log where nobody says what was delivered', async () => {
+  test('uses the log without `delivered`', async () => {
     const shop = openShop();
     shop.receiver.on('order:updated', () => {});
     const twice = entry(5, { payload: paid(2, { updated_at: ago(10 * MINUTE) }) });
@@ -131,7 +131,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  test('takes what was a duplicate under another key for one that is delivered once', async () => {
+  test('counts a duplicate under another key as one delivery', async () => {
     const shop = openShop();
     const oncePer = ({ id }: { id: string }) => id;
     const receiver = createReceiver({ secret: SECRET, store: durableStore() }).on(
@@ -145,7 +145,7 @@ describe('reconcile', () => {
     expect([findings, delivered, shop.delivered]).toEqual([[], 1, ['ord_1']]);
   });
 
-  test('knows an order that it was told of before `since`, and that has changed', async () => {
+  test('knows a changed order that the provider sent before `since`', async () => {
     const shop = openShop();
     const old = { created_at: ago(9 * DAY), updated_at: ago(9 * DAY) };
     const told = await answered(shop, entry(1, { ...old, payload: paid(1, old) }));
@@ -157,7 +157,7 @@ describe('reconcile', () => {
     expect([findings, delivered, earlierOrders]).toEqual([[], 2, 1]);
   });
 
-  test('asks for orders that shift onto the next page only once', async () => {
+  test('asks once for an order that shifts onto the next page', async () => {
     const provided: Provided = {
       logs: [],
       orders: Array.from({ length: 120 }, (_, at) => paid(at)),
@@ -177,7 +177,7 @@ describe('reconcile', () => {
     expect(new Set(asked).size).toBe(asked.length);
   });
 
-  test('refuses options that it does not have', async () => {
+  test('rejects unknown options', async () => {
     const options = JSON.parse('{ "deliverd": true }');
     await expect(reconcileWith({ logs: [] }, openShop(), options)).rejects.toThrow(
       /no option deliverd.*delivered/,
@@ -188,7 +188,7 @@ describe('reconcile', () => {
 describe('reconcile.every', () => {
   afterEach(() => void vi.restoreAllMocks());
 
-  test('is done by one of many processes, again and again, until it is stopped', async () => {
+  test('runs in one of several processes at each interval until it is stopped', async () => {
     const store = durableStore();
     const orders = [paid(1)];
     const results: string[] = [];
@@ -210,7 +210,7 @@ describe('reconcile.every', () => {
     expect([2, 3]).toContain(results.length);
   });
 
-  test('tells on stderr what does not agree, and what could not be done', async () => {
+  test('logs findings and errors to stderr', async () => {
     const lines: string[] = [];
     vi.spyOn(console, 'error').mockImplementation((line: string) => void lines.push(line));
     const refuse = () => Response.json({ message: 'Who are you?' }, { status: 401 });
@@ -233,7 +233,7 @@ describe('reconcile.every', () => {
     expect(lines.join('\n')).toMatch(/could not be done, and is tried again: .*Who are you/);
   });
 
-  test.each(['15', 'm', '0m', '-1h', '30d'])('refuses %s as an interval', (interval) => {
+  test.each(['15', 'm', '0m', '-1h', '30d'])('rejects %s as an interval', (interval) => {
     const shop = { receiver: openShop().receiver, client: provider({ logs: [] }), url: URL };
     expect(() => reconcile.every(interval, shop)).toThrow(/interval has to be a text such as/);
   });

@@ -25,65 +25,65 @@ import {
   URL,
 } from './provider.js';
 
-describe('what counts as missed', () => {
+describe('missed deliveries', () => {
   test.each<[string, Partial<Record<string, unknown>>, string | undefined]>([
-    ['refused, with no retry left', {}, 'refused'],
-    ['refused, with a retry ahead', { retries: 2, next_retry_at: ago(-MINUTE) }, undefined],
+    ['was rejected and has no retry left', {}, 'refused'],
     [
-      'refused, with a retry that never came',
+      'was rejected and its retry is to come',
+      { retries: 2, next_retry_at: ago(-MINUTE) },
+      undefined,
+    ],
+    [
+      'was rejected and its retry never came',
       { retries: 2, next_retry_at: ago(30 * MINUTE) },
       'refused',
     ],
-    ['refused, with a retry that is late', { retries: 2, next_retry_at: ago(MINUTE) }, undefined],
-    ['refused, with a retry ahead that is none', { next_retry_at: ago(-MINUTE) }, 'refused'],
-    ['answered 302', { response_code: 302 }, 'refused'],
-    ['a 0 that is young', { response_code: 0, retries: 0, updated_at: ago(MINUTE) }, undefined],
-    ['a 0 that is old', { response_code: 0, retries: 0 }, 'unanswered'],
+    ['was rejected and its retry is late', { retries: 2, next_retry_at: ago(MINUTE) }, undefined],
     [
-      'a 0 with a retry ahead',
+      'was rejected and has a retry time but no retries left',
+      { next_retry_at: ago(-MINUTE) },
+      'refused',
+    ],
+    ['answered 302', { response_code: 302 }, 'refused'],
+    ['has a young 0', { response_code: 0, retries: 0, updated_at: ago(MINUTE) }, undefined],
+    ['has an old 0', { response_code: 0, retries: 0 }, 'unanswered'],
+    [
+      'has a 0 and a retry to come',
       { response_code: 0, retries: 0, next_retry_at: ago(-MINUTE) },
       undefined,
     ],
     [
-      'a 0 of no age',
+      'has a 0 without a valid time',
       { response_code: 0, created_at: null, updated_at: 'soon', retries: null },
       'unanswered',
     ],
-    ['answered 200 by somebody else', { response_code: 200, response: 'OK' }, 'foreign'],
+    ["has another server's 200", { response_code: 200, response: 'OK' }, 'foreign'],
     [
-      'answered 200 with a receipt that is none',
+      'has a 200 with a forged receipt',
       { response_code: 200, response: `v1.handled.1790000000.${'a'.repeat(64)}.${'b'.repeat(64)}` },
       'foreign',
     ],
-    [
-      'answered 200 with nothing',
-      { response_code: 200, response: null, response_headers: null },
-      'foreign',
-    ],
+    ['has an empty 200', { response_code: 200, response: null, response_headers: null }, 'foreign'],
     ['answered 103', { response_code: 103 }, 'refused'],
-    ['of no answer, not even a 0', { response_code: undefined }, 'unanswered'],
+    ['has no status, not even 0', { response_code: undefined }, 'unanswered'],
+    ['has a young 0 of the last retry', { response_code: 0, updated_at: ago(MINUTE) }, undefined],
     [
-      'a 0 that is young, of the last retry',
-      { response_code: 0, updated_at: ago(MINUTE) },
-      undefined,
-    ],
-    [
-      'a 0 that was made just now, and not changed',
+      'has a 0 that was just created and never updated',
       { response_code: 0, retries: 0, updated_at: null, created_at: ago(MINUTE) },
       undefined,
     ],
-    ['refused a moment ago, with no retry left', { updated_at: ago(MINUTE) }, 'refused'],
+    ['was rejected a moment ago and has no retry left', { updated_at: ago(MINUTE) }, 'refused'],
     [
-      'refused a moment ago, with a retry that has no time yet',
+      'was rejected a moment ago and its retry has no time yet',
       { retries: 2, updated_at: ago(MINUTE) },
       undefined,
     ],
-    ['the same path of another shop', { url: 'https://other.example/webhooks' }, undefined],
-    ['an address that is none', { url: 'webhooks' }, undefined],
+    ['has the same path but another host', { url: 'https://other.example/webhooks' }, undefined],
+    ['has an invalid address', { url: 'webhooks' }, undefined],
     ['another address', { url: 'https://shop.example/other' }, undefined],
-    ['the address with a query', { url: `${URL}/?shop=1` }, 'refused'],
+    ['has the address with a query', { url: `${URL}/?shop=1` }, 'refused'],
     ['before `since`', { created_at: ago(8 * DAY) }, undefined],
-  ])('%s', async (_, changes, reason) => {
+  ])('whether a log entry is missed: it %s', async (_, changes, reason) => {
     const shop = openShop();
     const { deliveries } = await recoverFrom({ logs: [entry(1, changes)] }, shop, { apply: false });
     expect(deliveries.map((one) => one.reason)).toEqual(reason === undefined ? [] : [reason]);
@@ -93,7 +93,7 @@ describe('what counts as missed', () => {
   test.each([
     ['the header', (one: Entry) => ({ ...one, response: null })],
     [
-      'a header in other letters, as a list',
+      'a header in another case, as a list',
       (one: Entry) => ({
         ...one,
         response: '',
@@ -103,7 +103,7 @@ describe('what counts as missed', () => {
       }),
     ],
     ['the body', (one: Entry) => ({ ...one, response_headers: {} })],
-  ])('not what this receiver has answered: its receipt in %s', async (_, change) => {
+  ])('an answer of this receiver is not missed, by its receipt in %s', async (_, change) => {
     const shop = openShop();
     const { log, deliveries } = await recoverFrom(
       { logs: [change(await answered(shop, entry(1)))] },
@@ -112,7 +112,7 @@ describe('what counts as missed', () => {
     expect([log.done, deliveries]).toEqual([1, []]);
   });
 
-  test('not what another process of the shop has answered, under the secret before', async () => {
+  test('an answer of another process under the retired secret is not missed', async () => {
     const other = openShop({ secret: SECRET });
     const logs = [await answered(other, entry(1))];
     const shop = openShop({
@@ -123,7 +123,7 @@ describe('what counts as missed', () => {
     expect((await recoverFrom({ logs }, openShop({ secret: 'the new one' }))).log.foreign).toBe(1);
   });
 
-  test('the answer to another delivery, which a cache has given', async () => {
+  test('an answer that a cache returned for another delivery is missed', async () => {
     const shop = openShop();
     const cached = await answered(shop, entry(1));
     const { response, response_code, response_headers } = cached;
@@ -133,7 +133,7 @@ describe('what counts as missed', () => {
     expect(shop.delivered).toEqual(['ord_1', 'ord_2']);
   });
 
-  test('not what was answered while its payload was another: that would be done twice', async () => {
+  test('an answer to an edited payload is unsafe to run, because it would be handled twice', async () => {
     const shop = openShop();
     const one = await answered(shop, entry(1));
     const edited = { ...one, payload: paid(1, { updated_at: ago(0) }) };
@@ -145,7 +145,7 @@ describe('what counts as missed', () => {
     expect(listed.deliveries).toEqual(deliveries);
   });
 
-  test('what was answered while its payload was another, by what is done once per order', async () => {
+  test('an answer to an edited payload is run if each handler has oncePer', async () => {
     const delivered: string[] = [];
     const receiver = createReceiver({ secret: SECRET, store: durableStore() }).on(
       'order:paid',
@@ -154,7 +154,7 @@ describe('what counts as missed', () => {
     );
     const one = await answered({ receiver }, entry(1));
     const edited = { ...one, payload: paid(1, { updated_at: ago(0) }) };
-    // Who stands in between sent another order under the id of one that never arrived, and gave its answer.
+    // An attacker between both sent another order under the id of one that never arrived, and returned its answer.
     const held = entry(2);
     const other = await answered({ receiver }, { ...held, payload: paid(1) });
     const stolen = { ...other, payload: held.payload };
@@ -171,8 +171,8 @@ describe('what counts as missed', () => {
 const refunded = (number: number) => paid(number, { status: 56 });
 const none = (status: number) => Response.json({ message: 'None.' }, { status });
 
-describe('what was missed', () => {
-  test('is run once, whoever asks and how often, and a late retry is a duplicate', async () => {
+describe('a missed delivery', () => {
+  test('runs once in any number of recoveries, and its late retry is a duplicate', async () => {
     const shop = openShop();
     const logs = [entry(2), entry(1)];
     const first = await recoverFrom({ logs }, shop);
@@ -190,7 +190,7 @@ describe('what was missed', () => {
     expect(shop.delivered).toEqual(['ord_1', 'ord_2']);
   });
 
-  test('was done where only its answer was lost, and is not done again', async () => {
+  test('is a duplicate if only its answer was lost', async () => {
     const shop = openShop();
     await deliver(shop.receiver, paid(1), { id: 'whl_1' });
     const { deliveries } = await recoverFrom({ logs: [entry(1, { response_code: 0 })] }, shop);
@@ -198,7 +198,7 @@ describe('what was missed', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('comes to its handlers as from the log, with the query of its address', async () => {
+  test('has the source log, and the query of its address', async () => {
     const seen: unknown[] = [];
     const receiver = createReceiver({ secret: SECRET, store: durableStore() }).on(
       'order:paid',
@@ -211,7 +211,7 @@ describe('what was missed', () => {
     expect(seen).toEqual([{ source: 'log', order: '7', id: 'whl_1', receivedAt }]);
   });
 
-  test('is run oldest first, by when its record changed', async () => {
+  test('runs in the order of the changes of the records', async () => {
     const ran: string[] = [];
     const receiver = createReceiver({ secret: SECRET, store: durableStore() }).on(
       'order:*',
@@ -223,7 +223,7 @@ describe('what was missed', () => {
     expect(ran).toEqual(['order:paid ord_1', 'order:paid ord_2', 'order:updated ord_1']);
   });
 
-  test('costs a store one question more than a webhook, and that alone where it was done before', async () => {
+  test('costs one store call more than a webhook, and only that call if it is done', async () => {
     const calls: string[] = [];
     const counted = (
       store: IdempotencyStore,
@@ -251,7 +251,7 @@ describe('what was missed', () => {
     expect(calls).toEqual(['isDone', 'isDone']);
   });
 
-  test('waits where an earlier change of its order has failed, and other orders do not', async () => {
+  test('waits if an earlier change of its order failed, but other orders do not', async () => {
     const ran: string[] = [];
     let broken = true;
     const receiver = createReceiver({
@@ -276,24 +276,24 @@ describe('what was missed', () => {
   });
 
   test.each([
-    ['is run where its order is still paid', () => Response.json(paid(1)), 'handled'],
-    ['is run where the provider has no such order', () => none(404), 'handled'],
-    ['is run where the token may not see orders', () => none(403), 'handled'],
-    ['is run where the provider gives another order', () => Response.json(refunded(2)), 'handled'],
-    ['is left where its order was refunded', () => Response.json(refunded(1)), 'settled'],
-    ['has failed where the order cannot be read', () => Response.json({ id: 7 }), 'failed'],
+    ['runs if its order is still paid', () => Response.json(paid(1)), 'handled'],
+    ['runs if the provider does not have its order', () => none(404), 'handled'],
+    ['runs if the token may not read orders', () => none(403), 'handled'],
+    ['runs if the provider returns another order', () => Response.json(refunded(2)), 'handled'],
+    ['is settled if its order was refunded', () => Response.json(refunded(1)), 'settled'],
+    ['fails if its order cannot be read', () => Response.json({ id: 7 }), 'failed'],
   ])('%s', async (_, answer, outcome) => {
     const onRequest = (path: string) => (path === 'GET /orders/ord_1' ? answer() : undefined);
     const { deliveries } = await recoverFrom({ logs: [entry(1)], onRequest }, openShop());
     expect(deliveries.map((one) => one.outcome)).toEqual([outcome]);
   });
 
-  test('is asked for again before it is run', async () => {
+  test('is read again before it runs', async () => {
     const shop = openShop();
     const provided: Provided = { logs: [entry(2), entry(1)] };
     const client = provider(provided);
     provided.onRequest = (path) => {
-      // The provider's own retry has come through, and the other entry is deleted.
+      // The provider's own retry has succeeded, and the other entry was deleted.
       if (path === 'GET /webhooks/logs/whl_1') {
         provided.logs = [entry(1, { retries: 1, next_retry_at: ago(-MINUTE) })];
       }
@@ -304,13 +304,13 @@ describe('what was missed', () => {
     expect(shop.delivered).toEqual([]);
   });
 
-  test('may be given more time than five minutes', async () => {
+  test('may wait longer than five minutes with pendingAfter', async () => {
     const logs = [entry(1, { response_code: 0, retries: 0 })];
     const { log } = await recoverFrom({ logs }, openShop(), { pendingAfter: 2 * 60 * MINUTE });
     expect(log).toMatchObject({ waiting: 1, unanswered: 0 });
   });
 
-  test('is not missed without apply where it is done, and asks the provider for nothing more', async () => {
+  test('that is done is a duplicate without apply, and costs no further requests', async () => {
     skipWaits();
     const shop = openShop();
     const logs = [entry(1), entry(2), await live(shop, { age: 2 * HOUR })];
@@ -328,7 +328,7 @@ describe('what was missed', () => {
     expect([done.complete, client.asked.length]).toEqual([true, 2 * before]);
   });
 
-  test('is missed until each of its handlers is done, under whichever delivery', async () => {
+  test('is missed until each of its handlers has finished, under any delivery', async () => {
     skipWaits();
     let isBroken = true;
     const receiver = createReceiver({
@@ -355,7 +355,7 @@ describe('what was missed', () => {
     expect(await outcomes()).toEqual(['duplicate']);
   });
 
-  test('stays done where a handler has come since, as it does for a webhook', async () => {
+  test('stays done if a handler is added later, like a webhook', async () => {
     skipWaits();
     const store = durableStore();
     const open = (...names: string[]) => {
@@ -371,7 +371,7 @@ describe('what was missed', () => {
     expect((await deliver(receiver, paid(1), { id: 'whl_1' })).outcome).toBe('duplicate');
   });
 
-  test('is told as ignored where it has no handler, also without apply', async () => {
+  test('without a handler is ignored, also without apply', async () => {
     skipWaits();
     const receiver = createReceiver({
       secret: SECRET,
@@ -384,7 +384,7 @@ describe('what was missed', () => {
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['ignored']);
   });
 
-  test('is listed where the store cannot be asked', async () => {
+  test('is listed if the store cannot answer', async () => {
     skipWaits();
     let asked = 0;
     const isDone = async () => {
@@ -405,7 +405,7 @@ describe('what was missed', () => {
     expect(shop.delivered).toEqual([]);
   });
 
-  test('is told as it happens, one after the other', async () => {
+  test('is reported by onProgress when it has run', async () => {
     const told: unknown[] = [];
     const onProgress: RecoverOptions['onProgress'] = ({ step, done, of, delivery }) => {
       if (step === 'deliveries') told.push([done, of, delivery?.id, delivery?.outcome]);
@@ -418,7 +418,7 @@ describe('what was missed', () => {
     ]);
   });
 
-  test('that does not fit its event is told, and kept by onInvalid', async () => {
+  test('with an invalid payload is rejected, or parked by onInvalid', async () => {
     const logs = [entry(1, { payload: paid(1, { status: 0 }) })];
     const shop = openShop();
     expect((await recoverFrom({ logs }, shop)).deliveries).toMatchObject([{ outcome: 'rejected' }]);
@@ -434,7 +434,7 @@ describe('what was missed', () => {
     expect(kept).toEqual(['whl_1']);
   });
 
-  test('in a body that wraps its record is read as the receiver reads it', async () => {
+  test('is unwrapped as the receiver unwraps a webhook', async () => {
     const shop = openShop({ unwrap: true });
     const logs = [entry(1, { payload: { event: 'order:paid', data: paid(1) } })];
     expect((await recoverFrom({ logs }, shop)).deliveries).toMatchObject([
@@ -442,7 +442,7 @@ describe('what was missed', () => {
     ]);
   });
 
-  test('is of the shop that its address names', async () => {
+  test('belongs to the shop of its address', async () => {
     const scopes: string[] = [];
     const receiver = createReceiver({
       secret: ({ url = '' }) => {
@@ -456,7 +456,7 @@ describe('what was missed', () => {
     expect([scopes, log.unknownShop, log.unreadable, complete]).toEqual([['b'], 1, 0, false]);
   });
 
-  test('is left while the store is down, after one that was tried for a while', async () => {
+  test('is unavailable while the store is down, after recovery has tried one for a while', async () => {
     skipWaits();
     let claims = 0;
     const store = durableStore(() => ({
@@ -475,7 +475,7 @@ describe('what was missed', () => {
 });
 
 describe('the log', () => {
-  test('loses and doubles nothing while its pages shift', async () => {
+  test('is read completely and without duplicates while its pages shift', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -527,7 +527,7 @@ describe('the log', () => {
     );
   });
 
-  test('is read again and again without an end where it has no pages', async () => {
+  test('is not read endlessly if the provider ignores pages', async () => {
     const shop = openShop();
     const logs = Array.from({ length: 20 }, (_, at) => entry(at));
     const provided: Provided = { logs: [...logs, await live(shop, { age: 2 * HOUR })] };
@@ -539,7 +539,7 @@ describe('the log', () => {
     expect(client.asked.filter((path) => path === 'GET /webhooks/logs')).toHaveLength(4);
   });
 
-  test('is not read further back than `since`, where it is newest first', async () => {
+  test('is read no further back than `since` if it is sorted newest first', async () => {
     const logs = Array.from({ length: 500 }, (_, at) =>
       entry(500 - at, at > 60 ? { created_at: ago(8 * DAY + at) } : {}),
     );
@@ -550,7 +550,7 @@ describe('the log', () => {
     expect(client.asked.filter((path) => path === 'GET /webhooks/logs').length).toBeLessThan(8);
   });
 
-  test('has holes, and entries that are none: they are counted', async () => {
+  test('may contain incomplete and invalid entries, which are counted', async () => {
     const logs = [
       entry(1),
       { id: 'whl_2' },
@@ -565,7 +565,7 @@ describe('the log', () => {
 });
 
 describe('the provider', () => {
-  test('is not asked more often than perSecond says', async () => {
+  test('gets at most perSecond requests a second', async () => {
     skipWaits();
     const client = provider({ logs: [entry(1), entry(2), entry(3)] });
     const startedAt = performance.now();
@@ -574,7 +574,7 @@ describe('the provider', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(((requests - 1) * 1000) / 20 - 5);
   });
 
-  test('is asked five times a second where nobody says how often', async () => {
+  test('gets five requests a second by default', async () => {
     skipWaits();
     const { receiver } = openShop();
     const client = provider({ logs: [] });
@@ -584,7 +584,7 @@ describe('the provider', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(2 * 200 - 5);
   });
 
-  test.each([429, 503])('is waited for where it answers %i', async (status) => {
+  test.each([429, 503])('gets a retry after its Retry-After if it answers %i', async (status) => {
     skipWaits();
     const provided: Provided = { logs: [entry(1)] };
     const client = provider(provided);
@@ -602,14 +602,14 @@ describe('the provider', () => {
     expect(performance.now() - (refusedAt[0] ?? 0)).toBeGreaterThan(1_990);
   });
 
-  test('may refuse for good, and then says why', async () => {
+  test('may reject the credentials, which rejects with its code', async () => {
     const refuse = () => Response.json({ message: 'Who are you?' }, { status: 401 });
     await expect(recoverFrom({ logs: [], onRequest: refuse }, openShop())).rejects.toMatchObject({
       code: 'unauthenticated',
     });
   });
 
-  test('is left at once where the signal fires', async () => {
+  test('gets no more requests after the signal aborts', async () => {
     const aborted = new AbortController();
     const refuse = () => {
       setTimeout(() => aborted.abort(new Error('enough')), 10);
@@ -623,7 +623,7 @@ describe('the provider', () => {
     await expect(recovery).rejects.toThrow('enough');
   });
 
-  test('killed at each request, and begun again, everything is done once', async () => {
+  test('may fail at any request: the next run handles each delivery once', async () => {
     for (let killAt = 1; ; killAt++) {
       const shop = openShop();
       const logs = [entry(3), entry(2, { response_code: 0 }), entry(1, { response_code: 200 })];
@@ -644,11 +644,11 @@ describe('the provider', () => {
   });
 });
 
-describe('an endpoint that was disabled', () => {
+describe('a disabled endpoint', () => {
   const disabled = { ...ENDPOINT, enabled: false };
   const orders = [paid(3, { status: 0 }), paid(2), paid(1), paid(4, { updated_at: ago(8 * DAY) })];
 
-  test('is told, and its orders are compared: those that no log tells of are run', async () => {
+  test('is reported, and its unlogged paid orders run', async () => {
     const shop = openShop();
     const receiver = createReceiver({ secret: SECRET, store: durableStore() }).on(
       'order:paid',
@@ -671,7 +671,7 @@ describe('an endpoint that was disabled', () => {
     });
   });
 
-  test('runs no order without a log where a later delivery would do it again', async () => {
+  test('leaves unlogged orders as unsafe if a later delivery would run them again', async () => {
     const shop = openShop();
     const logs = [await live(shop)];
     const { deliveries } = await recoverFrom({ logs, endpoints: [disabled], orders }, shop);
@@ -679,7 +679,7 @@ describe('an endpoint that was disabled', () => {
     expect(shop.delivered).toEqual([]);
   });
 
-  test('is made anew where that is asked for, and the old one goes last', async () => {
+  test('is recreated on request, and the old one is deleted last', async () => {
     const provided: Provided = { logs: [entry(1)], endpoints: [disabled] };
     const client = provider(provided);
     const recovery = await recoverFrom(provided, openShop(), { client, recreateEndpoint: true });
@@ -689,7 +689,7 @@ describe('an endpoint that was disabled', () => {
     expect(client.asked.at(-1)).toBe('DELETE /webhooks/endpoints/ep_1');
   });
 
-  test('killed after it was made anew, the orders are compared the next time', async () => {
+  test('that an interrupted run recreated still makes the next run compare orders', async () => {
     const provided: Provided = {
       logs: [],
       orders,
@@ -699,15 +699,15 @@ describe('an endpoint that was disabled', () => {
     expect(deliveries.map(({ reason }) => reason)).toEqual(['unlogged', 'unlogged']);
   });
 
-  test('is told where there is none', async () => {
+  test('is reported as missing if there is no endpoint', async () => {
     const recovery = await recoverFrom({ logs: [], endpoints: [] }, openShop(), { apply: false });
     expect(recovery).toMatchObject({ endpoint: 'missing', complete: false });
   });
 });
 
-describe('the options', () => {
+describe('recover rejects', () => {
   test.each<[string, Partial<RecoverOptions> | { atOnce: true }, RegExp]>([
-    ['a name that there is not', { atOnce: true }, /no option atOnce/],
+    ['an unknown option', { atOnce: true }, /no option atOnce/],
     [
       'no receiver',
       { receiver: JSON.parse('{}') },
@@ -715,13 +715,13 @@ describe('the options', () => {
     ],
     ['no client', { client: JSON.parse('{}') }, /client has to be a client from createClient/],
     ['no address', { url: '/webhooks' }, /url has to be the address/],
-    ['a past that is forgotten', { since: 31 * DAY }, /at most 30 days ago.*reconcile/],
+    ['a time too long ago', { since: 31 * DAY }, /at most 30 days ago.*reconcile/],
     ['a future', { since: new Date('2100-01-01') }, /since has to be in the past/],
-    ['a new endpoint of a dry run', { recreateEndpoint: true, apply: false }, /\{ apply: true \}/],
-    ['a flag that is none', { apply: JSON.parse('"yes"') }, /apply has to be true or false/],
-    ['a time that is none', { now: new Date(Number.NaN) }, /now has to be a Date/],
-    ['a rate of none', { perSecond: 0 }, /perSecond has to be a number above 0/],
-  ])('refuse %s', async (_, options, message) => {
+    ['a new endpoint without apply', { recreateEndpoint: true, apply: false }, /\{ apply: true \}/],
+    ['an invalid flag', { apply: JSON.parse('"yes"') }, /apply has to be true or false/],
+    ['an invalid time', { now: new Date(Number.NaN) }, /now has to be a Date/],
+    ['a rate of 0', { perSecond: 0 }, /perSecond has to be a number above 0/],
+  ])('%s', async (_, options, message) => {
     const recovery = recoverFrom({ logs: [] }, openShop(), options as Partial<RecoverOptions>);
     await expect(recovery).rejects.toMatchObject({
       code: 'option_invalid',
@@ -729,7 +729,7 @@ describe('the options', () => {
     });
   });
 
-  test('refuse a store that does not know what was done before', async () => {
+  test('a store in memory, which does not remember earlier deliveries', async () => {
     const receiver = createReceiver({ secret: SECRET }).on('order:paid', () => {});
     await expect(recoverFrom({ logs: [] }, { receiver })).rejects.toThrow(/store in memory/);
   });

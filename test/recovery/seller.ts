@@ -22,13 +22,13 @@ import { onTestFinished } from 'vitest';
 export const HOUR = 60 * 60_000;
 export const DAY = 24 * HOUR;
 
-/** A shop as its seller has it: a receiver on a store, and what it has delivered. */
+/** A seller's shop: a receiver on a store, and its deliveries. */
 export interface SellersShop {
   readonly receiver: Receiver;
   readonly delivered: string[];
 }
 
-/** Another receiver, on a SQLite store of its own unless one is given, that delivers once per order. */
+/** A receiver that delivers once per order, by default on its own SQLite store. */
 export function openShop(
   secret: string,
   {
@@ -47,7 +47,7 @@ export function openShop(
   return { receiver, delivered };
 }
 
-/** A store in a file of its own. */
+/** A store in its own file. */
 export function sqlite(file = newFile()): IdempotencyStore {
   const database = new Database(file);
   onTestFinished(() => void database.close());
@@ -60,10 +60,10 @@ export function newFile(): string {
   return join(folder, 'shop.db');
 }
 
-/** What answers at an address; nothing while it is down. */
+/** The handler of requests at an address; without one, the server is down. */
 export type Answering = SellersShop | RequestListener | 'down';
 
-/** The code that stood at an address before: it delivers, and answers 200 without a receipt. */
+/** The code that answered at an address before: it delivers, and answers 200 without a receipt. */
 export function oldCode(): { answer: RequestListener; delivered: string[] } {
   const delivered: string[] = [];
   const answer: RequestListener = (request, response) => {
@@ -78,7 +78,7 @@ export function oldCode(): { answer: RequestListener; delivered: string[] } {
   return { answer, delivered };
 }
 
-/** A seller at the real sandbox, whose time is moved by hand, with a web server that sockets lead to. */
+/** A seller with a real sandbox and a manual clock, and a web server behind a real socket. */
 export async function openSeller() {
   const sandbox = createSandbox({ clock: 'manual', unknowns: { retries: 'steady' } });
   const account = sandbox.account('sk_test_seller');
@@ -126,20 +126,20 @@ export async function openSeller() {
     host,
     url: `${host}/webhooks`,
     secret: account.settings.webhook_secret,
-    /** Has something answer at a path from now on. */
+    /** Sets the handler of requests at a path. */
     answer: (answering: Answering, path = '/webhooks') => void routes.set(path, answering),
     endpoint: (
       path = '/webhooks',
       events: readonly ('order:paid' | 'order:created')[] = ['order:paid'],
     ) => client.webhookEndpoints.create({ url: host + path, events: [...events] }),
-    /** Customers buy and pay, a second apart, and what is due is sent. */
+    /** Sells orders, a second apart, and sends the due webhooks. */
     async sell(count = 1): Promise<string[]> {
       const ids: string[] = [];
       for (let sold = 0; sold < count; sold++) {
         const order = await account.buy({ product_id, email: 'ada@example.com' });
         await account.pay(order.id);
         ids.push(order.id);
-        // No two at the same time, so that they have an order.
+        // No two orders have the same time, so that their order is known.
         await account.clock.advance(1_000);
         await account.idle();
       }
@@ -159,6 +159,6 @@ export async function openSeller() {
   };
 }
 
-/** What became of what was missed: `reason outcome`, oldest first. */
+/** The results of missed deliveries: `reason outcome`, oldest first. */
 export const outcomesOf = ({ deliveries }: Recovery) =>
   deliveries.map(({ reason, outcome }) => `${reason} ${outcome}`);

@@ -1,4 +1,4 @@
-// A shop's own process, to be killed.
+// A shop in its own process, which a test kills.
 import { createServer } from 'node:http';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { openMortalShop } from './mortal-shop.js';

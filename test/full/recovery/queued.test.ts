@@ -27,7 +27,7 @@ import { SECRET } from '../../support/deliver.js';
 import { durableStore } from '../../support/durable.js';
 import { startRedis, withRedis } from '../../support/redis.js';
 
-/** A shop whose deliveries go into a queue. */
+/** A shop that hands its deliveries to a queue. */
 function openQueued(
   options: Pick<Partial<ReceiverOptions>, 'queue' | 'store'> = {},
   store: IdempotencyStore = durableStore(),
@@ -40,7 +40,7 @@ function openQueued(
   const receiver = createReceiver({
     ...{ secret: SECRET, hooks: quiet, queue, store, ...options },
   }).on('order:paid', ({ payload: { id } }) => void delivered.push(id));
-  /** What the queue's worker does. */
+  /** Runs the queued jobs, as the queue's worker does. */
   const work = async () => {
     const outcomes: string[] = [];
     for (const job of jobs.splice(0)) outcomes.push((await receiver.dispatch(job)).outcome);
@@ -72,8 +72,8 @@ const recovered = async (shop: Shop, logs: Entry[], options: Partial<RecoverOpti
   };
 };
 
-withRedis('over Redis', () => {
-  test('orders whose jobs were lost with their queue are found, and brought back', async () => {
+withRedis('on Redis', () => {
+  test('orders whose jobs were lost with their queue are found and recovered', async () => {
     const [ofQueue, ofStore] = await Promise.all([startRedis(), startRedis()]);
     const connection = { host: '127.0.0.1', port: ofQueue.port };
     const bull = new Queue(`webhooks-${randomUUID()}`, { connection });

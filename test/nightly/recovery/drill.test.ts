@@ -32,7 +32,7 @@ function openSqlite(): IdempotencyStore {
   return sqliteStore(database);
 }
 
-/** Recovers, and is killed at one request after the other; each time it begins again. */
+/** Recovers repeatedly, and is killed at one request after another. */
 function killedAgainAndAgain() {
   const kills: number[] = [];
   const recoverBy = async (options: RecoverOptions) => {
@@ -59,7 +59,7 @@ function killedAgainAndAgain() {
 
 type Logs = RecoverOptions['client']['webhookLogs'];
 
-/** Recovers from a log whose payloads were edited: each has another key than its webhook had. */
+/** Recovers from a log with edited payloads, so that each delivery has another key than its webhook. */
 function underOtherKeys({ client, ...options }: RecoverOptions) {
   const logs = client.webhookLogs;
   const edit = (entry: Awaited<ReturnType<Logs['get']>>) => ({
@@ -72,7 +72,7 @@ function underOtherKeys({ client, ...options }: RecoverOptions) {
     const edited = listed.then((page) => ({ ...page, items: page.items.map(edit) }));
     return Object.assign(edited, { [Symbol.asyncIterator]: () => listed[Symbol.asyncIterator]() });
   };
-  // Nothing of it looks like the answers of this receiver.
+  // None of it looks like an answer of this receiver.
   const earlier = true;
   return recover({
     ...options,
@@ -81,7 +81,7 @@ function underOtherKeys({ client, ...options }: RecoverOptions) {
   });
 }
 
-/** A client that tells of each call before it is made. */
+/** A client that reports each call before it is made. */
 function counting(client: RecoverOptions['client'], tell: () => void): RecoverOptions['client'] {
   const groups = Object.entries(client).map(([name, group]) => [
     name,
@@ -108,14 +108,14 @@ function expectEachOnce(drill: Drill, orders: number): void {
   expect(drill.missingBefore).toBeGreaterThan(0);
 }
 
-/** Of so many orders that all of it happens, also that the endpoint is disabled. */
+/** With enough orders for every case, including a disabled endpoint. */
 function expectAllOnce(drill: Drill, orders: number): void {
   expectEachOnce(drill, orders);
   expect(drill.recovery.endpoint).toBe('recreated');
   expect(drill.missingBefore).toBeGreaterThan(orders / 4);
   const reasons = new Set(drill.recovery.deliveries.map(({ reason }) => reason));
   expect([...reasons].sort()).toEqual(['foreign', 'unanswered', 'unlogged']);
-  // Those whose answers were lost, with the answers to all their retries.
+  // The deliveries whose answers were all lost, with the answers to their retries.
   const done = drill.recovery.deliveries.filter(({ outcome }) => outcome === 'duplicate');
   expect(done.length).toBeGreaterThan(2);
 }
@@ -124,7 +124,7 @@ describe('the drill', { timeout }, () => {
   test('on SQLite delivers each order once, and is drawn in docs/drill.svg', async () => {
     const drill = await playDrill({ store: openSqlite(), orders: 412, seed: 1 });
     expectAllOnce(drill, 412);
-    // To be written anew: UPDATE_DRILL=1.
+    // To redraw it: UPDATE_DRILL=1.
     if (process.env.UPDATE_DRILL) writeFileSync('docs/drill.svg', drawDrill(drill));
     expect(drawDrill(drill)).toBe(readFileSync('docs/drill.svg', 'utf8'));
   });
@@ -152,21 +152,21 @@ describe('the drill', { timeout }, () => {
   withWorker('on Cloudflare', (worker) => {
     test.each(['d1', 'durable-object'] as const)('delivers each order once: %s', async (store) => {
       const opened = worker().store({ store });
-      // Few, because each call of the store is a request to another process, one after the other.
+      // Few orders, because each call of the store is a request to another process, one after another.
       expectEachOnce(await playDrill({ store: opened, orders: 60, seed: 5 }), 60);
     });
   });
 
-  test('delivers each order once where its recovery is killed at every request', async () => {
+  test('delivers each order once if its recovery is killed at every request', async () => {
     const { kills, recoverBy } = killedAgainAndAgain();
     const drill = await playDrill({ store: openSqlite(), orders: 240, seed: 4, recoverBy });
     expect(drill).toMatchObject({ paid: 240, once: 240, missing: 0, twice: 0 });
     expect(drill.reconciliation.findings).toEqual([]);
-    // At least once for each that was missed.
+    // At least once for each missed delivery.
     expect(kills.length).toBeGreaterThan(20);
   });
 
-  test('sees what is done twice, also where the goods went out once', async () => {
+  test('detects handlers that ran twice, even if the goods were sent once', async () => {
     const recoverBy = underOtherKeys;
     const drill = await playDrill({ store: openSqlite(), orders: 240, seed: 5, recoverBy });
     expect(drill.twice).toBeGreaterThan(2);

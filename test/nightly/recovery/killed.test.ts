@@ -20,10 +20,10 @@ const ORDERS = 20;
 const HANDLER_MS = 60;
 const DAY = 24 * 60 * 60_000;
 
-// Where what it imports is found.
+// The folder in which the imports resolve.
 const folder = mkdtempSync(join('node_modules', '.killed-'));
 const server = join(folder, 'shop-server.mjs');
-// A bundle: it is started often.
+// A bundle, because it is started often.
 beforeAll(() =>
   build({
     entryPoints: ['test/recovery/shop-server.ts'],
@@ -36,7 +36,7 @@ beforeAll(() =>
 );
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A shop in a process of its own, which can be killed at any moment. */
+/** A shop in its own process, which can be killed at any moment. */
 async function startShop(env: Record<string, string>): Promise<ChildProcess> {
   const shop = spawn(process.execPath, [server], {
     env: { ...process.env, ...env },
@@ -58,7 +58,7 @@ async function findPort(): Promise<number> {
 
 type Ends = (end: () => Promise<void> | void) => void;
 
-/** Sells, kills the shop now and then while it may be delivering, and recovers. */
+/** Sells, kills the shop now and then during deliveries, and recovers. */
 async function sellAndKill(place: string, seed: number, onTestFinished: Ends) {
   const random = seeded(seed);
   const sandbox = createSandbox({ clock: 'manual' });
@@ -95,7 +95,7 @@ async function sellAndKill(place: string, seed: number, onTestFinished: Ends) {
     const { id } = await account.buy({ product_id: product.id, gateway: 'paypal' });
     const paying = account.pay(id);
     if (random() < 0.25) {
-      // Before it has come, in its handler, or once it is done.
+      // Before the delivery, in its handler, or after it.
       await sleep(random() * 2 * HANDLER_MS);
       shop.kill('SIGKILL');
       await once(shop, 'exit');
@@ -115,7 +115,7 @@ async function sellAndKill(place: string, seed: number, onTestFinished: Ends) {
   onTestFinished(close);
   const now = new Date(account.clock.now() + DAY);
   const shared = { receiver, client, url, now, perSecond: Number.POSITIVE_INFINITY };
-  // What was interrupted is its process's until the lease lapses.
+  // Interrupted deliveries belong to the killed process until their leases expire.
   const recovery = await recover({ ...shared, apply: true });
   expect(recovery.complete).toBe(true);
   expect(recovery.deliveries.length).toBeGreaterThan(0);
@@ -131,13 +131,15 @@ async function expectEachOnce(place: string, seed: number, onTestFinished: Ends)
 }
 
 describe('a shop killed while it delivers', { timeout: 120_000, concurrent: true }, () => {
-  test('has in the end delivered each order once on SQLite', async ({ onTestFinished }) => {
+  test('has delivered each order once after its recovery, on SQLite', async ({
+    onTestFinished,
+  }) => {
     await expectEachOnce(join(folder, 'shop.db'), 1, onTestFinished);
   });
 
   withPostgres('on PostgreSQL', () => {
     test.for([2, 3])(
-      'has in the end delivered each order once (seed %i)',
+      'has delivered each order once after its recovery (seed %i)',
       async (seed, { onTestFinished }) => {
         const server = await startPostgres();
         onTestFinished(() => server.remove());
@@ -148,7 +150,7 @@ describe('a shop killed while it delivers', { timeout: 120_000, concurrent: true
 
   withRedis('on Redis', () => {
     test.for([4, 5])(
-      'has in the end delivered each order, and twice at most what was interrupted (seed %i)',
+      'has delivered each order after its recovery, and interrupted ones at most twice (seed %i)',
       async (seed, { onTestFinished }) => {
         const server = await startRedis();
         onTestFinished(() => server.remove());
