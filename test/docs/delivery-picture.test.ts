@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { drawDelivery, STEPS } from './delivery-picture.js';
 
-// Drawn anew: npx vitest run test/docs/delivery-picture.test.ts --update
-test('docs/delivery.svg is the path of a delivery', async () => {
+// To redraw it: npx vitest run test/docs/delivery-picture.test.ts --update
+test('docs/delivery.svg shows the path of a delivery', async () => {
   await expect(drawDelivery()).toMatchFileSnapshot('../../docs/delivery.svg');
 });
 
-test('it has every answer of docs/answers.md but goods, and no other', () => {
+test('the picture has every answer of docs/answers.md except those of goods, and no other', () => {
   const table = readFileSync('docs/answers.md', 'utf8').matchAll(
     /^\|.*\| (\d{3}) \| `(\w+)` \|$/gm,
   );

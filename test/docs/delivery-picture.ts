@@ -1,4 +1,4 @@
-/** One box of the path: what is done, and the answers by which a delivery leaves it there. */
+/** One box of the path: a step, and the answers that end the path there. */
 interface Step {
   readonly title: string;
   readonly lines: readonly string[];
@@ -39,7 +39,7 @@ const line = (x1: number, y1: number, x2: number, y2: number, kind: string) =>
 const arrowHead = (kind: string) =>
   `<marker id="${kind}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" class="head-${kind}"/></marker>`;
 
-/** docs/delivery.svg: the path of a delivery from the request to its answer. */
+/** Draws docs/delivery.svg: the path of a delivery from the request to its answer. */
 export function drawDelivery(): string {
   const middle = TOP + HEIGHT / 2;
   const boxes = STEPS.map(({ title, lines, leaves }, at) => {

@@ -10,7 +10,7 @@ const byPath = new Map(PAGES.map((page) => [page.path, page]));
 const docs = PAGES.filter(({ path }) => path === 'README.md' || path.startsWith('docs/'));
 const lines = ({ text }: Page) => text.trimEnd().split('\n').length;
 
-/** Where the links of a page lead within the repository. */
+/** The targets of a page's links within the repository. */
 function links(page: Page): { target: string; anchor: string | undefined }[] {
   return Array.from(prose(page).matchAll(/\]\((?!https:\/\/)([^)\s]*)\)/g), ([, link = '']) => {
     const [path = '', anchor] = link.split('#');
@@ -26,12 +26,12 @@ describe('the pages', () => {
     expect(text.split(/\s+/).length).toBeLessThanOrEqual(1_100);
   });
 
-  test('no page that is written by hand is longer than 200 lines', () => {
+  test('hand-written pages have at most 200 lines', () => {
     const long = docs.filter((page) => !page.isGenerated && lines(page) > 200);
     expect(long.map((page) => `${page.path}: ${lines(page)}`)).toEqual([]);
   });
 
-  test('no link is dead, and no anchor', () => {
+  test('links and anchors have a target', () => {
     const dead = PAGES.flatMap((page) =>
       links(page)
         .filter(({ target, anchor }) => {
@@ -44,9 +44,9 @@ describe('the pages', () => {
     expect(dead).toEqual([]);
   });
 
-  test('no link leads to what the package does not hold', () => {
+  test('links lead only to files in the package', () => {
     const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
-    // README.md says of CONTRIBUTING.md that it is for a checkout.
+    // README.md links to CONTRIBUTING.md as a page of the repository.
     const held = [...files, 'README.md', 'LICENSE', 'package.json', 'CONTRIBUTING.md'];
     const outside = docs
       .flatMap((page) => links(page).map(({ target }) => `${page.path}: ${target}`))
@@ -54,7 +54,7 @@ describe('the pages', () => {
     expect(outside).toEqual([]);
   });
 
-  test('each is reached from README.md', () => {
+  test('are all reachable from README.md', () => {
     const reached = new Set(['README.md']);
     for (const path of reached) {
       const page = byPath.get(path);
@@ -67,11 +67,11 @@ describe('the pages', () => {
     expect(docs.filter(({ path }) => !reached.has(path)).map(({ path }) => path)).toEqual([]);
   });
 
-  test('each is in the sidebar of the site, once', () => {
+  test('are all in the sidebar of the site, once', () => {
     const groups: Readonly<Record<string, readonly string[]>> = JSON.parse(
       readFileSync('site/.vitepress/sidebar.json', 'utf8'),
     );
-    // These have groups of their own, each of a whole folder.
+    // These folders have their own groups in the sidebar.
     const inFolders = /^docs\/(recipes|api)\/(?!README)/;
     const expected = docs.map(({ path }) => path).filter((path) => !inFolders.test(path));
     expect(Object.values(groups).flat().sort()).toEqual(
@@ -80,7 +80,7 @@ describe('the pages', () => {
   });
 });
 
-test('what a page has pasted for a Worker is what its wrangler.jsonc begins', () => {
+test("the copied wrangler.jsonc on the page of Workers is the beginning of the example's", () => {
   const [, main] =
     /"main": "([^"]+)"/.exec(readFileSync('examples/workers/wrangler.jsonc', 'utf8')) ?? [];
   expect(readFileSync('docs/mount.md', 'utf8')).toContain(
@@ -88,7 +88,7 @@ test('what a page has pasted for a Worker is what its wrangler.jsonc begins', ()
   );
 });
 
-/** Names that the pages take from elsewhere: each was looked up there. */
+/** Names of other projects on the pages, each checked in that project. */
 const OTHERS = [
   'TimeoutStopSec', // systemd
   'binaryMediaTypes', // API Gateway
@@ -108,8 +108,8 @@ const OTHERS = [
   'verifyAndReceive', // octokit
 ];
 
-describe('what the pages name', () => {
-  test('of scripts is in package.json', () => {
+describe('the pages name only', () => {
+  test('scripts that package.json has', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     // Examples may be projects of their own.
     const ours = PAGES.filter(({ path }) => !path.startsWith('examples/'));
@@ -119,7 +119,7 @@ describe('what the pages name', () => {
     expect(named.filter(([, script = '']) => !(script in scripts))).toEqual([]);
   });
 
-  test('of commands and their options, the command line has', async () => {
+  test('commands and options that the command line has', async () => {
     const named = PAGES.flatMap((page) =>
       Array.from(
         page.text
@@ -139,7 +139,7 @@ describe('what the pages name', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('of what is imported, the package exports', () => {
+  test('imports that the package exports', () => {
     const exported = new Set<string>();
     let from = '';
     for (const line of readFileSync('test/package/surface.txt', 'utf8').split('\n')) {
@@ -156,7 +156,7 @@ describe('what the pages name', () => {
     expect(named.filter((name) => !exported.has(name))).toEqual([]);
   });
 
-  test('of what is set in code, the code has', () => {
+  test('settings that the code has', () => {
     const sources = ['src', 'adapters', 'examples'].flatMap((folder) =>
       readdirSync(folder, { encoding: 'utf8', recursive: true })
         .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
@@ -176,7 +176,7 @@ describe('what the pages name', () => {
     expect([...unknown].sort()).toEqual(OTHERS);
   });
 
-  test('the alarms ask for metrics, labels, outcomes and states that there are', () => {
+  test('metrics, labels, outcomes and states that exist (in alarms)', () => {
     const rules = docs.flatMap((page) => blocks(page, 'yaml')).join('\n');
     const names = Object.values(metrics).map((name) => name.replaceAll('.', '_'));
     const asked = Array.from(rules.matchAll(/storefront_webhooks\w+/g), ([name]) => name);
@@ -187,7 +187,7 @@ describe('what the pages name', () => {
     expect(values.flat().filter((one) => !known.includes(one))).toEqual([]);
   });
 
-  test('of blocks, each has a language that a test reads or that says what it is', () => {
+  test('code blocks whose language is tested or marked as untested', () => {
     const languages = ['ts', 'sh', 'console', 'json', 'jsonc', 'js', 'sql', 'yaml', ''];
     const found = docs.flatMap((page) =>
       Array.from(page.text.matchAll(/^```([^\n]*)\n.*?^```$/gms), ([, name = '']) => name),

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A page that users read, by its path in the repository. */
+/** A page for users, by its path in the repository. */
 export interface Page {
   readonly path: string;
   readonly text: string;
-  /** Written by a command, so that it is as long as what it lists. */
+  /** A command generates the page, so its length depends on its content. */
   readonly isGenerated: boolean;
 }
 
@@ -36,12 +36,12 @@ export function blocks({ text }: Page, language: string): string[] {
   return Array.from(text.matchAll(fence), ([, code = '']) => code);
 }
 
-/** What a page says outside of its blocks of code. */
+/** The text of a page without its code blocks. */
 export function prose({ text }: Page): string {
   return text.replace(/^```.*?^```$/gms, '');
 }
 
-/** The names that a link to the page may end in, made as a forge makes them. */
+/** The anchors of a page, as GitHub and GitLab make them. */
 export function anchors(page: Page): string[] {
   const named = Array.from(page.text.matchAll(/<a (?:id|name)="([^"]+)"/g), ([, id = '']) => id);
   const counts = new Map<string, number>();

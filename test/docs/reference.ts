@@ -9,9 +9,9 @@ const TOOLS = resolve('test/tools/node_modules');
 const { index = '', ...others } = entryPoints;
 const modules = { 'storefront-webhooks': index, ...others };
 
-/** Of docs/api: a page for each subpath, and what it says, out of the doc comments. */
+/** Returns docs/api/: a page for each subpath, generated from the doc comments. */
 export function makeReference(): ReadonlyMap<string, string> {
-  // Below the repository, so that its packages are found.
+  // Inside the repository, so that its packages resolve.
   mkdirSync('node_modules/.cache', { recursive: true });
   const folder = mkdtempSync('node_modules/.cache/reference-');
   try {
@@ -61,7 +61,7 @@ export function makeReference(): ReadonlyMap<string, string> {
           '# storefront-webhooks',
         );
         const there = anchors({ path: file, text, isGenerated: true });
-        // It numbers what is shown once, where the sources have it twice.
+        // typedoc numbers an item that the sources declare twice.
         const linked = text.replace(/\(#([\w-]+)-\d+\)/g, (link, anchor) =>
           there.includes(link.slice(2, -1)) ? link : `(#${anchor})`,
         );
@@ -73,7 +73,7 @@ export function makeReference(): ReadonlyMap<string, string> {
   }
 }
 
-// As a script.
+// When run as a script.
 if (process.argv[1] === import.meta.filename) {
   rmSync('docs/api', { recursive: true, force: true });
   mkdirSync('docs/api');

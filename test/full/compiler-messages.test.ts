@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compile } from '../support/compile.js';
 
-/** What an editor shows at each line, in a program that has a receiver. */
+/** Returns the messages of an editor for each line of a program with a receiver. */
 const mistakes = {
   "receiver.on('order:payed', () => {});": [
     `Argument of type '"order:payed"' is not assignable to parameter of type '"`,
@@ -40,7 +40,7 @@ const mistakes = {
   "express().post('/webhooks', receiver);": ["Argument of type 'Receiver<"],
 };
 
-describe('the compiler says of a mistake what it is', () => {
+describe('the compiler explains a mistake', () => {
   const program = (line: string) => `
 import express from 'express';
 import { createReceiver } from 'storefront-webhooks';
@@ -53,7 +53,7 @@ void [express, sqliteStore, receiver, deliver];`;
     "receiver.on(['order:paid', 'order:updated'], deliver, { name: 'deliver', oncePer: (order) => order.id });";
   const complaints = compile([right, ...Object.keys(mistakes)].map(program));
 
-  test('and nothing of what is none', () => expect(complaints[0]).toEqual([]));
+  test('and reports nothing for correct lines', () => expect(complaints[0]).toEqual([]));
 
   test.each(Object.entries(mistakes).map(([line, said], at) => ({ line, said, at })))(
     '$line',
@@ -61,7 +61,7 @@ void [express, sqliteStore, receiver, deliver];`;
       const [first = '', ...others] = complaints[at + 1] ?? [];
       expect(others).toEqual([]);
       for (const part of said) expect(first).toContain(part);
-      // What the types are made of is not what they mean.
+      // A message should not show the structure of the types.
       expect(first).not.toMatch(/Flat<|Pattern<|No overload matches this call.\s*Overload 1 of 2/);
     },
   );

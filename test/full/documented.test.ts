@@ -13,7 +13,7 @@ const program = ts.createProgram(
 );
 const checker = program.getTypeChecker();
 
-/** What an entry point exports, by the declaration behind each name. */
+/** The exports of an entry point, by their declarations. */
 function exportsOf(file: string): ts.Symbol[] {
   const source = program.getSourceFile(file);
   const module = source && checker.getSymbolAtLocation(source);
@@ -33,7 +33,7 @@ test.each(ENTRIES)('every public name of $subpath has a doc comment', ({ file })
   expect(bare.map(({ name }) => name)).toEqual([]);
 });
 
-test.each(ENTRIES)('every option of $subpath says what it is without', ({ file }) => {
+test.each(ENTRIES)('every option of $subpath states its default', ({ file }) => {
   const options = exportsOf(file)
     .filter(({ name }) => name.endsWith('Options'))
     .flatMap((symbol) => checker.getDeclaredTypeOfSymbol(symbol).getProperties());
@@ -46,7 +46,7 @@ test.each(ENTRIES)('every option of $subpath says what it is without', ({ file }
   expect(silent.map(({ name }) => name)).toEqual([]);
 });
 
-/** A doc comment as a line of a table. */
+/** Returns a doc comment as the text of a table cell. */
 const cell = (text: string) =>
   text
     .replace(/\{@link (?:\w+\.)?(\w+) ?\}/g, '`$1`')
@@ -68,7 +68,7 @@ function declarationOf(name: string): ts.Declaration {
 
 const MAX_TYPE = 70;
 
-/** A type as it is written in the code, or what kind of one it is where that is long. */
+/** Returns a type as written in the code, or its kind if it is long. */
 function typeOf(option: ts.Symbol): string {
   const declaration = option.valueDeclaration;
   if (!declaration) throw new Error(`${option.name} is declared nowhere`);
@@ -84,7 +84,7 @@ function typeOf(option: ts.Symbol): string {
   return `\`${text.replaceAll('|', '\\|')}\``;
 }
 
-/** What an option is without: the sentence of its comment that says so. */
+/** Returns the default of an option: the sentence of its comment that states it. */
 const DEFAULT = /(?:^| )(?:Default:? (.*?)|(Without it, .*?))\.(?= [A-Z`]|$)/s;
 
 function optionRow(option: ts.Symbol): string {
@@ -111,7 +111,7 @@ function optionsTable(type: string, left: readonly string[] = []): string {
 
 const TO_DO = ' To do: ';
 
-/** The rows of a table of codes, each with an anchor; its comment says when it comes, and what to do. */
+/** Returns the rows of a table of codes, each with an anchor. Its comment states the cause and the next step. */
 function codeRow(anchor: string, code: string, comment: string, more: string[] = []): string {
   const [when, toDo = ''] = cell(comment).split(TO_DO);
   expect(toDo, `${code} says what to do`).not.toBe('');
@@ -131,7 +131,7 @@ function codesTable(name: string, prefix = ''): string {
   return ['| code | when it comes | what to do |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** Why requests are refused: the table that they are answered from. */
+/** The reasons of rejections: the table from which they are answered. */
 function rejectionsTable(): string {
   const { text } = declarationOf('RejectionCode').getSourceFile();
   const [, table = ''] = /const REJECTIONS = \{(.*?)\} as const/s.exec(text) ?? [];
@@ -147,7 +147,7 @@ function rejectionsTable(): string {
 
 const CALL = ['signal', 'timeout', 'retries', 'onAttempt'];
 
-test('docs/options.md has every option with its type and its default, as the doc comments say', async () => {
+test('docs/options.md has every option with its type and default, from the doc comments', async () => {
   const page = `# Options
 
 This page lists each option with its type, its default and its meaning. Times are milliseconds and sizes are bytes, unless the name of the option has a unit. An unknown option throws a \`UsageError\`.
@@ -219,7 +219,7 @@ ${optionsTable('SandboxOptions')}
   await expect(page).toMatchFileSnapshot('../../docs/options.md');
 });
 
-test('docs/errors.md has every code, when it comes and what to do, as the doc comments say', async () => {
+test('docs/errors.md has every code with its cause and the next step, from the doc comments', async () => {
   const page = `# Errors
 
 This page explains the code of each error: when it occurs, and what to do. Each message ends with a link to its place here, such as \`See node_modules/storefront-webhooks/docs/errors.md#secret_invalid\`. Codes never change: match on the code, not on the message.

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { operations } from '../../src/api/endpoints.js';
 import { toOpenApi } from '../../src/api/openapi/document.js';
 
-// What an editor shows of the declarations that the package ships. These lose the comments of types that are inferred.
+// An editor shows the shipped declarations, which lose the comments of inferred types.
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Where the declarations would be, so that what they import is found. */
+/** The folder of the declarations, in which their imports resolve. */
 const SHIPPED = join(ROOT, 'shipped');
 const PROBE = join(SHIPPED, 'probe.ts');
 const VARIANTS = ['newer', 'older'] as const;
@@ -21,7 +21,7 @@ const options: ts.CompilerOptions = {
   moduleResolution: ts.ModuleResolutionKind.Bundler,
 };
 
-/** The files of an editor: those on the disk, and the declarations with a program that uses them. */
+/** The files of an editor: the files on disk, the declarations, and a program that uses them. */
 const files = new Map<string, string>();
 
 function declare(): void {
@@ -35,7 +35,7 @@ const RECORDS = Object.keys(Object(toOpenApi().components).schemas).filter(
   (name) => !name.endsWith('Error'),
 );
 
-/** The names of the types of what is sent, by operation and variant. */
+/** The names of the parameter types, by operation and variant. */
 const sent = operations.flatMap(([operation, { kind }]) =>
   kind === 'create' || kind === 'update'
     ? VARIANTS.map((variant) => ({
@@ -101,7 +101,7 @@ function commentAt(type: ts.Type, [name = '', ...rest]: readonly string[]): stri
   return ts.displayPartsToString(field.getDocumentationComment(checker)).replace(/\s+/g, ' ');
 }
 
-/** The descriptions of a schema's fields by their paths, those of inline schemas, too. */
+/** The descriptions of a schema's fields by path, including inline schemas. */
 function descriptionsOf(schema: unknown, path = ''): [string, string][] {
   const { properties = {}, items, oneOf = [] } = Object(schema);
   return [
@@ -114,7 +114,7 @@ function descriptionsOf(schema: unknown, path = ''): [string, string][] {
   ];
 }
 
-/** What the document says of the parameters of an operation. */
+/** The document's descriptions of an operation's parameters. */
 function parametersOf(operation: string, variant: (typeof VARIANTS)[number]): [string, string][] {
   const rows = Object.values(Object(toOpenApi({ variant }).paths)).flatMap((methods) =>
     Object.values(Object(methods)),
@@ -124,7 +124,7 @@ function parametersOf(operation: string, variant: (typeof VARIANTS)[number]): [s
   return descriptionsOf(content['application/x-www-form-urlencoded'].schema);
 }
 
-test('descriptions.json has the comment of each field of a record, and of a payment', async () => {
+test('descriptions.json has the comment of each field of a record and of a payment', async () => {
   const schemas = Object(Object(toOpenApi().components).schemas);
   const descriptions = Object.fromEntries(
     RECORDS.map((name) => {
@@ -142,7 +142,7 @@ test('descriptions.json has the comment of each field of a record, and of a paym
 });
 
 test.each(sent)(
-  'each parameter of $operation in the $variant variant has the comment that the document has',
+  'each parameter of $operation in the $variant variant has the same comment as in the document',
   ({ operation, variant, type }) => {
     const described = Object.fromEntries(parametersOf(operation, variant));
     expect(Object.keys(described)).not.toEqual([]);
@@ -151,7 +151,7 @@ test.each(sent)(
   },
 );
 
-test('a file has the same comments in the record that holds it', () => {
+test('a file has the same comments inside other records', () => {
   const paths = ['url', 'metadata.size'];
   const own = commentsOf('RecordStoredFile', paths);
   for (const record of ['RecordNewerProduct', 'RecordOlderProduct', 'RecordCategory']) {

@@ -6,7 +6,7 @@ import { runs } from '../support/tier.js';
 
 fc.configureGlobal({ seed: 8785 });
 
-test('JSON is written as another implementation of RFC 8785 writes it', () => {
+test('JSON is written as by another implementation of RFC 8785', () => {
   const json = fc.jsonValue({ stringUnit: 'grapheme' });
   fc.assert(
     fc.property(json, (value) => {
@@ -19,7 +19,7 @@ test('JSON is written as another implementation of RFC 8785 writes it', () => {
 });
 
 // RFC 8785, 3.2.2 and 3.2.3.
-test('the examples of RFC 8785 are written as it says', () => {
+test('the examples of RFC 8785 are written as in the RFC', () => {
   const numbers = '[333333333.33333329,4.50,2e-3,0.000000000000000000000000001,-0]';
   expect(canonicalJson(JSON.parse(numbers))).toBe('[333333333.3333333,4.5,0.002,1e-27,0]');
   const text = String.raw`"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/"`;
@@ -37,23 +37,23 @@ test('the examples of RFC 8785 are written as it says', () => {
   ]);
 });
 
-test('a name that objects inherit is a name like any other', () => {
+test('a name that objects inherit is an ordinary name', () => {
   const text = '{"__proto__":{"a":1},"constructor":2}';
   expect(canonicalJson(JSON.parse(text))).toBe(text);
 });
 
-test('half of a surrogate pair is told from another half', () => {
+test('two different lone surrogates stay different', () => {
   expect(canonicalJson(JSON.parse('"\\ud800"'))).toBe('"\\ud800"');
 });
 
 test.each(['9007199254740992', '-1e400', '{"a":[9007199254740993]}'])(
-  'there is none for %s, which has lost digits or may have',
+  '%s has no canonical form, because it may have lost digits',
   (text) => {
     expect(canonicalJson(JSON.parse(text))).toBeUndefined();
   },
 );
 
-test('how deep it is does not matter', () => {
+test('any depth of nesting is supported', () => {
   const deep = `${'[{"a":'.repeat(100_000)}1${'}]'.repeat(100_000)}`;
   expect(canonicalJson(JSON.parse(deep))).toBe(deep);
 });

@@ -20,7 +20,7 @@ const PARTS = { scope: 'shop', id: 'whl_1', event: 'order:paid', content: '["sta
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const contentOfText = (text: string) => contentOf(JSON.parse(text), bytesOf(text));
 
-// Out of few pieces, most of them separators, so that two lists often join to the same text.
+// A few short pieces, mostly separators, so that two lists often join to the same text.
 const part = fc
   .array(fc.constantFrom('a', 'b', ':', ',', '"', '\\', '[', ']', '\0', '|', '/'), { maxLength: 4 })
   .map((pieces) => pieces.join(''));
@@ -36,7 +36,7 @@ describe('the key of a delivery', () => {
     );
   });
 
-  test('is another one as soon as any part is', () => {
+  test('changes with any of its parts', () => {
     fc.assert(
       fc.property(parts, parts, (a, b) => {
         const same = JSON.stringify(Object.entries(a)) === JSON.stringify(Object.entries(b));
@@ -46,7 +46,7 @@ describe('the key of a delivery', () => {
     );
   });
 
-  test('is another one where a separator moves from one part to the next', () => {
+  test('changes if a separator moves from one part to the next', () => {
     const halves = fc.tuple(part, fc.constantFrom(':', ',', '","', '\0', ''), part, part);
     fc.assert(
       fc.property(halves, ([left, separator, middle, right]) => {
@@ -66,7 +66,7 @@ describe('the key of a delivery', () => {
     );
   });
 
-  test('is never that of another mode, nor of an effect', () => {
+  test('never equals a key of another mode or of an effect', () => {
     fc.assert(
       fc.property(parts, ({ scope, id, event, content }) => {
         const keys = MODES.map((keyBy) => deliveryKey(keyBy, { scope, id, event, content }));
@@ -90,8 +90,8 @@ describe('the key of a delivery', () => {
   });
 });
 
-describe('the key of a delivery that does not fit its event', () => {
-  test('is made of scope, id, event and the bytes, whatever they state', () => {
+describe('the key of a delivery with an invalid payload', () => {
+  test('consists of scope, id, event and bytes, whatever the payload contains', () => {
     const key = invalidKey(PARTS, bytesOf('{}'));
     expect(key).toMatch(/^[0-9a-f]{64}$/);
     expect(invalidKey({ ...PARTS }, bytesOf('{}'))).toBe(key);
@@ -122,11 +122,11 @@ describe('the content of a delivery', () => {
     ['type of status', { ...state, status: '100' }],
     ['time of the last change', { ...state, updated_at: '2026-11-20T10:00:06.000000+00:00' }],
     ['status, namely none', { id: state.id, updated_at: state.updated_at }],
-  ])('is another one with another %s', (_, changed) => {
+  ])('changes with the %s', (_, changed) => {
     expect(contentOfText(JSON.stringify(changed))).not.toBe(content);
   });
 
-  test('of two states is the same only if id, status and time are', () => {
+  test('is the same for two states only if id, status and time are', () => {
     const status = fc.oneof(fc.constantFrom(undefined, 0, 100, '100', ''), fc.integer());
     const anyState = fc.record({ id: part, status, updated_at: part });
     fc.assert(
@@ -138,7 +138,7 @@ describe('the content of a delivery', () => {
     );
   });
 
-  test('with a status beyond the numbers is not that without a status', () => {
+  test('with a status beyond the range of numbers differs from one without a status', () => {
     const contents = ['', '"status":1e999,', '"status":-1e999,'].map((status) =>
       contentOfText(`{"id":"a",${status}"updated_at":"t"}`),
     );
@@ -150,18 +150,18 @@ describe('the content of a delivery', () => {
     ['an id that is a number', '{"id":1,"updated_at":"t"}'],
     ['no time of the last change', '{"id":"a"}'],
     ['a time that is a number', '{"id":"a","updated_at":1}'],
-    ['a state that it only inherits', '{"__proto__":{"id":"a","updated_at":"t"}}'],
+    ['a state that is only inherited', '{"__proto__":{"id":"a","updated_at":"t"}}'],
     ['an array', '["id","updated_at"]'],
     ['a text', '"id"'],
     ['null', 'null'],
-  ])('with %s is all that it says, in any encoding', (_, text) => {
+  ])('with %s is the whole payload, in any encoding', (_, text) => {
     expect(contentOfText(` ${text}\n`)).toBe(contentOfText(text));
     expect(contentOf(JSON.parse(text), bytesOf('same'))).not.toBe(
       contentOf('other', bytesOf('same')),
     );
   });
 
-  test('without a state is the same in the order of another encoder, and another one with one change', () => {
+  test('without a state ignores the order of members, and changes with any value', () => {
     const anyJson = fc.jsonValue({ noUnicodeString: false });
     fc.assert(
       fc.property(anyJson, anyJson, (a, b) => {
@@ -174,13 +174,13 @@ describe('the content of a delivery', () => {
     );
   });
 
-  test('of a number that has lost digits is its bytes: two of them may read alike', () => {
+  test('with a number that has lost digits is the bytes, because two payloads may parse the same', () => {
     const [a, b] = ['9007199254740993', '9007199254740992'].map((id) => `{"id":${id}}`);
     expect(contentOfText(`${a}`)).not.toBe(contentOfText(`${b}`));
     expect(contentOfText('{"id":[1e400]}')).not.toBe(contentOfText('{"id":[1e401]}'));
   });
 
-  test('stands in for an id that was not sent, recognisably', () => {
+  test('replaces a missing id, recognisably', () => {
     expect(contentId(content)).toMatch(/^content:[0-9a-f]{32}$/);
     expect(contentId(content)).not.toBe(contentId(`${content} `));
   });
@@ -196,7 +196,7 @@ describe('a receiver', () => {
     ['delivery', { freshId: 'handled', otherEvent: 'handled', otherState: 'handled' }],
     ['content', { freshId: 'duplicate', otherEvent: 'handled', otherState: 'handled' }],
     ['id', { freshId: 'handled', otherEvent: 'duplicate', otherState: 'duplicate' }],
-  ])('that keys by %s takes for a duplicate what it should', async (keyBy, expected) => {
+  ])('that keys by %s detects the right duplicates', async (keyBy, expected) => {
     const receiver = createReceiver({
       secret: 'a secret for tests',
       store: memoryStore(),
@@ -214,7 +214,7 @@ describe('a receiver', () => {
     }).toEqual(expected);
   });
 
-  test('that is sent no id makes one up of the content', async () => {
+  test('creates the id of a delivery without one from its content', async () => {
     const seen: string[] = [];
     const receiver = createReceiver({ secret: 'a secret for tests', store: memoryStore() }).on(
       '*',
@@ -227,7 +227,7 @@ describe('a receiver', () => {
   });
 });
 
-/** The same JSON, by another encoder. */
+/** Encodes the same JSON differently. */
 function reversed(json: unknown): unknown {
   return reordered(json, (entries) => entries.reverse());
 }

@@ -16,7 +16,7 @@ afterEach(() => void vi.restoreAllMocks());
 const hex = (text: string) => new Uint8Array(Buffer.from(text, 'hex'));
 const toHex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-/** Has `verifySignature` and `sign` hash as on a runtime that has this backend, until the test ends. */
+/** Makes `verifySignature` and `sign` hash as on a runtime with this backend, until the test ends. */
 function hashWith(backend: Sha2): void {
   vi.spyOn(used, 'sha256').mockImplementation(backend.sha256);
   vi.spyOn(used, 'hmacSha512').mockImplementation(backend.hmacSha512);
@@ -53,7 +53,7 @@ describe.each(backends)('with the $name hashing', ({ sha2 }) => {
     expect(verifySignature(data, mac, key)).toBe(true);
   });
 
-  test('whatever is signed is verified, with the signature in either case', () => {
+  test('a signed body verifies, with its signature in upper or lower case', () => {
     const cases = fc.array(fc.boolean(), { minLength: 128, maxLength: 128 });
     fc.assert(
       fc.property(body, key, cases, (body, key, upper) => {
@@ -65,7 +65,7 @@ describe.each(backends)('with the $name hashing', ({ sha2 }) => {
     );
   });
 
-  test('a change of any one bit of the body is refused', () => {
+  test('a change of any bit of the body is rejected', () => {
     const changed = body
       .filter(({ length }) => length > 0)
       .chain((body) => fc.tuple(fc.constant(body), bitOf(body)));
@@ -76,7 +76,7 @@ describe.each(backends)('with the $name hashing', ({ sha2 }) => {
     );
   });
 
-  test('a change of any one bit of the signature is refused', () => {
+  test('a change of any bit of the signature is rejected', () => {
     const signature = hex(sign('{"id":"ord_1"}', SECRET));
     for (let bit = 0; bit < signature.length * 8; bit++) {
       const changed = toHex(flipBit(signature, bit));
@@ -84,7 +84,7 @@ describe.each(backends)('with the $name hashing', ({ sha2 }) => {
     }
   });
 
-  test('a change of any one bit of the secret is refused', () => {
+  test('a change of any bit of the secret is rejected', () => {
     const changed = key.chain((key) => fc.tuple(fc.constant(key), bitOf(key)));
     fc.assert(
       fc.property(body, changed, (body, [key, bit]) => {
@@ -95,7 +95,7 @@ describe.each(backends)('with the $name hashing', ({ sha2 }) => {
     );
   });
 
-  test('text, as a body and as a secret, is its UTF-8 bytes', () => {
+  test('a text as a body or a secret means its UTF-8 bytes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const secret = `${SECRET} ключ ${text}`;
@@ -106,13 +106,13 @@ describe.each(backends)('with the $name hashing', ({ sha2 }) => {
     );
   });
 
-  test('bytes of another realm are bytes, as a body and as a secret', () => {
+  test('bytes of another realm are accepted as a body and as a secret', () => {
     const [body, secret] = runInNewContext('[Uint8Array.of(123, 125), Uint8Array.of(1, 2, 3)]');
     expect(body).not.toBeInstanceOf(Uint8Array);
     expect(verifySignature(body, sign('{}', Uint8Array.of(1, 2, 3)), secret)).toBe(true);
   });
 
-  test('any one of several secrets may fit, at any position', () => {
+  test('any of several secrets may match, at any position', () => {
     fc.assert(
       fc.property(fc.uniqueArray(key, { minLength: 1, maxLength: 4, selector: toHex }), (keys) => {
         for (const key of keys) {
@@ -124,7 +124,7 @@ describe.each(backends)('with the $name hashing', ({ sha2 }) => {
     );
   });
 
-  test('two byte strings are equal only if their lengths and all their bytes are', () => {
+  test('two byte strings are equal only if their lengths and all bytes are', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array(), (a, b) => {
         expect(sha2.equal(a, b)).toBe(toHex(a) === toHex(b));
@@ -138,7 +138,7 @@ describe.each(backends)('with the $name hashing', ({ sha2 }) => {
   });
 });
 
-describe('the ways of hashing agree', () => {
+describe('all ways of hashing agree', () => {
   const { portable, ...others } = BACKENDS;
 
   function expectAgreement(key: Uint8Array | string, message: Uint8Array): void {
@@ -155,7 +155,7 @@ describe('the ways of hashing agree', () => {
     fc.assert(fc.property(anyKey, fc.uint8Array({ maxLength: 500 }), expectAgreement));
   });
 
-  test('on keys around the length of a block, and messages around the lengths that matter', () => {
+  test('on keys around the length of a block, and messages around the boundary lengths', () => {
     const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => i * 31 + length);
     for (const keyLength of [1, 63, 64, 65, 127, 128, 129, 256]) {
       for (const length of [0, 1, 111, 112, 127, 128, 32_767, 32_768, 32_769, 70_000, 3]) {
@@ -164,7 +164,7 @@ describe('the ways of hashing agree', () => {
     }
   });
 
-  test('whatever keys they were given before', () => {
+  test('after any earlier keys', () => {
     const long = 'k'.repeat(200);
     const keys = ['first', 'second', long, Buffer.from('first'), Buffer.from(long), 'first'];
     const step = fc.tuple(fc.constantFrom(...keys), fc.uint8Array({ maxLength: 40 }));
@@ -175,12 +175,12 @@ describe('the ways of hashing agree', () => {
     );
   });
 
-  test('on text that has no UTF-8', () => {
+  test('on text that is not valid Unicode', () => {
     expectAgreement('a lone \ud800 surrogate', Uint8Array.of(1));
   });
 });
 
-test('a key that its owner changes is another key from then on', () => {
+test("changing a key's bytes changes the key", () => {
   for (const { hmacSha512 } of Object.values(BACKENDS)) {
     const key = Uint8Array.of(1, 2, 3);
     hmacSha512(key, Uint8Array.of());
@@ -191,7 +191,7 @@ test('a key that its owner changes is another key from then on', () => {
   }
 });
 
-test('a result is not changed by the next one', () => {
+test('a result is not overwritten by the next one', () => {
   for (const { hmacSha512 } of Object.values(BACKENDS)) {
     const first = hmacSha512('key', Uint8Array.of(1));
     const copy = toHex(first);
@@ -200,7 +200,7 @@ test('a result is not changed by the next one', () => {
   }
 });
 
-test('[spec: Authentication] constant-time comparison: every secret is tried, so that the time does not tell which one fits', () => {
+test('[spec: Authentication] constant-time comparison: every secret is tried, so that the time does not reveal the matching one', () => {
   const hmacSha512 = vi.fn(portableSha2.hmacSha512);
   hashWith({ ...portableSha2, hmacSha512 });
   const signature = sign('{}', 'first');
@@ -229,7 +229,7 @@ describe.each(backends)('a malformed signature, with the $name hashing', ({ sha2
     ['one digit too many', `${valid}0`],
     ['half of it', valid.slice(0, 64)],
     ['it twice', valid + valid],
-    ['it twice, joined as headers are', `${valid}, ${valid}`],
+    ['a signature twice, joined as headers are', `${valid}, ${valid}`],
     ['full-width digits', valid.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + +digit))],
     [
       'letters that fold to ASCII in one byte',
@@ -240,11 +240,11 @@ describe.each(backends)('a malformed signature, with the $name hashing', ({ sha2
     ['a Kelvin sign', spoil(5, '\u212a')],
     ['a NUL', spoil(127, '\0')],
     ['Base64', Buffer.from(valid, 'hex').toString('base64')],
-  ])('%s is refused', (_, signature) => {
+  ])('%s is rejected', (_, signature) => {
     expect(verifySignature('{}', signature, SECRET)).toBe(false);
   });
 
-  test('any text but 128 hexadecimal digits is refused, and nothing throws', () => {
+  test('any text but 128 hexadecimal digits is rejected without throwing', () => {
     const anyText = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: 'grapheme', minLength: 120, maxLength: 136 }),
@@ -265,17 +265,17 @@ describe.each(backends)('a malformed signature, with the $name hashing', ({ sha2
     );
   });
 
-  test('a header that is no text at all is refused', () => {
+  test('a header that is not text is rejected', () => {
     for (const signature of [7, true, {}, [valid], Object(valid)]) {
       expect(Reflect.apply(verifySignature, undefined, ['{}', signature, SECRET])).toBe(false);
     }
   });
 });
 
-describe('a mistake of the program is a TypeError that says what to change', () => {
+describe('a mistake of the program throws a TypeError with advice', () => {
   const mac = '0'.repeat(128);
 
-  /** Calls as JavaScript does: the types refuse most of these. Gives what it threw. */
+  /** Calls as JavaScript does, because the types reject most of these. Returns the thrown error. */
   function thrownBy(target: typeof sign | typeof verifySignature, ...args: unknown[]): UsageError {
     try {
       Reflect.apply(target, undefined, args);
@@ -294,7 +294,7 @@ describe('a mistake of the program is a TypeError that says what to change', () 
     ['nothing', undefined, 'undefined'],
     ['an ArrayBuffer', new ArrayBuffer(2), 'an object'],
     ['sixteen-bit numbers', new Uint16Array(2), 'an object'],
-    ['what only says that it is bytes', { [Symbol.toStringTag]: 'Uint8Array' }, 'an object'],
+    ['an object that only claims to be bytes', { [Symbol.toStringTag]: 'Uint8Array' }, 'an object'],
   ])('%s for a body', (_, rawBody, named) => {
     for (const error of [
       thrownBy(verifySignature, rawBody, mac, SECRET),
@@ -341,18 +341,18 @@ describe('a mistake of the program is a TypeError that says what to change', () 
     expect(message).toContain('the list of secrets is empty');
   });
 
-  test('a list within a list of secrets', () => {
+  test('a nested list of secrets', () => {
     const { code, message } = thrownBy(verifySignature, '{}', mac, [[SECRET]]);
     expect(code).toBe('secret_invalid');
     expect(message).not.toContain(SECRET);
   });
 
-  test('a list of secrets to sign with', () => {
+  test('a list of secrets for signing', () => {
     expect(thrownBy(sign, '{}', [SECRET]).message).toContain('it is an array');
   });
 });
 
-test('a secret may hold NULs and blanks beside something else', () => {
+test('a secret may contain NULs and blanks beside other bytes', () => {
   for (const secret of ['a\0', ' a', Uint8Array.of(0, 1, 0)]) {
     expect(verifySignature('{}', sign('{}', secret), secret)).toBe(true);
   }

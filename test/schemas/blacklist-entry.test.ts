@@ -14,13 +14,13 @@ test.each([
   [1, 'buyer@example.com'],
   [2, '192.0.2.14'],
   [3, 'DE'],
-  [4, 'a kind that is added later'],
+  [4, 'a type that is added later'],
 ])('a blacklist entry of type %i may block "%s"', (blacklist_type, blocked_data) => {
   const value = { ...entry, blacklist_type, blocked_data };
   expect(blacklistEntrySchema.read(value)).toEqual({ value, issues: [] });
 });
 
-test.each(['1', 'email', 1.5, null])('a blacklist entry cannot be of type %j', (blacklist_type) => {
+test.each(['1', 'email', 1.5, null])('a blacklist entry rejects the type %j', (blacklist_type) => {
   expect(blacklistEntrySchema.read({ ...entry, blacklist_type })).toEqual({
     issues: [{ path: 'blacklist_type', message: 'expected integer' }],
   });

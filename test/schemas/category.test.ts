@@ -17,13 +17,13 @@ const category = {
   updated_at: '2026-01-05T09:00:00.000000+00:00',
 };
 
-test('a category may have an image, or null for none', () => {
+test('a category may have an image or null', () => {
   expect(categorySchema.read(category)).toEqual({ value: category, issues: [] });
   const plain = { ...category, image: null };
   expect(categorySchema.read(plain)).toEqual({ value: plain, issues: [] });
 });
 
-test('a category whose image does not fit has none, and says where', () => {
+test('a category with an invalid image has no image, and an issue with its path', () => {
   const odd = { ...category, image: { ...image, metadata: { ...image.metadata, size: 'big' } } };
   expect(categorySchema.read(odd)).toEqual({
     value: { ...category, image: undefined },
@@ -36,7 +36,7 @@ test('a category may be empty', () => {
   expect(categorySchema.read(empty)).toEqual({ value: empty, issues: [] });
 });
 
-test('the products of a category are named by text', () => {
+test('the products of a category are ids as text', () => {
   expect(categorySchema.read({ ...category, product_ids: ['prd_1', 2] })).toEqual({
     value: { ...category, product_ids: undefined },
     issues: [{ path: 'product_ids.1', message: 'expected string' }],

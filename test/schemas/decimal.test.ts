@@ -11,7 +11,7 @@ function read(value: unknown): string | undefined {
   return decimal.safeParse(value).data;
 }
 
-/** The digits that count, without sign, point, exponent and outer zeros. */
+/** Returns the significant digits, without sign, point, exponent and outer zeros. */
 function digitsOf(text: string): string {
   return text
     .replace(/e.*/, '')
@@ -22,12 +22,12 @@ function digitsOf(text: string): string {
 describe('a number', () => {
   const number = fc.double({ noNaN: true, noDefaultInfinity: true });
 
-  test('becomes decimal text that reads back as the same number, in the fewest digits', () => {
+  test('becomes decimal text that parses back to the same number, in the fewest digits', () => {
     fc.assert(
       fc.property(fc.oneof(number, fc.integer(), fc.maxSafeInteger()), (value) => {
         const text = read(value) ?? '';
         expect(text).toMatch(DECIMAL);
-        // Plus 0, because -0 has no text of its own.
+        // Add 0, because -0 has no text of its own.
         expect(Number(text)).toBe(value + 0);
         expect(digitsOf(text)).toBe(digitsOf(String(value)));
       }),
@@ -54,7 +54,7 @@ describe('a number', () => {
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    '%d is refused',
+    '%d is rejected',
     (value) => {
       expect(decimal.safeParse(value)).toMatchObject({ success: false });
     },
@@ -62,7 +62,7 @@ describe('a number', () => {
 });
 
 describe('text', () => {
-  test('stays as it came', () => {
+  test('stays unchanged', () => {
     const digits = fc.stringMatching(/^-?\d{1,40}(\.\d{1,40})?$/);
     fc.assert(
       fc.property(digits, (text) => {
@@ -72,13 +72,13 @@ describe('text', () => {
   });
 
   test.each(['0.10', '10.00', '007', '-0', '-0.00', '123456789012345678901234567890.123456789'])(
-    '"%s" stays as it came',
+    '"%s" stays unchanged',
     (text) => {
       expect(read(text)).toBe(text);
     },
   );
 
-  test('with an exponent is written without it, digit by digit', () => {
+  test('with an exponent is rewritten without it, digit by digit', () => {
     const parts = fc.tuple(
       fc.bigInt({ min: 0n, max: 10n ** 30n }),
       fc.nat({ max: 40 }),
@@ -93,7 +93,7 @@ describe('text', () => {
     );
   });
 
-  test('with an exponent means the same number as before', () => {
+  test('with an exponent means the same number afterwards', () => {
     const parts = fc.tuple(
       fc.stringMatching(/^-?\d{1,6}$/),
       fc.stringMatching(/^\d{1,8}$/),
@@ -153,14 +153,14 @@ describe('text', () => {
     '1n',
     '1e5e5',
     '€5',
-  ])('%j is refused', (text) => {
+  ])('%j is rejected', (text) => {
     expect(decimal.safeParse(text)).toMatchObject({
       success: false,
       error: { issues: [{ message: 'expected decimal' }] },
     });
   });
 
-  test('is read however long it is', () => {
+  test('is read at any length', () => {
     const long = '9'.repeat(1_000_000);
     expect(read(long)).toBe(long);
     for (const odd of [`${long}x`, '1.'.repeat(500_000), `1e${long}`, `${long}e1234`]) {
@@ -170,7 +170,7 @@ describe('text', () => {
 });
 
 test.each([[undefined], [null], [true], [[]], [['1']], [{}], [1n], [new Date(0)], [Object('1')]])(
-  'what is neither text nor number is refused: %s',
+  'a value that is neither text nor a number is rejected: %s',
   (value) => {
     expect(decimal.safeParse(value)).toMatchObject({ success: false });
   },

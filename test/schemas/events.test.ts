@@ -14,11 +14,11 @@ import { loadFixture, replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
-// As of a schema that runs in a context of its own, such as that of a test runner.
+// A schema that runs in another context, such as a test runner's.
 const promiseOfAnotherRealm = runInNewContext('(result) => Promise.resolve(result)');
 
 describe('the events', () => {
-  test('are those of the specification', () => {
+  test('are the events of the specification', () => {
     expect(Object.keys(eventSchemas)).toEqual([
       'feedback:created',
       'feedback:updated',
@@ -32,7 +32,7 @@ describe('the events', () => {
     ]);
   });
 
-  test('of orders carry an order', () => {
+  test('of orders have an order as payload', () => {
     expect(eventSchemas['order:created']).toBe(orderSchema);
     expect(eventSchemas['order:paid']).toBe(orderSchema);
     expect(eventSchemas['order:updated']).toBe(orderSchema);
@@ -45,7 +45,7 @@ describe('the events', () => {
     'query:created',
     'query:replied',
     'query:updated',
-  ] as const)('named %s carry any object, kept as it came', async (name) => {
+  ] as const)('named %s accept any object unchanged', async (name) => {
     const payload = JSON.parse('{"a":10.0,"__proto__":{"polluted":true}}');
     const { validate } = eventSchemas[name]['~standard'];
     const result = await validate(payload);
@@ -60,14 +60,14 @@ describe('a schema of another library', () => {
   const query = loadFixture('query:replied');
   const record = JSON.parse(new TextDecoder().decode(query.body));
 
-  /** A schema as valibot and arktype make them: only the interface. */
+  /** A schema with only the interface that valibot and arktype have. */
   function foreign<Output>(
     validate: StandardSchema<unknown, Output>['~standard']['validate'],
   ): StandardSchema<unknown, Output> {
     return { '~standard': { version: 1, vendor: 'foreign', validate } };
   }
 
-  /** Replays one saved query to a receiver that has bound this schema to its event. */
+  /** Replays one saved query to a receiver with this schema for its event. */
   async function send(schema: StandardSchema, fixture = query) {
     const payloads: unknown[] = [];
     const errors: [unknown, ErrorInfo][] = [];
@@ -86,7 +86,7 @@ describe('a schema of another library', () => {
     return { status, outcome, body, payloads, errors, rejections };
   }
 
-  test('gives the handler what it makes of the payload', async () => {
+  test('passes its output to the handler', async () => {
     const schema = z.object({ id: z.string().transform((id) => id.toUpperCase()) });
     const { outcome, payloads } = await send(schema);
     expect(outcome).toBe('handled');
@@ -99,7 +99,7 @@ describe('a schema of another library', () => {
     expect(seen).toEqual([record]);
   });
 
-  test('may take its time', async () => {
+  test('may be asynchronous', async () => {
     const schema = z.object({ id: z.string() }).refine(async () => true);
     const { outcome, payloads } = await send(schema);
     expect(outcome).toBe('handled');
@@ -108,9 +108,9 @@ describe('a schema of another library', () => {
 
   test.each([
     ['at once', (result: { issues: { message: string }[] }) => result],
-    ['after a while', async (result: { issues: { message: string }[] }) => result],
-    ['by a promise of another realm', promiseOfAnotherRealm],
-  ])('may refuse a payload %s, which is answered 422 without a word of it', async (_, when) => {
+    ['after a delay', async (result: { issues: { message: string }[] }) => result],
+    ['with a promise of another realm', promiseOfAnotherRealm],
+  ])('may reject a payload %s, and the 422 does not repeat its message', async (_, when) => {
     const issues = [
       { message: `"${record.id}" is not mine`, path: ['messages', { key: 0 }, 'text'] },
       { message: 'nothing fits' },
@@ -146,7 +146,7 @@ describe('a schema of another library', () => {
       },
     ],
     ['rejects', (error: Error) => Promise.reject(error)],
-  ])('that %s fails the delivery, and onError is told', async (_, fail) => {
+  ])('that %s fails the delivery, and onError gets the error', async (_, fail) => {
     const error = new Error(`cannot read ${record.id}`);
     const { status, outcome, body, payloads, errors } = await send(foreign(() => fail(error)));
     expect({ status, outcome }).toEqual({ status: 500, outcome: 'failed' });
@@ -155,7 +155,7 @@ describe('a schema of another library', () => {
     expect(body).not.toContain(record.id);
   });
 
-  test('may be a function, as those of arktype are', async () => {
+  test('may be a function, as in arktype', async () => {
     const schema = Object.assign(
       () => {},
       foreign((value) => ({ value })),
@@ -163,7 +163,7 @@ describe('a schema of another library', () => {
     expect(await send(schema)).toMatchObject({ outcome: 'handled', payloads: [record] });
   });
 
-  test('may stand over one of the specification, whose event still has to agree', async () => {
+  test('may replace one of the specification, and the signed event is still checked', async () => {
     const schema = foreign((value) => ({ value: { was: value } }));
     const paid = loadFixture('order:paid');
     const order = JSON.parse(new TextDecoder().decode(paid.body));
@@ -174,7 +174,7 @@ describe('a schema of another library', () => {
     });
   });
 
-  test('may name an event that the specification does not', async () => {
+  test('may add an event that the specification does not name', async () => {
     const unknown = loadFixture('unknown');
     expect(Object.keys(eventSchemas)).not.toContain(unknown.event);
     expect(
@@ -187,7 +187,7 @@ describe('a schema of another library', () => {
     });
   });
 
-  test('is refused when the receiver is made, if it is no schema', () => {
+  test('that is not one is rejected when the receiver is created', () => {
     for (const odd of [undefined, {}, { '~standard': {} }, (value: unknown) => value]) {
       const options = { secret: 's', store: memoryStore(), events: { 'query:replied': odd } };
       expect(() => Reflect.apply(createReceiver, undefined, [options])).toThrow(
@@ -200,7 +200,7 @@ describe('a schema of another library', () => {
   });
 });
 
-test('a schema of this package can be bound, and its odd fields are issues', async () => {
+test('a schema of this package can be used, and its invalid fields are issues', async () => {
   const told: unknown[] = [];
   const receiver = createReceiver({
     secret: 'a secret for tests',

@@ -14,17 +14,17 @@ function imageOf(input: unknown) {
 }
 
 describe('the image of a product', () => {
-  test('is a file, as it came', () => {
+  test('is the file unchanged', () => {
     expect(imageOf(image)).toEqual({ image, issues: [] });
     expect(fileSchema.safeParse(image)).toMatchObject({ success: true, data: image });
   });
 
-  test('keeps what the specification does not name', () => {
+  test('keeps fields that the specification does not name', () => {
     const more = { ...image, alt: 'a tuner', metadata: { ...image.metadata, width: 640 } };
     expect(imageOf(more)).toEqual({ image: more, issues: [] });
   });
 
-  test('pollutes nothing by a key named __proto__', () => {
+  test('cannot pollute a prototype with a key named __proto__', () => {
     const text = JSON.stringify(image).replaceAll('{', '{"__proto__":{"polluted":true},');
     const read = imageOf(JSON.parse(text)).image;
     expect(read).toEqual(image);
@@ -53,7 +53,7 @@ describe('the image of a product', () => {
       'expected string',
     ],
     ['image', 'https://files.example/tuner.png', 'expected object'],
-  ])('that does not fit at %s is left out', (path, odd, message) => {
+  ])('that is invalid at %s is left out', (path, odd, message) => {
     expect(imageOf(odd)).toEqual({ image: undefined, issues: [{ path, message }] });
   });
 });

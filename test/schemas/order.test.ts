@@ -16,7 +16,7 @@ const NULLABLE = [
 ] as const satisfies (keyof Order)[];
 
 describe('an order', () => {
-  test('has null where the specification says so, and nothing where it only says that null is nothing', () => {
+  test('has null if the specification allows it, and no field if null means no value', () => {
     const nulled = Object.fromEntries(Object.keys(paid).map((name) => [name, null]));
     const { id, status, email } = paid;
     const reading = orderSchema.read({ ...nulled, id, status, email });
@@ -35,7 +35,7 @@ describe('an order', () => {
   });
 
   test.each(['value', 'usd_value', 'exchange_rate'])(
-    'says so where its %s is a number that JSON has rounded',
+    'reports an issue if its %s is a number that JSON has rounded',
     (field) => {
       for (const extra of [{}, { quantity: 'many' }]) {
         const text = JSON.stringify({ ...paid, ...extra, [field]: 0 });
@@ -85,14 +85,14 @@ describe('an order', () => {
     '7',
     'false',
     'null',
-  ])('keeps what the buyer wrote as it came: %s', (text) => {
+  ])("keeps the buyer's text unchanged: %s", (text) => {
     const custom = JSON.parse(text);
     const reading = orderSchema.read({ ...paid, custom });
     expect('value' in reading && reading.value.custom).toBe(custom);
     expect(reading.issues).toEqual([]);
   });
 
-  test('has times as ISO 8601 text, also where they came as seconds or as earlier versions wrote them', () => {
+  test('has times as ISO 8601 text, also if they arrive as seconds or in an earlier format', () => {
     const times = [
       ['2026-11-20T10:00:05.123456+00:00', '2026-11-20T10:00:05.123456+00:00'],
       ['2017-04-20 03:11:22 UTC', '2017-04-20T03:11:22Z'],
@@ -114,7 +114,7 @@ describe('an order', () => {
     });
   });
 
-  test('may name its gateway as newer versions do', () => {
+  test('may have the gateway name of newer versions', () => {
     const { gateway: _, ...newer } = {
       ...paid,
       payment_gateway: 'stripe',
@@ -123,7 +123,7 @@ describe('an order', () => {
     expect(orderSchema.read(newer)).toEqual({ value: newer, issues: [] });
   });
 
-  test('may have an empty address, but not an empty id', () => {
+  test('may have an empty email address, but not an empty id', () => {
     expect(orderSchema.read({ ...paid, email: '' })).toHaveProperty('value');
     const reading = orderSchema.read({ ...paid, id: '' });
     expect(reading).not.toHaveProperty('value');
@@ -131,14 +131,14 @@ describe('an order', () => {
   });
 
   test.each([0, 1, 5, 10, 51, 52, 53, 54, 55, 56, 100, 60, -1, 2 ** 40, '100', 'COMPLETED'])(
-    'may have the status %j, known or not',
+    'may have any integer status, such as %j',
     (status) => {
       expect(orderSchema.read({ ...paid, status })).toMatchObject({ value: { status } });
     },
   );
 
   test.each([100.5, null, true, Number.POSITIVE_INFINITY, 2 ** 60])(
-    'cannot have the status %j',
+    'rejects the status %j',
     (status) => {
       const reading = orderSchema.read({ ...paid, status });
       expect(reading).toEqual({
@@ -174,12 +174,12 @@ test.each([
   [60, undefined, false],
   [54, [100, 54], true],
   [100, [54], false],
-  // A status of another type is another status.
+  // A status of another type is a different status.
   ['100', undefined, false],
   ['100', [100], false],
   [100, ['100'], false],
   ['paid', ['paid'], true],
-])('an order of status %j is paid, where %j mean paid: %j', (status, paidStatuses, paid) => {
+])('an order of status %j is paid, if %j mean paid: %j', (status, paidStatuses, paid) => {
   expect(isPaid({ status })).toBe(status === 100);
   expect(isPaid({ status }, { paidStatuses })).toBe(paid);
   expect(isPaid({ status }, {})).toBe(status === 100);

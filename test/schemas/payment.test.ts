@@ -23,12 +23,12 @@ const whiteLabel = {
 };
 
 describe('a payment', () => {
-  test('of the integrated flow is an address', () => {
+  test('of the integrated flow has an address', () => {
     expect(paymentSchema.read(hosted)).toEqual({ value: hosted, issues: [] });
     expect(paymentSchema.read(hosted)).toEqual(hostedPaymentSchema.read(hosted));
   });
 
-  test('of the white-label flow is told by its id', () => {
+  test('of the white-label flow is recognised by its id', () => {
     expect(paymentSchema.read(whiteLabel)).toEqual({ value: whiteLabel, issues: [] });
     const odd = { ...whiteLabel, email: undefined };
     expect(paymentSchema.read(odd)).toEqual(whiteLabelPaymentSchema.read(odd));
@@ -37,14 +37,14 @@ describe('a payment', () => {
     });
   });
 
-  test('with an id but no status is a white-label one that does not fit', () => {
+  test('with an id but no status is an invalid white-label payment', () => {
     const { status: _, ...odd } = whiteLabel;
     expect(paymentSchema.read(odd)).toEqual({
       issues: [{ path: 'status', message: 'expected integer or string' }],
     });
   });
 
-  test('of neither flow is refused', () => {
+  test('of neither flow is rejected', () => {
     expect(paymentSchema.read({})).toEqual({
       issues: [{ path: 'url', message: 'expected string' }],
     });
@@ -66,7 +66,7 @@ describe('a white-label payment', () => {
     });
   });
 
-  test.each([0, 54, 100, 60])('may have the status %i, known or not', (status) => {
+  test.each([0, 54, 100, 60])('may have any integer status, such as %i', (status) => {
     const value = { ...whiteLabel, status };
     expect(whiteLabelPaymentSchema.read(value)).toEqual({ value, issues: [] });
   });

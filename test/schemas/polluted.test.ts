@@ -9,7 +9,7 @@ afterEach(() => {
   for (const name of ['status', 'gateway', 'colour', 'id']) delete everyObject[name];
 });
 
-test('what a program has given every object is no field of an order', async () => {
+test('a property that a program adds to every object is not a field of an order', async () => {
   const read = () => orderSchema.read({ id: 'ord_1', email: 'a@example.com', status: 100 });
   const before = read();
   Object.assign(everyObject, { gateway: 'paypal', colour: 'red' });
@@ -18,14 +18,14 @@ test('what a program has given every object is no field of an order', async () =
   expect('value' in after && Object.keys(after.value)).not.toContain('colour');
 });
 
-test('nor is what it cannot do without', () => {
+test('a required field cannot be inherited either', () => {
   everyObject.id = 'ord_1';
   expect(orderSchema.read({ status: 100, email: 'a@example.com' })).toEqual({
     issues: [{ path: 'id', message: expect.any(String) }],
   });
 });
 
-test('an order that states no status does not become a paid one', async () => {
+test('an order without a status does not become a paid one', async () => {
   const ran: string[] = [];
   const hooks = { onRejected() {}, onError() {} };
   const receiver = createReceiver({ secret: SECRET, store: memoryStore(), hooks }).on(

@@ -17,7 +17,7 @@ const VARIANTS = [
 ];
 
 describe.each(VARIANTS)('a product of the $variant variant', ({ schema, complete }) => {
-  test('is read by the schema of both as by its own', () => {
+  test('is parsed by the schema of both variants as by its own', () => {
     expect(productSchema.read(complete)).toEqual(schema.read(complete));
     expect(productSchema.read(complete).issues).toEqual([]);
     expect(productSchema.read({ ...complete, title: 1 })).toEqual(
@@ -30,7 +30,7 @@ describe.each(VARIANTS)('a product of the $variant variant', ({ schema, complete
   });
 
   test.each(['7', 'infinite', '', 1.5, [0], Number.POSITIVE_INFINITY])(
-    'cannot have a stock of %j',
+    'rejects a stock of %j',
     (stock) => {
       expect(schema.read({ ...complete, stock })).toMatchObject({
         value: { stock: undefined },
@@ -46,7 +46,7 @@ describe.each(VARIANTS)('a product of the $variant variant', ({ schema, complete
     });
   });
 
-  test('may have gateways that nobody has named yet, but only text', () => {
+  test('may have gateways that are unknown today, but only as text', () => {
     const gateways = ['paypal', 'barter'];
     expect(schema.read({ ...complete, gateways })).toMatchObject({
       value: { gateways },
@@ -88,7 +88,7 @@ describe.each(VARIANTS)('a product of the $variant variant', ({ schema, complete
     'max_risk_level',
     'created_at',
     'updated_at',
-  ])('has nothing where null stands for its %s', (field) => {
+  ])('has no %s if it is null', (field) => {
     expect(schema.read({ ...complete, [field]: null })).toMatchObject({
       value: { [field]: undefined },
       issues: [],
@@ -112,7 +112,7 @@ describe('the variant of a product', () => {
     },
   );
 
-  test.each([undefined, null, 1.5, ['file']])('cannot be told from %j', (product_type) => {
+  test.each([undefined, null, 1.5, ['file']])('cannot be determined from %j', (product_type) => {
     expect(productSchema.read({ ...newer, product_type })).toMatchObject({
       issues: [{ path: 'product_type' }],
     });
@@ -138,7 +138,7 @@ describe('the newer variant', () => {
     });
   });
 
-  test('says which part of a custom field did not fit', () => {
+  test('reports the invalid part of a custom field', () => {
     const custom = [
       { type: 'text', name: 'a', required: true },
       { type: 'text', name: 'b' },
@@ -168,7 +168,7 @@ describe('the older variant', () => {
     });
   });
 
-  test('has a number for its theme, where the newer one has text', () => {
+  test('has a number for its theme, unlike the newer one', () => {
     expect(olderProductSchema.read({ ...older, theme: 2 }).issues).toEqual([]);
     expect(olderProductSchema.read({ ...older, theme: 'dark' }).issues).toMatchObject([
       { path: 'theme' },

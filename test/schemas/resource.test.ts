@@ -18,7 +18,7 @@ import { describe, expect, test } from 'vitest';
 
 fc.configureGlobal({ seed: 7396 });
 
-// Every field of the specification, with a value that fits: the required ones, then the others.
+// Every field of the specification with a valid value: the required fields, then the others.
 const RESOURCES: [string, ResourceSchema<object>, required: object, rest: object][] = [
   ['an order', orderSchema, ...savedAs('order:paid', ['id', 'status', 'email'])],
   ['a product', productSchema, ...savedAs('product:out_of_stock', ['id', 'title', 'product_type'])],
@@ -91,7 +91,7 @@ const RESOURCES: [string, ResourceSchema<object>, required: object, rest: object
   ],
 ];
 
-/** The payload of a shipped fixture, its required fields apart. */
+/** The payload of a shipped fixture, with its required fields apart. */
 function savedAs(fixture: string, required: string[]): [object, object] {
   const { body } = loadFixture(fixture);
   const fields = Object.entries(JSON.parse(new TextDecoder().decode(body), withTextPrice));
@@ -100,15 +100,15 @@ function savedAs(fixture: string, required: string[]): [object, object] {
   return [pick(true), pick(false)];
 }
 
-// A number would become text, which is for decimal.test.ts.
+// A number would become text, which decimal.test.ts tests.
 function withTextPrice(name: string, value: unknown): unknown {
   return name === 'price' ? String(value) : value;
 }
 
-// An array with a number in it is what no field of any resource may be.
+// No field of any resource accepts an array with a number.
 const ODD = [7];
 
-/** What a buyer wrote is kept whatever it is. */
+/** The buyer's input is kept, whatever it is. */
 function isFree(schema: ResourceSchema<object>, field: string): boolean {
   return schema === orderSchema && field === 'custom';
 }
@@ -125,11 +125,11 @@ describe.each(RESOURCES)('%s', (_, schema, required, rest) => {
   const fieldsOf = (issues: readonly { path: string }[]) =>
     issues.map(({ path }) => path.split('.')[0]);
 
-  test('that is complete is read as it came', () => {
+  test('that is complete is parsed unchanged', () => {
     expect(schema.read(complete)).toEqual({ value: complete, issues: [] });
   });
 
-  test('is not changed by being read', () => {
+  test('is not modified by parsing', () => {
     for (const odd of [{ extra: { deep: 1 } }, { created_at: ODD }, { url: ODD, id: ODD }]) {
       const input = Object.freeze({ ...complete, ...odd });
       const before = structuredClone(input);
@@ -138,7 +138,7 @@ describe.each(RESOURCES)('%s', (_, schema, required, rest) => {
     }
   });
 
-  test.each(Object.keys(rest))('goes on without %s, which is no issue', (field) => {
+  test.each(Object.keys(rest))('may lack %s without an issue', (field) => {
     const { [field]: _, ...others } = Object(complete);
     expect(schema.read(others)).toEqual({ value: others, issues: [] });
     const { value, issues } = readingOf(schema.read({ ...others, [field]: null }));
@@ -147,7 +147,7 @@ describe.each(RESOURCES)('%s', (_, schema, required, rest) => {
   });
 
   test.each(Object.keys(rest).filter((field) => !isFree(schema, field)))(
-    'goes on where its %s is of another type, and says so',
+    'with a %s of another type is accepted with an issue',
     (field) => {
       const reading = schema.read({ ...complete, [field]: ODD });
       expect(reading).toMatchObject({ value: { ...complete, [field]: undefined } });
@@ -156,7 +156,7 @@ describe.each(RESOURCES)('%s', (_, schema, required, rest) => {
     },
   );
 
-  test.each(Object.keys(required))('is refused without %s', (field) => {
+  test.each(Object.keys(required))('without %s is rejected', (field) => {
     const { [field]: _, ...others } = Object(complete);
     for (const value of [undefined, null, ODD]) {
       const reading = schema.read({ ...others, [field]: value });
@@ -166,11 +166,11 @@ describe.each(RESOURCES)('%s', (_, schema, required, rest) => {
     expect(schema.read(others)).not.toHaveProperty('value');
   });
 
-  test('needs no more than what is required', () => {
+  test('needs no more than its required fields', () => {
     expect(schema.read(required)).toEqual({ value: required, issues: [] });
   });
 
-  test('keeps what the specification does not name, whole or with odd fields', () => {
+  test('keeps unknown fields, also beside invalid ones', () => {
     for (const input of [complete, { ...required, created_at: ODD }]) {
       const text = JSON.stringify(input).replace(
         '{',
@@ -196,13 +196,13 @@ describe.each(RESOURCES)('%s', (_, schema, required, rest) => {
   });
 
   test.each([[undefined], [null], [7], ['text'], [[]], [[complete]]])(
-    'is not %j, which is refused as a whole',
+    'rejects %j as a whole',
     (input) => {
       expect(schema.read(input)).toEqual({ issues: [{ path: '', message: 'expected object' }] });
     },
   );
 
-  test('is read through the Standard Schema interface, too', () => {
+  test('can be parsed through the Standard Schema interface', () => {
     const standard = schema['~standard'];
     expect(standard).toMatchObject({ version: 1, vendor: 'storefront-webhooks' });
     expect(standard.validate(complete)).toEqual({ value: complete });
@@ -215,7 +215,7 @@ describe.each(RESOURCES)('%s', (_, schema, required, rest) => {
     });
   });
 
-  test('takes any JSON in its other fields, and never throws', () => {
+  test('accepts any JSON in its optional fields, and never throws', () => {
     const fields = fc.record(
       Object.fromEntries(Object.keys(rest).map((name) => [name, fc.jsonValue()])),
       { requiredKeys: [] },
@@ -234,14 +234,14 @@ describe.each(RESOURCES)('%s', (_, schema, required, rest) => {
   });
 });
 
-test('how deep a payload is does not matter', () => {
+test('a payload of any depth is accepted', () => {
   const depth = 100_000;
   const deep = JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
   const order = { id: 'ord_1', status: 100, email: 'buyer@example.com', custom: deep, extra: deep };
   expect(orderSchema.read(order)).toMatchObject({ value: { id: 'ord_1' } });
 });
 
-test('a value that is refused as a whole has no path in the Standard Schema interface', async () => {
+test('a value that is rejected as a whole has no path in the Standard Schema interface', async () => {
   const { issues = [] } = await orderSchema['~standard'].validate('text');
   expect(issues.map(({ path = [] }) => path)).toEqual([[]]);
 });

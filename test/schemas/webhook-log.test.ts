@@ -16,11 +16,11 @@ const log = {
   updated_at: '2026-01-05T09:00:00.000000+00:00',
 };
 
-test('a webhook log that has been answered is read', () => {
+test('an answered webhook log is parsed', () => {
   expect(webhookLogSchema.read(log)).toEqual({ value: log, issues: [] });
 });
 
-test('a webhook log that is pending has the code 0, and nothing of an answer', () => {
+test('a pending webhook log has the code 0 and no response', () => {
   const pending = {
     ...log,
     response: null,
@@ -31,14 +31,14 @@ test('a webhook log that is pending has the code 0, and nothing of an answer', (
   expect(webhookLogSchema.read(pending)).toEqual({ value: pending, issues: [] });
 });
 
-test('the payload of a webhook log is kept as it came', () => {
+test('the payload of a webhook log is kept unchanged', () => {
   const payload = JSON.parse('{"value":10.0,"__proto__":{"a":1}}');
   const reading = webhookLogSchema.read({ ...log, payload });
   expect('value' in reading && reading.value.payload).toBe(payload);
 });
 
 test.each(['{"id":"ord_1"}', null, [log.payload]])(
-  'a webhook log cannot have the payload %j',
+  'a webhook log rejects the payload %j',
   (payload) => {
     expect(webhookLogSchema.read({ ...log, payload })).toEqual({
       issues: [{ path: 'payload', message: 'expected object' }],
@@ -46,7 +46,7 @@ test.each(['{"id":"ord_1"}', null, [log.payload]])(
   },
 );
 
-test('a webhook log may be about an event nobody has named', () => {
+test('a webhook log may be about an unknown event', () => {
   expect(webhookLogSchema.read({ ...log, event: 'order:lost' })).toMatchObject({
     value: { event: 'order:lost' },
     issues: [],

@@ -10,8 +10,8 @@ const everything = PAGES.filter(({ isGenerated }) => !isGenerated);
 const ofPage = (path: string, language: string) =>
   everything.filter((page) => page.path === path).flatMap((page) => blocks(page, language));
 
-describe('every example of the pages', () => {
-  test('compiles, and a mistake would be noticed', () => {
+describe('the examples of the pages', () => {
+  test('compile, and a mistake would be noticed', () => {
     const examples = everything.flatMap((page: Page) => blocks(page, 'ts'));
     expect(examples.length).toBeGreaterThan(50);
     const mistakes = [
@@ -28,7 +28,7 @@ describe('every example of the pages', () => {
     expect(second).toHaveLength(1);
   });
 
-  test('of a fixture can be loaded', () => {
+  test('are loadable if they are fixtures', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fixtures-'));
     try {
       const [whole = '', variant = ''] = ofPage('docs/test.md', 'json');
@@ -43,7 +43,7 @@ describe('every example of the pages', () => {
   });
 });
 
-test('the number of shipped deliveries is as its page says', () => {
+test('the page states the number of shipped deliveries', () => {
   expect(readFileSync('docs/test.md', 'utf8')).toContain('More than 70 deliveries ship');
   expect(shippedFixtures().length).toBeGreaterThan(70);
 });

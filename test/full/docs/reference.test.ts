@@ -9,7 +9,7 @@ const written = new Map(
 );
 
 withInstalled('test/tools', 'docs/api/', () => {
-  test('is what the doc comments say: npm run reference', { timeout: 300_000 }, () => {
+  test('matches the doc comments (npm run reference)', { timeout: 300_000 }, () => {
     const pages = makeReference();
     expect([...written.keys()].sort()).toEqual([...pages.keys()].sort());
     for (const [file, text] of pages) {
@@ -23,11 +23,11 @@ interface Entry {
   readonly name: string;
   readonly from: string;
   readonly text: string;
-  /** A function, a class or a variable, and not a type alone. */
+  /** A function, a class or a variable, but not a type. */
   readonly isValue: boolean;
 }
 
-/** What docs/api/ says of each public name. */
+/** The text of docs/api/ for each public name. */
 const entries: readonly Entry[] = [...written.values()].flatMap((page) => {
   const [, from = ''] = /^# (storefront-webhooks\S*)$/m.exec(page) ?? [];
   return page.split(/^## /m).flatMap((kind) =>
@@ -45,7 +45,7 @@ const entries: readonly Entry[] = [...written.values()].flatMap((page) => {
 
 const reader = readFileSync('test/docs/reader.d.ts', 'utf8');
 
-/** An example with the imports from this package that it leaves out. */
+/** An example with the imports from this package that it omits. */
 function complete(code: string, entry: Entry): string {
   const own = [entry, ...entries.filter(({ from }) => from === entry.from), ...entries];
   const missing = new Map<string, string>();
@@ -59,7 +59,7 @@ function complete(code: string, entry: Entry): string {
 }
 
 describe('each public name', () => {
-  test('that does something has an example', () => {
+  test('has an example if it is a value', () => {
     const bare = entries.filter(({ isValue, text }) => isValue && !/^#+ Examples?$/m.test(text));
     expect(bare.map(({ name }) => name)).toEqual([]);
   });

@@ -11,7 +11,7 @@ import { startChromium, withChromium } from '../../support/chromium.js';
 
 const DIST = 'site/dist';
 
-/** A server that knows files and the index of a folder, and rewrites no address. */
+/** A server for files and the index of a folder, without rewriting addresses. */
 const server = createServer((request, response) => {
   const path = join(DIST, decodeURI(new URL(request.url ?? '', 'http://site').pathname));
   const file = existsSync(path) && statSync(path).isDirectory() ? join(path, 'index.html') : path;
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** Each with the smallest scale at which a drawing is read there: a phone shows it as it is. */
+/** Each width, with the smallest scale at which a drawing is readable: a phone shows it in its own size. */
 const WIDTHS = [
   [1280, 0.6],
   [390, 1],
@@ -36,7 +36,7 @@ const WIDTHS = [
 const hrefsOf = (selector: string) =>
   `Array.from(document.querySelectorAll('${selector}'), ({ href }) => href)`;
 
-/** What is wider than the place that it has; a drawing may be, where it is scrolled and not shrunk. */
+/** Elements that are wider than their place. A drawing may be, if it scrolls instead of shrinking. */
 const cutOffBelow = (smallest: number) => `(() => {
   const all = (selector) => Array.from(document.querySelectorAll('.vp-doc ' + selector));
   const isWide = (one) => one.scrollWidth > one.clientWidth + 1;
@@ -57,9 +57,9 @@ const cutOffBelow = (smallest: number) => `(() => {
 withChromium('the site in Chromium', () => {
   let browser: Browser;
   let origin = '';
-  /** What is cut off where a window is so wide. */
+  /** Elements that are cut off in a window of this width. */
   const cutOff = new Map<number, string[]>(WIDTHS.map(([width]) => [width, []]));
-  /** Where the pages and what they link to are, as a browser shows it. */
+  /** The addresses of the pages and their links, as a browser resolves them. */
   const addresses = new Set<string>();
 
   beforeAll(async () => {
@@ -70,7 +70,7 @@ withChromium('the site in Chromium', () => {
     const page = await browser.newPage();
     await page.goto(origin);
     const pages = await page.evaluate<string[]>(hrefsOf('.VPSidebar a'));
-    // Its own is CHANGELOG.md; CONTRIBUTING.md and examples/ are not on it.
+    // The site has its own page for CHANGELOG.md, and none for CONTRIBUTING.md and examples/.
     expect(new Set(pages).size).toBe(PAGES.length - 1);
     for (const address of pages) {
       await page.goto(address);
@@ -94,13 +94,13 @@ withChromium('the site in Chromium', () => {
     expect(cutOff.get(width)).toEqual([]);
   });
 
-  test('has addresses that a plain file server answers', async () => {
+  test('has addresses that a plain file server can serve', async () => {
     const dead: string[] = [];
     for (const one of addresses) if ((await fetch(one)).status !== 200) dead.push(one);
     expect(dead).toEqual([]);
   });
 
-  test('is there after a reload where a link was followed', async () => {
+  test('shows the same page when it is reloaded after following a link', async () => {
     const page = await browser.newPage();
     await page.goto(origin);
     await page.click('.vp-doc a[href*="start"]');
