@@ -18,10 +18,10 @@ interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** What is asked for in most tests. */
+/** The order of most tests. */
 export const ORDER = { id: 'ord_1', status: 100, product_id: 'prd_1' };
 
-/** Calls for the goods of an order, as the provider would: signed, and without any header of an event. */
+/** Calls for the goods of an order as the provider does: signed, without an event header. */
 export async function call(
   goods: Mounted,
   order: unknown = ORDER,
@@ -34,7 +34,7 @@ export async function call(
 
 export interface Answer {
   readonly status: number;
-  /** As text. */
+  /** The body as text. */
   readonly body: string;
   readonly bytes: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
@@ -46,10 +46,10 @@ function toAnswer({ status, headers, body, outcome }: WebhookResponse<string | U
   return { status, headers, bytes, body: new TextDecoder().decode(bytes), outcome };
 }
 
-/** A call without a signature. */
+/** Calls without a signature. */
 export const UNSIGNED = { headers: { 'x-service-signature': '' } };
 
-/** Goods, with what they were made of, and what the store and the hooks were told. */
+/** Goods that record the orders, the store calls and the hooks. */
 export function watched(options: GoodsOptions = {}) {
   const orders: GoodsOrder[] = [];
   const onRejected = vi.fn();
@@ -74,7 +74,7 @@ export function watched(options: GoodsOptions = {}) {
   return { goods, orders, onRejected, onError, asked };
 }
 
-/** Makes another key with each run, and counts them. */
+/** Makes a new key with each run, and counts the keys. */
 export function keys(): { make: () => Promise<string>; readonly made: number } {
   let made = 0;
   return {

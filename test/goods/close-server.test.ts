@@ -7,7 +7,7 @@ import { replay } from 'storefront-webhooks/testing';
 import { expect, test } from 'vitest';
 import { SECRET } from '../support/deliver.js';
 
-test('goods and a receiver on one server are closed together, and what has come is answered', async () => {
+test('goods and a receiver on one server close together, and pending requests are answered', async () => {
   const slowly = () => new Promise<string>((resolve) => setTimeout(() => resolve('KEY-1'), 300));
   const store = memoryStore();
   const receiver = createReceiver({ secret: SECRET, store }).on('*', slowly);

@@ -15,11 +15,11 @@ function shop(store: IdempotencyStore, make: MakeGoods, options: Partial<GoodsOp
   return { goods, onError };
 }
 
-/** The codes of what was told. */
+/** The codes of the reported errors. */
 const codes = (onError: ReturnType<typeof vi.fn>) => onError.mock.calls.map(([{ code }]) => code);
 
-describe('where the store', () => {
-  test('is down, nothing is made, and the sender is asked to come back', async () => {
+describe('if the store', () => {
+  test('is down, no goods are made, and the sender is asked to retry', async () => {
     const { make } = keys();
     const store = forward(memoryStore(), {
       claim: async () => {
@@ -33,7 +33,7 @@ describe('where the store', () => {
     expect(codes(onError)).toEqual(['store_unavailable']);
   });
 
-  test('cannot record what was made, it is not given, and recorded as soon as that can be', async () => {
+  test('cannot record the goods, they are not sent, and are recorded as soon as possible', async () => {
     const shared = keys();
     const memory = memoryStore();
     let isDown = true;
@@ -51,7 +51,7 @@ describe('where the store', () => {
     expect(shared.made).toBe(1);
   });
 
-  test('has recorded what was made and lost its answer, the same goods are given', async () => {
+  test('records the goods but loses its answer, the same goods are sent', async () => {
     const shared = keys();
     const memory = memoryStore();
     let lost = 0;
@@ -68,7 +68,7 @@ describe('where the store', () => {
     expect(shared.made).toBe(1);
   });
 
-  test('cannot take the lease back, the goods are given all the same', async () => {
+  test('cannot release the lease, the goods are still sent', async () => {
     const shared = keys();
     const memory = memoryStore();
     const release = vi.fn(memory.release).mockRejectedValue(new Error('connection reset'));
@@ -82,19 +82,19 @@ describe('where the store', () => {
 
   test.each([
     [
-      'says that they were given',
+      'has a record that they were sent',
       async (store: IdempotencyStore, fence: number) => {
         await store.complete(KEY, fence, Infinity);
       },
     ],
     [
-      'has something else in their place',
+      'has another value in their place',
       async (store: IdempotencyStore, fence: number) => {
         await store.completeStep(KEY, fence, '["goods"]', { status: 100 });
         await store.release(KEY, fence);
       },
     ],
-  ])('%s, by another hand, nothing is answered as goods', async (_, write) => {
+  ])('%s, written by another program, no goods are sent', async (_, write) => {
     const store = memoryStore();
     const claim = await store.claim(EFFECT, TERMS);
     await write(store, claim.state === 'acquired' ? claim.fence : 0);
@@ -105,10 +105,10 @@ describe('where the store', () => {
   });
 });
 
-describe('a maker', () => {
-  test('that was taken over gives nothing of its own, and then what the other has given', async () => {
+describe('a function that makes goods', () => {
+  test('and was taken over sends nothing of its own, and then the goods of the other one', async () => {
     const memory = memoryStore();
-    // It is frozen: its lease lapses at once, and is not renewed.
+    // The process is frozen: its lease expires at once, and is not renewed.
     const frozen = forward(memory, {
       claim: (delivery, lease) => memory.claim(delivery, { ...lease, leaseMs: 5 }),
     });
@@ -129,14 +129,14 @@ describe('a maker', () => {
     expect(await call(first.goods)).toMatchObject({ status: 200, body: 'OF THE OTHER' });
   });
 
-  test('that has died is waited for no longer than its lease', async () => {
+  test('and has died is waited for no longer than its lease', async () => {
     const memory = memoryStore();
     await memory.claim(EFFECT, { ...TERMS, leaseMs: 300 });
     const { goods } = shop(memory, () => 'KEY-1');
     expect(await call(goods)).toMatchObject({ status: 200, body: 'KEY-1' });
   });
 
-  test('that takes too long is told so, and what it makes is given to the next call', async () => {
+  test('and takes too long gets an aborted signal, and the next call gets its goods', async () => {
     const { goods, onError } = shop(
       memoryStore(),
       async (_order, { signal }) => {
@@ -151,7 +151,7 @@ describe('a maker', () => {
     expect(await call(goods)).toMatchObject({ status: 200, body: 'LATE', outcome: 'duplicate' });
   });
 
-  test('that never ends is no reason to keep others waiting for ever', {
+  test('and never ends does not block others forever', {
     timeout: 30_000,
   }, async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });

@@ -9,7 +9,7 @@ const shop = (make: () => MadeGoods | Promise<MadeGoods>, options = {}) =>
   createGoods({ secret: SECRET, store: memoryStore(), hooks: quiet, ...options }, make);
 
 describe('goods', () => {
-  test('are the answer: made once for an order, and given again to each call', async () => {
+  test('are the answer: made once for an order, and sent again to each call', async () => {
     const { make } = keys();
     const goods = shop(make);
     const first = await call(goods);
@@ -23,7 +23,7 @@ describe('goods', () => {
     expect(await call(goods, { ...ORDER, id: 'ord_2' })).toMatchObject({ body: 'KEY-2' });
   });
 
-  test('are made once for calls that come at once', async () => {
+  test('are made once for simultaneous calls', async () => {
     const shared = keys();
     const goods = shop(shared.make);
     const answers = await Promise.all(Array.from({ length: 8 }, () => call(goods)));
@@ -35,7 +35,7 @@ describe('goods', () => {
     expect(shared.made).toBe(1);
   });
 
-  test('are made once for calls at once to two servers, the slower of which waits', async () => {
+  test('are made once for simultaneous calls to two servers, the slower of which waits', async () => {
     const store = memoryStore();
     const shared = keys();
     const make = async () => {
@@ -51,12 +51,12 @@ describe('goods', () => {
     ['text', 'KEY-1', 'text/plain; charset=utf-8'],
     ['bytes', Uint8Array.of(0, 255, 10, 13, 128), 'application/octet-stream'],
     [
-      'text of a type',
+      'text with a type',
       { body: '<b>KEY</b>', contentType: 'text/html; charset=utf-8' },
       'text/html; charset=utf-8',
     ],
     [
-      'bytes of a type',
+      'bytes with a type',
       { body: Uint8Array.of(37, 80), contentType: 'application/pdf' },
       'application/pdf',
     ],
@@ -73,7 +73,7 @@ describe('goods', () => {
     }
   });
 
-  test('stay as they were recorded, whatever becomes of the bytes that were given', async () => {
+  test('stay as they were recorded, even if the function changes its bytes later', async () => {
     const bytes = Uint8Array.of(1, 2, 3);
     const goods = shop(() => bytes);
     const first = await call(goods);
@@ -82,7 +82,7 @@ describe('goods', () => {
     expect([...(await call(goods)).bytes]).toEqual([1, 2, 3]);
   });
 
-  test('that could not be made are answered 500, and made with the next call', async () => {
+  test('that could not be made lead to a 500, and are made by the next call', async () => {
     const onError = vi.fn();
     const attempts: number[] = [];
     const goods = createGoods(
@@ -108,8 +108,8 @@ describe('goods', () => {
     ['an empty text', '', /returned nothing/],
     ['a blank text', ' \n', /returned nothing/],
     ['no bytes', new Uint8Array(), /returned nothing/],
-    ['the text of a value that is none', `${undefined}`, /the text "undefined"/],
-    ['an object made into text', `${{}}`, /the text "\[object Object\]"/],
+    ['the text of a missing value', `${undefined}`, /the text "undefined"/],
+    ['an object converted to text', `${{}}`, /the text "\[object Object\]"/],
     ['a number', 7, /returned number/],
     ['an object without a content type', { body: 'KEY' }, /returned an object/],
     [
@@ -117,9 +117,9 @@ describe('goods', () => {
       { body: 'KEY', contentType: 'text/plain\r\nx: y' },
       /not valid/,
     ],
-    ['a content type of another form', { body: 'KEY', contentType: 'text' }, /contentType/],
+    ['a malformed content type', { body: 'KEY', contentType: 'text' }, /contentType/],
     ['more than 1 MiB', 'x'.repeat(1024 * 1024 + 1), /1048577 bytes, but 1048576 is the most/],
-  ])('are never %s: that is a mistake, and nothing is recorded', async (_, made, message) => {
+  ])('cannot be %s, which is an error without a record', async (_, made, message) => {
     const onError = vi.fn();
     let given: unknown = made;
     const goods = shop(() => given as string, { hooks: { ...quiet, onError } });
@@ -142,7 +142,7 @@ describe('goods', () => {
       expect(Buffer.from((await call(goods)).bytes).equals(bytes)).toBe(true);
   });
 
-  test('are known by a key of the order and scope alone, which no handler shares', async () => {
+  test('have a key of the order and scope alone, which no handler shares', async () => {
     const store = memoryStore();
     const seen: string[] = [];
     const make = (_order: unknown, { key }: { key: string }) => {
@@ -163,7 +163,7 @@ describe('goods', () => {
     expect(new Set(seen).size).toBe(2);
   });
 
-  test('are made by a function that may remember steps, and stop when its time is up', async () => {
+  test('can use steps and the signal', async () => {
     let reserved = 0;
     const signals: AbortSignal[] = [];
     const goods = createGoods(
@@ -182,7 +182,7 @@ describe('goods', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
   });
 
-  test('are made once the steps have ended that their function began, whether it awaits them or not', async () => {
+  test('are recorded after all steps of their function have ended, even steps that it does not await', async () => {
     const later = (error?: Error) =>
       new Promise<string>((resolve, reject) =>
         setTimeout(() => (error ? reject(error) : resolve('KEY-1')), 10),
@@ -194,7 +194,7 @@ describe('goods', () => {
       { secret: SECRET, store: memoryStore(), hooks: quiet },
       async (_, { once }) => {
         const [key] = await Promise.all([once('book', book), once('mail', mail)]);
-        // Caught, because a rejection that nobody catches ends the process.
+        // An uncaught rejection would end the process.
         once('reserve', reserve).catch(() => {});
         return key;
       },
@@ -207,7 +207,7 @@ describe('goods', () => {
     expect([book, mail, reserve].map(({ mock }) => mock.calls.length)).toEqual([1, 2, 2]);
   });
 
-  test('are closed like a receiver: what is being made is waited for, and nothing more is made', async () => {
+  test('can be closed like a receiver: running functions are waited for, and no new one starts', async () => {
     const shared = keys();
     const goods = shop(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -6,21 +6,21 @@ import { forward } from '../../src/stores/contract.js';
 import { runs } from '../support/tier.js';
 import { call, SECRET } from './calls.js';
 
-/** What becomes of one call of a store. */
+/** The fault of one call of a store. */
 const fate = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('done' as const), ms: fc.nat(12) }) },
-  // Before the store has done it, or after: then its answer is lost.
+  // Before the store executes the call, or after, which loses the answer.
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constantFrom('lost', 'failed'), ms: fc.nat(12) }),
   },
 );
 
-/** A server that is asked for goods: it may be frozen while others take over, or die at one of its calls. */
+/** A server for goods that may freeze while others take over, or die at one of its calls. */
 const server = fc.record({
   startMs: fc.nat(60),
   makeMs: fc.nat(60),
-  /** As the store counts it; the server believes in ten seconds. */
+  /** The lease in the store. The server assumes ten seconds. */
   leaseMs: fc.integer({ min: 5, max: 80 }),
   diesAt: fc.option(fc.nat(4), { nil: Number.POSITIVE_INFINITY }),
   fates: fc.array(fate, { minLength: 8, maxLength: 8 }),
@@ -28,7 +28,7 @@ const server = fc.record({
 
 type Server = typeof server extends fc.Arbitrary<infer Value> ? Value : never;
 
-// Nothing waits but for timers, so that with a faked clock what happens in what order is up to the seed alone.
+// Only timers wait, so with a fake clock the seed alone decides the order of events.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
@@ -45,7 +45,7 @@ function faulty(store: IdempotencyStore, { leaseMs, diesAt, fates }: Server): Id
       const at = calls++;
       const { kind, ms } = fates[at % fates.length] ?? { kind: 'done', ms: 0 };
       await pause(ms);
-      // Nothing more is heard of it.
+      // The server never answers again.
       if (at >= diesAt) return new Promise(() => {});
       if (kind === 'failed') throw new Error('connection refused');
       const value = await run();
@@ -55,13 +55,13 @@ function faulty(store: IdempotencyStore, { leaseMs, diesAt, fates }: Server): Id
   );
 }
 
-/** As many at once as make the time of it short. */
+/** Concurrent runs, to shorten the test. */
 const orders = fc.array(fc.array(server, { minLength: 2, maxLength: 4 }), {
   minLength: 12,
   maxLength: 12,
 });
 
-test('whatever fails, freezes or dies in between, no order gets two different goods', {
+test('no order gets two different goods under any combination of failures, freezes and deaths', {
   timeout: 60_000,
 }, async () => {
   let made = 0;
@@ -98,14 +98,14 @@ test('whatever fails, freezes or dies in between, no order gets two different go
       const over = Promise.all(all.map(askAll)).finally(() => {
         isOver = true;
       });
-      // What it rejects with is thrown below.
+      // A rejection is thrown below.
       over.catch(() => {});
       while (!isOver) await vi.advanceTimersByTimeAsync(20);
       await over;
     }),
     { numRuns: runs(8), endOnFailure: true },
   );
-  // Otherwise, nothing was tried: more was made than orders, and more answered.
+  // Otherwise the test did nothing: more goods were made than orders, and more calls answered.
   expect(made).toBeGreaterThan(120);
   expect(answered).toBeGreaterThan(150);
 });

@@ -4,12 +4,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { forward } from '../../src/stores/contract.js';
 import { call, ORDER, SECRET } from './calls.js';
 
-/** What goods promise on every store, run against the real thing. */
+/** Tests goods on a real store. */
 export function describeGoods(
   name: string,
   make: () => IdempotencyStore | Promise<IdempotencyStore>,
 ) {
-  /** A server of its own, which knows what the store knows. */
+  /** A separate server on the same store. */
   const server = (store: IdempotencyStore, makeGoods: MakeGoods) => {
     const goods = createGoods({ secret: SECRET, store, hooks: { onError() {} } }, makeGoods);
     opened.push(goods);
@@ -21,12 +21,12 @@ export function describeGoods(
   };
 
   describe(`goods on ${name}`, { timeout: 60_000 }, () => {
-    // Until then they purge the store beside what they do: the next test's deliveries, too.
+    // Receivers purge the store in the background, which must not delete the deliveries of the next test.
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((goods) => goods.close()));
     });
 
-    test('are the same bytes for ever, whoever is asked', async () => {
+    test('are always the same bytes, from any server', async () => {
       const store = await make();
       const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
       const text = 'Schlüssel "\\\u0000\u{1f511}\r\n\ud800';
@@ -48,7 +48,7 @@ export function describeGoods(
       }
     });
 
-    test('are made once for many calls at once to several servers', async () => {
+    test('are made once for many simultaneous calls to several servers', async () => {
       const store = await make();
       let made = 0;
       const makeOne = async () => {
@@ -66,7 +66,7 @@ export function describeGoods(
       expect(made).toBe(1);
     });
 
-    test('that failed are made again, and what was done of them is remembered', async () => {
+    test('that failed are made again, and completed steps are not repeated', async () => {
       const store = await make();
       const goods = server(store, async (_order, { once, attempt }) => {
         const key = await once('reserve', () => `KEY of attempt ${attempt}`);
@@ -77,7 +77,7 @@ export function describeGoods(
       expect((await call(goods)).body).toBe('KEY of attempt 1');
     });
 
-    test('of a server that was frozen are not given, where another one has made them', async () => {
+    test('of a server that was frozen are not sent if another one has made them', async () => {
       const store = await make();
       let thaw = () => {};
       const isThawed = new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ export function describeGoods(
       expect(await call(server(store, never))).toMatchObject({ body: 'OF THE OTHER' });
     });
 
-    test('may have 1 MiB, and are no work for a person', async () => {
+    test('may have 1 MiB, and are never listed as dead', async () => {
       const store = await make();
       const bytes = Uint8Array.from({ length: 1024 * 1024 }, (_, index) => (index * 7) % 251);
       await call(server(store, () => bytes));

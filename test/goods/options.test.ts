@@ -4,17 +4,17 @@ import { SECRET } from '../support/deliver.js';
 
 const make = () => 'KEY';
 
-/** As plain JavaScript may call it. */
+/** Calls the function as plain JavaScript could. */
 const create = (options: unknown, made: unknown = make) =>
   createGoods(options as GoodsOptions, made as typeof make);
 
-describe('createGoods refuses', () => {
+describe('createGoods rejects', () => {
   test.each<[string, unknown, RegExp]>([
     ['no options', undefined, /secret has to be given: createGoods\(/],
     ['a queue', { secret: SECRET, queue: {} }, /no option queue\. The goods are the answer/],
     ['a misspelled option', { secret: SECRET, stor: 1 }, /no option stor\. Did you mean "store"/],
     [
-      'an option cut short',
+      'a truncated option',
       { secret: SECRET, header: 'X-' },
       /no option header\. Did you mean "headerPrefix"/,
     ],
@@ -24,23 +24,23 @@ describe('createGoods refuses', () => {
       { secret: SECRET, verify: { sign: true } },
       /verify\.sign\. Did/,
     ],
-    ['verify that is none', { secret: SECRET, verify: true }, /verify has to be an object/],
-    ['signed that is none', { secret: SECRET, verify: { signed: 0 } }, /verify\.signed/],
-    ['an event that is none', { secret: SECRET, verify: { event: '' } }, /verify\.event/],
-    ['an order that is none', { secret: SECRET, verify: { order: 'data' } }, /verify\.order/],
-    ['allow that is none', { secret: SECRET, verify: { allow: true } }, /verify\.allow/],
-    ['unsigned calls that nobody looks at', { verify: { signed: false } }, /anyone could get/],
+    ['an invalid verify', { secret: SECRET, verify: true }, /verify has to be an object/],
+    ['an invalid signed', { secret: SECRET, verify: { signed: 0 } }, /verify\.signed/],
+    ['an invalid event', { secret: SECRET, verify: { event: '' } }, /verify\.event/],
+    ['an invalid order', { secret: SECRET, verify: { order: 'data' } }, /verify\.order/],
+    ['an invalid allow', { secret: SECRET, verify: { allow: true } }, /verify\.allow/],
+    ['unsigned calls without allow', { verify: { signed: false } }, /anyone could get/],
     [
       'a secret that verifies nothing',
       { secret: SECRET, verify: { signed: false, allow: () => true } },
       /secret has to be left out/,
     ],
-    ['oncePer that is none', { secret: SECRET, oncePer: 'id' }, /oncePer has to be a function/],
-    ['no status that means paid', { secret: SECRET, paidStatuses: [] }, /paidStatuses/],
-    ['a store that is none', { secret: SECRET, store: new Map() }, /store has to be/],
-    ['a scope that is none', { secret: SECRET, scope: 7 }, /scope/],
-    ['a limit that is none', { secret: SECRET, limit: 0 }, /limit/],
-    ['a time that is none', { secret: SECRET, timeout: -1 }, /timeout/],
+    ['an invalid oncePer', { secret: SECRET, oncePer: 'id' }, /oncePer has to be a function/],
+    ['an empty list of paid statuses', { secret: SECRET, paidStatuses: [] }, /paidStatuses/],
+    ['an invalid store', { secret: SECRET, store: new Map() }, /store has to be/],
+    ['an invalid scope', { secret: SECRET, scope: 7 }, /scope/],
+    ['an invalid limit', { secret: SECRET, limit: 0 }, /limit/],
+    ['an invalid time', { secret: SECRET, timeout: -1 }, /timeout/],
   ])('%s', (_, options, message) => {
     expect(() => create(options)).toThrow(
       expect.objectContaining({
@@ -51,13 +51,13 @@ describe('createGoods refuses', () => {
   });
 
   test.each([{}, { secret: undefined }, { secret: 'undefined' }, { secret: [] }])(
-    'no secret: %o',
+    'a missing secret: %o',
     (options) => {
       expect(() => create(options)).toThrow(expect.objectContaining({ code: 'secret_invalid' }));
     },
   );
 
-  test('what makes no goods', () => {
+  test('a missing function', () => {
     expect(() => create({ secret: SECRET }, 'KEY')).toThrow(
       expect.objectContaining({
         code: 'handler_invalid',

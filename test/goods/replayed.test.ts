@@ -14,7 +14,7 @@ interface Sent {
   readonly status: unknown;
 }
 
-/** Whatever an account sends to another endpoint of its, signed: what a bookkeeping service has. */
+/** The signed requests that an account sends to another endpoint, such as a bookkeeping service. */
 async function listenToAccount() {
   const sandbox = createSandbox({ clock: 'manual' });
   const account = sandbox.account('sk_test_goods');
@@ -60,36 +60,33 @@ async function listenToAccount() {
 test.each<[string, (product: string) => GoodsVerifyOptions]>([
   ['by its signature alone', () => ({})],
   [
-    'by an allow that looks at the product',
+    'with an allow that checks the product',
     (product) => ({ allow: (order) => order.product_id === product }),
   ],
-  ['by an allow that says nothing of it', () => ({ allow: () => true })],
-  ['by an order that is taken out of it', () => ({ order: (body) => body })],
-])(
-  'what the account sends elsewhere gets goods only where it is an order that is paid, %s',
-  async (_, verify) => {
-    const { sent, secret, product, paid } = await listenToAccount();
-    expect(new Set(sent.map(({ event }) => event)).size).toBeGreaterThan(6);
-    const made: string[] = [];
-    const goods = createGoods(
-      { secret, store: memoryStore(), verify: verify(product.id), hooks: { onRejected() {} } },
-      ({ id }) => {
-        made.push(id);
-        return `KEY of ${id}`;
-      },
-    );
-    // All of it at once, and twice.
-    const answers = await Promise.all(
-      [...sent, ...sent].map(async (one) => {
-        const { headers, body, event, status } = one;
-        const answer = await goods.receive({ method: 'POST', url: '/goods', headers, body });
-        return { event, status, answer: answer.status };
-      }),
-    );
-    const isPaid = ({ event, status }: { event: string; status: unknown }) =>
-      event.startsWith('order:') && status === 100;
-    expect(answers.filter(({ answer }) => answer === 200).every(isPaid)).toBe(true);
-    expect(answers.filter(isPaid).every(({ answer }) => answer === 200)).toBe(true);
-    expect(made.sort()).toEqual(paid.sort());
-  },
-);
+  ['with an allow that accepts everything', () => ({ allow: () => true })],
+  ['with an order function', () => ({ order: (body) => body })],
+])('a webhook of another endpoint gets goods only if it is a paid order, %s', async (_, verify) => {
+  const { sent, secret, product, paid } = await listenToAccount();
+  expect(new Set(sent.map(({ event }) => event)).size).toBeGreaterThan(6);
+  const made: string[] = [];
+  const goods = createGoods(
+    { secret, store: memoryStore(), verify: verify(product.id), hooks: { onRejected() {} } },
+    ({ id }) => {
+      made.push(id);
+      return `KEY of ${id}`;
+    },
+  );
+  // All of them at the same time, and twice.
+  const answers = await Promise.all(
+    [...sent, ...sent].map(async (one) => {
+      const { headers, body, event, status } = one;
+      const answer = await goods.receive({ method: 'POST', url: '/goods', headers, body });
+      return { event, status, answer: answer.status };
+    }),
+  );
+  const isPaid = ({ event, status }: { event: string; status: unknown }) =>
+    event.startsWith('order:') && status === 100;
+  expect(answers.filter(({ answer }) => answer === 200).every(isPaid)).toBe(true);
+  expect(answers.filter(isPaid).every(({ answer }) => answer === 200)).toBe(true);
+  expect(made.sort()).toEqual(paid.sort());
+});

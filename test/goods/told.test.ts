@@ -12,7 +12,7 @@ let memoryStore: typeof MemoryStore;
 let createGoods: typeof CreateGoods;
 let lines: string[] = [];
 
-// Some of it is told once per process: by modules that another file has loaded, it may have been told.
+// Some lines are logged once per process, perhaps already by modules of another file.
 beforeAll(async () => {
   vi.resetModules();
   ({ memoryStore } = await import('storefront-webhooks'));
@@ -33,13 +33,13 @@ const told = () => lines.filter((line) => line !== IN_USE);
 const shop = (make: MakeGoods, options: Partial<GoodsOptions> = {}) =>
   createGoods({ secret: SECRET, store: memoryStore(), ...options }, make);
 
-test('what goods are is told at their first use, once, and then nothing while all is well', async () => {
+test('the first call logs the configuration once, and successful calls log nothing', async () => {
   const goods = shop(() => 'KEY-1');
   for (let time = 0; time < 3; time++) await call(goods);
   expect(lines).toEqual([IN_USE]);
 });
 
-test('what could not be made is told with the order, and what is in it is not', async () => {
+test('a failure is logged with the order but without its content', async () => {
   const goods = shop(() => {
     throw new Error('no key is left');
   });
@@ -51,7 +51,7 @@ test('what could not be made is told with the order, and what is in it is not', 
   ]);
 });
 
-test('of many failures, ten are told in a minute', async () => {
+test('at most ten failures are logged in a minute', async () => {
   const goods = shop(() => {
     throw new Error('no key is left');
   });
@@ -59,7 +59,7 @@ test('of many failures, ten are told in a minute', async () => {
   expect(told()).toHaveLength(10);
 });
 
-test('an order that is refused is told, with what to look at', async () => {
+test('a rejected order is logged with advice', async () => {
   const goods = shop(() => 'KEY-1');
   await call(goods, { ...ORDER, status: 56 });
   await call(goods, { status: 100 });
@@ -71,7 +71,7 @@ test('an order that is refused is told, with what to look at', async () => {
   ]);
 });
 
-test('a call that is refused is told, with what to change', async () => {
+test('a rejected call is logged with advice', async () => {
   const goods = shop(() => 'KEY-1');
   await call(goods, ORDER, { secret: 'another secret' });
   const unsigned = createGoods({ verify: { signed: false, allow: () => false } }, () => 'KEY-1');
@@ -85,7 +85,7 @@ test('a call that is refused is told, with what to change', async () => {
   ]);
 });
 
-test('goods are in no line, no hook and no error, and neither is the secret', async () => {
+test('goods and the secret are in no line, no hook and no error', async () => {
   const goodsText = 'KEY-AAAA-BBBB';
   const onAny = vi.fn();
   const hooks = { onOutcome: onAny, onError: onAny, onRejected: onAny };
@@ -102,7 +102,7 @@ test('goods are in no line, no hook and no error, and neither is the secret', as
   expect(all).not.toContain(SECRET);
 });
 
-test('debug tells of every call', async () => {
+test('debug logs every call', async () => {
   const goods = shop(() => 'KEY-1', { debug: true });
   await call(goods);
   await call(goods);
@@ -114,7 +114,7 @@ test('debug tells of every call', async () => {
   ]);
 });
 
-test('the outcome of each call is told to a hook', async () => {
+test('a hook gets the outcome of each call', async () => {
   const onOutcome = vi.fn();
   const goods = shop(() => 'KEY-1', { hooks: { onOutcome } });
   await call(goods);
@@ -125,7 +125,7 @@ test('the outcome of each call is told to a hook', async () => {
   ]);
 });
 
-test('telemetry is told of each call, and of the function that makes its goods', async () => {
+test('telemetry gets each call and each run of the function', async () => {
   const telemetry = {
     delivery: vi.fn((_about, run) => run()),
     handler: vi.fn((_about, run) => run()),
@@ -147,7 +147,7 @@ test('telemetry is told of each call, and of the function that makes its goods',
   expect(telemetry.rejected).toHaveBeenCalledOnce();
 });
 
-test('without a store, one warning says what is remembered only in memory', async () => {
+test('without a store, one warning explains that memory is lost with the process', async () => {
   const goods = createGoods({ secret: SECRET }, () => 'KEY-1');
   await call(goods);
   await call(createGoods({ secret: SECRET }, () => 'KEY-1'));

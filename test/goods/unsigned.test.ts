@@ -2,8 +2,8 @@ import { type GoodsOrder, hasToken } from 'storefront-webhooks/goods';
 import { describe, expect, test, vi } from 'vitest';
 import { call, ORDER, UNSIGNED, watched } from './calls.js';
 
-describe('a call that is not signed', () => {
-  test('gets goods where `allow` says so, by the call as it came', async () => {
+describe('an unsigned call', () => {
+  test('gets goods if `allow` returns true for it', async () => {
     const allow = vi.fn(() => true);
     const { goods } = watched({ verify: { signed: false, allow } });
     const sent = { url: '/goods?a=1', headers: { Authorization: 'Basic x' } };
@@ -16,7 +16,7 @@ describe('a call that is not signed', () => {
   });
 
   test.each([[false], [null], [undefined]])(
-    'is refused where `allow` gives %o, and nothing is made or stored',
+    'is rejected if `allow` returns %o, and nothing is made or stored',
     async (allowed) => {
       const verify = { signed: false, allow: async () => allowed };
       const { goods, orders, asked, onRejected } = watched({ verify });
@@ -28,7 +28,7 @@ describe('a call that is not signed', () => {
     },
   );
 
-  test('is believed nothing of where `allow` gives the order: neither what was bought, nor that it was paid', async () => {
+  test('has no influence on the product or the status if `allow` returns the order', async () => {
     const known = new Map([
       ['ord_1', { id: 'ord_1', status: 100, product_id: 'cheap' }],
       ['ord_2', { id: 'ord_2', status: 0, product_id: 'cheap' }],
@@ -45,7 +45,7 @@ describe('a call that is not signed', () => {
   test.each([
     ['a text', 'yes'],
     ['an order without an id', { status: 100 }],
-  ])('is answered 500 where `allow` gives %s', async (_, allowed) => {
+  ])('gets a 500 if `allow` returns %s', async (_, allowed) => {
     const allow = () => allowed as object;
     const { goods, onError, orders } = watched({ verify: { signed: false, allow } });
     expect(await call(goods)).toMatchObject({ status: 500 });
@@ -53,7 +53,7 @@ describe('a call that is not signed', () => {
     expect(orders).toEqual([]);
   });
 
-  test('is still looked at for its method, its size and its event', async () => {
+  test('is still checked for its method, its size and its event', async () => {
     const { goods } = watched({ verify: { signed: false, allow: () => true, event: 'dynamic' } });
     const headers = { 'x-service-event': 'dynamic' };
     expect((await call(goods, ORDER, { headers })).status).toBe(200);
@@ -63,7 +63,7 @@ describe('a call that is not signed', () => {
     expect((await call(goods, ORDER, { headers: large })).status).toBe(413);
   });
 
-  test('may be asked for a token beside its signature', async () => {
+  test('may need a token in addition to a signature', async () => {
     const { goods } = watched({ verify: { allow: hasToken('a token of the shop') } });
     const url = '/goods?token=a+token+of+the+shop';
     expect((await call(goods, ORDER, { url })).status).toBe(200);
@@ -82,7 +82,7 @@ describe('a token', () => {
     ['token=', 403],
     ['key=0123456789abcdef', 403],
     ['', 403],
-  ])('has to be that of the address: ?%s', async (query, status) => {
+  ])('has to match in the address: ?%s', async (query, status) => {
     const { goods } = watched({ verify: { signed: false, allow: hasToken(token) } });
     expect((await call(goods, ORDER, { url: `/goods?${query}` })).status).toBe(status);
   });
@@ -111,7 +111,7 @@ describe('a token', () => {
     expect(() => hasToken(given)).toThrow(expect.objectContaining({ code: 'secret_invalid' }));
   });
 
-  test('is not told by the message that refuses it', () => {
+  test('is not repeated in the rejection', () => {
     expect(() => hasToken('hunter2hunter2hunter2\n')).not.toThrow(/hunter2/);
   });
 });

@@ -4,19 +4,19 @@ import { loadFixture } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { call, ORDER, SECRET, UNSIGNED, watched } from './calls.js';
 
-describe('a call that is signed', () => {
+describe('a signed call', () => {
   test.each([
     ['has no signature', UNSIGNED, 401, 'signature_invalid'],
-    ['has that of another secret', { secret: 'another secret' }, 401, 'signature_invalid'],
-    ['is no POST', { method: 'GET' }, 405, 'method_not_allowed'],
+    ['has the signature of another secret', { secret: 'another secret' }, 401, 'signature_invalid'],
+    ['is not a POST', { method: 'GET' }, 405, 'method_not_allowed'],
     [
-      'says that it is too large',
+      'declares a length over the limit',
       { headers: { 'content-length': '2000000' } },
       413,
       'body_too_large',
     ],
     ['is encoded', { headers: { 'content-encoding': 'gzip' } }, 415, 'encoding_unsupported'],
-  ])('is refused where it %s, and nothing is made or stored', async (_, sent, status, code) => {
+  ])('is rejected if it %s, and nothing is made or stored', async (_, sent, status, code) => {
     const { goods, orders, asked, onRejected } = watched();
     const answer = await call(goods, ORDER, sent);
     expect(answer).toMatchObject({ status, outcome: 'rejected' });
@@ -24,7 +24,7 @@ describe('a call that is signed', () => {
     expect({ orders, asked }).toEqual({ orders: [], asked: [] });
   });
 
-  test('needs neither an event nor an id, and may have them', async () => {
+  test('needs no event and no id, but may have them', async () => {
     const { goods } = watched();
     const headers = { 'x-service-event': 'a,b', 'x-service-webhook': 'whl_1' };
     expect(await call(goods, ORDER, { headers })).toMatchObject({ status: 200 });
@@ -34,13 +34,13 @@ describe('a call that is signed', () => {
     [undefined, 400],
     ['order:paid', 400],
     ['product:dynamic', 200],
-  ])('whose event has to be one of yours is read by its header: %s', async (event, status) => {
+  ])('has to have the expected event, if one is set: %s', async (event, status) => {
     const { goods } = watched({ verify: { event: 'product:dynamic' } });
     const headers = event === undefined ? {} : { 'x-service-event': event };
     expect((await call(goods, ORDER, { headers })).status).toBe(status);
   });
 
-  test('may be of several shops, whose goods are their own', async () => {
+  test('may belong to one of several shops, which have their own goods', async () => {
     const secret: GoodsOptions['secret'] = ({ url }) =>
       url === '/nobody' ? null : { secret: SECRET, scope: url ?? '' };
     let made = 0;
@@ -56,7 +56,7 @@ describe('a call that is signed', () => {
 });
 
 describe('the order of a call', () => {
-  test('needs an id, a text or a number, and a status that means paid', async () => {
+  test('needs an id, which is text or a number, and a paid status', async () => {
     const { goods, orders } = watched();
     const status = 100;
     expect(await call(goods, { id: 'ord_1', status })).toMatchObject({ body: 'KEY of ord_1' });
@@ -68,7 +68,7 @@ describe('the order of a call', () => {
     ]);
   });
 
-  test('needs no status where a token is the proof, or where allow finds the order', async () => {
+  test('needs no status if a token is required or allow returns the order', async () => {
     const byToken = watched({ verify: { signed: false, allow: () => true } });
     expect(await call(byToken.goods, { id: 'ord_1' })).toMatchObject({ body: 'KEY of ord_1' });
     const found = watched({ verify: { allow: ({ id }) => ({ id }) } });
@@ -76,7 +76,7 @@ describe('the order of a call', () => {
   });
 
   test.each(Object.keys(eventSchemas).filter((event) => !event.startsWith('order:')))(
-    'is not what the account sends to its other endpoints: %s',
+    'is not a webhook for another endpoint: %s',
     async (event) => {
       const { body } = loadFixture(event);
       for (const verify of [{}, { order: (whole: object) => whole }]) {
@@ -88,7 +88,7 @@ describe('the order of a call', () => {
     },
   );
 
-  test('is read generously: what does not fit is left out, and told of', async () => {
+  test('is parsed leniently: an invalid field is left out, and reported', async () => {
     const issues: unknown[] = [];
     const goods = createGoods({ secret: SECRET, store: memoryStore() }, (order, about) => {
       issues.push(...about.issues);
@@ -109,7 +109,7 @@ describe('the order of a call', () => {
     ['an id with digits lost', { id: 2 ** 60 }],
     ['a list', [ORDER]],
     ['null', null],
-  ])('is refused where it is or has %s, with what to change', async (_, order) => {
+  ])('with %s is rejected with advice', async (_, order) => {
     const { goods, asked, onRejected } = watched();
     const answer = await call(goods, order);
     expect(JSON.parse(answer.body)).toMatchObject({ errors: ['id is not as expected'] });
@@ -122,12 +122,12 @@ describe('the order of a call', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is refused as a body that is no JSON', async () => {
+  test('that is not JSON is rejected', async () => {
     const { goods } = watched();
     expect(await call(goods, 'id=ord_1')).toMatchObject({ status: 400, outcome: 'rejected' });
   });
 
-  test('may stand deeper in the body', async () => {
+  test('may be nested in the body', async () => {
     const { goods } = watched({ verify: { order: ({ data }) => data } });
     expect(await call(goods, { event: 'x', data: ORDER })).toMatchObject({ status: 200 });
     expect(await call(goods, ORDER)).toMatchObject({ status: 422 });
@@ -139,7 +139,7 @@ describe('the order of a call', () => {
     });
   });
 
-  test('that cannot be taken out costs no more than its answer', async () => {
+  test('that throws when it is read only gets a 500', async () => {
     const order = async () => {
       throw new Error('no such order');
     };
@@ -159,25 +159,22 @@ describe('the order of a call', () => {
     [false, undefined, 422],
     ['COMPLETED', ['COMPLETED'], 200],
     [100, ['COMPLETED'], 422],
-  ])(
-    'with the status %o where paid are %o is answered %d',
-    async (status, paidStatuses, answer) => {
-      const { goods, orders, onRejected } = watched({ ...(paidStatuses && { paidStatuses }) });
-      expect((await call(goods, { id: 'ord_1', status })).status).toBe(answer);
-      expect(orders).toHaveLength(answer === 200 ? 1 : 0);
-      if (answer === 200) return;
-      expect(onRejected.mock.calls[0]?.[0]).toMatchObject({
-        id: 'ord_1',
-        event: 'goods',
-        verified: true,
-        issues: [
-          { path: 'status', message: expect.stringMatching(/paidStatuses are|`verify\.allow`/) },
-        ],
-      });
-    },
-  );
+  ])('with the status %o and paidStatuses %o gets %d', async (status, paidStatuses, answer) => {
+    const { goods, orders, onRejected } = watched({ ...(paidStatuses && { paidStatuses }) });
+    expect((await call(goods, { id: 'ord_1', status })).status).toBe(answer);
+    expect(orders).toHaveLength(answer === 200 ? 1 : 0);
+    if (answer === 200) return;
+    expect(onRejected.mock.calls[0]?.[0]).toMatchObject({
+      id: 'ord_1',
+      event: 'goods',
+      verified: true,
+      issues: [
+        { path: 'status', message: expect.stringMatching(/paidStatuses are|`verify\.allow`/) },
+      ],
+    });
+  });
 
-  test('has goods for each of its products, where you say so', async () => {
+  test('has goods for each of its products with an oncePer of both', async () => {
     const { goods } = watched({ oncePer: ({ id, product_id }) => `${id}:${product_id}` });
     expect(await call(goods)).toMatchObject({ outcome: 'handled' });
     expect(await call(goods, { ...ORDER, product_id: 'prd_2' })).toMatchObject({
@@ -190,7 +187,7 @@ describe('the order of a call', () => {
     ['nothing', () => undefined],
     ['an empty text', () => ''],
     ['a promise', async () => 'ord_1'],
-  ])('cannot be told from others by %s', async (_, oncePer) => {
+  ])('cannot have %s as its key', async (_, oncePer) => {
     const { goods, onError, orders } = watched({ oncePer: oncePer as () => string });
     expect(await call(goods)).toMatchObject({ status: 500 });
     expect(onError.mock.calls[0]?.[0]).toMatchObject({

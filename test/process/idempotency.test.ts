@@ -5,14 +5,14 @@ import type { Lease, Work } from '../../src/process/lease.js';
 import { Load } from '../../src/process/load.js';
 import { forward } from '../../src/stores/contract.js';
 
-/** Also on a machine that has other things to do. */
+/** Long enough for a busy machine. */
 const SOON = { timeout: 20_000 };
 const DONE: Work = { state: 'done', ran: ['deliver'] };
 const FAILED: Work = { state: 'failed', error: 'it threw', ran: [] };
 const CLOSED = { outcome: 'unavailable', ran: [], key: 'a'.repeat(64) };
 const DONE_BEFORE = { outcome: 'duplicate', ran: [], key: 'a'.repeat(64) };
 const NOBODY = { error() {}, shed() {} };
-/** What was told of work, beside its outcome. */
+/** The reports about work, besides its outcome. */
 const told: unknown[] = [];
 beforeEach(() => told.splice(0));
 const KEEP = { keepMs: 60_000, onError: (error: unknown) => told.push(error) };
@@ -36,7 +36,7 @@ function setUp(store: IdempotencyStore = memoryStore(), changes: Partial<typeof 
   return { store, errors, process };
 }
 
-/** A store whose verbs can be changed one by one. */
+/** A store whose verbs can be replaced one by one. */
 const storeWith = (changes: Partial<IdempotencyStore>, base = memoryStore()) =>
   forward(base, changes);
 
@@ -62,19 +62,19 @@ describe('work under a lease', () => {
     expect(work).toHaveBeenCalledOnce();
   });
 
-  test('that failed is done again at once', async () => {
+  test('that failed can run again at once', async () => {
     const { process } = setUp();
     await process().doOnce(subject, KEEP, async () => FAILED);
     expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 2 });
   });
 
-  test('that was busy elsewhere counts as no attempt', async () => {
+  test('that was busy in another process does not count as an attempt', async () => {
     const { process } = setUp();
     await process().doOnce(subject, KEEP, async () => ({ state: 'busy', ran: [] }));
     expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 1 });
   });
 
-  test('is claimed again by the same owner where the answer was lost', async () => {
+  test('is claimed again by the same owner if the answer was lost', async () => {
     const base = memoryStore();
     let isLost = true;
     const claim: IdempotencyStore['claim'] = async (...args) => {
@@ -90,7 +90,7 @@ describe('work under a lease', () => {
     });
   });
 
-  test('is not begun by a process that was frozen until its lease had lapsed', async () => {
+  test('does not start in a process that was frozen until its lease expired', async () => {
     const base = memoryStore();
     const frozen = deferred<void>();
     let isFirst = true;
@@ -115,7 +115,7 @@ describe('work under a lease', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  test('is begun after all by a process that was frozen, where nobody has taken it over', async () => {
+  test('starts in a process that was frozen if no other process has taken over', async () => {
     const base = memoryStore();
     let isFirst = true;
     const claim: IdempotencyStore['claim'] = async (...args) => {
@@ -131,7 +131,7 @@ describe('work under a lease', () => {
     });
   });
 
-  test('is renewed at once where its claim was slow to be answered', async () => {
+  test('is renewed at once if the claim was answered slowly', async () => {
     const base = memoryStore();
     const renewed = deferred<void>();
     const claim: IdempotencyStore['claim'] = async (...args) => {
@@ -143,7 +143,7 @@ describe('work under a lease', () => {
       renewed.resolve();
       return base.renew(...args);
     };
-    // Answered after more than the time to renew it, and well before it lapses.
+    // The answer comes after the time of the first renewal, and well before the lease expires.
     const { process } = setUp(storeWith({ claim, renew }, base), { renewMs: 50, leaseMs: 60_000 });
     let isRenewed = false;
     const held = process().doOnce(subject, KEEP, async () => {
@@ -156,7 +156,7 @@ describe('work under a lease', () => {
     expect(isRenewed).toBe(true);
   });
 
-  test('is renewed beside a renewal that hangs, as over a connection that was lost', async () => {
+  test('is renewed while an earlier renewal hangs, as over a lost connection', async () => {
     const base = memoryStore();
     let calls = 0;
     const renew: IdempotencyStore['renew'] = (...args) =>
@@ -191,7 +191,7 @@ describe('work under a lease', () => {
     expect(await second).toEqual(DONE_BEFORE);
   });
 
-  test('is claimed under an owner of its own each time', async () => {
+  test('has a new owner for each claim', async () => {
     const claim = vi.fn<IdempotencyStore['claim']>(async () => ({ state: 'done' }));
     const { process } = setUp(storeWith({ claim }));
     const [one, other] = [process(), process()];
@@ -200,7 +200,7 @@ describe('work under a lease', () => {
     expect(new Set(owners).size).toBe(3);
   });
 
-  test('of another process that takes too long is told to be busy, and for how long', async () => {
+  test('of another process that takes too long is answered busy, with a time to retry', async () => {
     const { process } = setUp(memoryStore(), { leaseMs: 60_000 });
     const { promise, resolve } = deferred<Work>();
     const first = process().doOnce(subject, KEEP, () => promise);
@@ -212,7 +212,7 @@ describe('work under a lease', () => {
 });
 
 describe('a lease that ends early', () => {
-  test('because the work takes too long: the signal fires, and it counts as a crash', async () => {
+  test('because the work takes too long aborts the signal, and counts as a crash', async () => {
     const fail = vi.fn();
     const { process } = setUp(storeWith({ fail }), { timeoutMs: 20 });
     const held = await process().doOnce(subject, KEEP, async (lease) => {
@@ -230,7 +230,7 @@ describe('a lease that ends early', () => {
     expect(next).toMatchObject({ attempt: 2 });
   });
 
-  test('is not prolonged by a store that hangs', async () => {
+  test('is not extended by a store that hangs', async () => {
     const store = storeWith({ renew: () => new Promise(() => {}) });
     const { process } = setUp(store, { timeoutMs: 80, renewMs: 10, leaseMs: 10_000 });
     const held = await process().doOnce(subject, KEEP, () => new Promise<Work>(() => {}));
@@ -238,7 +238,7 @@ describe('a lease that ends early', () => {
     toldOf('handler_timeout');
   });
 
-  test('by work that ends late is recorded, if nobody has taken over', async () => {
+  test('still records late work if no process has taken over', async () => {
     const { process } = setUp(memoryStore(), { timeoutMs: 10 });
     const { promise, resolve } = deferred<Work>();
     expect(await process().doOnce(subject, KEEP, () => promise)).toMatchObject({
@@ -253,7 +253,7 @@ describe('a lease that ends early', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  test('because another process took over: its late result is refused', async () => {
+  test('because another process took over rejects the late result', async () => {
     const base = memoryStore();
     // This process is frozen: its renewals do not reach the store.
     const claim: IdempotencyStore['claim'] = (delivery, terms) =>
@@ -273,7 +273,7 @@ describe('a lease that ends early', () => {
     expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 3 });
   });
 
-  test('because renewing finds it lost: the signal fires', async () => {
+  test('because a renewal finds it lost aborts the signal', async () => {
     const { process } = setUp(storeWith({ renew: async () => false }));
     let signal: AbortSignal | undefined;
     const held = await process().doOnce(subject, KEEP, (lease: Lease) => {
@@ -285,7 +285,7 @@ describe('a lease that ends early', () => {
     expect(signal?.reason).toMatchObject({ code: 'lease_lost' });
   });
 
-  test('because it could not be renewed for as long as it lasts', async () => {
+  test('because it could not be renewed aborts the signal when it expires', async () => {
     const renew = async () => {
       throw new Error('the store is down');
     };
@@ -297,7 +297,7 @@ describe('a lease that ends early', () => {
 });
 
 describe('a store that fails', () => {
-  test('to take a claim: nothing is done', async () => {
+  test('to claim prevents the work', async () => {
     const claim = async () => {
       throw new Error('the store is down');
     };
@@ -315,7 +315,7 @@ describe('a store that fails', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  test('to complete for a moment: it is tried again', async () => {
+  test('to complete for a moment is tried again', async () => {
     const base = memoryStore();
     const complete = vi
       .fn<IdempotencyStore['complete']>((...args) => base.complete(...args))
@@ -328,7 +328,7 @@ describe('a store that fails', () => {
     expect(errors).toEqual([]);
   });
 
-  test('to complete for good: what is done is done, and it is reported', async () => {
+  test('to complete for good is reported, and the work counts as done', async () => {
     const complete = async () => {
       throw new Error('the store is down');
     };
@@ -344,7 +344,7 @@ describe('a store that fails', () => {
     );
   });
 
-  test('to complete for longer than its sender waits: it is recorded once it is back', async () => {
+  test('to complete for longer than a sender waits records the work when it is back', async () => {
     const base = memoryStore();
     let isDown = true;
     const complete: IdempotencyStore['complete'] = async (...args) => {
@@ -364,7 +364,7 @@ describe('a store that fails', () => {
     expect(errors).toEqual([]);
   });
 
-  test('to complete for longer than its lease: it is told, and recorded all the same', async () => {
+  test('to complete for longer than the lease is reported, and still records the work', async () => {
     const base = memoryStore();
     let isDown = true;
     const complete: IdempotencyStore['complete'] = async (...args) => {
@@ -381,7 +381,7 @@ describe('a store that fails', () => {
     expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]);
   });
 
-  test('to note one handler, and another one fails: the note is made before the retry', async () => {
+  test('to record one handler while another one fails records it before the retry', async () => {
     const base = memoryStore();
     let isDown = true;
     const whenUp =
@@ -416,7 +416,7 @@ describe('a store that fails', () => {
   });
 });
 
-describe('a delivery whose lease lapses each time, as if it killed its process', () => {
+describe('a delivery whose lease expires each time, as if it killed its process', () => {
   async function crash(store: IdempotencyStore, times: number) {
     for (let i = 0; i < times; i++) {
       const owner = `${i}`;
@@ -431,7 +431,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
   }
   const durable = () => storeWith({ durable: true });
 
-  test('ends dead in a durable store, which has parked it', async () => {
+  test('ends dead in a durable store, which parks it', async () => {
     const store = durable();
     await crash(store, 5);
     const { process } = setUp(store);
@@ -441,7 +441,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(1);
   });
 
-  test('is given five tries', async () => {
+  test('gets five attempts', async () => {
     const store = durable();
     await crash(store, 4);
     const { process } = setUp(store);
@@ -477,7 +477,7 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     });
   });
 
-  test('is not dead where only the answers to its claims were lost', async () => {
+  test('is not dead if only the answers to its claims were lost', async () => {
     const base = durable();
     let isLost = true;
     const store = storeWith(
@@ -502,14 +502,14 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
     expect(work).toHaveBeenCalledOnce();
   });
 
-  test('is tried for ever in a store that cannot park it', async () => {
+  test('is tried forever in a store that cannot park it', async () => {
     const store = memoryStore();
     await crash(store, 9);
     const { process } = setUp(store);
     expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 10 });
   });
 
-  test('is tried for ever where it is an effect, which has nothing to park', async () => {
+  test('is tried forever if it is an effect, which cannot be parked', async () => {
     const store = durable();
     await crash(store, 9);
     const { process } = setUp(store);
@@ -519,14 +519,14 @@ describe('a delivery whose lease lapses each time, as if it killed its process',
 });
 
 describe('closing', () => {
-  test('takes no more claims', async () => {
+  test('accepts no more claims', async () => {
     const { process } = setUp();
     const idempotency = process();
     await idempotency.close(1_000);
     expect(await idempotency.doOnce(subject, KEEP, async () => DONE)).toEqual(CLOSED);
   });
 
-  test('gives back a claim whose work has not started', async () => {
+  test('releases a claim whose work has not started', async () => {
     const base = memoryStore();
     const { promise, resolve } = deferred<void>();
     const claim: IdempotencyStore['claim'] = async (...args) => {

@@ -10,11 +10,11 @@ function deferred<Value>() {
 }
 
 describe('copies in one process', () => {
-  // As on Workers, which end what runs for a request without a word.
+  // As on Workers, which end the work of a request silently.
   const never = () => new Promise<never>(() => {});
   const HANDLED = { outcome: 'handled', ran: ['mail'] } as const;
 
-  test('share what becomes of the first', async () => {
+  test('share the outcome of the first', async () => {
     const inFlight = new InFlight(1_000);
     const { promise, resolve } = deferred<typeof HANDLED>();
     const first = inFlight.join('key', () => promise);
@@ -25,7 +25,7 @@ describe('copies in one process', () => {
     expect(await inFlight.join('key', async () => HANDLED)).toEqual(HANDLED);
   });
 
-  test('do not wait for ever for a first that never ends, and a later one is run', async () => {
+  test('do not wait forever for a first one that never ends, and a later one runs', async () => {
     vi.useFakeTimers();
     try {
       const inFlight = new InFlight(1_000);
@@ -39,7 +39,7 @@ describe('copies in one process', () => {
     }
   });
 
-  test('wait for a first that may take as long as it likes', async () => {
+  test('wait for a first one without a time limit', async () => {
     const inFlight = new InFlight(2 ** 31 - 1);
     const { promise, resolve } = deferred<typeof HANDLED>();
     void inFlight.join('key', () => promise);

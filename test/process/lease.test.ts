@@ -29,7 +29,7 @@ afterEach(() => {
 const storeWith = (changes: Partial<IdempotencyStore>) => forward(memoryStore(), changes);
 
 describe('a lease', () => {
-  test('lasts from when its renewal was asked for, and not from when that was answered', async () => {
+  test("lasts from the time of its renewal's request, not of the answer", async () => {
     const renew = async () => {
       await new Promise((resolve) => setTimeout(resolve, 60));
       return true;
@@ -40,7 +40,7 @@ describe('a lease', () => {
     lease.stop();
   });
 
-  test('that another process has taken over is not settled once a step is refused', async () => {
+  test('that another process has taken over is not settled after a step is rejected', async () => {
     let isDown = true;
     const fail = vi.fn(async () => 'retry' as const);
     const completeStep = async () => {
@@ -59,7 +59,7 @@ describe('a lease', () => {
 });
 
 describe('the end of work', () => {
-  test('that failed after its time limit lets the lease lapse, and is no failure of its own', async () => {
+  test('that failed after its timeout lets the lease expire, and is not reported as a failure', async () => {
     const fail = vi.fn(async () => 'retry' as const);
     const renewedFor: number[] = [];
     const base = memoryStore();
@@ -77,7 +77,7 @@ describe('the end of work', () => {
     await process.close(0);
   });
 
-  test('whose record the store has given to another process is reported', async () => {
+  test('whose record another process has taken over is reported', async () => {
     const errors: unknown[] = [];
     let asked = 0;
     const complete = async () => {
@@ -85,7 +85,7 @@ describe('the end of work', () => {
       if (asked <= 6) throw new Error('the store restarts');
       return false;
     };
-    // The lease is long: it has not lapsed, so its end is not what is reported.
+    // The lease is long and has not expired, so its end is not reported.
     const long = { ...timing, leaseMs: 600_000, renewMs: 200_000 };
     const process = new Idempotency(storeWith({ complete }), long, LOAD, (error) =>
       errors.push(error),

@@ -19,7 +19,7 @@ function setUp() {
   });
   const came = () => ({ startedAt: performance.now() });
   const ends: (() => void)[] = [];
-  /** Begins so many deliveries, and says how many of them there was room for. */
+  /** Starts a number of deliveries, and returns how many were accepted. */
   const begin = (count: number, bytes = 100) => {
     const before = ends.length;
     for (let left = count; left > 0; left--)
@@ -36,7 +36,7 @@ function setUp() {
   return { load, errors, shed, came, begin, end };
 }
 
-/** Deliveries that are done after 100 ms each, so many at a time, for so long. */
+/** Finishes a number of deliveries every 100 ms for some time. */
 async function workOff({ end }: ReturnType<typeof setUp>, perTick: number, ticks: number) {
   for (let tick = 0; tick < ticks; tick++) {
     end(perTick);
@@ -45,14 +45,14 @@ async function workOff({ end }: ReturnType<typeof setUp>, perTick: number, ticks
 }
 
 describe('a receiver', () => {
-  test('takes 500 deliveries at once, and answers 503 to the others', () => {
+  test('accepts 500 deliveries at once, and answers 503 to the others', () => {
     const { begin, load, shed } = setUp();
     expect(begin(1_500)).toBe(500);
     expect(shed).toHaveBeenCalledTimes(1_000);
     expect(load.refuse()).toMatchObject({ outcome: 'unavailable', retryAfterMs: 3_002 });
   });
 
-  test('takes more while claims are answered soon', async () => {
+  test('accepts more while claims are answered quickly', async () => {
     const run = setUp();
     for (let round = 0; round < 4; round++) {
       run.begin(10_000);
@@ -61,7 +61,7 @@ describe('a receiver', () => {
     expect(run.begin(10_000)).toBeGreaterThan(2_000);
   });
 
-  test('takes no more than it does within a second while claims wait', async () => {
+  test('accepts only what it finishes within a second while claims wait', async () => {
     const run = setUp();
     run.load.asked();
     await vi.advanceTimersByTimeAsync(1);
@@ -70,13 +70,13 @@ describe('a receiver', () => {
       await workOff(run, 20, 5);
     }
     run.begin(1_000);
-    // 200 a second are done.
+    // It finishes 200 a second.
     const inHand = run.load.inHand;
     expect(inHand).toBeGreaterThan(100);
     expect(inHand).toBeLessThan(300);
   });
 
-  test('takes a few all the same while nothing is done at all', async () => {
+  test('still accepts a few while no delivery finishes', async () => {
     const run = setUp();
     run.load.asked();
     run.begin(1_000);
@@ -86,7 +86,7 @@ describe('a receiver', () => {
     expect(run.begin(1_000)).toBe(32);
   });
 
-  test('takes more again within seconds once claims are answered', async () => {
+  test('accepts more again within seconds after claims are answered', async () => {
     const run = setUp();
     const waiting = run.load.asked();
     run.begin(1_000);
@@ -101,29 +101,29 @@ describe('a receiver', () => {
     expect(run.load.inHand).toBeGreaterThan(200);
   });
 
-  test('takes fewer while its event loop is late', async () => {
+  test('accepts fewer while its event loop is late', async () => {
     const run = setUp();
     const now = performance.now.bind(performance);
     let lateMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => now() + lateMs);
     for (let round = 0; round < 20; round++) {
       run.begin(1_000);
-      // Nothing runs meanwhile.
+      // Nothing runs in the meantime.
       lateMs += 400;
       await workOff(run, 50, 3);
     }
     run.begin(1_000);
-    // 215 a second are done.
+    // It finishes 215 a second.
     expect(run.load.inHand).toBeGreaterThan(100);
     expect(run.load.inHand).toBeLessThan(350);
   });
 
-  test('has at most 64 MiB of bodies in hand', () => {
+  test('holds at most 64 MiB of bodies', () => {
     const { begin } = setUp();
     expect(begin(100, MEBIBYTE)).toBe(64);
   });
 
-  test('tells each sender the time at which those before it are done', async () => {
+  test('gives each sender the time when the earlier deliveries will have finished', async () => {
     const run = setUp();
     for (let round = 0; round < 8; round++) {
       run.begin(250);
@@ -139,7 +139,7 @@ describe('a receiver', () => {
     expect(run.load.refuse()?.retryAfterMs).toBeLessThanOrEqual(61_000);
   });
 
-  test('reports an overload when it begins, and when it is over', async () => {
+  test('reports the beginning and the end of an overload', async () => {
     const { begin, end, errors, load } = setUp();
     begin(700);
     expect(errors).toEqual([expect.stringMatching(/^More webhooks arrive than this process can/)]);
@@ -149,7 +149,7 @@ describe('a receiver', () => {
     expect(errors.slice(1)).toEqual([
       expect.stringMatching(/^The overload is over.* 205 requests were answered 503\./),
     ]);
-    // Each look asks for it, and nothing else has a hand in this load: timers and clocks are those of all files.
+    // Each check reads it. Other files share the timers and clocks, but not this load.
     const look = vi.fn(() => 0);
     Object.defineProperty(load, 'inHand', { get: look });
     await vi.advanceTimersByTimeAsync(60_000);
@@ -157,7 +157,7 @@ describe('a receiver', () => {
     expect(look).not.toHaveBeenCalled();
   });
 
-  test('begins nothing for a sender that has hung up while its delivery waited', async () => {
+  test('does not start a delivery whose sender hung up while it waited', async () => {
     const { load } = setUp();
     const work = vi.fn(async () => 'worked');
     const came = { startedAt: performance.now(), isGone: () => true };
@@ -169,7 +169,7 @@ describe('a receiver', () => {
   });
 });
 
-test('bodies that are read make room for others, the slowest first', () => {
+test('a full buffer of bodies drops the slowest body first', () => {
   const { bodies } = setUp().load;
   const givenUp: string[] = [];
   const begin = (name: string) => bodies.begin(() => givenUp.push(name));

@@ -18,10 +18,10 @@ function shop(purge: IdempotencyStore['purge']) {
   return { onError, receiver, next };
 }
 
-/** Lets what nobody waits for go on. */
+/** Lets background work continue. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a durable store is purged beside the deliveries, once a minute', async () => {
+test('a durable store is purged in the background once a minute', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const purge = vi.fn(async () => 0);
   const { next } = shop(purge);
@@ -37,7 +37,7 @@ test('a durable store is purged beside the deliveries, once a minute', async () 
   expect(purge).toHaveBeenCalledTimes(2);
 });
 
-test('what is behind is caught up with at every delivery', async () => {
+test('a backlog is purged with every delivery until it is gone', async () => {
   const left = [500, 500, 20];
   const purge = vi.fn(async () => left.shift() ?? 0);
   const { next } = shop(purge);
@@ -49,7 +49,7 @@ test('what is behind is caught up with at every delivery', async () => {
   expect(purge).toHaveBeenCalledWith(500);
 });
 
-test('one purging at a time, and no delivery waits for it', async () => {
+test('only one purge runs at a time, and no delivery waits for it', async () => {
   const purge = vi.fn(() => new Promise<number>(() => {}));
   const { next } = shop(purge);
   for (let delivery = 0; delivery < 3; delivery++) {
@@ -58,7 +58,7 @@ test('one purging at a time, and no delivery waits for it', async () => {
   expect(purge).toHaveBeenCalledOnce();
 });
 
-test('a store that cannot purge is told of, and its deliveries are handled', async () => {
+test('a purge that fails is reported, and deliveries are handled', async () => {
   const { next, onError } = shop(() => Promise.reject(new Error('permission denied')));
   expect(await next()).toMatchObject({ outcome: 'handled' });
   await settle();
@@ -71,7 +71,7 @@ test('a store that cannot purge is told of, and its deliveries are handled', asy
   );
 });
 
-test('close waits for a purging, so that the database can be closed after it', async () => {
+test('close waits for a purge, so that the database can be closed afterwards', async () => {
   let finish: (count: number) => void = () => {};
   const { next, receiver } = shop(
     () =>
@@ -88,7 +88,7 @@ test('close waits for a purging, so that the database can be closed after it', a
   await closing;
 });
 
-test('the memory store makes room by itself, and is not purged', async () => {
+test('the memory store limits itself, and is not purged', async () => {
   const store = memoryStore();
   const purge = vi.spyOn(store, 'purge');
   const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', () => {});

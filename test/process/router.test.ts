@@ -18,7 +18,7 @@ function makeReceiver() {
   });
 }
 
-/** The names of the handlers that run for each known event. */
+/** Returns the names of the handlers that run for each known event. */
 async function routesOf(receiver: ReturnType<typeof makeReceiver>) {
   const routes: Record<string, readonly string[]> = {};
   for (const event of EVENTS) {
@@ -31,7 +31,7 @@ async function routesOf(receiver: ReturnType<typeof makeReceiver>) {
 const nothing = () => {};
 
 describe('a pattern', () => {
-  test('that is a name covers that event only', async () => {
+  test('that is a name covers only that event', async () => {
     const receiver = makeReceiver().on('order:paid', nothing).on('query:replied', nothing);
     expect(await routesOf(receiver)).toEqual({
       'order:paid': ['order:paid'],
@@ -39,7 +39,7 @@ describe('a pattern', () => {
     });
   });
 
-  test('that is a family covers its events', async () => {
+  test('that is a family covers the events of the family', async () => {
     expect(await routesOf(makeReceiver().on('order:*', nothing))).toEqual({
       'order:created': ['order:*'],
       'order:paid': ['order:*'],
@@ -60,14 +60,14 @@ describe('a pattern', () => {
     expect(await replay(receiver, 'unknown')).toMatchObject({ outcome: 'ignored', ran: [] });
   });
 
-  test("that is '*' covers the receiver's own events, too, and so does their family", async () => {
+  test("that is '*' or a family covers the receiver's own events, too", async () => {
     const receiver = createReceiver({
       secret: 'a secret for tests',
       store: memoryStore(),
       events: {
         'subscription:renewed': { '~standard': orderSchema['~standard'] },
         'order:lost': orderSchema,
-        // Begins as a family does, and is none of it.
+        // A name that begins like a family but does not belong to it.
         'orders:lost': orderSchema,
       },
     })
@@ -102,7 +102,7 @@ describe('a delivery', () => {
     ['a name and its family', ['order:paid', 'order:*'], 'order:paid'],
     ['a family and a name of it', ['order:*', 'order:paid'], 'order:*'],
     ['a name twice', ['order:paid', 'order:paid'], 'order:paid'],
-    ['everything there is', ['*', 'order:*', 'order:paid'], '*'],
+    ["'*' and other patterns", ['*', 'order:*', 'order:paid'], '*'],
   ] as const)(
     'that one registration covers by %s runs its handler once',
     async (_, patterns, name) => {
@@ -124,7 +124,7 @@ describe('a delivery', () => {
     expect([...(ran ?? [])].sort()).toEqual(['*', 'deliver', 'order:*', 'order:paid']);
   });
 
-  test('gives its handler its event, id and payload', async () => {
+  test('passes its event, id and payload to its handler', async () => {
     const handler = vi.fn();
     await replay(makeReceiver().on('order:*', handler), 'order:paid', { id: 'whl_9' });
     expect(handler).toHaveBeenCalledExactlyOnceWith(
@@ -137,7 +137,7 @@ describe('a delivery', () => {
     );
   });
 
-  test('that no handler covers is ignored', async () => {
+  test('without a matching handler is ignored', async () => {
     const receiver = makeReceiver().on('query:replied', nothing);
     expect(await replay(receiver, 'order:paid')).toMatchObject({
       status: 200,
@@ -148,7 +148,7 @@ describe('a delivery', () => {
 });
 
 describe('onUnknown', () => {
-  test('handles the events that nobody has named, and only those', async () => {
+  test('handles the unknown events, and only those', async () => {
     const handler = vi.fn();
     const receiver = makeReceiver().on('order:paid', nothing).onUnknown(handler);
     expect(await replay(receiver, 'unknown')).toMatchObject({
@@ -174,7 +174,7 @@ describe('onUnknown', () => {
     'order:*',
     'onUnknown',
     'order:',
-  ])('handles an event named "%s", which is a name like any other', async (event) => {
+  ])('handles an event named "%s", which is an ordinary name', async (event) => {
     const fixture: Fixture = loadFixture('unknown');
     const plain = makeReceiver().on('*', nothing);
     expect(await replay(plain, fixture, { event })).toMatchObject({ outcome: 'ignored', ran: [] });
@@ -184,7 +184,7 @@ describe('onUnknown', () => {
 });
 
 describe('onInvalid', () => {
-  test('handles what fails its schema or contradicts its event', async () => {
+  test('handles a payload that is invalid or contradicts its event', async () => {
     const handler = vi.fn();
     const receiver = makeReceiver().on('*', nothing).onUnknown(nothing).onInvalid(handler);
     for (const name of ['hostile/refunded-as-paid', 'hostile/empty-object']) {
@@ -206,7 +206,7 @@ describe('onInvalid', () => {
     expect((await replay(receiver, 'order:paid')).ran).toEqual(['*']);
   });
 
-  test('is what keeps it from being refused', async () => {
+  test('prevents its rejection', async () => {
     const receiver = makeReceiver().on('*', nothing).onUnknown(nothing);
     expect(await replay(receiver, 'hostile/refunded-as-paid')).toMatchObject({
       status: 422,
@@ -216,8 +216,8 @@ describe('onInvalid', () => {
   });
 });
 
-describe('a mistake in a registration', () => {
-  /** What registering throws, called as JavaScript does. */
+describe('a wrong registration', () => {
+  /** Returns the error that a registration throws in JavaScript. */
   function thrownBy(register: (receiver: ReturnType<typeof makeReceiver>) => unknown): UsageError {
     try {
       register(makeReceiver());
@@ -227,7 +227,7 @@ describe('a mistake in a registration', () => {
     throw new Error('expected a UsageError');
   }
 
-  test('namely a list of no events, is refused', () => {
+  test('with an empty list of events is rejected', () => {
     expect(thrownBy((receiver) => receiver.on([], nothing)).code).toBe('handler_invalid');
   });
 
@@ -241,7 +241,7 @@ describe('a mistake in a registration', () => {
     'Order:paid',
     '**',
     'toString',
-  ])('namely "%s", which covers no event, says which events there are', (pattern) => {
+  ])('with "%s", which covers no event, is rejected with a list of events', (pattern) => {
     for (const patterns of [pattern, ['order:paid', pattern]]) {
       const { code, message } = thrownBy((receiver) =>
         Reflect.apply(receiver.on, receiver, [patterns, nothing]),
@@ -255,7 +255,7 @@ describe('a mistake in a registration', () => {
   });
 
   test.each([undefined, null, {}, 'deliver'])(
-    'namely %j for a handler, names the pattern',
+    'with %j as a handler is rejected with the pattern',
     (handler) => {
       const registrations: [string, unknown[]][] = [
         ['on', ['order:paid', handler]],
@@ -304,7 +304,7 @@ describe('a mistake in a registration', () => {
         receiver.on(['*', 'order:paid'], nothing).on('order:paid', nothing),
       'order:paid',
     ],
-  ])('namely %s twice, says to give a name', (_, register, name) => {
+  ])('with %s twice is rejected with the advice to set a name', (_, register, name) => {
     const { code, message } = thrownBy(register);
     expect(code).toBe('handler_duplicate');
     expect(message).toContain(`"${name}"`);
@@ -312,7 +312,7 @@ describe('a mistake in a registration', () => {
   });
 
   test.each(['onUnknown', 'onInvalid'] as const)(
-    'namely a second %s, does not speak of a name, which it cannot have',
+    'with a second %s is rejected without that advice, because it cannot have a name',
     (method) => {
       const { code, message } = thrownBy((receiver) => receiver[method](nothing)[method](nothing));
       expect(code).toBe('handler_duplicate');
@@ -326,7 +326,7 @@ describe('a mistake in a registration', () => {
     ['*', '*'],
     [['order:paid', 'query:*'], 'query:*'],
   ])(
-    'namely oncePer on %j, which a new event would join, says to list events',
+    'with oncePer on %j is rejected, because a new event would join, with the advice to list events',
     (patterns, family) => {
       const { code, message } = thrownBy((receiver) =>
         Reflect.apply(receiver.on, receiver, [
@@ -355,7 +355,7 @@ describe('a mistake in a registration', () => {
     [{ formerly: 'a' }, 'without a name cannot have formerly'],
     [{ oncePer: () => 'a' }, "formerly: 'order:paid'"],
     [{ when: true }, 'when has to be a function'],
-  ])('namely options of a handler that there are not (%o)', (options, said) => {
+  ])('with unknown or invalid options is rejected (%o)', (options, said) => {
     const receiver = makeReceiver();
     const register = () => receiver.on('order:paid', () => {}, options as never);
     expect(register).toThrow(
@@ -369,7 +369,7 @@ describe('a mistake in a registration', () => {
     ['orders:*', 'Did you mean "order:*"?'],
     ['subscription:renewed', 'covered by "subscription:renewed". Known are'],
     [undefined, 'covered by undefined. Known are'],
-  ])('namely an event that nobody knows (%s), with what was meant', (event, said) => {
+  ])('with an unknown event (%s) is rejected with the nearest name', (event, said) => {
     const receiver = makeReceiver();
     const register = () => receiver.on(event as 'order:paid', () => {});
     expect(register).toThrow(
@@ -377,7 +377,7 @@ describe('a mistake in a registration', () => {
     );
   });
 
-  test('namely oncePer that is no function, says what it has to be', () => {
+  test('with an oncePer that is not a function is rejected with the right type', () => {
     const { code, message } = thrownBy((receiver) =>
       Reflect.apply(receiver.on, receiver, ['order:paid', nothing, { oncePer: 'id' }]),
     );
@@ -386,7 +386,7 @@ describe('a mistake in a registration', () => {
   });
 
   test.each(['on', 'onUnknown', 'onInvalid'])(
-    'namely %s after the first delivery, says where to register',
+    'with %s after the first delivery is rejected with advice',
     async (method) => {
       const receiver = makeReceiver().on('order:paid', nothing);
       await replay(receiver, 'hostile/unsigned');
@@ -403,7 +403,7 @@ describe('a mistake in a registration', () => {
     },
   );
 
-  test('is a TypeError', () => {
+  test('throws a TypeError', () => {
     expect(
       thrownBy((receiver) => Reflect.apply(receiver.on, receiver, ['x', nothing])),
     ).toBeInstanceOf(TypeError);

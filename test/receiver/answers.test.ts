@@ -11,9 +11,9 @@ function receiverWith(options: Partial<ReceiverOptions> = {}) {
   return createReceiver({ secret: SECRET, hooks: quiet, ...options });
 }
 
-/** Every row of the table of answers. */
-describe('the answer', () => {
-  test('200 handled, when the handlers are done', async () => {
+/** One test for each row of the table of answers. */
+describe('the answer is', () => {
+  test('200 handled after the handlers have finished', async () => {
     const receiver = receiverWith().on('order:paid', () => {});
     expect(await deliver(receiver, paidOrder())).toEqual({
       status: 200,
@@ -29,7 +29,7 @@ describe('the answer', () => {
     });
   });
 
-  test('200 parked, when onInvalid has kept it', async () => {
+  test('200 parked after onInvalid has accepted the delivery', async () => {
     const kept = vi.fn();
     const receiver = receiverWith().onInvalid(kept);
     expect(await deliver(receiver, paidOrder({ status: 0 }))).toMatchObject({
@@ -47,7 +47,7 @@ describe('the answer', () => {
     });
   });
 
-  test('200 duplicate, when it was done before', async () => {
+  test('200 duplicate for a delivery that is done', async () => {
     const handler = vi.fn();
     const receiver = receiverWith().on('order:paid', handler);
     await deliver(receiver, paidOrder());
@@ -59,7 +59,7 @@ describe('the answer', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  test('200 ignored, when nobody handles the event', async () => {
+  test('200 ignored for an event without a handler', async () => {
     const receiver = receiverWith().on('order:paid', () => {});
     expect(await deliver(receiver, paidOrder(), { event: 'order:created' })).toMatchObject({
       status: 200,
@@ -67,7 +67,7 @@ describe('the answer', () => {
     });
   });
 
-  test('200 ignored, when nobody knows the event', async () => {
+  test('200 ignored for an unknown event', async () => {
     const handler = vi.fn();
     const receiver = receiverWith().on('*', handler);
     expect(await deliver(receiver, {}, { event: 'order:vanished' })).toMatchObject({
@@ -76,33 +76,33 @@ describe('the answer', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('200 queued, when it is durably in a queue, whether handlers live here or not', async () => {
+  test('200 queued after the queue has stored the delivery, with or without handlers', async () => {
     const enqueue = vi.fn(async () => ({ id: 'job_1' }));
     const receiver = receiverWith({ queue: { durable: true, enqueue } });
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200, outcome: 'queued' });
     expect(enqueue).toHaveBeenCalledOnce();
   });
 
-  test.each([undefined, ''])('400, when the event header is %j', async (event) => {
+  test.each([undefined, ''])('400 for the event header %j', async (event) => {
     const { status, outcome } = await deliver(receiverWith(), paidOrder(), {
       headers: { 'x-service-event': event ?? '' },
     });
     expect({ status, outcome }).toEqual({ status: 400, outcome: 'rejected' });
   });
 
-  test('400, when the event header was given twice', async () => {
+  test('400 for a repeated event header', async () => {
     const headers = { 'x-service-event': 'order:paid, order:created' };
     expect(await deliver(receiverWith(), paidOrder(), { headers })).toMatchObject({ status: 400 });
   });
 
-  test('400, when the body is not JSON', async () => {
+  test('400 for a body that is not JSON', async () => {
     expect(await deliver(receiverWith(), '{"id":')).toMatchObject({
       status: 400,
       outcome: 'rejected',
     });
   });
 
-  test('401, when the signature is wrong or missing, in the same words', async () => {
+  test('401 for a wrong and for a missing signature, with the same text', async () => {
     const handler = vi.fn();
     const receiver = receiverWith().on('*', handler);
     const wrong = await deliver(receiver, paidOrder(), { secret: 'another secret' });
@@ -115,7 +115,7 @@ describe('the answer', () => {
   });
 
   test.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', ''])(
-    '405 with Allow, when the method is %j',
+    '405 with Allow for the method %j',
     async (method) => {
       const body = vi.fn();
       const reply = await receiverWith().receive({ method, headers: {}, body });
@@ -124,7 +124,7 @@ describe('the answer', () => {
     },
   );
 
-  test('408, when the body does not arrive in time', async () => {
+  test('408 for a body that does not arrive in time', async () => {
     const reply = await receiverWith({ bodyTimeout: 5 }).receive({
       method: 'POST',
       headers: { 'x-service-event': 'order:paid', 'x-service-signature': '0'.repeat(128) },
@@ -133,7 +133,7 @@ describe('the answer', () => {
     expect(reply).toMatchObject({ status: 408, outcome: 'rejected' });
   });
 
-  test('413, when the body is over the limit, and 200 when it is just below', async () => {
+  test('413 for a body over the limit, and 200 just below', async () => {
     const receiver = receiverWith({ limit: 200 }).on('order:paid', () => {});
     const sized = (bytes: number) => {
       const filler = bytes - JSON.stringify(paidOrder({ filler: '' })).length;
@@ -143,7 +143,7 @@ describe('the answer', () => {
     expect(await deliver(receiver, sized(201))).toMatchObject({ status: 413, outcome: 'rejected' });
   });
 
-  test('413, when the declared length is over the limit, without reading the body', async () => {
+  test('413 for a declared length over the limit, without reading the body', async () => {
     const body = vi.fn();
     const headers = {
       'x-service-event': 'order:paid',
@@ -158,7 +158,7 @@ describe('the answer', () => {
     expect(body).not.toHaveBeenCalled();
   });
 
-  test('415, when the content encoding is not identity', async () => {
+  test('415 for a content encoding other than identity', async () => {
     const receiver = receiverWith().on('order:paid', () => {});
     const encoded = (encoding: string) =>
       deliver(receiver, paidOrder(), { headers: { 'content-encoding': encoding } });
@@ -166,7 +166,7 @@ describe('the answer', () => {
     expect(await encoded('Identity')).toMatchObject({ status: 200 });
   });
 
-  test('422 with the fields, when the payload fails its schema and nobody keeps it', async () => {
+  test('422 with the fields for an invalid payload without onInvalid', async () => {
     const onRejected = vi.fn();
     const receiver = receiverWith({ hooks: { onRejected } }).on('order:paid', () => {});
     const reply = await deliver(receiver, paidOrder({ email: 7, id: undefined }));
@@ -191,12 +191,12 @@ describe('the answer', () => {
     });
   });
 
-  test('422, when the payload contradicts its event', async () => {
+  test('422 for a payload that contradicts its event', async () => {
     const receiver = receiverWith().on('order:paid', () => {});
     expect(await deliver(receiver, paidOrder({ status: 56 }))).toMatchObject({ status: 422 });
   });
 
-  test('500 failed, when a handler threw, and nothing of the error', async () => {
+  test('500 failed for a handler that throws, without its error', async () => {
     const receiver = receiverWith().on('order:paid', () => {
       throw new Error('the key is AAAA-BBBB');
     });
@@ -205,12 +205,12 @@ describe('the answer', () => {
     expect(reply.body).not.toContain('AAAA');
   });
 
-  test('500 failed, when a handler ran out of time', async () => {
+  test('500 failed for a handler that times out', async () => {
     const receiver = receiverWith({ timeout: 5 }).on('order:paid', () => new Promise(() => {}));
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
   });
 
-  test('503 busy with Retry-After, when it is being processed elsewhere', async () => {
+  test('503 busy with Retry-After while another process handles the delivery', async () => {
     const store = memoryStore();
     let finish = () => {};
     const running = new Promise<void>((resolve) => {
@@ -226,7 +226,7 @@ describe('the answer', () => {
     expect(await first).toMatchObject({ status: 200 });
   });
 
-  test('503 unavailable with Retry-After, when the store is down', async () => {
+  test('503 unavailable with Retry-After while the store is down', async () => {
     const store = Object.assign(memoryStore(), {
       claim: async () => {
         throw new Error('connection refused');
@@ -242,7 +242,7 @@ describe('the answer', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('503 unavailable, when the queue cannot take it', async () => {
+  test('503 unavailable if the queue cannot store the delivery', async () => {
     const enqueue = async () => {
       throw new Error('connection refused');
     };
@@ -253,7 +253,7 @@ describe('the answer', () => {
     });
   });
 
-  test('503 unavailable, when the receiver is closing', async () => {
+  test('503 unavailable while the receiver closes', async () => {
     const receiver = receiverWith().on('order:paid', () => {});
     await receiver.close();
     expect(await deliver(receiver, paidOrder())).toMatchObject({

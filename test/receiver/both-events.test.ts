@@ -16,7 +16,7 @@ import { newFolder } from '../stores/sqlite/remote.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { runs } from '../support/tier.js';
 
-/** What is told of an order: each comes twice. */
+/** The webhooks of an order. Each is sent twice. */
 const TOLD = {
   unpaid: { event: 'order:updated', status: 54 },
   updated: { event: 'order:updated', status: 100 },
@@ -25,10 +25,10 @@ const TOLD = {
 type Told = keyof typeof TOLD;
 const ALL: readonly Told[] = ['unpaid', 'unpaid', 'updated', 'updated', 'paid', 'paid'];
 
-/** Attempts, beyond which nothing will come of it. */
+/** More attempts would never succeed. */
 const MOST = 30;
 
-/** What becomes of the handler at its first runs, before it has delivered. */
+/** How the first runs of the handler end, before one delivers. */
 type Fault = 'fails' | 'dies';
 const FAULTS: readonly (readonly Fault[])[] = [
   [],
@@ -38,7 +38,7 @@ const FAULTS: readonly (readonly Fault[])[] = [
   ['dies', 'fails'],
 ];
 
-/** Every order in which these can come. */
+/** Returns every order in which the webhooks can arrive. */
 function permutations(left: readonly Told[]): Told[][] {
   if (left.length === 0) return [[]];
   return [...new Set(left)].flatMap((first) => {
@@ -47,10 +47,10 @@ function permutations(left: readonly Told[]): Told[][] {
   });
 }
 
-/** What was sent, what became of it, and how often the order was delivered by then. */
+/** A webhook, its outcome, and the deliveries of the order so far. */
 type Seen = readonly [Told, Outcome | 'dies', number];
 
-/** What shall become of each that is told: where there is no good answer, it is told again, later. */
+/** Returns the expected outcomes. A webhook without a success is retried later. */
 function expected(scenario: readonly Told[], faults: readonly Fault[]): Seen[] {
   const seen: Seen[] = [];
   const left = [...faults];
@@ -78,7 +78,7 @@ function shop(store: IdempotencyStore, ship: () => Promise<void>): Receiver {
   );
 }
 
-/** An order of its own, and how often it was delivered. */
+/** A new order, and the number of its deliveries. */
 class OneOrder {
   static #count = 0;
   readonly #id = `ord_${OneOrder.#count++}`;
@@ -91,7 +91,7 @@ class OneOrder {
   }
 }
 
-/** Processes over one store, of which one is alive: where its handler dies, nobody hears of it any more. */
+/** Processes on one store, one at a time: after a handler dies, its process never answers, and a new one starts. */
 class Processes {
   readonly #store: IdempotencyStore;
   readonly #order: OneOrder;
@@ -105,7 +105,7 @@ class Processes {
     this.#live = this.#start();
   }
 
-  /** Sends it once, and says what the answer is; or how the process has ended. */
+  /** Sends a webhook once. Returns its outcome, or `dies` if the process dies. */
   async send(told: Told): Promise<Outcome | 'dies'> {
     const { receiver, died } = this.#live;
     const reply = await Promise.race([this.#order.send(receiver, told), died]);
@@ -119,7 +119,7 @@ class Processes {
     const died = new Promise<undefined>((resolve) => {
       die = () => resolve(undefined);
     });
-    // So that what has died can be taken over at once.
+    // A new process can take over the lease of a dead one at once.
     const store = forward(this.#store, {
       claim: (subject, terms) => this.#store.claim(subject, { ...terms, leaseMs: 1 }),
       renew: (key, fence) => this.#store.renew(key, fence, 1),
@@ -140,7 +140,7 @@ class Processes {
 function describeOrders(name: string, open: () => IdempotencyStore): void {
   describe(`an order, over ${name}, is delivered once`, () => {
     test.each(FAULTS.map((faults) => ({ faults })))(
-      'in whichever order it is told of, where the handler has these faults: $faults',
+      'for any order of its webhooks, if the handler has these faults: $faults',
       async ({ faults }) => {
         const scenarios = permutations(ALL);
         expect(scenarios).toHaveLength(90);
@@ -161,7 +161,7 @@ function describeOrders(name: string, open: () => IdempotencyStore): void {
       },
     );
 
-    test('where all is told at once, to two processes, whatever the store does first', async () => {
+    test('if two processes get all webhooks at the same time, for any order of the store calls', async () => {
       const property = fc.asyncProperty(fc.scheduler(), fc.nat(2), async (scheduler, failures) => {
         const order = new OneOrder();
         const turn = () => scheduler.schedule(Promise.resolve());

@@ -30,7 +30,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A shop whose handler takes as long as the test says. */
+/** A shop whose handler takes as long as the test decides. */
 async function shop(handle: () => unknown = () => {}) {
   const receiver = createReceiver({ secret: SECRET, hooks: { onError() {} } });
   const handled = vi.fn(handle);
@@ -39,12 +39,12 @@ async function shop(handle: () => unknown = () => {}) {
   return { receiver, server, handled, port: await listen(server) };
 }
 
-/** Also on a machine that has other things to do. */
+/** Long enough for a busy machine. */
 const SOON = { timeout: 20_000 };
 
 let deliveries = 0;
 
-/** What a delivery is answered, and whether its connection is kept. */
+/** The outcome of a delivery, and whether its connection stays open. */
 async function deliver(port: number, agent: Agent) {
   const signature = await sign(body, SECRET);
   const sent = request({
@@ -64,7 +64,7 @@ async function deliver(port: number, agent: Agent) {
 }
 
 describe('close({ server })', () => {
-  test('answers what still comes on an open connection, and ends that with it', async () => {
+  test('answers the next request on an open connection, and closes the connection with it', async () => {
     const { receiver, server, handled, port } = await shop();
     const agent = keepAlive();
     expect(await deliver(port, agent)).toEqual({ status: 200, connection: 'keep-alive' });
@@ -78,7 +78,7 @@ describe('close({ server })', () => {
     expect(server.listening).toBe(false);
   });
 
-  test('waits for what is running, whose answer is the last of its connection', async () => {
+  test('waits for running requests, and closes their connections with the response', async () => {
     let finish = () => {};
     const { receiver, server, handled, port } = await shop(
       () => new Promise<void>((resolve) => (finish = resolve)),
@@ -94,7 +94,7 @@ describe('close({ server })', () => {
     await closing;
   });
 
-  test('takes no new connection', async () => {
+  test('accepts no new connection', async () => {
     const { receiver, server, port } = await shop();
     const agent = keepAlive();
     await deliver(port, agent);
@@ -105,7 +105,7 @@ describe('close({ server })', () => {
     await closing;
   });
 
-  test('ends within two seconds, though a connection is kept open', async () => {
+  test('finishes within two seconds, even if a connection is kept alive', async () => {
     const { receiver, server, port } = await shop();
     server.keepAliveTimeout = 60_000;
     await deliver(port, keepAlive());
@@ -114,7 +114,7 @@ describe('close({ server })', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  test('answers everything in a storm over open connections, none of it 503', async () => {
+  test('answers all requests in a storm over open connections, without a 503', async () => {
     const { receiver, server, port } = await shop(
       () => new Promise((resolve) => setTimeout(resolve, 5)),
     );
@@ -140,19 +140,19 @@ describe('close({ server })', () => {
     expect(errors).toEqual(new Set(['ECONNREFUSED']));
   });
 
-  test('answers all who have connected by then, though none of them was accepted yet', async () => {
+  test('answers every client that has connected, even if no connection was accepted yet', async () => {
     const { receiver, server, port } = await shop();
     const agents = Array.from({ length: 50 }, keepAlive);
     await deliver(port, keepAlive());
     const delivered = agents.map((agent) => deliver(port, agent).catch((error) => error.code));
-    // Their connections are made, and lie in the queue of the system until the next turn of the event loop.
+    // The connections are established, and wait in the system's queue until the next turn of the event loop.
     for (let ticks = 0; ticks < 5; ticks++) await new Promise(process.nextTick);
     await receiver.close({ server });
     const statuses = (await Promise.all(delivered)).map((one) => one.status ?? one);
     expect(statuses).toEqual(Array(50).fill(200));
   });
 
-  test('gives up in time on what does not end, and cuts it off', async () => {
+  test('cuts off requests that do not finish in time', async () => {
     const { receiver, server, handled, port } = await shop(() => new Promise(() => {}));
     const delivered = deliver(port, keepAlive()).catch((error) => error.code);
     await vi.waitUntil(() => handled.mock.calls.length > 0, SOON);
@@ -164,7 +164,7 @@ describe('close({ server })', () => {
     await closed;
   });
 
-  test('does not wait for a sender who has connected and says nothing', async () => {
+  test('does not wait for a client that connects and sends nothing', async () => {
     const { receiver, server, port } = await shop();
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
@@ -174,7 +174,7 @@ describe('close({ server })', () => {
     socket.destroy();
   });
 
-  test('ends a server of HTTP/2, too', async () => {
+  test('closes an HTTP/2 server as well', async () => {
     const { receiver } = await shop();
     const server = createSecureServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -185,7 +185,7 @@ describe('close({ server })', () => {
   test.each([
     ['stop', (stop: () => unknown) => ({ stop })],
     ['shutdown', (shutdown: () => unknown) => ({ shutdown })],
-  ])('ends a server that has a %s, as of Bun and Deno', async (_, toServer) => {
+  ])('closes a server with a %s, as in Bun and Deno', async (_, toServer) => {
     const { receiver } = await shop();
     let finish = () => {};
     const method = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
@@ -198,7 +198,7 @@ describe('close({ server })', () => {
     await closing;
   });
 
-  test('says what to pass where it is given the application, and ends all the same', async () => {
+  test('closes if it gets the application, and explains what to pass instead', async () => {
     const onError = vi.fn();
     const receiver = createReceiver({ secret: SECRET, hooks: { onError } });
     await receiver.close({ server: (() => {}) as never });

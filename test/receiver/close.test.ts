@@ -13,7 +13,7 @@ function gate() {
 }
 
 describe('close', () => {
-  test('waits for what is running', async () => {
+  test('waits for running handlers', async () => {
     const { open, opened } = gate();
     const receiver = createReceiver({ secret: SECRET }).on('order:paid', () => opened);
     const delivered = deliver(receiver, paidOrder());
@@ -28,7 +28,7 @@ describe('close', () => {
   });
 
   test.each([[{}], [{ name: 'order:paid', oncePer: () => 'key' }]])(
-    'waits for a handler that goes on after its time limit (%o)',
+    'waits for a handler that continues after its timeout (%o)',
     async (options) => {
       const { open, opened } = gate();
       const receiver = createReceiver({ secret: SECRET, timeout: 5, hooks });
@@ -43,7 +43,7 @@ describe('close', () => {
     },
   );
 
-  test.each([0, 5, Number.NaN])('waits no longer than %s ms', async (timeoutMs) => {
+  test.each([0, 5, Number.NaN])('waits at most %s ms', async (timeoutMs) => {
     const receiver = createReceiver({ secret: SECRET }).on(
       'order:paid',
       () => new Promise(() => {}),
@@ -56,7 +56,7 @@ describe('close', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  test('tells where it has ended before what was running', async () => {
+  test('reports that it ended before all handlers had finished', async () => {
     const onError = vi.fn();
     const receiver = createReceiver({ secret: SECRET, hooks: { onError } }).on(
       'order:paid',
@@ -69,7 +69,7 @@ describe('close', () => {
     expect(onError.mock.calls).toEqual([[expect.objectContaining(told), expect.anything()]]);
   });
 
-  test('tells of an option that there is not', async () => {
+  test('reports an unknown option', async () => {
     const onError = vi.fn();
     const receiver = createReceiver({ secret: SECRET, hooks: { onError } });
     const misspelled = JSON.parse('{ "sever": {} }');
@@ -81,7 +81,7 @@ describe('close', () => {
     );
   });
 
-  test('tells of a server that could not be stopped', async () => {
+  test('reports a server that it could not stop', async () => {
     const onError = vi.fn();
     const receiver = createReceiver({ secret: SECRET, hooks: { onError } });
     const error = new Error('it is not running');
@@ -89,7 +89,7 @@ describe('close', () => {
     expect(onError).toHaveBeenCalledExactlyOnceWith(error, expect.anything());
   });
 
-  test('waits as long as it takes, for Infinity', async () => {
+  test('waits without a limit if timeoutMs is Infinity', async () => {
     const { open, opened } = gate();
     const receiver = createReceiver({ secret: SECRET }).on('order:paid', () => opened);
     const delivered = deliver(receiver, paidOrder());
@@ -103,7 +103,7 @@ describe('close', () => {
     expect(await delivered).toMatchObject({ outcome: 'handled' });
   });
 
-  test('hands nothing to a queue any more', async () => {
+  test('hands no more deliveries to a queue', async () => {
     const enqueue = vi.fn(async () => ({ id: 'job_1' }));
     const receiver = createReceiver({ secret: SECRET, queue: { durable: true, enqueue } });
     await receiver.close();

@@ -16,11 +16,11 @@ import { durableStore } from '../support/durable.js';
 const AGREED: Confirmation = { state: 'agreed', kept: false };
 const DISAGREED: Confirmation = {
   state: 'disagreed',
-  issues: [{ path: 'value', message: 'is not that of the order' }],
+  issues: [{ path: 'value', message: 'differs from the order' }],
 };
 const DOWN: Confirmation = { state: 'unavailable', cause: new Error('down'), accepts: false };
 
-/** A shop that delivers what is confirmed, with what it told. */
+/** A shop that delivers confirmed orders, with its reports. */
 function shop(found: Confirmation, options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
   const confirm = vi.fn<Confirm>(async () => found);
   const ship = vi.fn();
@@ -30,8 +30,8 @@ function shop(found: Confirmation, options: Partial<Omit<ReceiverOptions, 'event
   return { confirm, ship, onError, receiver: receiver.on('order:paid', ship) };
 }
 
-describe('nobody is asked', () => {
-  test('about what no handler is for, is no order, or does not fit its event', async () => {
+describe('confirm is not called', () => {
+  test('for an event without a handler, a record that is not an order, or an invalid payload', async () => {
     const { confirm, receiver } = shop(DISAGREED);
     receiver.on('query:*', () => {}).onInvalid(() => {});
     const outcomes = [
@@ -43,7 +43,7 @@ describe('nobody is asked', () => {
     expect(confirm).not.toHaveBeenCalled();
   });
 
-  test('about what is done, or was not signed', async () => {
+  test('for a duplicate or an unsigned request', async () => {
     const { confirm, receiver } = shop(AGREED);
     await deliver(receiver, paidOrder());
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
@@ -51,7 +51,7 @@ describe('nobody is asked', () => {
     expect(confirm).toHaveBeenCalledOnce();
   });
 
-  test('where the delivery is handed to a queue, but by its worker', async () => {
+  test('in the web process if a queue is used, but in its worker', async () => {
     const jobs: unknown[] = [];
     const enqueue = async (delivery: SealedDelivery) => {
       jobs.push(toJob(delivery));
@@ -65,7 +65,7 @@ describe('nobody is asked', () => {
   });
 });
 
-test('what is asked is the order as its handlers get it, of any event that begins with order:', async () => {
+test('confirm gets the order as its handlers get it, for any event that begins with order:', async () => {
   const { confirm, receiver } = shop(AGREED, { scope: 'shop', paidStatuses: [100, 54] });
   receiver.onUnknown(() => {});
   await deliver(receiver, paidOrder());
@@ -84,7 +84,7 @@ test('what is asked is the order as its handlers get it, of any event that begin
 });
 
 describe('a delivery that contradicts its order', () => {
-  test('is refused, and uses nothing up', async () => {
+  test('is rejected, and does not use up its key', async () => {
     const store = durableStore();
     const { confirm, receiver, ship } = shop(DISAGREED, { store });
     const reply = await deliver(receiver, paidOrder());
@@ -97,9 +97,9 @@ describe('a delivery that contradicts its order', () => {
     expect(ship.mock.calls[0]?.[0]).toMatchObject({ attempt: 1 });
   });
 
-  test('is refused to each of its copies that come at once', async () => {
+  test('is rejected for each of its simultaneous copies', async () => {
     const { confirm, receiver } = shop(DISAGREED);
-    // A copy may have to wait for the next turn of the event loop, and would ask anew once the first has its answer.
+    // A copy may wait for the next turn of the event loop, and would call confirm again after the first answer.
     confirm.mockImplementation(async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return DISAGREED;
@@ -113,7 +113,7 @@ describe('a delivery that contradicts its order', () => {
     expect(confirm).toHaveBeenCalledOnce();
   });
 
-  test('is given to onInvalid, and later to its handlers where its order agrees by then', async () => {
+  test('goes to onInvalid, and to its handlers when the order agrees later', async () => {
     const onInvalid = vi.fn((_: WebhookEvent<string, unknown>) => {});
     const { confirm, receiver, ship } = shop(DISAGREED);
     receiver.onInvalid(onInvalid);
@@ -129,7 +129,7 @@ describe('a delivery that contradicts its order', () => {
     expect(onInvalid).toHaveBeenCalledOnce();
   });
 
-  test('is parked by the worker of a queue, at once, and can be redriven', async () => {
+  test('is parked at once by the worker of a queue, and can be redriven', async () => {
     const store = durableStore();
     const jobs: unknown[] = [];
     const enqueue = async (delivery: SealedDelivery) => {
@@ -151,8 +151,8 @@ describe('a delivery that contradicts its order', () => {
   });
 });
 
-describe('where nobody answers', () => {
-  test('the answer is 503, it is told, and the delivery comes again', async () => {
+describe('if confirm fails', () => {
+  test('the answer is 503, onError gets the error, and the retry is handled', async () => {
     const store = durableStore();
     const { confirm, receiver, ship, onError } = shop(DOWN, { store });
     for (let attempt = 0; attempt < 8; attempt++)
@@ -170,7 +170,7 @@ describe('where nobody answers', () => {
     expect(ship).toHaveBeenCalledOnce();
   });
 
-  test('a job of a queue waits, also in its last attempt', async () => {
+  test('a job of a queue waits, even in its last attempt', async () => {
     const { receiver } = shop(DOWN, { store: durableStore() });
     const delivery = await receiver.verify(await captured(paidOrder()));
     if (delivery.outcome === 'rejected') throw new Error('it was refused');
@@ -186,17 +186,17 @@ describe('where nobody answers', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('no'))],
-    // Plain JavaScript may give anything.
-    ['gives nothing', async () => undefined as never],
-    ['gives what is none', async () => ({ state: 'fine' }) as never],
-  ])('or what confirms %s, nothing runs', async (_, confirm) => {
+    // A JavaScript program can return anything.
+    ['returns nothing', async () => undefined as never],
+    ['returns an invalid result', async () => ({ state: 'fine' }) as never],
+  ])('because it %s, no handler runs', async (_, confirm) => {
     const { receiver, ship, onError } = shop(AGREED, { confirm });
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 503 });
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'confirmation_unavailable' });
     expect(ship).not.toHaveBeenCalled();
   });
 
-  test('what is accepted all the same runs', async () => {
+  test('with whenDown: accept, the handlers run', async () => {
     const { receiver, ship, onError } = shop({ ...DOWN, accepts: true });
     for (const id of ['one', 'two']) await deliver(receiver, paidOrder(), { id });
     expect(ship).toHaveBeenCalledTimes(2);
@@ -204,7 +204,7 @@ describe('where nobody answers', () => {
   });
 });
 
-test('nobody is asked again where all handlers had finished, and only the record was missing', async () => {
+test('confirm is not called again if all handlers had finished and only the record was missing', async () => {
   const store = memoryStore();
   const { confirm, receiver } = shop(AGREED, { store });
   receiver.on('order:*', () => {
@@ -217,8 +217,8 @@ test('nobody is asked again where all handlers had finished, and only the record
   expect(asked).not.toHaveBeenCalled();
 });
 
-test('confirm that is no function is refused', () => {
-  // Plain JavaScript may give anything.
+test('a confirm that is not a function is rejected', () => {
+  // A JavaScript program can pass anything.
   expect(() => createReceiver({ secret: SECRET, confirm: {} as never })).toThrow(
     expect.objectContaining({
       code: 'option_invalid',
@@ -227,7 +227,7 @@ test('confirm that is no function is refused', () => {
   );
 });
 
-/** A signed request, as it comes to a receiver. */
+/** A signed request. */
 async function captured(payload: unknown) {
   const receive = vi.fn(async (_: Parameters<Parameters<typeof deliver>[0]['receive']>[0]) => ({
     ...{ status: 200, headers: {}, body: '', outcome: 'handled' as const, ran: [] },

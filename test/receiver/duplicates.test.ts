@@ -13,7 +13,7 @@ function shop(
 }
 
 describe('a duplicate', () => {
-  test('is a retry that the provider has encoded anew', async () => {
+  test('is a retry that the provider has encoded differently', async () => {
     const { handler, receiver } = shop();
     const text = JSON.stringify(paidOrder({ value: 10 }));
     await deliver(receiver, text);
@@ -27,7 +27,7 @@ describe('a duplicate', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  test('that arrives while the first is running shares what becomes of it', async () => {
+  test('that arrives while the first one runs gets its outcome', async () => {
     const { handler, receiver } = shop();
     const replies = await Promise.all(
       Array.from({ length: 40 }, () => deliver(receiver, paidOrder())),
@@ -37,8 +37,8 @@ describe('a duplicate', () => {
     expect(replies.filter(({ outcome }) => outcome === 'handled')).toHaveLength(1);
   });
 
-  test('that arrives while the first is failing fails with it, and does not run by itself', async () => {
-    // On a machine that is slow, each comes in a turn of its own.
+  test('that arrives while the first one fails gets that failure, and does not run', async () => {
+    // On a slow machine, each arrives in another turn of the event loop.
     const handler = vi.fn().mockImplementationOnce(async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       throw new Error('no');
@@ -61,7 +61,7 @@ describe('a duplicate', () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  test('is told by its content where it has no id', async () => {
+  test('is recognised by its content if it has no id', async () => {
     const { handler, receiver, onOutcome } = shop();
     const headers = { 'x-service-webhook': '' };
     await deliver(receiver, paidOrder(), { headers });
@@ -72,7 +72,7 @@ describe('a duplicate', () => {
     expect(onOutcome.mock.calls[0]?.[0].id).toMatch(/^content:[0-9a-f]{32}$/);
   });
 
-  test('in one scope is none in another', async () => {
+  test('in one scope is not a duplicate in another scope', async () => {
     const store = memoryStore();
     const one = shop({ scope: 'one' }, store);
     const two = shop({ scope: 'two' }, store);
@@ -80,7 +80,7 @@ describe('a duplicate', () => {
     expect(await deliver(two.receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
   });
 
-  test("by keyBy: 'content' is a replay under a fresh id, too", async () => {
+  test("with keyBy: 'content' is a replay under a new id as well", async () => {
     const { receiver } = shop({ keyBy: 'content' });
     await deliver(receiver, paidOrder());
     expect(await deliver(receiver, paidOrder(), { id: 'whl_2' })).toMatchObject({
@@ -91,7 +91,7 @@ describe('a duplicate', () => {
     });
   });
 
-  test("by keyBy: 'id' is whatever has the same id", async () => {
+  test("with keyBy: 'id' is any delivery with the same id", async () => {
     const { receiver } = shop({ keyBy: 'id' });
     await deliver(receiver, paidOrder());
     expect(await deliver(receiver, paidOrder({ id: 'ord_2' }))).toMatchObject({
@@ -103,7 +103,7 @@ describe('a duplicate', () => {
   });
 });
 
-test('an id that comes with other content is reported', async () => {
+test('an id with different content is reported', async () => {
   const { receiver, onOutcome } = shop();
   await deliver(receiver, paidOrder());
   await deliver(receiver, paidOrder());
@@ -111,7 +111,7 @@ test('an id that comes with other content is reported', async () => {
   expect(onOutcome.mock.calls.map(([{ idReused }]) => idReused)).toEqual([false, false, true]);
 });
 
-test('a delivery that its schema refuses does not use up the key of the right one', async () => {
+test('an invalid delivery does not use up the key of the correct one', async () => {
   const handler = vi.fn();
   const receiver = createReceiver({ secret: SECRET })
     .on('order:paid', handler)
@@ -122,7 +122,7 @@ test('a delivery that its schema refuses does not use up the key of the right on
   expect(await deliver(receiver, wrong)).toMatchObject({ outcome: 'duplicate' });
 });
 
-test('an id is not reused because the same content came under another event', async () => {
+test('an id may be used again for the same content under another event', async () => {
   const { receiver, onOutcome } = shop();
   await deliver(receiver, paidOrder());
   await deliver(receiver, paidOrder(), { event: 'order:updated' });

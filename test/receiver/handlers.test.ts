@@ -6,7 +6,7 @@ import { gate } from '../support/gate.js';
 const hooks = { onError() {} };
 
 describe('a handler', () => {
-  test('is given the delivery', async () => {
+  test('gets the delivery', async () => {
     const handler = vi.fn<(event: WebhookEvent<string, unknown>) => void>();
     const receiver = createReceiver({ secret: SECRET }).on('order:paid', handler);
     const before = Date.now();
@@ -28,7 +28,7 @@ describe('a handler', () => {
     );
   });
 
-  test('that threw runs again with the retry of the same id', async () => {
+  test('that threw runs again when the same id is retried', async () => {
     const handler = vi.fn().mockRejectedValueOnce(new Error('the mail server is down'));
     const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', handler);
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
@@ -37,7 +37,7 @@ describe('a handler', () => {
     expect(handler.mock.calls.map(([{ attempt }]) => attempt)).toEqual([1, 2]);
   });
 
-  test('that finished does not run again when another one failed', async () => {
+  test('that finished does not run again if another one failed', async () => {
     const finishes = vi.fn();
     const fails = vi.fn().mockRejectedValueOnce(new Error('no'));
     const receiver = createReceiver({ secret: SECRET, hooks })
@@ -55,7 +55,7 @@ describe('a handler', () => {
     expect(fails).toHaveBeenCalledTimes(2);
   });
 
-  test('that failed does not keep the others from settling first', async () => {
+  test('that failed does not stop the others', async () => {
     const order: string[] = [];
     const receiver = createReceiver({ secret: SECRET, hooks })
       .on('order:paid', () => {
@@ -69,7 +69,7 @@ describe('a handler', () => {
     expect(order).toEqual(['the slow one']);
   });
 
-  test('runs beside the others, not after them', async () => {
+  test('runs at the same time as the others', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -109,7 +109,7 @@ describe('a handler', () => {
     });
   });
 
-  test('is told by its signal when its time is up', async () => {
+  test('gets an aborted signal when its time is over', async () => {
     const aborted = vi.fn();
     const onError = vi.fn();
     const receiver = createReceiver({ secret: SECRET, timeout: 10, hooks: { onError } }).on(
@@ -125,13 +125,13 @@ describe('a handler', () => {
   });
 });
 
-test('no handler is begun once its process was held up for longer than the lease', async () => {
+test('no handler starts after its process was frozen for longer than the lease', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const second = vi.fn();
     let frozenMs = 11_000;
     const receiver = createReceiver({ secret: SECRET, hooks })
-      // As a process that is frozen in the first handler, or computes for so long.
+      // The first handler freezes the process, or computes for as long.
       .on('order:paid', () => {
         vi.advanceTimersByTime(frozenMs);
         frozenMs = 0;
@@ -167,7 +167,7 @@ describe('once', () => {
     expect(seen).toEqual([{ number: 7 }, { number: 7 }]);
   });
 
-  test('shares a step that is asked for twice at the same time', async () => {
+  test('shares a step that is started twice at the same time', async () => {
     const step = vi.fn(async () => 1);
     const receiver = createReceiver({ secret: SECRET }).on('order:paid', async ({ once }) => {
       expect(await Promise.all([once('a', step), once('a', step)])).toEqual([1, 1]);
@@ -176,7 +176,7 @@ describe('once', () => {
     expect(step).toHaveBeenCalledOnce();
   });
 
-  test('gives what was recorded, whatever the handler does to what it was given', async () => {
+  test('returns the recorded result, even if the handler modifies its copy', async () => {
     const seen: unknown[] = [];
     const receiver = createReceiver({ secret: SECRET, hooks }).on(
       'order:paid',
@@ -195,7 +195,7 @@ describe('once', () => {
     expect(seen).toEqual(Array.from({ length: 9 }, () => ({ lines: [1] })));
   });
 
-  test('keeps a delivery from being done before the steps that its handler does not await', async () => {
+  test('keeps a delivery from being done before its steps, even if the handler does not await them', async () => {
     const { open, opened } = gate();
     const [mail, book] = [vi.fn(() => opened), vi.fn()];
     const receiver = createReceiver({ secret: SECRET }).on('order:paid', ({ once }) => {
@@ -215,7 +215,7 @@ describe('once', () => {
     expect(book).toHaveBeenCalledOnce();
   });
 
-  test('fails a delivery whose handler does not await a step that fails', async () => {
+  test('fails a delivery if a step fails that its handler does not await', async () => {
     const mail = vi.fn(async () => {});
     mail.mockImplementationOnce(async () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -225,7 +225,7 @@ describe('once', () => {
     const receiver = createReceiver({ secret: SECRET, hooks: { onError } }).on(
       'order:paid',
       ({ once }) => {
-        // Caught, because a rejection that nobody catches ends the process.
+        // An uncaught rejection would end the process.
         once('mail', mail).catch(() => {});
       },
     );
@@ -235,7 +235,7 @@ describe('once', () => {
     expect(mail).toHaveBeenCalledTimes(2);
   });
 
-  test('remembers a step that was running beside one that failed', async () => {
+  test('records a step that finishes after another one has failed', async () => {
     const { open, opened } = gate();
     const book = vi.fn(() => opened);
     const mail = vi.fn(async () => {}).mockRejectedValueOnce(new Error('no'));
@@ -261,7 +261,7 @@ describe('once', () => {
     expect(step).toHaveBeenCalledTimes(4);
   });
 
-  test('starts no step once the time is up', async () => {
+  test('starts no step after the timeout', async () => {
     const late = vi.fn();
     const ended = vi.fn();
     const receiver = createReceiver({ secret: SECRET, timeout: 5, hooks }).on(

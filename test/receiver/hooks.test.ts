@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
 describe('hooks', () => {
-  test('are told how each verified delivery ended', async () => {
+  test('get the outcome of each verified delivery', async () => {
     const onOutcome = vi.fn();
     const receiver = createReceiver({ secret: SECRET, scope: 'shop', hooks: { onOutcome } }).on(
       'order:paid',
@@ -25,7 +25,7 @@ describe('hooks', () => {
     });
   });
 
-  test('are told what was refused, and whether it was genuine', async () => {
+  test('get each rejection, and whether it was genuine', async () => {
     const onRejected = vi.fn();
     const receiver = createReceiver({ secret: SECRET, hooks: { onRejected } });
     await deliver(receiver, paidOrder(), { secret: 'another secret' });
@@ -39,7 +39,7 @@ describe('hooks', () => {
     ]);
   });
 
-  test('are never given the payload', async () => {
+  test('never get the payload', async () => {
     const told: unknown[] = [];
     const tell = (...args: unknown[]) => told.push(args);
     const receiver = createReceiver({
@@ -67,7 +67,7 @@ describe('hooks', () => {
         throw new Error('no');
       },
     ],
-  ])('change no answer, when one %s', async (_, hook) => {
+  ])('do not change the answer if one %s', async (_, hook) => {
     const write = vi.spyOn(console, 'error').mockImplementation(() => {});
     const receiver = createReceiver({
       secret: SECRET,
@@ -85,7 +85,7 @@ describe('hooks', () => {
   });
 });
 
-test('a receiver without a store says once that it remembers in memory only', async () => {
+test('a receiver without a store warns once that it remembers in memory only', async () => {
   vi.resetModules();
   const { createReceiver: createFresh, memoryStore } = await import('storefront-webhooks');
   const write = vi.spyOn(console, 'error').mockImplementation(() => {});

@@ -14,7 +14,7 @@ function shop(keyBy: KeyFunction, onError = vi.fn()) {
   return { onError, store, receiver: receiver.on('*', () => {}) };
 }
 
-test('a key of your own knows a retry whose body has changed, under whatever id', async () => {
+test('a keyBy function recognises a retry with another body and any id', async () => {
   const { receiver } = shop(({ id, status }) => `${id}:${status}`);
   const sent = paidOrder({ updated_at: 1_790_000_000, attempts: [] });
   expect(await deliver(receiver, sent)).toMatchObject({ outcome: 'handled' });
@@ -26,7 +26,7 @@ test('a key of your own knows a retry whose body has changed, under whatever id'
   });
 });
 
-test('another event has another key, or the handlers of one would use up those of the other', async () => {
+test('another event has another key, so that it does not use up the handlers of the first', async () => {
   const { receiver } = shop(({ id }) => `${id}`);
   expect(await deliver(receiver, paidOrder(), { event: 'order:created' })).toMatchObject({
     outcome: 'handled',
@@ -34,7 +34,7 @@ test('another event has another key, or the handlers of one would use up those o
   expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
 });
 
-test('where it gives none, and where the payload is no object, it is as by delivery', async () => {
+test("without a result of keyBy, or without an object as payload, the key is the delivery's", async () => {
   const keyBy = vi.fn(() => undefined);
   const { receiver } = shop(keyBy);
   expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
@@ -55,14 +55,14 @@ test.each<[string, () => unknown]>([
   ['a template without its field', () => `${undefined}:100`],
   ['an object in a template', () => `${{}}`],
   ['a promise that rejects', () => Promise.reject(new Error('buyer@example.com'))],
-])('one that gives %s is told, and the delivery comes again', async (_, give) => {
-  // Plain JavaScript may give anything.
+])('a keyBy function that returns %s is reported, and the delivery is retried', async (_, give) => {
+  // A JavaScript program can return anything.
   const { receiver, onError } = shop(() => give() as never);
   expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
   expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'key_invalid' });
 });
 
-test('out of a queue whose worker cannot make the key, a delivery is parked at the last attempt', async () => {
+test('a queued delivery whose key cannot be made is parked at the last attempt', async () => {
   const store = durableStore();
   const enqueue = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
   const queue = { durable: true, enqueue } as const;

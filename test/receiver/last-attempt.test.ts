@@ -26,7 +26,7 @@ function broken() {
 }
 
 describe('the last attempt of a queue', () => {
-  test('parks what fails, and the store lists it with its error', async () => {
+  test('parks a delivery that fails, and the store lists it with its error', async () => {
     const store = durableStore();
     const worker = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', broken);
     const job = await queued();
@@ -41,7 +41,7 @@ describe('the last attempt of a queue', () => {
     expect(await worker.dispatch(job)).toMatchObject({ outcome: 'parked' });
   });
 
-  test('does not park what succeeds', async () => {
+  test('does not park a delivery that succeeds', async () => {
     const store = durableStore();
     const worker = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', () => {});
     expect(await worker.dispatch(await queued(), { lastAttempt: true })).toMatchObject({
@@ -50,7 +50,7 @@ describe('the last attempt of a queue', () => {
     expect(await store.count({ state: 'dead' })).toBe(0);
   });
 
-  test('fails where the store cannot park it', async () => {
+  test('fails if the store cannot park the delivery', async () => {
     const worker = createReceiver({ secret: SECRET, store: memoryStore(), hooks });
     worker.on('order:paid', broken);
     const job = await queued();
@@ -59,7 +59,7 @@ describe('the last attempt of a queue', () => {
     }
   });
 
-  test('parks the delivery only: its effects may still be done for another one', async () => {
+  test('parks only the delivery, so that another one can still run its effects', async () => {
     const store = durableStore();
     const handler = vi.fn(broken);
     const worker = createReceiver({ secret: SECRET, store, hooks });
@@ -71,7 +71,7 @@ describe('the last attempt of a queue', () => {
     });
   });
 
-  test('parks what nobody handles any more, such as an invalid one without onInvalid', async () => {
+  test('parks a delivery without a handler, such as an invalid one without onInvalid', async () => {
     const store = durableStore();
     const worker = createReceiver({ secret: SECRET, store, hooks });
     const job = await queued(paidOrder({ status: 56 }));
@@ -88,7 +88,7 @@ describe('the last attempt of a queue', () => {
     expect(keep).toHaveBeenCalledOnce();
   });
 
-  test('parks what cannot even be read, because a schema throws', async () => {
+  test('parks a delivery that cannot be read because a schema throws', async () => {
     const store = durableStore();
     const onError = vi.fn();
     let fails = true;
@@ -112,7 +112,7 @@ describe('the last attempt of a queue', () => {
     if (dead) expect(await worker.redrive(dead)).toMatchObject({ outcome: 'handled' });
   });
 
-  test('is dead again when it is redriven where still nobody handles it', async () => {
+  test('parks a redriven delivery again if it still has no handler', async () => {
     const store = durableStore();
     const worker = createReceiver({ secret: SECRET, store, hooks });
     await worker.dispatch(await queued(paidOrder({ status: 56 })), { lastAttempt: true });
@@ -121,7 +121,7 @@ describe('the last attempt of a queue', () => {
     expect(await store.count({ state: 'dead' })).toBe(1);
   });
 
-  test('refuses what nobody handles where the store cannot park it', async () => {
+  test('rejects a delivery without a handler if the store cannot park it', async () => {
     const worker = createReceiver({ secret: SECRET, store: memoryStore(), hooks });
     const job = await queued(paidOrder({ status: 56 }));
     expect(await worker.dispatch(job, { lastAttempt: true })).toMatchObject({
@@ -131,7 +131,7 @@ describe('the last attempt of a queue', () => {
 });
 
 describe('a receiver with a queue', () => {
-  test('redrives through it, where the queue can', async () => {
+  test('redrives through the queue if that can redrive', async () => {
     const store = durableStore();
     const redrive = vi.fn(async () => ({ id: '1' }));
     const enqueue = vi.fn(async () => ({ id: '1' }));
@@ -147,12 +147,12 @@ describe('a receiver with a queue', () => {
       signal: expect.any(AbortSignal),
     });
     expect(enqueue).not.toHaveBeenCalled();
-    // Alive again: the queue's worker can claim it.
+    // The delivery is alive again, so the queue's worker can claim it.
     expect(await store.count({ state: 'dead' })).toBe(0);
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  test('says so where the queue is down', async () => {
+  test('reports that the queue is down', async () => {
     const onError = vi.fn();
     const queue = {
       durable: true,
@@ -168,10 +168,10 @@ describe('a receiver with a queue', () => {
 });
 
 test.each([
-  ['one that is only in memory', { durable: false, enqueue() {} }],
-  ['a queue of somebody else', { durable: true, add() {} }],
+  ['a queue in memory', { durable: false, enqueue() {} }],
+  ["another library's queue", { durable: true, add() {} }],
   ['null', null],
-])('%s is refused as a queue', (_, queue) => {
+])('%s is rejected as a queue', (_, queue) => {
   expect(() => createReceiver({ secret: SECRET, queue: queue as never })).toThrow(
     expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining('queue') }),
   );

@@ -16,7 +16,7 @@ const lost = async () => {
   throw new Error('the answer is lost');
 };
 
-/** Does what it is asked, and loses the answer. */
+/** Executes the call and loses the answer. */
 const unheard =
   <Args extends unknown[]>(verb: (...args: Args) => Promise<unknown>) =>
   async (...args: Args) => {
@@ -26,10 +26,10 @@ const unheard =
 
 const isEffect = (subject: { body: unknown }) => subject.body === undefined;
 
-/** What a store is like that can be reached in part, by what of it cannot. */
+/** Stores that can only be reached in part, by the missing part. */
 const FAULTS: Record<string, (store: IdempotencyStore) => Partial<IdempotencyStore>> = {
   'no answer to a claim': (store) => ({ claim: unheard(store.claim.bind(store)) }),
-  'no answer but to the claim of the delivery': (store) => ({
+  'no answer except to the claim of the delivery': (store) => ({
     claim: async (...args) => {
       if (isEffect(args[0])) await lost();
       return store.claim(...args);
@@ -50,7 +50,7 @@ const FAULTS: Record<string, (store: IdempotencyStore) => Partial<IdempotencySto
 };
 
 test.each(Object.keys(FAULTS))(
-  'a store that gives %s parks nothing whose handlers never ran',
+  'a store that gives %s parks no delivery whose handlers never ran',
   async (name) => {
     const base = memoryStore();
     const handler = vi.fn();
@@ -73,7 +73,7 @@ test.each(Object.keys(FAULTS))(
   },
 );
 
-test('a beginning that cannot be told does not keep the handlers from running', async () => {
+test('a start that cannot be recorded does not prevent the handlers from running', async () => {
   const base = memoryStore();
   const store = durableStore(() => ({ renew: unheard(base.renew.bind(base)) }), base);
   const handler = vi.fn();

@@ -23,7 +23,7 @@ function shop(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
   return { ship, receiver };
 }
 
-/** A store that fails at so many calls of one verb. */
+/** A store that fails at a number of calls of one verb. */
 function failing(verb: 'claim' | 'complete', times: number): IdempotencyStore {
   const store = memoryStore();
   let left = times;
@@ -36,7 +36,7 @@ function failing(verb: 'claim' | 'complete', times: number): IdempotencyStore {
 }
 
 describe('an order that is marked as done', () => {
-  test('is not delivered, whichever event says it, and is new the first time', async () => {
+  test('is not delivered by any of its events, and the first mark returns true', async () => {
     const { receiver, ship } = shop();
     expect(await receiver.markDone('deliver', 'ord_1')).toBe(true);
     expect(await receiver.markDone('deliver', 'ord_1')).toBe(false);
@@ -47,7 +47,7 @@ describe('an order that is marked as done', () => {
     expect(ship).toHaveBeenCalledOnce();
   });
 
-  test('has the other handlers run all the same', async () => {
+  test('does not stop the other handlers', async () => {
     const { receiver } = shop();
     await receiver.markDone('deliver', 'ord_1');
     expect(await deliver(receiver, paidOrder())).toMatchObject({
@@ -56,13 +56,13 @@ describe('an order that is marked as done', () => {
     });
   });
 
-  test('was delivered before: that is no news', async () => {
+  test('returns false if it was delivered before', async () => {
     const { receiver } = shop();
     await deliver(receiver, paidOrder());
     expect(await receiver.markDone('deliver', 'ord_1')).toBe(false);
   });
 
-  test('has failed before, and is not tried again', async () => {
+  test('is not tried again after a failure', async () => {
     const { receiver, ship } = shop();
     ship.mockRejectedValueOnce(new Error('no'));
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
@@ -88,7 +88,7 @@ describe('an order that is marked as done', () => {
       return { ship, receiver, revoke };
     }
 
-    test('is not delivered by an order:paid that comes later', async () => {
+    test('is not delivered by a later order:paid', async () => {
       const { ship, receiver, revoke } = shopWithRefunds();
       ship.mockRejectedValueOnce(new Error('no stock'));
       expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
@@ -98,7 +98,7 @@ describe('an order that is marked as done', () => {
       expect([ship, revoke].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
     });
 
-    test('is taken back once its delivery has ended, where that is running', async () => {
+    test('is taken back after its running delivery ends', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
       const { ship, receiver, revoke } = shopWithRefunds();
       onTestFinished(() => void vi.useRealTimers());
@@ -117,7 +117,7 @@ describe('an order that is marked as done', () => {
     });
   });
 
-  test('is marked under the first name of its handler', async () => {
+  test('is marked under the former name of its handler', async () => {
     const store = memoryStore();
     await shop({ store }).receiver.markDone('deliver', 'ord_1');
     const renamed = createReceiver({ secret: SECRET, store }).on('order:paid', () => {}, {
@@ -129,7 +129,7 @@ describe('an order that is marked as done', () => {
     expect(await deliver(renamed, paidOrder())).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test('is so in its scope', async () => {
+  test('is marked in its scope only', async () => {
     const secret = ({ url = '' }) => ({ secret: SECRET, scope: url });
     const { receiver, ship } = shop({ secret });
     expect(await receiver.markDone('deliver', 'ord_1', { scope: '/one' })).toBe(true);
@@ -138,20 +138,23 @@ describe('an order that is marked as done', () => {
   });
 });
 
-describe('a mark that the store does not keep', () => {
+describe('a mark', () => {
   test.each<['claim' | 'complete', number, boolean]>([
     ['claim', 1, true],
     ['complete', 2, true],
     ['claim', 99, false],
     ['complete', 99, false],
-  ])('because %s fails %d times (is it made: %j)', async (verb, times, isMade) => {
-    const { receiver } = shop({ store: failing(verb, times) });
-    const marked = receiver.markDone('deliver', 'ord_1');
-    if (isMade) expect(await marked).toBe(true);
-    else await expect(marked).rejects.toMatchObject({ code: 'store_unavailable' });
-  });
+  ])(
+    'tolerates some failures of the store: %s fails %d times (marked: %j)',
+    async (verb, times, isMade) => {
+      const { receiver } = shop({ store: failing(verb, times) });
+      const marked = receiver.markDone('deliver', 'ord_1');
+      if (isMade) expect(await marked).toBe(true);
+      else await expect(marked).rejects.toMatchObject({ code: 'store_unavailable' });
+    },
+  );
 
-  test('because the handler is running, is to be made later', async () => {
+  test('rejects while the handler is running, and can be made later', async () => {
     const store = memoryStore();
     let finish = () => {};
     const running = new Promise<void>((resolve) => {
@@ -169,7 +172,7 @@ describe('a mark that the store does not keep', () => {
     expect(await receiver.markDone('deliver', 'ord_1')).toBe(false);
   });
 
-  test('because the receiver is closed', async () => {
+  test('rejects after the receiver is closed', async () => {
     const { receiver } = shop();
     await receiver.close();
     await expect(receiver.markDone('deliver', 'ord_1')).rejects.toMatchObject({
@@ -178,15 +181,9 @@ describe('a mark that the store does not keep', () => {
   });
 });
 
-describe('a mistake in a mark', () => {
+describe('a wrong call of markDone', () => {
   test.each<[string, string, unknown[], object, string]>([
-    [
-      'a handler that there is not',
-      'handler_unknown',
-      ['delivr', 'a'],
-      {},
-      'Did you mean "deliver"?',
-    ],
+    ['an unknown handler', 'handler_unknown', ['delivr', 'a'], {}, 'Did you mean "deliver"?'],
     [
       'a handler without oncePer',
       'handler_unknown',
@@ -195,11 +192,11 @@ describe('a mistake in a mark', () => {
       'Handlers with oncePer: deliver',
     ],
     ['no key', 'key_invalid', ['deliver', ''], {}, 'a string that is not empty'],
-    ['a number as key', 'key_invalid', ['deliver', 7], {}, 'a string that is not empty'],
+    ['a number as the key', 'key_invalid', ['deliver', 7], {}, 'a string that is not empty'],
     ['another option', 'option_invalid', ['deliver', 'a', { scop: '' }], {}, '"scope"'],
     ['another scope', 'scope_invalid', ['deliver', 'a', { scope: 'b' }], {}, 'of another scope'],
     ['no scope', 'option_invalid', ['deliver', 'a'], { secret: () => null }, 'needs { scope }'],
-  ])('namely %s, is told with the code %s', async (_, code, args, options, said) => {
+  ])('with %s rejects with the code %s', async (_, code, args, options, said) => {
     const { receiver } = shop(options);
     const marked: Promise<boolean> = Reflect.apply(receiver.markDone, receiver, args);
     await expect(marked).rejects.toThrow(UsageError);

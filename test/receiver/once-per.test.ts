@@ -19,7 +19,7 @@ function shop(store = memoryStore(), scope = '') {
   return { ship, receiver };
 }
 
-test('a handler knows its name, and the key of what it does: of the delivery, or of the effect', async () => {
+test('a handler gets its name and its key: of the delivery, or of the effect', async () => {
   const seen: Record<string, string[]> = {};
   const note = ({ handler, key }: { handler: string; key: string }) => {
     seen[handler] = [...(seen[handler] ?? []), key];
@@ -39,7 +39,7 @@ test('a handler knows its name, and the key of what it does: of the delivery, or
   expect(effect).toMatch(/^[0-9a-f]{64}$/);
   expect(delivery).toMatch(/^[0-9a-f]{64}$/);
   expect(delivery).not.toBe(effect);
-  // The same for every handler of the delivery, and again in the next attempt.
+  // The same for every handler of the delivery, and in the next attempt.
   expect(seen).toEqual({
     'order:paid': [effect],
     'order:*': [delivery],
@@ -68,7 +68,7 @@ describe('oncePer', () => {
     expect(ship).toHaveBeenCalledOnce();
   });
 
-  test('runs the handler once, whichever of its events says it', async () => {
+  test('runs the handler once for any of its events', async () => {
     const orders = ['order:paid', 'order:updated'] as const;
     for (const events of [orders, orders.toReversed()]) {
       const ship = vi.fn();
@@ -84,7 +84,7 @@ describe('oncePer', () => {
     }
   });
 
-  test('knows what it has done for the first of its events when another one joins', async () => {
+  test('keeps its completed work when another event is added', async () => {
     const store = memoryStore();
     const options = { name: 'deliver', oncePer: (order: Order) => order.id };
     const ship = vi.fn();
@@ -115,7 +115,7 @@ describe('oncePer', () => {
     expect(replies.filter(({ outcome }) => outcome === 'handled')).toHaveLength(1);
   });
 
-  test('runs the handler again, under any id, when it was interrupted by an error', async () => {
+  test('runs the handler again under any id after an error', async () => {
     const { ship, receiver } = shop();
     ship.mockRejectedValueOnce(new Error('no'));
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
@@ -126,7 +126,7 @@ describe('oncePer', () => {
     expect(ship).toHaveBeenCalledTimes(2);
   });
 
-  test('answers busy while another process runs it, and that counts as no attempt', async () => {
+  test('answers busy while another process runs the handler, without counting an attempt', async () => {
     const store = memoryStore();
     let finish = () => {};
     const running = new Promise<void>((resolve) => {
@@ -158,7 +158,7 @@ describe('oncePer', () => {
     expect(two.ship).toHaveBeenCalledOnce();
   });
 
-  test('remembers steps of an interrupted effect for the next delivery that asks for it', async () => {
+  test('keeps the steps of an interrupted effect for the next delivery that runs it', async () => {
     const charge = vi.fn(() => 'receipt');
     const mail = vi.fn().mockRejectedValueOnce(new Error('no'));
     const receiver = createReceiver({ secret: SECRET, hooks }).on(
@@ -183,7 +183,7 @@ describe('oncePer', () => {
       },
     ],
     ['gives an empty string', () => ''],
-  ])('fails the delivery when it %s', async (_, oncePer) => {
+  ])('fails the delivery if it %s', async (_, oncePer) => {
     const handler = vi.fn();
     const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', handler, {
       name: 'order:paid',
@@ -194,7 +194,7 @@ describe('oncePer', () => {
   });
 });
 
-test('an oncePer that gives a promise fails the delivery, and nothing else', async () => {
+test('an oncePer that returns a promise fails only its delivery', async () => {
   const unhandled = vi.fn();
   process.on('unhandledRejection', unhandled);
   const onError = vi.fn();
@@ -214,7 +214,7 @@ test('an oncePer that gives a promise fails the delivery, and nothing else', asy
   process.off('unhandledRejection', unhandled);
 });
 
-test('what one handler writes to its payload changes no key and no payload of another', async () => {
+test('a handler that modifies its payload changes no key and no other payload', async () => {
   const receiver = createReceiver({ secret: SECRET });
   const seen: unknown[] = [];
   receiver
@@ -236,7 +236,7 @@ test('what one handler writes to its payload changes no key and no payload of an
   });
 });
 
-test('a payload may be nested deeper than the stack is high, for several handlers', async () => {
+test('a payload may be nested deeper than the stack, for several handlers', async () => {
   const receiver = createReceiver({ secret: SECRET }).on('*', () => {});
   receiver.on('query:created', () => {}, { name: 'second' });
   const text = `{"id":"a","deep":${'['.repeat(40_000)}${']'.repeat(40_000)}}`;
@@ -244,7 +244,7 @@ test('a payload may be nested deeper than the stack is high, for several handler
   expect(reply).toMatchObject({ outcome: 'handled', ran: ['*', 'second'] });
 });
 
-test('what a handler writes to its bytes is not what is kept', async () => {
+test('a handler that modifies its bytes does not change the stored ones', async () => {
   const store = memoryStore();
   const receiver = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
   receiver.on('order:paid', ({ rawBody }) => {
@@ -259,7 +259,7 @@ test('what a handler writes to its bytes is not what is kept', async () => {
   expect(kept).toMatchObject({ orderId: 'ord_1', email: 'buyer@example.com' });
 });
 
-test('an effect is not known for ever by an id that its sender has made very long', async () => {
+test("a very long id of the sender cannot become an effect's permanent key", async () => {
   const store = memoryStore();
   const claim = vi.spyOn(store, 'claim');
   await deliver(shop(store).receiver, paidOrder(), { id: 'x'.repeat(15_000) });
@@ -267,13 +267,13 @@ test('an effect is not known for ever by an id that its sender has made very lon
   expect(claim).toHaveBeenCalledTimes(2);
 });
 
-describe('a handler that has another name now', () => {
+describe('a renamed handler', () => {
   const formerly = (store: IdempotencyStore, deliver: Handler<WebhookEvent<'order:paid', Order>>) =>
     createReceiver({ secret: SECRET, store })
       .on('order:paid', deliver, { name: 'new', formerly: 'old', oncePer: (order) => order.id })
       .on('order:paid', () => {}, { name: 'other' });
 
-  test('does nothing again that it has done for the order under its first name', async () => {
+  test('does not repeat the work of its former name', async () => {
     const store = memoryStore();
     const first = createReceiver({ secret: SECRET, store }).on('order:paid', () => {}, {
       name: 'old',
@@ -286,7 +286,7 @@ describe('a handler that has another name now', () => {
     expect(again).not.toHaveBeenCalled();
   });
 
-  test('does nothing again of a delivery that is half done, and its steps neither', async () => {
+  test('resumes a half-done delivery, with the steps of its former name', async () => {
     const store = memoryStore();
     const step = vi.fn();
     const half = createReceiver({ secret: SECRET, store, hooks: { onError() {} } })
@@ -309,14 +309,14 @@ describe('a handler that has another name now', () => {
     expect(again).not.toHaveBeenCalled();
   });
 
-  test('is known to a ledger by its first name', async () => {
+  test('has the entries of its former name in a ledger', async () => {
     const seen = vi.fn();
     const receiver = formerly(memoryStore(), ({ handler }) => seen(handler));
     await deliver(receiver, paidOrder());
     expect(seen).toHaveBeenCalledExactlyOnceWith('old');
   });
 
-  test('keeps its first name from being taken', () => {
+  test('prevents another handler from taking its former name', () => {
     expect(() =>
       formerly(memoryStore(), () => {}).on('order:paid', () => {}, { name: 'old' }),
     ).toThrow(expect.objectContaining({ code: 'handler_duplicate' }));

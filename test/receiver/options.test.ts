@@ -2,7 +2,7 @@ import { createReceiver, type ReceiverOptions } from 'storefront-webhooks';
 import { expect, test } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
-/** As a program without types would. */
+/** Calls the function as a program without types would. */
 function create(options: unknown) {
   return () => createReceiver(options as ReceiverOptions);
 }
@@ -51,7 +51,7 @@ test.each([
   ],
   [{ events: { 'order:paid': {} } }, 'events'],
   [{ events: { '*': anything } }, 'events'],
-])('the option %o is refused when the receiver is created', (options, name) => {
+])('the option %o is rejected when the receiver is created', (options, name) => {
   expect(create({ secret: SECRET, ...options })).toThrow(
     expect.objectContaining({
       code: 'option_invalid',
@@ -73,7 +73,7 @@ test.each([
   [{ somethingElse: 1 }, 'no option somethingElse. The options are secret, '],
   [{ store: new Map() }, 'a store such as memoryStore(), and not a Map.'],
   [{ store: () => {} }, 'a store such as memoryStore(), and not a function: call it.'],
-])('of %o it is said what was meant', (options, said) => {
+])('the wrong option %o is rejected with the right one', (options, said) => {
   expect(create({ secret: SECRET, ...options })).toThrow(
     expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining(said) }),
   );
@@ -85,13 +85,16 @@ test.each([
   ['x-brand-event', "'x-brand-'"],
   ['', "'X-Service-'"],
   [null, "'X-Service-'"],
-])('a headerPrefix of %j is answered with what was meant', (headerPrefix, meant) => {
+])('the headerPrefix %j is rejected with the right one', (headerPrefix, meant) => {
   expect(create({ secret: SECRET, headerPrefix })).toThrow(`such as ${meant}.`);
 });
 
-test.each([[undefined], [null], ['a secret']])('options of %j are refused in words', (options) => {
-  expect(create(options)).toThrow('createReceiver({ secret: process.env.WEBHOOK_SECRET })');
-});
+test.each([[undefined], [null], ['a secret']])(
+  'options of %j are rejected with a message',
+  (options) => {
+    expect(create(options)).toThrow('createReceiver({ secret: process.env.WEBHOOK_SECRET })');
+  },
+);
 
 test('several statuses may mean paid', async () => {
   const receiver = createReceiver({ secret: SECRET, paidStatuses: [54, 100] }).on('*', () => {});

@@ -16,7 +16,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A shop whose store answers no claim until it is told to. */
+/** A shop whose store answers no claim until the test allows it. */
 async function busyShop() {
   let open = () => {};
   const isOpen = new Promise<void>((resolve) => {
@@ -52,7 +52,7 @@ async function busyShop() {
       },
       body: Buffer.from(body),
     });
-  /** As many as it takes. */
+  /** More deliveries than the receiver accepts. */
   const fill = () => {
     for (let index = 0; index < 500; index++) void receive(`whl_fill_${index}`);
     return vi.waitUntil(() => claim.mock.calls.length === 500);
@@ -77,8 +77,8 @@ async function open(port: number): Promise<Socket> {
 
 const answerOf = async (socket: Socket) => String((await once(socket, 'data'))[0]);
 
-describe('a receiver that has too much in hand', () => {
-  test('answers 503 before the body has come, with a time to return', async () => {
+describe('an overloaded receiver', () => {
+  test('answers 503 with Retry-After before the body arrives', async () => {
     const { fill, port } = await busyShop();
     await fill();
     const socket = await open(port);
@@ -90,7 +90,7 @@ describe('a receiver that has too much in hand', () => {
     expect(answer).not.toContain('webhook-receipt');
   });
 
-  test('keeps the connection of a sender whose body is short', async () => {
+  test('keeps the connection open if the body is short', async () => {
     const { fill, open: openStore, port } = await busyShop();
     await fill();
     const socket = await open(port);
@@ -102,7 +102,7 @@ describe('a receiver that has too much in hand', () => {
     expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('refuses a forged request as ever, by its headers alone', async () => {
+  test('rejects a forged request by its headers, as usual', async () => {
     const { fill, port } = await busyShop();
     await fill();
     const socket = await open(port);
@@ -110,7 +110,7 @@ describe('a receiver that has too much in hand', () => {
     expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  test('reports it once, and takes what comes again', async () => {
+  test('reports the overload once, and handles the retries', async () => {
     const { fill, receive, errors, handler, open: openStore } = await busyShop();
     await fill();
     for (let index = 0; index < 50; index++) {
@@ -123,7 +123,7 @@ describe('a receiver that has too much in hand', () => {
   });
 });
 
-test('a flood of forged requests takes no room of genuine ones', async () => {
+test('a flood of forged requests takes no capacity from genuine ones', async () => {
   const { receiver, receive, handler, open: openStore } = await busyShop();
   openStore();
   const forged = Array.from({ length: 5_000 }, (_, index) =>
@@ -143,7 +143,7 @@ test('a flood of forged requests takes no room of genuine ones', async () => {
   expect(handler).toHaveBeenCalledOnce();
 });
 
-test('a flood of forged bodies that never end is given up for the sake of others', async () => {
+test('forged bodies that never end are dropped in favour of others', async () => {
   const { receiver, receive, open: openStore } = await busyShop();
   openStore();
   const piece = 512 * 1024;
@@ -166,7 +166,7 @@ test('a flood of forged bodies that never end is given up for the sake of others
   expect(await receive('whl_genuine')).toMatchObject({ outcome: 'handled' });
 });
 
-test('a delivery whose sender hangs up while its body is on its way is not claimed', async () => {
+test('a delivery whose sender hangs up during its body is not claimed', async () => {
   const { receiver, claim } = await busyShop();
   let isGone = false;
   const received = receiver.receive({

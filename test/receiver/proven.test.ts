@@ -13,7 +13,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 
-/** What a queue was given, as it is after a while in JSON. */
+/** The jobs of a queue, after a round trip through JSON. */
 let jobs: SealedDelivery[] = [];
 const queue: HandOff = {
   durable: true,
@@ -51,17 +51,17 @@ async function queued(
 
 const dead = () => store.list({ state: 'dead', limit: 9 });
 
-describe('what comes out of a queue', () => {
+describe('a delivery from a queue', () => {
   const forged = new TextEncoder().encode(JSON.stringify(paidOrder({ id: 'never signed' })));
 
   test.each<[string, (job: SealedDelivery) => SealedDelivery]>([
     ['another body', (job) => ({ ...job, body: forged })],
     ['no signature', ({ proof, ...job }) => job],
     ['an empty signature', (job) => ({ ...job, proof: '' })],
-    ['a signature that is none', (job) => ({ ...job, proof: 'signed, truly' })],
+    ['an invalid signature', (job) => ({ ...job, proof: 'signed, truly' })],
     ['the signature of another secret', (job) => ({ ...job, proof: sign(job.body, 'another') })],
-    ['JSON that is no proof', (job) => ({ ...job, proof: '{"signature":1}' })],
-  ])('with %s is kept for a person, and not run', async (_, change) => {
+    ['an invalid proof in JSON', (job) => ({ ...job, proof: '{"signature":1}' })],
+  ])('with %s is parked, and its handlers do not run', async (_, change) => {
     const worker = makeWorker();
     const genuine = await queued();
     const job = change(genuine);
@@ -73,15 +73,15 @@ describe('what comes out of a queue', () => {
       body: job.body,
       error: expect.stringMatching(/could not be verified/),
     });
-    // The genuine one is not used up by it.
+    // The genuine one is still handled.
     expect(await worker.dispatch(genuine)).toMatchObject({ outcome: 'handled' });
-    // Nor is it run by who looks at what is dead.
+    // A redrive does not run the forged one either.
     if (kept) expect(await worker.redrive(kept)).toMatchObject({ outcome: 'parked' });
     expect(handler).toHaveBeenCalledOnce();
     expect(await dead()).toHaveLength(1);
   });
 
-  test('is refused where no store can keep it', async () => {
+  test('is rejected if the store cannot park it', async () => {
     const worker = makeWorker({ store: memoryStore() });
     const { proof, ...job } = await queued();
     expect(await worker.dispatch(job)).toMatchObject({ code: 'signature_invalid' });
@@ -97,7 +97,7 @@ describe('what comes out of a queue', () => {
     expect(await worker.dispatch(one)).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test.each(['content', 'id'] as const)('has the key that its worker makes (%s)', async (keyBy) => {
+  test.each(['content', 'id'] as const)('gets the key of its worker (keyBy: %s)', async (keyBy) => {
     const job = await queued();
     const worker = makeWorker({ keyBy });
     const { key } = await queued(paidOrder(), { keyBy });
@@ -105,7 +105,7 @@ describe('what comes out of a queue', () => {
     expect(await worker.dispatch({ ...job, key })).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test('cannot be judged by a time that its job makes up and so use up its key', async () => {
+  test('cannot use up its key with a made-up time of arrival', async () => {
     const worker = makeWorker({ maxAge: 3_600_000 });
     const job = await queued(paidOrder({ updated_at: new Date().toISOString() }));
     const late = { ...job, receivedAt: Date.now() + 20 * 3_600_000 };
@@ -113,7 +113,7 @@ describe('what comes out of a queue', () => {
     expect(await worker.dispatch(job)).toMatchObject({ outcome: 'handled' });
   });
 
-  test('does not stand in the way of what is proven later', async () => {
+  test('that is forged does not block the genuine one', async () => {
     const job = await queued(paidOrder(), { secret: 'the old one' });
     const worker = makeWorker();
     for (const proof of ['x', job.proof]) await worker.dispatch({ ...job, proof });
@@ -126,8 +126,8 @@ describe('what comes out of a queue', () => {
 
   test.each([
     ['is very long', 'x'.repeat(15_000)],
-    ['no store takes', 'whl_\0\ud800'],
-  ])('keeps its key where its id %s', async (_, id) => {
+    ['no store accepts', 'whl_\0\ud800'],
+  ])('keeps its key if its id %s', async (_, id) => {
     const handled = makeWorker();
     await deliver(createReceiver({ secret: SECRET, queue }), paidOrder(), { id });
     const [job] = jobs;
@@ -136,7 +136,7 @@ describe('what comes out of a queue', () => {
     expect(await deliver(handled, paidOrder(), { id })).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test('may be signed with a secret that was replaced, for as long as that is said', async () => {
+  test('may be signed with a retired secret until its time ends', async () => {
     const job = await queued(paidOrder(), { secret: 'the old one' });
     const hour = 3_600_000;
     const retired = (ms: number) => [
@@ -147,12 +147,12 @@ describe('what comes out of a queue', () => {
     expect(await late.dispatch(job)).toMatchObject({ outcome: 'parked' });
     const withTimeout = makeWorker({ retiredSecrets: retired(hour) });
     expect(await withTimeout.dispatch(job)).toMatchObject({ outcome: 'handled' });
-    // A request has no such time.
+    // A request may not.
     const sent = deliver(withTimeout, paidOrder({ id: 'new' }), { secret: 'the old one' });
     expect(await sent).toMatchObject({ status: 401 });
   });
 
-  test('is processed once it can be proven after all, and once it is vouched for', async () => {
+  test('can be redriven after its secret is known, or with vouched: true', async () => {
     const jobs = [paidOrder({ id: 'a' }), paidOrder({ id: 'b' })];
     for (const payload of jobs) {
       await makeWorker().dispatch(await queued(payload, { secret: 'the old one' }));
@@ -170,7 +170,7 @@ describe('what comes out of a queue', () => {
   });
 });
 
-describe('with a secret function', () => {
+describe("with a secret function, a queue's worker", () => {
   const shops: Record<string, string> = { '/one': 'the first secret', '/two': 'the second secret' };
   const asked: unknown[] = [];
   const options = {
@@ -198,7 +198,7 @@ describe('with a secret function', () => {
     return job;
   }
 
-  test('the worker asks it again, with the request as it came', async () => {
+  test('calls it again with the original request', async () => {
     const job = await queuedFor('/one');
     expect(job.proof).not.toMatch(/authorization|cookie|c2VjcmV0/);
     asked.length = 0;
@@ -207,7 +207,7 @@ describe('with a secret function', () => {
     expect(asked).toEqual([['queue', '/one', names]]);
   });
 
-  test('the worker gives it Fetch headers where they were such', async () => {
+  test('passes Fetch headers if the request had them', async () => {
     const secret: SecretFunction = ({ headers }) => {
       const scope = 'get' in headers && typeof headers.get === 'function' && headers.get('x-shop');
       return scope ? { secret: SECRET, scope } : null;
@@ -225,7 +225,7 @@ describe('with a secret function', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  test('one shop cannot pass for another, and a shop that is gone proves nothing', async () => {
+  test('does not accept a delivery of one shop for another, nor of a removed shop', async () => {
     const job = await queuedFor('/one');
     const worker = makeWorker(options);
     expect(await worker.dispatch({ ...job, scope: '/two' })).toMatchObject({ outcome: 'parked' });
@@ -234,14 +234,14 @@ describe('with a secret function', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('what it throws has the job tried again, and kept the last time', async () => {
+  test('retries a job if it throws, and parks it in the last attempt', async () => {
     const job = await queuedFor('/one');
     const secret = () => Promise.reject(new Error('the database is down'));
     const worker = makeWorker({ secret });
     await expect(worker.dispatch(job)).rejects.toThrow('the database is down');
     expect(await worker.dispatch(job, { lastAttempt: true })).toMatchObject({ outcome: 'parked' });
     const [kept] = await dead();
-    // Still down: it stays where it is, and whoever asked is told.
+    // While the function throws, the delivery stays, and redrive rejects.
     if (kept) await expect(worker.redrive(kept)).rejects.toThrow('the database is down');
     expect(await dead()).toHaveLength(1);
     const well = makeWorker(options);
@@ -250,7 +250,7 @@ describe('with a secret function', () => {
   });
 });
 
-test('what the store has kept goes back to the queue so that its worker can prove it', async () => {
+test('a redriven delivery returns to the queue with a proof for its worker', async () => {
   const sender = makeWorker({ secret: 'the old one' });
   handler.mockRejectedValueOnce(new Error('no'));
   const job = await queued(paidOrder(), { secret: 'the old one' });
@@ -260,12 +260,12 @@ test('what the store has kept goes back to the queue so that its worker can prov
   const web = makeWorker({ queue: redriving });
   if (kept) expect(await web.redrive(kept)).toMatchObject({ outcome: 'queued' });
   const again = jobs.at(-1);
-  // Its secret is not known any more: whoever has the store vouches for it.
+  // Its secret is not known any more, but the operator of the store vouches for it.
   if (again) expect(await makeWorker().dispatch(again)).toMatchObject({ outcome: 'handled' });
   expect(await dead()).toEqual([]);
 });
 
-test('what did not fit its event, and does now, is done with through the queue', async () => {
+test('an invalid delivery that has become valid is done after a redrive through the queue', async () => {
   const job = await queued(paidOrder({ status: 54 }));
   expect(await makeWorker().dispatch(job, { lastAttempt: true })).toMatchObject({
     outcome: 'parked',
@@ -281,7 +281,7 @@ test('what did not fit its event, and does now, is done with through the queue',
   expect(await store.count({ state: 'failing' })).toBe(0);
 });
 
-test('what verify gave is trusted, and sealed it can be proven', async () => {
+test('the result of verify is trusted, and can be sealed and proven', async () => {
   const worker = makeWorker();
   const body = new TextEncoder().encode(JSON.stringify(paidOrder()));
   const headers = {
@@ -297,7 +297,7 @@ test('what verify gave is trusted, and sealed it can be proven', async () => {
   await expect(elsewhere.dispatch(delivery)).rejects.toMatchObject({ code: 'scope_invalid' });
 });
 
-test('verify gives a delivery that contradicts its event only to who asks for it', async () => {
+test('verify returns an invalid delivery only with keepInvalid', async () => {
   const worker = makeWorker();
   const body = new TextEncoder().encode(JSON.stringify(paidOrder({ status: 56 })));
   const headers = { 'x-service-event': 'order:paid', 'x-service-signature': sign(body, SECRET) };

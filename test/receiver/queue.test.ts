@@ -18,7 +18,7 @@ function makeQueue() {
   return { jobs, queue };
 }
 
-test('what the web process hands off, a worker runs, once', async () => {
+test('a worker runs each queued delivery once', async () => {
   const { jobs, queue } = makeQueue();
   const web = createReceiver({ secret: SECRET, queue, scope: 'shop' });
   const handler = vi.fn();
@@ -35,7 +35,7 @@ test('what the web process hands off, a worker runs, once', async () => {
   );
 });
 
-test('what is handed off without an id keeps its key', async () => {
+test('a delivery without an id keeps its key in the queue', async () => {
   const { jobs, queue } = makeQueue();
   const headers = { 'x-service-webhook': '' };
   await deliver(createReceiver({ secret: SECRET, queue }), paidOrder(), { headers });
@@ -46,7 +46,7 @@ test('what is handed off without an id keeps its key', async () => {
     expect(await worker.dispatch(job)).toMatchObject({ outcome: 'duplicate' });
 });
 
-test('nothing is handed off that is not verified, or cannot be read', async () => {
+test('an unverified or unreadable delivery is not queued', async () => {
   const { jobs, queue } = makeQueue();
   const web = createReceiver({ secret: SECRET, queue, hooks });
   await deliver(web, paidOrder(), { secret: 'another secret' });
@@ -55,10 +55,10 @@ test('nothing is handed off that is not verified, or cannot be read', async () =
 });
 
 test.each([
-  ['nobody handles here', paidOrder(), 'order:paid'],
-  ['nobody has named', paidOrder(), 'coupon:used'],
-  ['contradicts its event', paidOrder({ status: 56 }), 'order:paid'],
-])('what %s is handed off all the same: the worker may know better', async (_, payload, event) => {
+  ['without a handler', paidOrder(), 'order:paid'],
+  ['with an unknown event', paidOrder(), 'coupon:used'],
+  ['that contradicts its event', paidOrder({ status: 56 }), 'order:paid'],
+])('a delivery %s is queued, because the worker may handle it', async (_, payload, event) => {
   const { jobs, queue } = makeQueue();
   const web = createReceiver({ secret: SECRET, queue, hooks });
   expect(await deliver(web, payload, { event })).toMatchObject({ outcome: 'queued' });
@@ -72,7 +72,7 @@ test.each([
   ['nothing', undefined],
   ['a number', 1],
   ['a job without an id', {}],
-])('a queue that gives %s has not stored the delivery', async (_, job) => {
+])('a queue that returns %s has not stored the delivery', async (_, job) => {
   const onError = vi.fn();
   const queue = { durable: true, enqueue: () => job } as unknown as HandOff;
   const web = createReceiver({ secret: SECRET, queue, hooks: { onError } });
@@ -80,7 +80,7 @@ test.each([
   expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'queue_invalid' });
 });
 
-test('an error of the queue reaches hooks without what its driver hangs on it', async () => {
+test('an error of the queue reaches the hooks without the properties of its driver', async () => {
   const onError = vi.fn();
   const full = Object.assign(new Error('OOM command not allowed'), {
     code: 'OOM',
@@ -94,7 +94,7 @@ test('an error of the queue reaches hooks without what its driver hangs on it', 
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('buyer@example.com');
 });
 
-test('a worker refuses what is for another scope, and handles nothing of it', async () => {
+test('a worker rejects a delivery of another scope, and runs no handler', async () => {
   const { jobs, queue } = makeQueue();
   await deliver(createReceiver({ secret: SECRET, queue, scope: 'books' }), paidOrder());
   const handler = vi.fn();
@@ -110,11 +110,11 @@ test('a worker refuses what is for another scope, and handles nothing of it', as
   }
   expect(handler).not.toHaveBeenCalled();
   expect(onError).toHaveBeenCalledTimes(2);
-  // It is not for this receiver to end.
+  // This receiver must not finish it.
   expect(await store.count({ state: 'dead' })).toBe(0);
 });
 
-test('dispatch runs the handlers of a receiver that has a queue itself', async () => {
+test('dispatch runs the handlers of a receiver with a queue', async () => {
   const { jobs, queue } = makeQueue();
   const receiver = createReceiver({ secret: SECRET, queue }).on('*', () => {});
   await deliver(receiver, paidOrder());
@@ -123,12 +123,12 @@ test('dispatch runs the handlers of a receiver that has a queue itself', async (
   expect(jobs).toHaveLength(1);
 });
 
-test('a worker that is quicker than the queue in the same receiver runs the handlers all the same', async () => {
+test('a worker that takes a job before the queue has answered runs its handlers', async () => {
   const handler = vi.fn();
   let dispatched: unknown;
   const queue: HandOff = {
     durable: true,
-    // Stored, and taken by the worker, before the web process has been told so.
+    // The worker takes the stored job before the web process gets the answer.
     enqueue: async (delivery) => {
       dispatched = await receiver.dispatch(delivery);
       return { id: '1' };
@@ -143,12 +143,12 @@ test('a worker that is quicker than the queue in the same receiver runs the hand
 test.each([
   ['nothing', undefined],
   ['a refusal, which verify() gave', { outcome: 'rejected', code: 'signature_invalid' }],
-])('%s is not dispatched, and it is said what is', async (_, given) => {
+])('%s cannot be dispatched, and the error names the right type', async (_, given) => {
   const receiver = createReceiver({ secret: SECRET, hooks });
   const dispatched = receiver.dispatch(given as unknown as SealedDelivery);
   await expect(dispatched).rejects.toMatchObject({ code: 'delivery_invalid' });
 });
 
-test('no job is made of what is no delivery', () => {
+test('seal rejects a value that is not a delivery', () => {
   expect(() => toJob({} as unknown as SealedDelivery)).toThrow(/toJob\(\) takes a sealed delivery/);
 });

@@ -4,30 +4,30 @@ import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
 const hooks = { onRejected() {} };
 
-test('unwrap takes the record out of { event, data }', async () => {
+test('unwrap reads the record in { event, data }', async () => {
   const handler = vi.fn();
   const receiver = createReceiver({ secret: SECRET, unwrap: true }).on('order:paid', handler);
   await deliver(receiver, { event: 'order:paid', data: paidOrder() });
   expect(handler.mock.calls[0]?.[0].payload).toMatchObject(paidOrder());
-  // The same content, wrapped or not, is the same delivery.
+  // The same content is the same delivery, wrapped or not.
   expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
 });
 
-test('a wrapped event name that is not the header’s contradicts it', async () => {
+test('a wrapped event name has to match the header', async () => {
   const receiver = createReceiver({ secret: SECRET, unwrap: true, hooks }).on('*', () => {});
   expect(await deliver(receiver, { event: 'order:created', data: paidOrder() })).toMatchObject({
     status: 422,
   });
 });
 
-test('without unwrap, a wrapped order is none', async () => {
+test('without unwrap, a wrapped order is invalid', async () => {
   const receiver = createReceiver({ secret: SECRET, hooks }).on('*', () => {});
   expect(await deliver(receiver, { event: 'order:paid', data: paidOrder() })).toMatchObject({
     status: 422,
   });
 });
 
-test('paidStatuses says which states an order:paid may have', async () => {
+test('paidStatuses sets the allowed states of an order:paid', async () => {
   const receiver = createReceiver({ secret: SECRET, paidStatuses: [100, 54], hooks }).on(
     '*',
     () => {},
@@ -36,7 +36,7 @@ test('paidStatuses says which states an order:paid may have', async () => {
   expect(await deliver(receiver, paidOrder({ status: 53 }))).toMatchObject({ status: 422 });
 });
 
-test('maxAge refuses a payload whose updated_at is older, or is no time', async () => {
+test('maxAge rejects a payload whose updated_at is too old or not a time', async () => {
   const receiver = createReceiver({ secret: SECRET, maxAge: 60_000, hooks }).on('*', () => {});
   const aged = (ms: number) => paidOrder({ updated_at: new Date(Date.now() - ms).toISOString() });
   expect(await deliver(receiver, aged(0))).toMatchObject({ status: 200 });
@@ -52,11 +52,11 @@ test('maxAge refuses a payload whose updated_at is older, or is no time', async 
   expect(await deliver(receiver, inSeconds)).toMatchObject({ status: 200 });
   // A clock may be a little ahead.
   expect(await deliver(receiver, aged(-60_000))).toMatchObject({ status: 200 });
-  // What states no age has none.
+  // A payload without updated_at is accepted.
   expect(await deliver(receiver, {}, { event: 'query:created' })).toMatchObject({ status: 200 });
 });
 
-test('headerPrefix names the headers', async () => {
+test('headerPrefix sets the names of the headers', async () => {
   const receiver = createReceiver({ secret: SECRET, headerPrefix: 'X-Brand-' }).on('*', () => {});
   const reply = await deliver(receiver, paidOrder());
   expect(reply).toMatchObject({ status: 401 });
@@ -66,11 +66,11 @@ type Receive = ReturnType<typeof createReceiver>['receive'];
 
 test.each<[string, (request: Parameters<Receive>[0]) => Parameters<Receive>[0]]>([
   [
-    'a Fetch Headers',
+    'a Fetch Headers object',
     (request) => ({ ...request, headers: new Headers(toPairs(request.headers)) }),
   ],
   [
-    'a plain object in any case',
+    'a plain object with any case',
     (request) => ({
       ...request,
       headers: Object.fromEntries(

@@ -27,7 +27,7 @@ async function keyOf(receiver: ReturnType<typeof receiverWith>, payload: unknown
 }
 
 describe('the receipt of an answer', () => {
-  test('is the same in the header and in the body, and says what became of which delivery', async () => {
+  test('is the same in the header and in the body, and names the outcome and the delivery', async () => {
     const receiver = receiverWith();
     const before = Math.floor(Date.now() / 1000) * 1000;
     const { headers, body } = await deliver(receiver, paidOrder());
@@ -47,7 +47,7 @@ describe('the receipt of an answer', () => {
     ['ignored', { event: 'order:created' }],
     ['failed', { payload: paidOrder({ id: 'ord_failing' }) }],
     ['rejected', { payload: paidOrder({ status: 0 }) }],
-  ])('tells %s', async (outcome, { payload = paidOrder(), ...sent }) => {
+  ])('states %s', async (outcome, { payload = paidOrder(), ...sent }) => {
     const receiver = createReceiver({ secret: SECRET, hooks: quiet }).on(
       'order:paid',
       ({ payload: { id } }) => {
@@ -62,21 +62,21 @@ describe('the receipt of an answer', () => {
     expect(receipt && isGenuine(receipt, 'whl_1', [SECRET])).toBe(true);
   });
 
-  test('is given to nobody who has not signed', async () => {
+  test('is given only to a sender with a valid signature', async () => {
     const receiver = receiverWith();
     const { status, headers, body } = await deliver(receiver, paidOrder(), { secret: 'a guess' });
     expect([status, Object.keys(headers)]).toEqual([401, ['content-type']]);
     expect(findReceipt(body)).toBeUndefined();
   });
 
-  test('is of the secret that stays, while one is being replaced', async () => {
+  test('uses the remaining secret while one is being replaced', async () => {
     const receiver = receiverWith({ secret: ['the new secret', SECRET] });
     const receipt = findReceipt((await deliver(receiver, paidOrder())).body);
     expect(receipt && isGenuine(receipt, 'whl_1', ['the new secret'])).toBe(true);
     expect(receipt && isGenuine(receipt, 'whl_1', [SECRET])).toBe(false);
   });
 
-  test('is of the shop whose delivery it was', async () => {
+  test("uses the secret of the delivery's shop", async () => {
     const secrets: Record<string, string> = { a: 'of shop a', b: 'of shop b' };
     const receiver = receiverWith({
       secret: ({ url = '' }) => ({ secret: secrets[url.slice(1)] ?? '', scope: url.slice(1) }),
@@ -87,7 +87,7 @@ describe('the receipt of an answer', () => {
     expect(receipt && isGenuine(receipt, 'whl_1', ['of shop a'])).toBe(false);
   });
 
-  test('is no signature of anything that could be sent', async () => {
+  test('is not a valid signature of any delivery', async () => {
     const { headers } = await deliver(receiverWith(), paidOrder());
     const [, , , , code = ''] = headers['webhook-receipt']?.split('.') ?? [];
     const stated = headers['webhook-receipt']?.slice(0, -code.length - 1) ?? '';
@@ -95,7 +95,7 @@ describe('the receipt of an answer', () => {
     expect(sign(JSON.stringify([stated, 'whl_1']), SECRET)).not.toContain(code);
   });
 
-  test('is found wherever it stands, and genuine as it was written alone', () => {
+  test('is found anywhere in a text, and is genuine only if unchanged', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...OUTCOMES),

@@ -19,7 +19,7 @@ function shop() {
   return { store, mail, receiver };
 }
 
-/** Claims it as processes that die do, until it is dead. */
+/** Claims the delivery as crashing processes would, until it is dead. */
 async function kill(store: IdempotencyStore) {
   let sealed: SealedDelivery | undefined;
   const queue: HandOff = {
@@ -39,14 +39,14 @@ async function kill(store: IdempotencyStore) {
 }
 
 describe('a dead delivery', () => {
-  test('is answered as parked, and runs no handler', async () => {
+  test('answers parked to a retry, and runs no handler', async () => {
     const { store, receiver, mail } = shop();
     await kill(store);
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200, outcome: 'parked' });
     expect(mail).not.toHaveBeenCalled();
   });
 
-  test('is handled when it is redriven, and is a duplicate from then on', async () => {
+  test('is handled by a redrive, and is a duplicate afterwards', async () => {
     const { store, receiver, mail } = shop();
     await kill(store);
     const [dead] = await store.list({ state: 'dead', limit: 9 });
@@ -59,7 +59,7 @@ describe('a dead delivery', () => {
     expect(mail).toHaveBeenCalledOnce();
   });
 
-  test('may be dispatched as it is listed, and came when it came', async () => {
+  test('can be dispatched as the store lists it, with its original time', async () => {
     const { store, receiver } = shop();
     await kill(store);
     const [dead] = await store.list({ state: 'dead', limit: 9 });
@@ -72,7 +72,7 @@ describe('a dead delivery', () => {
     expect(dead.receivedAt).toBeInstanceOf(Date);
   });
 
-  test('goes to the queue as it was sealed, and no more than that', async () => {
+  test('goes back to the queue in its sealed form', async () => {
     const { store } = shop();
     await kill(store);
     const [dead] = await store.list({ state: 'dead', limit: 9 });
@@ -89,7 +89,7 @@ describe('a dead delivery', () => {
     expect(proof).toMatchObject({ signature: sign(body, SECRET), url: '/webhooks' });
   });
 
-  test('is redriven under its own key, also by a receiver that keys in another way', async () => {
+  test('keeps its key in a redrive, even if the receiver has another keyBy', async () => {
     const { store, receiver } = shop();
     await kill(store);
     const other = createReceiver({ secret: SECRET, store, hooks, scope: 'shop', keyBy: 'id' });
@@ -102,7 +102,7 @@ describe('a dead delivery', () => {
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test('is not touched by the receiver of another scope', async () => {
+  test('is not redriven by a receiver of another scope', async () => {
     const { store } = shop();
     await kill(store);
     const books = createReceiver({ secret: SECRET, store, hooks, scope: 'books' });
@@ -113,12 +113,12 @@ describe('a dead delivery', () => {
     await expect(books.redrive(dead)).rejects.toMatchObject({ code: 'scope_invalid' });
     expect(handler).not.toHaveBeenCalled();
     expect(await store.list({ state: 'dead', scope: 'shop', limit: 9 })).toHaveLength(1);
-    // A receiver for several shops takes those of each.
+    // A receiver for several shops redrives deliveries of each.
     const all = createReceiver({ secret: () => null, store, hooks }).on('order:paid', handler);
     expect(await all.redrive(dead)).toMatchObject({ outcome: 'handled' });
   });
 
-  test('stays listed where the store is down', async () => {
+  test('stays listed if the store is down', async () => {
     const { store } = shop();
     await kill(store);
     const down = Object.assign({}, store, {

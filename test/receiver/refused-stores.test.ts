@@ -8,14 +8,14 @@ import { createStorage } from 'unstorage';
 import { expect, test } from 'vitest';
 import { SECRET } from '../support/deliver.js';
 
-/** By its verbs; the real one is tried in workerd. */
+/** Fakes with the store's methods. A real one is tested in workerd. */
 const workersKv = { get() {}, put() {}, list() {}, delete() {}, getWithMetadata() {} };
 
 test.each([
   ['Workers KV', workersKv, 'durableObjectStore(…) or d1Store(…)'],
   ['keyv', new Keyv(), 'postgresStore(…) or redisStore(…)'],
   ['unstorage', createStorage(), 'postgresStore(…) or redisStore(…)'],
-])('%s is refused as a store, with the reason and what to use', (name, given, instead) => {
+])('%s is rejected as a store, with the reason and an alternative', (name, given, instead) => {
   const store = given as unknown as IdempotencyStore;
   expect(() => createReceiver({ secret: SECRET, store })).toThrow(
     expect.objectContaining({
@@ -29,12 +29,12 @@ test.each([
   );
 });
 
-test('a service binding of Workers is refused, which seems to have every method', () => {
+test('a service binding of Workers, which seems to have every method, is rejected', () => {
   const store = new Proxy({}, { get: () => () => {} }) as unknown as IdempotencyStore;
   expect(() => createReceiver({ secret: SECRET, store })).toThrow(/a stub or a service binding/);
 });
 
-test('what is no store at all is refused without a reason', () => {
+test('any other object is rejected without a reason', () => {
   const store = new Map() as unknown as IdempotencyStore;
   expect(() => createReceiver({ secret: SECRET, store })).toThrow(
     'createReceiver: the option store has to be a store such as memoryStore(), and not a Map.',
@@ -46,16 +46,16 @@ test.each([
   ['the sql of postgres.js', postgres(), 'postgresStore(sql)'],
   ['a client of ioredis', new Redis({ lazyConnect: true }), 'redisStore(client)'],
   ['a client of redis', createClient(), 'redisStore(client)'],
-])('%s is no store yet: it says what makes one of it', (_, given, made) => {
+])('%s is rejected with the function that makes a store of it', (_, given, made) => {
   const store = given as unknown as IdempotencyStore;
   expect(() => createReceiver({ secret: SECRET, store })).toThrow(
     expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining(made) }),
   );
 });
 
-test('they are refused by type', () => {
+test('the types reject them', () => {
   // @ts-expect-error keyv has no atomic verbs
   expect(() => createReceiver({ secret: SECRET, store: new Keyv() })).toThrow();
-  // @ts-expect-error nor has unstorage
+  // @ts-expect-error unstorage has none either
   expect(() => createReceiver({ secret: SECRET, store: createStorage() })).toThrow();
 });

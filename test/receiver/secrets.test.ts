@@ -14,19 +14,19 @@ describe('a secret', () => {
     ['empty within a list', [SECRET, '']],
     ['the text of a variable that was not set', 'undefined'],
     ['the text of null', 'null'],
-    ['the same key as such a text', 'undefined\0\0'],
+    ['such a text followed by NULs', 'undefined\0\0'],
     ['the bytes of such a text', Buffer.from('undefined')],
     ['the text of a promise', `${Promise.resolve()}`],
     ['invisible', '\u200b\u2060'],
     ['begun by a byte order mark', `\ufeff${SECRET}`],
-  ])('that is %s is refused when the receiver is created', (_, secret) => {
+  ])('that is %s is rejected when the receiver is created', (_, secret) => {
     const create = () => createReceiver({ secret });
     expect(create).toThrow(expect.objectContaining({ code: 'secret_invalid' }));
     expect(create).toThrow(/WEBHOOK_SECRET/);
     expect(create).not.toThrow(SECRET);
   });
 
-  test('may be several, while one is being replaced', async () => {
+  test('may be a list while one is being replaced', async () => {
     const receiver = createReceiver({ secret: ['the new secret', SECRET] }).on('*', () => {});
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200 });
     expect(
@@ -38,13 +38,13 @@ describe('a secret', () => {
   });
 });
 
-test('a secret that is undefined is left out of a list, where another one is set', async () => {
+test('an undefined secret in a list is ignored if another one is set', async () => {
   const receiver = createReceiver({ secret: [undefined, SECRET] }).on('*', () => {});
   expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200 });
   expect(() => createReceiver({ secret: [undefined, undefined] })).toThrow('empty');
 });
 
-test('a secret of bytes is copied: what becomes of the bytes later is nothing to it', async () => {
+test('a secret of bytes is copied, so that later changes have no effect', async () => {
   for (const bytes of [Buffer.from(SECRET), new TextEncoder().encode(SECRET)]) {
     const receiver = createReceiver({ secret: bytes }).on('*', () => {});
     bytes.fill(7);
@@ -60,7 +60,7 @@ describe('a secret function', () => {
     return { receiver, handler, onError };
   }
 
-  test('finds the shop by the request, and names the scope that handlers see', async () => {
+  test('selects the shop by the request, and sets the scope that handlers get', async () => {
     const shops = new Map<string | undefined, ScopedSecret>([
       ['/webhooks/one', { secret: 'the secret of one', scope: 'one' }],
       ['/webhooks/two', { secret: ['the secret of two'], scope: 'two' }],
@@ -73,7 +73,7 @@ describe('a secret function', () => {
     expect(handler.mock.calls.map(([{ scope }]) => scope)).toEqual(['one', 'two']);
   });
 
-  test('that knows no such shop is answered like a wrong signature', async () => {
+  test('that knows no shop for a request leads to the answer of a wrong signature', async () => {
     const { receiver } = receiverWith(() => null);
     const known = receiverWith(() => ({ secret: 'another secret', scope: '' }));
     expect(await deliver(receiver, paidOrder())).toEqual(
@@ -90,7 +90,7 @@ describe('a secret function', () => {
         throw new Error('the database is down');
       },
     ],
-  ])('that gives %s is answered 500, and says so in the hook', async (_, secret) => {
+  ])('that gives %s leads to a 500, and the hook gets the reason', async (_, secret) => {
     const { receiver, handler, onError } = receiverWith(secret);
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
     expect(onError).toHaveBeenCalledOnce();
@@ -98,7 +98,7 @@ describe('a secret function', () => {
   });
 });
 
-test('a secret function that hangs is answered 500 in time', async () => {
+test('a secret function that hangs leads to a 500 in time', async () => {
   vi.useFakeTimers();
   const onError = vi.fn();
   const receiver = createReceiver({ secret: () => new Promise(() => {}), hooks: { onError } });

@@ -9,13 +9,13 @@ import { runs } from '../support/tier.js';
 const at = (second: number) => `2026-11-20T10:00:${`${second}`.padStart(2, '0')}.000000+00:00`;
 const UPDATED = 'order:updated';
 
-/** What `skipOlder` promises on every store, run against the real thing. */
+/** Tests `skipOlder` on a real store. */
 export function describeSkipOlder(
   name: string,
   make: () => IdempotencyStore | Promise<IdempotencyStore>,
 ) {
   const opened: Receiver[] = [];
-  /** A process that mirrors orders. What `work` throws fails the delivery. */
+  /** A process that mirrors orders. If `work` throws, the delivery fails. */
   const mirror = (store: IdempotencyStore, work: (state: string) => unknown) => {
     const receiver = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
     receiver.on('order:*', ({ payload }) => work(payload.updated_at ?? ''), { skipOlder: true });
@@ -26,12 +26,12 @@ export function describeSkipOlder(
     deliver(receiver, paidOrder({ updated_at: at(second) }), { event: UPDATED, id });
 
   describe(`skipOlder on ${name}`, { timeout: 120_000 }, () => {
-    // Until then they purge the store beside what they do: the next test's deliveries, too.
+    // Receivers purge the store in the background, which must not delete the deliveries of the next test.
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((receiver) => receiver.close()));
     });
 
-    test('leaves out what is older than what another process has finished', async () => {
+    test('skips states that are older than one that another process has finished', async () => {
       const store = await make();
       const ran: string[] = [];
       const one = mirror(store, (state) => ran.push(state));
@@ -39,7 +39,7 @@ export function describeSkipOlder(
       await store.purge(100);
       const other = mirror(store, (state) => ran.push(state));
       expect(await send(other, 1)).toMatchObject({ status: 200, outcome: 'duplicate', ran: [] });
-      // Of the same moment, and newer.
+      // A state of the same time, and a newer one.
       expect(await send(other, 2, 'a fresh id')).toMatchObject({ outcome: 'handled' });
       expect(await send(other, 3)).toMatchObject({ outcome: 'handled' });
       expect(ran).toEqual([at(2), at(2), at(3)]);
@@ -47,7 +47,7 @@ export function describeSkipOlder(
         expect(await store.list({ state })).toEqual([]);
     });
 
-    test('has two states of one record run one after the other', async () => {
+    test('runs two states of one record one after another', async () => {
       const store = await make();
       const steps: string[] = [];
       const work = async (state: string) => {
@@ -58,11 +58,11 @@ export function describeSkipOlder(
       const processes = [mirror(store, work), mirror(store, work)];
       await Promise.all(processes.map((receiver, index) => send(receiver, index)));
       const whole = [0, 1].map((second) => [`${at(second)} begins`, `${at(second)} ends`]);
-      // Where the newer one came first, the older one has not run.
+      // If the newer state came first, the older one has not run.
       expect([whole.flat(), whole[1]]).toContainEqual(steps);
     });
 
-    test('of a process that was frozen, what it has seen is not recorded over what is newer', async () => {
+    test('does not record the state of a process that was frozen over a newer one', async () => {
       const store = await make();
       const begun = gate();
       const thawed = gate();
@@ -85,7 +85,7 @@ export function describeSkipOlder(
       expect(ran).toEqual([at(3)]);
     });
 
-    test('ends at the newest state, in whatever order they come and fail', async () => {
+    test('reaches the newest state, in any order of arrivals and failures', async () => {
       const attempt = fc.record({
         second: fc.integer({ min: 1, max: 6 }),
         fails: fc.boolean(),
@@ -113,7 +113,7 @@ export function describeSkipOlder(
             isFailing = fails;
             await come(second, by);
           }
-          // As the sender does: until each was answered 200.
+          // As a sender does: until each was answered 200.
           isFailing = false;
           for (const second of [...unfinished]) await come(second, 'here');
           expect(unfinished.size).toBe(0);

@@ -8,7 +8,7 @@ const hooks = { onError() {}, onRejected() {} };
 const UPDATED = { event: 'order:updated' };
 let ids = 0;
 
-/** Sends a state of an order under an id of its own. */
+/** Sends a state of an order under its own id. */
 function send(receiver: Receiver, updated_at: unknown, changes: object = {}, sent: object = {}) {
   ids += 1;
   const order = paidOrder({ updated_at, ...changes });
@@ -23,28 +23,24 @@ function shop(store = memoryStore()) {
   return { save, receiver, store };
 }
 
-/** How two states that come one after the other end. */
+/** Returns the outcome of the second of two states. */
 async function second(first: unknown, then: unknown) {
   const { receiver } = shop();
   await send(receiver, first);
   return (await send(receiver, then)).outcome;
 }
 
-describe('skipOlder tells times apart', () => {
+describe('skipOlder compares times', () => {
   test.each([
+    ['in microseconds', '2026-11-20T10:00:05.123457Z', '2026-11-20T10:00:05.123456Z'],
     [
-      'by what is finer than a millisecond',
-      '2026-11-20T10:00:05.123457Z',
-      '2026-11-20T10:00:05.123456Z',
-    ],
-    [
-      'by a fraction that has fewer digits',
+      'with fractions of different lengths',
       '2026-11-20T10:00:05.1235Z',
       '2026-11-20T10:00:05.12349Z',
     ],
     ['across offsets', '2026-11-20T10:00:05.000001+00:00', '2026-11-20T12:00:05.000000+02:00'],
-    ['as text and as seconds', '2026-11-20T10:00:05Z', 1_795_168_804],
-    ['as the text of earlier versions', '2026-11-20 10:00:05 UTC', '2026-11-20 10:00:04 UTC'],
+    ['in text and in seconds', '2026-11-20T10:00:05Z', 1_795_168_804],
+    ['in the format of earlier versions', '2026-11-20 10:00:05 UTC', '2026-11-20 10:00:04 UTC'],
   ])('%s', async (_, newer, older) => {
     expect(await second(newer, older)).toBe('duplicate');
     expect(await second(older, newer)).toBe('handled');
@@ -52,18 +48,18 @@ describe('skipOlder tells times apart', () => {
   });
 
   test.each<unknown>([undefined, null, '', 'yesterday', {}, '+012026-11-20T10:00:05Z'])(
-    'and runs what has none: %j',
+    'and runs a state without a time: %j',
     async (updated_at) => {
       expect(await second('2026-11-20T10:00:05Z', updated_at)).toBe('handled');
     },
   );
 
-  test('and runs those that are written in two ways', async () => {
+  test('and runs a state of the same time in another notation', async () => {
     const same = ['2026-11-20T10:00:05.123000Z', '2026-11-20T10:00:05.123Z'] as const;
     expect([await second(...same), await second(same[1], same[0])]).toEqual(['handled', 'handled']);
   });
 
-  test('also where a schema of your own has made a Date of it', async () => {
+  test('that a custom schema has turned into a Date', async () => {
     const save = vi.fn();
     const schema = {
       '~standard': {
@@ -87,7 +83,7 @@ describe('skipOlder tells times apart', () => {
 describe('skipOlder', () => {
   const [OLD, NEW] = ['2026-11-20T10:00:00Z', '2026-11-20T10:00:01Z'];
 
-  test('keeps records, handlers and scopes apart', async () => {
+  test('keeps records, handlers and scopes separate', async () => {
     const { receiver, save, store } = shop();
     const other = vi.fn();
     receiver.on('order:updated', other, { name: 'other', skipOlder: true, when: isNotNew });
@@ -108,7 +104,7 @@ describe('skipOlder', () => {
     }
   });
 
-  test('knows the states of all events of a handler, and of its first name', async () => {
+  test('compares the states of all events of a handler, and of its former name', async () => {
     const { save, store } = shop();
     const events = ['order:created', 'order:updated'] as const;
     const first = createReceiver({ secret: SECRET, store, hooks });
@@ -120,7 +116,7 @@ describe('skipOlder', () => {
     expect(save).toHaveBeenCalledOnce();
   });
 
-  test('a state whose handler fails is not known, and comes again', async () => {
+  test('does not record a state whose handler fails, and its retry runs', async () => {
     const { receiver, save } = shop();
     save.mockRejectedValueOnce(new Error('no'));
     expect(await send(receiver, NEW, {}, { id: 'new' })).toMatchObject({ outcome: 'failed' });
@@ -130,7 +126,7 @@ describe('skipOlder', () => {
     expect(save).toHaveBeenCalledTimes(3);
   });
 
-  test('a state that the store does not take is not done: an older one would be run after it', async () => {
+  test('fails a state that the store cannot record, because an older one would run after it', async () => {
     const real = memoryStore();
     let isDown = true;
     const store = forward(real, {
@@ -154,7 +150,7 @@ describe('skipOlder', () => {
     expect(save).toHaveBeenCalledTimes(2);
   });
 
-  test('while another process runs a state of the record, the answer is busy', async () => {
+  test('answers busy while another process runs a state of the record', async () => {
     const { receiver, save, store } = shop();
     const running = gate();
     save.mockReturnValueOnce(running.opened);
@@ -167,7 +163,7 @@ describe('skipOlder', () => {
     expect(await first).toMatchObject({ outcome: 'handled' });
   });
 
-  test('a handler has the key and the steps of its delivery', async () => {
+  test('leaves a handler the key and the steps of its delivery', async () => {
     const step = vi.fn(() => 'done');
     const keys: string[] = [];
     let isFailing = true;
@@ -190,7 +186,7 @@ describe('skipOlder', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('the signal fires, and no step begins, once the lease of the record is lost', async () => {
+  test('aborts the signal and starts no step after the lease of the record is lost', async () => {
     const real = memoryStore();
     const subjects = new Map<string, boolean>();
     const store = forward(real, {
@@ -198,7 +194,7 @@ describe('skipOlder', () => {
         subjects.set(delivery.key, delivery.body === undefined);
         return real.claim(delivery, lease);
       },
-      // Of the record only: somebody else has it.
+      // Only the record's: another process has it.
       renew: async (key, fence, leaseMs) => !subjects.get(key) && real.renew(key, fence, leaseMs),
     });
     const step = vi.fn();
@@ -217,10 +213,10 @@ describe('skipOlder', () => {
   }, 10_000);
 
   test.each<[string, object, string]>([
-    ['is no boolean', { skipOlder: 'yes' }, 'true or false'],
-    ['comes with oncePer', { skipOlder: true, name: 'a', oncePer: () => 'a' }, 'oncePer'],
+    ['is not a boolean', { skipOlder: 'yes' }, 'true or false'],
+    ['is combined with oncePer', { skipOlder: true, name: 'a', oncePer: () => 'a' }, 'oncePer'],
     ['has several patterns and no name', { skipOlder: true }, 'needs a name'],
-  ])('that %s is refused', (_, options, message) => {
+  ])('that %s is rejected', (_, options, message) => {
     const receiver = createReceiver({ secret: SECRET });
     const events = ['order:paid', 'order:updated'] as const;
     expect(() => receiver.on(events, () => {}, options)).toThrow(

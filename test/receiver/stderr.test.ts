@@ -17,12 +17,12 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
-  // But what `debug` adds of each delivery, which is no trouble.
+  // Without the lines that `debug` adds for each delivery.
   const troubles = told().filter((line) => !/ in \d+\.\d ms/.test(line));
   expect(missing(troubles.map((line) => placeOf(line) ?? line))).toEqual([]);
 });
 
-/** All but the line of its first use, which is said once in a process. */
+/** The lines without the one of the first use, which is logged once per process. */
 const told = () => lines.filter((line) => !line.includes('is in use'));
 
 function shop(options: Partial<ReceiverOptions> = {}) {
@@ -33,7 +33,7 @@ function holdTime() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 }
 
-describe('a refusal is told on stderr', () => {
+describe('a rejection is logged to stderr', () => {
   const unsigned = { 'x-service-signature': '' };
 
   test.each<[string, object, Parameters<typeof deliver>[2], string, string]>([
@@ -45,14 +45,14 @@ describe('a refusal is told on stderr', () => {
       'none-fits',
     ],
     [
-      'a secret in quotes',
+      'a quoted secret',
       { secret: `"${SECRET}"` },
       {},
       'The secret does not fit. It is in quotation marks',
       'none-fits',
     ],
     [
-      'several secrets, none of which fits',
+      'several wrong secrets',
       { secret: [SECRET, 'a second one'] },
       { secret: 'another secret' },
       'None of the 2 secrets fits.',
@@ -66,21 +66,21 @@ describe('a refusal is told on stderr', () => {
       'missing-header',
     ],
     [
-      'the headers of another brand',
+      'headers with another prefix',
       {},
       { headers: { ...unsigned, 'x-brand-signature': 'f'.repeat(128) } },
       "There was no `X-Service-Signature`, but `X-Brand-Signature`: set headerPrefix: 'X-Brand-'.",
       'wrong-prefix',
     ],
     [
-      'a signature of another kind',
+      'a signature of another format',
       {},
       { headers: { 'x-service-signature': `sha256=${'f'.repeat(64)}` } },
       '`X-Service-Signature` is not 128 hexadecimal digits',
       'not-hex',
     ],
     [
-      'no such shop',
+      'an unknown shop',
       { secret: () => null },
       {},
       'The secret function knows no shop for it.',
@@ -91,18 +91,18 @@ describe('a refusal is told on stderr', () => {
     expect(told()).toHaveLength(1);
     expect(told()[0]).toContain(`rejected a delivery because of the signature (401). ${cause}`);
     expect(placeOf(told()[0])).toBe(`debug.md#${anchor}`);
-    // Names of headers, and nothing of what they say.
+    // The message contains names of headers, but not their values.
     expect(told()[0]).not.toMatch(/[0-9a-f]{32}/);
   });
 
-  test('and names no header that looks like none of a provider', async () => {
+  test("without headers that cannot be a provider's", async () => {
     const name = `x-${'a'.repeat(100)}-signature`;
     const headers = { ...unsigned, [name]: 'x', 'x-a\nb-signature': 'x', signature: 'x' };
     await deliver(shop(), paidOrder(), { headers });
     expect(told()).toEqual([expect.stringContaining('There was no `X-Service-Signature`.')]);
   });
 
-  test('the first at once, and of the others how many there were in a minute', async () => {
+  test('immediately for the first, and as a count for the others of a minute', async () => {
     holdTime();
     const receiver = shop();
     for (let sent = 0; sent < 13; sent++) {
@@ -120,7 +120,7 @@ describe('a refusal is told on stderr', () => {
     expect(told()).toHaveLength(3);
   });
 
-  test('whatever else is refused in great number', async () => {
+  test('within limits, for rejections of any kind', async () => {
     const receiver = shop();
     for (let sent = 0; sent < 50; sent++) {
       const headers = { 'x-service-signature': '', [`x-brand${sent}-signature`]: 'x' };
@@ -132,7 +132,7 @@ describe('a refusal is told on stderr', () => {
     expect(told()[2]).toContain('The secret does not fit.');
   });
 
-  test('and counted to the end where the receiver is closed', async () => {
+  test('and counted to the end when the receiver closes', async () => {
     const receiver = shop();
     for (const id of ['1', '2']) await deliver(receiver, paidOrder(), { secret: 'wrong', id });
     expect(told()).toHaveLength(1);
@@ -140,7 +140,7 @@ describe('a refusal is told on stderr', () => {
     expect(told()[1]).toContain('rejected a delivery');
   });
 
-  test('a genuine one with its id, what is wrong with it, and what is expected', async () => {
+  test('with the id of a genuine delivery, its error and the expected value', async () => {
     holdTime();
     const receiver = shop();
     for (let sent = 0; sent < 1000; sent++) await deliver(receiver, paidOrder({ status: 56 }));
@@ -160,13 +160,13 @@ describe('a refusal is told on stderr', () => {
     [60, 'is a number that is not a known state, and'],
     [null, 'is null, and'],
     [undefined, 'is missing, and'],
-  ])('without the status where it is none that is known: %j', async (status, said) => {
+  ])('without the status if it is not a known one: %j', async (status, said) => {
     await deliver(shop(), paidOrder({ status }));
     expect(told()[0]).toContain(said);
   });
 });
 
-describe('an error is told on stderr', () => {
+describe('an error is logged to stderr', () => {
   async function fail(error: unknown, payload = paidOrder(), id = 'whl_1') {
     const receiver = shop().on('order:paid', async () => {
       throw error;
@@ -192,7 +192,7 @@ describe('an error is told on stderr', () => {
   test.each([
     ['an id', 'x" (query:created) with 200: Handled. rejected delivery "whl_victim', 'ord_1'],
     ['an order', 'whl_1', 'ord_1", attempt 1): all is well. "'],
-  ])('with %s in quotes that it cannot end', async (_, id, order) => {
+  ])('with %s in quotes that it cannot close', async (_, id, order) => {
     await fail('no', paidOrder({ id: order }), id);
     expect(told()[0]).toMatch(
       /^storefront-webhooks: error in the handler "order:paid" for delivery "(\\.|[^"\\])*" \("order:paid", order "(\\.|[^"\\])*", attempt 1\): no\. See node_modules\/storefront-webhooks\/docs\/operate\.md#handler-failed$/,
@@ -210,7 +210,7 @@ describe('an error is told on stderr', () => {
           },
         }),
     ],
-  ])('whatever it is: %s', async (_, make) => {
+  ])('if it is %s', async (_, make) => {
     const error = make();
     if (error.cause === 'self') error.cause = error;
     await fail(error);
@@ -218,7 +218,7 @@ describe('an error is told on stderr', () => {
     expect(told()[0]?.length).toBeLessThan(5000);
   });
 
-  test('with the parts of an error that has several, codes, and the names of what is no error', async () => {
+  test('with the parts of an aggregate error, codes, and the names of other objects', async () => {
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     await fail(new AggregateError([refused, 'a text'], 'All were rejected.'));
     expect(told()[0]).toMatch(
@@ -230,7 +230,7 @@ describe('an error is told on stderr', () => {
     );
   });
 
-  test('with the order and the attempt where the time is up', async () => {
+  test('with the order and the attempt after a timeout', async () => {
     const receiver = shop({ timeout: 10 }).on('order:paid', () => new Promise(() => {}));
     await deliver(receiver, paidOrder());
     expect(told()).toEqual([
@@ -240,7 +240,7 @@ describe('an error is told on stderr', () => {
     ]);
   });
 
-  test('also where the hook that should be told throws', async () => {
+  test('even if the hook for it throws', async () => {
     const hooks = {
       onError() {
         throw new Error('the hook is broken');
@@ -253,7 +253,7 @@ describe('an error is told on stderr', () => {
     expect(told().join()).toMatch(/the hook is broken.*out of keys/);
   });
 
-  test('ten times a minute of each handler, and then counted', async () => {
+  test('ten times a minute for each handler, and then counted', async () => {
     holdTime();
     const receiver = await fail(new Error('no'));
     for (let sent = 0; sent < 99; sent++) await deliver(receiver, paidOrder(), { id: `${sent}` });
@@ -264,7 +264,7 @@ describe('an error is told on stderr', () => {
     );
   });
 
-  test('in one line where the store is down, for all that wanted it', async () => {
+  test('in one line for all deliveries while the store is down', async () => {
     holdTime();
     const down = async () => {
       throw new Error('database or disk is full');
@@ -280,8 +280,8 @@ describe('an error is told on stderr', () => {
   });
 });
 
-describe('what may be missed is told on stderr', () => {
-  test('an order that is parked, with what to do', async () => {
+describe('a warning is logged to stderr for', () => {
+  test('a parked order, with the next step', async () => {
     const store = durableStore();
     const receiver = shop({ store, hooks: { onError() {} } }).on('order:paid', async () => {
       throw new Error('no');
@@ -292,18 +292,18 @@ describe('what may be missed is told on stderr', () => {
       expect.stringContaining('delivery "whl_1" ("order:paid", order "ord_1") is parked'),
     ]);
     expect(told()[0]).toContain("store.list({ state: 'dead', limit: 100 })");
-    // The same where it comes again.
+    // A retry logs the same.
     await deliver(receiver, paidOrder());
     expect(told()).toHaveLength(2);
   });
 
-  test('but not what onInvalid has kept', async () => {
+  test('no delivery that onInvalid has accepted', async () => {
     const receiver = shop().onInvalid(() => {});
     expect(await deliver(receiver, paidOrder({ status: 0 }))).toMatchObject({ outcome: 'parked' });
     expect(told()).toEqual([]);
   });
 
-  test('an event that nobody handles, once, with the line that would', async () => {
+  test('an event without a handler, once, with the line that would handle it', async () => {
     const receiver = shop().on('product:out_of_stock', () => {});
     for (const id of ['1', '2']) await deliver(receiver, paidOrder(), { id });
     expect(told()).toEqual([
@@ -312,7 +312,7 @@ describe('what may be missed is told on stderr', () => {
     ]);
   });
 
-  test('an event that a wildcard does not cover, because nobody knew it', async () => {
+  test('an event that a wildcard does not cover because it is unknown', async () => {
     const receiver = shop()
       .on('*', () => {})
       .on('order:*', () => {});
@@ -330,12 +330,12 @@ describe('what may be missed is told on stderr', () => {
       await deliver(receiver, paidOrder(), { event: `e${sent}` });
     expect(told()).toHaveLength(21);
     expect(told()[20]).toContain('They are not logged');
-    // They cannot hide one that is known.
+    // They cannot hide a known event.
     await deliver(receiver, paidOrder());
     expect(told()[21]).toContain('.on("order:paid", handler)');
   });
 
-  test('whatever the console does', async () => {
+  test('each of these without changing the answer, even if the console throws', async () => {
     const broken = () => {
       throw new Error('no console');
     };
@@ -390,8 +390,8 @@ async function sealedOf(payload: Record<string, unknown>) {
   return job;
 }
 
-describe('the first use', () => {
-  test('is told, with what the receiver listens for, its store, its queue and the version', async () => {
+describe('the first request', () => {
+  test('logs the handled events, store, queue and version', async () => {
     const named = { onError() {} };
     const receiver = shop({ headerPrefix: 'X-Brand-', hooks: named }).on('order:*', () => {});
     for (let sent = 0; sent < 2; sent++) await deliver(receiver, paidOrder());
@@ -399,14 +399,14 @@ describe('the first use', () => {
       `storefront-webhooks: version ${version} is in use. The receiver handles order:created, order:paid, ` +
         'order:updated; headers: X-Brand-*; store: memory; no queue.',
     ]);
-    // The same said by another is no news.
+    // Another receiver with the same configuration logs nothing.
     const same = shop({ headerPrefix: 'X-Brand-' }).on('order:*', () => {});
     await deliver(same, paidOrder());
     expect(lines.filter((line) => line.includes('is in use'))).toHaveLength(1);
   });
 });
 
-test('on Workers, what is no trouble is told as information', async () => {
+test('on Workers, lines that are not problems are logged as information', async () => {
   vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
   onTestFinished(() => void vi.unstubAllGlobals());
   const info: string[] = [];
@@ -422,7 +422,7 @@ test('on Workers, what is no trouble is told as information', async () => {
 });
 
 describe('debug', () => {
-  test('tells of every delivery, with its outcome and how long it took', async () => {
+  test('logs every delivery with its outcome and duration', async () => {
     const receiver = shop({ debug: true }).on('order:paid', () => {});
     for (const id of ['1', '1', '2']) await deliver(receiver, paidOrder(), { id });
     await deliver(receiver, paidOrder(), { secret: 'another secret' });
@@ -442,7 +442,7 @@ describe('debug', () => {
     ['*', true],
     ['express:*', false],
     ['', false],
-  ])('is on where DEBUG is %j: %s', async (value, isOn) => {
+  ])('is on if DEBUG is %j: %s', async (value, isOn) => {
     vi.stubEnv('DEBUG', value);
     const receiver = shop().on('order:paid', () => {});
     vi.unstubAllEnvs();

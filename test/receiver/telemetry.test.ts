@@ -14,7 +14,7 @@ function watching() {
   };
 }
 
-test('telemetry is told of each delivery and each handler, and of nothing in the payload', async () => {
+test('telemetry gets each delivery and each handler, but nothing of the payload', async () => {
   const telemetry = watching();
   const receiver = createReceiver({ secret: SECRET, telemetry, hooks, scope: 'shop' });
   receiver.on('order:paid', () => {}, { name: 'mail' }).on('*', () => {}, { name: 'audit' });
@@ -39,7 +39,7 @@ test('telemetry is told of each delivery and each handler, and of nothing in the
   ]);
 });
 
-test('telemetry is told of what is refused', async () => {
+test('telemetry gets each rejection', async () => {
   const telemetry = watching();
   const receiver = createReceiver({ secret: SECRET, telemetry, hooks });
   await deliver(receiver, paidOrder(), { secret: 'another' });
@@ -50,7 +50,7 @@ test('telemetry is told of what is refused', async () => {
   expect(telemetry.delivery).not.toHaveBeenCalled();
 });
 
-test('telemetry is told of a receiver that is set up wrong', async () => {
+test('telemetry gets the configuration errors of a receiver', async () => {
   const telemetry = watching();
   const secret = async () => {
     throw new Error('no such shop');
@@ -89,7 +89,7 @@ test.each<[string, Partial<Telemetry>]>([
   ['throws once it has run', { delivery: (_, run) => [run(), broken()] }],
   ['never runs anything', { delivery: () => {}, handler: () => {} }],
   ['runs everything twice', { handler: (_, run) => [run(), run()] }],
-  ['gives something else', { delivery: () => 1, handler: async () => 2 }],
+  ['returns another value', { delivery: () => 1, handler: async () => 2 }],
   ['has no trace', { traceparent: broken }],
 ])('telemetry that %s changes nothing', async (_, changes) => {
   const telemetry = { ...watching(), ...changes };
@@ -106,7 +106,7 @@ test.each<[string, Partial<Telemetry>]>([
   });
 });
 
-test('what is no telemetry is refused', () => {
+test('an object that is not telemetry is rejected', () => {
   expect(() => createReceiver({ secret: SECRET, telemetry: {} as never })).toThrow(
     'createReceiver: the option telemetry has to be the result of openTelemetry().',
   );

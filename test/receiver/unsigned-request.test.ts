@@ -28,7 +28,7 @@ function expectSent(request: UnsignedRequest): void {
   expect(request.headers).not.toHaveProperty('x-service-signature');
 }
 
-test('a handler sees where its delivery was sent, without credentials and the signature', async () => {
+test('a handler gets the address of its delivery, without credentials and signature', async () => {
   const seen: UnsignedRequest[] = [];
   const receiver = createReceiver({ secret: SECRET }).on('order:paid', ({ request }) => {
     seen.push(request);
@@ -38,7 +38,7 @@ test('a handler sees where its delivery was sent, without credentials and the si
   seen.map(expectSent);
 });
 
-test('an event, and what verify gives, are printed without the signature and credentials', async () => {
+test('printing an event, or the result of verify, does not print the signature and credentials', async () => {
   const printed: string[] = [];
   const print = (value: unknown) => {
     printed.push(inspect(value, { depth: 9 }));
@@ -66,7 +66,7 @@ test('an event, and what verify gives, are printed without the signature and cre
   }
 });
 
-test('out of a queue and after a redrive, a handler sees the same', async () => {
+test('a handler gets the same from a queue and after a redrive', async () => {
   const store = durableStore();
   const seen: UnsignedRequest[] = [];
   const enqueue = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
@@ -87,7 +87,7 @@ test('out of a queue and after a redrive, a handler sees the same', async () => 
   seen.map(expectSent);
 });
 
-test('an address is not signed, and decides nothing: the same delivery to another one is a duplicate', async () => {
+test('the unsigned address decides nothing: the same delivery to another address is a duplicate', async () => {
   const receiver = createReceiver({ secret: SECRET }).on('order:paid', () => {});
   await deliver(receiver, paidOrder(), SENT);
   const result = await deliver(receiver, paidOrder(), { url: '//odd?%zz', headers: {} });

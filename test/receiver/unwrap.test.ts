@@ -9,7 +9,7 @@ import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
 const hooks = { onRejected() {}, onError() {} };
 
-/** `{ kind, ref, order }`, whose event is in the body. */
+/** A body of the form `{ kind, ref, order }`, which names its event. */
 const unwrap: UnwrapFunction = ({ kind, ref, order }) =>
   kind === undefined
     ? undefined
@@ -35,7 +35,7 @@ describe('a body that names its event', () => {
     expect(handler).toHaveBeenCalledExactlyOnceWith('order:paid', 'dlv_7', paidOrder());
   });
 
-  test('wins over headers that name another event and another delivery', async () => {
+  test('overrides headers that name another event and another delivery', async () => {
     const { receiver, handler } = shop();
     await deliver(receiver, body, { event: 'order:created', id: 'whl_forged' });
     expect(await deliver(receiver, body, { event: 'order:updated', id: 'whl_2' })).toMatchObject({
@@ -44,20 +44,20 @@ describe('a body that names its event', () => {
     expect(handler).toHaveBeenCalledExactlyOnceWith('order:paid', 'dlv_7', paidOrder());
   });
 
-  test('wins over a header that was given twice', async () => {
+  test('overrides a repeated header', async () => {
     const { receiver } = shop();
     expect(await deliver(receiver, body, { event: 'order:paid, order:paid' })).toMatchObject({
       outcome: 'handled',
     });
   });
 
-  test('leaves to the headers what it does not say', async () => {
+  test('leaves missing parts to the headers', async () => {
     const { receiver, handler } = shop({ unwrap: ({ order }) => ({ payload: order }) });
     await deliver(receiver, body, { event: 'order:updated', id: 'whl_2' });
     expect(handler).toHaveBeenCalledExactlyOnceWith('order:updated', 'whl_2', paidOrder());
   });
 
-  test('may be of no such form, and is the record then', async () => {
+  test('may have another form, and is then the record', async () => {
     const { receiver, handler } = shop();
     await deliver(receiver, paidOrder());
     expect(handler).toHaveBeenCalledExactlyOnceWith('order:paid', 'whl_1', paidOrder());
@@ -69,13 +69,13 @@ describe('a body that names its event', () => {
     });
   });
 
-  test('is held to what its event says', async () => {
+  test('has to match the state that its event requires', async () => {
     const { receiver } = shop();
     const unpaid = { ...body, order: paidOrder({ status: 0 }) };
     expect(await deliver(receiver, unpaid, { headers: NO_EVENT })).toMatchObject({ status: 422 });
   });
 
-  test('is not read before its signature holds', async () => {
+  test('is not read before its signature is verified', async () => {
     const read = vi.fn(unwrap);
     const { receiver } = shop({ unwrap: read });
     expect(await deliver(receiver, body, { secret: 'another secret' })).toMatchObject({
@@ -84,14 +84,14 @@ describe('a body that names its event', () => {
     expect(read).not.toHaveBeenCalled();
   });
 
-  test('is refused where nothing names an event, also without unwrap', async () => {
+  test('is rejected if nothing names an event, also without unwrap', async () => {
     const { receiver } = shop({ unwrap: ({ order }) => ({ payload: order }) });
     for (const one of [receiver, shop({ unwrap: false }).receiver, shop({ unwrap: true }).receiver])
       expect(await deliver(one, body, { headers: NO_EVENT })).toMatchObject({ status: 400 });
   });
 });
 
-test('of { event, data }, the event need not be in a header', async () => {
+test('with unwrap: true, { event, data } needs no event header', async () => {
   const { receiver, handler } = shop({ unwrap: true });
   const body = { event: 'order:paid', data: paidOrder() };
   expect(await deliver(receiver, body, { headers: NO_EVENT })).toMatchObject({
@@ -102,24 +102,27 @@ test('of { event, data }, the event need not be in a header', async () => {
 
 test.each<[string, () => unknown]>([
   ['no payload', () => ({})],
-  ['an event that is no text', () => ({ event: 7, payload: {} })],
-  ['an id that is empty', () => ({ id: '', payload: {} })],
+  ['an event that is not text', () => ({ event: 7, payload: {} })],
+  ['an empty id', () => ({ id: '', payload: {} })],
   ['a promise', async () => ({ payload: {} })],
   ['a promise that rejects', () => Promise.reject(new Error('buyer@example.com'))],
-])('unwrap that gives %s is told, and the delivery comes again', async (_, give) => {
-  const onError = vi.fn();
-  const { receiver, handler } = shop({
-    // Plain JavaScript may give anything.
-    unwrap: () => give() as never,
-    hooks: { onError },
-  });
-  expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
-  expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'unwrap_invalid' });
-  expect(`${onError.mock.calls[0]?.[0].message}`).not.toContain('buyer@');
-  expect(handler).not.toHaveBeenCalled();
-});
+])(
+  'an unwrap function that returns %s is reported, and the delivery is retried',
+  async (_, give) => {
+    const onError = vi.fn();
+    const { receiver, handler } = shop({
+      // A JavaScript program can return anything.
+      unwrap: () => give() as never,
+      hooks: { onError },
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500 });
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'unwrap_invalid' });
+    expect(`${onError.mock.calls[0]?.[0].message}`).not.toContain('buyer@');
+    expect(handler).not.toHaveBeenCalled();
+  },
+);
 
-test('a payload that holds itself is told, and hangs nothing', async () => {
+test('a circular payload is reported, and does not hang', async () => {
   const onError = vi.fn();
   const { receiver } = shop({
     unwrap: (body) => ({ payload: Object.assign(body, { whole: body }) }),
@@ -129,7 +132,7 @@ test('a payload that holds itself is told, and hangs nothing', async () => {
   expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'unwrap_invalid' });
 });
 
-test('an id that has lost digits is refused, also where it was made a text: two orders would be one', async () => {
+test('an id that has lost digits is rejected, also as text, because two orders could become one', async () => {
   const { receiver } = shop({
     unwrap: ({ order }) => ({ payload: { ...Object(order), id: `${Object(order).id}` } }),
   });
@@ -140,7 +143,7 @@ test('an id that has lost digits is refused, also where it was made a text: two 
   expect(await deliver(receiver, b)).toMatchObject({ outcome: 'handled' });
 });
 
-test('a queue is given what the body says, and its worker finds the same', async () => {
+test('a queue gets the event and the id of the body, and its worker finds the same', async () => {
   const enqueue = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
   const queue = { durable: true, enqueue } as const;
   const store = memoryStore();

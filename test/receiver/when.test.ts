@@ -14,7 +14,7 @@ import { durableStore } from '../support/durable.js';
 const unpaid = paidOrder({ status: 0 });
 const UPDATED = { event: 'order:updated' };
 
-/** A shop that delivers on a paid status of either event, with what it told and claimed. */
+/** A shop that delivers on a paid status of either event, with its reports and claims. */
 function shop(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
   const { store = memoryStore() } = options;
   const claim = vi.spyOn(store, 'claim');
@@ -30,7 +30,7 @@ function shop(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
   return { store, claim, ship, onError, onOutcome, receiver };
 }
 
-/** A queue, and the jobs in it. */
+/** A queue and its jobs. */
 function queueOf() {
   const jobs: unknown[] = [];
   const enqueue = async (delivery: SealedDelivery) => {
@@ -40,8 +40,8 @@ function queueOf() {
   return { jobs, queue: { durable: true, enqueue } as const };
 }
 
-describe('a delivery that a handler’s `when` leaves out', () => {
-  test('is ignored where no other handler is for it, and nothing is claimed', async () => {
+describe('a delivery that a handler’s `when` skips', () => {
+  test('is ignored if it has no other handler, and is not claimed', async () => {
     const { receiver, claim, ship, onOutcome } = shop();
     const reply = await deliver(receiver, unpaid, UPDATED);
     expect(reply).toMatchObject({ status: 200, outcome: 'ignored', ran: [] });
@@ -52,14 +52,14 @@ describe('a delivery that a handler’s `when` leaves out', () => {
     );
   });
 
-  test('uses nothing up: the same id is delivered once the order is paid', async () => {
+  test('does not use up its key: the same id is delivered when the order is paid', async () => {
     const { receiver, ship } = shop({ keyBy: 'id' });
     await deliver(receiver, unpaid, UPDATED);
     expect(await deliver(receiver, paidOrder(), UPDATED)).toMatchObject({ outcome: 'handled' });
     expect(ship).toHaveBeenCalledOnce();
   });
 
-  test('is done once the other handlers are', async () => {
+  test('is done when the other handlers are', async () => {
     const { receiver, ship, onOutcome } = shop();
     const audit = vi.fn();
     receiver.on('order:*', audit);
@@ -82,7 +82,7 @@ describe('a delivery that a handler’s `when` leaves out', () => {
     ]);
   });
 
-  test('is left out again when it comes out of a queue', async () => {
+  test('is skipped again when it comes from a queue', async () => {
     const { jobs, queue } = queueOf();
     const { receiver, claim, ship } = shop({ queue });
     for (const payload of [unpaid, paidOrder()]) await deliver(receiver, payload, UPDATED);
@@ -93,11 +93,11 @@ describe('a delivery that a handler’s `when` leaves out', () => {
       { state: 'done', outcome: 'handled' },
     ]);
     expect(ship).toHaveBeenCalledOnce();
-    // Of the paid one: the delivery and the effect.
+    // The paid one has two: the delivery and the effect.
     expect(claim).toHaveBeenCalledTimes(2);
   });
 
-  test('is left out again when it is redriven, and stays listed: nobody has handled it', async () => {
+  test('is skipped again by a redrive, and stays listed, because no handler has handled it', async () => {
     const store = durableStore();
     const broken = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
     broken.on('order:updated', () => {
@@ -117,7 +117,7 @@ describe('a delivery that a handler’s `when` leaves out', () => {
 });
 
 describe('when', () => {
-  test('is asked for each event, of a family as of a list, with what means paid', async () => {
+  test('is called for each event of a family or a list, with the paid statuses', async () => {
     const when = vi.fn((_: unknown, { event }: { event: string }) => event !== 'order:created');
     const receiver = createReceiver({ secret: SECRET, paidStatuses: [100, 54] }).on(
       'order:*',
@@ -135,7 +135,7 @@ describe('when', () => {
     ]);
   });
 
-  test('changes nothing of what a handler is given', async () => {
+  test('cannot change the payload of its handler', async () => {
     const handler = vi.fn();
     const receiver = createReceiver({ secret: SECRET }).on('order:paid', handler, {
       when(order) {
@@ -168,7 +168,7 @@ test.each<[string, () => unknown, object]>([
     { code: 'handler_invalid', message: expect.stringContaining('remove the async') },
   ],
 ])(
-  'a `when` that %s fails the delivery: it is reported once, and nothing is claimed for it alone',
+  'a `when` that %s fails the delivery, which is reported once and not claimed for this handler',
   async (_, when, told) => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
@@ -193,8 +193,8 @@ test.each<[string, () => unknown, object]>([
   },
 );
 
-describe('where the `when` of one handler throws, the others', () => {
-  /** A shop with handlers of each kind, of which one has a `when` that throws until it is mended. */
+describe('if the `when` of one handler throws, the other handlers', () => {
+  /** A shop with handlers of each kind. The `when` of one throws until the test repairs it. */
   function shopOfFour(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
     const found = shop(options);
     const [mirror, audit, gift] = [vi.fn(), vi.fn(), vi.fn()];
@@ -211,7 +211,7 @@ describe('where the `when` of one handler throws, the others', () => {
   test.each([
     [true, { outcome: 'handled', ran: ['gift'] }],
     [false, { outcome: 'duplicate', ran: [], skipped: ['gift'] }],
-  ])('run once, and the delivery is retried until it gives %j', async (answer, last) => {
+  ])('run once, and the delivery is retried until it returns %j', async (answer, last) => {
     const { receiver, ship, mirror, audit, gift, when, onError, onOutcome } = shopOfFour();
     for (const ran of [['deliver', 'mirror', 'audit'], []]) {
       const reply = await deliver(receiver, paidOrder());
@@ -230,7 +230,7 @@ describe('where the `when` of one handler throws, the others', () => {
     ]);
   });
 
-  test('run at the only attempt of a queue, too, and the delivery is kept', async () => {
+  test('run even at the only attempt of a queue, and the delivery is parked', async () => {
     const store = durableStore();
     const { jobs, queue } = queueOf();
     const { receiver, ship, mirror, audit, gift, when } = shopOfFour({ store, queue });
@@ -246,7 +246,7 @@ describe('where the `when` of one handler throws, the others', () => {
   });
 });
 
-test('where it fails at the last attempt, the delivery is kept as a dead letter', async () => {
+test('a `when` that throws at the last attempt parks the delivery', async () => {
   const store = durableStore();
   const { jobs, queue } = queueOf();
   const { receiver } = shop({ store, queue });
@@ -274,7 +274,7 @@ describe('stderr', () => {
   });
   afterEach(() => vi.restoreAllMocks());
 
-  test('says nothing of what a `when` leaves out, and all of it for `debug`', async () => {
+  test('logs a delivery that `when` skips only with `debug`', async () => {
     for (const debug of [false, true]) {
       const { receiver } = shop({ hooks: {}, debug });
       await deliver(receiver, unpaid, UPDATED);
