@@ -4,7 +4,7 @@ import type { Application } from './apps/inside/contract.js';
 
 const APPS = join(import.meta.dirname, 'apps');
 
-/** The applications under the contract, by the names of their files: each file of `apps/` is one. */
+/** The applications under the contract, by file name. Each file in `apps/` is one. */
 export async function applications(): Promise<[file: string, application: Application][]> {
   const names = readdirSync(APPS).filter((name) => name.endsWith('.ts'));
   return Promise.all(

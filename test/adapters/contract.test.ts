@@ -2,10 +2,10 @@ import { applications } from './applications.js';
 import { type Application, makeContract, SECRET } from './apps/inside/contract.js';
 import { adapterContract, type Mounted } from './contract.js';
 
-/** In this process. */
+/** Runs the applications in this process. */
 async function open({ serve }: Application): Promise<Mounted> {
   const lines: string[] = [];
-  // Nothing is between this sender and its server that could hold a body up for longer.
+  // Nothing between this sender and its server delays a body.
   const contract = makeContract((line) => lines.push(line), SECRET, 250);
   const { port, close } = await serve(contract);
   return { origin: `http://127.0.0.1:${port}`, output: () => lines.join('\n'), stop: close };

@@ -20,11 +20,11 @@ import {
   write,
 } from './corpus.js';
 
-/** An application under the contract, wherever it runs. */
+/** An application under the contract, on any runtime. */
 export interface Mounted {
-  /** Where its paths begin. */
+  /** The prefix of its paths. */
   readonly origin: string;
-  /** What its receivers have written. */
+  /** The lines that its receivers have written. */
   output(): string;
   stop(): Promise<void>;
 }
@@ -32,19 +32,19 @@ export interface Mounted {
 const order = orderOf(1_000);
 
 interface Differences {
-  /** What it runs on, as it says itself. */
+  /** The runtime, as it reports itself. */
   readonly runtime?: RegExp;
-  /** Says how to change the line, where the framework has read the body before. */
+  /** Whether the error names the line to change after the framework has parsed the body. */
   readonly parsed?: RegExp | 'cannot happen';
-  /** Whether the platform hands over a body only when it is whole. */
+  /** Whether the platform hands over a body only when it is complete. */
   readonly buffers?: boolean;
-  /** Whether the platform holds an answer back until it has the whole body. */
+  /** Whether the platform delays an answer until it has the complete body. */
   readonly holdsBack?: boolean;
-  /** Whether the platform sends every answer in chunks, whatever length it states. */
+  /** Whether the platform always sends answers in chunks, even with a declared length. */
   readonly chunks?: boolean;
 }
 
-/** What every adapter does, byte for byte, so that a seller can move from one framework to another. */
+/** Tests every adapter's behaviour byte for byte, so that a seller can move from one framework to another. */
 export function adapterContract(
   name: string,
   mount: () => Promise<Mounted>,
@@ -61,7 +61,7 @@ export function adapterContract(
     let connections: Connection[] = [];
     let sent = 0;
 
-    // What takes a while: the other tests run while it is waited for.
+    // Slow requests start here, and run beside the other tests.
     let unfinished: Connection | undefined;
     let patient: Connection | undefined;
     let down: Promise<Seen>;
@@ -71,7 +71,7 @@ export function adapterContract(
       patient = await open();
       const id = freshId();
       down = send({ path: '/down', body: order, headers: webhook(order, id) }, patient);
-      // The test that looks at it says so.
+      // Its test reports the failure.
       down.catch(() => {});
       if (holdsBack) return;
       unfinished = await open();
@@ -101,7 +101,7 @@ export function adapterContract(
 
     const under = (path: string) => (app.origin + path).replace(/^http:\/\/[^/]+/, '');
 
-    /** Waits for a line, which may come later than the answer. */
+    /** Waits for a line, which may be written after the answer. */
     async function written(text: string | RegExp): Promise<void> {
       const isThere = () =>
         text instanceof RegExp ? text.test(app.output()) : app.output().includes(text);
@@ -115,7 +115,7 @@ export function adapterContract(
 
     async function send({ path = '/webhooks', ...request }: Sent, own?: Connection): Promise<Seen> {
       const connection = own ?? (await connect());
-      // What is refused early is answered, and its connection closed, before all of it has left.
+      // The server answers an early rejection, and closes the connection, before the whole body is sent.
       void connection.send(...write({ ...request, path: under(path) }));
       const isHead = request.method === 'HEAD';
       const answer = await connection.answer({ isHead });
@@ -128,62 +128,62 @@ export function adapterContract(
       return send({ path, body: order, headers: webhook(order, id, event) });
     }
 
-    test.each(shippedFixtures())('answers %s as it expects', async (fixture) => {
+    test.each(shippedFixtures())('%s gets its expected answer', async (fixture) => {
       const url = `${app.origin}/${fixture.startsWith('goods/') ? 'goods' : 'webhooks'}`;
       if (fixture === 'order:paid/duplicate') await replay(url, 'order:paid', { secret: SECRET });
-      // By itself, it is the second try of a delivery that has been handled by now.
+      // Run alone, this test sends the second attempt of a delivery that is handled by now.
       const retried = fixture === 'query:replied/retry' && { id: freshId() };
       const { status, outcome } = await replay(url, fixture, { secret: SECRET, ...retried });
       expect({ status, outcome }).toEqual(loadFixture(fixture).expect);
     });
 
-    test('runs where it is meant to, with the HMAC of RFC 4231', async () => {
+    test('runs on the expected runtime, with the HMAC of RFC 4231', async () => {
       await written(runtime);
       await written('6 of 6 vectors hold');
     });
 
-    test.each(GENUINE)('handles %s, byte for byte', async (_, text) => {
+    test.each(GENUINE)('%s is handled, byte for byte', async (_, text) => {
       const id = freshId();
       const body = Buffer.from(text);
       expect(await send({ body, headers: webhook(body, id) })).toEqual(HANDLED);
       await written(`handled ${id} of ${body.length} bytes.`);
     });
 
-    test('handles a body that comes in chunks of any size', async () => {
+    test('a body in chunks of any size is handled', async () => {
       const id = freshId();
       const headers = webhook(order, id);
       expect(await send({ body: order, headers, chunkBytes: 7 })).toEqual(HANDLED);
       await written(`handled ${id} of ${order.length} bytes.`);
     });
 
-    test('handles a body of exactly the limit, with its length declared or not', async () => {
+    test('a body of exactly the limit is handled, with or without a declared length', async () => {
       const body = orderOf(LIMIT);
       expect(await send({ body, headers: webhook(body, freshId()) })).toEqual(HANDLED);
       const chunkBytes = 10_000;
       expect(await send({ body, headers: webhook(body, freshId()), chunkBytes })).toEqual(HANDLED);
     });
 
-    test.each(REFUSED)('refuses %s', async (_, request, expected) => {
+    test.each(REFUSED)('%s is rejected', async (_, request, expected) => {
       const id = freshId();
       expect(await send(request(id))).toEqual(expected);
       expect(app.output()).not.toContain(`handled ${id} `);
     });
 
     test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-      'answers %s with 405, and what is allowed',
+      'the method %s is answered with 405 and Allow',
       async (method) => {
         const answer = await send({ method, body: Buffer.from(''), headers: [] });
         expect(answer).toEqual(method === 'HEAD' ? { ...NOT_POST, body: '' } : NOT_POST);
       },
     );
 
-    test('lets a secret depend on path and query', async () => {
+    test('a secret function gets the path and query', async () => {
       const path = '/webhooks?shop=a%26b&shop=c';
       expect(await post(path, freshId())).toEqual(HANDLED);
       await written(`asked ${under(path)}`);
     });
 
-    test('handles one of many copies that come at once', async () => {
+    test('one of many simultaneous copies is handled', async () => {
       const id = freshId();
       const copies = Array.from({ length: 8 }, () => post('/webhooks', id, 'test:slow'));
       await written(`begun ${id}.`);
@@ -196,21 +196,21 @@ export function adapterContract(
       expect(app.output().split(`begun ${id}.`)).toHaveLength(2);
     });
 
-    test('handles a delivery again whose handler has failed, and then no more', async () => {
+    test('a delivery whose handler failed is handled by its retry, and not again', async () => {
       const id = freshId();
       expect(await post('/webhooks', id, 'test:flaky')).toEqual(FAILED);
       expect(await post('/webhooks', id, 'test:flaky')).toEqual(HANDLED);
       expect(await post('/webhooks', id, 'test:flaky')).toEqual(DUPLICATE);
     });
 
-    test('asks for patience where the store is down', async () => {
+    test('the answer is 503 with Retry-After while the store is down', async () => {
       expect(await down).toEqual(DOWN);
     });
 
     test.each([
       ['text', 'text/plain; charset=utf-8'],
       ['bytes', 'application/octet-stream'],
-    ])('gives goods that are %s in the answer, and the same to each call', async (id, type) => {
+    ])('goods that are %s are in the answer, and the same for each call', async (id, type) => {
       const order = Buffer.from(JSON.stringify({ id: `${id} of ${freshId()}`, status: 100 }));
       const ask = () => send({ path: '/goods', body: order, headers: webhook(order, freshId()) });
       const [first, ...others] = [...(await Promise.all([ask(), ask()])), await ask()];
@@ -226,7 +226,7 @@ export function adapterContract(
       expect(bytes).toEqual([...expected]);
     });
 
-    test('makes the receiver at the first request, and again where that has failed', async () => {
+    test('the first request creates the receiver, and a later one does so again after a failure', async () => {
       expect(app.output()).not.toContain('made 1');
       expect(await post('/lazy', freshId())).toEqual(FAILED_EARLY);
       expect(await post('/lazy', freshId())).toEqual(HANDLED);
@@ -236,13 +236,13 @@ export function adapterContract(
     });
 
     if (parsed !== 'cannot happen') {
-      test('says which line to change where the body was parsed before', async () => {
+      test('the error names the line to change if the body was parsed before', async () => {
         expect(await post('/parsed', freshId())).toEqual(FAILED_EARLY);
         await written(parsed);
       });
     }
 
-    test('leaves the bodies of other routes to the framework', async () => {
+    test('the bodies of other routes are left to the framework', async () => {
       const response = await fetch(`${app.origin}/echo`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -253,7 +253,7 @@ export function adapterContract(
 
     if (!buffers) {
       test.each(['end', 'close', 'reset'] as const)(
-        'survives a sender that leaves in the middle (%s)',
+        'a sender that leaves in the middle does no harm (%s)',
         async (leave) => {
           const id = freshId();
           const connection = await connect();
@@ -271,7 +271,7 @@ export function adapterContract(
     }
 
     if (!holdsBack) {
-      test('gives up a sender that does not finish', async () => {
+      test('a sender that does not finish its body is cut off', async () => {
         const late = answered(408, 'rejected', 'The body did not arrive in time.');
         const answer = await unfinished?.answer();
         expect(answer && seen(answer)).toEqual(late);

@@ -2,13 +2,13 @@ import { loadFixture, sign } from 'storefront-webhooks/testing';
 import { chunk, type Headers, head, LAST_CHUNK, type RawAnswer } from '../support/raw-http.js';
 import { LIMIT, SECRET } from './apps/inside/contract.js';
 
-/** A request, as it goes over the wire. */
+/** A request, as it is sent. */
 export interface Sent {
   readonly method?: string;
   readonly path?: string;
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** How large its chunks are; without it, the length is declared. */
+  /** The size of its chunks; without it, the length is declared. */
   readonly chunkBytes?: number;
 }
 
@@ -32,14 +32,14 @@ export function webhook(body: Uint8Array, id: string, event = 'order:paid'): Hea
   ];
 }
 
-/** What of an answer is the same in every framework. */
+/** The part of an answer that is the same in every framework. */
 export interface Seen {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Headers of the server's and the framework's own, and those about the length, which is looked at apart. */
+/** Headers of the server and the framework, and the length headers, which another test checks. */
 const THEIRS = new Set([
   ...['connection', 'content-length', 'date', 'keep-alive', 'server', 'transfer-encoding'],
   // Express; Next.js; Deno.
@@ -49,7 +49,7 @@ const THEIRS = new Set([
 export function seen({ status, headers, body }: RawAnswer): Seen {
   const ours = Object.entries(headers).filter(([name]) => !THEIRS.has(name));
   const receipt = headers['webhook-receipt'] ?? '';
-  // Only where both say the same.
+  // Only if both agree.
   if (!RECEIPT.test(receipt) || !body.includes(`"${receipt}"`)) {
     return { status, headers: Object.fromEntries(ours), body };
   }
@@ -59,7 +59,7 @@ export function seen({ status, headers, body }: RawAnswer): Seen {
 
 const RECEIPT = /v1\.[a-z]+\.\d{10}\.[\da-f]{64}\.[\da-f]{64}/;
 
-/** A text with its receipt made the same for all. */
+/** Returns a text with its receipt replaced, so that texts can be compared. */
 export function withoutCode(text: string): string {
   return text.replace(RECEIPT, 'v1');
 }
@@ -96,18 +96,18 @@ export const HANDLED = receipted(200, 'handled', 'Handled.');
 export const DUPLICATE = receipted(200, 'duplicate', 'Already handled.');
 const failed = [500, 'failed', 'The webhook could not be handled. Retry it.'] as const;
 export const FAILED = receipted(...failed);
-/** Before there was a delivery. */
+/** The answer to a request that never became a delivery. */
 export const FAILED_EARLY = answered(...failed);
 
 const paid = Buffer.from(loadFixture('order:paid').body).toString();
 
-/** A paid order of so many bytes. */
+/** A paid order of the given size. */
 export function orderOf(bytes: number): Buffer {
   const padded = (padding: string) => Buffer.from(JSON.stringify({ ...JSON.parse(paid), padding }));
   return padded('x'.repeat(bytes - padded('').length));
 }
 
-/** Genuine bodies that come out otherwise when something parses and writes them again. */
+/** Valid bodies that change if they are parsed and serialised again. */
 export const GENUINE: readonly (readonly [name: string, body: string])[] = [
   ['slashes that are escaped', `{"url":"https:\\/\\/example.com\\/",${paid.slice(1)}`],
   ['numbers with a zero at the end', `{"exact":10.0,"small":1e-7,${paid.slice(1)}`],
@@ -145,7 +145,7 @@ function changed(change: (headers: Headers) => Headers): Refused {
   return (id) => ({ body: order, headers: change(webhook(order, id)) });
 }
 
-/** Every row of the answers' table that is about bad input, with its answer. */
+/** Every row of the table of answers about invalid requests, with its answer. */
 export const REFUSED: readonly (readonly [name: string, request: Refused, expected: Seen])[] = [
   ['bytes that are not UTF-8', signed(Buffer.from('7b2261223a22ff227d', 'hex')), NOT_JSON],
   ['a byte order mark', signed(Buffer.from(`\ufeff${paid}`)), NOT_JSON],

@@ -5,7 +5,7 @@ import { SECRET } from './apps/inside/contract.js';
 
 const written = vi.spyOn(console, 'error').mockImplementation(() => {});
 beforeEach(() => {
-  // It is said once per process, and here each test is one.
+  // The warning is logged once per process, and each test here is a new one.
   vi.resetModules();
   written.mockClear();
 });
@@ -14,7 +14,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Mounts a receiver that has nobody chosen a store for. */
+/** Mounts a receiver without a store. */
 async function mount(platform: string): Promise<ReplayTarget> {
   const { createReceiver } = await import('storefront-webhooks');
   const make = () => createReceiver({ secret: SECRET }).on('*', () => {});
@@ -59,7 +59,7 @@ test.each([
   ['Workers', '', 'durableObjectStore(…) or d1Store(…) of storefront-webhooks/cloudflare'],
   ['Next, App Router', '1', OF_SEVERAL],
   ['Next, Pages Router', '1', OF_SEVERAL],
-  // Where it is a server of one's own.
+  // On a server of your own.
   ['Next, App Router', '', OF_ONE],
   ['Next, Pages Router', '', OF_ONE],
   ['Lambda', '', 'Pass postgresStore(…) or redisStore(…) as'],

@@ -10,7 +10,7 @@ import { paidOrder, SECRET } from '../support/deliver.js';
 
 const body = JSON.stringify(paidOrder());
 
-/** A paid order, as the provider posts it. */
+/** A paid order, as the provider sends it. */
 function post(app: express5.Express | Server, path: string) {
   return request(app)
     .post(path)
@@ -49,7 +49,7 @@ describe.each([
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  test('answers on app.use, and other methods with 405', async () => {
+  test('answers on app.use, and returns 405 for other methods', async () => {
     const { app, receiver } = setUp();
     app.use('/webhooks', toExpress(receiver));
     expect((await post(app, '/webhooks')).status).toBe(200);
@@ -66,7 +66,7 @@ describe.each([
     expect((await post(app, '/shop/incoming')).status).toBe(200);
   });
 
-  test('is mounted above express.json(), which goes on parsing other routes', async () => {
+  test('works above express.json(), which still parses other routes', async () => {
     const { app, receiver } = setUp();
     app.post('/webhooks', toExpress(receiver));
     app.use(express.json());
@@ -77,7 +77,7 @@ describe.each([
     expect((await request(app).post('/other').send({ a: 1 })).body).toEqual({ a: 1 });
   });
 
-  test('below express.json(), the error names the line to change', async () => {
+  test('behind express.json(), the error names the line to change', async () => {
     const { app, receiver, onError, handler } = setUp();
     app.use(express.json());
     app.post('/webhooks', toExpress(receiver));
@@ -92,7 +92,7 @@ describe.each([
   });
 
   test.each(['express.text', 'express.urlencoded'] as const)(
-    'below %s, the error says so, too',
+    'behind %s, the error names the parser as well',
     async (name) => {
       const { app, receiver, onError } = setUp();
       const parse = { 'express.text': express.text, 'express.urlencoded': express.urlencoded }[
@@ -105,21 +105,21 @@ describe.each([
     },
   );
 
-  test('below a parser that found nothing to parse, the body is still read', async () => {
+  test('behind a parser that found nothing to parse, the body is still read', async () => {
     const { app, receiver } = setUp();
-    // It leaves req.body as {} in Express 4 and undefined in Express 5, and the stream untouched.
+    // The parser leaves req.body as {} in Express 4 and undefined in Express 5, and does not read the stream.
     app.use(express.json({ type: 'application/vnd.other' }));
     app.post('/webhooks', toExpress(receiver));
     expect((await post(app, '/webhooks')).status).toBe(200);
   });
 
-  test('takes the bytes that express.raw() has left in req.body', async () => {
+  test('accepts the bytes that express.raw() leaves in req.body', async () => {
     const { app, receiver } = setUp();
     app.post('/webhooks', express.raw({ type: () => true }), toExpress(receiver));
     expect((await post(app, '/webhooks')).status).toBe(200);
   });
 
-  test('takes the bytes that a parser was told to keep in req.rawBody', async () => {
+  test('accepts the bytes that a parser keeps in req.rawBody', async () => {
     const { app, receiver } = setUp();
     app.use(
       express.json({
@@ -132,14 +132,14 @@ describe.each([
     expect((await post(app, '/webhooks')).status).toBe(200);
   });
 
-  test('holds bytes that it is given to the limit, too', async () => {
+  test('applies the limit to such bytes as well', async () => {
     const { app } = setUp();
     const receiver = createReceiver({ secret: SECRET, limit: body.length - 1 }).on('*', () => {});
     app.post('/webhooks', express.raw({ type: () => true }), toExpress(receiver));
     expect((await post(app, '/webhooks')).status).toBe(413);
   });
 
-  test('takes a large body in many pieces, where the limit allows for it', async () => {
+  test('accepts a large body in many pieces if the limit permits it', async () => {
     const { app } = setUp();
     const receiver = createReceiver({ secret: SECRET, limit: 4 * 1024 * 1024 }).on('*', () => {});
     app.post('/webhooks', toExpress(receiver));
@@ -152,7 +152,7 @@ describe.each([
     });
   });
 
-  test('makes the receiver at the first request, once', async () => {
+  test('creates the receiver at the first request, once', async () => {
     const { app, receiver } = setUp();
     const make = vi.fn(async () => receiver);
     app.post('/webhooks', toExpress(make));
@@ -161,7 +161,7 @@ describe.each([
     expect(make).toHaveBeenCalledOnce();
   });
 
-  test('answers 500 where such a function fails, says so on stderr only, and asks it again', async () => {
+  test('answers 500 if the function that creates the receiver fails, logs the error, and calls it again', async () => {
     const { app, receiver } = setUp();
     const write = vi.spyOn(console, 'error').mockImplementation(() => {});
     const make = vi
@@ -184,7 +184,7 @@ describe.each([
     expect((await post(app, '/webhooks')).status).toBe(200);
   });
 
-  test('says nothing where somebody else has answered in the meantime', async () => {
+  test('writes nothing if other code has answered in the meantime', async () => {
     const { app, receiver } = setUp();
     const errors = vi.fn();
     app.use((_request, response, next) => {

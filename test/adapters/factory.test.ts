@@ -19,35 +19,38 @@ async function outcomeOf(
   return (await replay(mounted, 'order:paid', { secret: SECRET })).outcome;
 }
 
-/** As JavaScript would call it. */
+/** Calls the adapter as JavaScript would. */
 const toFetchUnchecked = (make: unknown) => toFetch(make as () => never);
 
 const throwing = (thrown: unknown) => () => {
   throw thrown;
 };
 
-describe('a function that makes no receiver', () => {
+describe('a function that creates no receiver', () => {
   test.each([
     ['gives nothing', () => undefined],
     ['gives null', () => null],
-    ['gives something else', () => ({})],
-    ['gives another function', () => makeReceiver],
-    ['throws an object that cannot be written', throwing(Object.create(null))],
-    ['throws what throws when it is written', throwing({ toString: throwing('again') })],
+    ['returns another value', () => ({})],
+    ['returns a function', () => makeReceiver],
+    ['throws an object that cannot be printed', throwing(Object.create(null))],
+    ['throws a value that throws when it is printed', throwing({ toString: throwing('again') })],
     ['throws undefined', throwing(undefined)],
     ['is rejected', () => Promise.reject(new Error('no secret'))],
-  ])('%s: 500, one line on stderr, and asked again', async (_, make) => {
-    const source = vi.fn<() => unknown>(make);
-    const mounted = toFetchUnchecked(source);
-    expect(await outcomeOf(mounted)).toBe('failed');
-    expect(await outcomeOf(mounted)).toBe('failed');
-    expect(source).toHaveBeenCalledTimes(2);
-    expect(written).toHaveBeenCalledTimes(2);
-    source.mockImplementation(makeReceiver);
-    expect(await outcomeOf(mounted)).toBe('handled');
-  });
+  ])(
+    '%s: the answer is 500, one line is logged, and the next request calls it again',
+    async (_, make) => {
+      const source = vi.fn<() => unknown>(make);
+      const mounted = toFetchUnchecked(source);
+      expect(await outcomeOf(mounted)).toBe('failed');
+      expect(await outcomeOf(mounted)).toBe('failed');
+      expect(source).toHaveBeenCalledTimes(2);
+      expect(written).toHaveBeenCalledTimes(2);
+      source.mockImplementation(makeReceiver);
+      expect(await outcomeOf(mounted)).toBe('handled');
+    },
+  );
 
-  test('takes for ever: given up after 10 s, and asked again', async () => {
+  test('never ends: it is abandoned after 10 s, and the next request calls it again', async () => {
     vi.useFakeTimers();
     const source = vi.fn<() => unknown>(() => new Promise(() => {}));
     const mounted = toFetchUnchecked(source);
@@ -59,7 +62,7 @@ describe('a function that makes no receiver', () => {
     expect(await outcomeOf(mounted)).toBe('handled');
   });
 
-  test('is told in one short line of plain characters', async () => {
+  test('is logged in one short line of printable characters', async () => {
     const text = `line\nend\u2028\u202e${'x'.repeat(100_000)}`;
     await outcomeOf(toFetchUnchecked(throwing(new Error(text))));
     const [[line = ''] = []] = written.mock.calls;
@@ -75,7 +78,7 @@ test.each([
   ['null', null],
   ['object', {}],
   ['a promise: await it', Promise.resolve(makeReceiver())],
-])('an adapter that is given %s says so at once', (named, source) => {
+])('an adapter rejects %s immediately', (named, source) => {
   const given = source as ReturnType<typeof makeReceiver>;
   for (const mount of [toExpress, toFetch, toWorker]) {
     expect(() => mount(given)).toThrow(

@@ -16,7 +16,7 @@ function setUp(options = {}) {
   return app;
 }
 
-test('answers inject() at once, as Fastify’s users test their routes', async () => {
+test('answers inject() at once, as users of Fastify test their routes', async () => {
   const response = await setUp().inject({
     method: 'POST',
     url: '/webhooks',
@@ -24,12 +24,12 @@ test('answers inject() at once, as Fastify’s users test their routes', async (
     payload,
   });
   expect([response.statusCode, withoutCode(response.body)]).toEqual([200, HANDLED.body]);
-  // And not closed, as after a body that was refused before it came.
+  // The connection is not closed, unlike after an early rejection.
   expect(response.headers.connection).toBe('keep-alive');
 });
 
 test.each(['', ';;;', 'json', 'application/', 'application/json, application/json', 'text/plain'])(
-  'handles a delivery of the content type %j',
+  'handles a delivery with the content type %j',
   async (type) => {
     const headers = { ...signed, 'Content-Type': type };
     const response = await setUp().inject({ method: 'POST', url: '/webhooks', headers, payload });
@@ -37,7 +37,7 @@ test.each(['', ';;;', 'json', 'application/', 'application/json, application/jso
   },
 );
 
-test('keeps its parser, its limits and its types to itself', async () => {
+test('keeps its parser, limits and types to itself', async () => {
   const app = setUp({ bodyLimit: 100 });
   const post = (url: string, headers: Record<string, string | number>, body: string | Buffer) =>
     app.inject({ method: 'POST', url, headers, payload: body });
@@ -49,7 +49,7 @@ test('keeps its parser, its limits and its types to itself', async () => {
   );
 });
 
-test('has the application’s hooks see its answers', async () => {
+test('passes its answers to the application’s hooks', async () => {
   const app = setUp();
   const seen: unknown[] = [];
   app.addHook('onSend', async (_request, reply, body) => {

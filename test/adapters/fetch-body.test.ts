@@ -20,7 +20,7 @@ function setUp({ bodyTimeout = 10_000 } = {}) {
   return { fetch, handler, urls };
 }
 
-/** A signed request whose body is a stream of whatever a runtime may come up with. */
+/** A signed request whose body is a stream of any values that a runtime may produce. */
 function streamed(source: UnderlyingSource<unknown>, signed: Uint8Array = order): Request {
   const headers = webhook(signed, 'whl_1').map(([name, value]): [string, string] => [
     name,
@@ -56,8 +56,8 @@ const copyOf = (bytes: Uint8Array) => Uint8Array.from(bytes);
 describe('the body of a fetch runtime', () => {
   test.each([
     ['one piece', [order]],
-    ['pieces, empty ones among them', [order.subarray(0, 1), new Uint8Array(), order.subarray(1)]],
-    ['views of another kind', [new DataView(copyOf(order).buffer)]],
+    ['pieces, some of them empty', [order.subarray(0, 1), new Uint8Array(), order.subarray(1)]],
+    ['views of another type', [new DataView(copyOf(order).buffer)]],
     ['shared memory', [shared(order)]],
   ])('is handled in %s', async (_, chunks) => {
     const { fetch, handler } = setUp();
@@ -69,14 +69,14 @@ describe('the body of a fetch runtime', () => {
     ['text', [order.toString()]],
     ['bytes and then text', [order.subarray(0, half), order.subarray(half).toString()]],
     ['a bare buffer', [copyOf(order).buffer]],
-    ['nothing that has a length', [null]],
-  ])('is refused where it consists of %s', async (_, chunks) => {
+    ['an object without a length', [null]],
+  ])('is rejected if it consists of %s', async (_, chunks) => {
     const { fetch, handler } = setUp();
     expect((await fetch(pieces(...chunks))).status).toBe(400);
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('is the handler’s own: what the runtime does with its buffers later changes nothing', async () => {
+  test("is copied: later changes of the runtime's buffers have no effect", async () => {
     const { fetch, handler } = setUp();
     const chunk = copyOf(order);
     handler.mockImplementation(() => chunk.fill(65));
@@ -84,13 +84,13 @@ describe('the body of a fetch runtime', () => {
     expect(Buffer.from(handler.mock.calls[0]?.[0].rawBody)).toEqual(order);
   });
 
-  test('is given up when it fails', async () => {
+  test('rejects the request if it fails', async () => {
     const { fetch } = setUp();
     const failing = streamed({ pull: (controller) => controller.error(new Error('reset')) });
     expect((await fetch(failing)).status).toBe(400);
   });
 
-  test('is read no further when it is too long', async () => {
+  test('is not read further if it is too long', async () => {
     const { fetch } = setUp();
     const pull = vi.fn((controller) => controller.enqueue(order));
     const cancel = vi.fn();
@@ -98,11 +98,11 @@ describe('the body of a fetch runtime', () => {
     const pulled = pull.mock.calls.length;
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(pull.mock.calls.length).toBe(pulled);
-    // Over which h3 would end the process.
+    // This would end the process in h3.
     expect(cancel).not.toHaveBeenCalled();
   });
 
-  test('is read no further when it is too late', async () => {
+  test('is not read further if it is too late', async () => {
     const { fetch } = setUp({ bodyTimeout: 20 });
     const pull = vi.fn(async (controller) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -112,7 +112,7 @@ describe('the body of a fetch runtime', () => {
     expect((await fetch(streamed({ pull, cancel }))).status).toBe(408);
     const pulled = pull.mock.calls.length;
     await new Promise((resolve) => setTimeout(resolve, 100));
-    // One that was under way, and one that the stream holds ready.
+    // One read was pending, and the stream holds one more piece ready.
     expect(pull.mock.calls.length).toBeLessThanOrEqual(pulled + 2);
     expect(cancel).not.toHaveBeenCalled();
   });
@@ -120,21 +120,21 @@ describe('the body of a fetch runtime', () => {
   test.each([
     ['of nothing', new Uint8Array()],
     ['of one byte', new Uint8Array(1)],
-  ])('ends where it comes in pieces %s without end', async (_, chunk) => {
+  ])('is cut off if it has endless pieces %s', async (_, chunk) => {
     const { fetch } = setUp();
     const endless = streamed({ pull: (controller) => controller.enqueue(chunk) });
     expect((await fetch(endless)).status).toBe(408);
   });
 
-  test('may be missing', async () => {
+  test('may be absent', async () => {
     const { fetch } = setUp();
     const request = streamed({});
     const { method, headers } = request;
     expect((await fetch(new Request(request.url, { method, headers }))).status).toBe(401);
   });
 
-  test.each(['used', 'locked', 'read as srvx does it'] as const)(
-    'that is %s already is an error of the server',
+  test.each(['used', 'locked', 'read as by srvx'] as const)(
+    'that is %s already is a server error',
     async (how) => {
       const { fetch, handler } = setUp();
       const request = pieces(order);
@@ -156,9 +156,9 @@ test.each([
   ['http://a b:99999/webhooks?shop=1', '/webhooks?shop=1'],
   ['/webhooks?shop=1', '/webhooks?shop=1'],
   ['', ''],
-])('a request to %j is answered, and a secret function is given %j', async (address, path) => {
+])('a request to %j is answered, and a secret function gets %j', async (address, path) => {
   const { fetch, urls } = setUp();
-  // What Bun and Deno do where a Host header makes no address.
+  // Bun and Deno produce such an address from an invalid Host header.
   const request = Object.defineProperty(pieces(order), 'url', { value: address });
   expect((await fetch(request)).status).toBe(200);
   expect(urls).toEqual([path]);

@@ -48,7 +48,7 @@ test('handles a delivery over HTTP/2', async () => {
   expect(await send(orderOf(1_000))).toEqual({ status, body });
 });
 
-test('refuses over HTTP/2 as it does over HTTP/1.1', async () => {
+test('rejects over HTTP/2 as over HTTP/1.1', async () => {
   await open();
   const { status, body } = answered(
     413,
@@ -60,7 +60,7 @@ test('refuses over HTTP/2 as it does over HTTP/1.1', async () => {
   expect(get).toEqual({ status: 405, allow: 'POST', body: NOT_POST.body });
 });
 
-test('ends a stream whose sender has been answered before it was done', async () => {
+test('resets a stream whose sender was answered before it finished', async () => {
   await open({ bodyTimeout: 100 });
   const to = { ':method': 'POST', ':path': '/webhooks' };
   const stream = session.request({ ...to, ...signed(orderOf(1_000)) });

@@ -21,13 +21,13 @@ function setUp() {
   return { handler: toLambda(receiver), urls };
 }
 
-/** An event as a trigger other than HTTP gives it. */
+/** An event of a trigger other than HTTP. */
 const other = (event: unknown) => event as LambdaEvent;
 
 describe('an event', () => {
   test.each([
     ['as text', { body: order.toString(), isBase64Encoded: false }],
-    ['as text, without saying so', { body: order.toString() }],
+    ['as text, without the field isBase64Encoded', { body: order.toString() }],
     ['in base64', { body: order.toString('base64'), isBase64Encoded: true }],
   ])('is handled with its body %s', async (_, body) => {
     const answer = await setUp().handler({ ...http, headers, ...body });
@@ -46,7 +46,7 @@ describe('an event', () => {
   test.each([
     ['no headers', { headers: null, body: order.toString() }, 401],
     [
-      'headers that are no text',
+      'non-text headers',
       { headers: { ...headers, 'x-odd': null, 'x-number': 1 }, body: order.toString() },
       200,
     ],
@@ -87,7 +87,7 @@ describe('an event', () => {
         multiValueQueryStringParameters: { shop: ['a%26b', 'c'] },
       },
     ],
-  ])('of %s gives its path and query to a secret function', async (_, event) => {
+  ])('of %s passes its path and query to a secret function', async (_, event) => {
     const { handler, urls } = setUp();
     expect((await handler({ ...event, headers, body: order.toString() })).statusCode).toBe(200);
     expect(urls).toEqual(['/webhooks?shop=a%26b&shop=c']);
@@ -97,7 +97,7 @@ describe('an event', () => {
     ['a queue', { Records: [{ messageId: '1', body: order.toString() }] }],
     ['a timer', { 'detail-type': 'Scheduled Event' }],
     ['nobody', undefined],
-  ])('of %s is an error, because any answer would say that it was handled', async (_, event) => {
+  ])('of %s throws, because any answer would mean that it was handled', async (_, event) => {
     await expect(setUp().handler(other(event))).rejects.toMatchObject({
       name: 'UsageError',
       code: 'event_invalid',

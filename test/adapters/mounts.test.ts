@@ -18,7 +18,7 @@ const EVENTS = [
   'query:created',
 ];
 
-/** Handlers of frameworks that are installed with the runtimes, called on Node as the framework calls them. */
+/** Handlers of frameworks that are installed with the runtimes, called on Node as the framework would. */
 const HANDLERS: [file: string, application: Pick<Application, 'serve'>][] = [
   ['next', { serve: ({ receiver }) => listenToFetch(toNext(receiver)) }],
   [
@@ -37,14 +37,14 @@ const HANDLERS: [file: string, application: Pick<Application, 'serve'>][] = [
 ];
 const MOUNTS = [...(await applications()), ...HANDLERS];
 
-test('each adapter is mounted', () => {
+test('each adapter is tested', () => {
   const adapters = readdirSync('adapters').filter((name) => name.endsWith('.ts'));
   const mounted = MOUNTS.map(([file]) => `${file}.ts`);
   expect(mounted).toEqual(expect.arrayContaining(adapters));
 });
 
 test.each(MOUNTS)(
-  '[spec: Events] the receiver mounted in %s takes each webhook of the sandbox, and refuses it under another secret',
+  '[spec: Events] the receiver mounted in %s handles each webhook of the sandbox, and rejects it under another secret',
   async (_, { serve }) => {
     const lines: string[] = [];
     const { port, close } = await serve(makeContract((line) => lines.push(line), SECRET));

@@ -9,7 +9,7 @@ import { start } from '../support/start.js';
 import { SECRET } from './apps/inside/contract.js';
 
 test.each(['node', 'koa'])(
-  'a process (%s) that ends after close() has sent its answers',
+  'a process (%s) that exits after close() has sent its answers',
   async (mounted) => {
     const server = await start(process.execPath, [
       await compileProgram('test/adapters/apps/inside/stopping.ts', 'sources'),
@@ -39,7 +39,7 @@ function deferred() {
   return { promise, resolve };
 }
 
-test('close() does not wait for a sender that was gone before its delivery was handed over', async () => {
+test('close() does not wait for a sender that left before its delivery was handed over', async () => {
   const receiver = createReceiver({ secret: SECRET, hooks: { onRejected() {} } });
   const handler = toNodeHandler(receiver);
   const closed = deferred();

@@ -20,7 +20,7 @@ const secret = 'a secret for tests';
 const limit = 64 * 1024;
 const MEBIBYTE = 1024 * 1024;
 
-/** A paid order of so many bytes. */
+/** A paid order of the given size. */
 function orderOf(bytes: number): Buffer {
   const order = JSON.parse(Buffer.from(loadFixture('order:paid').body).toString());
   const padded = (padding: string) => Buffer.from(JSON.stringify({ ...order, padding }));
@@ -29,7 +29,7 @@ function orderOf(bytes: number): Buffer {
 
 const body = orderOf(1_000);
 
-/** The headers of a signed delivery, but for those that say how long it is. */
+/** The headers of a signed delivery, except the length headers. */
 function webhook(signed: Uint8Array, id: string): Headers {
   return [
     ['Content-Type', 'application/json'],
@@ -47,7 +47,7 @@ function chunked(signed: Uint8Array, id = 'bad'): string {
   return head([...webhook(signed, id), ['Transfer-Encoding', 'chunked']]);
 }
 
-/** What the server answers by itself. */
+/** The responses that the server gives without the receiver. */
 const NOT_HTTP = { status: 400, body: expect.not.stringContaining('outcome') };
 
 function answered(status: number, outcome = 'rejected') {
@@ -134,7 +134,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
   });
 
   test.each(['end', 'close', 'reset'] as const)(
-    'gives up a body in the middle of which its sender leaves (%s)',
+    'drops a body whose sender leaves in the middle (%s)',
     async (leave) => {
       const connection = await open();
       const rejected = once(rejections, 'rejection');
@@ -145,7 +145,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     },
   );
 
-  test('gives up a chunked body without its last chunk', async () => {
+  test('drops a chunked body without its last chunk', async () => {
     const connection = await open();
     const rejected = once(rejections, 'rejection');
     await connection.send(chunked(body), chunk(body));
@@ -154,7 +154,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     await connection.closed();
   });
 
-  test('takes no more than the length that was declared', async () => {
+  test('reads no more than the declared length', async () => {
     const connection = await open();
     await connection.send(sized(body, 'bad', 900), body.subarray(0, 900));
     expect(await connection.answer()).toMatchObject(answered(401));
@@ -163,20 +163,20 @@ describe.each(SERVERS)('%s', (name, mount) => {
     await connection.closed();
   });
 
-  test('takes no less, either', async () => {
+  test('rejects less than the declared length', async () => {
     const connection = await open({ bodyTimeout: 100 });
     await connection.send(sized(body, 'bad', 1_100), body);
     expect(await connection.answer()).toMatchObject(answered(408));
   });
 
-  test('gives up a sender that sends a little for ever', async () => {
+  test('cuts off a sender that sends a little forever', async () => {
     const connection = await open({ bodyTimeout: 100 });
     await connection.send(chunked(body));
     await connection.flood(chunk(Buffer.from(' ')));
     expect(await connection.answer()).toMatchObject(answered(408));
   });
 
-  test('reads a chunked body, in pieces of any size', async () => {
+  test('reads a chunked body in pieces of any size', async () => {
     const connection = await open();
     await connection.send(chunked(body, 'good'));
     for (let start = 0; start < body.length; start += 300) {
@@ -187,7 +187,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     expect(handled).toEqual(['good']);
   });
 
-  test('accepts a body of exactly the limit, with its length declared or not', async () => {
+  test('accepts a body of exactly the limit, with or without a declared length', async () => {
     const connection = await open();
     const full = orderOf(limit);
     await connection.send(sized(full, 'declared'), full);
@@ -213,14 +213,14 @@ describe.each(SERVERS)('%s', (name, mount) => {
     ['no signature', head([['Transfer-Encoding', 'chunked']]), 401],
     ['another method', head([['Transfer-Encoding', 'chunked']], { method: 'PUT' }), 405],
     ['a body over the limit', chunked(body), 413],
-  ])('answers a sender of %s that goes on sending', async (_, start, status) => {
+  ])('answers a sender of %s that keeps sending', async (_, start, status) => {
     const connection = await open();
     await connection.send(start);
     await connection.flood(chunk(orderOf(16 * 1024)));
     expect(await connection.answer()).toMatchObject(answered(status));
   });
 
-  test('lets a sender of more than the limit finish, so that it sees the answer', async () => {
+  test('lets a sender of more than the limit finish, so that it gets the answer', async () => {
     const connection = await open();
     const pieces = Array.from({ length: 32 }, () => orderOf(MEBIBYTE / 64));
     await connection.send(sized(body, 'bad', MEBIBYTE / 2));
@@ -233,7 +233,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     ['X-Service-Signature', sign(body, secret), 401],
     ['X-Service-Event', 'order:paid', 400],
     ['X-Service-Event', 'order:created', 400],
-  ])('refuses a second %s: %s', async (name, value, status) => {
+  ])('rejects a second %s: %s', async (name, value, status) => {
     const connection = await open();
     const headers = [
       ...webhook(body, 'bad'),
@@ -259,7 +259,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
         ['Transfer-Encoding', 'chunked'],
       ],
     ],
-    ['a length that is no number', [['Content-Length', 'ten']]],
+    ['a non-numeric length', [['Content-Length', 'ten']]],
     ['a negative length', [['Content-Length', '-1']]],
   ] as const)('a request with %s does not reach the receiver', async (_, lengths) => {
     const connection = await open();
@@ -272,8 +272,8 @@ describe.each(SERVERS)('%s', (name, mount) => {
     ['broken UTF-8', 'hostile/broken-utf8', 400],
     ['a byte order mark', 'hostile/byte-order-mark', 400],
     ['no body', 'hostile/empty-body', 400],
-    ['half of a JSON text', 'hostile/truncated-json', 400],
-  ])('refuses %s, signed', async (_, fixture, status) => {
+    ['a truncated JSON text', 'hostile/truncated-json', 400],
+  ])('rejects %s, even if it is signed', async (_, fixture, status) => {
     const connection = await open();
     const { body } = loadFixture(fixture);
     await connection.send(sized(body), body);
@@ -294,14 +294,14 @@ describe.each(SERVERS)('%s', (name, mount) => {
     ['a NUL in a header', `${head([['X-Service-Event', 'order:\0paid']])}`],
     ['a bare line end in a header', `${head([['X-Service-Event', 'order:paid\nX-Odd']])}`],
     ['a chunk without a size', `${chunked(body)}zz\r\n`],
-  ])('survives garbage: %s', async (_, garbage) => {
+  ])('answers or closes a connection with garbage: %s', async (_, garbage) => {
     const connection = await open();
     await connection.send(garbage);
     expect(await connection.answer()).toMatchObject(NOT_HTTP);
     await connection.closed();
   });
 
-  test('takes a second delivery on the connection of one that was accepted', async () => {
+  test('accepts a second delivery on the connection of a handled one', async () => {
     const connection = await open();
     for (const id of ['first', 'second']) {
       await connection.send(sized(body, id), body);
@@ -312,7 +312,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     expect(handled).toEqual(['first', 'second']);
   });
 
-  test('takes one after a delivery whose signature was wrong, too', async () => {
+  test('accepts a second delivery after one with a wrong signature', async () => {
     const connection = await open();
     await connection.send(sized(body), body.toReversed());
     expect(await connection.answer()).toMatchObject(answered(401));
@@ -320,7 +320,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     expect(await connection.answer()).toMatchObject(answered(200, 'handled'));
   });
 
-  test('answers deliveries that were sent without waiting, in their order', async () => {
+  test('answers pipelined deliveries in order', async () => {
     const connection = await open();
     await connection.send(
       ...[sized(body, 'first'), body],
@@ -333,10 +333,10 @@ describe.each(SERVERS)('%s', (name, mount) => {
     expect(handled).toEqual(['first', 'third']);
   });
 
-  // A fetch runtime decides by itself when it closes a connection, and keeps no pieces.
+  // A fetch runtime decides itself when to close a connection, and keeps no pieces.
   if (name === 'a fetch runtime') return;
 
-  test('gives up a sender that never finishes, and closes the connection', async () => {
+  test('cuts off a sender that never finishes, and closes the connection', async () => {
     const connection = await open({ bodyTimeout: 100 });
     await connection.send(chunked(body), chunk(body.subarray(0, 1)));
     const answer = await connection.answer();
@@ -345,7 +345,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     await connection.closed();
   });
 
-  test('takes no other delivery from a sender to which it has said that it closes', async () => {
+  test('accepts no further delivery after an answer with Connection: close', async () => {
     const connection = await open();
     await connection.send(sized(body, 'bad', limit + 1));
     expect(await connection.answer()).toMatchObject(answered(413));
@@ -353,11 +353,11 @@ describe.each(SERVERS)('%s', (name, mount) => {
     await connection.closed();
   });
 
-  test('gives up on a body that comes byte by byte, before it fills the memory', async () => {
+  test('drops a body that arrives byte by byte before it fills the memory', async () => {
     const connection = await open({ bodyTimeout: 60_000 });
     const bytes = Buffer.concat(Array(200_000).fill(chunk(Buffer.from(' '))));
     await connection.send(chunked(body));
-    // For as long as the server gives a sender to read its answer, which would take seconds.
+    // The server gives a sender several seconds to read its answer.
     const pause = setTimeout;
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     void connection.send(bytes);
@@ -374,9 +374,9 @@ describe.each(SERVERS)('%s', (name, mount) => {
     await connection.closed();
   });
 
-  test('refuses one byte more before any of it is sent, if it is declared', async () => {
+  test('rejects one byte more before it is sent, if it is declared', async () => {
     const connection = await open();
-    // With the clock stopped, there is nothing the answer could wait for.
+    // The clock is stopped, so the answer cannot wait for a timer.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     await connection.send(sized(orderOf(limit + 1)));
     const answer = await connection.answer();
@@ -384,7 +384,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     expect(answer.headers.connection).toBe('close');
   });
 
-  test('refuses one byte more as soon as it has come, if it is streamed', async () => {
+  test('rejects one byte more when it arrives, if it is streamed', async () => {
     const connection = await open();
     const tooLong = orderOf(limit + 1);
     await connection.send(chunked(tooLong), chunk(tooLong.subarray(0, limit)));

@@ -14,7 +14,7 @@ const make = vi.fn(({ secret }: Env) =>
   createReceiver({ secret, store: memoryStore() }).on('*', () => {}),
 );
 
-test('a Worker has one receiver for each environment, with its secret', async () => {
+test('a Worker has one receiver per environment, with its secret', async () => {
   const worker = toWorker(make);
   const waitUntil = vi.fn();
   const send = async (env: Env, secret: string, id: string) => {
@@ -49,11 +49,11 @@ describe.each([
       return async (request: Request) => app.fetch(request, env, context);
     },
   ],
-])('%s has the runtime wait', (_, mount) => {
+])('%s passes waitUntil a promise that resolves', (_, mount) => {
   const env = { secret: SECRET };
   const sent = { secret: SECRET, path: '/' };
 
-  test('until the delivery is done, even if its sender leaves', async () => {
+  test('when the delivery is done, even if its sender leaves', async () => {
     const waited: Promise<unknown>[] = [];
     const fetch = mount(make, env, (promise) => waited.push(promise));
     expect(await replay({ fetch }, 'order:paid', sent)).toMatchObject({ outcome: 'handled' });
@@ -61,7 +61,7 @@ describe.each([
     expect(await waited[0]).toBeInstanceOf(Response);
   });
 
-  test('until what is done is recorded, where the store could not take it before', async () => {
+  test('when the outcome is recorded, if the store was down before', async () => {
     const store = memoryStore();
     const complete = vi.fn(store.complete.bind(store));
     for (let time = 0; time < 4; time++) complete.mockRejectedValueOnce(new Error('it restarts'));

@@ -18,7 +18,7 @@ import { openTelemetry } from 'storefront-webhooks/opentelemetry';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { SECRET } from '../support/deliver.js';
 
-/** SDKs that keep what they are given. */
+/** SDKs that keep their input. */
 export function collecting() {
   const exporter = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({
@@ -41,13 +41,13 @@ export function collecting() {
     meterProvider,
     spans,
     metrics,
-    /** The only span of this name. */
+    /** The only span with this name. */
     span(name: string): ReadableSpan {
       const [only, ...more] = spans().filter((span) => span.name === name);
       if (!only || more.length > 0) throw new Error(`Not exactly one span is named ${name}.`);
       return only;
     },
-    /** What a metric holds, by its attributes. */
+    /** The values of a metric by their attributes. */
     async points(name: string) {
       const metric = (await metrics()).find(({ descriptor }) => descriptor.name === name);
       return (metric?.dataPoints ?? []).map(({ attributes, value }) => ({ ...attributes, value }));
@@ -55,7 +55,7 @@ export function collecting() {
   };
 }
 
-/** A receiver that is watched, and what was seen. */
+/** A receiver with telemetry, and the collected data. */
 export function traced(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
   const collected = collecting();
   const { store = memoryStore() } = options;
@@ -65,7 +65,7 @@ export function traced(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
   return { ...collected, telemetry, receiver };
 }
 
-/** Has contexts follow the awaits of this file's tests, as the SDK of a program does. */
+/** Makes contexts follow the awaits of this file's tests, as an application's SDK does. */
 export function withAsyncContext(): void {
   const current = new AsyncLocalStorage<Context>();
   const manager: ContextManager = {

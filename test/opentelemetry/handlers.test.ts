@@ -7,7 +7,7 @@ import { traced, withAsyncContext } from './collected.js';
 withAsyncContext();
 
 describe('a handler', () => {
-  test('has a span in that of its delivery', async () => {
+  test('has a span inside the span of its delivery', async () => {
     const { receiver, span } = traced();
     receiver.on('order:*', () => {}, { name: 'ship' });
     await deliver(receiver, paidOrder());
@@ -20,7 +20,7 @@ describe('a handler', () => {
     expect(parentSpanContext?.spanId).toBe(span('process order:paid').spanContext().spanId);
   });
 
-  test('has its own spans in it, whatever it waits for, and though others run beside it', async () => {
+  test('has its own spans inside its span, across awaits and beside other handlers', async () => {
     const { receiver, span, tracerProvider } = traced();
     const tracer = tracerProvider.getTracer('a database');
     for (const name of ['ship', 'mail']) {
@@ -40,7 +40,7 @@ describe('a handler', () => {
     }
   });
 
-  test('that failed is told from the one beside it that did not', async () => {
+  test('that failed has an error in its span, and the one beside it does not', async () => {
     const { receiver, span } = traced();
     receiver.on('order:paid', () => {}, { name: 'ship' });
     receiver.on('order:paid', () => Promise.reject(new RangeError('no')), { name: 'mail' });
@@ -51,7 +51,7 @@ describe('a handler', () => {
     expect(attributes['error.type']).toBe('RangeError');
   });
 
-  test('that need not run has no span: another delivery has had its effect', async () => {
+  test('that is skipped has no span, because another delivery has had its effect', async () => {
     const { receiver, spans } = traced();
     receiver.on('order:paid', () => {}, { name: 'order:paid', oncePer: (order) => order.id });
     await deliver(receiver, paidOrder(), { id: 'whl_1' });
@@ -76,19 +76,15 @@ describe('the type of an error', () => {
 
   test.each([
     ['its class', new OutOfStock('no'), 'OutOfStock'],
-    [
-      'its class, not the name it was given',
-      Object.assign(new Error(), { name: 'ord_1' }),
-      'Error',
-    ],
-    ['its class, not what it says of it', dressed, 'RangeError'],
-    ['its class, where the code has figures', withCode('E4111'), 'Error'],
-    ['its code, as Node has it', withCode('ECONNREFUSED'), 'ECONNREFUSED'],
-    ['its class, where the code may be anything', withCode('ord_1'), 'Error'],
-    ['the code of ours', new WebhookError('lease_lost', 'no'), 'lease_lost'],
-    ['_OTHER, where it has no name to show', new Unnamed('no'), '_OTHER'],
-    ['_OTHER, where it is no error', 'no', '_OTHER'],
-    ['_OTHER, where it cannot be asked', hostile, '_OTHER'],
+    ['the class, not the assigned name', Object.assign(new Error(), { name: 'ord_1' }), 'Error'],
+    ['the class, not the claimed type', dressed, 'RangeError'],
+    ['the class, if the code contains digits', withCode('E4111'), 'Error'],
+    ['the code, if Node set it', withCode('ECONNREFUSED'), 'ECONNREFUSED'],
+    ['the class, if the code may be anything', withCode('ord_1'), 'Error'],
+    ['the code of this package', new WebhookError('lease_lost', 'no'), 'lease_lost'],
+    ['_OTHER, if it has no valid name', new Unnamed('no'), '_OTHER'],
+    ['_OTHER, if it is not an error', 'no', '_OTHER'],
+    ['_OTHER, if reading it throws', hostile, '_OTHER'],
   ])('is %s', async (_, thrown, type) => {
     const { receiver, span } = traced();
     receiver.on('order:paid', () => {
@@ -98,7 +94,7 @@ describe('the type of an error', () => {
     expect(span('handle order:paid').attributes['error.type']).toBe(type);
   });
 
-  test('is one of a hundred, whatever is thrown', async () => {
+  test('is one of at most a hundred', async () => {
     const { receiver, spans } = traced();
     receiver.on('order:paid', ({ id }) => {
       throw withCode(`E${id}`);

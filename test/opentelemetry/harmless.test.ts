@@ -53,7 +53,7 @@ describe.each([
   ['spans that throw', { tracerProvider: tracing(() => brokenSpan) }],
   ['meters that throw', { tracerProvider: noop, meterProvider: brokenMeters }],
 ])('%s', (_, providers) => {
-  test('changes no answer, and runs each handler once', async () => {
+  test('does not change the answer, and runs each handler once', async () => {
     const store = memoryStore();
     const ran: string[] = [];
     const receiver = createReceiver({
@@ -76,7 +76,7 @@ describe.each([
     expect(ran).toEqual(['ship']);
   });
 
-  test('keeps no delivery from the queue', async () => {
+  test('does not prevent a delivery from being queued', async () => {
     const jobs: SealedDelivery[] = [];
     const receiver = createReceiver({
       secret: SECRET,

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { collecting, traced } from './collected.js';
 
-describe('deliveries are counted', () => {
-  test('by their outcome, their event and their source', async () => {
+describe('the counter of deliveries', () => {
+  test('has the outcome, the event and the source', async () => {
     const { receiver, points } = traced();
     let fails = true;
     receiver.on('order:paid', () => {
@@ -32,7 +32,7 @@ describe('deliveries are counted', () => {
     ]);
   });
 
-  test('with the reason for which they were refused', async () => {
+  test('has the reason of a rejection', async () => {
     const { receiver, points } = traced();
     await deliver(receiver, paidOrder(), { secret: 'another secret' });
     await deliver(receiver, paidOrder({ status: 0 }));
@@ -51,7 +51,7 @@ describe('deliveries are counted', () => {
     ]);
   });
 
-  test('also where the receiver is set up wrong, and nothing can be verified', async () => {
+  test('counts rejections of a misconfigured receiver', async () => {
     const secret = async () => {
       throw new RangeError('no such shop');
     };
@@ -67,7 +67,7 @@ describe('deliveries are counted', () => {
     ]);
   });
 
-  test('under few names, whatever a sender makes up', async () => {
+  test('has a limited number of event names', async () => {
     const { receiver, metrics } = traced();
     receiver.on('order:paid', () => {});
     for (let n = 0; n < 50; n++) {
@@ -91,7 +91,7 @@ describe('deliveries are counted', () => {
 describe('durations', () => {
   const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
-  test('of processing are those of the spans, in seconds, as the conventions have them', async () => {
+  test('of processing are the durations of the spans, in seconds, as the conventions require', async () => {
     const { receiver, metrics, span } = traced();
     receiver.on('order:paid', () => new Promise((resolve) => setTimeout(resolve, 20)));
     await deliver(receiver, paidOrder());
@@ -114,7 +114,7 @@ describe('durations', () => {
     expect(point?.value.sum).toBeGreaterThan(0.015);
   });
 
-  test('of handing over to a queue are told apart, and so is what failed', async () => {
+  test('of queueing and its failures are recorded separately', async () => {
     const queue = { durable: true, enqueue: () => Promise.reject(new Error('down')) } as const;
     const { receiver, points } = traced({ queue });
     receiver.on('order:paid', () => {});
@@ -129,7 +129,7 @@ describe('durations', () => {
     ]);
   });
 
-  test('of handlers are known for each', async () => {
+  test('of handlers are recorded for each handler', async () => {
     const { receiver, points } = traced();
     receiver.on('order:paid', () => {}, { name: 'ship' });
     receiver.on('order:paid', () => Promise.reject(new RangeError('no')), { name: 'mail' });
@@ -144,7 +144,7 @@ describe('durations', () => {
   });
 });
 
-test('metrics go where the global provider is, also where it was set after the receiver was made', async () => {
+test('metrics go to the global provider, even if it is set after the receiver was created', async () => {
   const { points, meterProvider } = collecting();
   const telemetry = openTelemetry();
   const receiver = createReceiver({ secret: SECRET, store: memoryStore(), telemetry });

@@ -9,7 +9,7 @@ import { queueInto, sealed } from './sealed.js';
 withAsyncContext();
 
 describe('through a queue', () => {
-  test('a delivery is sent and then processed, and the one links to the other', async () => {
+  test('the span of processing links to the span of sending', async () => {
     const jobs: SealedDelivery[] = [];
     const { receiver, span } = traced({ queue: queueInto(jobs) });
     receiver.on('order:paid', () => {});
@@ -52,22 +52,22 @@ describe('through a queue', () => {
   const SPAN = 'b7ad6b7169203331';
 
   test.each([
-    ['as it should be', `00-${TRACE}-${SPAN}-01`, 1],
+    ['in the right format', `00-${TRACE}-${SPAN}-01`, 1],
     ['of another version', `01-${TRACE}-${SPAN}-01`, 0],
     ['in upper case', `00-${TRACE.toUpperCase()}-${SPAN}-01`, 0],
-    ['with more behind it', `00-${TRACE}-${SPAN}-01-00`, 0],
+    ['with additional text', `00-${TRACE}-${SPAN}-01-00`, 0],
     ['with a line end', `00-${TRACE}-${SPAN}-01\n`, 0],
     ['of a trace of zeros', `00-${'0'.repeat(32)}-${SPAN}-01`, 0],
     ['of a span of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`, 0],
     ['that is empty', '', 0],
-  ])('a trace context %s is read strictly', async (_, traceparent, links) => {
+  ])('a trace context %s is parsed strictly', async (_, traceparent, links) => {
     const { receiver, span } = traced();
     receiver.on('order:paid', () => {});
     await receiver.dispatch({ ...(await sealed()), traceparent });
     expect(span('process order:paid').links).toHaveLength(links);
   });
 
-  test('the trace context is that of the active span, and none where there is none', () => {
+  test('the trace context belongs to the active span, and is absent without one', () => {
     const { tracerProvider } = collecting();
     const telemetry = openTelemetry();
     expect(telemetry.traceparent()).toBeUndefined();

@@ -1,7 +1,7 @@
 import { createReceiver, type SealedDelivery } from 'storefront-webhooks';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
-/** A paid order, as a queue is given it. */
+/** A paid order in the form of a queue's job. */
 export async function sealed(): Promise<SealedDelivery> {
   const jobs: SealedDelivery[] = [];
   const web = createReceiver({ secret: SECRET, queue: queueInto(jobs) }).on('*', () => {});
@@ -11,7 +11,7 @@ export async function sealed(): Promise<SealedDelivery> {
   return job;
 }
 
-/** A queue that only fills. */
+/** A queue without a worker. */
 export function queueInto(jobs: SealedDelivery[]) {
   return {
     durable: true,

@@ -8,7 +8,7 @@ withAsyncContext();
 
 const CANARY = 'canary-4711@example.com';
 
-test('no span and no metric holds a payload, a secret, a signature or the message of an error', async () => {
+test('spans and metrics contain no payload, secret, signature or error message', async () => {
   const jobs: SealedDelivery[] = [];
   const queue = {
     durable: true,
@@ -47,7 +47,7 @@ test('no span and no metric holds a payload, a secret, a signature or the messag
       return { name, attributes, events, links, status, resource: resource.attributes };
     });
     const all = JSON.stringify([told, await metrics()]);
-    // So that it is seen to look in the right place.
+    // Shows that the search looks at the right data.
     expect(all).toMatch(
       /handle quoting.*"error\.type":"Error".*whl_0.*messaging\.process\.duration/,
     );

@@ -12,7 +12,7 @@ withAsyncContext();
 const UNSET = { code: SpanStatusCode.UNSET };
 
 describe('a delivery', () => {
-  test('has one span, which follows the conventions for messaging', async () => {
+  test('has one span that follows the conventions for messaging', async () => {
     const { receiver, spans, span } = traced({ scope: 'my shop' });
     receiver.on('order:paid', () => {});
     const payload = paidOrder();
@@ -44,7 +44,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('begins when its request came, and ends when its handlers do', async () => {
+  test('has a span from the arrival of its request to the end of its handlers', async () => {
     const { receiver, span } = traced();
     receiver.on('order:paid', () => sleep(40));
     const body = new TextEncoder().encode(JSON.stringify(paidOrder()));
@@ -66,7 +66,7 @@ describe('a delivery', () => {
     expect(milliseconds(startTime) + milliseconds(duration)).toBeLessThanOrEqual(after + 1);
   });
 
-  test('belongs to the span that is active, such as that of the server', async () => {
+  test("has a span inside the active one, such as the server's", async () => {
     const { receiver, span, tracerProvider } = traced();
     receiver.on('order:paid', () => {});
     await tracerProvider.getTracer('a server').startActiveSpan('POST /webhooks', async (server) => {
@@ -77,7 +77,7 @@ describe('a delivery', () => {
     expect(span('process order:paid').parentSpanContext?.spanId).toBe(spanId);
   });
 
-  test('of an event that nobody has named does not name its span', async () => {
+  test('with an unknown event has a span without its name', async () => {
     const { receiver, span } = traced();
     await deliver(receiver, { id: 'x' }, { event: `a\u202e${'b'.repeat(200)}` });
     const { attributes } = span('process _OTHER');
@@ -89,7 +89,7 @@ describe('a delivery', () => {
     expect(attributes).not.toHaveProperty(['storefront_webhooks.scope']);
   });
 
-  test('has an id that is escaped and short, because it is not signed', async () => {
+  test('has an escaped and shortened id, because the id is not signed', async () => {
     const { receiver, span } = traced();
     await deliver(receiver, paidOrder(), { id: `a\u202e${'b'.repeat(200)}` });
     expect(span('process order:paid').attributes['messaging.message.id']).toBe(
@@ -98,7 +98,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('a span tells the outcome', () => {
+describe('a span has the outcome', () => {
   test('of a duplicate, which runs no handler', async () => {
     const { receiver, spans } = traced();
     receiver.on('order:paid', () => {});
@@ -111,7 +111,7 @@ describe('a span tells the outcome', () => {
     expect(more).toEqual([]);
   });
 
-  test('of one that failed, and which attempt it was', async () => {
+  test('of a failure, with the number of the attempt', async () => {
     const { receiver, spans } = traced();
     receiver.on('order:paid', () => {
       throw new RangeError('no');
@@ -131,7 +131,7 @@ describe('a span tells the outcome', () => {
     expect(last?.events).toEqual([]);
   });
 
-  test('of one that was never to be thrown', async () => {
+  test('of an error that should never be thrown', async () => {
     const { telemetry, span } = traced();
     const about = {
       id: 'whl_1',
@@ -156,7 +156,7 @@ describe('a span tells the outcome', () => {
     });
   });
 
-  test('where the store is down', async () => {
+  test('of a delivery while the store is down', async () => {
     const store = durableStore(() => ({ claim: () => Promise.reject(new Error('refused')) }));
     const { receiver, span } = traced({ store });
     receiver.on('order:paid', () => {});
@@ -170,9 +170,9 @@ describe('a span tells the outcome', () => {
   });
 
   test.each([
-    ['does not fit its event', paidOrder({ status: 0 }), 'payload_invalid', 'order:paid'],
+    ['has an invalid payload', paidOrder({ status: 0 }), 'payload_invalid', 'order:paid'],
     ['is not JSON', '{', 'body_not_json', 'order:paid'],
-  ])('of a genuine one that %s', async (_, payload, code, event) => {
+  ])('of a genuine delivery that %s', async (_, payload, code, event) => {
     const { receiver, span } = traced();
     await deliver(receiver, payload);
     const { attributes, status } = span('process _OTHER');
@@ -186,14 +186,14 @@ describe('a span tells the outcome', () => {
     expect(status).toEqual({ code: SpanStatusCode.ERROR, message: expect.stringMatching(/^The /) });
   });
 
-  test('of no request that is not genuine: anybody can send a million of them', async () => {
+  test('only if the request is genuine: a flood of others makes no spans', async () => {
     const { receiver, spans } = traced();
     await deliver(receiver, paidOrder(), { secret: 'another secret' });
     await receiver.receive({ method: 'GET', headers: {}, body: new Uint8Array() });
     expect(spans()).toEqual([]);
   });
 
-  test('of one that is kept by onInvalid, or by the store as a dead letter', async () => {
+  test('of a delivery that onInvalid or the store has parked', async () => {
     const { receiver, span, spans } = traced();
     receiver.onInvalid(() => {});
     await deliver(receiver, paidOrder({ status: 0 }));

@@ -10,7 +10,7 @@ const COUNTS = { dead: 3, stalled: 5, failing: 7 };
 
 afterEach(() => vi.useRealTimers());
 
-describe('what has not come to its end in the store', () => {
+describe('the number of unfinished deliveries in the store', () => {
   test('is a gauge', async () => {
     const { points, ...providers } = collecting();
     openTelemetry({
@@ -24,7 +24,7 @@ describe('what has not come to its end in the store', () => {
     ]);
   });
 
-  test('is not known where the store is down, and nothing else is', async () => {
+  test('is absent while the store is down, and the other metrics are present', async () => {
     const { points, ...providers } = collecting();
     openTelemetry({
       ...providers,
@@ -38,7 +38,7 @@ describe('what has not come to its end in the store', () => {
     expect(await points(GAUGE)).toEqual([]);
   });
 
-  test('is not waited for longer than a scraper waits, and is asked for anew in the end', async () => {
+  test('delays a collection only briefly, and is read again later', async () => {
     vi.useFakeTimers();
     const { points, ...providers } = collecting();
     let answers = false;
@@ -46,11 +46,11 @@ describe('what has not come to its end in the store', () => {
       answers ? Promise.resolve(COUNTS[state]) : new Promise<number>(() => {}),
     );
     openTelemetry({ ...providers, store: durableStore(() => ({ count })) });
-    // Two at once, of which the store is asked once.
+    // Two collections at once, which ask the store once.
     const late = Promise.all([points(GAUGE), points(GAUGE)]);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await late).toEqual([[], []]);
-    // A slow store is not asked again while it still thinks.
+    // A slow store is not asked again while it works.
     const again = points(GAUGE);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await again).toEqual([]);
@@ -60,7 +60,7 @@ describe('what has not come to its end in the store', () => {
     expect(await points(GAUGE)).toHaveLength(3);
   });
 
-  test('is counted once for each collection, however many deliveries there were', async () => {
+  test('is read once per collection, for any number of deliveries', async () => {
     const count = vi.fn(async ({ state }: CountFilter) => COUNTS[state]);
     const { receiver, points } = traced({ store: durableStore(() => ({ count })) });
     receiver.on('order:paid', () => {});
@@ -69,7 +69,7 @@ describe('what has not come to its end in the store', () => {
     expect(count).toHaveBeenCalledTimes(3);
   });
 
-  test('is no metric without a store', async () => {
+  test('is not a metric without a store', async () => {
     const { points, tracerProvider, meterProvider } = collecting();
     openTelemetry({ tracerProvider, meterProvider });
     expect(await points(GAUGE)).toEqual([]);

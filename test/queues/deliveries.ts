@@ -9,16 +9,16 @@ export {
   SECRET,
 } from '../../src/testing/queue/deliveries.js';
 
-/** A queue of a test's own, and the store of the same engine. */
+/** A test's own queue, and a store on the same engine. */
 export interface Engine extends TestedQueue {
   readonly name: string;
   readonly store: NonNullable<TestedQueue['store']>;
 }
 
 export interface EngineOptions {
-  /** How often a job is tried, in quick succession. */
+  /** The number of attempts of a job, in quick succession. */
   readonly attempts: number;
-  /** After how long a job is taken from a worker, where the engine has it so. */
+  /** The time after which a job is taken from its worker, if the engine has one. */
   readonly expireInSeconds?: number;
 }
 

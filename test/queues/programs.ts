@@ -6,28 +6,28 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { afterAll } from 'vitest';
 
-/** A process of a file of `inside`. */
+/** A process that runs a file of `inside`. */
 export interface Program {
   /** Its first line. */
   readonly said: Promise<string>;
-  /** By which signal it died, once it has. */
+  /** The signal that killed it; pending while it runs. */
   readonly died: Promise<unknown>;
-  /** SIGTERM. */
+  /** Sends SIGTERM. */
   stop(): void;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
 }
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Where what it imports is found. */
+/** Bundles into a folder in which the imports resolve. */
 const folder = mkdtempSync(join(ROOT, 'node_modules', '.queue-tests-'));
 const running = new Set<ChildProcess>();
 function cleanUp(): void {
   for (const child of running) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 }
-// With each file of tests that uses these, and whatever ends this process first.
+// Removed with each file of tests that uses it, however this process ends.
 afterAll(cleanUp);
 process.once('exit', cleanUp);
 
@@ -40,7 +40,7 @@ async function bundleProgram(name: string): Promise<string> {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    // That this package has no side effects is not true of its tests.
+    // This package declares no side effects, but its tests have some.
     ignoreAnnotations: true,
     tsconfig: join(ROOT, 'tsconfig.json'),
     external: [

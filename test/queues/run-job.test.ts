@@ -16,7 +16,7 @@ const hooks = { onError() {} };
 const attempt = { isLast: false };
 const broken = () => Promise.reject(new Error('the shop is closed'));
 
-/** The job that a receiver makes of a delivery, once a queue has kept it as JSON. */
+/** The job that a receiver makes of a delivery, after a round trip through JSON. */
 async function queued(payload = paidOrder()): Promise<Job> {
   const kept: string[] = [];
   const queue = {
@@ -33,7 +33,7 @@ async function queued(payload = paidOrder()): Promise<Job> {
 const gives = (result: Result) => ({ dispatch: async () => result });
 
 describe('a job', () => {
-  test('is the delivery again, byte for byte', () => {
+  test('restores the delivery, byte for byte', () => {
     const delivery: SealedDelivery = {
       key: 'ab'.repeat(32),
       scope: 'shop \0 \ud800',
@@ -47,12 +47,12 @@ describe('a job', () => {
     expect(fromJob(JSON.parse(JSON.stringify(toJob(delivery))))).toEqual(delivery);
   });
 
-  test.each([[undefined], [{ hello: 'world' }], [{ v: 2 }]])('is not %j', (job) => {
+  test.each([[undefined], [{ hello: 'world' }], [{ v: 2 }]])('is rejected if it is %j', (job) => {
     expect(() => fromJob(job)).toThrow(expect.objectContaining({ code: 'job_invalid' }));
   });
 });
 
-describe('a job that was run', () => {
+describe('the result of a job', () => {
   test('is done, once, under the key of its delivery', async () => {
     const handler = vi.fn();
     const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', handler);
@@ -63,7 +63,7 @@ describe('a job that was run', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  test('is tried again where it fails, and dead-lettered where that was the last attempt', async () => {
+  test('is a retry if it fails, and a dead letter if it was the last attempt', async () => {
     const store = durableStore();
     const receiver = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', broken);
     const job = await queued();
@@ -75,14 +75,14 @@ describe('a job that was run', () => {
     expect(await store.count({ state: 'dead' })).toBe(1);
   });
 
-  test('stays in the queue where the store cannot keep a dead letter', async () => {
+  test('is a retry if the store cannot keep a dead letter', async () => {
     const receiver = createReceiver({ secret: SECRET, store: memoryStore(), hooks });
     receiver.on('order:paid', broken);
     const last = await runJob(receiver, await queued(), { isLast: true });
     expect(last).toMatchObject({ state: 'retry' });
   });
 
-  test('is dead-lettered at once where it does not fit its event', async () => {
+  test('is a dead letter at once if the payload is invalid', async () => {
     const store = durableStore();
     const receiver = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', () => {});
     const job = await queued(paidOrder({ status: 56 }));
@@ -98,7 +98,7 @@ describe('a job that was run', () => {
     ['busy', 20, 1_000],
     ['unavailable', undefined, 1_000],
   ] as const)(
-    'waits where it is %s for %s ms, and at least a second',
+    'is a wait if the delivery is %s for %s ms, of at least a second',
     async (outcome, given, retryAfterMs) => {
       const receiver = gives({ outcome, ran: [], retryAfterMs: given });
       expect(await runJob(receiver, await queued(), attempt)).toEqual({
@@ -111,7 +111,7 @@ describe('a job that was run', () => {
     },
   );
 
-  test('is not run where it was put in by another hand', async () => {
+  test('is parked if someone else put the job into the queue', async () => {
     const store = durableStore();
     const handler = vi.fn();
     const receiver = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', handler);
@@ -121,7 +121,7 @@ describe('a job that was run', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('is left to the queue where it is no delivery', async () => {
+  test('is a retry if the job is not a delivery', async () => {
     const dispatch = vi.fn();
     expect(await runJob({ dispatch }, { hello: 'world' }, attempt)).toMatchObject({
       state: 'retry',
@@ -130,7 +130,7 @@ describe('a job that was run', () => {
     expect(dispatch).not.toHaveBeenCalled();
   });
 
-  test('has nothing of its payload in its error, whatever the receiver throws', async () => {
+  test('has an error without the payload, whatever the receiver throws', async () => {
     const dispatch = () => Promise.reject(new Error('buyer@example.com is no address'));
     const result = await runJob({ dispatch }, await queued(), attempt);
     expect(result).toMatchObject({
@@ -142,16 +142,16 @@ describe('a job that was run', () => {
     });
   });
 
-  test('needs to know whether the queue tries again, and says so at once', async () => {
+  test('cannot be determined without isLast, which is an error', async () => {
     const misspelled: object = { islast: true };
-    // @ts-expect-error: what plain JavaScript may pass.
+    // @ts-expect-error: a mistake that a JavaScript program can make.
     await expect(runJob({ dispatch: vi.fn() }, {}, misspelled)).rejects.toMatchObject({
       code: 'option_invalid',
     });
   });
 
-  test('needs a receiver, and says so at once', async () => {
-    // @ts-expect-error: what plain JavaScript may pass.
+  test('cannot be determined without a receiver, which is an error', async () => {
+    // @ts-expect-error: a mistake that a JavaScript program can make.
     await expect(runJob(() => {}, {}, attempt)).rejects.toMatchObject({ code: 'receiver_invalid' });
   });
 });

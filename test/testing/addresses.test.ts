@@ -31,7 +31,7 @@ test.each([
   'http://localhost.example.com/hooks',
   'http://127.0.0.1.example.com/hooks',
   'http://localhost@example.com/hooks',
-])('%s is in the clear and not of this machine, which takes a word of consent', async (address) => {
+])('plain HTTP to another machine needs consent: %s', async (address) => {
   for (const target of [address, new URL(address)]) {
     await expect(send(target)).rejects.toMatchObject({
       name: 'UsageError',
@@ -43,8 +43,8 @@ test.each([
   }
 });
 
-test('with that word, it is sent to', async () => {
-  // Another name for this machine, which does not say that it is one.
+test('plain HTTP to another machine is sent with plainHttp: true', async () => {
+  // Another name for this machine, which is not recognised as one.
   await expect(send(`http://0.0.0.0:${port}/a`)).rejects.toMatchObject({ code: 'option_invalid' });
   expect(await send(`http://0.0.0.0:${port}/a`, { plainHttp: true })).toMatchObject({
     status: 200,
@@ -60,15 +60,15 @@ test.each(['localhost', '127.0.0.1', '127.1', '127.8.8.8', 'LOCALHOST'])(
 );
 
 test.each(['http://[::1]:1', 'http://shop.localhost:1', 'https://0.0.0.0:1'])(
-  '%s needs no consent, either',
+  '%s needs no consent',
   async (address) => {
-    // There is nobody, who is asked all the same.
+    // Nothing listens there, but the request is sent.
     await expect(send(address)).rejects.toMatchObject({ name: 'WebhookError' });
   },
 );
 
 test.each(['', '/webhooks', 'localhost:3000/webhooks', 'ftp://127.0.0.1/', 'file:///etc/passwd'])(
-  '%j is no address that can be sent to',
+  '%j is not a valid address',
   async (address) => {
     await expect(send(address)).rejects.toMatchObject({
       name: 'UsageError',

@@ -27,14 +27,14 @@ const find = (handler: (event: Paid, shop: Shop) => unknown) =>
   crashPoints(shop(handler), 'order:paid', { observe });
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
 
-/** What was found, by the names of the effects that stand at the lines. */
+/** Returns the findings as `effect problem times`. */
 async function told(handler: (event: Paid, shop: Shop) => unknown) {
   const { findings } = await find(handler);
   return findings.map(({ effect, problem, times }) => `${effect} ${problem} ${times}`);
 }
 
 describe('crashPoints', () => {
-  test('finds an effect that is outside of once(), and the lines between which it is missing', async () => {
+  test('finds an effect outside of once(), and the lines between which once() is missing', async () => {
     const { findings, points } = await find(async ({ payload, once }, { mail, book }) => {
       await mail(payload.email);
       await once('book', () => book(payload.id));
@@ -50,7 +50,7 @@ describe('crashPoints', () => {
     );
   });
 
-  test('finds nothing where each effect has its once(), in whichever way it is written', async () => {
+  test('finds nothing if each effect has its own once(), in any notation', async () => {
     expect(
       await told(async ({ payload, once }, { mail, book, stock, key }) => {
         await once('mail', async () => {
@@ -68,7 +68,7 @@ describe('crashPoints', () => {
     ).toEqual([]);
   });
 
-  test('finds nothing where steps run side by side, and nothing for the last effect alone', async () => {
+  test('finds nothing for parallel steps and for the last effect', async () => {
     const slow = { ...observe, mail: pause };
     const { findings } = await crashPoints(
       shop(async ({ payload, once }, { mail, book, stock }) => {
@@ -84,7 +84,7 @@ describe('crashPoints', () => {
     expect(findings).toEqual([]);
   });
 
-  test('leaves nothing behind that goes on', async () => {
+  test('leaves no timers running', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
     const before = timers();
     await find(async ({ payload }, { mail, book }) => {
@@ -105,7 +105,7 @@ describe('crashPoints', () => {
     ).toEqual(['mail twice 2']);
   });
 
-  test('finds an effect before something else that is waited for, which nobody observes', async () => {
+  test('finds an effect before another await that is not observed', async () => {
     for (const wait of [pause, async () => {}])
       expect(
         await told(async ({ payload }, { mail }) => {
@@ -123,7 +123,7 @@ describe('crashPoints', () => {
     ).toEqual(['mail twice 2']);
   });
 
-  test('finds each of several, also one that gives no promise', async () => {
+  test('finds every effect, including synchronous ones', async () => {
     expect(
       await told(async ({ payload }, { key, mail, book, stock }) => {
         key();
@@ -144,7 +144,7 @@ describe('crashPoints', () => {
     expect(findings).toMatchObject([{ effect: 'key', problem: 'twice' }]);
   });
 
-  test('finds one that gives no promise, before something else that is waited for', async () => {
+  test('finds a synchronous effect before another await', async () => {
     expect(
       await told(async (_event, { key }) => {
         key();
@@ -159,7 +159,7 @@ describe('crashPoints', () => {
     ).toEqual([]);
   });
 
-  test('finds an effect that nothing waits for', async () => {
+  test('finds an effect that is not awaited', async () => {
     expect(
       await told(async ({ payload, once }, { mail, book }) => {
         await once('book', () => book(payload.id));
@@ -177,7 +177,7 @@ describe('crashPoints', () => {
     expect(await told(twoMails)).toEqual(['mail twice 3']);
   });
 
-  describe('of a handler with transaction', () => {
+  describe('for a handler with transaction', () => {
     const sold: string[] = [];
     const tx = { sell: async (id: string) => sold.push(id) };
     const inTransaction = (
@@ -208,12 +208,12 @@ describe('crashPoints', () => {
       );
     });
 
-    test('finds one that gives no promise', async () => {
+    test('finds a synchronous effect', async () => {
       const { findings } = await inTransaction(({ tx }, { key }) => void tx.sell(key()));
       expect(findings).toMatchObject([{ effect: 'key', problem: 'twice' }]);
     });
 
-    test('finds nothing where the effect is in a handler of its own, and the sale is made once', async () => {
+    test('finds nothing if the effect has its own handler, and makes the sale once', async () => {
       sold.length = 0;
       const { findings, points } = await inTransaction(
         async ({ payload, tx }) => {
@@ -226,11 +226,11 @@ describe('crashPoints', () => {
       );
       expect(findings).toEqual([]);
       expect(points).toHaveLength(2);
-      // In the first life, and in the first of two for each point: what follows does not repeat it.
+      // Once in the first run, and in the first of two runs for each point; later runs do not repeat it.
       expect(sold).toHaveLength(3);
     });
 
-    test('needs the tx that such a handler gets', async () => {
+    test('needs the tx of the handler', async () => {
       await expect(
         crashPoints(
           (store) =>
@@ -255,7 +255,7 @@ describe('crashPoints', () => {
       (store, { stock }: { stock: Shop['stock'] }) => {
         run += 1;
         return createReceiver({ secret, store, hooks: quiet }).on('order:paid', async () => {
-          // Each run of its own, and its repetition.
+          // Each run and its repetition have the same id.
           const id = `order ${run >> 1}`;
           if (seen.has(id)) throw new Error('It is there already.');
           seen.add(id);
@@ -268,7 +268,7 @@ describe('crashPoints', () => {
     expect(findings).toMatchObject([{ problem: 'unfinished', effect: 'stock' }]);
   });
 
-  test('takes what handlers beside each other do as what it is: their own', async () => {
+  test('attributes the effects of parallel handlers to each handler', async () => {
     const { findings } = await crashPoints(
       (store, { mail, book }) =>
         createReceiver({ secret, store, hooks: quiet })
@@ -283,7 +283,7 @@ describe('crashPoints', () => {
     expect(findings).toEqual([]);
   });
 
-  test('says what is wrong with how it is used', async () => {
+  test('rejects wrong arguments with advice', async () => {
     const ok = shop(() => {});
     // @ts-expect-error
     await expect(crashPoints(ok, 'order:paid', { observe, obseve: {} })).rejects.toThrow('obseve');

@@ -30,7 +30,7 @@ function save(name: string, content: unknown): string {
 
 const textOf = ({ body }: Fixture) => new TextDecoder().decode(body);
 
-/** The message with which a file is refused: always a `fixture_invalid` that names the file. */
+/** Matches the error of a rejected file: a `fixture_invalid` that names the file. */
 function refusalOf(file: string): string {
   try {
     loadFixture(file);
@@ -45,7 +45,7 @@ function refusalOf(file: string): string {
 }
 
 describe('a fixture', () => {
-  test('is loaded byte for byte, with what the file leaves out filled in', () => {
+  test('is loaded byte for byte, with defaults for missing fields', () => {
     const file = save('minimal', base);
     const fixture = loadFixture(file);
     expect({ ...fixture, body: textOf(fixture) }).toEqual({
@@ -61,7 +61,7 @@ describe('a fixture', () => {
     });
   });
 
-  test('says all that its file says', () => {
+  test('can set every field', () => {
     const file = save('full', {
       ...base,
       description: 'a paid order',
@@ -84,25 +84,25 @@ describe('a fixture', () => {
     });
   });
 
-  test('may hold any bytes, in Base64', () => {
+  test('may contain any bytes, in Base64', () => {
     const bytes = Uint8Array.of(0, 0xff, 0xfe, 0x0d, 0x0a, 0x80);
     const base64 = Buffer.from(bytes).toString('base64');
     const { body } = loadFixture(save('base64', { ...base, body: { base64, bytes: 6 } }));
     expect([...body]).toEqual([...bytes]);
   });
 
-  test('may hold text beyond ASCII, whose length is in bytes', () => {
+  test('may contain text beyond ASCII, whose length is counted in bytes', () => {
     const body = { text: '{"a":"∞ é 😀\\r\\n"}', bytes: 23 };
     expect(Buffer.byteLength(body.text)).toBe(23);
     expect(textOf(loadFixture(save('beyond-ascii', { ...base, body })))).toBe(body.text);
   });
 
-  test('is found from the working directory, too', () => {
+  test('is also found relative to the working directory', () => {
     const file = save('relative', base);
     expect(loadFixture(relative(process.cwd(), file)).file).toBe(file);
   });
 
-  test('of another length than it says is refused', () => {
+  test('with a wrong length is rejected', () => {
     const body = { text: TEXT, bytes: TEXT.length + 1 };
     const message = refusalOf(save('length', { ...base, body }));
     expect(message).toContain(
@@ -110,24 +110,27 @@ describe('a fixture', () => {
     );
   });
 
-  test('with another hash than it says is refused', () => {
+  test('with a wrong hash is rejected', () => {
     const sha256 = createHash('sha256').update(`${TEXT} `).digest('hex');
     const message = refusalOf(save('hash', { ...base, body: { text: TEXT, sha256 } }));
     expect(message).toContain(createHash('sha256').update(TEXT).digest('hex'));
     expect(message).toContain(`but body.sha256 says ${sha256}`);
   });
 
-  test('whose Base64 has characters that mean nothing is refused', () => {
+  test('with invalid characters in Base64 is rejected', () => {
     refusalOf(save('base64-junk', { ...base, body: { base64: 'e30=!!not base64' } }));
   });
 
-  test('that is not there is refused', () => {
+  test('that does not exist is rejected', () => {
     expect(refusalOf(join(folder, 'nowhere.hook.json'))).toContain('there is no such file');
   });
 
-  test.each(['', '{', 'null,', "{'v': 1}"])('that is not JSON, as %j, is refused', (content) => {
-    expect(refusalOf(save('not-json', content))).toContain('it is not valid JSON');
-  });
+  test.each(['', '{', 'null,', "{'v': 1}"])(
+    'that is not a JSON object, such as %j, is rejected',
+    (content) => {
+      expect(refusalOf(save('not-json', content))).toContain('it is not valid JSON');
+    },
+  );
 
   test.each([
     ['the whole', null],
@@ -144,7 +147,7 @@ describe('a fixture', () => {
     ['expect.outcome', { ...base, expect: { status: 200, outcome: 'done' } }],
     ['the whole', { ...base, merge: {} }],
     ['the whole', { v: 1, extends: './minimal.hook.json', body: { text: '' } }],
-  ])('of another format is refused, with where to look: %s', (where, content) => {
+  ])('of another format is rejected with the faulty place: %s', (where, content) => {
     const message = refusalOf(save('format', content));
     expect(message).toContain('fixture format, version 1');
     expect(message).toContain(`Look at: ${where}`);
@@ -163,7 +166,7 @@ describe('a variant', () => {
   };
   save('base', saved);
 
-  test('is its base, as far as it says nothing else', () => {
+  test('has the values of its base by default', () => {
     const { file, ...variant } = vary({});
     const { file: baseFile, ...rest } = loadFixture(join(folder, 'base.hook.json'));
     expect(variant).toEqual(rest);
@@ -171,7 +174,7 @@ describe('a variant', () => {
     expect(textOf(vary({}))).toBe(TEXT);
   });
 
-  test('replaces what it says', () => {
+  test('overrides the given values', () => {
     const changes = {
       description: 'another',
       method: 'GET',
@@ -189,7 +192,7 @@ describe('a variant', () => {
     expect(textOf(vary({ merge: null }))).toBe('null');
   });
 
-  test('leaves each number as it is written, also one that JavaScript cannot hold', () => {
+  test("keeps the notation of each number, even beyond JavaScript's precision", () => {
     const numbers = '9007199254740993,1.10,1e400,-0,1E5,12.0e-3,0,-7,0.5,1e+21';
     const text = `{"a":[${numbers}],"b":"1.10 \\" 1.10","c":2.50}`;
     save('numbers', { ...base, body: { text } });
@@ -203,21 +206,21 @@ describe('a variant', () => {
     expect(textOf(loadFixture(same))).toBe(text);
   });
 
-  test('merges into a body that is a single text of 16 MB', () => {
+  test('merges into a body with a text of 16 MB', () => {
     const text = `{"a":"${'a'.repeat(16_000_000)}","b":1.10}`;
     save('huge', { ...base, body: { text } });
     const file = save('merging-huge', { v: 1, extends: './huge.hook.json', merge: { c: 1 } });
-    // Compared before it is expected: a failure would print both.
+    // Compared before `expect`: a failure would print both.
     expect(textOf(loadFixture(file)) === `${text.slice(0, -1)},"c":1}`).toBe(true);
   });
 
-  test('that is nested deeper than it can be written is refused', () => {
+  test('that is nested too deeply to be serialised is rejected', () => {
     const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
     const text = `{"v":1,"extends":"./base.hook.json","merge":${deep}}`;
     expect(refusalOf(save('deep', text))).toContain('nested too deeply');
   });
 
-  test('replaces headers of the same name, in any case, and may give one twice', () => {
+  test('replaces headers of the same name, in any case, and may repeat one', () => {
     const headers = [
       ['x-service-WEBHOOK', 'whl_2'],
       ['X-Service-Webhook', 'whl_3'],
@@ -226,7 +229,7 @@ describe('a variant', () => {
     expect(vary({ headers }).headers).toEqual([...base.headers.slice(0, 2), ...headers]);
   });
 
-  test('with another event names it in the header, too, unless it gives the header itself', () => {
+  test('with another event has it in the header as well, unless it sets the header itself', () => {
     const eventHeaders = ({ headers }: Fixture) =>
       headers.filter(([name]) => name.toLowerCase() === 'x-service-event');
     const renamed = vary({ event: 'order:updated' });
@@ -243,14 +246,14 @@ describe('a variant', () => {
     expect(fixture.description).toBe('a paid order');
   });
 
-  test('extends fixtures only, and opens nothing else', () => {
+  test('extends fixtures only, and opens no other file', () => {
     for (const file of ['/etc/passwd', '../package.json', '/dev/zero']) {
       const refusal = refusalOf(save('other', { v: 1, extends: file }));
       expect(refusal).toContain('has to end in .hook.json');
     }
   });
 
-  test('that extends itself is refused, also by way of another', () => {
+  test('that extends itself, directly or indirectly, is rejected', () => {
     expect(refusalOf(save('self', { v: 1, extends: './self.hook.json' }))).toContain(
       'extends itself',
     );
@@ -259,13 +262,13 @@ describe('a variant', () => {
     expect(refusalOf(one)).toContain('extends itself');
   });
 
-  test('of what is not there is refused, naming what is not there', () => {
+  test('of a missing base is rejected with the name of the base', () => {
     const file = save('orphan', { v: 1, extends: './nowhere.hook.json' });
     expect(() => loadFixture(file)).toThrow(join(folder, 'nowhere.hook.json'));
   });
 
   test.each(['text', '{"id":', ''])(
-    'that merges into %j, which is not JSON, is refused',
+    'that merges into %j, which is not JSON, is rejected',
     (text) => {
       save('no-json', { ...base, body: { text } });
       const file = save('merge', { v: 1, extends: './no-json.hook.json', merge: { a: 1 } });
@@ -274,9 +277,9 @@ describe('a variant', () => {
   );
 });
 
-describe('what a file holds is not told', () => {
+describe('the content of a file is not in the error', () => {
   test.each(['{"secret":hunter2}', 'hunter2', '{"a":01,"secret":"hunter2"}'])(
-    'where it is not JSON: %s',
+    'if it is not JSON: %s',
     (text) => {
       const unreadable = save('unreadable', text);
       save('secret', { ...base, body: { text } });
@@ -293,13 +296,13 @@ describe('what a file holds is not told', () => {
 describe('bytes that are not UTF-8', () => {
   const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.of(0xff), Buffer.from('"}')]);
 
-  test('are refused in a file, which would have them changed', () => {
+  test('are rejected in a file, which would change them', () => {
     const file = save('latin', '');
     writeFileSync(file, bytes);
     expect(refusalOf(file)).toContain('it is not UTF-8');
   });
 
-  test('are refused in a body that is merged, and kept in one that is not', () => {
+  test('are rejected in a body that is merged, and kept in one that is not', () => {
     save('bytes', { ...base, body: { base64: bytes.toString('base64') } });
     const merging = save('merging', { v: 1, extends: './bytes.hook.json', merge: { b: 1 } });
     expect(refusalOf(merging)).toContain('the body it extends is not UTF-8');
@@ -328,7 +331,7 @@ describe('the shipped fixtures', () => {
     expect(loadFixture('order:updated/chargeback').event).toBe('order:updated');
   });
 
-  test('are loaded by their files, too', () => {
+  test('are loaded by their files as well', () => {
     const { file } = loadFixture('order:paid');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ v: 1, event: 'order:paid' });
     expect(loadFixture(file)).toEqual(loadFixture('order:paid'));
@@ -338,7 +341,7 @@ describe('the shipped fixtures', () => {
     ...['../planted', '..', './order:paid', '/order:paid', 'order:paid/', 'order:paid/../default'],
     ...['order:paid/crypto/', 'order:paid\\crypto', 'a/b/c', 'order:paid/crypto.json', 'a.json'],
     ...['../planted.json', `${folder}/planted`, 'order:paid\n', 'order paid', ''],
-  ])('are not named %j, which may be meant as a path', (name) => {
+  ])('cannot be named %j, which could be a path', (name) => {
     writeFileSync(join(folder, 'planted'), JSON.stringify(base));
     expect(refusalOf(name)).toContain('the path of a file has to end in .hook.json');
   });
@@ -354,7 +357,7 @@ describe('the shipped fixtures', () => {
     }
   });
 
-  test.each(['order:piad', 'order:paid/nothing'])('have none that is named "%s"', (name) => {
+  test.each(['order:piad', 'order:paid/nothing'])('do not include "%s"', (name) => {
     expect(() => loadFixture(name)).toThrow(expect.objectContaining({ code: 'fixture_invalid' }));
   });
 });
@@ -376,7 +379,7 @@ test.each([
   ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
   ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
   ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
-  // Beyond the table: a name like any other.
+  // Beyond the table: an ordinary name.
   ['{"__proto__":{"a":1}}', '{"__proto__":{"b":2}}', '{"__proto__":{"a":1,"b":2}}'],
   ['{"constructor":1}', '{"constructor":null,"toString":{"x":1}}', '{"toString":{"x":1}}'],
 ])('%s merged with %s is %s', (original, patch, result) => {

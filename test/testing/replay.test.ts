@@ -48,7 +48,7 @@ function toNodeHandler(receiver: Receiver) {
     handle(request, response, (error) => response.destroy(new Error(String(error))));
 }
 
-/** A Node handler that is no receiver, and keeps what it is sent. */
+/** A Node handler that is not a receiver, and records its requests. */
 function makeRecorder() {
   const seen: {
     url: string | undefined;
@@ -86,7 +86,7 @@ async function listen(handler: RequestListener, host = '127.0.0.1') {
   return { server, origin: `http://${host}:${port}` };
 }
 
-// A receiver as anything that deliveries can be replayed to.
+// Every kind of target that a receiver can be.
 const TARGETS: [string, (receiver: Receiver) => ReplayTarget | Promise<ReplayTarget>][] = [
   ['a receiver', (receiver) => receiver],
   ['an address', async (receiver) => `${(await listen(toNodeHandler(receiver))).origin}/webhooks`],
@@ -127,20 +127,20 @@ describe.each(TARGETS)('replayed to %s', (name, toTarget) => {
     expect(Buffer.compare(event?.rawBody ?? Buffer.of(), fixture.body)).toBe(0);
   });
 
-  test('a header that stands there twice arrives twice', async () => {
+  test('a repeated header arrives twice', async () => {
     const target = await toTarget(makeReceiver());
     const { fixture, ...result } = await replay(target, 'hostile/two-events', { secret });
     expect(fixture.headers.filter(([name]) => name === 'X-Service-Event')).toHaveLength(2);
     expect(result).toMatchObject({ status: 400, outcome: 'rejected', asExpected: true });
   });
 
-  test('a forged delivery is refused', async () => {
+  test('a forged delivery is rejected', async () => {
     const target = await toTarget(makeReceiver());
     const result = await replay(target, 'order:paid', { secret: 'another secret' });
     expect(result).toMatchObject({ status: 401, outcome: 'rejected', asExpected: false });
   });
 
-  test('takes it as expected that a queue has what would have been handled', async () => {
+  test('a queued answer counts as expected if the handlers would have handled it', async () => {
     const enqueue = async () => ({ id: '1' });
     const receiver = createReceiver({ secret: 'a', queue: { durable: true, enqueue } });
     const result = await replay(receiver, 'order:paid');
@@ -149,7 +149,7 @@ describe.each(TARGETS)('replayed to %s', (name, toTarget) => {
 });
 
 describe('a target', () => {
-  test('that does not listen is left as it was', async () => {
+  test('that does not listen is not left listening', async () => {
     const server = createServer(toNodeHandler(makeReceiver()));
     await replay(server, 'order:paid', { secret });
     expect(server.listening).toBe(false);
@@ -157,7 +157,7 @@ describe('a target', () => {
     expect((await replay(server, 'order:paid', { secret })).outcome).toBe('duplicate');
   });
 
-  test('that listens goes on listening', async () => {
+  test('that listens keeps listening', async () => {
     const { server, origin } = await listen(toNodeHandler(makeReceiver()));
     await replay(server, 'order:paid', { secret });
     expect(server.listening).toBe(true);
@@ -168,14 +168,14 @@ describe('a target', () => {
     all?.some(({ address }) => address === '::1'),
   );
   test.skipIf(!hasIpv6)(
-    'that listens on another address than 127.0.0.1 is sent to there',
+    'that listens on an address other than 127.0.0.1 is sent to there',
     async () => {
       const { server } = await listen(toNodeHandler(makeReceiver()), '::1');
       expect((await replay(server, 'order:paid', { secret })).outcome).toBe('handled');
     },
   );
 
-  test('that is no receiver gives its answer as it is', async () => {
+  test('that is not a receiver returns its answer unchanged', async () => {
     const { status, headers, body, outcome, ran, asExpected } = await replay(
       makeRecorder().handler,
       'order:paid',
@@ -191,7 +191,7 @@ describe('a target', () => {
     expect(headers['set-cookie']).toBe('a=1, b=2');
   });
 
-  test('that is an application is served for as long as it is sent to', async () => {
+  test('that is an application is served only while deliveries are sent', async () => {
     const listening = vi.spyOn(Server.prototype, 'listen');
     const closed = vi.spyOn(Server.prototype, 'close');
     const isListening = (server: unknown) => server instanceof Server && server.listening;
@@ -206,7 +206,7 @@ describe('a target', () => {
     expect(closed.mock.contexts.map(isListening)).toEqual([false, false]);
   });
 
-  test('that is no receiver needs a secret, and says so', async () => {
+  test('that is not a receiver needs a secret, which the error explains', async () => {
     const { handler } = makeRecorder();
     const targets = [
       'http://127.0.0.1:1',
@@ -225,7 +225,7 @@ describe('a target', () => {
   });
 
   test.each([{}, { fetsh() {} }, null, undefined, 7])(
-    'that cannot be sent to, as %o, is refused',
+    'that is not valid, such as %o, is rejected',
     async (target) => {
       await expect(
         Reflect.apply(replay, undefined, [target, 'order:paid', { secret }]),
@@ -235,7 +235,7 @@ describe('a target', () => {
 });
 
 describe('the option', () => {
-  /** What a server is sent under these options. */
+  /** Returns the request that a server gets with these options. */
   async function sent(options: Parameters<typeof replay>[2], fixture: Fixture | string = paid) {
     const { seen, handler } = makeRecorder();
     await replay(handler, [fixture].flat(), { secret, ...options });
@@ -246,14 +246,14 @@ describe('the option', () => {
     });
   }
 
-  test('secret signs, with either form of it', async () => {
+  test('secret signs, as text or in a list', async () => {
     for (const key of ['another', Uint8Array.of(1, 2, 3)]) {
       const [request] = await sent({ secret: key });
       expect(request?.all('X-Service-Signature')).toEqual([sign(paid.body, key)]);
     }
   });
 
-  test('secret may be left out for a receiver, which signs with its own', async () => {
+  test('secret may be omitted for a receiver, which signs with its own', async () => {
     const urls: unknown[] = [];
     const receiver = createReceiver({
       store: memoryStore(),
@@ -267,7 +267,7 @@ describe('the option', () => {
     expect(new Set(urls)).toEqual(new Set(['/shops/1']));
   });
 
-  test("headerPrefix takes the place of X-Service-, in the fixture's headers and in the replay's", async () => {
+  test('headerPrefix replaces X-Service- in the headers of the fixture and of the replay', async () => {
     const headers: Fixture['headers'] = [...paid.headers, ['x-service-other', 'a']];
     const options = { headerPrefix: 'X-Shop-', id: 'whl_1' };
     const [request] = await sent(options, { ...paid, headers });
@@ -288,13 +288,13 @@ describe('the option', () => {
     });
   });
 
-  test('the headers of a receiver are those that it reads', async () => {
+  test("headerPrefix is the receiver's own by default", async () => {
     const receiver = createReceiver({ secret, store: memoryStore(), headerPrefix: 'X-Shop-' });
     receiver.on('*', () => {});
     expect(await replay(receiver, paid)).toMatchObject({ status: 200 });
   });
 
-  test('a misspelled option is refused', async () => {
+  test('with a misspelled name is rejected', async () => {
     const misspelled = { pth: '/hooks', secret };
     await expect(replay(() => new Response(), paid, misspelled)).rejects.toMatchObject({
       code: 'option_invalid',
@@ -302,7 +302,7 @@ describe('the option', () => {
     });
   });
 
-  test('path is where an application is sent to, and /webhooks otherwise', async () => {
+  test('path is the path of an application, by default /webhooks', async () => {
     expect((await sent({}))[0]?.url).toBe('/webhooks');
     expect((await sent({ path: '/shop/hooks?a=1' }))[0]?.url).toBe('/shop/hooks?a=1');
     const fetch = vi.fn((_: Request) => new Response());
@@ -310,25 +310,25 @@ describe('the option', () => {
     expect(new URL(fetch.mock.calls[0]?.[0].url ?? '').pathname).toBe('/hooks');
   });
 
-  test('path is not for an address, which has one', async () => {
+  test('path is rejected for an address, which has its own', async () => {
     const { seen, handler } = makeRecorder();
     const { origin } = await listen(handler);
     await replay(`${origin}/there`, paid, { secret, path: '/elsewhere' });
     expect(seen.map(({ url }) => url)).toEqual(['/there']);
   });
 
-  test('event names another event, and signs the same body', async () => {
+  test('event replaces the event, and signs the same body', async () => {
     const [request] = await sent({ event: 'order:forged' });
     expect(request?.all('X-Service-Event')).toEqual(['order:forged']);
     expect(request?.all('X-Service-Signature')).toEqual([sign(paid.body, secret)]);
   });
 
-  test('id names the delivery', async () => {
+  test('id sets the id of the delivery', async () => {
     const [request] = await sent({ id: 'whl_9' });
     expect(request?.all('X-Service-Webhook')).toEqual(['whl_9']);
   });
 
-  test("id: 'fresh' names each delivery anew", async () => {
+  test("id: 'fresh' gives each delivery a new id", async () => {
     const requests = await sent({ id: 'fresh', duplicate: 3 });
     const ids = requests.flatMap(({ all }) => all('X-Service-Webhook'));
     expect(new Set(ids).size).toBe(3);
@@ -336,7 +336,7 @@ describe('the option', () => {
     expect(ids).not.toContain('whl_0001');
   });
 
-  test('corrupt changes one bit of the body after it was signed', async () => {
+  test('corrupt changes one bit of the signed body', async () => {
     const [request] = await sent({ corrupt: true });
     const changes = [...(request?.body ?? [])].map((byte, i) => byte ^ (paid.body[i] ?? 0));
     expect(request?.body).toHaveLength(paid.body.length);
@@ -358,7 +358,7 @@ describe('the option', () => {
     }
   });
 
-  test('duplicate sends each delivery so often', async () => {
+  test('duplicate sends each delivery several times', async () => {
     const handler = vi.fn();
     const names = ['order:paid', 'order:created'];
     const results = await replay(makeReceiver(handler), names, { duplicate: 3 });
@@ -373,14 +373,14 @@ describe('the option', () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  test('duplicate gives a list, also of one', async () => {
+  test('duplicate returns a list, even for one', async () => {
     expect(await replay(makeReceiver(), 'order:paid', { duplicate: 1 })).toMatchObject([
       { outcome: 'handled' },
     ]);
   });
 
   test.each([{ concurrency: 2 }, { shuffle: 1 }])(
-    '%o gives a list, as its type says',
+    '%o returns a list, as its type declares',
     async (options) => {
       expect(await replay(makeReceiver(), 'order:paid', options)).toMatchObject([
         { outcome: 'handled' },
@@ -425,7 +425,7 @@ describe('the option', () => {
       expect(await orderOf(0)).not.toEqual(names);
     });
 
-    test('sends in an order by chance where it is true, and as they stand where it is false', async () => {
+    test('sends in a random order for true, and in the given order for false', async () => {
       const random = vi.spyOn(Math, 'random').mockReturnValue(0.25);
       expect(await orderOf(true)).toEqual(await orderOf(2 ** 30));
       expect(random).toHaveBeenCalled();
@@ -433,7 +433,7 @@ describe('the option', () => {
     });
   });
 
-  test('concurrency is how many are sent at once, and no more', async () => {
+  test('concurrency limits how many are sent at the same time', async () => {
     let running = 0;
     let most = 0;
     let release: (() => void)[] = [];
@@ -456,7 +456,7 @@ describe('the option', () => {
     expect(most).toBe(3);
   });
 
-  test('concurrency is one where it is not given', async () => {
+  test('concurrency is one by default', async () => {
     let running = 0;
     const receiver = makeReceiver(async () => {
       running += 1;
@@ -468,7 +468,7 @@ describe('the option', () => {
     expect(results.every(({ outcome }) => outcome === 'handled')).toBe(true);
   });
 
-  test('loseResponse sends the same request again, and gives the second answer', async () => {
+  test('loseResponse sends the same request again, and returns the second answer', async () => {
     const handler = vi.fn();
     const options = { loseResponse: true, id: 'fresh' };
     expect(await replay(makeReceiver(handler), paid, options)).toMatchObject({
@@ -494,7 +494,7 @@ describe('a fixture', () => {
     ['omit', [], 401],
     ['resign', [new RegExp(`^${sign(paid.body, secret)}$`)], 200],
     ['corrupt', [new RegExp(`^[01]${sign(paid.body, secret).slice(1)}$`)], 401],
-  ])('whose signing is "%s" is signed like that', async (signing, signatures, status) => {
+  ])('with the signing "%s" is signed accordingly', async (signing, signatures, status) => {
     const { seen, handler } = makeRecorder();
     await replay(handler, { ...kept, signing }, { secret });
     const given = seen[0]?.headers.filter(([name]) => name.toLowerCase() === 'x-service-signature');
@@ -519,7 +519,7 @@ describe('a fixture', () => {
   });
 
   test.each(['GET', 'DELETE'])(
-    'with the method %s is answered by the receiver, too',
+    'with the method %s gets the answer of the receiver',
     async (method) => {
       const fixture = { ...paid, method };
       for (const target of [
@@ -532,7 +532,7 @@ describe('a fixture', () => {
     },
   );
 
-  test('that does not exist is refused before anything is sent', async () => {
+  test('that does not exist is rejected before anything is sent', async () => {
     const handler = vi.fn();
     await expect(replay(makeReceiver(handler), ['order:paid', 'order:piad'])).rejects.toMatchObject(
       {
@@ -544,7 +544,7 @@ describe('a fixture', () => {
 });
 
 describe('a result', () => {
-  test('names the handlers that ran to their end', async () => {
+  test('names the handlers that finished', async () => {
     const receiver = createReceiver({ secret, store: memoryStore(), hooks: { onError() {} } })
       .on('order:paid', () => {})
       .on('order:*', () => Promise.reject(new Error('down')))
@@ -554,7 +554,7 @@ describe('a result', () => {
     expect([...(ran ?? [])].sort()).toEqual(['*', 'order:paid']);
   });
 
-  test('says how long the answer took', async () => {
+  test('has the duration until the answer', async () => {
     let inside = 0;
     const receiver = makeReceiver(async () => {
       const startedAt = performance.now();
@@ -569,7 +569,7 @@ describe('a result', () => {
     expect(durationMs).toBeLessThanOrEqual(performance.now() - startedAt);
   });
 
-  test('says whether the answer is the expected one, in status and outcome', async () => {
+  test('tells whether the status and outcome are the expected ones', async () => {
     const expecting = async (expect: Fixture['expect']) =>
       (await replay(makeReceiver(), { ...paid, expect })).asExpected;
     expect(await expecting({ status: 200, outcome: 'handled' })).toBe(true);
@@ -578,13 +578,13 @@ describe('a result', () => {
     expect(await expecting(undefined)).toBeUndefined();
   });
 
-  test('of a list stands in the order in which the deliveries were sent', async () => {
+  test('of a list has the position of its delivery', async () => {
     const waiting: (() => void)[] = [];
     const receiver = makeReceiver(
       () =>
         new Promise<void>((resolve) => {
           waiting.push(resolve);
-          // The last one to come in is the first to be answered.
+          // The last one to arrive is the first to be answered.
           if (waiting.length === 3) for (const go of waiting.reverse()) go();
         }),
     );

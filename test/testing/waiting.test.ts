@@ -17,7 +17,7 @@ afterEach(() => {
   }
 });
 
-/** A server that does with each request what a test says, in bytes. */
+/** A server that sends the given bytes to each request. */
 async function listen(answer: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -31,7 +31,7 @@ async function listen(answer: (socket: Socket) => void) {
   return { address: `http://127.0.0.1:${port}/hooks?key=hidden`, sockets };
 }
 
-/** The error with which a replay ends: one of this package, which says more than its code. */
+/** The error of a replay: an error of this package, with more than a code. */
 async function errorOf(replayed: Promise<unknown>) {
   const error = await replayed.then(
     () => 'it was answered',
@@ -44,21 +44,21 @@ async function errorOf(replayed: Promise<unknown>) {
 describe('a server', () => {
   test.each<[string, (socket: Socket) => void]>([
     ['never answers', () => {}],
-    ['begins an answer and does not go on', (socket) => socket.write('HTTP/1.1 200 OK\r\nA: ')],
+    ['starts an answer and does not continue', (socket) => socket.write('HTTP/1.1 200 OK\r\nA: ')],
     [
-      'answers less than it has announced',
+      'sends less than it has declared',
       (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc'),
     ],
-    ['only says that it goes on', (socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n')],
+    ['only sends an interim response', (socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n')],
     [
-      'answers byte by byte, without end',
+      'sends byte by byte, without end',
       (socket) => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n');
         const timer = setInterval(() => socket.write('a'), 10);
         socket.once('close', () => clearInterval(timer));
       },
     ],
-  ])('that %s is waited for until the timeout, and hung up on', async (_, answer) => {
+  ])('that %s is waited for until the timeout, and then disconnected', async (_, answer) => {
     const { address, sockets } = await listen(answer);
     const error = await errorOf(replay(address, paid, { secret, timeout: 100 }));
     expect(error.code).toBe('timed_out');
@@ -72,32 +72,39 @@ describe('a server', () => {
     ['closes without an answer', /did not answer: .*check its logs/, (socket) => socket.end()],
     ['resets the connection', /did not answer: .*/, (socket) => socket.resetAndDestroy()],
     [
-      'closes within its answer',
+      'closes in the middle of its answer',
       /closed the connection before its answer was complete\. .*logs/,
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc'),
     ],
     [
-      'changes the protocol',
+      'switches the protocol',
       /changed to another protocol\. .*Upgrade/,
       (socket) =>
         socket.write('HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
     ],
-    ['speaks no HTTP', /did not answer: Parse Error.*/, (socket) => socket.write('SSH-2.0-a\r\n')],
+    [
+      'does not speak HTTP',
+      /did not answer: Parse Error.*/,
+      (socket) => socket.write('SSH-2.0-a\r\n'),
+    ],
     [
       'answers more than 1 MiB',
       /answered with more than 1 MiB.*receiver/,
       (socket) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'a'.repeat(2 ** 20 + 1)}`),
     ],
-  ])('that %s is an error which says so, and is hung up on', async (_, message, answer) => {
-    const { address, sockets } = await listen(answer);
-    const fixture: Fixture = { ...paid, headers: [...paid.headers, ['Upgrade', 'websocket']] };
-    const error = await errorOf(replay(address, fixture, { secret }));
-    expect(error.code).toBe('response_invalid');
-    expect(error.message).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/hooks /);
-    expect(error.message).toMatch(message);
-    expect(error.message).not.toContain('hidden');
-    await vi.waitFor(() => expect(sockets.size).toBe(0));
-  });
+  ])(
+    'that %s leads to an error with the reason, and is disconnected',
+    async (_, message, answer) => {
+      const { address, sockets } = await listen(answer);
+      const fixture: Fixture = { ...paid, headers: [...paid.headers, ['Upgrade', 'websocket']] };
+      const error = await errorOf(replay(address, fixture, { secret }));
+      expect(error.code).toBe('response_invalid');
+      expect(error.message).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/hooks /);
+      expect(error.message).toMatch(message);
+      expect(error.message).not.toContain('hidden');
+      await vi.waitFor(() => expect(sockets.size).toBe(0));
+    },
+  );
 
   test('that opens a tunnel for CONNECT has not answered', async () => {
     const { address, sockets } = await listen((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
@@ -113,7 +120,7 @@ describe('a server', () => {
     expect((await replay(address, paid, { secret })).body).toBe(text);
   });
 
-  test('that is not there is an error which says where it is not', async () => {
+  test('that does not exist leads to an error with its address', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -134,24 +141,24 @@ describe('the timeout', () => {
     ['a receiver', 'The receiver did not answer', receiver()],
     ['a fetch handler', 'The fetch handler did not answer', never],
     [
-      'a fetch handler whose answer does not end',
+      'a fetch handler with an endless answer',
       'The fetch handler did not answer',
       async () => new Response(new ReadableStream()),
     ],
     ['an application', 'http://127.0.0.1:', (_request: unknown, _response: unknown) => {}],
     [
-      'an application that does not get ready',
+      'an application that never gets ready',
       'The application did not get ready',
       { ready: never, server: createHttpServer() },
     ],
-  ])('is for %s, too', async (_, subject, target) => {
+  ])('also applies to %s', async (_, subject, target) => {
     const error = await errorOf(replay(target, paid, { secret, timeout: 100 }));
     expect(error.code).toBe('timed_out');
     expect(error.message).toMatch(subject);
     expect(error.message).toContain('within 100 ms');
   });
 
-  test('is 10 seconds where nothing is said', async () => {
+  test('is 10 seconds by default', async () => {
     vi.useFakeTimers();
     vi.resetModules();
     try {
@@ -163,12 +170,12 @@ describe('the timeout', () => {
       expect(String(await replayed)).toContain('within 10000 ms');
     } finally {
       vi.useRealTimers();
-      // What was loaded with the clock faked reads the wrong time: no file after this one may be given it.
+      // Modules that were loaded with the fake clock read the wrong time. No later file may get them.
       vi.resetModules();
     }
   });
 
-  test('does not pass because a test moves its clock on', async () => {
+  test('does not depend on a fake clock of the test', async () => {
     vi.useFakeTimers();
     try {
       const limited = createReceiver({ secret, store: memoryStore(), hooks: { onError() {} } });
@@ -180,7 +187,7 @@ describe('the timeout', () => {
     }
   });
 
-  test('is for each delivery, not for all of them', async () => {
+  test('applies to each delivery separately', async () => {
     const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 60));
     const slow = createReceiver({ secret, store: memoryStore() }).on('*', pause);
     const options = { id: 'fresh', duplicate: 5, timeout: 250 };
@@ -188,7 +195,7 @@ describe('the timeout', () => {
   });
 
   test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '5'])(
-    'cannot be %j, which is said before anything is sent',
+    'cannot be %j, which is rejected before anything is sent',
     async (timeout) => {
       const fetch = vi.fn();
       await expect(
@@ -203,7 +210,7 @@ describe('the timeout', () => {
   );
 });
 
-test('an answer of a fetch handler is read up to 1 MiB, and the rest is let go', async () => {
+test('an answer of a fetch handler is read up to 1 MiB, and the rest is cancelled', async () => {
   const cancel = vi.fn();
   const pull = (controller: ReadableStreamDefaultController) =>
     controller.enqueue(new Uint8Array(2 ** 16));
@@ -214,7 +221,7 @@ test('an answer of a fetch handler is read up to 1 MiB, and the rest is let go',
   expect(cancel).toHaveBeenCalledOnce();
 });
 
-test('a fetch handler hears that nobody waits for the rest of its answer', async () => {
+test('a fetch handler is informed that the rest of its answer is cancelled', async () => {
   const cancel = vi.fn();
   const unended = async () => new Response(new ReadableStream({ cancel }));
   const error = await errorOf(replay(unended, paid, { secret, timeout: 50 }));
@@ -222,10 +229,10 @@ test('a fetch handler hears that nobody waits for the rest of its answer', async
   expect(cancel).toHaveBeenCalledOnce();
 });
 
-test('an application that takes connections out of HTTP is closed all the same', async () => {
+test('an application that takes over connections is still closed', async () => {
   let tunnel: Socket | undefined;
   const application = async ({ socket }: { socket: Socket }, response: ServerResponse) => {
-    // As frameworks find the server, to listen for its upgrades.
+    // Frameworks find the server like this, to listen for its upgrades.
     const server: Server = Reflect.get(socket, 'server');
     const taken = once(server, 'connect');
     tunnel = connect(socket.localPort ?? 0, '127.0.0.1').on('error', () => {});
@@ -237,7 +244,7 @@ test('an application that takes connections out of HTTP is closed all the same',
   await vi.waitFor(() => expect(tunnel?.closed).toBe(true));
 });
 
-test('once a delivery of many has failed, no further one is sent', async () => {
+test('no further delivery is sent after one of many has failed', async () => {
   let asked = 0;
   const failing = async () => {
     asked += 1;

@@ -13,8 +13,8 @@ afterEach(() => {
   expect(log.mock.calls.filter(([line]) => String(line).includes('a hook threw'))).toEqual([]);
 });
 
-describe('what the answer gives away', () => {
-  test('threat 20: missing, malformed and wrong signatures are told alike', async () => {
+describe('the contents of an answer', () => {
+  test('threat 20: missing, malformed and wrong signatures get the same answer', async () => {
     const { receiver, handler } = watched({ secret: [secret, 'an older secret'] });
     const given = ['', 'abc', '0'.repeat(128), sign(order(), 'another secret')];
     const replies = await Promise.all(
@@ -27,7 +27,7 @@ describe('what the answer gives away', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('threat 20: no answer holds the signature, the secret, the payload or the error', async () => {
+  test('threat 20: no answer contains the signature, the secret, the payload or the error', async () => {
     const { receiver, handler } = watched();
     handler.mockImplementation(({ payload }) => {
       throw new Error(`${secret} ${JSON.stringify(payload)}`);
@@ -56,7 +56,7 @@ describe('what the answer gives away', () => {
     );
   });
 
-  test('threat 20: a schema that quotes the payload is not quoted', async () => {
+  test('threat 20: the message of a schema that quotes the payload is not repeated', async () => {
     const quoting: StandardSchema<unknown, never> = {
       '~standard': {
         version: 1,
@@ -106,9 +106,9 @@ const thrown: readonly (readonly [string, unknown])[] = [
   ['a revoked proxy', revoked()],
 ];
 
-describe('what is thrown and logged', () => {
+describe('thrown and logged values', () => {
   test.each(thrown)('threat 21: a handler may throw %s', async (_, value) => {
-    // No mocks here: they look into what is thrown.
+    // No mocks here: they inspect thrown values.
     let attempts = 0;
     const told: unknown[] = [];
     const hooks = { onError: (error: unknown) => told.push(error) };
@@ -158,7 +158,7 @@ describe('what is thrown and logged', () => {
     ['far too much', 'x'.repeat(100_000)],
   ];
 
-  test.each(injections)('threat 22: %s in the id does not get into the log', async (_, id) => {
+  test.each(injections)('threat 22: %s in the id is not in the log', async (_, id) => {
     const receiver = createReceiver({ secret, store: memoryStore() }).on('*', () => {
       throw new Error('it did not work');
     });
@@ -166,7 +166,7 @@ describe('what is thrown and logged', () => {
     expectOneCleanLine('it did not work');
   });
 
-  test.each(injections)('threat 22: %s in the event does not, either', async (_, event) => {
+  test.each(injections)('threat 22: %s in the event is not in the log', async (_, event) => {
     const receiver = createReceiver({ secret, store: memoryStore() }).onUnknown(() => {
       throw new Error('it did not work');
     });
@@ -175,7 +175,7 @@ describe('what is thrown and logged', () => {
   });
 
   test.each(injections)(
-    'threat 22: nor do the line and the answer of a refused body: %s',
+    'threat 22: %s is neither in the log nor in the answer of a rejected body',
     async (_, text) => {
       const quoting: StandardSchema<unknown, never> = {
         '~standard': {
@@ -199,7 +199,7 @@ describe('what is thrown and logged', () => {
   );
 
   test.each(injections)(
-    'threat 22: %s in the message of an error does not, either',
+    "threat 22: %s in an error's message is not in the log",
     async (_, text) => {
       const receiver = createReceiver({ secret, store: memoryStore() }).on('*', () => {
         throw new Error(`no such product: ${text} (${paidOrder.id})`);
@@ -210,7 +210,7 @@ describe('what is thrown and logged', () => {
   );
 });
 
-/** One argument, so that nothing in it is taken for a format, and no character that moves a cursor. */
+/** One argument, so that nothing is interpreted as a format, and no character that moves a cursor. */
 function expectOneCleanLine(meant: string): void {
   expect(log).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(meant));
   const [line] = log.mock.lastCall ?? [];

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { durableStore } from '../support/durable.js';
 import { order, paidOrder, signed, watched } from './watched.js';
 
-describe('what is claimed, and what becomes of the claim', () => {
+describe('claims and their outcomes', () => {
   const { headers } = loadFixture('order:paid');
   const id = new Map(headers).get('X-Service-Webhook') ?? '';
 
@@ -18,7 +18,7 @@ describe('what is claimed, and what becomes of the claim', () => {
   ];
 
   test.each(burners)(
-    'threat 4: a real delivery’s id cannot be burnt in advance by %s',
+    'threat 4: the id of a genuine delivery cannot be used up in advance by %s',
     async (_, outcome, claims, burn) => {
       const { receiver, handler, claim } = watched();
       expect(await burn(receiver)).toMatchObject({ outcome });
@@ -33,7 +33,7 @@ describe('what is claimed, and what becomes of the claim', () => {
     },
   );
 
-  test('threat 4: nor by a body that onInvalid keeps', async () => {
+  test('threat 4: the id of a genuine delivery cannot be used up by a body that onInvalid parks', async () => {
     const { receiver, handler } = watched();
     receiver.onInvalid(() => {});
     const parked = await replay(receiver, 'hostile/forged-event', { id });
@@ -43,19 +43,19 @@ describe('what is claimed, and what becomes of the claim', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  test('threat 11: of duplicates that arrive at once, one runs the handler', async () => {
+  test('threat 11: one of several simultaneous duplicates runs the handler', async () => {
     const { receiver, handler } = watched();
     const results = await replay(receiver, 'order:paid', { duplicate: 50, concurrency: 50 });
     expect(handler).toHaveBeenCalledOnce();
     expect(outcomesOf(results)).toEqual({ handled: 1, duplicate: 49 });
   });
 
-  test('threat 11: nor do two processes that share a store both run it', async () => {
+  test('threat 11: one of two processes on the same store runs the handler', async () => {
     const store = memoryStore();
     const first = watched({ store });
     const second = watched({ store });
     for (const { handler } of [first, second]) {
-      // Whoever runs it goes on until the other has asked.
+      // The one that runs it continues until the other has made its claim.
       handler.mockImplementation(() =>
         vi.waitUntil(() => first.claim.mock.calls.length + second.claim.mock.calls.length > 1),
       );
@@ -68,12 +68,12 @@ describe('what is claimed, and what becomes of the claim', () => {
     expect(outcomesOf(results)).toEqual({ handled: 1, duplicate: 1 });
   });
 
-  test('threat 11: while another process is at it, the answer is no success', async () => {
+  test('threat 11: while another process is busy, the answer is not a success', async () => {
     const { receiver, claim, handler } = watched();
     claim.mockResolvedValue({ state: 'busy', retryAfterMs: 5_000 });
     const answer = replay(receiver, 'order:paid');
     await vi.waitUntil(() => claim.mock.calls.length > 0);
-    // A receiver that is closing does not wait for the other process.
+    // A receiver that closes does not wait for the other process.
     await receiver.close();
     const { status, outcome, headers } = await answer;
     expect({ status, outcome }).toEqual({ status: 503, outcome: 'busy' });
@@ -81,7 +81,7 @@ describe('what is claimed, and what becomes of the claim', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('threat 12: where the handler failed, the retry runs it again', async () => {
+  test('threat 12: a retry runs the handler again if it failed', async () => {
     const { receiver, handler } = watched();
     handler.mockRejectedValueOnce(new Error('the mail server is down'));
     const first = await replay(receiver, 'order:paid');
@@ -95,9 +95,9 @@ describe('what is claimed, and what becomes of the claim', () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  test('threat 12: duplicates of a delivery that fails are told so, too', async () => {
+  test('threat 12: duplicates of a failing delivery are answered as failed', async () => {
     const { receiver, handler } = watched();
-    // A duplicate may come in a later turn of the event loop, and one that comes after the failure is a retry.
+    // A duplicate may arrive in a later turn of the event loop, and one after the failure is a retry.
     handler.mockImplementationOnce(async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       throw new Error('the mail server is down');
@@ -107,7 +107,7 @@ describe('what is claimed, and what becomes of the claim', () => {
     expect(await replay(receiver, 'order:paid')).toMatchObject({ outcome: 'handled' });
   });
 
-  test('threat 12: the retry leaves alone what had succeeded', async () => {
+  test('threat 12: a retry skips the handlers that have finished', async () => {
     const { receiver, handler } = watched();
     const other = vi.fn().mockRejectedValueOnce(new Error('the mail server is down'));
     receiver.on('order:paid', other);
@@ -120,7 +120,7 @@ describe('what is claimed, and what becomes of the claim', () => {
     expect(other).toHaveBeenCalledTimes(2);
   });
 
-  test('threat 12: where a handler stopped because its time was up, the retry runs it again', async () => {
+  test('threat 12: a retry runs the handler again if it timed out', async () => {
     const { receiver, handler } = watched({ timeout: 5 });
     handler.mockImplementationOnce(
       ({ signal }) =>
@@ -139,14 +139,17 @@ describe('what is claimed, and what becomes of the claim', () => {
     'order:paid/numbers',
     'order:updated/new-status',
     'hostile/huge-numbers',
-  ])('threat 13: an odd order is handled, not refused for ever: %s', async (fixture) => {
-    const { receiver, handler } = watched();
-    expect(await replay(receiver, fixture)).toMatchObject({ status: 200, outcome: 'handled' });
-    expect(handler).toHaveBeenCalledOnce();
-  });
+  ])(
+    'threat 13: an unusual order is handled instead of being rejected forever: %s',
+    async (fixture) => {
+      const { receiver, handler } = watched();
+      expect(await replay(receiver, fixture)).toMatchObject({ status: 200, outcome: 'handled' });
+      expect(handler).toHaveBeenCalledOnce();
+    },
+  );
 
   test.each([null, {}, [], '', ' ', -1, 1e308, 0.1, true, '1e5', '\u0000', 'ß'])(
-    'threat 13: nor is an order refused whose optional fields are all %j',
+    'threat 13: an order is handled even if its optional fields are all %j',
     async (odd) => {
       const { receiver, handler } = watched();
       const { id, status, email, ...optional } = paidOrder;
@@ -158,7 +161,7 @@ describe('what is claimed, and what becomes of the claim', () => {
     },
   );
 
-  test('threat 13: a body that onInvalid has kept is answered with a success, and kept once', async () => {
+  test('threat 13: a body that onInvalid has accepted is answered with a success, and accepted once', async () => {
     const { receiver, handler } = watched();
     const kept = vi.fn();
     receiver.onInvalid(kept);
@@ -170,7 +173,7 @@ describe('what is claimed, and what becomes of the claim', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('threat 13: a delivery that is interrupted every time ends parked, where a person can see it', async () => {
+  test('threat 13: a delivery that is interrupted each time is parked, and listed by the store', async () => {
     const { receiver, store, handler } = watched({ store: crashing(), timeout: 5 });
     handler.mockReturnValue(new Promise(() => {}));
     for (let attempt = 1; attempt <= 5; attempt++) {
@@ -202,7 +205,7 @@ describe('what is claimed, and what becomes of the claim', () => {
   );
 
   test.each([':', ',', '","', ''])(
-    'threat 15: nor do the name of a handler and its key: %j',
+    'threat 15: the name of a handler and its key do not collide: %j',
     async (separator) => {
       const { receiver } = watched();
       const deliver = vi.fn();
@@ -215,7 +218,7 @@ describe('what is claimed, and what becomes of the claim', () => {
   );
 });
 
-/** A durable store whose leases lapse at once, as if every process that takes one died. */
+/** A durable store whose leases expire at once, as if each claiming process died. */
 function crashing(): IdempotencyStore {
   return durableStore((store) => ({
     claim: (delivery, terms) => store.claim(delivery, { ...terms, leaseMs: 1 }),

@@ -17,8 +17,8 @@ const oddNames = [
   'onInvalid',
 ];
 
-describe('names and payloads that are meant to confuse', () => {
-  test.each(oddNames)('threat 14: an event named %s is one that nobody knows', async (event) => {
+describe('misleading names and payloads', () => {
+  test.each(oddNames)('threat 14: an event named %s is unknown', async (event) => {
     const { receiver, handler, claim } = watched();
     receiver.onInvalid(handler);
     const reply = await replay(receiver, 'order:paid', { event });
@@ -27,7 +27,7 @@ describe('names and payloads that are meant to confuse', () => {
     expect(claim).not.toHaveBeenCalled();
   });
 
-  test.each(oddNames)('threat 14: onUnknown is given an event named %s, once', async (event) => {
+  test.each(oddNames)('threat 14: onUnknown gets an event named %s, once', async (event) => {
     const { receiver, handler } = watched();
     const unknown = vi.fn();
     receiver.onUnknown(unknown);
@@ -38,7 +38,7 @@ describe('names and payloads that are meant to confuse', () => {
   });
 
   test.each([...oddNames, 'a:b/c#d|e\\f"g,h', '\u0000', 'x'.repeat(8_000), '💥'])(
-    'threat 14: an id of %s is an id like any other',
+    'threat 14: an id of %s is an ordinary id',
     async (id) => {
       const { receiver, handler } = watched();
       expect(await replay(receiver, 'order:paid', { id })).toMatchObject({ outcome: 'handled' });
@@ -62,7 +62,7 @@ describe('names and payloads that are meant to confuse', () => {
     },
   );
 
-  test('threat 18: a field nested 10,000 deep is handed over as it came', async () => {
+  test('threat 18: a field nested 10,000 deep is passed on unchanged', async () => {
     const { receiver, handler } = watched();
     const { body } = loadFixture('hostile/deep');
     const { status, outcome } = await replay(receiver, 'hostile/deep');
@@ -73,7 +73,7 @@ describe('names and payloads that are meant to confuse', () => {
   const deep = '['.repeat(50_000) + ']'.repeat(50_000);
 
   test.each(Object.keys(paidOrder))(
-    'threat 18: a %s nested 50,000 deep breaks nothing',
+    'threat 18: a %s nested 50,000 deep does no harm',
     async (field) => {
       const { receiver, handler, claim, onError } = watched();
       const body = order({ [field]: 'DEEP' }).replace('"DEEP"', deep);
@@ -91,15 +91,15 @@ describe('names and payloads that are meant to confuse', () => {
   test.each([
     ['as a whole', deep, 'order:paid', 422],
     ['under an event without a schema', `{"deep":${deep}}`, 'query:replied', 200],
-    ['under an event that nobody knows', deep, 'unheard:of', 200],
-  ])('threat 18: a body nested 50,000 deep %s breaks nothing', async (_, body, event, expected) => {
+    ['under an unknown event', deep, 'unheard:of', 200],
+  ])('threat 18: a body nested 50,000 deep %s does no harm', async (_, body, event, expected) => {
     const { receiver, onError } = watched();
     const reply = await receiver.receive(signed(body, { 'x-service-event': event }));
     expect(reply.status).toBe(expected);
     expect(onError).not.toHaveBeenCalled();
   });
 
-  test('threat 18: a number beyond what a double holds is reported, and left undefined', async () => {
+  test('threat 18: a number beyond the range of a double is reported, and left undefined', async () => {
     const { receiver, handler } = watched();
     expect(await replay(receiver, 'hostile/huge-numbers')).toMatchObject({ outcome: 'handled' });
     const event = handler.mock.lastCall?.[0];
@@ -109,7 +109,7 @@ describe('names and payloads that are meant to confuse', () => {
     );
   });
 
-  test('threat 18: of a key that stands there twice, the last one counts, for every check', async () => {
+  test('threat 18: the last value of a repeated key counts in every check', async () => {
     const { receiver, handler, claim } = watched();
     const body = `${order({ status: 100 }).slice(0, -1)},"status":0}`;
     const reply = await receiver.receive(signed(body));
@@ -122,7 +122,7 @@ describe('names and payloads that are meant to confuse', () => {
     expect(handler.mock.lastCall?.[0].payload).toMatchObject({ status: 100 });
   });
 
-  test('threat 18: a lone surrogate is text like any other', async () => {
+  test('threat 18: a lone surrogate is ordinary text', async () => {
     const { receiver, handler } = watched();
     expect(await replay(receiver, 'hostile/lone-surrogate')).toMatchObject({ outcome: 'handled' });
     expect(handler.mock.lastCall?.[0].payload).toMatchObject({ product_title: '\uD800' });
@@ -131,9 +131,9 @@ describe('names and payloads that are meant to confuse', () => {
   const proto = '"__proto__":{"status":0,"email":"x","polluted":true}';
 
   test.each([
-    ['a record that fits', order()],
-    ['a record with an odd field', order({ quantity: 'many' })],
-  ])('threat 19: __proto__ in %s stays a key like any other', async (_, record) => {
+    ['a valid record', order()],
+    ['a record with an invalid field', order({ quantity: 'many' })],
+  ])('threat 19: __proto__ in %s stays an ordinary key', async (_, record) => {
     const { receiver, handler } = watched();
     const nested = record.replace('"custom":{}', `"custom":{${proto}}`);
     const body = `{${proto},${nested.slice(1)}`;
@@ -148,7 +148,7 @@ describe('names and payloads that are meant to confuse', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  test('threat 19: what only __proto__ has, an order has not', async () => {
+  test('threat 19: a property that only __proto__ has is not a field of an order', async () => {
     const { receiver, handler, claim } = watched();
     const reply = await receiver.receive(signed(`{"__proto__":${order()}}`));
     expect(reply).toMatchObject({ status: 422, outcome: 'rejected' });

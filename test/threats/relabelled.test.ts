@@ -3,8 +3,8 @@ import { replay } from 'storefront-webhooks/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { order, paidOrder, secret, signed, watched } from './watched.js';
 
-describe('a signed body under headers that are not signed', () => {
-  test('threat 1: the body of order:created is not taken for order:paid', async () => {
+describe('a signed body under unsigned headers', () => {
+  test('threat 1: the body of order:created is rejected as order:paid', async () => {
     const { receiver, handler, claim, onRejected } = watched();
     const { status, outcome } = await replay(receiver, 'hostile/forged-event');
     expect({ status, outcome }).toEqual({ status: 422, outcome: 'rejected' });
@@ -19,7 +19,7 @@ describe('a signed body under headers that are not signed', () => {
     );
   });
 
-  test('threat 1: a status that only looks like a paid one is not paid, whatever the schema', async () => {
+  test('threat 1: a status that only looks like a paid one is not paid, with any schema', async () => {
     const handler = vi.fn();
     const events = { 'order:paid': eventSchemas['query:created'] };
     const hooks = { onRejected() {} };
@@ -32,7 +32,7 @@ describe('a signed body under headers that are not signed', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test('threat 1: the event inside a wrapped body has to be that of the header', async () => {
+  test('threat 1: the event in a wrapped body has to match the header', async () => {
     const { receiver, handler, claim } = watched({ unwrap: true });
     const body = JSON.stringify({ event: 'order:updated', data: paidOrder });
     const relabelled = await receiver.receive(signed(body));
@@ -44,7 +44,7 @@ describe('a signed body under headers that are not signed', () => {
     expect(honest).toMatchObject({ status: 200, outcome: 'handled' });
   });
 
-  test('threat 1: where onInvalid keeps a relabelled body, the handlers of the event do not run', async () => {
+  test('threat 1: if onInvalid accepts a relabelled body, the handlers of the event do not run', async () => {
     const { receiver, handler } = watched();
     const kept = vi.fn();
     receiver.onInvalid(kept);
@@ -62,8 +62,8 @@ describe('a signed body under headers that are not signed', () => {
     ['unconfirmed', 'order:updated/awaiting-confirmations'],
     ['pending', 'order:updated/pending'],
     ['refunded', 'order:updated/refunded'],
-    ['of a status that nobody knows', 'order:updated/new-status'],
-  ])('threat 2: an order that is %s is not taken for a paid one', async (_, fixture) => {
+    ['of unknown status', 'order:updated/new-status'],
+  ])('threat 2: an order that is %s does not count as paid', async (_, fixture) => {
     const { receiver, handler, claim } = watched();
     const { status, outcome } = await replay(receiver, fixture, { event: 'order:paid' });
     expect({ status, outcome }).toEqual({ status: 422, outcome: 'rejected' });
@@ -71,7 +71,7 @@ describe('a signed body under headers that are not signed', () => {
     expect(claim).not.toHaveBeenCalled();
   });
 
-  test('threat 2: which states are paid ones is the seller’s to say', async () => {
+  test('threat 2: paidStatuses decides which states are paid', async () => {
     const { receiver } = watched({ paidStatuses: [54, 100] });
     const unconfirmed = await replay(receiver, 'hostile/unconfirmed-as-paid');
     expect(unconfirmed).toMatchObject({ status: 200, outcome: 'handled' });
@@ -79,7 +79,7 @@ describe('a signed body under headers that are not signed', () => {
     expect(refunded).toMatchObject({ status: 422, outcome: 'rejected' });
   });
 
-  test('threat 3: with oncePer, an old body under a fresh id does nothing', async () => {
+  test('threat 3: with oncePer, an old body under a new id does nothing', async () => {
     const deliver = vi.fn();
     const receiver = createReceiver({ secret, store: memoryStore() }).on('order:paid', deliver, {
       name: 'order:paid',
@@ -105,13 +105,13 @@ describe('a signed body under headers that are not signed', () => {
     expect(deliver).toHaveBeenCalledOnce();
   });
 
-  test('threat 3: with keyBy content, an old body under a fresh id is a duplicate', async () => {
+  test('threat 3: with keyBy content, an old body under a new id is a duplicate', async () => {
     const lenient = watched();
     const { receiver, handler } = watched({ keyBy: 'content' });
     for (const each of [lenient.receiver, receiver]) {
       expect(await replay(each, 'order:paid')).toMatchObject({ outcome: 'handled' });
     }
-    // Another endpoint of the account may need it, so by default it is let through.
+    // Another endpoint of the account may need it, so it is accepted by default.
     const fresh = await replay(lenient.receiver, 'order:paid', { id: 'fresh' });
     expect(fresh).toMatchObject({ status: 200, outcome: 'handled' });
 
@@ -120,7 +120,7 @@ describe('a signed body under headers that are not signed', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  test('threat 3: with maxAge, a body that has grown old is refused', async () => {
+  test('threat 3: with maxAge, an old body is rejected', async () => {
     const hour = 3_600_000;
     const { receiver, handler, claim } = watched({ maxAge: hour });
     const aged = (ms: number) =>
@@ -142,7 +142,7 @@ describe('a signed body under headers that are not signed', () => {
     ['hostile/query-as-order'],
     ['hostile/array'],
     ['hostile/empty-object'],
-  ])('threat 5: a body of another kind is not taken for an order: %s', async (fixture) => {
+  ])('threat 5: a body of another type is not accepted as an order: %s', async (fixture) => {
     const { receiver, handler, claim } = watched();
     for (const event of ['order:created', 'order:updated', 'order:paid']) {
       const { status, outcome } = await replay(receiver, fixture, { event });
@@ -153,7 +153,7 @@ describe('a signed body under headers that are not signed', () => {
   });
 
   test.each(['id', 'status', 'email'])(
-    'threat 5: without its %s an order is none',
+    'threat 5: an order without its %s is rejected',
     async (field) => {
       const { receiver, handler, claim } = watched();
       const body = order({ [field]: undefined });

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('what a sender who knows no secret can cost', () => {
+describe('the cost of a sender who does not know the secret', () => {
   const { headers } = signed(order());
   const bomb = gzipSync(Buffer.alloc(10_000_000));
 
@@ -18,7 +18,7 @@ describe('what a sender who knows no secret can cost', () => {
     ['a malformed signature', { headers: { ...headers, 'x-service-signature': 'abc' } }, 401],
     ['no event', { headers: { ...headers, 'x-service-event': '' } }, 400],
     ['a length over the limit', { headers: { ...headers, 'content-length': '1048577' } }, 413],
-  ])('threat 16: with %s, the body is not asked for', async (_, changes, expected) => {
+  ])('threat 16: with %s, the body is not read', async (_, changes, expected) => {
     const { receiver, handler, claim } = watched();
     const read = vi.fn(async () => signed(order()).body);
     const reply = await receiver.receive({ method: 'POST', headers, body: read, ...changes });
@@ -28,7 +28,7 @@ describe('what a sender who knows no secret can cost', () => {
     expect(claim).not.toHaveBeenCalled();
   });
 
-  test('threat 16: the bytes count, whatever length was declared', async () => {
+  test('threat 16: the actual bytes count, not the declared length', async () => {
     const limit = 1_000;
     const { receiver, handler, claim } = watched({ limit });
     const fits = Buffer.from(order());
@@ -47,7 +47,7 @@ describe('what a sender who knows no secret can cost', () => {
     expect(await receiver.receive(signed(full))).toMatchObject({ outcome: 'handled' });
   });
 
-  test('threat 16: a body that does not end is given up', async () => {
+  test('threat 16: a body that does not end is dropped', async () => {
     const { receiver, handler, claim } = watched({ bodyTimeout: 10 });
     const endless = () => new Promise<Uint8Array>(() => {});
     const reply = await receiver.receive({ method: 'POST', headers, body: endless });
@@ -56,7 +56,7 @@ describe('what a sender who knows no secret can cost', () => {
     expect(claim).not.toHaveBeenCalled();
   });
 
-  test('threat 16: a body that cannot be read whole is the sender’s mistake', async () => {
+  test('threat 16: a body that cannot be read completely is the sender’s error', async () => {
     const { receiver, handler, claim, onError } = watched();
     const aborted = () => Promise.reject(new Error('aborted'));
     const reply = await receiver.receive({ method: 'POST', headers, body: aborted });
@@ -67,7 +67,7 @@ describe('what a sender who knows no secret can cost', () => {
   });
 
   test.each(['gzip', 'GZIP', 'br', 'deflate', 'zstd', 'gzip, identity', 'identity, gzip'])(
-    'threat 17: a body in %s is refused without being read, let alone inflated',
+    'threat 17: a body in %s is rejected without being read or decompressed',
     async (encoding) => {
       const { receiver, handler, claim } = watched();
       const read = vi.fn(async () => bomb);
@@ -80,13 +80,13 @@ describe('what a sender who knows no secret can cost', () => {
     },
   );
 
-  test('threat 17: identity is no compression', async () => {
+  test('threat 17: identity is not a compression', async () => {
     const { receiver } = watched();
     const request = signed(order(), { 'content-encoding': 'Identity' });
     expect(await receiver.receive(request)).toMatchObject({ status: 200, outcome: 'handled' });
   });
 
-  test('threat 23: a flood of unverified requests touches neither the store nor the log', async () => {
+  test('threat 23: a flood of unverified requests reaches neither the store nor the log', async () => {
     const store = memoryStore();
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     const claim = vi.spyOn(store, 'claim');

@@ -6,33 +6,36 @@ import { replay, sign } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { order, secret, signed, watched } from './watched.js';
 
-describe('what is verified', () => {
+describe('verification', () => {
   test.each([
     ['a real delivery', 'order:paid'],
     ['a signed ""', 'hostile/empty-body'],
     ['a signed "{}"', 'hostile/empty-object'],
     ['a signed "[object Object]"', 'hostile/object-object'],
-  ])('threat 6: behind a parser that has eaten the body, %s is not handled', async (_, fixture) => {
-    const { receiver, handler, claim, onError } = watched();
-    const app = express()
-      .use(express.json({ strict: false }), express.text({ type: () => true }))
-      .post('/webhooks', toExpress(receiver));
-    const { status } = await replay(app, fixture, { secret });
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(handler).not.toHaveBeenCalled();
-    expect(claim).not.toHaveBeenCalled();
-    if (fixture === 'order:paid') {
-      expect(onError).toHaveBeenCalledExactlyOnceWith(
-        expect.objectContaining({
-          code: 'body_consumed',
-          message: expect.stringContaining('above app.use(express.json())'),
-        }),
-        {},
-      );
-    }
-  });
+  ])(
+    'threat 6: behind a parser that has consumed the body, %s is not handled',
+    async (_, fixture) => {
+      const { receiver, handler, claim, onError } = watched();
+      const app = express()
+        .use(express.json({ strict: false }), express.text({ type: () => true }))
+        .post('/webhooks', toExpress(receiver));
+      const { status } = await replay(app, fixture, { secret });
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(handler).not.toHaveBeenCalled();
+      expect(claim).not.toHaveBeenCalled();
+      if (fixture === 'order:paid') {
+        expect(onError).toHaveBeenCalledExactlyOnceWith(
+          expect.objectContaining({
+            code: 'body_consumed',
+            message: expect.stringContaining('above app.use(express.json())'),
+          }),
+          {},
+        );
+      }
+    },
+  );
 
-  test('threat 6: a body that was parsed is an error of the program, whatever it is signed with', async () => {
+  test('threat 6: a parsed body is an error of the program, with any signature', async () => {
     const { receiver, handler, claim, onError } = watched();
     for (const text of ['', '{}', '[object Object]']) {
       const request = { ...signed(text), body: { consumed: 'Move the receiver up.' } };
@@ -53,9 +56,9 @@ describe('what is verified', () => {
   test.each([
     ['no method', { method: undefined }, 'method is undefined'],
     ['no headers', { headers: undefined }, 'headers is undefined'],
-    ['headers that are none', { headers: 'a: b' }, 'headers is string'],
+    ['invalid headers', { headers: 'a: b' }, 'headers is string'],
   ])(
-    'a request with %s is an error of the program, which says what a request is',
+    'a request with %s is an error of the program, which describes a request',
     async (_, part, said) => {
       const { receiver, handler, onError } = watched();
       const request = Object.assign(signed('{}'), part);
@@ -83,14 +86,14 @@ describe('what is verified', () => {
     ['a carelessly pasted', `${secret}\n`],
   ];
 
-  test.each(weak)('threat 7: %s secret is refused when the receiver is made', (_, bad) => {
+  test.each(weak)('threat 7: %s secret is rejected when the receiver is created', (_, bad) => {
     expect(() => createReceiver({ secret: bad })).toThrow(
       expect.objectContaining({ code: 'secret_invalid' }),
     );
   });
 
   test.each(['', '\0'])(
-    'threat 7: a secret function that gives %j lets no forgery in',
+    'threat 7: a secret function that returns %j accepts no forgery',
     async (bad) => {
       const found = { secret: bad, scope: 'shop' };
       const { receiver, handler, claim, onError } = watched({ secret: () => found });
@@ -106,7 +109,7 @@ describe('what is verified', () => {
     },
   );
 
-  test('threat 7: a secret function that knows no such shop is answered like a wrong signature', async () => {
+  test('threat 7: a secret function that does not know the shop leads to the same answer as a wrong signature', async () => {
     const { receiver, handler } = watched({ secret: () => null });
     const reply = await receiver.receive(signed(order()));
     expect(reply).toMatchObject({ status: 401, outcome: 'rejected' });
@@ -114,7 +117,7 @@ describe('what is verified', () => {
   });
 
   test.each(['order:paid/escaped-slashes', 'order:paid/trailing-zero', 'order:paid/crlf'])(
-    'threat 8: bytes that a re-serialised body would lose verify as they came: %s',
+    'threat 8: bytes that would change if they were serialised again are verified unchanged: %s',
     async (name) => {
       const { receiver, handler } = watched();
       const { status, outcome, fixture } = await replay(receiver, name);
@@ -133,7 +136,7 @@ describe('what is verified', () => {
     ['a byte order mark', `\uFEFF${order()}`, order()],
     ['no byte order mark', order(), `\uFEFF${order()}`],
     ['bad UTF-8', Buffer.from(order({ id: '\xFF' }), 'latin1'), order({ id: '\uFFFD' })],
-  ])('threat 8: with %s, the signature of the same text does not hold', async (_, sent, meant) => {
+  ])('threat 8: with %s, the signature of the same text does not match', async (_, sent, meant) => {
     const { receiver, handler, claim } = watched();
     const request = signed(sent, { 'x-service-signature': sign(meant, secret) });
     expect(await receiver.receive(request)).toMatchObject({ status: 401, outcome: 'rejected' });
@@ -142,7 +145,7 @@ describe('what is verified', () => {
   });
 
   test.each(['hostile/byte-order-mark', 'hostile/broken-utf8'])(
-    'threat 8: signed bytes that are not JSON in UTF-8 are refused, not mended: %s',
+    'threat 8: signed bytes that are not JSON in UTF-8 are rejected, not repaired: %s',
     async (fixture) => {
       const { receiver, handler, claim, onRejected } = watched();
       const { status, outcome } = await replay(receiver, fixture);
@@ -159,14 +162,14 @@ describe('what is verified', () => {
   test.each([
     ['none', ''],
     ['one digit', right.slice(0, 1)],
-    ['a byte too few', right.slice(0, -2)],
-    ['a digit too few', right.slice(0, -1)],
-    ['a byte too many', `${right}00`],
+    ['a missing byte', right.slice(0, -2)],
+    ['a missing digit', right.slice(0, -1)],
+    ['an additional byte', `${right}00`],
     ['junk at its end', `${right.slice(0, -2)}zz`],
     ['junk for a zero', right.replace('0', 'g')],
-    ['junk behind it', `${right}zz`],
-    ['a line end behind it', `${right}\n`],
-    ['a blank before it', ` ${right}`],
+    ['junk after it', `${right}zz`],
+    ['a line end after it', `${right}\n`],
+    ['a space before it', ` ${right}`],
     ['a prefix', `sha512=${right}`],
     [
       'digits that fold to ASCII',
@@ -175,7 +178,7 @@ describe('what is verified', () => {
     ['a wrong last digit', right.slice(0, -1) + (right.endsWith('0') ? '1' : '0')],
     ['base64', Buffer.from(right, 'hex').toString('base64')],
     ['a megabyte', '0'.repeat(1_000_000)],
-  ])('threat 9: a signature with %s is refused, and nothing is thrown', async (_, signature) => {
+  ])('threat 9: a signature with %s is rejected, and nothing is thrown', async (_, signature) => {
     const { receiver, handler, claim, onError } = watched();
     expect(verifySignature(order(), signature, secret)).toBe(false);
     const request = signed(order(), { 'x-service-signature': signature });
@@ -185,7 +188,7 @@ describe('what is verified', () => {
     expect(onError).not.toHaveBeenCalled();
   });
 
-  test('threat 9: the case of its digits does not matter', async () => {
+  test('threat 9: the case of the digits does not matter', async () => {
     const { receiver } = watched();
     const request = signed(order(), { 'x-service-signature': right.toUpperCase() });
     expect(await receiver.receive(request)).toMatchObject({ status: 200, outcome: 'handled' });
@@ -195,7 +198,7 @@ describe('what is verified', () => {
     ['two signatures', 'hostile/two-signatures', 401],
     ['two events', 'hostile/two-events', 400],
     ['two events in one header', 'hostile/joined-events', 400],
-  ])('threat 10: %s are refused', async (_, fixture, expected) => {
+  ])('threat 10: %s are rejected', async (_, fixture, expected) => {
     const { receiver, handler, claim } = watched();
     const { status, outcome } = await replay(receiver, fixture);
     expect({ status, outcome }).toEqual({ status: expected, outcome: 'rejected' });
@@ -206,7 +209,7 @@ describe('what is verified', () => {
   test.each([
     ['x-service-signature', 401],
     ['x-service-event', 400],
-  ])('threat 10: %s twice is refused, even if both are right', async (name, expected) => {
+  ])('threat 10: a repeated %s is rejected, even if both are right', async (name, expected) => {
     const { receiver, handler, claim } = watched();
     const { headers, ...request } = signed(order());
     const value = headers[name] ?? '';

@@ -16,7 +16,7 @@ type Options = Omit<ReceiverOptions<Record<never, never>>, 'secret' | 'hooks'> &
   secret?: ReceiverOptions['secret'];
 };
 
-/** A receiver with one handler for every known event, all of it watched: handler, claims and hooks. */
+/** A receiver with one handler for every known event, with spies on its handler, claims and hooks. */
 export function watched(options: Options = {}) {
   const store = options.store ?? memoryStore();
   const claim = vi.spyOn(store, 'claim');
@@ -33,7 +33,7 @@ export type SignedRequest = WebhookRequest & {
   readonly body: Uint8Array;
 };
 
-/** A request of the provider's: `order:paid`, unless the headers say otherwise. */
+/** A request of the provider: `order:paid` by default. */
 export function signed(
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = {},

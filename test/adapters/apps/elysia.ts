@@ -20,7 +20,7 @@ async function serve({ receiver, lazy, down, goods }: Contract): Promise<Listeni
   if (!isNode) return listenToFetch(async (request) => app.fetch(request));
   return new Promise((resolve) => {
     app.listen({ port: 0, hostname: '127.0.0.1' }, async (server) => {
-      // Its adapter for Node gives more than its types say.
+      // Its adapter for Node returns more than its types declare.
       const { raw } = server as unknown as {
         raw: { ready(): Promise<void>; node: { server: Server } };
       };

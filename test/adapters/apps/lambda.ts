@@ -11,7 +11,7 @@ export const application: Application = {
   buffers: true,
 };
 
-/** Does what function URLs and API Gateway do: a request becomes an event, and its result an answer. */
+/** Simulates function URLs and API Gateway: a request becomes an event, and the result a response. */
 export function serveLambda(
   { receiver, lazy, down, goods }: Contract,
   toEvent: (request: IncomingMessage, body: Buffer) => LambdaEvent,

@@ -10,7 +10,7 @@ export const application: Application = {
   parsed: /before anything reads the request/,
 };
 
-/** What Nitro serves its routes with. */
+/** The handler type of Nitro's routes. */
 function serve({ receiver, lazy, down, goods }: Contract) {
   const app = createApp();
   const webhooks = fromNodeMiddleware(toNodeHandler(receiver));

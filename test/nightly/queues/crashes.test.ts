@@ -9,12 +9,12 @@ import { paidOrder } from '../../support/deliver.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
 
-// A lease lapses after ten seconds, and queues look around now and then.
+// A lease expires after ten seconds, and queues check their jobs now and then.
 const CRASH_MS = 60_000;
 const eventually = { timeout: 50_000, interval: 50 };
 
-// The crash table of the design, row by row.
-withPostgres('what dies', () => {
+// Each row of the crash table of the design.
+withPostgres('a crash', () => {
   withRedis('with real queues', () => {
     let postgres: PostgresServer;
     let redis: RedisServer;
@@ -38,7 +38,7 @@ withPostgres('what dies', () => {
     };
 
     describe.each(Object.entries(engines))('and %s', (name, make) => {
-      /** A queue, and the processes around it. */
+      /** A queue, and its processes. */
       async function open() {
         const engine = await make();
         const common = {
@@ -64,7 +64,7 @@ withPostgres('what dies', () => {
         ['before a delivery is in the queue', 'before enqueue', 0],
         ['before it has answered', 'after enqueue', 1],
       ])(
-        'a web process that dies %s has it sent again, and handled once',
+        'of a web process %s makes the sender retry, and the delivery is handled once',
         { timeout: CRASH_MS },
         async (_, death, jobs) => {
           const { engine, run, written, isWritten } = await open();
@@ -90,7 +90,7 @@ withPostgres('what dies', () => {
         },
       );
 
-      test.concurrent('a worker that dies in a handler leaves the delivery to the next one', {
+      test.concurrent('of a worker in a handler leaves the delivery to the next worker', {
         timeout: CRASH_MS,
       }, async () => {
         const { engine, run, written, isWritten } = await open();
@@ -105,7 +105,7 @@ withPostgres('what dies', () => {
         await engine.close();
       });
 
-      test.concurrent('a worker that dies after an effect has it done again, unless it is in the ledger', {
+      test.concurrent('of a worker after an effect repeats the effect, unless it is in the ledger', {
         timeout: CRASH_MS,
       }, async () => {
         const { engine, run, written, isWritten } = await open();
@@ -118,7 +118,7 @@ withPostgres('what dies', () => {
         await engine.close();
       });
 
-      test.concurrent('a worker that dies before its queue knows that a delivery is done leaves a duplicate', {
+      test.concurrent('of a worker before its queue knows that a delivery is done leaves a duplicate', {
         timeout: CRASH_MS,
       }, async () => {
         const { engine, run, written, isWritten } = await open();
@@ -139,7 +139,7 @@ withPostgres('what dies', () => {
       });
     });
 
-    test('a delivery whose workers die too often for BullMQ can be redriven', {
+    test("a delivery that exceeded BullMQ's limit of crashes can be redriven", {
       timeout: CRASH_MS,
     }, async () => {
       const engine = makeBullmq(redis, { attempts });
@@ -157,7 +157,7 @@ withPostgres('what dies', () => {
       const { id } = await enqueue(queue, delivery);
       for (const stalledCounter of [0, 1]) {
         const worker = await run('in handler');
-        // A worker that has had no processor for a second counts as dead as well.
+        // A worker without a processor for a second counts as dead as well.
         await vi.waitUntil(async () => {
           const [job] = await bull.getActive();
           const hasBegun = job !== undefined && job.stalledCounter >= stalledCounter;

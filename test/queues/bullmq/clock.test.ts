@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 describe('a job of BullMQ', () => {
   afterEach(() => vi.useRealTimers());
 
-  /** Of a worker whose clock is off, which is asked for the rest of the job's own way. */
+  /** A job on a worker whose clock is off. The worker asks Redis for the time. */
   function jobOf(offMs: number, parts: { attemptsMade?: number; closing?: Promise<void> } = {}) {
     const time = async () => {
       const ms = Date.now() - offMs;
@@ -38,7 +38,7 @@ describe('a job of BullMQ', () => {
   }
 
   test.each([HOUR_MS, -HOUR_MS])(
-    'waits in its worker for a store that is down: %d ms off',
+    "waits in its worker while the store is down, if the worker's clock is off by %d ms",
     async (offMs) => {
       const job = jobOf(offMs);
       const { error, seconds } = await process(job, 'unavailable');
@@ -50,7 +50,7 @@ describe('a job of BullMQ', () => {
   );
 
   test.each([0, 900, -900])(
-    'is put off by BullMQ where its worker is right: %d ms off',
+    "is delayed by BullMQ if the worker's clock is right: off by %d ms",
     async (offMs) => {
       const waiting = jobOf(offMs);
       expect((await process(waiting, 'unavailable')).error).toMatchObject({ name: 'DelayedError' });
@@ -63,15 +63,15 @@ describe('a job of BullMQ', () => {
 
   const backoff = { type: 'exponential', delay: 1_000 };
   test.each([
-    // The fifth attempt, after which 16 s are held, and the ninth, after which it is 256 s.
+    // The fifth attempt waits 16 s in its worker, and the ninth would wait for 256 s.
     ['fast', HOUR_MS, 4, 16, 0],
     ['fast', HOUR_MS, 8, 0, backoff],
     ['slow', -HOUR_MS, 4, 16, 0],
     ['slow', -HOUR_MS, 8, 0, { type: 'fixed', delay: HOUR_MS + 256_000 }],
-    // The last one.
+    // The last attempt.
     ['fast', HOUR_MS, 17, 0, backoff],
   ])(
-    'that fails on a %s worker is rather late than early: %d, %d',
+    'that fails on a worker with a %s clock is retried late rather than early: %d, %d',
     async (_, offMs, attemptsMade, held, then) => {
       const job = jobOf(offMs, { attemptsMade });
       expect(await process(job, 'failed')).toMatchObject({
@@ -82,14 +82,14 @@ describe('a job of BullMQ', () => {
     },
   );
 
-  test('is not held by a worker that is to stop', async () => {
+  test('does not wait in a worker that is stopping', async () => {
     const job = jobOf(HOUR_MS, { attemptsMade: 4 });
     Object.assign(job.queue, { closing: Promise.resolve() });
     expect(await process(job, 'failed')).toMatchObject({ seconds: 0 });
     expect(job.opts.backoff).toBe(0);
   });
 
-  test('is put off by BullMQ where Redis cannot be asked', async () => {
+  test('is delayed by BullMQ if Redis cannot be asked for the time', async () => {
     const job = jobOf(HOUR_MS);
     const time = () => Promise.reject(new Error('it is down'));
     for (const client of [Promise.resolve({ time }), Promise.resolve({}), undefined]) {

@@ -9,12 +9,12 @@ import type { Engine, EngineOptions } from '../deliveries.js';
 
 export interface BullmqEngine extends Engine {
   readonly bull: Queue;
-  /** What its workers have complained of. */
+  /** The errors of its workers. */
   readonly errors: Error[];
   work(receiver: Dispatching, options?: Partial<WorkerOptions>): Promise<void>;
 }
 
-/** A queue of BullMQ with a name of its own, and the store of the same Redis. */
+/** A BullMQ queue with its own name, and a store on the same Redis. */
 export function makeBullmq(server: RedisServer, { attempts }: EngineOptions): BullmqEngine {
   const name = `webhooks-${randomUUID()}`;
   const connection = { host: '127.0.0.1', port: server.port };

@@ -40,7 +40,7 @@ export interface Shop extends Started {
   forgetReceivers(): Promise<unknown>;
   faults(faults: Faults): Promise<unknown>;
   state(): Promise<State>;
-  /** Sends a paid order, signed, and gives what was answered. */
+  /** Sends a signed paid order, and returns the answer. */
   deliver(
     path: string,
     body: string | Uint8Array,
@@ -70,7 +70,7 @@ export async function openWorker(
       target: 'es2022',
       conditions: ['workerd', 'worker', 'browser'],
       tsconfig: join(ROOT, 'tsconfig.json'),
-      // Of the tests' own signatures only, which the Worker does not call.
+      // Used only by the tests' own signatures, which the Worker does not call.
       external: ['node:*'],
     });
     const common = { name: 'queue-tests', main: 'worker.mjs', compatibility_date: '2026-10-01' };

@@ -13,7 +13,7 @@ import type { TestedQueue } from 'storefront-webhooks/testing';
 import { openWorker } from './broker.js';
 import type { Acknowledged, RelayedBatch } from './relay.js';
 
-/** A message with the name of the test's queue, because the queues of a Worker are those of its settings. */
+/** A message with the name of the test's queue. The queues of a Worker are fixed in its settings. */
 interface Labelled {
   readonly of: string;
   readonly message: unknown;
@@ -22,9 +22,9 @@ interface Labelled {
 type Handle = ReturnType<typeof cloudflareWorker>;
 
 interface Inbox {
-  /** Each message that has come, by its id, and whether it was acknowledged. */
+  /** Each message by its id, and whether it was acknowledged. */
   readonly seen: Map<string, boolean>;
-  /** Settles the messages of a batch, once there is a worker. */
+  /** Settles the messages of a batch, after a worker is set. */
   readonly handle: Promise<Handle>;
 }
 
@@ -40,11 +40,11 @@ const consumers = (queue: string, maxRetries: number) => [
   { queue: `${queue}-dead`, max_retries: 100, max_batch_timeout: 0 },
 ];
 
-/** The broker of workerd, whose batches this process works off. */
+/** The broker of workerd, whose batches this process handles. */
 export async function openRelay(): Promise<Relay> {
   const inboxes = new Map<string, Inbox>();
 
-  /** Has the messages settled that are of one queue, and gives those that are done. */
+  /** Settles the messages of one queue, and returns the acknowledged ones. */
   async function settle(of: string, { queue, messages }: RelayedBatch): Promise<Acknowledged> {
     const inbox = inboxes.get(of);
     // Its test has ended.
@@ -87,7 +87,7 @@ export async function openRelay(): Promise<Relay> {
           { queue: 'twice', binding: 'TWICE' },
           { queue: 'thrice', binding: 'THRICE' },
         ],
-        // The attempt out of the dead-letter queue is the last one.
+        // An attempt from the dead-letter queue is the last one.
         consumers: [...consumers('twice', 0), ...consumers('thrice', 1)],
       },
       r2_buckets: [{ bucket_name: 'bodies', binding: 'BODIES' }],
@@ -139,7 +139,7 @@ export async function openRelay(): Promise<Relay> {
   };
 }
 
-/** A queue whose server has gone. */
+/** A queue whose server is gone. */
 export async function openDown(): Promise<Pick<TestedQueue, 'queue' | 'close'>> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -35,11 +35,11 @@ function makeBucket() {
   return { objects, bucket };
 }
 
-test('a message never takes more than 127,000 bytes, of which 128,000 fit', async () => {
+test('a message has at most 127,000 bytes, although 128,000 are allowed', async () => {
   const { sent, send } = makeQueue();
   const { bucket, objects } = makeBucket();
   const queue = cloudflareQueue({ send }, { large: bucket });
-  // Of four bytes each in UTF-8: they count by their bytes.
+  // Each character has four bytes in UTF-8, and the bytes count.
   const scope = '\u{1f4e6}'.repeat(1000);
   for (let bytes = 91_900; bytes < 92_300; bytes += 3)
     await queue.enqueue(delivery(bytes, { scope }), options());
@@ -49,7 +49,7 @@ test('a message never takes more than 127,000 bytes, of which 128,000 fit', asyn
   expect(objects.size).toBe(1);
 });
 
-test('a redriven delivery is sent under a name of its own', async () => {
+test('a redriven delivery has its own object and message', async () => {
   const { sent, send } = makeQueue();
   const { bucket, objects } = makeBucket();
   const queue = cloudflareQueue({ send }, { large: bucket });
@@ -60,7 +60,7 @@ test('a redriven delivery is sent under a name of its own', async () => {
   expect(new Set(sent).size).toBe(2);
 });
 
-test('nothing is sent of which nobody waits for the answer any more', async () => {
+test('a message is not sent after its signal has aborted', async () => {
   const { send } = makeQueue();
   const late = new AbortController();
   const { bucket } = makeBucket();
@@ -73,7 +73,7 @@ test('nothing is sent of which nobody waits for the answer any more', async () =
   expect(send).not.toHaveBeenCalled();
 });
 
-test('what does not fit into a row of D1 either is refused, and R2 is named', async () => {
+test('a body that is too large for a row of D1 is rejected with the advice to use R2', async () => {
   const { send } = makeQueue();
   const batch = vi.fn();
   const large: LargeBinding = { prepare: () => expect.unreachable(), batch };
@@ -86,7 +86,7 @@ test('what does not fit into a row of D1 either is refused, and R2 is named', as
   expect(send).not.toHaveBeenCalled();
 });
 
-test('what cannot be kept is not sent', async () => {
+test('a message is not sent if its body could not be stored', async () => {
   const { send } = makeQueue();
   const { bucket } = makeBucket();
   const full: LargeBinding = { ...bucket, put: () => Promise.reject(new Error('down')) };
@@ -99,7 +99,7 @@ test.each<[string, unknown]>([
   ['nothing', undefined],
   ['the name of a queue', 'webhooks'],
   ['another binding', { get() {} }],
-])('%s instead of a queue is a mistake, and the message names the line', (_, binding) => {
+])('%s instead of a queue is rejected with the line to configure', (_, binding) => {
   expect(() => cloudflareQueue(binding as QueueBinding)).toThrow(
     expect.objectContaining({
       code: 'client_invalid',
@@ -112,11 +112,8 @@ test.each<[string, unknown]>([
 
 test.each<[string, unknown]>([
   ['a binding that is not configured', undefined],
-  [
-    'a KV namespace, which may give what was there a minute ago',
-    { get() {}, put() {}, delete() {} },
-  ],
-])('`large` refuses %s', (_, large) => {
+  ['a KV namespace, which may return outdated values', { get() {}, put() {}, delete() {} }],
+])('`large` rejects %s', (_, large) => {
   const wrong = () => cloudflareQueue(makeQueue(), { large: large as LargeBinding });
   expect(wrong).toThrow(
     expect.objectContaining({

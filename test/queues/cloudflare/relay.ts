@@ -1,6 +1,6 @@
 /**
- * Relays between the queues of workerd and the process of the tests: what is put in, and each batch, with how
- * its messages are settled there.
+ * Relays between the queues of workerd and the test process: enqueued messages, and each batch, with how its
+ * messages are settled there.
  */
 import type { MessageBatch, Queue, R2Bucket } from '@cloudflare/workers-types';
 
@@ -8,7 +8,7 @@ export interface Env {
   readonly TWICE: Queue;
   readonly THRICE: Queue;
   readonly BODIES: R2Bucket;
-  /** Where the batches go, on this machine. */
+  /** The address that gets the batches, on this machine. */
   readonly CONSUMER_PORT: string;
 }
 
@@ -50,7 +50,7 @@ export default {
     const acknowledged = (await response.json()) as Acknowledged;
     for (const message of messages) {
       if (acknowledged.includes(message.id)) message.ack();
-      // Soon, whatever the worker says: a test has no quarter of an hour.
+      // Soon, whatever delay the worker sets: a test cannot wait a quarter of an hour.
       else message.retry({ delaySeconds: queue.endsWith('dead') ? 1 : 0 });
     }
   },

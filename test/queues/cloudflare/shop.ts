@@ -1,6 +1,6 @@
 /**
- * A shop on the queue broker of workerd, with faults to be switched on. Delays between attempts are noted
- * and cut short.
+ * A shop on the queue broker of workerd, with faults that can be enabled. Delays between attempts are recorded
+ * and shortened.
  */
 import type { D1Database, MessageBatch, Queue, R2Bucket } from '@cloudflare/workers-types';
 import { createReceiver, type HandOff } from 'storefront-webhooks';
@@ -22,7 +22,7 @@ export interface Env {
 }
 
 export interface State {
-  /** The orders that were delivered, with the SHA-256 of the body. */
+  /** The delivered orders, with the SHA-256 of the body. */
   readonly runs: { order: string; hash: string }[];
   readonly settled: {
     queue: string;
@@ -44,7 +44,7 @@ export type Fault =
 
 export interface Faults {
   readonly on?: readonly Fault[];
-  /** Orders that cannot be delivered, and how often. */
+  /** Orders that fail, and how often. */
   readonly bad?: Record<string, number>;
 }
 
@@ -54,7 +54,7 @@ let endInvocation: (error: Error) => void = () => {};
 const has = (fault: Fault) => faults.on?.includes(fault) ?? false;
 const never = new Promise<never>(() => {});
 
-/** In D1: of several invocations, and what is left of one that ended. */
+/** In D1, because it is shared by several invocations and survives them. */
 const storeOf = (env: Env) =>
   durableStore(
     (store) => ({
@@ -73,7 +73,7 @@ const storeOf = (env: Env) =>
 
 function die(): Promise<never> {
   faults = {};
-  // What was in the memory of the process has gone with it.
+  // The memory of the process is lost.
   handlers = makeHandlers();
   endInvocation(new Error('the invocation ends here'));
   return never;
@@ -116,7 +116,7 @@ const webhooks = {
 };
 
 function bodiesOf(env: Env): R2Bucket {
-  // A proxy, whose methods keep the binding as their `this`.
+  // A proxy whose methods keep the binding as their `this`.
   return new Proxy(env.BODIES, {
     get: (bucket, name) => {
       if (name === 'put' && has('the body is not cleared'))
@@ -147,7 +147,7 @@ function makeHandlers() {
 }
 let handlers = makeHandlers();
 
-/** The batch, whose messages say how they are settled, and do not wait for long to be tried again. */
+/** The batch. Its messages report how they are settled, and are retried soon. */
 function noted({ queue, messages }: MessageBatch) {
   const note = (how: 'ack' | 'retry', attempts: number, delaySeconds?: number) =>
     state.settled.push({ queue, how, attempts, delaySeconds });

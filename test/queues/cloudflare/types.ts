@@ -1,4 +1,4 @@
-// That the types of Cloudflare fit. Compiled by `npx tsc` and never run.
+// Checks that the types match Cloudflare's. `npx tsc` compiles this file, and nothing runs it.
 import type {
   D1Database,
   D1DatabaseSession,
@@ -45,14 +45,14 @@ export const ofReceiver: ExportedHandler<Env> = {
 export function bindingsAreTyped() {
   cloudflareQueue(env.TYPED, { large: env.DB });
   cloudflareQueue(env.WEBHOOKS, { large: session });
-  // @ts-expect-error a bucket is no queue
+  // @ts-expect-error a bucket is not a queue
   cloudflareQueue(env.BODIES);
   // @ts-expect-error KV is not consistent
   cloudflareQueue(env.WEBHOOKS, { large: env.KV });
-  // @ts-expect-error the platform drops what runs out of retries
+  // @ts-expect-error without a dead-letter queue, the platform drops messages that run out of retries
   cloudflareWorker(makeReceiver, { queue: 'webhooks' });
-  // @ts-expect-error a binding of another name
+  // @ts-expect-error a binding with another name
   cloudflareWorker(makeReceiver, { ...names, large: ({ BUCKET }) => BUCKET });
-  // @ts-expect-error a secret is no receiver
+  // @ts-expect-error a secret is not a receiver
   cloudflareWorker((env: Env) => env.WEBHOOK_SECRET, names);
 }

@@ -61,7 +61,7 @@ test.each([
   ['busy', 1, [3, 5]],
   ['unavailable', 99, [300, 600]],
 ] as const)(
-  'what is %s at attempt %i comes back in %j seconds',
+  'a %s delivery at attempt %i is retried after %j seconds',
   async (outcome, attempts, [from, to]) => {
     const handle = cloudflareWorker(gives({ outcome, ran: [] }), NAMES);
     const messages = Array.from({ length: 30 }, () => message(job('a'), attempts));
@@ -73,14 +73,14 @@ test.each([
   },
 );
 
-test('what is busy does not come back before it may', async () => {
+test('a busy delivery is not retried before its retryAfterMs', async () => {
   const handle = cloudflareWorker(gives({ outcome: 'busy', ran: [], retryAfterMs: 9500 }), NAMES);
   const one = message(job('a'));
   await handle(batchOf([one]), env);
   expect(delayOf(one)).toBe(10);
 });
 
-test('what cannot be parked is tried again, an hour apart in the end, and told of', async () => {
+test('a dead letter that cannot be parked is retried with growing pauses, and logged', async () => {
   const written = stderr();
   const receiver = createReceiver({
     secret: SECRET,
@@ -102,7 +102,7 @@ test('what cannot be parked is tried again, an hour apart in the end, and told o
   );
 });
 
-test('one that throws does not hold up its neighbours, of which ten run at once', async () => {
+test('a delivery that throws does not affect the others of its batch, of which ten run at once', async () => {
   const written = stderr();
   let running = 0;
   let most = 0;
@@ -127,7 +127,7 @@ test('one that throws does not hold up its neighbours, of which ten run at once'
   expect(written.mock.calls.flat().join()).toContain('not this one');
 });
 
-test('only what comes out of the dead-letter queue is parked', async () => {
+test('only a delivery from the dead-letter queue is parked', async () => {
   const store = durableStore();
   const hooks = { onError() {} };
   const receiver = createReceiver({ secret: SECRET, scope: 'default', store, hooks });
@@ -143,7 +143,7 @@ test('only what comes out of the dead-letter queue is parked', async () => {
 });
 
 test.each([-48, 48])(
-  'what was received by a clock that is %d hours off is processed',
+  'a delivery that was received by a clock that is %d hours off is processed',
   async (hours) => {
     const handler = vi.fn();
     const receiver = createReceiver({ secret: SECRET, scope: 'default', store: durableStore() });
@@ -154,7 +154,7 @@ test.each([-48, 48])(
   },
 );
 
-test('a queue that it was not told of is not processed, and said so', async () => {
+test('an unknown queue is not processed, and is logged', async () => {
   const written = stderr();
   const receiver = { dispatch: vi.fn() };
   const one = message(job('a'));
@@ -164,7 +164,7 @@ test('a queue that it was not told of is not processed, and said so', async () =
   expect(written.mock.calls.flat().join()).toMatch(/consumes the queue "webhooks-dlq", which/);
 });
 
-test('the receiver is made once per env, and made again where it could not be', async () => {
+test('the receiver is created once per env, and again after a failure', async () => {
   const written = stderr();
   const receiver = gives({ outcome: 'handled', ran: [] });
   const make = vi.fn<(env: object) => Promise<Dispatching>>().mockResolvedValue(receiver);
@@ -182,7 +182,7 @@ test('the receiver is made once per env, and made again where it could not be', 
   expect(make.mock.calls.flat()).toEqual([env, env, other]);
 });
 
-test('a receiver that hangs, or is not made, does not hold up its batch for ever', async () => {
+test('a receiver that hangs, or is never created, does not block its batch forever', async () => {
   vi.useFakeTimers();
   stderr();
   const dispatch = vi.fn<Dispatching['dispatch']>((delivery) =>
@@ -195,7 +195,7 @@ test('a receiver that hangs, or is not made, does not hold up its batch for ever
   await batch;
   expect(before.ack).toHaveBeenCalledOnce();
   for (const one of [...hang, after]) expect(delayOf(one)).toBeGreaterThan(0);
-  // Nothing is begun for which there is no time left.
+  // No delivery starts when no time is left.
   expect(dispatch.mock.calls.map(([{ id }]) => id)).not.toContain('after');
 
   const one = message(job('a'));
@@ -209,7 +209,7 @@ test('a receiver that hangs, or is not made, does not hold up its batch for ever
 const HANDLED = { outcome: 'handled', ran: [] } as const;
 const LAST = { lastAttempt: false };
 
-test('an offloaded body, without `large`, is told of and not given up', async () => {
+test('an offloaded body without `large` is logged and retried', async () => {
   const written = stderr();
   const receiver = { dispatch: vi.fn() };
   const { body, ...rest } = job('a');
@@ -221,7 +221,7 @@ test('an offloaded body, without `large`, is told of and not given up', async ()
 });
 
 describe('a large body', () => {
-  /** A bucket that holds what was put into it. */
+  /** A bucket with the given bodies. */
   function bucketOf(bodies: Record<string, string>) {
     const held = new Map(
       Object.entries(bodies).map(([name, text]) => [`webhook-body/${name}`, Buffer.from(text)]),
@@ -245,7 +245,7 @@ describe('a large body', () => {
     return { handler, receiver: receiver.on('order:paid', handler) };
   };
 
-  /** A message whose body was offloaded, under the key that a receiver would give it. */
+  /** A message whose body was offloaded under the key that a receiver would use. */
   function offloadedJob(id: string, changes: object = {}) {
     const { body, ...rest } = job(id);
     const content = contentOf(paidOrder(), Buffer.from(order));
@@ -253,7 +253,7 @@ describe('a large body', () => {
     return { ...rest, key, offloaded: key, ...changes };
   }
 
-  test('is not given to a message of another delivery', async () => {
+  test('is not passed to a message of another delivery', async () => {
     const written = stderr();
     const genuine = offloadedJob('b');
     const bucket = bucketOf({ [genuine.offloaded]: order });
@@ -273,8 +273,8 @@ describe('a large body', () => {
   test.each([
     ['without its proof', { proof: undefined }],
     ['under another id', { id: 'fresh' }],
-    ['as an event that nobody handles', { event: 'nobody:knows' }],
-  ])('stays for its own message where another one names it %s', async (_, changes) => {
+    ['as an event without a handler', { event: 'nobody:knows' }],
+  ])('is kept for its own message if another one refers to it %s', async (_, changes) => {
     stderr();
     const genuine = offloadedJob('b');
     const bucket = bucketOf({ [genuine.offloaded]: order });
@@ -295,10 +295,10 @@ test.each<[string, unknown]>([
   ['no names', {}],
   ['no dead-letter queue', { queue: 'webhooks' }],
   ['an empty name', { ...NAMES, queue: '' }],
-  ['no names in a list', { ...NAMES, queue: [] }],
-  ['one name for both', { queue: 'webhooks', deadLetterQueue: 'webhooks' }],
-  ['a `large` that is no function', { ...NAMES, large: {} }],
-])('%s is a mistake that is seen at once', (_, options) => {
+  ['an empty list of names', { ...NAMES, queue: [] }],
+  ['the same name for both', { queue: 'webhooks', deadLetterQueue: 'webhooks' }],
+  ['a `large` that is not a function', { ...NAMES, large: {} }],
+])('%s is rejected immediately', (_, options) => {
   const receiver = createReceiver({ secret: SECRET });
   const wrong = () => cloudflareWorker(receiver, options as CloudflareWorkerOptions<unknown>);
   expect(wrong).toThrow(expect.objectContaining({ code: 'option_invalid' }));
@@ -308,7 +308,7 @@ test.each<[string, unknown]>([
   ['nothing', undefined],
   ['a promise', Promise.resolve(createReceiver({ secret: SECRET }))],
   ['something else', { receive() {} }],
-])('%s instead of a receiver is a mistake that is seen at once', (_, receiver) => {
+])('%s instead of a receiver is rejected immediately', (_, receiver) => {
   expect(() => cloudflareWorker(receiver as Dispatching, NAMES)).toThrow(
     expect.objectContaining({ code: 'receiver_invalid' }),
   );

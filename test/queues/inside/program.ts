@@ -1,6 +1,6 @@
 /**
- * A web process, which says where it listens, or a worker: of the queue NAME of the ENGINE, both of which
- * die where DEATH says.
+ * A web process, which prints its address, or a worker, of the queue NAME of the ENGINE. Either process
+ * dies at the point DEATH.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -44,7 +44,7 @@ async function work(): Promise<void> {
   pool.on('error', () => {});
   if (ENGINE === 'BullMQ') {
     const shop = openShop(NAME, redisStore(new Redis(connection)), pool, DEATH);
-    // A worker that has died is noticed soon.
+    // A dead worker is noticed soon.
     const quick = { lockDuration: 1_000, stalledInterval: 500 };
     new Worker(NAME, bullmqWorker(shop), { connection, ...quick });
   } else {

@@ -4,7 +4,7 @@ import { postgresLedger } from 'storefront-webhooks/postgres';
 import { durableStore } from '../../support/durable.js';
 import { ofAnyShop } from '../deliveries.js';
 
-/** As if somebody had pulled the plug. */
+/** Simulates a power failure. */
 export function dieHere(): Promise<never> {
   process.kill(process.pid, 'SIGKILL');
   return new Promise(() => {});
@@ -23,11 +23,11 @@ export function deadlyQueue(queue: HandOff, death: string): HandOff {
   };
 }
 
-/** A shop whose handlers write down what they do, beside the name of its queue. */
+/** A shop whose handlers record their effects beside the queue. */
 export function openShop(name: string, store: IdempotencyStore, pool: pg.Pool, death: string) {
   const ledger = postgresLedger(pool);
   let effects = 0;
-  /** Dies once both handlers have had their effects, of which nothing is recorded by then. */
+  /** Dies after both handlers have had their effects, and before anything is recorded. */
   const afterEffect = async () => {
     effects++;
     while (death === 'after effect') {

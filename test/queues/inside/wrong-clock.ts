@@ -1,4 +1,4 @@
-// First, so that all of this process has the wrong clock: by CHAOS_CLOCK_MS.
+// Imported first, so that all of this process has the wrong clock (CHAOS_CLOCK_MS).
 import '../../chaos/inside/clock.js';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -7,7 +7,7 @@ import { bullmqWorker } from 'storefront-webhooks/bullmq';
 import { redisStore } from 'storefront-webhooks/redis';
 import { ofAnyShop } from '../deliveries.js';
 
-/** A worker whose handler tells Redis when it has run, by Redis's clock, and then fails. */
+/** A worker whose handler records in Redis when it ran, by Redis's clock, and then fails. */
 const { NAME = '', REDIS_PORT } = process.env;
 const connection = { host: '127.0.0.1', port: Number(REDIS_PORT) };
 const redis = new Redis(connection);

@@ -1,7 +1,7 @@
 import { PgBoss } from 'pg-boss';
 import PgBoss10 from 'pg-boss10';
 
-/** How soon what has to be done now and then is done: a worker that has died is noticed. */
+/** A short interval for maintenance, so that a dead worker is noticed soon. */
 const QUICK = {
   10: { maintenanceIntervalSeconds: 1 },
   12: { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1 },
@@ -9,10 +9,10 @@ const QUICK = {
 
 export type BossVersion = keyof typeof QUICK;
 
-/** A pg-boss of this or that version, with tables of its own: both may share a database. */
+/** A pg-boss of the given version, with its own tables, so that both versions can share a database. */
 export function newBoss(version: BossVersion, connectionString: string): PgBoss | PgBoss10 {
   const options = { connectionString, schema: `boss${version}`, schedule: false };
-  // Connections that a server drops.
+  // Connections that the server drops.
   const ignore = () => {};
   return version === 10
     ? new PgBoss10({ ...options, ...QUICK[10] }).on('error', ignore)

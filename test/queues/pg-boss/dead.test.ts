@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { toJob } from '../../../src/queues/job.js';
 import { newDelivery } from '../deliveries.js';
 
-/** A pg-boss whose queues take nothing, as where one was deleted: the real one answers null as well. */
+/** A pg-boss whose queues accept nothing, as after one was deleted. The real one returns null as well. */
 function fullBoss() {
   const handlers = new Map<string, (jobs: BossJob[]) => Promise<unknown>>();
   const send = vi.fn(async () => null);
@@ -23,11 +23,11 @@ function fullBoss() {
   return { boss, handlers, send };
 }
 
-test('a dead letter that cannot be put in again is not completed', async () => {
+test('a dead letter that cannot be put back is not completed', async () => {
   const { boss, handlers, send } = fullBoss();
   const dispatch = async () => ({ outcome: 'unavailable', ran: [] }) as const;
   await pgBossWorker(boss, { dispatch });
-  // As pg-boss 10 gives it: without the pauses of its queue.
+  // As pg-boss 10 passes it: without the pauses of its queue.
   const job = {
     id: 'a',
     data: toJob(newDelivery()),

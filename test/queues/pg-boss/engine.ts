@@ -20,7 +20,7 @@ export interface PgBossEngine extends Engine {
 
 const bosses = new Map<string, Promise<AnyBoss>>();
 
-/** One for all tests of a file, because each holds connections, and takes a while to start. */
+/** One for all tests of a file, because each holds connections and starts slowly. */
 function startedBoss({ url }: PostgresServer, version: BossVersion): Promise<AnyBoss> {
   const id = `${version} ${url}`;
   const started = bosses.get(id) ?? newBoss(version, url).start();
@@ -28,13 +28,13 @@ function startedBoss({ url }: PostgresServer, version: BossVersion): Promise<Any
   return started;
 }
 
-/** Before its server is removed. */
+/** Stop before the server is removed. */
 export async function stopBosses(): Promise<void> {
   for (const boss of bosses.values()) await (await boss).stop({ graceful: false });
   bosses.clear();
 }
 
-/** A queue with a name of its own, and the store of the same PostgreSQL. */
+/** A queue with its own name, and a store on the same PostgreSQL. */
 export async function makePgBoss(
   server: PostgresServer,
   version: BossVersion,
@@ -44,7 +44,7 @@ export async function makePgBoss(
   const boss = await startedBoss(server, version);
   const pool = new pg.Pool({ connectionString: server.url });
   pool.on('error', () => {});
-  // Where two queues of pg-boss 10 are made at once, PostgreSQL may end one of them as a deadlock.
+  // If two queues of pg-boss 10 are created at once, PostgreSQL may end one of them as a deadlock.
   await vi.waitFor(
     () =>
       boss.createQueue(name, { name, retryLimit: attempts - 1, retryDelay: 0, expireInSeconds }),
@@ -73,7 +73,7 @@ export async function makePgBoss(
       await server.start();
     },
     async close() {
-      // Not waited for: what a test has left running goes on until the end.
+      // Do not wait: jobs that a test has left running continue until the end.
       for (const queue of [name, `${name}-dead`]) void boss.offWork(queue);
       await pool.end();
     },

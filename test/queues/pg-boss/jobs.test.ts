@@ -3,15 +3,15 @@ import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { expect, test } from 'vitest';
 import { newBoss } from './bosses.js';
 
-test('anything but a pg-boss is refused', () => {
-  // @ts-expect-error: what plain JavaScript may pass.
+test('pgBossQueue rejects anything but a pg-boss', () => {
+  // @ts-expect-error: a mistake that a JavaScript program can make.
   expect(() => pgBossQueue(new pg.Pool())).toThrow(
     expect.objectContaining({ code: 'client_invalid' }),
   );
 });
 
-test('a worker of what is no receiver is refused where it is made', async () => {
-  // @ts-expect-error: what plain JavaScript may pass.
+test('pgBossWorker rejects anything but a receiver', async () => {
+  // @ts-expect-error: a mistake that a JavaScript program can make.
   const worker = pgBossWorker(newBoss(12, 'postgres://127.0.0.1:1/none'), {});
   await expect(worker).rejects.toMatchObject({ code: 'receiver_invalid' });
 });

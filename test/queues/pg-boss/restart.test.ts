@@ -6,14 +6,14 @@ import { guardEnds } from '../../../src/queues/pg-boss/ends.js';
 
 const limited = { query_timeout: 10_000 };
 
-describe('the end of a job of pg-boss 10', () => {
+describe('the completion of a job of pg-boss 10', () => {
   const stderr = vi.spyOn(console, 'warn');
   beforeEach(() => {
     stderr.mockReset();
   });
   afterEach(() => vi.useRealTimers());
 
-  /** A database that refuses so many statements, and what it was asked. */
+  /** A database that rejects a number of statements, and records their values. */
   function down(times: number) {
     const asked: unknown[][] = [];
     const database = {
@@ -26,14 +26,14 @@ describe('the end of a job of pg-boss 10', () => {
     return { asked, database };
   }
   const job = (id: string) => ({ id, data: {}, retryCount: 0, retryLimit: 0, retryBackoff: false });
-  /** What is looked at. */
+  /** The parts of pg-boss that are read. */
   const boss10 = (database: unknown) =>
     ({ getQueueSize() {}, getDb: () => database }) as unknown as Parameters<typeof guardEnds>[0];
 
-  test('is told until it is heard, and no other statement is tried again', async () => {
+  test('is retried until it succeeds, and no other statement is retried', async () => {
     const { asked, database } = down(3);
     const begins = guardEnds(boss10(database));
-    // Of another queue of the same pg-boss.
+    // For another queue of the same pg-boss.
     guardEnds(boss10(database))(job('b'));
     begins(job('a'));
     await expect(database.executeSql('', ['webhooks', ['c'], '{}'])).rejects.toThrow('down');
@@ -43,12 +43,12 @@ describe('the end of a job of pg-boss 10', () => {
     });
     expect(asked).toHaveLength(4);
     asked.length = 0;
-    // Its end was told.
+    // Its completion has succeeded.
     await expect(database.executeSql('', ['webhooks', ['a'], '{}'])).rejects.toThrow('down');
     expect(await database.executeSql('', ['webhooks', ['b'], '{}'])).toBeDefined();
   });
 
-  test('is given up after half a minute, and rejects for nobody', async () => {
+  test('is abandoned after half a minute without a rejection', async () => {
     vi.useFakeTimers();
     const { database } = down(Number.POSITIVE_INFINITY);
     guardEnds(boss10(database))(job('a'));
@@ -57,13 +57,13 @@ describe('the end of a job of pg-boss 10', () => {
     expect(await end).toEqual({ rows: [{ count: 0 }] });
   });
 
-  test('is told on stderr where nothing can be done', () => {
+  test('is logged if it cannot be retried', () => {
     guardEnds(boss10(undefined))(job('a'));
     expect(stderr).toHaveBeenCalledWith(expect.stringContaining('Use pg-boss 11'));
   });
 });
 
-describe('the limits of the connections of pg-boss', () => {
+describe('limits of the connections of pg-boss', () => {
   const stderr = vi.spyOn(console, 'warn').mockImplementation(() => {});
   beforeEach(() => {
     stderr.mockClear();
@@ -76,7 +76,7 @@ describe('the limits of the connections of pg-boss', () => {
     ['pg-boss 10 with a limit', new PgBoss10({ connectionString: url, ...limited }), 0],
     ['pg-boss 12 with a limit', new PgBoss({ connectionString: url, ...limited }), 0],
     ['a limit in the URL', new PgBoss({ connectionString: `${url}?query_timeout=1` }), 0],
-  ])('are missed on stderr: %s', (_, boss, lines) => {
+  ])('are checked, and missing ones are logged: %s', (_, boss, lines) => {
     pgBossQueue(boss);
     expect(stderr).toHaveBeenCalledTimes(lines);
     if (lines) expect(stderr).toHaveBeenCalledWith(expect.stringContaining('query_timeout: 10000'));

@@ -10,26 +10,26 @@ import { RFC_4231 } from './rfc4231.js';
 
 export const SECRET = 'a secret for tests';
 export const LIMIT = 64 * 1024;
-/** How goods that are text end. */
+/** The ending of goods that are text. */
 export const GOODS_END = ' é€😀\r\n';
 
 interface Receiving {
   receive(request: WebhookRequest): Promise<WebhookResponse<string | Uint8Array>>;
 }
 
-/** What every application of the adapter contract mounts, beside its own ways to answer. */
+/** The receivers and goods that every application of the contract mounts. */
 export interface Contract {
-  /** At `/webhooks`; and at `/parsed`, below whatever the framework parses bodies with. */
+  /** At `/webhooks`, and at `/parsed` behind the framework's body parser. */
   readonly receiver: Receiving;
-  /** At `/lazy`: cannot be made at first, and then can. */
+  /** At `/lazy`: cannot be created at first, and later can. */
   readonly lazy: () => Promise<Receiving>;
-  /** At `/down`: its store does not answer, and it waits for a body no longer than a second. */
+  /** At `/down`: its store does not answer, and it waits for a body at most a second. */
   readonly down: Receiving;
   /** At `/goods`. */
   readonly goods: Receiving;
 }
 
-/** Where an application listens. */
+/** The address of a listening application. */
 export interface Listening {
   readonly port: number;
   close(): Promise<void>;
@@ -37,18 +37,18 @@ export interface Listening {
 
 /** An application under the contract. */
 export interface Application {
-  /** What it mounts, and where. */
+  /** The paths that the application mounts. */
   readonly name: string;
   serve(contract: Contract): Promise<Listening>;
-  /** Says how to change the line, where the framework has read the body before. */
+  /** Whether the error names the line to change after the framework has parsed the body. */
   readonly parsed: RegExp | 'cannot happen';
-  /** Whether the platform hands over a body only when it is whole. */
+  /** Whether the platform hands over a body only when it is complete. */
   readonly buffers?: boolean;
 }
 
 /**
- * @param write - Takes a line about whatever the sender cannot see in an answer.
- * @param bodyTimeout - For how long `/down` waits for a body.
+ * @param write - Called with each line that the sender cannot see in an answer.
+ * @param bodyTimeout - How long `/down` waits for a body.
  */
 export function makeContract(
   write: (line: string) => void,
@@ -77,7 +77,7 @@ export function makeContract(
   };
 }
 
-/** Goods that are other ones each time that they are made: bytes that are no text for some orders. */
+/** Goods that differ each time they are made: for some orders, bytes that are not text. */
 function makeGoods(secret: string): Receiving {
   let made = 0;
   return createGoods({ secret, limit: LIMIT, store: memoryStore(), hooks }, ({ id }) => {
@@ -103,7 +103,7 @@ function nameOfRuntime(): string {
 
 const hooks = { onError() {}, onRejected() {} };
 
-/** Payloads of events that only the contract knows may be anything. */
+/** Payloads of the contract's own events may be anything. */
 const anything = {
   '~standard': { version: 1, vendor: 'contract', validate: (value: unknown) => ({ value }) },
 } as const;
@@ -133,7 +133,7 @@ function makeReceiver(write: (line: string) => void, secret: string): Receiving 
     })
     .on('test:slow', async ({ id }) => {
       write(`begun ${id}.`);
-      // A promise would not do: on Workers, no request may wait for what another one does.
+      // A promise would not work: on Workers, a request must not wait for another one.
       while (!isReleased) await new Promise((resolve) => setTimeout(resolve, 5));
     })
     .on('test:release', () => {

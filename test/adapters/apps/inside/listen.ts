@@ -3,14 +3,14 @@ import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Listening } from './contract.js';
 
-/** Starts a server of Node's on a port of the system's choice. */
+/** Starts a Node server on a port that the system chooses. */
 export async function listen(server: Server): Promise<Listening> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return listening(server);
 }
 
-/** Where a server that listens by now does so. */
+/** The address of a listening server. */
 export function listening(server: Server): Listening {
   const address = server.address();
   if (typeof address !== 'object' || !address) throw new Error('The server listens on no port.');
@@ -41,7 +41,7 @@ const { Bun, Deno } = globalThis as {
   };
 };
 
-/** Serves a fetch handler as its runtime does, and on Node as Hono does. */
+/** Serves a fetch handler as its runtime does; on Node, as Hono does. */
 export async function listenToFetch(fetch: Fetch): Promise<Listening> {
   const where = { port: 0, hostname: '127.0.0.1' };
   if (Bun) {

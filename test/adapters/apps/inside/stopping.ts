@@ -6,7 +6,7 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 import { SECRET } from './contract.js';
 import { listen } from './listen.js';
 
-/** Ends as soon as its receiver says that it may, in the middle of a delivery. */
+/** Exits in the middle of a delivery, as soon as close() resolves. */
 const receiver = createReceiver({ secret: SECRET, store: memoryStore() }).on('*', async () => {
   await new Promise((resolve) => {
     process.once('SIGTERM', () => setTimeout(resolve, 20));
@@ -14,7 +14,7 @@ const receiver = createReceiver({ secret: SECRET, store: memoryStore() }).on('*'
   });
 });
 
-/** With a middleware that takes its time, once the receiver has answered. */
+/** A slow middleware that runs after the receiver has answered. */
 const koa = new Koa()
   .use(async (_, next) => {
     await next();

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { makeBullmq } from '../../../queues/bullmq/engine.js';
 import { type RedisServer, startRedis, withRedis } from '../../../support/redis.js';
 
-withRedis('over Redis', () => {
+withRedis('on Redis', () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();

@@ -4,7 +4,7 @@ import { type BullmqEngine, makeBullmq } from '../../../queues/bullmq/engine.js'
 import { enqueue, newDelivery, newReceiver, redrive, soon } from '../../../queues/deliveries.js';
 import { type RedisServer, startRedis, withRedis } from '../../../support/redis.js';
 
-withRedis('over Redis', () => {
+withRedis('on Redis', () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();
@@ -22,7 +22,7 @@ withRedis('over Redis', () => {
       return engine;
     }
 
-    test('has a delivery whose job was trimmed put in again, which is a duplicate to its worker', async () => {
+    test('queues a delivery again whose job was trimmed, and its worker finds a duplicate', async () => {
       const { bull, queue, store, work } = open();
       const handler = vi.fn();
       const outcomes: string[] = [];
@@ -39,7 +39,7 @@ withRedis('over Redis', () => {
       expect(handler).toHaveBeenCalledOnce();
     });
 
-    test('keeps what has failed for the last time, whatever its owner has set', async () => {
+    test("keeps jobs that failed for good, even if the queue's settings remove them", async () => {
       const { bull, queue, work } = open(2);
       Object.assign(bull, { jobsOpts: { ...bull.defaultJobOptions, removeOnFail: true } });
       await work({ dispatch: async () => ({ outcome: 'failed', ran: [] }) });
@@ -53,7 +53,7 @@ withRedis('over Redis', () => {
       });
     });
 
-    test('tries a delivery 18 times within a day or so, unless its owner wants it otherwise', async () => {
+    test('tries a delivery 18 times within about a day, unless the queue has other settings', async () => {
       const { bull, queue } = open(5);
       const ofOwner = await enqueue(queue, newDelivery());
       expect((await bull.getJob(ofOwner.id))?.opts).toMatchObject({
@@ -69,7 +69,7 @@ withRedis('over Redis', () => {
       expect([attempts, Math.round(hours / 2), Math.round(hours)]).toEqual([18, 18, 36]);
     });
 
-    test('tries a job that is no delivery once', async () => {
+    test('tries a job that is not a delivery once', async () => {
       const { bull, work, addJob } = open(5);
       const dispatch = vi.fn<Dispatching['dispatch']>();
       await work({ dispatch });
@@ -81,7 +81,7 @@ withRedis('over Redis', () => {
       expect(dispatch).not.toHaveBeenCalled();
     });
 
-    test('uses up no attempt while the store is down, and waits for longer each time', async () => {
+    test('uses no attempt while the store is down, and waits longer each time', async () => {
       const { bull, queue, work, errors } = open();
       const delays: number[] = [];
       await work({ dispatch: async () => ({ outcome: 'unavailable', ran: [] }) });
@@ -122,7 +122,7 @@ withRedis('over Redis', () => {
         }
         dispatch.mockResolvedValue({ outcome: 'handled', ran: [] });
         dispatch.mockClear();
-        // By two people at once.
+        // Two redrives at the same time.
         await Promise.all([redrive(queue, delivery), redrive(queue, delivery)]);
         if (dispatch.mock.calls.length === 0) await work({ dispatch });
         await vi.waitUntil(async () => (await bull.getCompletedCount()) === 1, soon);
@@ -130,7 +130,7 @@ withRedis('over Redis', () => {
       },
     );
 
-    test('gives what is redriven all of its attempts again', async () => {
+    test('gives a redriven delivery all of its attempts again', async () => {
       const { bull, queue, work } = open(2);
       const last: boolean[] = [];
       await work({
@@ -147,7 +147,7 @@ withRedis('over Redis', () => {
       expect(last).toEqual([false, true, false, true]);
     });
 
-    test('leaves what is running alone', { timeout: 20_000 }, async () => {
+    test('does not affect a running job', { timeout: 20_000 }, async () => {
       const { bull, queue, work } = open();
       let finish = () => {};
       const dispatch = vi.fn<Dispatching['dispatch']>(async () => {

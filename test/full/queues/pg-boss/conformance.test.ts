@@ -7,7 +7,7 @@ import { makePgBoss, stopBosses } from '../../../queues/pg-boss/engine.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 import { casesOf } from '../../../support/tier.js';
 
-withPostgres('over PostgreSQL', () => {
+withPostgres('on PostgreSQL', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();

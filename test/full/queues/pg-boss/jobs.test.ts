@@ -13,7 +13,7 @@ const failed = { outcome: 'failed', ran: [] } as const;
 const unavailable = { outcome: 'unavailable', ran: [] } as const;
 const { signal } = new AbortController();
 
-withPostgres('over PostgreSQL', () => {
+withPostgres('on PostgreSQL', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
@@ -34,7 +34,7 @@ withPostgres('over PostgreSQL', () => {
       return engine;
     }
 
-    test('keeps one job of a delivery, under the same id', async () => {
+    test('keeps one job for a delivery, under the same id', async () => {
       const { queue, states } = await open();
       const delivery = newDelivery();
       const first = await enqueue(queue, delivery);
@@ -44,7 +44,7 @@ withPostgres('over PostgreSQL', () => {
     });
 
     test.each(['a client of pg', 'what pg-boss takes'])(
-      'puts a delivery in with the transaction of its caller, by %s',
+      "enqueues a delivery in the caller's transaction, by %s",
       async (which) => {
         const { queue, pool, states } = await open();
         const delivery = newDelivery();
@@ -62,7 +62,7 @@ withPostgres('over PostgreSQL', () => {
       },
     );
 
-    test('refuses a pool, which is no transaction', async () => {
+    test('rejects a pool, which is not a transaction', async () => {
       const { queue, pool, states } = await open();
       const delivery = newDelivery();
       const enqueued = queue.enqueue(delivery, { key: delivery.key, signal, tx: pool });
@@ -70,7 +70,7 @@ withPostgres('over PostgreSQL', () => {
       expect(await states()).toEqual([]);
     });
 
-    test('puts nothing in that its sender has been told to send again', async () => {
+    test('enqueues nothing after its signal has aborted', async () => {
       const { queue, states } = await open();
       const delivery = newDelivery();
       const late = AbortSignal.abort(new Error('too late'));
@@ -79,7 +79,7 @@ withPostgres('over PostgreSQL', () => {
       expect(await states()).toEqual([]);
     });
 
-    test('is created by whoever comes first, and keeps trying for a day', async () => {
+    test('is created by its first user, and retries for a day', async () => {
       const { boss, name } = await open();
       const fresh = `${name}-fresh`;
       const jobs = await Promise.all(
@@ -98,18 +98,18 @@ withPostgres('over PostgreSQL', () => {
       expect(await boss.getQueue(`${fresh}-dead`)).toMatchObject({ retryBackoff: true });
     });
 
-    test('that was deleted takes nothing for a duplicate, and is created again', async () => {
+    test('that was deleted does not report duplicates, and is created again', async () => {
       const { boss, queue, name } = await open();
       const delivery = newDelivery();
       const late = AbortSignal.abort();
       await expect(queue.enqueue(delivery, { key: delivery.key, signal: late })).rejects.toThrow();
       await boss.deleteQueue(name);
-      // pg-boss 12 says so itself.
+      // pg-boss 12 reports it itself.
       await expect(enqueue(queue, delivery)).rejects.toThrow(/no queue|does not exist/);
       expect((await enqueue(queue, delivery)).id).toBeTruthy();
     });
 
-    test('keeps in plain JSON what is plain text', async () => {
+    test('stores text fields as plain JSON', async () => {
       const { boss, queue, name } = await open();
       const { body, ...delivery } = newDelivery();
       const { id } = await enqueue(queue, { ...delivery, body });
@@ -118,7 +118,7 @@ withPostgres('over PostgreSQL', () => {
       expect(job?.data).toEqual({ v: 1, ...delivery, body: base64 });
     });
 
-    test('takes no job for a receiver that closes, and none of its jobs loses an attempt', async () => {
+    test('claims no job for a receiver that closes, and its jobs lose no attempt', async () => {
       const { queue, pool, name, states, work } = await open(3);
       const closing = new AbortController();
       let finish = () => {};
@@ -135,7 +135,7 @@ withPostgres('over PostgreSQL', () => {
       await vi.waitUntil(() => dispatch.mock.calls.length === 5, soon);
       closing.abort();
       finish();
-      // Several times as long as a worker pauses between two looks.
+      // Several times as long as a worker's polling interval.
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       expect(dispatch).toHaveBeenCalledTimes(5);
       const counted = `SELECT sum(retry_count)::int AS attempts FROM boss${version}.job WHERE name = $1`;
@@ -146,7 +146,7 @@ withPostgres('over PostgreSQL', () => {
       await vi.waitUntil(() => next.mock.calls.length === 15, soon);
     });
 
-    test('gives its worker the last attempt as such, and one more to its dead letters', async () => {
+    test('marks the last attempt for its worker, and gives dead letters one more', async () => {
       const { queue, name, states, work } = await open(2);
       const last: boolean[] = [];
       await work({
@@ -161,7 +161,7 @@ withPostgres('over PostgreSQL', () => {
       expect(await states()).toEqual(['failed']);
     });
 
-    test('keeps a dead letter that could not be parked, and pauses', async () => {
+    test('keeps a dead letter that could not be parked, and waits', async () => {
       const { boss, queue, name, pool, states, work } = await open(1);
       const dispatch = vi.fn<Dispatching['dispatch']>().mockResolvedValue(unavailable);
       await work({ dispatch });
@@ -177,7 +177,7 @@ withPostgres('over PostgreSQL', () => {
       }, soon);
       expect(rows).toMatchObject([{ data: { key: delivery.key } }]);
       expect(rows[0].seconds).toBeGreaterThan(30);
-      // Later.
+      // At a later time.
       dispatch.mockResolvedValue(handled);
       await pool.query(`UPDATE boss${version}.job SET start_after = now() WHERE id = $1`, [
         rows[0].id,
@@ -209,7 +209,7 @@ withPostgres('over PostgreSQL', () => {
             state,
           });
         }
-        // By two people at once.
+        // Two redrives at the same time.
         await Promise.all([redrive(queue, delivery), redrive(queue, delivery)]);
         expect(await states()).toEqual(['created']);
         const dispatch = vi.fn<Dispatching['dispatch']>().mockResolvedValue(handled);
@@ -221,7 +221,7 @@ withPostgres('over PostgreSQL', () => {
       },
     );
 
-    test('leaves one that is still to be tried again as it is: its pauses and attempts count on', async () => {
+    test('does not affect a job that will be retried: its pauses and attempts continue', async () => {
       const { queue, pool, states } = await open(2);
       const delivery = newDelivery();
       const { id } = await enqueue(queue, delivery);
@@ -231,7 +231,7 @@ withPostgres('over PostgreSQL', () => {
       expect(await states()).toEqual(['retry']);
     });
 
-    test('refuses a queue whose policy drops deliveries', async () => {
+    test('rejects a queue whose policy drops deliveries', async () => {
       const { boss, name } = await open();
       const strict = `${name}-strict`;
       await boss.createQueue(strict, { name: strict, policy: 'short' });
@@ -242,7 +242,7 @@ withPostgres('over PostgreSQL', () => {
       });
     });
 
-    test('takes one job after the other, without a pause for as long as there are any', async () => {
+    test('processes jobs one after another without a pause while there are any', async () => {
       const { boss, queue, name, states } = await open();
       for (let job = 0; job < 5; job++) await enqueue(queue, newDelivery());
       const dispatch = vi.fn<Dispatching['dispatch']>().mockResolvedValue(handled);
@@ -255,13 +255,13 @@ withPostgres('over PostgreSQL', () => {
       await vi.waitUntil(async () => (await states()).join() === allDone, soon);
     });
 
-    test.each([0, 1.5, Number.NaN])('refuses a concurrency of %s', async (concurrency) => {
+    test.each([0, 1.5, Number.NaN])('rejects a concurrency of %s', async (concurrency) => {
       const { boss, name } = await open();
       const worker = pgBossWorker(boss, { dispatch: async () => handled }, { name, concurrency });
       await expect(worker).rejects.toMatchObject({ code: 'option_invalid' });
     });
 
-    test('processes as many deliveries at once as it is told to', async () => {
+    test('processes as many deliveries at once as its concurrency', async () => {
       const { boss, queue, name, states } = await open();
       for (let job = 0; job < 30; job++) await enqueue(queue, newDelivery());
       let begun = 0;
@@ -280,7 +280,7 @@ withPostgres('over PostgreSQL', () => {
       expect(most).toBe(3);
     });
 
-    test('leaves what is running alone', { timeout: LONG_MS }, async () => {
+    test('does not affect a running job', { timeout: LONG_MS }, async () => {
       const { queue, work, states } = await open();
       let finish = () => {};
       const dispatch = vi.fn<Dispatching['dispatch']>(async () => {

@@ -45,7 +45,7 @@ withRedis('a worker of BullMQ', () => {
     ['an hour slow', -HOUR_MS],
     ['right', 0],
   ])('whose clock is %s', (_, offMs) => {
-    test('fails a delivery, and another one handles it after its pause', {
+    test('leaves a failed delivery to another worker, after its pause', {
       timeout: 60_000,
     }, async () => {
       const engine = open(10, 3_000);
@@ -59,7 +59,7 @@ withRedis('a worker of BullMQ', () => {
           handled.push(performance.now() - failedAt);
         }),
       );
-      // It stops in good order, whatever it holds.
+      // It stops gracefully, whatever it holds.
       wrong.stop();
       await vi.waitUntil(() => handled.length > 0, 30_000);
       expect(handled[0]).toBeLessThan(15_000);
@@ -79,7 +79,7 @@ withRedis('a worker of BullMQ', () => {
       const times = await ran(engine);
       expect(times).toHaveLength(4);
       const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-      // Of 0.5 s, 1 s and 2 s.
+      // The pauses are 0.5 s, 1 s and 2 s.
       for (const [index, pause] of pauses.entries()) {
         expect(pause).toBeGreaterThan(450 * 2 ** index);
       }

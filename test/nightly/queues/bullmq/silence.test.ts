@@ -7,9 +7,9 @@ import { enqueue, newDelivery } from '../../../queues/deliveries.js';
 import { type FaultyProxy, startFaultyProxy } from '../../../support/faulty-proxy.js';
 import { type RedisServer, startRedis, withRedis } from '../../../support/redis.js';
 
-/** As docs/stores.md has them. */
+/** As in docs/stores.md. */
 const QUEUE = { maxRetriesPerRequest: 1, socketTimeout: 5_000 };
-// Longer than BullMQ waits for a job, which is 10 s at most.
+// Longer than BullMQ waits for a job, which is at most 10 s.
 const WORKER = { maxRetriesPerRequest: null, socketTimeout: 12_000 };
 
 withRedis('a connection of BullMQ that falls silent', () => {
@@ -47,9 +47,9 @@ withRedis('a connection of BullMQ that falls silent', () => {
 
   test.each([
     ['waits for a job', 0],
-    ['waits for one that is delayed', 60_000],
+    ['waits for a delayed job', 60_000],
   ])(
-    'has the receiving side and a worker that %s back soon',
+    'does not stop the receiving side, nor a worker that %s, for long',
     {
       timeout: 60_000,
     },
@@ -69,7 +69,7 @@ withRedis('a connection of BullMQ that falls silent', () => {
       await enqueue(queue, first);
       await vi.waitUntil(() => worked.length === 1, 20_000);
       if (delay > 0) await bull.add('later', {}, { delay });
-      // It is in the middle of its wait.
+      // The worker is waiting.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
 
       proxy.silence();
@@ -79,17 +79,17 @@ withRedis('a connection of BullMQ that falls silent', () => {
       await vi.waitUntil(() => worked.includes(second.id), 40_000);
       const handled = seconds(silentAt);
       expect(received).toBeLessThan(8);
-      // First the connection that waits for jobs, by BullMQ's own watchdog, and then the one that takes them.
+      // BullMQ's own watchdog ends the connection that waits for jobs, and then the one that takes them.
       expect(handled).toBeLessThan(27);
     },
   );
 
   test.each([
     ['nothing', {}, 1],
-    // By which a command is given up, and the connection kept.
-    ['a commandTimeout only', { commandTimeout: 5_000 }, 1],
+    // It gives up a command, and keeps the connection.
+    ['only a commandTimeout', { commandTimeout: 5_000 }, 1],
     ['a socketTimeout', { socketTimeout: 5_000 }, 0],
-  ])('is warned of where it has %s', async (_, options, lines) => {
+  ])('leads to a warning if the client has %s', async (_, options, lines) => {
     const { bull } = open(options);
     await bull.waitUntilReady();
     await bull.getJobCounts();

@@ -8,7 +8,7 @@ import { paidOrder, SECRET } from '../../../support/deliver.js';
 
 const WAIT = { timeout: 15_000, interval: 50 };
 const order = (id: string, email = 'buyer@example.com') => JSON.stringify(paidOrder({ id, email }));
-/** An order whose body has so many bytes, all of them different from one order to the next. */
+/** An order whose body has a number of bytes that differ between orders. */
 function largeOrder(id: string, bytes: number): string {
   const empty = order(id, `${id}@`).length;
   const random = createHash('sha512').update(id).digest('hex');
@@ -29,7 +29,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     await shop.post('/forget');
   });
 
-  /** Waits until so many messages have been acknowledged. */
+  /** Waits until a number of messages have been acknowledged. */
   async function settledOf(count: number): Promise<State> {
     return vi.waitFor(
       async () => {
@@ -46,13 +46,13 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
   const largest = async (path: string) =>
     (await offloadedIn(path)).toSorted((one, other) => other.size - one.size)[0];
 
-  test('what is answered 200 is processed once, and its duplicates are not', async () => {
+  test('a delivery that is answered 200 is processed once, and its duplicates are not', async () => {
     expect(await shop.deliver('/r2', order('one'), 'a')).toBe('200 queued');
     expect(await shop.deliver('/r2', order('one'), 'a')).toBe('200 queued');
     expect(ordersOf(await settledOf(2))).toEqual(['one']);
   });
 
-  test('what fails is tried again, parked by way of the dead-letter queue, and redriven', async () => {
+  test('a failing delivery is retried, parked through the dead-letter queue, and redriven', async () => {
     await shop.faults({ bad: { bad: 4 } });
     expect(await shop.deliver('/r2', order('bad'), 'b')).toBe('200 queued');
     const { settled } = await settledOf(1);
@@ -72,7 +72,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(await shop.get('/dead')).toEqual([]);
   });
 
-  test('while the store is down nothing is lost: it waits, in the dead-letter queue in the end', async () => {
+  test('no delivery is lost while the store is down: it waits, in the end in the dead-letter queue', async () => {
     await shop.faults({ on: ['the store is down'] });
     expect(await shop.deliver('/r2', order('waiting'), 'c')).toBe('200 queued');
     await vi.waitFor(async () => {
@@ -84,7 +84,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(ordersOf(await settledOf(1))).toEqual(['waiting']);
   });
 
-  test('a bad one does not hold up its neighbours', async () => {
+  test('a bad delivery does not affect the others of its batch', async () => {
     await shop.faults({ bad: { n7: 4 } });
     const ids = Array.from({ length: 40 }, (_, index) => `n${index}`);
     const answers = await Promise.all(ids.map((id) => shop.deliver('/r2', order(id), id)));
@@ -101,7 +101,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     ['R2', '/r2', 'webhook-body/'],
     ['D1', '/d1', ''],
   ])(
-    'a large body comes through %s byte for byte, and is deleted when it is done',
+    'a large body passes through %s byte for byte, and is deleted when it is done',
     async (_, path, prefix) => {
       await shop.faults({ bad: { [`large${path}`]: 2 } });
       const body = largeOrder(`large${path}`, 1024 * 1024 - 100);
@@ -114,7 +114,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     },
   );
 
-  test('a large body that is dead is redriven from the store, under another name', async () => {
+  test('a large dead delivery is redriven from the store, with a new object', async () => {
     const body = largeOrder('large and dead', 200_000);
     await shop.faults({ bad: { 'large and dead': 4 } });
     expect(await shop.deliver('/r2', body, 'e')).toBe('200 queued');
@@ -143,7 +143,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(settled.every(({ how }) => how === 'ack')).toBe(true);
   });
 
-  test('a body that is missing is told of, and waited for', async () => {
+  test('a missing body is logged, and waited for', async () => {
     const offloaded = 'ab'.repeat(32);
     const proof = sign(JSON.stringify(paidOrder({ id: 'missing' })), SECRET);
     const job = { v: 1, key: offloaded, scope: '', id: 'g', event: 'order:paid', proof };
@@ -153,7 +153,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(ordersOf(await settledOf(1))).toEqual(['missing']);
   });
 
-  test('a body that cannot be deleted is told of, and its delivery is done all the same', async () => {
+  test('a body that cannot be deleted is logged, and its delivery is done', async () => {
     await shop.faults({ on: ['the body is not cleared'] });
     await shop.deliver('/r2', largeOrder('kept', 200_000), 'h');
     expect(ordersOf(await settledOf(1))).toEqual(['kept']);
@@ -164,7 +164,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(await largest('/r2')).toMatchObject({ size: 200_000 });
   });
 
-  test('in D1, what has been there for 30 days is forgotten when something new comes', async () => {
+  test('in D1, bodies that are 30 days old are deleted when a new one arrives', async () => {
     await shop.deliver('/d1', largeOrder('old', 200_000), 'i');
     await settledOf(1);
     const before = await namesOf('/d1');
@@ -176,7 +176,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(before).not.toContain(after[0]);
   });
 
-  test('the largest that fits is a message of its own, and anything larger is refused without `large`', async () => {
+  test('the largest fitting delivery is its own message, and a larger one is rejected without `large`', async () => {
     expect(await shop.deliver('/none', largeOrder('fits', 94_000), 'k')).toBe('200 queued');
     const { runs } = await settledOf(1);
     expect(runs).toEqual([{ order: 'fits', hash: hashOf(largeOrder('fits', 94_000)) }]);
@@ -189,19 +189,19 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(ordersOf(await shop.state())).toEqual(['fits']);
   });
 
-  test('nothing good is answered before the queue has stored it', async () => {
+  test('no success is answered before the queue has stored the delivery', async () => {
     await shop.faults({ on: ['send rejects'] });
     expect(await shop.deliver('/r2', order('unsent'), 'm')).toBe('503 unavailable');
     for (const bytes of [200_000, 300_000])
       expect(await shop.deliver('/r2', largeOrder('unsent', bytes), 'm')).toBe('503 unavailable');
-    // What is left behind is written over.
+    // The next test overwrites the rest.
     expect(await offloadedIn('/r2')).toEqual([{ name: expect.any(String), size: 300_000 }]);
     await shop.faults({});
     expect(await shop.deliver('/r2', order('unsent'), 'm')).toBe('200 queued');
     expect((await settledOf(1)).settled).toHaveLength(1);
   });
 
-  test('a sender that hangs up while its delivery is being stored sends it again: once', async () => {
+  test('a sender that hangs up while its delivery is being stored retries, and it is delivered once', async () => {
     await shop.faults({ on: ['send hangs'] });
     const hungUp = shop.deliver('/r2', order('hung'), 'hung', AbortSignal.timeout(500));
     await expect(hungUp).rejects.toThrow('timeout');
@@ -212,7 +212,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(ordersOf(await settledOf(1))).toEqual(['hung']);
   });
 
-  test('a sender that is told nothing, or something bad, after it was stored sends it again: once', async () => {
+  test('a sender that gets no answer, or an error, after its delivery was stored retries, and it is delivered once', async () => {
     await shop.faults({ on: ['send rejects once it has sent'] });
     expect(await shop.deliver('/r2', order('sent'), 'n')).toBe('503 unavailable');
     await shop.faults({});
@@ -220,21 +220,21 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(ordersOf(await settledOf(2))).toEqual(['sent']);
   });
 
-  test('an invocation that ends after the effect, before it is complete: a plain handler runs again', async () => {
+  test('if an invocation ends after the effect and before completion, a plain handler runs again', async () => {
     await shop.faults({ on: ['complete hangs and the invocation ends'] });
     await shop.deliver('/r2', order('interrupted'), 'o');
-    // Its lease lapses first.
+    // The lease has to expire first.
     expect(ordersOf(await settledOf(1))).toEqual(['interrupted', 'interrupted']);
   });
 
-  test('an invocation that ends once it is complete, before the acknowledgement: it is done', async () => {
+  test('if an invocation ends after completion and before the acknowledgement, the delivery is done', async () => {
     await shop.faults({ on: ['the invocation ends once it is complete'] });
     await shop.deliver('/r2', order('completed'), 'p');
     await vi.waitFor(() => expect(shop.output()).toMatch(/the invocation ends here/), WAIT);
     expect(ordersOf(await settledOf(1))).toEqual(['completed']);
   });
 
-  test('a receiver that cannot be made is told of, and made again for the next batch', async () => {
+  test('a receiver that cannot be created is logged, and created again for the next batch', async () => {
     await shop.faults({ on: ['the receiver cannot be made'] });
     await shop.forgetReceivers();
     await shop.deliver('/r2', order('later'), 'q');
@@ -246,7 +246,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(ordersOf(await settledOf(1))).toEqual(['later']);
   });
 
-  test('what is no delivery is told of, and goes on being tried in the dead-letter queue', async () => {
+  test('a message that is not a delivery is logged, and stays in the dead-letter queue', async () => {
     await shop.post('/message', { hello: 'world' });
     const deadOf = ({ settled }: State) => settled.filter(({ queue }) => queue === 'webhooks-dead');
     await vi.waitFor(async () => {

@@ -23,7 +23,7 @@ withPostgres('when PostgreSQL restarts under a worker', () => {
   });
 
   test.each([10, 12] as const)(
-    'the process lives, and every job comes out, with pg-boss %d',
+    'the process survives and runs every job, with pg-boss %d',
     {
       timeout: 120_000,
     },
@@ -42,7 +42,7 @@ withPostgres('when PostgreSQL restarts under a worker', () => {
         died = how;
       });
       const done = () => engine.countDone().catch(() => 0);
-      // While jobs begin, while they run, and while they end.
+      // While jobs start, while they run, and while they finish.
       for (const mode of ['fast', 'immediate', 'fast', 'immediate'] as const) {
         const before = await vi.waitUntil(done, 30_000);
         await vi.waitUntil(async () => died !== undefined || (await done()) > before, 30_000);

@@ -6,7 +6,7 @@ import { enqueue, newDelivery } from '../../../queues/deliveries.js';
 import { startFaultyProxy } from '../../../support/faulty-proxy.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
-// As in docs/queues.md, but sooner: query_timeout is 10 s there.
+// As in docs/queues.md, but shorter: query_timeout is 10 s there.
 const limits = { query_timeout: 4_000, connectionTimeoutMillis: 5_000, keepAlive: true, max: 4 };
 
 withPostgres('connections of pg-boss that fall silent', () => {
@@ -17,7 +17,7 @@ withPostgres('connections of pg-boss that fall silent', () => {
   afterAll(() => server.remove());
 
   test.each([10, 12] as const)(
-    'are given up, and deliveries come and go again, with pg-boss %d',
+    'are dropped, and jobs are queued and run again, with pg-boss %d',
     {
       timeout: 60_000,
     },
