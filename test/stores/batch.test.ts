@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A batch whose runs end when they are told to. */
+/** A batch whose runs the test ends. */
 function start(options: Partial<BatchOptions<string, string>> = {}) {
   const runs: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const batch = new Batch<string, string>(
@@ -31,7 +31,7 @@ function start(options: Partial<BatchOptions<string, string>> = {}) {
   return { batch, runs, sent, until: (count: number) => vi.waitUntil(() => runs.length >= count) };
 }
 
-test('what comes in one turn of the event loop travels together, and each gets its own result', async () => {
+test('items of one turn of the event loop are sent together, and each gets its own result', async () => {
   const { batch, runs, sent, until } = start();
   const adding = Promise.all(['a', 'b', 'c'].map((item) => batch.add(item)));
   await until(1);
@@ -40,7 +40,7 @@ test('what comes in one turn of the event loop travels together, and each gets i
   expect(await adding).toEqual(['A', 'B', 'C']);
 });
 
-test('what comes while enough is under way travels together afterwards', async () => {
+test('items that arrive while enough runs are in progress are sent together afterwards', async () => {
   const { batch, runs, sent, until } = start();
   const first = batch.add('a');
   await until(1);
@@ -58,11 +58,15 @@ test('what comes while enough is under way travels together afterwards', async (
 });
 
 test.each([
-  ['as many as may', ['a', 'b', 'c', 'd'], ['a,b,c', 'd']],
-  ['as large as they may be', ['aaaaaa', 'bbbbbb', 'cc'], ['aaaaaa,cc', 'bbbbbb']],
-  ['one that is too large, alone', ['a'.repeat(30), 'b'], ['a'.repeat(30), 'b']],
-  ['no two of one key', ['a', 'a', 'b'], ['a,b', 'a']],
-])('sends together %s', async (_, items, expected) => {
+  ['up to the number of items', ['a', 'b', 'c', 'd'], ['a,b,c', 'd']],
+  ['up to the size', ['aaaaaa', 'bbbbbb', 'cc'], ['aaaaaa,cc', 'bbbbbb']],
+  [
+    'except an item that is too large, which is sent alone',
+    ['a'.repeat(30), 'b'],
+    ['a'.repeat(30), 'b'],
+  ],
+  ['except two of the same key', ['a', 'a', 'b'], ['a,b', 'a']],
+])('a batch groups items: %s', async (_, items, expected) => {
   const { batch, runs, sent, until } = start();
   const adding = Promise.all(items.map((item) => batch.add(item)));
   await until(2);
@@ -71,7 +75,7 @@ test.each([
   expect(await adding).toEqual(items.map((item) => item.toUpperCase()));
 });
 
-test('rejects all of a batch that fails, and goes on', async () => {
+test('a failing run rejects its items, and the next run continues', async () => {
   const { batch, runs, until } = start({ maxRunning: 1 });
   const adding = Promise.allSettled([batch.add('a'), batch.add('b')]);
   await until(1);
@@ -83,7 +87,7 @@ test('rejects all of a batch that fails, and goes on', async () => {
   expect(await next).toBe('C');
 });
 
-test('rejects all where a run throws at once or gives too little', async () => {
+test('a run that throws or returns too few results rejects its items', async () => {
   const throwing = new Batch<string, string>(() => {
     throw new Error('at once');
   }, OPTIONS);
@@ -93,7 +97,7 @@ test('rejects all where a run throws at once or gives too little', async () => {
   expect((await adding).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
-test('sends each alone where one may be at fault', async () => {
+test('the items of a failed run are sent one by one if one of them may be at fault', async () => {
   const sent: string[] = [];
   const batch = new Batch<string, string>(
     async (items) => {
@@ -112,7 +116,7 @@ test('sends each alone where one may be at fault', async () => {
   expect(sent).toEqual(['a,b,c', 'a', 'b', 'c']);
 });
 
-test('does not send what nobody waits for any more', async () => {
+test('items whose callers have given up are not sent', async () => {
   const { batch, runs, sent, until } = start({ maxRunning: 1 });
   const first = batch.add('a');
   await until(1);

@@ -1,7 +1,7 @@
 const key = 'a'.repeat(64);
 const handler = 'order:paid';
 
-/** What every ledger has to refuse, because it would be the same effect for every order. */
+/** Effects that every ledger has to reject, because they would be the same for every order. */
 export const NO_EFFECTS: readonly (readonly [what: string, effect: unknown])[] = [
   ['an empty key', { key: '', handler }],
   ['the id of an order', { key: 'ord_1', handler }],

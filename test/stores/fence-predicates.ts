@@ -13,14 +13,14 @@ interface Opened {
 }
 
 interface Predicates {
-  /** Where the store compares fences. */
+  /** The places where the store compares fences. */
   readonly file: string;
-  /** Each comparison, and what stands there once it is gone. */
+  /** Each comparison, and its replacement without the fence. */
   readonly pattern: RegExp;
   readonly gone: (predicate: string) => string;
 }
 
-/** Takes away each fence predicate of a store, one at a time, and sees a stale call accepted. */
+/** Removes each fence predicate of a store in turn, and checks that a stale call is then accepted. */
 export function everyFenceCounts(
   { file, pattern, gone }: Predicates,
   open: (source: string) => Promise<Opened>,
@@ -36,7 +36,7 @@ export function everyFenceCounts(
     }
   };
 
-  test('as it is, the store refuses every stale call', async () => {
+  test('the unchanged store rejects every stale call', async () => {
     expect(found.length).toBeGreaterThan(0);
     expect(await acceptedBy(source)).toEqual([]);
   });
@@ -55,7 +55,7 @@ function lineOf({ input, index }: RegExpExecArray): number {
   return input.slice(0, index).split('\n').length;
 }
 
-/** The verbs that a store accepts from the holder of a lease that somebody else has taken over. */
+/** Returns the verbs that a store accepts from the former holder of a lease. */
 async function acceptedStale(store: IdempotencyStore): Promise<string[]> {
   const terms = { permanent: false, error: '' };
   const verbs: Record<string, (key: string, fence: number) => Promise<unknown>> = {
@@ -74,7 +74,7 @@ async function acceptedStale(store: IdempotencyStore): Promise<string[]> {
       if (state === 'retry') await store.fail(delivery.key, fresh, terms);
       if (state === 'done') await store.complete(delivery.key, fresh, 60_000);
       const alone = await call(delivery.key, stale);
-      // Calls of one moment may be one statement.
+      // Simultaneous calls may share a statement.
       const [together] = await Promise.all([
         call(delivery.key, stale),
         call(newDelivery().key, stale).catch(() => {}),
@@ -96,12 +96,12 @@ async function claim(
   return result.fence;
 }
 
-/** A refusal for another fence never refuses; a permission for this one is given to all. */
+/** A check that rejects another fence never rejects; a check that permits this fence permits every fence. */
 export function negated(predicate: string): string {
   return /!==|~=/.test(predicate) ? 'false' : 'true';
 }
 
-/** Builds the sources with one file changed. */
+/** Builds the sources with one changed file. */
 export async function built<Module>(
   entry: string,
   file: string,

@@ -5,11 +5,11 @@ import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 import { ageClock, describeStore } from './suite.js';
 
-describeStore('guarded', () => guardStore(memoryStore()), { age: ageClock });
+describeStore('the guard', () => guardStore(memoryStore()), { age: ageClock });
 
 type Verb = 'claim' | 'complete';
 
-/** A memory store one of whose verbs misbehaves, as one that somebody else wrote might. */
+/** A memory store with one faulty verb, as a custom store may have. */
 function storeWith(verb: Verb, misbehave: (...args: never[]) => unknown): IdempotencyStore {
   return Object.assign(memoryStore(), { [verb]: misbehave });
 }
@@ -31,7 +31,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The reply to an order, however long the receiver pauses before it tries a store again. */
+/** Returns the reply to an order, without waiting for the receiver's pauses. */
 async function replyOf(receiver: Parameters<typeof deliver>[0]) {
   vi.useFakeTimers();
   const reply = deliver(receiver, paidOrder());
@@ -43,22 +43,22 @@ const throwAtOnce = () => {
   throw new Error('SQLITE_BUSY');
 };
 
-describe.each([[false], [true]])('a store that misbehaves (oncePer: %s)', (oncePer) => {
+describe.each([[false], [true]])('a faulty store (oncePer: %s)', (oncePer) => {
   test.each([
-    ['throws at once', throwAtOnce],
-    ['gives a plain value', () => true],
+    ['throws synchronously', throwAtOnce],
+    ['returns a plain value', () => true],
     ['gives nothing', () => undefined],
-    ['gives an unknown state', async () => ({ state: 'unknown' })],
-    ['gives no progress', async () => ({ state: 'acquired', fence: 1, attempt: 1, steps: null })],
-    ['gives no fence', async () => ({ state: 'acquired', attempt: 1, steps: {} })],
-  ])('and %s for a claim: nothing is run, and it is told', async (_, claim) => {
+    ['returns an unknown state', async () => ({ state: 'unknown' })],
+    ['returns no progress', async () => ({ state: 'acquired', fence: 1, attempt: 1, steps: null })],
+    ['returns no fence', async () => ({ state: 'acquired', attempt: 1, steps: {} })],
+  ])('that %s for a claim: no handler runs, and the error is reported', async (_, claim) => {
     const { receiver, ship, onError } = shop(storeWith('claim', claim), oncePer);
     expect(await replyOf(receiver)).toMatchObject({ outcome: 'unavailable' });
     expect(ship).not.toHaveBeenCalled();
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'store_unavailable' });
   });
 
-  test('and throws at once for complete: what is done is answered as done', async () => {
+  test('that throws synchronously for complete: the delivery is answered as handled', async () => {
     const { receiver, ship, onError } = shop(storeWith('complete', throwAtOnce), oncePer);
     expect(await replyOf(receiver)).toMatchObject({ outcome: 'handled' });
     expect(ship).toHaveBeenCalledOnce();
@@ -69,7 +69,7 @@ describe.each([[false], [true]])('a store that misbehaves (oncePer: %s)', (onceP
     expect(onError).toHaveBeenCalledWith(told, expect.anything());
   });
 
-  test('and completes without a promise: that is as good', async () => {
+  test('that completes without a promise works', async () => {
     const store = memoryStore();
     const complete = store.complete.bind(store);
     const { receiver } = shop(
@@ -85,7 +85,7 @@ describe.each([[false], [true]])('a store that misbehaves (oncePer: %s)', (onceP
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test('and hangs when all is done: the sender is answered in time, and it is told', async () => {
+  test('that hangs after the handlers: the sender is answered in time, and the error is reported', async () => {
     vi.useFakeTimers();
     const { receiver, onError } = shop(
       storeWith('complete', () => new Promise(() => {})),
@@ -97,7 +97,7 @@ describe.each([[false], [true]])('a store that misbehaves (oncePer: %s)', (onceP
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'outcome_unrecorded' });
   });
 
-  test('and hangs: the sender is answered in time', async () => {
+  test('that hangs: the sender is answered in time', async () => {
     vi.useFakeTimers();
     const { receiver } = shop(
       storeWith('claim', () => new Promise(() => {})),
@@ -109,7 +109,7 @@ describe.each([[false], [true]])('a store that misbehaves (oncePer: %s)', (onceP
   });
 });
 
-test('a store that is down when an effect is claimed is reported, and answered unavailable', async () => {
+test('a store that fails to claim an effect is reported, and answered with unavailable', async () => {
   const store = memoryStore();
   const claim = store.claim.bind(store);
   Object.assign(store, {
@@ -128,7 +128,7 @@ test('a store that is down when an effect is claimed is reported, and answered u
   );
 });
 
-test('a lease that comes too late is given back, so that it does not count as a crash', async () => {
+test('a lease that arrives too late is released, so that it does not count as a crash', async () => {
   vi.useFakeTimers();
   const memory = memoryStore();
   let answer: () => void = () => {};
@@ -149,7 +149,7 @@ test('a lease that comes too late is given back, so that it does not count as a 
   expect(await reply).toMatchObject({ outcome: 'unavailable' });
   answer();
   await vi.advanceTimersByTimeAsync(0);
-  // As a first attempt: the key of a delivery is the same in every receiver.
+  // The attempt is the first one: the key of a delivery is the same in every receiver.
   const other = shop(memory, false);
   let attempt = 0;
   other.receiver.on('order:*', (event) => {
@@ -160,7 +160,7 @@ test('a lease that comes too late is given back, so that it does not count as a 
   expect(ship).not.toHaveBeenCalled();
 });
 
-test('what is told of an error holds no data that the driver has hung on it', async () => {
+test('a reported error does not contain the data that its driver attaches', async () => {
   const failure = Object.assign(new Error('connection lost'), {
     code: 'ECONNRESET',
     command: { name: 'evalsha', args: [JSON.stringify(paidOrder())] },
@@ -177,7 +177,7 @@ test('what is told of an error holds no data that the driver has hung on it', as
   expect(Object.keys(cause)).not.toContain('command');
 });
 
-test('a store that is slow to fail is not asked again while the sender waits', async () => {
+test('a store that fails slowly is not asked again while the sender waits', async () => {
   vi.useFakeTimers();
   const claim = vi.fn(
     () =>

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Claimable, IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
 import { LATER_MS, LONG_AGO_MS, PAST_MS } from './model.js';
 
-/** One call, of one of three keys. A fence is named by how many were given for its key since. */
+/** A call for one of three keys. A fence is given by its number among the fences of its key. */
 export type Action =
   | {
       verb: 'claim';
@@ -28,7 +28,7 @@ export type Action =
 
 const ms = fc.constantFrom(LATER_MS, PAST_MS, LONG_AGO_MS);
 const key = fc.nat(2);
-// Most calls are those of the latest holder.
+// Most calls come from the latest holder.
 const back = fc.constantFrom(0, 0, 0, 1, 2);
 const verb = <Verb extends string>(...verbs: Verb[]) => fc.constantFrom(...verbs);
 
@@ -70,7 +70,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 export const histories = fc.array(action, { minLength: 20, maxLength: 60, size: 'max' });
 
-/** What a store answers to each call, with its fences numbered in the order in which they were given. */
+/** Returns the store's answers, with fences numbered in the order in which they were given. */
 export async function answersOf(store: IdempotencyStore, history: readonly Action[]) {
   const deliveries = [0, 1, 2].map(newDelivery);
   const fences: number[][] = [[], [], []];
@@ -117,7 +117,7 @@ async function answer(
     }
     const answers = listed.map(({ key, body, lastTriedAt, dueAt, ...rest }) => ({
       ...rest,
-      // Roughly, because a store has a clock and takes its time: in half minutes from now.
+      // Rounded to half minutes from now, because a real store has a clock and takes time.
       lastTriedAt: lastTriedAt && roughly(lastTriedAt),
       dueAt: dueAt && roughly(dueAt),
       which: deliveries.findIndex((one) => one.key === key),
@@ -142,7 +142,7 @@ async function answer(
 }
 
 function roughly(date: Date): number {
-  // Without 0 it might be -0, which is not equal to 0.
+  // Adding 0 avoids -0, which is not equal to 0.
   return Math.round((date.getTime() - Date.now()) / 30_000) + 0;
 }
 

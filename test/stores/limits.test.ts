@@ -26,7 +26,7 @@ let lines: string[];
 beforeEach(() => {
   lines = [];
   vi.spyOn(console, 'warn').mockImplementation((line: string) => void lines.push(line));
-  // What has been said is remembered for as long as the process lives.
+  // Each line is logged once per process.
   vi.resetModules();
 });
 afterEach(() => {
@@ -41,7 +41,7 @@ async function redisStore(client: RedisClient) {
   (await import('storefront-webhooks/redis')).redisStore(client);
 }
 
-describe('a client that would wait for ever is told of, with what to change', () => {
+describe('a client that would wait forever is logged with advice', () => {
   test.each<[string, () => PostgresClient, RegExp, RegExp]>([
     [
       'pg.Pool',
@@ -111,14 +111,14 @@ describe('a client that would wait for ever is told of, with what to change', ()
     expect(lines).toEqual([expect.stringMatching(line)]);
   });
 
-  test('once, however many there are', async () => {
+  test('is logged once, for any number of clients', async () => {
     for (let store = 0; store < 3; store++) await postgresStore(new pg.Pool());
     for (let store = 0; store < 3; store++) await redisStore(new Redis(LAZY));
     expect(lines).toHaveLength(2);
   });
 });
 
-describe('nothing is said of a client', () => {
+describe('nothing is logged for a client', () => {
   const limits = { connectionTimeoutMillis: 5000 };
   test.each<[string, () => PostgresClient]>([
     ['pg.Pool', () => new pg.Pool({ ...limits, query_timeout: 5000 })],
@@ -136,8 +136,8 @@ describe('nothing is said of a client', () => {
     ['pg.Client', () => new pg.Client(`${URL}?query_timeout=5000`)],
     ['postgres.js', () => postgres(URL, LIMITED_JS)],
     ['PGlite', () => new PGlite()],
-    ['one that is wrapped', () => ({ query: async () => ({ rows: [] }) })],
-  ])('with limits, or which needs none: %s', async (_, make) => {
+    ['a wrapped client', () => ({ query: async () => ({ rows: [] }) })],
+  ])('with limits, or without the need for them: %s', async (_, make) => {
     await postgresStore(make());
     expect(lines).toEqual([]);
   });
@@ -152,7 +152,7 @@ describe('nothing is said of a client', () => {
     ['node-redis, a pool', () => createClientPool()],
     ['node-redis, a cluster', () => createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] })],
     ['Upstash', () => new Upstash({ ...UPSTASH, signal: () => AbortSignal.timeout(5000) })],
-  ])('with limits, or which does not say: %s', async (_, make) => {
+  ])('with limits, or with unknown ones: %s', async (_, make) => {
     await redisStore(make());
     expect(lines).toEqual([]);
   });

@@ -13,7 +13,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test('what fails keeps no more of a long id than is needed to know it', async () => {
+test('a failed delivery keeps only as much of a long id as is needed', async () => {
   const store = memoryStore();
   const hooks = { onError() {}, onRejected() {} };
   const receiver = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', () =>
@@ -21,7 +21,7 @@ test('what fails keeps no more of a long id than is needed to know it', async ()
   );
   const send = async (from: number, to: number) => {
     for (let at = from; at < to; at++) {
-      // Made of bytes, as a server makes it.
+      // Decoded from bytes, as by a server.
       const id = Buffer.from(`whl_${at}_${'x'.repeat(50_000)}`).toString();
       const payload = { id: `ord_${at}`, status: 100, email: 'a@example.com' };
       expect((await deliver(receiver, payload, { id })).status).toBe(500);
@@ -30,7 +30,7 @@ test('what fails keeps no more of a long id than is needed to know it', async ()
   await send(0, 50);
   const before = heapUsed();
   await send(50, 450);
-  // Of their ids alone it would be 20 MB.
+  // The ids alone would be 20 MB.
   expect(heapUsed() - before).toBeLessThan(6_000_000);
   expect(await store.list({ state: 'failing', limit: 1 })).toHaveLength(1);
 });

@@ -10,7 +10,7 @@ import type {
   UnfinishedState,
 } from 'storefront-webhooks';
 
-/** Times that are to come, have just been, or were so long ago that the sender has given up. */
+/** Times in the future, just past, or so long ago that the sender has given up. */
 export const LATER_MS = 60_000;
 export const PAST_MS = -1;
 export const LONG_AGO_MS = -120_000;
@@ -24,14 +24,14 @@ interface Entry {
   failures: number;
   renewed: boolean;
   steps: Record<string, Json>;
-  /** When the lease lapses or the retry is due, from now: nothing ever takes any time. */
+  /** The end of the lease or the time of the retry, relative to now: no call takes time. */
   dueMs: number;
-  /** What is dead is kept for a person, and for as long once it is redriven. */
+  /** A dead delivery is kept for review, and as long again after a redrive. */
   keepMs: number;
   error: string | undefined;
 }
 
-/** What a store has to do, as plainly as it can be said, in a world without a clock. */
+/** The required behaviour of a store, in the simplest form, without a clock. */
 export class ModelStore implements IdempotencyStore {
   readonly durable: boolean;
   readonly #entries = new Map<string, Entry>();
@@ -54,7 +54,7 @@ export class ModelStore implements IdempotencyStore {
       entry.fence += 1;
       const leases = entry.attempts - entry.failures;
       const lapsed = entry.state === 'leased';
-      // Nobody has heard of a lease but the first that was never renewed: its answer was lost.
+      // The answer to a lease that was never renewed was lost, unless it was the first.
       const counts = !lapsed || entry.renewed || leases <= 1;
       if (lapsed && counts && leases >= maxCrashes) {
         Object.assign(entry, {
@@ -157,7 +157,7 @@ export class ModelStore implements IdempotencyStore {
     return (await this.list(filter)).length;
   }
 
-  /** The entry, if this fence still holds its lease. */
+  /** Returns the entry if this fence still holds its lease. */
   #held(key: string, fence: number): Entry | undefined {
     const entry = this.#entries.get(key);
     return entry?.state === 'leased' && entry.fence === fence ? entry : undefined;
@@ -182,7 +182,7 @@ function isStalled({ state, dueMs }: Entry): boolean {
   return (state === 'leased' || state === 'retry') && dueMs === LONG_AGO_MS;
 }
 
-/** The one state in which a person finds it, if there is one. */
+/** Returns the state under which it is listed, if any. */
 function stateOf(entry: Entry): UnfinishedState | undefined {
   const { state, failures, attempts, dueMs } = entry;
   if (state === 'dead') return 'dead';

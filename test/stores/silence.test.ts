@@ -8,7 +8,7 @@ beforeEach(() => {
   lines = [];
   vi.useFakeTimers();
   vi.spyOn(console, 'error').mockImplementation((line: string) => {
-    // The clock is that of all files of the worker, and stores of theirs may still be waited for.
+    // All files of a worker share the clock, and calls of their stores may still be pending.
     if (line.includes(' Redis ')) lines.push(line);
   });
 });
@@ -17,7 +17,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A store whose calls each come to the next of these ends; `undefined` is an answer. */
+/** A store whose calls end in the given ways, one after another; `undefined` is an answer. */
 function storeThat(...ends: (Error | 'hangs' | undefined)[]): IdempotencyStore {
   const store = durableStore(() => ({
     async redrive() {
@@ -53,7 +53,7 @@ describe('a store that does not answer in time', () => {
     ['node-redis', new Error("Socket timeout timeout. Expecting data, but didn't receive any.")],
     ['Upstash', new DOMException('The operation was aborted due to timeout', 'TimeoutError')],
     ['a batch', new WebhookError('timed_out', 'The call waited 10000 ms for its turn.')],
-  ])('three times in a row is told, once: %s', async (_, end) => {
+  ])('three times in a row is logged once: %s', async (_, end) => {
     const store = storeThat(end, end, end, end, end);
     await ask(store, 2);
     expect(lines).toEqual([]);
@@ -61,7 +61,7 @@ describe('a store that does not answer in time', () => {
     expect(lines).toEqual([LINE]);
   });
 
-  test('is told of again after a minute', async () => {
+  test('is logged again after a minute', async () => {
     const store = storeThat(...Array(10).fill(late));
     await ask(store, 8);
     expect(lines).toHaveLength(1);
@@ -69,13 +69,13 @@ describe('a store that does not answer in time', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('and answers in between begins anew', async () => {
+  test('is not logged if answers come in between', async () => {
     const store = storeThat(late, late, undefined, late, late, new Error('refused'), late, late);
     await ask(store, 8);
     expect(lines).toEqual([]);
   });
 
-  test('is another thing than a server that says that it has waited', async () => {
+  test('does not include a server that reports a timeout of its own', async () => {
     const answer = Object.assign(new Error('canceling statement due to lock timeout'), {
       code: '55P03',
     });

@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { guardStore } from '../../src/stores/guard.js';
 import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.js';
 
-/** A store on a client whose connections pass the proxies. */
+/** A store on a client whose connections pass through the proxies. */
 export interface Silenced {
   readonly store: IdempotencyStore;
-  /** How many connections it has when all of them are in use. */
+  /** The number of connections if all of them are in use. */
   readonly connections: number;
-  /** How many calls it takes to have all of them in use. */
+  /** The number of calls that use all connections. */
   readonly calls: number;
   close(): unknown;
 }
@@ -18,43 +18,43 @@ export interface Silenced {
 export interface SilentClient {
   /** The ports of the servers. */
   ports(): readonly number[];
-  /** @param ports - Of the proxies, one for each server. */
+  /** @param ports - The ports of the proxies, one for each server. */
   open(ports: readonly number[]): Promise<Silenced>;
-  /** Whether it has the limits that docs/stores.md gives it, and comes back out of a black hole, too. */
+  /** Whether it has the limits of docs/stores.md, and recovers from a black hole as well. */
   readonly isLimited: boolean;
-  /** Whether it may use another connection for each call, so that silent ones are none of its concern. */
+  /** Whether it may use a new connection for each call, so that silent connections do not matter. */
   readonly opensAnew?: boolean;
-  /** How many of the servers fall silent, while the others answer. Default: all. */
+  /** The number of servers that fall silent while the others answer. Default: all. */
   readonly silent?: number;
 }
 
-/** From when new connections work: 10 s, which `npm run chaos` holds; the rest is for a machine that stalls. */
+/** New connections work after 10 s, which `npm run chaos` checks. The rest is for a slow machine. */
 const BACK_MS = 15_000;
-/** The receiver waits 10 s for a call; the rest is for a machine that stalls. */
+/** The receiver waits 10 s for a call. The rest is for a slow machine. */
 const FAILED_MS = 11_500;
-/** Longer than any limit, so that what was opened in the hole is given up, too. */
+/** Longer than any limit, so that connections that were opened in the hole are given up. */
 const HOLE_MS = 6_000;
 /** Shorter than any limit. */
 const SILENT_MS = 900;
 const PACE_MS = 400;
 
-/** What a store does where connections stay open and carry nothing. */
+/** Tests a store whose connections stay open and carry nothing. */
 export function describeSilence(clients: Record<string, SilentClient>): void {
   describe.concurrent.each(Object.entries(clients))('%s', (_, client) => {
-    test('is back where all of its connections were in use when they went silent', async () => {
+    test('works again after all of its connections went silent during calls', async () => {
       await withClient(client, async (store, proxies, inUse) => {
         for (const proxy of proxies.slice(0, client.silent)) proxy.silence();
         const backMs = await untilAnswered(store, inUse.length);
         const inUseMs = await Promise.all(inUse);
         expect(backMs).toBeLessThan(BACK_MS);
-        // Not by luck: they were silent.
+        // The connections were really silent.
         if (!client.opensAnew) expect(Math.max(...inUseMs)).toBeGreaterThan(SILENT_MS);
         expect(Math.max(...inUseMs)).toBeLessThan(FAILED_MS);
       });
     });
 
     if (!client.isLimited) return;
-    test('fails in time in a black hole, and is back after it', async () => {
+    test('fails in time in a black hole, and works again after it', async () => {
       await withClient(client, async (store, proxies, inUse) => {
         for (const proxy of proxies) proxy.blackHole();
         const answered = untilAnswered(store, inUse.length);
@@ -70,7 +70,7 @@ export function describeSilence(clients: Record<string, SilentClient>): void {
   });
 }
 
-/** With calls under way on all connections of the client. */
+/** Runs with pending calls on all connections of the client. */
 async function withClient(
   { ports, open }: SilentClient,
   run: (
@@ -97,7 +97,7 @@ async function withClient(
   }
 }
 
-/** Asks again and again, as deliveries come, until all is answered; gives how long that took. */
+/** Repeats the calls, as deliveries do, until all are answered. Returns the time in milliseconds. */
 async function untilAnswered(store: IdempotencyStore, calls: number): Promise<number> {
   const since = performance.now();
   await new Promise<void>((resolve) => {
@@ -114,7 +114,7 @@ async function untilAnswered(store: IdempotencyStore, calls: number): Promise<nu
   return performance.now() - since;
 }
 
-/** How long it takes, whatever comes of it. */
+/** Returns the duration of a call, whether it succeeds or fails. */
 async function settled(store: IdempotencyStore): Promise<number> {
   const since = performance.now();
   await ask(store).catch(() => {});
@@ -123,10 +123,10 @@ async function settled(store: IdempotencyStore): Promise<number> {
 
 const newKey = () => randomBytes(32).toString('hex');
 
-/** On a connection of its own, where there is one. */
+/** On its own connection, if the client has several. */
 const ask = (store: IdempotencyStore) => store.redrive(newKey());
 
-/** Together with others. */
+/** Together with other calls. */
 const claim = (store: IdempotencyStore) =>
   store.claim(
     {

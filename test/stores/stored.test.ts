@@ -16,17 +16,17 @@ const row = {
   lapsed: false,
 };
 
-test('what was not tried since it was redriven has no time of its last attempt', () => {
+test('a delivery that was not tried since its redrive has no time of its last attempt', () => {
   expect(toStored(row, 'stalled').lastTriedAt).toEqual(new Date(row.fence));
   expect(toStored({ ...row, attempts: 0 }, 'stalled').lastTriedAt).toBe(undefined);
 });
 
-test('what is dead is due at no time', () => {
+test('a dead delivery has no due time', () => {
   expect(toStored(row, 'failing').dueAt).toEqual(new Date(row.notBefore));
   expect(toStored(row, 'dead').dueAt).toBe(undefined);
 });
 
-test('what a store does not say is not made up', () => {
+test('missing times stay undefined', () => {
   const { lastTriedAt, dueAt } = toStored(
     { ...row, fence: undefined, notBefore: undefined },
     'failing',
@@ -34,7 +34,7 @@ test('what a store does not say is not made up', () => {
   expect([lastTriedAt, dueAt]).toEqual([undefined, undefined]);
 });
 
-test('a lease without end has a date all the same', () => {
+test('a lease without an end has a date as well', () => {
   const { dueAt } = toStored({ ...row, notBefore: Number.MAX_SAFE_INTEGER }, 'failing');
   expect(dueAt?.toISOString()).toBe('+275760-09-13T00:00:00.000Z');
 });

@@ -10,13 +10,13 @@ import { LONG_AGO_MS, ModelStore } from './model.js';
 
 export { newDelivery } from '../../src/testing/store/tested.js';
 
-/** The `age` of a store that tells the time by this process. To be restored after the test. */
+/** The `age` of a store that uses this process's clock. Restore it after the test. */
 export function ageClock(): void {
   const now = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => now() - LONG_AGO_MS);
 }
 
-/** What every store has to do, run against the real thing: as published, for goods, and beside a model. */
+/** Tests a real store with the published suite, with goods, and against a model. */
 export function describeStore(
   name: string,
   make: () => IdempotencyStore | Promise<IdempotencyStore>,
@@ -27,11 +27,11 @@ export function describeStore(
   describeSkipOlder(name, make);
 
   describe(`the ${name} store`, () => {
-    test('has the verb that a store of somebody else may lack', async () => {
+    test('has the optional verb', async () => {
       expect((await make()).isDone).toBeTypeOf('function');
     });
 
-    test('does what the model of the state machine does, whatever is asked of it', {
+    test('behaves like the model of the state machine, for any sequence of calls', {
       timeout: 240_000,
     }, async () => {
       await fc.assert(

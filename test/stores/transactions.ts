@@ -8,7 +8,7 @@ import {
 import { describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
-/** A driver, with what the suite needs of its database. */
+/** A driver, with the statements that the suite needs. */
 export interface Seller<Tx> {
   readonly store: IdempotencyStore<Tx>;
   /** A store of another process. */
@@ -23,7 +23,7 @@ export interface Seller<Tx> {
 export const TABLE = 'CREATE TABLE sold (order_id text NOT NULL)';
 type Paid<Tx> = WebhookEvent<'order:paid', Order> & { readonly tx: Tx };
 
-/** What a handler with `transaction` promises, on any store that has transactions. */
+/** Tests handlers with `transaction` on any store that has transactions. */
 export function describeTransactions<Tx>(
   name: string,
   open: () => Promise<Seller<Tx>>,
@@ -37,7 +37,7 @@ export function describeTransactions<Tx>(
         createReceiver({ secret: SECRET, store, hooks: { onError, onRejected() {} } });
       const insert = ({ tx, payload }: Paid<Tx>) =>
         seller.run(tx, `INSERT INTO sold VALUES ('${payload.id}')`);
-      /** A handler as the driver has it, after which `then` runs. */
+      /** A handler in the driver's form, after which `then` runs. */
       const sell = (then: () => void = () => {}) =>
         isSynchronous
           ? (event: Paid<Tx>) => {
@@ -53,7 +53,7 @@ export function describeTransactions<Tx>(
     const ONCE = { name: 'sell', oncePer: (order: Order) => order.id, transaction: true } as const;
     const EACH = { name: 'sell', transaction: true } as const;
 
-    test('commits what a handler does together with its delivery', async () => {
+    test('commits the work of a handler together with its delivery', async () => {
       const { receiver, sell, sold, store } = await shop();
       const shop1 = receiver().on('order:paid', sell(), EACH);
       const order = paidOrder();
@@ -69,7 +69,7 @@ export function describeTransactions<Tx>(
       expect(await store.count({ state: 'failing' })).toBe(0);
     });
 
-    test('rolls back what a handler does that fails, and remembers the attempt', async () => {
+    test('rolls back the work of a failing handler, and counts the attempt', async () => {
       const { receiver, sell, sold, store, onError } = await shop();
       let fails = 1;
       const selling = receiver().on(
@@ -102,7 +102,7 @@ export function describeTransactions<Tx>(
       expect(await sold()).toBe(1);
     });
 
-    test('does an effect once, whatever the delivery', async () => {
+    test('runs an effect once for any deliveries', async () => {
       const { receiver, sell, sold } = await shop();
       const selling = receiver().on('order:paid', sell(), ONCE);
       expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
@@ -115,7 +115,7 @@ export function describeTransactions<Tx>(
       expect(await sold()).toBe(1);
     });
 
-    test('does not do what was marked as done, or done without a transaction', async () => {
+    test('skips an effect that was marked as done, or done without a transaction', async () => {
       const { receiver, sell, sold } = await shop();
       const before = vi.fn();
       const older = receiver().on('order:paid', before, { ...ONCE, transaction: false });
@@ -130,7 +130,7 @@ export function describeTransactions<Tx>(
       expect(await selling.markDone('sell', 'ord_new')).toBe(false);
     });
 
-    test('sells once for copies that come at once to two processes', async () => {
+    test('sells once for simultaneous copies in two processes', async () => {
       const { receiver, sell, sold, store, other } = await shop();
       const shops = [store, other].map((one) => receiver(one).on('order:paid', sell(), ONCE));
       const results = await Promise.all(
@@ -150,9 +150,9 @@ export function describeTransactions<Tx>(
       ).toEqual([]);
     });
 
-    // A handler on SQLite cannot take a while: nothing else runs meanwhile, also in another process.
+    // A handler on SQLite cannot take long: it blocks everything else, even in another process.
     const testAsync = isSynchronous ? () => {} : test;
-    testAsync('holds its delivery for longer than its claim does', async () => {
+    testAsync('holds its delivery for longer than its claim', async () => {
       const { receiver, sold, run, store, other } = await shop();
       const GAP = 400;
       const slowly = async (event: Paid<Tx>) => {
@@ -170,41 +170,38 @@ export function describeTransactions<Tx>(
       expect(await sold()).toBe(1);
     });
 
-    test.each(['beside it', 'in it'])(
-      'runs again only the handler that failed: %s',
-      async (where) => {
-        const { receiver, sell, sold } = await shop();
-        const mail = vi.fn();
-        let fails = 1;
-        const maybe = () => {
-          if (fails-- > 0) throw new Error('not now');
-        };
-        const selling = receiver()
-          .on('order:paid', sell(where === 'in it' ? maybe : () => {}), EACH)
-          .on(
-            'order:paid',
-            async () => {
-              if (where === 'beside it') maybe();
-              mail();
-            },
-            { name: 'mail' },
-          );
-        expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
-          outcome: 'failed',
-        });
-        expect(await sold()).toBe(where === 'in it' ? 0 : 1);
-        expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
-          outcome: 'handled',
-        });
-        expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
-          outcome: 'duplicate',
-        });
-        expect(mail).toHaveBeenCalledTimes(1);
-        expect(await sold()).toBe(1);
-      },
-    );
+    test.each(['beside it', 'in it'])('repeats only the handler that failed: %s', async (where) => {
+      const { receiver, sell, sold } = await shop();
+      const mail = vi.fn();
+      let fails = 1;
+      const maybe = () => {
+        if (fails-- > 0) throw new Error('not now');
+      };
+      const selling = receiver()
+        .on('order:paid', sell(where === 'in it' ? maybe : () => {}), EACH)
+        .on(
+          'order:paid',
+          async () => {
+            if (where === 'beside it') maybe();
+            mail();
+          },
+          { name: 'mail' },
+        );
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        outcome: 'failed',
+      });
+      expect(await sold()).toBe(where === 'in it' ? 0 : 1);
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        outcome: 'handled',
+      });
+      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+        outcome: 'duplicate',
+      });
+      expect(mail).toHaveBeenCalledTimes(1);
+      expect(await sold()).toBe(1);
+    });
 
-    test('runs several handlers, each in a transaction of its own', async () => {
+    test('runs several handlers, each in its own transaction', async () => {
       const { receiver, sell, sold } = await shop();
       let fails = 1;
       const selling = receiver()
@@ -226,7 +223,7 @@ export function describeTransactions<Tx>(
       expect(await sold()).toBe(2);
     });
 
-    test('refuses once(), whose step a rollback would forget', async () => {
+    test('rejects once(), whose step a rollback would forget', async () => {
       const { receiver, sold, onError } = await shop();
       const step = vi.fn();
       const selling = receiver().on('order:paid', ({ once }) => void once('mail', step), EACH);
@@ -240,7 +237,7 @@ export function describeTransactions<Tx>(
       expect(await sold()).toBe(0);
     });
 
-    test('refuses a handler that ends the transaction', async () => {
+    test('rejects a handler that ends the transaction', async () => {
       const { receiver, run, store } = await shop();
       const end = (event: Paid<Tx>) => run(event.tx, 'COMMIT');
       const selling = receiver().on(
@@ -254,10 +251,10 @@ export function describeTransactions<Tx>(
       expect(await store.count({ state: 'failing' })).toBe(1);
     });
 
-    test('counts the attempts of a delivery that nobody has ended', async () => {
+    test('counts the attempts of a delivery that was never finished', async () => {
       const { receiver, sell, sold, store, exec } = await shop();
       const selling = receiver().on('order:paid', sell(), ONCE);
-      // A process that dies when it has begun its transaction leaves the claim.
+      // A process that dies after it has begun its transaction leaves the claim.
       for (let death = 1; death <= 5; death++) {
         await new Promise<void>((resolve) => {
           const run = async ({ begin }: TransactTerms) => {

@@ -20,7 +20,7 @@ export function describeD1(worker: () => Served) {
   describe('D1', () => {
     testBodiesAndClocks(open);
 
-    test('whose tables are gone loses every lease, and is used anew', async () => {
+    test('whose tables are gone rejects every lease, and works again', async () => {
       const store = await open();
       const delivery = newDelivery();
       const { fence } = await acquire(store, delivery);
@@ -33,7 +33,7 @@ export function describeD1(worker: () => Served) {
       expect(claims.filter(({ state }) => state === 'acquired')).toHaveLength(1);
     });
 
-    test('whose table is of the version before keeps a proof from then on', async () => {
+    test('with a table of the previous version keeps a proof after the update', async () => {
       const store = await open();
       await store.sql('DROP TABLE webhook_delivery');
       for (const statement of OLDER_SCHEMA.split(';').filter((sql) => sql.trim() !== '')) {
@@ -49,7 +49,7 @@ export function describeD1(worker: () => Served) {
     });
 
     test.each(['dead', 'stalled', 'failing', 'countDead', 'countStalled', 'countFailing'] as const)(
-      'reads for %s only what is open, because each row that is read is paid for',
+      'reads only open deliveries for %s, because D1 charges for each row that is read',
       async (name) => {
         const store = await open();
         const plan = await store.sql(
@@ -74,7 +74,7 @@ export function describeD1(worker: () => Served) {
     };
     const stock = async (store: ServedStore) => (await store.sql('SELECT n FROM stock'))[0]?.n;
 
-    test('gives the keys under which an effect is entered, each once', async () => {
+    test('returns the keys under which an effect is entered, each once', async () => {
       const { store, effect } = await shop();
       await store.once(effect, [SELL]);
       await store.once({ ...effect, handler: 'other' }, [SELL]);
@@ -85,7 +85,7 @@ export function describeD1(worker: () => Served) {
       expect(await store.entered(asked)).toEqual([]);
     });
 
-    test('does an effect once, for each key and handler', async () => {
+    test('runs an effect once for each key and handler', async () => {
       const { store, effect } = await shop();
       expect(await store.once(effect, [SELL])).toBe(true);
       expect(await store.once(effect, [SELL])).toBe(false);
@@ -94,7 +94,7 @@ export function describeD1(worker: () => Served) {
       expect(await stock(store)).toBe(7);
     });
 
-    test('does an effect once for twenty who want it at once', async () => {
+    test('runs an effect once for twenty simultaneous calls', async () => {
       const { store, effect } = await shop();
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => store.once(effect, [SELL])),
@@ -103,7 +103,7 @@ export function describeD1(worker: () => Served) {
       expect(await stock(store)).toBe(9);
     });
 
-    test('undoes all where a statement fails, so that the effect is done once in the end', async () => {
+    test('rolls back if a statement fails, so that the effect still happens once', async () => {
       const { store, effect } = await shop();
       const tooMany = ['UPDATE stock SET n = n - ?', 99] as const;
       await expect(store.once(effect, [SELL, tooMany])).rejects.toThrow(/CHECK constraint/);
@@ -116,14 +116,14 @@ export function describeD1(worker: () => Served) {
     test.each([
       ['of a table of the user', ['INSERT INTO buyer VALUES (?)', 'Ann'], /buyer\.name/],
       [
-        'of the ledger itself by a statement of the user',
+        'of the ledger itself, caused by a statement of the user',
         [
           "INSERT INTO webhook_effect SELECT key, 'again', at FROM webhook_effect WHERE handler = ?",
           'again',
         ],
         /webhook_effect/,
       ],
-    ] as const)('throws the UNIQUE error %s, and undoes all', async (_, statement, message) => {
+    ] as const)('throws the UNIQUE error %s, and rolls back', async (_, statement, message) => {
       const { store, effect } = await shop();
       await store.once({ ...effect, handler: 'again' }, []);
       await store.sql("INSERT INTO buyer VALUES ('Ann')");
@@ -132,7 +132,7 @@ export function describeD1(worker: () => Served) {
       expect(await store.once(effect, [SELL])).toBe(true);
     });
 
-    test('makes its table where it is missing, and no table of the user', async () => {
+    test('creates its table if it is missing, but no table of the user', async () => {
       const { store, effect } = await shop();
       await store.sql('DROP TABLE webhook_effect');
       expect(await store.once(effect, [SELL])).toBe(true);
@@ -143,9 +143,9 @@ export function describeD1(worker: () => Served) {
       expect(await stock(store)).toBe(9);
     });
 
-    test.each(NO_EFFECTS)('refuses what is no effect: %s', async (_, no) => {
+    test.each(NO_EFFECTS)('rejects an invalid effect: %s', async (_, no) => {
       const { store } = await shop();
-      // What plain JavaScript may pass.
+      // A JavaScript program can pass anything.
       const sold = store.once(no as Effect, [SELL]);
       await expect(sold).rejects.toMatchObject({ code: 'key_invalid' });
       expect(await stock(store)).toBe(10);

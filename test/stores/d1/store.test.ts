@@ -5,7 +5,7 @@ import { LAYOUT } from '../../../src/stores/layout-version.js';
 import { FIND_LAYOUT } from '../../../src/stores/sqlite/schema.js';
 import { newDelivery } from '../suite.js';
 
-/** A database whose statements fail, one error after the other, and then find nothing. */
+/** A database whose statements fail with the given errors in order, and then find nothing. */
 function database(...messages: string[]) {
   const fails = async () => {
     const message = messages.shift();
@@ -25,7 +25,7 @@ const MISSING = 'no such table: webhook_delivery: SQLITE_ERROR';
 const { key } = newDelivery();
 const effect = { key, handler: 'order:paid' };
 
-test('tables that are missing are made, and the statement is run again', async () => {
+test('missing tables are created, and the statement is run again', async () => {
   const missing = database(MISSING);
   expect(await d1Store(missing).redrive(key)).toBe(false);
   const made = missing.prepare.mock.calls.filter(([sql]) => sql.startsWith('CREATE TABLE'));
@@ -33,26 +33,26 @@ test('tables that are missing are made, and the statement is run again', async (
 });
 
 test.each(['Network connection lost.', 'D1 DB storage operation exceeded timeout'])(
-  'the error %j is left to the receiver, which tries again by itself',
+  'the error %j is thrown without a retry of the store, because the receiver retries',
   async (message) => {
     const failing = database(message);
     await expect(d1Store(failing).redrive(key)).rejects.toThrow(message);
     expect(failing.batch).not.toHaveBeenCalled();
-    // And the one that looks for the layout.
+    // The second statement reads the layout.
     expect(failing.prepare).toHaveBeenCalledTimes(2);
   },
 );
 
-test('it says that it is D1', () => {
+test('the store describes itself as D1', () => {
   expect(d1Store(database()).description).toBe('D1');
 });
 
-test('tables that cannot be made are an error', async () => {
+test('an error while creating tables is thrown', async () => {
   const store = d1Store(database(MISSING, 'not authorized'));
   await expect(store.redrive(key)).rejects.toThrow('not authorized');
 });
 
-test('what is old is purged with a completion, once a minute: a Worker may end at its answer', async () => {
+test('old deliveries are purged with a completion, once a minute, because a Worker may end after its answer', async () => {
   const old = database();
   const store = d1Store(old);
   for (let delivery = 0; delivery < 3; delivery++) await store.complete(key, 1, 1_000);
@@ -67,7 +67,7 @@ test('what is old is purged with a completion, once a minute: a Worker may end a
   ]);
 });
 
-test('what is behind is purged with the next completion as well, and by nobody else', async () => {
+test('a backlog is purged with the next completion, and not by the receiver', async () => {
   const old = database();
   const store = d1Store(old);
   const many = { results: Array.from({ length: 500 }, () => ({})) };
@@ -78,7 +78,7 @@ test('what is behind is purged with the next completion as well, and by nobody e
   expect(old.batch).toHaveBeenCalledTimes(2);
 });
 
-test('a completion that fails with the purging is tried again without it', async () => {
+test('a completion that fails together with the purge is tried again without it', async () => {
   const failing = database('D1 DB reset');
   const store = d1Store(failing);
   await expect(store.complete(key, 1, 1_000)).rejects.toThrow('D1 DB reset');
@@ -86,12 +86,12 @@ test('a completion that fails with the purging is tried again without it', async
   expect(failing.batch).toHaveBeenCalledTimes(1);
 });
 
-test('an effect whose batch may or may not have been done is no effect that was done before', async () => {
+test('an effect whose batch may have been applied is not reported as done before', async () => {
   const ledger = d1Ledger(database('Network connection lost.'));
   await expect(ledger.batch(effect, [])).rejects.toThrow('Network connection lost');
 });
 
-test('the schema is that of SQLite, and may be applied again', () => {
+test("the schema equals SQLite's, and can be applied again", () => {
   expect(d1Schema()).toBe(sqliteSchema());
   expect(d1Schema().match(/CREATE (TABLE|INDEX) (?!IF NOT EXISTS)/)).toBe(null);
 });
@@ -100,8 +100,8 @@ test.each([
   ['nothing', undefined],
   ['text', 'DB'],
   ['a namespace of objects', { idFromName() {}, get() {} }],
-  ['what seems to have every method', new Proxy({}, { get: () => () => {} })],
-])('%s is no D1 database', (_, binding) => {
+  ['an object that seems to have every method', new Proxy({}, { get: () => () => {} })],
+])('%s is not a D1 database', (_, binding) => {
   const refused = expect.objectContaining({
     code: 'client_invalid',
     message: expect.stringContaining('"d1_databases": ['),

@@ -9,7 +9,7 @@ const field = fc.oneof(
   fc.uint8Array({ maxLength: 300 }),
 );
 
-test('values and rows arrive as they were sent, with all of their bytes', () => {
+test('values and rows arrive unchanged, with all bytes', () => {
   const rows = fc.array(fc.dictionary(fc.string(), field, { noNullPrototype: true }));
   fc.assert(
     fc.property(fc.array(field), rows, (values, found) => {
@@ -19,12 +19,12 @@ test('values and rows arrive as they were sent, with all of their bytes', () => 
   );
 });
 
-test('a body takes no more than its bytes', () => {
+test('a body takes no more bytes than it has', () => {
   const body = new Uint8Array(1_000_000).fill(200);
   expect(encode(['key', body]).length).toBeLessThan(1_000_100);
 });
 
-test('a Buffer, an ArrayBuffer and a part of an array are bytes like any other', () => {
+test('a Buffer, an ArrayBuffer and a part of an array are encoded as bytes', () => {
   const bytes = Uint8Array.of(1, 2, 3);
   const part = Uint8Array.of(0, 1, 2, 3, 4).subarray(1, 4);
   const sent = [Buffer.from(bytes), bytes.buffer, part, { body: Buffer.from(bytes) }];
@@ -37,12 +37,15 @@ test.each([
   ['half of its length', 2],
   ['half of its JSON', 10],
   ['half of its bytes', 30],
-])('a frame that was cut short to %s is no frame, and its error names nothing of it', (_, end) => {
-  const frame = encode(['a secret', new Uint8Array(20)]).buffer.slice(0, end);
-  expect(() => decode(frame)).toThrow(/^This is not a frame of WebhookDeliveries\.$/);
-});
+])(
+  'a frame that was cut off after %s is rejected, and the error contains none of its data',
+  (_, end) => {
+    const frame = encode(['a secret', new Uint8Array(20)]).buffer.slice(0, end);
+    expect(() => decode(frame)).toThrow(/^This is not a frame of WebhookDeliveries\.$/);
+  },
+);
 
-test('a verb is found in its URL, and in no other', () => {
+test('a verb is found in its own URL, and in no other', () => {
   expect(toVerb(toUrl('claim'))).toBe('claim');
   expect(toVerb(toUrl('claim').replace('/1/', '/2/'))).toBe('');
 });

@@ -8,7 +8,7 @@ import type { Served } from '../workerd/served.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** One that belongs to the first object, however many there are. */
+/** A key that belongs to the first object, for any number of objects. */
 function inFirst(): Claimable {
   const delivery = newDelivery();
   return { ...delivery, key: `000000${delivery.key.slice(6)}` };
@@ -24,7 +24,7 @@ export function describeDurableObjects(worker: () => Served) {
   describe('Durable Objects', () => {
     testBodiesAndClocks(() => open(3));
 
-    test('are listed in the order of the keys, through all of them, a page at a time', async () => {
+    test('are listed in the order of the keys across all objects, one page at a time', async () => {
       const store = await open(16);
       const deliveries = [inFirst(), ...Array.from({ length: 59 }, newDelivery)];
       await Promise.all(deliveries.map((delivery) => bury(store, delivery)));
@@ -42,7 +42,7 @@ export function describeDurableObjects(worker: () => Served) {
       expect(String(first?.last) < '1').toBe(true);
     });
 
-    test('are listed in one page, also where one object gives more than fits into an answer', async () => {
+    test('are listed in one page, even if one object has more than fits into an answer', async () => {
       const store = await open(1);
       await Promise.all(Array.from({ length: 45 }, () => bury(store, newDelivery())));
       const keys = (await store.list({ state: 'dead', limit: 100 })).map(({ key }) => key);
@@ -50,12 +50,12 @@ export function describeDurableObjects(worker: () => Served) {
       expect(keys).toEqual(keys.toSorted());
     });
 
-    test('wake up to purge what is old, and abandon what its sender gave up', async () => {
+    test('wake up to purge old deliveries, and abandon those whose sender gave up', async () => {
       const store = await open(5);
       const [done, abandoned] = [inFirst(), inFirst()];
       await acquire(store, abandoned, { leaseMs: LONG_AGO_MS });
       const { fence } = await acquire(store, done);
-      // Both are due before the alarm is set, which is then once a minute.
+      // Both are due before the alarm, which is set once a minute.
       await store.objectSql(0, 'UPDATE webhook_delivery SET purge_at = 0');
       await store.complete(done.key, fence, 0);
       expect(await store.storePurge(500)).toBe(0);
@@ -68,14 +68,14 @@ export function describeDurableObjects(worker: () => Served) {
       );
       const error = expect.stringMatching(/^abandoned/);
       expect(left).toEqual([{ key: abandoned.key, state: 'dead', error }]);
-      // What is dead is due in 30 days.
+      // A dead delivery is due in 30 days.
       const next = await vi.waitUntil(() => store.alarm(0));
       expect(next).toBeGreaterThan(Date.now() + 29 * DAY_MS);
     });
 
-    test('purge what has piled up in pieces, one soon after the other', async () => {
+    test('purge a backlog in pieces in quick succession', async () => {
       const store = await open(7);
-      // It makes its table.
+      // Creates its table.
       await store.redrive(inFirst().key);
       await store.objectSql(
         0,
@@ -95,7 +95,7 @@ export function describeDurableObjects(worker: () => Served) {
       expect(await store.alarm(0)).toBe(null);
     });
 
-    test('need no write to wake up where nothing is due sooner than before', async () => {
+    test('need no write for the alarm if nothing is due earlier than before', async () => {
       const store = await open(6);
       await acquire(store, inFirst(), { keepMs: 30 * DAY_MS });
       const first = await store.alarm(0);
@@ -110,7 +110,7 @@ export function describeDurableObjects(worker: () => Served) {
       expect(await store.alarm(0)).toBeLessThan(Number(first) - 22 * DAY_MS);
     });
 
-    test('that were emptied lose every lease, and are used anew', async () => {
+    test('that were emptied reject every lease, and work again', async () => {
       const store = await open(3);
       const delivery = inFirst();
       const { fence } = await acquire(store, delivery);
@@ -119,10 +119,10 @@ export function describeDurableObjects(worker: () => Served) {
       expect(await store.claim(delivery, terms())).toMatchObject({ state: 'acquired', attempt: 1 });
     });
 
-    test('whose tables are of the version before keep a proof from then on', async () => {
+    test('with tables of the previous version keep a proof after the update', async () => {
       const store = await open(3);
       const [before, delivery] = [inFirst(), { ...inFirst(), proof: 'the proof' }];
-      // It makes its table.
+      // Creates its table.
       await store.redrive(before.key);
       await store.objectSql(0, 'DROP TABLE webhook_delivery');
       await store.objectSql(0, OLDER_SCHEMA);
@@ -136,7 +136,7 @@ export function describeDurableObjects(worker: () => Served) {
       expect(listed.map(({ key, proof }) => [key, proof])).toEqual(expected.sort());
     });
 
-    test('refuse what they do not understand, and repeat nothing of it', async () => {
+    test('reject unknown requests without repeating their content', async () => {
       const store = await open(3);
       const refused = expect.stringMatching(/^{"error":".* different versions\."}$/);
       const frame = '\u0000\u0000\u0000\u0002[]';

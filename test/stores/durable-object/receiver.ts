@@ -20,7 +20,7 @@ async function send(worker: Served, payload: unknown): Promise<number> {
 
 export function describeReceiver(worker: () => Served) {
   describe('a receiver in a Worker', () => {
-    test('sells once, though its handler fails after it has sold, and the sender repeats it', async () => {
+    test('sells once, even if its handler fails after the sale and the sender retries', async () => {
       const order = paidOrder({ id: `ord_${crypto.randomUUID()}` });
       expect(await send(worker(), order)).toBe(500);
       expect(await send(worker(), order)).toBe(200);
@@ -36,7 +36,7 @@ export function describeReceiver(worker: () => Served) {
       ['objects', 'STUB', 'client_invalid', /This is a stub or a service binding.*"class_name"/],
       ['d1', 'SERVICE', 'client_invalid', /This is a stub or a service binding/],
       ['d1', 'NONE', 'client_invalid', /^d1Store needs a D1 database, such as env\.DB\./],
-    ] as const)('%s refuses the binding %s', async (what, binding, code, message) => {
+    ] as const)('%s rejects the binding %s', async (what, binding, code, message) => {
       const refusal = worker().store({ store: 'd1' }).refusal(what, binding);
       await expect(refusal).rejects.toMatchObject({
         code,

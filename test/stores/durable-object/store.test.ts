@@ -10,7 +10,7 @@ import {
 } from '../../../src/stores/durable-object/frames.js';
 import { newDelivery } from '../suite.js';
 
-/** A namespace whose objects give the same answer to everything. */
+/** A namespace whose objects always give the same answer. */
 function namespace(answer: () => Response) {
   const asked: string[] = [];
   return {
@@ -34,7 +34,7 @@ test.each([
   ['0f', '0 of 16'],
   ['10', '1 of 16'],
   ['ff', '15 of 16'],
-])('a key that begins with %j is that of the object %j', async (digits, name) => {
+])('a key that begins with %j belongs to the object %j', async (digits, name) => {
   const objects = namespace(foreign);
   const store = durableObjectStore(objects);
   const key = digits + '0'.repeat(64 - digits.length);
@@ -42,7 +42,7 @@ test.each([
   expect(objects.asked).toEqual([name]);
 });
 
-test('the last key is that of the last object, however many there are', async () => {
+test('the last key belongs to the last object, for any number of objects', async () => {
   for (const shards of [1, 2, 3, 7, 100, 256]) {
     const objects = namespace(foreign);
     const store = durableObjectStore(objects, { shards });
@@ -51,13 +51,13 @@ test('the last key is that of the last object, however many there are', async ()
   }
 });
 
-test('it says over how many objects it is spread', () => {
+test('the description has the number of objects', () => {
   const objects = namespace(foreign);
   expect(durableObjectStore(objects).description).toBe('Durable Objects (16 shards)');
   expect(durableObjectStore(objects, { shards: 1 }).description).toBe('Durable Objects (1 shard)');
 });
 
-test('objects of another class are a mistake in the configuration', async () => {
+test('objects of another class are reported as a mistake in the configuration', async () => {
   const store = durableObjectStore(namespace(foreign));
   await expect(store.claim(newDelivery(), lease)).rejects.toMatchObject({
     code: 'client_invalid',
@@ -65,7 +65,7 @@ test('objects of another class are a mistake in the configuration', async () => 
   });
 });
 
-test('an object of the version before, which keeps no proof, takes a delivery without', async () => {
+test('an object of the previous version, which keeps no proof, accepts a delivery without it', async () => {
   const asked: [url: string, values: unknown][] = [];
   const headers = { 'content-type': CONTENT_TYPE };
   const store = durableObjectStore({
@@ -90,7 +90,7 @@ test('an object of the version before, which keeps no proof, takes a delivery wi
   expect(first).toEqual(['the proof'].concat(third as string[]));
 });
 
-test.each([0, -1, 1.5, 257, Number.NaN])('%d shards are refused', (shards) => {
+test.each([0, -1, 1.5, 257, Number.NaN])('%d shards are rejected', (shards) => {
   expect(() => durableObjectStore(namespace(foreign), { shards })).toThrow(
     expect.objectContaining({ code: 'option_invalid' }),
   );
@@ -100,8 +100,8 @@ test.each([
   ['nothing', undefined],
   ['text', 'DELIVERIES'],
   ['a database', { prepare() {}, batch() {} }],
-  ['what seems to have every method', new Proxy({}, { get: () => () => {} })],
-])('%s is no namespace', (_, binding) => {
+  ['an object that seems to have every method', new Proxy({}, { get: () => () => {} })],
+])('%s is not a namespace', (_, binding) => {
   expect(() => durableObjectStore(binding as never)).toThrow(
     expect.objectContaining({
       code: 'client_invalid',

@@ -1,4 +1,4 @@
-// What the types promise of the real ones. Compiled by `npx tsc` and never run.
+// Checks the types against Cloudflare's. `npx tsc` compiles this file, and nothing runs it.
 import type {
   D1Database,
   D1DatabaseSession,
@@ -42,23 +42,23 @@ export function realBindingsAreTaken() {
 export function otherBindingsAreRefused() {
   // @ts-expect-error Workers KV cannot compare and set
   createReceiver({ secret, store: kv });
-  // @ts-expect-error Workers KV is no namespace of objects
+  // @ts-expect-error Workers KV is not a namespace of objects
   durableObjectStore(kv);
-  // @ts-expect-error Workers KV is no database
+  // @ts-expect-error Workers KV is not a database
   d1Store(kv);
   // @ts-expect-error Workers KV has no transactions
   d1Ledger(kv);
-  // @ts-expect-error an object is not the namespace of all
+  // @ts-expect-error an object is not a namespace
   durableObjectStore(stub);
-  // @ts-expect-error another Worker is no store
+  // @ts-expect-error another Worker is not a store
   createReceiver({ secret, store: service });
-  // @ts-expect-error the binding itself, not a store over it
+  // @ts-expect-error the binding itself instead of a store on it
   createReceiver({ secret, store: database });
-  // @ts-expect-error a database is no namespace
+  // @ts-expect-error a database is not a namespace
   durableObjectStore(database);
   // @ts-expect-error a misspelt option
   durableObjectStore(plain, { shard: 4 });
-  // @ts-expect-error SQL is no statement
+  // @ts-expect-error SQL text is not a statement
   d1Ledger(database).batch(effect, ['UPDATE stock SET n = n - 1']);
   // @ts-expect-error the name of the handler is missing
   d1Ledger(database).batch({ key: effect.key }, [statement]);

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The alarm of an object, which forgets it when it rings. */
+/** The alarm of an object, which is unset after it rings. */
 function alarms(at: number | null = null) {
   const fake = {
     at,
@@ -26,7 +26,7 @@ function alarms(at: number | null = null) {
   return fake;
 }
 
-test('what is due first sets the alarm, and what is due later costs nothing', async () => {
+test('the earliest purge sets the alarm, and a later one costs nothing', async () => {
   const storage = alarms();
   const wakeUp = new WakeUp(storage);
   await wakeUp.by(NOW + 5_000);
@@ -38,13 +38,13 @@ test('what is due first sets the alarm, and what is due later costs nothing', as
   expect(storage.at).toBe(NOW + 5_000);
 });
 
-test('an object that was started anew keeps the alarm that is set', async () => {
+test('an object that was restarted keeps the alarm that is set', async () => {
   const storage = alarms(NOW + 3_000);
   await new WakeUp(storage).by(NOW + 5_000);
   expect(storage.setAlarm).not.toHaveBeenCalled();
 });
 
-test('an alarm that has rung is set again, a minute later at the soonest', async () => {
+test('an alarm that has rung is set again, at least a minute later', async () => {
   const storage = alarms(NOW);
   const wakeUp = new WakeUp(storage);
   await wakeUp.by(NOW + 5_000);
@@ -56,7 +56,7 @@ test('an alarm that has rung is set again, a minute later at the soonest', async
   expect(storage.setAlarm).toHaveBeenCalledTimes(1);
 });
 
-test('an alarm that has rung is set again at once where more is due', async () => {
+test('an alarm that has rung is set again at once if more is due', async () => {
   const storage = alarms();
   const wakeUp = new WakeUp(storage);
   wakeUp.ring();
@@ -65,7 +65,7 @@ test('an alarm that has rung is set again at once where more is due', async () =
   expect(storage.at).toBeLessThanOrEqual(NOW);
 });
 
-test('an alarm that could not be set is set by the next who needs it', async () => {
+test('an alarm that could not be set is set by the next delivery that needs it', async () => {
   const storage = alarms();
   const wakeUp = new WakeUp(storage);
   storage.setAlarm.mockRejectedValueOnce(new Error('the storage is down'));
@@ -74,7 +74,7 @@ test('an alarm that could not be set is set by the next who needs it', async () 
   expect(storage.at).toBe(NOW + 6_000);
 });
 
-test('an object that could not purge is woken up again by the next delivery', async () => {
+test('an object that could not purge is woken up again after the next delivery', async () => {
   const storage = alarms();
   const transactionSync = vi.fn(() => {
     throw new Error('the storage is down');

@@ -1,6 +1,6 @@
 import type { Claimable, EffectLedger, IdempotencyStore, LeaseTerms } from 'storefront-webhooks';
 
-/** What is written into a store of each layout, and found in it by all later versions. */
+/** The deliveries that are written into a store of each layout, and that all later versions have to find. */
 export const KEYS = {
   done: 'a0'.repeat(32),
   retry: 'b1'.repeat(32),

@@ -1,6 +1,6 @@
 /**
- * Writes down what the stores keep, for the tests of all later versions. Run once for each layout, before
- * anything of it is changed, with a Node that has SQLite:
+ * Saves the records of the stores for the tests of all later versions. Run once for each layout, before the
+ * layout changes, with a Node that has SQLite:
  *
  *     node --import tsx test/stores/layouts/write.ts 1
  */
@@ -60,7 +60,7 @@ async function writePostgres(): Promise<void> {
   tx.release();
   const options = ['--inserts', '--no-owner', '--table=webhook_*', server.url];
   const dump = execFileSync('pg_dump', options, { encoding: 'utf8' });
-  // Without what only psql understands, and what names the programs.
+  // Without commands that only psql understands, and without the names of the programs.
   const lines = dump
     .split('\n')
     .filter((line) => line !== '' && !/^(--|\\|SET |SELECT )/.test(line));

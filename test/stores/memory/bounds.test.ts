@@ -27,12 +27,12 @@ async function claim(
 const RETRY = { permanent: false, error: '' };
 
 describe('the bounds of the memory store', () => {
-  test('have names, and no others', () => {
+  test('reject unknown names', () => {
     const misspelled = JSON.parse('{ "maxEntry": 3 }');
     expect(() => memoryStore(misspelled)).toThrow(/maxEntry.*"maxEntries"/);
   });
 
-  test('forget what is done first, the oldest of it', async () => {
+  test('evict done deliveries first, oldest first', async () => {
     const store = memoryStore({ maxEntries: 3 });
     await store.fail(keyOf('idle'), await claim(store, 'idle'), RETRY);
     await store.complete(keyOf('first'), await claim(store, 'first'), 60_000);
@@ -42,7 +42,7 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('idle'), terms('x'))).toMatchObject({ attempt: 2 });
   });
 
-  test('forget what waits longest for a retry next', async () => {
+  test('then evict the delivery that has waited longest for its retry', async () => {
     const store = memoryStore({ maxEntries: 2 });
     await store.fail(keyOf('older'), await claim(store, 'older'), RETRY);
     await store.fail(keyOf('newer'), await claim(store, 'newer'), RETRY);
@@ -50,7 +50,7 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('newer'), terms('x'))).toMatchObject({ attempt: 2 });
   });
 
-  test('never forget what is being processed: a full store refuses the claim', async () => {
+  test('never evict a running delivery: a full store rejects the claim', async () => {
     const store = memoryStore({ maxEntries: 2 });
     await claim(store, 'a');
     await claim(store, 'b');
@@ -58,7 +58,7 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('a'), terms('x'))).toMatchObject({ state: 'busy' });
   });
 
-  test('forget an effect, which is kept for ever, after all that is not', async () => {
+  test('evict effects, which are kept forever, after everything else', async () => {
     const store = memoryStore({ maxEntries: 3 });
     const effect = await store.claim(delivery('effect'), { ...terms('effect'), keepMs: Infinity });
     await store.complete(keyOf('effect'), effect.state === 'acquired' ? effect.fence : 0, Infinity);
@@ -69,7 +69,7 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('effect'), terms('x'))).toEqual({ state: 'done' });
   });
 
-  test('forget goods, which wait to be given again, after all that is not kept for ever', async () => {
+  test('evict goods, which wait for the next call, after everything that is not kept forever', async () => {
     const store = memoryStore({ maxEntries: 3 });
     const terms = (owner: string) => ({ owner, leaseMs: 60_000, keepMs: Infinity, maxCrashes: 3 });
     const goods = { ...delivery('goods'), body: undefined };
@@ -83,13 +83,13 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(goods, terms('b'))).toMatchObject({ steps: { goods: 'KEY' } });
   });
 
-  test('forget a lease that has lapsed', async () => {
+  test('evict an expired lease', async () => {
     const store = memoryStore({ maxEntries: 1 });
     await store.claim(delivery('a'), { ...terms('a'), leaseMs: 0 });
     expect(await claim(store, 'b')).toBeGreaterThan(0);
   });
 
-  test('count bytes, of which a done delivery gives its body back', async () => {
+  test('count bytes, and no longer count the body of a done delivery', async () => {
     const store = memoryStore({ maxBytes: 20_000 });
     const fence = await claim(store, 'big', 15_000);
     await expect(claim(store, 'other', 15_000)).rejects.toMatchObject({ code: 'store_full' });
@@ -98,7 +98,7 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('big'), terms('x'))).toEqual({ state: 'done' });
   });
 
-  test('forget nothing for a delivery that they cannot take in the end', async () => {
+  test('evict nothing for a delivery that still would not fit', async () => {
     const store = memoryStore({ maxBytes: 20_000 });
     await store.complete(keyOf('done'), await claim(store, 'done'), 60_000);
     await expect(claim(store, 'huge', 20_000)).rejects.toMatchObject({ code: 'store_full' });
@@ -107,19 +107,19 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('done'), terms('x'))).toEqual({ state: 'done' });
   });
 
-  test('count what handlers have done, which makes room for itself', async () => {
+  test('count the results of handlers, and evict others for them', async () => {
     const store = memoryStore({ maxBytes: 20_000 });
     await store.complete(keyOf('done'), await claim(store, 'done'), 60_000);
     const other = await claim(store, 'other');
     const fence = await claim(store, 'running');
     const output = 'x'.repeat(18_100);
     expect(await store.completeStep(keyOf('running'), fence, 'a', output)).toBe(true);
-    // In place of the first.
+    // Replaces the first one.
     expect(await store.completeStep(keyOf('running'), fence, 'a', output)).toBe(true);
     await expect(store.completeStep(keyOf('running'), fence, 'b', output)).rejects.toMatchObject({
       code: 'store_full',
     });
-    // Neither has the failed one been recorded, nor has anybody's lease been forgotten.
+    // The failed one is not recorded, and no lease was evicted.
     expect(await store.claim(delivery('running'), terms('running'))).toMatchObject({
       fence,
       steps: { a: output },
@@ -129,7 +129,7 @@ describe('the bounds of the memory store', () => {
     expect(await claim(store, 'done')).toBeGreaterThan(0);
   });
 
-  test.each([Number.NaN, -1])('give nothing for a limit of %d', async (limit) => {
+  test.each([Number.NaN, -1])('return nothing for a limit of %d', async (limit) => {
     const store = memoryStore();
     for (const key of ['a', 'b']) {
       await store.fail(keyOf(key), await claim(store, key), { ...RETRY, permanent: true });
@@ -142,7 +142,7 @@ describe('the bounds of the memory store', () => {
   });
 
   test.each([{ maxEntries: 0 }, { maxBytes: -1 }, { maxEntries: Number.NaN }])(
-    'refuse %o',
+    'reject %o',
     (options) => {
       expect(() => memoryStore(options)).toThrow(
         expect.objectContaining({ code: 'option_invalid' }),
@@ -151,7 +151,7 @@ describe('the bounds of the memory store', () => {
   );
 });
 
-test('the memory store is known as such by the guard, which leaves it as it is', () => {
+test('the guard recognises the memory store and does not wrap it', () => {
   const store = memoryStore();
   expect(store.description).toBe('memory');
   expect(memoryBehind(store)).toBeDefined();
@@ -159,7 +159,7 @@ test('the memory store is known as such by the guard, which leaves it as it is',
   expect(memoryBehind(Object.assign(store, { renew: async () => true }))).toBeUndefined();
 });
 
-test('a receiver whose memory store is full asks the sender to come back', async () => {
+test('a receiver whose memory store is full answers 503 with Retry-After', async () => {
   let finish = () => {};
   const running = new Promise<void>((resolve) => {
     finish = resolve;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from 'storefront-webhooks';
 
-/** For a server to start on a busy machine. */
+/** Long enough for a server to start on a busy machine. */
 export const STARTING_MS = 60_000;
 
 export const KEEP_MS = 60_000;
-/** Makes all that is due so two minutes earlier. */
+/** Moves all times two minutes into the past. */
 export const AGE = `UPDATE webhook_delivery SET not_before = not_before - interval '2 minutes'`;
 
 export const EMPTY = 'DELETE FROM webhook_delivery; DELETE FROM webhook_effect';
-/** A lease that ended when any sender would have come back. */
+/** A lease that ended long before any retry would have come. */
 export const LONG_AGO_MS = -120_000;
 
 export function newKey(): string {

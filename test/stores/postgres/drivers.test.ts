@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { openPglite } from '../../support/pglite.js';
 import { acquire, KEEP_MS, LONG_AGO_MS, newDelivery } from './claiming.js';
 
-/** All that is read back from rows. */
+/** The columns that are read. */
 async function use(store: ReturnType<typeof postgresStore>) {
   const delivery = { ...newDelivery(), proof: 'the proof' };
   const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
@@ -36,7 +36,7 @@ async function use(store: ReturnType<typeof postgresStore>) {
 }
 
 describe('a client', () => {
-  test('may be a PGlite or a transaction of one', async () => {
+  test('may be a PGlite or its transaction', async () => {
     const database = await openPglite();
     await use(postgresStore(database));
     await database.transaction((tx) => use(postgresStore(tx)));
@@ -45,9 +45,9 @@ describe('a client', () => {
   test.each([
     ['nothing', undefined],
     ['a URL', 'postgres://localhost'],
-    ['an object of another kind', { execute() {} }],
+    ['another object', { execute() {} }],
     ['a null', null],
-  ])('is refused where it is %s', (_, client) => {
+  ])('is rejected if it is %s', (_, client) => {
     const expected = expect.objectContaining({
       name: 'UsageError',
       code: 'client_invalid',
@@ -59,14 +59,14 @@ describe('a client', () => {
     expect(() => postgresLedger(client)).toThrow(expected);
   });
 
-  test('is refused at its first answer where it gives something else than rows', async () => {
+  test('is rejected at its first answer if it does not return rows', async () => {
     const store = postgresStore({ query: async () => ({ rows: JSON.parse('null') }) });
     await expect(store.redrive(newDelivery().key)).rejects.toMatchObject({
       code: 'client_invalid',
     });
   });
 
-  test('is given SQL for the tables that names them', () => {
+  test('gets SQL with the names of the tables', () => {
     expect(postgresSchema()).toMatch(/^CREATE TABLE IF NOT EXISTS webhook_delivery/);
   });
 });

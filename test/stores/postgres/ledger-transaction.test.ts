@@ -12,13 +12,13 @@ const SELL = 'UPDATE sold SET amount = amount + 1';
 const UNDO = new Error('undo');
 const newEffect = () => ({ key: newKey(), handler: 'ship' });
 
-/** A driver, and the same few statements through it. */
+/** A driver, and a few statements through it. */
 interface Driver<Tx extends PostgresClient> {
   readonly source: TransactionSource<Tx>;
   readonly client: PostgresClient;
   run(tx: Tx, statement: string): PromiseLike<unknown>;
   sold(): Promise<number>;
-  /** How many of its connections are idle within a transaction. */
+  /** The number of its connections that are idle in a transaction. */
   left(): Promise<number>;
 }
 
@@ -39,7 +39,7 @@ async function describeDriver<Tx extends PostgresClient>(driver: Driver<Tx>): Pr
   expect(await ledger.transaction(source, effect, sell)).toBe(false);
   expect(await sold()).toBe(before + 1);
 
-  // A statement that fails: its error is thrown on, and where the work has caught it nothing is claimed.
+  // The error of a failed statement is thrown. If the work catches it, nothing is entered.
   const failing = newEffect();
   const broken = (tx: Tx) => run(tx, 'UPDATE sold SET amount = 99');
   await expect(ledger.transaction(source, failing, broken)).rejects.toMatchObject({
@@ -62,14 +62,14 @@ async function describeDriver<Tx extends PostgresClient>(driver: Driver<Tx>): Pr
   expect(await ledger.transaction(source, failing, sell)).toBe(true);
   expect(await sold()).toBe(before + 2);
 
-  // What is no effect, before anything is begun.
+  // An invalid effect is rejected before a transaction begins.
   const keyless = ledger.transaction(source, { key: 'order 1', handler: 'ship' }, sell);
   await expect(keyless).rejects.toMatchObject({ name: 'UsageError', code: 'key_invalid' });
   expect(await left()).toBe(0);
 }
 
 describe('a transaction of the ledger in PGlite', () => {
-  test('does an effect once', async () => {
+  test('runs an effect once', async () => {
     const database = await openPglite();
     await database.exec(`${SOLD}; INSERT INTO sold DEFAULT VALUES`);
     await describeDriver({

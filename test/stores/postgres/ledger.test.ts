@@ -5,7 +5,7 @@ import { newKey } from './claiming.js';
 
 const UNDO = new Error('undo');
 
-/** What a ledger has to do in a transaction of any driver. */
+/** Tests a ledger in a transaction of any driver. */
 async function describeTransactions(
   ledger: ReturnType<typeof postgresLedger>,
   begin: (run: (tx: PostgresClient) => Promise<void>) => Promise<unknown>,
@@ -21,7 +21,7 @@ async function describeTransactions(
     else await run;
     return isNew;
   };
-  // As if it had never been, where its transaction is undone.
+  // After a rollback, the effect is not entered.
   expect(await enter(effect, UNDO)).toBe(true);
   expect(await enter()).toBe(true);
   expect(await enter()).toBe(false);
@@ -29,7 +29,7 @@ async function describeTransactions(
   expect(await enter({ ...effect, key: newKey() })).toBe(true);
 }
 
-test('the ledger in PGlite refuses what is outside of a transaction, however it is wrapped', async () => {
+test('the ledger in PGlite rejects a client without a transaction, even if it is wrapped', async () => {
   const database = await openPglite();
   const ledger = postgresLedger(database);
   const wrapped: PostgresClient = { query: (text, values) => database.query(text, values) };

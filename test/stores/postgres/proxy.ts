@@ -4,18 +4,18 @@ import { connect, createServer, type Socket } from 'node:net';
 /** Whether the server has executed the statement at which the connection is lost. */
 export type Cut = 'before' | 'after';
 
-/** Stands between a client and its server, and loses connections at will. */
+/** A proxy between a client and its server that can drop connections. */
 export interface Link {
   readonly url: string;
-  /** Loses the connection at the next statement about deliveries. */
+  /** Drops the connection at the next statement about deliveries. */
   cutNext(when: Cut): void;
   close(): Promise<void>;
 }
 
-/** A statement about deliveries, or one that is prepared. */
+/** A statement about deliveries, or a prepared one. */
 const ABOUT_DELIVERIES = /webhook_delivery|EXECUTE "storefront-webhooks/;
 
-/** ReadyForQuery, outside a transaction: what was asked for is committed. */
+/** ReadyForQuery outside a transaction: the statement is committed. */
 const READY = Buffer.from('Z\0\0\0\x05I');
 
 export async function startProxy(target: { host: string; port: number }): Promise<Link> {
@@ -41,7 +41,7 @@ export async function startProxy(target: { host: string; port: number }): Promis
       upstream.write(piece);
     });
     upstream.on('data', (piece) => {
-      // The reply to a statement comes in one piece with this; before it, postgres.js asks for its types.
+      // The reply to a statement comes in one piece with this message. Before that, postgres.js reads its types.
       if (cut === 'after' && piece.subarray(-READY.length).equals(READY)) end();
       else client.write(piece);
     });

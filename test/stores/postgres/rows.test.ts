@@ -36,7 +36,7 @@ async function row(): Promise<Record<string, unknown>> {
 }
 
 test.each(['dead', 'stalled', 'failing'] as const)(
-  'goods that are kept are not read for what is %s',
+  'listing %s deliveries does not read stored goods',
   async (state) => {
     await database.exec(`INSERT INTO webhook_delivery (key, scope, id, event, received_at, state, fence,
       attempts, failures, not_before, purge_at)
@@ -53,7 +53,7 @@ test.each(['dead', 'stalled', 'failing'] as const)(
   },
 );
 
-test('what was abandoned refuses its last holder', async () => {
+test('an abandoned delivery rejects its last holder', async () => {
   const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS, keepMs: 0 });
   expect(await store.purge(1)).toBe(1);
   expect(await row()).toMatchObject({ state: 'dead', kept: true });
@@ -67,28 +67,25 @@ test.each([
   ['release', (fence: number) => store.release(delivery.key, fence)],
   ['fail', (fence: number) => store.fail(delivery.key, fence, RETRY)],
   ['lapse', (fence: number) => store.renew(delivery.key, fence, -1)],
-])(
-  'each claim after a %s has a fence of its own, also where the clock was set back',
-  async (_, end) => {
-    const ahead = Date.now() + 1e10;
-    let last = (await acquire(store, delivery)).fence;
-    await database.query('UPDATE webhook_delivery SET fence = $1', [ahead]);
-    last = ahead;
-    for (let time = 1; time <= 3; time++) {
-      await end(last);
-      const { fence } = await acquire(store, delivery, { maxCrashes: Infinity });
-      expect(fence).toBe(ahead + time);
-      expect(await store.renew(delivery.key, last, 10_000)).toBe(false);
-      last = fence;
-    }
-  },
-);
+])('each claim after a %s has its own fence, even if the clock was set back', async (_, end) => {
+  const ahead = Date.now() + 1e10;
+  let last = (await acquire(store, delivery)).fence;
+  await database.query('UPDATE webhook_delivery SET fence = $1', [ahead]);
+  last = ahead;
+  for (let time = 1; time <= 3; time++) {
+    await end(last);
+    const { fence } = await acquire(store, delivery, { maxCrashes: Infinity });
+    expect(fence).toBe(ahead + time);
+    expect(await store.renew(delivery.key, last, 10_000)).toBe(false);
+    last = fence;
+  }
+});
 
 test.each([
   ['released', (fence: number) => store.release(delivery.key, fence), 1],
   ['failed', (fence: number) => store.fail(delivery.key, fence, RETRY), 2],
 ])(
-  'what was %s is not to be completed, and its owner may claim it again',
+  'a %s delivery cannot be completed, and its owner may claim it again',
   async (_, end, attempt) => {
     const lease = terms();
     const { fence } = await acquire(store, delivery, lease);
@@ -98,13 +95,13 @@ test.each([
   },
 );
 
-test('the fence is the clock where that is ahead', async () => {
+test('the fence is the time of the clock if that is larger', async () => {
   const before = Date.now();
   const { fence } = await acquire(store, delivery);
   expect(Math.abs(fence - before)).toBeLessThan(60_000);
 });
 
-test('what is done and to be forgotten is new to the next, though nothing was purged', async () => {
+test('a done delivery whose time is over counts as new, even if it was not purged', async () => {
   const first = await acquire(store, delivery, { leaseMs: LONG_AGO_MS, keepMs: 0 });
   await store.fail(delivery.key, first.fence, RETRY);
   const second = await acquire(store, delivery, { keepMs: 0 });
@@ -123,7 +120,7 @@ test('what is done and to be forgotten is new to the next, though nothing was pu
   expect(Buffer.from(stalled?.body ?? []).toString()).toBe('{"id":"ord_1"}');
 });
 
-test('what is done keeps nothing that it needs no more', async () => {
+test('a done delivery keeps no data that it does not need', async () => {
   const { fence } = await acquire(store, { ...delivery, proof: 'the proof' });
   await store.completeStep(delivery.key, fence, 'mail', 'sent');
   await store.complete(delivery.key, fence, KEEP_MS);
@@ -137,7 +134,7 @@ test('what is done keeps nothing that it needs no more', async () => {
   });
 });
 
-test('what dies of crashes is kept for a person, with its body, and nobody holds it', async () => {
+test('a delivery that is dead after crashes keeps its body, and has no holder', async () => {
   const owner = 'the last';
   const { fence } = await acquire(store, delivery, { owner, leaseMs: LONG_AGO_MS, keepMs: 0 });
   const dead = { state: 'dead' };
@@ -151,14 +148,14 @@ test('what dies of crashes is kept for a person, with its body, and nobody holds
   expect(others).toEqual([]);
 });
 
-test('what fails often enough is kept as well, and a short one is cut short', async () => {
+test('a delivery that fails for good is kept as well, with a shortened error', async () => {
   const { fence } = await acquire(store, delivery, { keepMs: 0 });
   const error = `${'e'.repeat(1_999)}💥 and so on`;
   expect(await store.fail(delivery.key, fence, { ...RETRY, permanent: true, error })).toBe('dead');
   expect(await row()).toMatchObject({ kept: true, error: `${'e'.repeat(1_999)}\ufffd` });
 });
 
-test('a claim that is asked for again prolongs its lease', async () => {
+test('a repeated claim extends its lease', async () => {
   const lease = terms({ leaseMs: 1_000 });
   await store.claim(delivery, lease);
   await store.claim(delivery, { ...lease, leaseMs: 60_000 });
@@ -166,7 +163,7 @@ test('a claim that is asked for again prolongs its lease', async () => {
   expect(busy.state === 'busy' && busy.retryAfterMs).toBeGreaterThan(50_000);
 });
 
-test('terms of any size are taken', async () => {
+test('terms of any size are accepted', async () => {
   for (const keepMs of [Infinity, Number.MAX_SAFE_INTEGER, 1e14, 0.5]) {
     const one = newDelivery();
     const { fence } = await acquire(store, one, { keepMs, leaseMs: 1e12 + 0.5, maxCrashes: 1e12 });

@@ -6,13 +6,13 @@ import { redisStore } from 'storefront-webhooks/redis';
 import type { RedisServer } from '../../support/redis.js';
 import { startBridge } from './upstash-bridge.js';
 
-/** A store over a client of one kind. */
+/** A store on a client of one kind. */
 export interface Connected {
   readonly store: IdempotencyStore;
   close(): Promise<void>;
 }
 
-/** Each client that the store knows, connected to a real server. */
+/** Each supported client, connected to a real server. */
 export const clients: Record<string, (server: RedisServer) => Promise<Connected>> = {
   ioredis: async ({ url }) => {
     const client = quiet(new Redis(url));
@@ -37,7 +37,7 @@ export const clients: Record<string, (server: RedisServer) => Promise<Connected>
   },
 };
 
-/** Clients tell of each lost connection; what it costs is for the calls to say. */
+/** Clients report each lost connection. The calls show its effect. */
 export function quiet<Client extends { on(event: 'error', listener: () => void): unknown }>(
   client: Client,
 ): Client {

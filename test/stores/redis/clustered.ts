@@ -5,7 +5,7 @@ import { type RedisServer, startRedis } from '../../support/redis.js';
 const SLOTS = 16_384;
 const NODES = 3;
 
-/** Starts three servers that share the keys out among themselves. */
+/** Starts three servers that share the keys. */
 export async function startCluster(): Promise<RedisServer[]> {
   const args = ['--cluster-enabled', 'yes'];
   const servers = await Promise.all(Array.from({ length: NODES }, () => startRedis({ args })));
@@ -15,13 +15,13 @@ export async function startCluster(): Promise<RedisServer[]> {
   return servers;
 }
 
-/** Shares the slots out, introduces the nodes to one another, and waits until all agree. */
+/** Assigns the slots, introduces the nodes to one another, and waits until all agree. */
 async function joinCluster(servers: RedisServer[], admins: Redis[]): Promise<void> {
   for (const [node, admin] of admins.entries()) {
     const first = Math.floor((node * SLOTS) / NODES);
     const last = Math.floor(((node + 1) * SLOTS) / NODES) - 1;
     await admin.call('CLUSTER', 'ADDSLOTSRANGE', String(first), String(last));
-    // Else two that elect the same epoch take their time to agree.
+    // Otherwise two nodes may choose the same epoch, and take long to agree.
     await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', String(node + 1));
   }
   for (const { port } of servers.slice(1)) {

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** `before` the server sees the next script, or `after` it has run it, on the way back. */
+/** Cuts before the server gets the next script, or after it has run the script. */
 export type Cut = 'before' | 'after';
 
-/** Carries connections to a server, and cuts one in the middle of a call of a script. */
+/** A proxy that forwards connections, and cuts one in the middle of a script call. */
 export async function startCuttingProxy(port: number) {
   let next: Cut | undefined;
   const sockets = new Set<Socket>();
@@ -39,11 +39,11 @@ export async function startCuttingProxy(port: number) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Cuts the next call of a script. */
+    /** Cuts the next script call. */
     cut(where: Cut) {
       next = where;
     },
-    /** Whether it still waits for a call to cut. */
+    /** Whether no call has been cut yet. */
     isArmed: () => next !== undefined,
     async close() {
       for (const socket of sockets) socket.destroy();

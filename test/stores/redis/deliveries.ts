@@ -5,7 +5,7 @@ import { LONG_AGO_MS, newDelivery, RETRY } from '../../../src/testing/store/test
 
 export { LONG_AGO_MS, newDelivery, RETRY };
 
-/** Makes a delivery that waits for its retry long past due. */
+/** Makes a delivery whose retry is long overdue. */
 export async function ageDelivery(admin: Redis, delivery: string, key: string): Promise<void> {
   await admin.hincrby(delivery, 'n', LONG_AGO_MS);
   await admin.zincrby(delivery.replace(key, 'open'), LONG_AGO_MS, key);
@@ -15,7 +15,7 @@ export function terms(changes: Partial<LeaseTerms> = {}): LeaseTerms {
   return { owner: randomUUID(), leaseMs: 60_000, keepMs: 600_000, maxCrashes: 3, ...changes };
 }
 
-/** Claims what has to be free. */
+/** Claims a delivery that has to be free. */
 export async function acquire(
   store: IdempotencyStore,
   delivery: Claimable,

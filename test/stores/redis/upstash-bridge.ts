@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Redis } from 'ioredis';
 
-/** Redis over HTTP as Upstash speaks it: a command as a JSON array to `/`, several to `/pipeline`. */
+/** Serves Redis over HTTP as Upstash does: a command as a JSON array to `/`, several to `/pipeline`. */
 export async function startBridge(redisUrl: string) {
   const redis = new Redis(redisUrl);
   redis.on('error', () => {});

@@ -4,7 +4,7 @@ import { installed } from '../../runtimes/installed.js';
 /** A driver that every checkout has, on each Node. */
 export const LIBSQL = import.meta.resolve('libsql');
 
-/** Every driver of SQLite, on a runtime that has it. */
+/** Every driver of SQLite, with a runtime that has it. */
 export const drivers = [
   {
     name: 'node:sqlite on Node 22',

@@ -32,7 +32,7 @@ const shopOn = (database: Database.Database) =>
     hooks: { onError() {}, onRejected() {} },
   }).on('order:paid', () => {}, { name: 'sell', transaction: true });
 
-test('a delivery to a database that was closed is answered 503, and the process lives', async () => {
+test('a delivery to a closed database is answered 503, and the process survives', async () => {
   const database = new Database(':memory:');
   const shop = shopOn(database);
   await deliver(shop, paidOrder(), { id: 'whl_1' });
@@ -40,13 +40,13 @@ test('a delivery to a database that was closed is answered 503, and the process 
   expect(await deliver(shop, paidOrder(), { id: 'whl_2' })).toMatchObject({ status: 503 });
 });
 
-test('a commit of the seller waits for the disk, as before', async () => {
+test('a commit of the seller still waits for the disk', async () => {
   const database = new Database(':memory:');
   const shop = shopOn(database);
   const level = () => database.prepare('PRAGMA synchronous').get();
   await deliver(shop, paidOrder(), { id: 'whl_1' });
   expect(level()).toMatchObject({ synchronous: 2 });
-  // A transaction of the seller that was left open: the setting cannot change in it.
+  // An open transaction of the seller, in which the setting cannot change.
   database.exec('BEGIN');
   expect(await deliver(shop, paidOrder(), { id: 'whl_2' })).toMatchObject({ status: 503 });
   database.exec('COMMIT');

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a lock that another one never gives back is waited for 5 s, and then an error', async () => {
+test('a lock that is never released is waited for 5 s, and then an error is thrown', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'locked-'));
   const [holder, database] = [0, 1].map(() => new Database(join(folder, 'shop.db')));
   if (!holder || !database) throw new Error('SQLite opened nothing');
@@ -38,7 +38,7 @@ test('a lock that another one never gives back is waited for 5 s, and then an er
       outcome = error;
     },
   );
-  /** Its attempts are made in turns of their own, between two waits. */
+  /** Each attempt runs in its own turn, between two waits. */
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 20) {
       await vi.advanceTimersByTimeAsync(20);

@@ -1,12 +1,12 @@
 import { sqliteSchema } from 'storefront-webhooks/sqlite';
 
-/** Tables of layout 1, before a proof was kept in it. */
+/** The tables of layout 1, which have no column for a proof. */
 export const OLDER_SCHEMA = sqliteSchema()
   .replace('  proof TEXT,\n', '')
   .replace('  renewed INTEGER NOT NULL DEFAULT 0,\n', '')
   .replace(/CREATE TABLE IF NOT EXISTS webhook_schema[^;]*;\n/, '');
 
-/** What a process of the version before says, which knows nothing of a proof. */
+/** The statements of the previous version, which does not know proofs. */
 export const olderClaim = (key: string) => `INSERT INTO webhook_delivery
   (key, scope, delivery_id, event, received_at, body, state, owner, fence, not_before, purge_at)
   VALUES ('${key}', 'shop', 'whl_1', 'order:paid', 0, x'7b7d', 'retry', '', 1, 0, 9e15)`;

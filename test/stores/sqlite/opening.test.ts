@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What plain JavaScript is told that passes something else. */
+/** Returns the message for a wrong argument in plain JavaScript. */
 function refusal(given: unknown): string {
   try {
     sqliteStore(given as Parameters<typeof sqliteStore>[0]);
@@ -21,17 +21,17 @@ const builtIn = (find: () => object | undefined) =>
   vi.stubGlobal('process', { ...process, getBuiltinModule: find });
 
 test.each([undefined, null, {}, 1, { prepare() {} }, { exec() {} }])(
-  'something else than a database is refused: %o',
+  'an object that is not a database is rejected: %o',
   (given) => {
     expect(refusal(given)).toMatch(/^sqliteStore needs an open database, such as new Database/);
   },
 );
 
-test('a path is refused, and called one', () => {
+test('a path is rejected with a hint that it is a path', () => {
   expect(refusal('webhooks.db')).toMatch(/needs an open database, not a path, such as/);
 });
 
-test('where node:sqlite is there, it is what opens one', () => {
+test('with node:sqlite, the message shows how to open a database with it', () => {
   builtIn(() => ({}));
   expect(refusal(undefined)).toContain('new DatabaseSync("webhooks.db") of node:sqlite.');
 });
@@ -39,24 +39,24 @@ test('where node:sqlite is there, it is what opens one', () => {
 test.each([
   ['lacks it', () => undefined],
   [
-    'refuses to look',
+    'throws when asked',
     () => {
       throw new Error('no');
     },
   ],
-])('where the runtime %s, better-sqlite3 is, and how it is installed', (_, find) => {
+])('if the runtime %s, the message shows better-sqlite3 and how to install it', (_, find) => {
   builtIn(find);
   expect(refusal(undefined)).toContain(
     'new Database("webhooks.db") of better-sqlite3 (npm install better-sqlite3).',
   );
 });
 
-test('where there is no process at all, better-sqlite3 is', () => {
+test('without a process object, the message shows better-sqlite3', () => {
   vi.stubGlobal('process', undefined);
   expect(refusal(undefined)).toContain('better-sqlite3');
 });
 
-test('on Bun, its own is', () => {
+test('on Bun, the message shows its own driver', () => {
   vi.stubGlobal('Bun', {});
   builtIn(() => ({}));
   expect(refusal(undefined)).toContain('new Database("webhooks.db") of bun:sqlite.');

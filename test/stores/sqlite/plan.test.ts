@@ -16,7 +16,7 @@ async function open(setUp = '') {
 }
 
 test.each(['dead', 'stalled', 'failing', 'countDead', 'countStalled', 'countFailing'] as const)(
-  'what is read for %s is found by an index that has neither what is done nor goods that are kept',
+  'the statement of %s uses an index without done deliveries and stored goods',
   async (name) => {
     const database = await open();
     const plan = database
@@ -26,7 +26,7 @@ test.each(['dead', 'stalled', 'failing', 'countDead', 'countStalled', 'countFail
   },
 );
 
-test('a file of layout 2 gets that index in place of the one that it had', async () => {
+test('a file of layout 2 gets that index instead of its own', async () => {
   const database = await open(readFileSync('test/stores/layouts/2.sqlite.sql', 'utf8'));
   const indexes = database
     .prepare(`SELECT sql FROM sqlite_master WHERE type = 'index' AND sql LIKE '%(state, key)%'`)

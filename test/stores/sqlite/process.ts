@@ -1,6 +1,6 @@
 /**
- * A store on a SQLite file, in a process of its own: on a runtime that has another driver than the one
- * that runs the tests. Takes a line of JSON for each call, and gives a line of JSON for each answer.
+ * A store on a SQLite file in a separate process, on a runtime with another driver than the tests'. Takes a
+ * line of JSON for each call, and prints a line of JSON for each answer.
  *
  *     <runtime> process.mjs <driver> <file>
  */
@@ -24,10 +24,10 @@ const verbs: RemoteVerbs = {
   ...store,
   durable: () => durable,
   description: () => description,
-  /** Any statement, for what a test has to prepare or to look at. */
+  /** Runs any statement with which a test prepares or inspects the file. */
   sql: (sql: string) => database.prepare(sql).all(),
   exec: (sql: string) => void database.exec(sql),
-  /** How late the timers of this process are at worst, in so many milliseconds. */
+  /** Returns the largest delay of this process's timers within some milliseconds. */
   longestGap: async (ms: number) => {
     const end = performance.now() + ms;
     let longest = 0;
@@ -39,7 +39,7 @@ const verbs: RemoteVerbs = {
     }
     return longest;
   },
-  /** A handler's transaction. */
+  /** A transaction of a handler. */
   sell: (effect: { key: string; handler: string }, fails: boolean) => {
     database.exec('BEGIN IMMEDIATE');
     try {

@@ -12,7 +12,7 @@ export interface RemoteStore extends IdempotencyStore {
   exec(sql: string): Promise<void>;
   longestGap(ms: number): Promise<number>;
   sell(effect: { key: string; handler: string }, fails?: boolean): Promise<boolean>;
-  /** The same in a transaction of the ledger's; see `works` in process.ts. */
+  /** The same in a transaction of the ledger; see `works` in process.ts. */
   transact(effect: { key: string; handler: string }, how?: string): Promise<boolean>;
   onceOutside(effect: { key: string; handler: string }): Promise<boolean>;
   readonly process: ChildProcess;
@@ -24,13 +24,13 @@ export { newFolder };
 const ROOT = resolve(import.meta.dirname, '../../..');
 let bundle: Promise<string> | undefined;
 
-/** Bundles the process once for a file of tests: its folder is removed after each. */
+/** Bundles the process once per file of tests, whose folder is removed afterwards. */
 async function usualProcess(): Promise<string> {
   if (bundle === undefined || !existsSync(await bundle)) bundle = bundleProcess();
   return bundle;
 }
 
-/** The process, as one file. */
+/** The process as one file. */
 export async function bundleProcess(plugins: Plugin[] = []): Promise<string> {
   const outfile = join(newFolder(), 'process.mjs');
   await build({
@@ -47,8 +47,8 @@ export async function bundleProcess(plugins: Plugin[] = []): Promise<string> {
 }
 
 /**
- * @param command - A runtime, with what it needs to run a file.
- * @param code - The process, where it is not the usual one.
+ * @param command - A runtime, with the arguments that run a file.
+ * @param code - Another process than the usual one.
  */
 export async function openStore(
   command: readonly string[],

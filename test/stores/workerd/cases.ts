@@ -30,9 +30,9 @@ export async function bury(store: ServedStore, delivery: Claimable): Promise<voi
   expect(await store.fail(delivery.key, fence, PERMANENT)).toBe('dead');
 }
 
-/** What both stores do with large bodies, and with a clock that is wrong. */
+/** Tests both stores with large bodies and with a wrong clock. */
 export function testBodiesAndClocks(open: () => Promise<ServedStore>) {
-  test('a body of 1 MiB arrives whole', async () => {
+  test('a body of 1 MiB arrives unchanged', async () => {
     const store = await open();
     const body = Uint8Array.from({ length: 1024 * 1024 }, (_, index) => (index * 7) % 251);
     await bury(store, { ...newDelivery(), body });
@@ -40,8 +40,8 @@ export function testBodiesAndClocks(open: () => Promise<ServedStore>) {
     expect(Buffer.from(dead?.body ?? []).equals(body)).toBe(true);
   });
 
-  // workerd takes some more than the 2 MB of the platform.
-  test('a body that is too large for a row is refused, and nothing of it is kept', async () => {
+  // workerd accepts slightly more than the 2 MB of the platform.
+  test('a body that is too large for a row is rejected, and nothing of it is kept', async () => {
     const store = await open();
     const delivery = newDelivery();
     await expect(store.claimLarge(delivery, terms(), 16_000_000)).rejects.toThrow(/too big/);
@@ -49,7 +49,7 @@ export function testBodiesAndClocks(open: () => Promise<ServedStore>) {
     expect(await acquire(store, delivery)).toMatchObject({ attempt: 1 });
   });
 
-  test.each([-24, 24])('a Worker whose clock is off by %d h changes nothing', async (hours) => {
+  test.each([-24, 24])('a clock of the Worker that is off by %d h has no effect', async (hours) => {
     const store = await open();
     const [first, second] = [newDelivery(), newDelivery()];
     await acquire(store, first);

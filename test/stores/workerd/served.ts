@@ -29,18 +29,18 @@ export type Sql = readonly [query: string, ...values: (string | number)[]];
 
 type Row = Record<string, unknown>;
 
-/** A store that runs in the Worker, and what else can be asked there. */
+/** A store in the Worker, and further calls to it. */
 export interface ServedStore extends IdempotencyStore {
   shiftClock(ms: number): Promise<void>;
   refusal(
     what: 'receiver' | 'd1' | 'objects',
     binding: 'KV' | 'SERVICE' | 'STUB' | 'NONE',
   ): Promise<void>;
-  /** Of D1. */
+  /** For D1. */
   sql(query: string): Promise<Row[]>;
   once(effect: Effect, statements: readonly Sql[]): Promise<boolean>;
   entered(keys: readonly string[]): Promise<string[]>;
-  /** Of Durable Objects. */
+  /** For Durable Objects. */
   objectSql(shard: number, query: string): Promise<Row[]>;
   alarm(shard: number): Promise<number | null>;
   storePurge(limit: number): Promise<number>;
@@ -52,7 +52,7 @@ export interface ServedStore extends IdempotencyStore {
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
-/** Puts the Worker into a folder, from which it can be served again and again. */
+/** Puts the Worker into a folder, from which it can be served repeatedly. */
 export async function buildWorker(folder: string): Promise<void> {
   cpSync(join(import.meta.dirname, 'wrangler.jsonc'), join(folder, 'wrangler.jsonc'));
   await build({
@@ -67,7 +67,7 @@ export async function buildWorker(folder: string): Promise<void> {
   });
 }
 
-/** Makes all that is due so two minutes earlier. */
+/** Moves all times two minutes into the past. */
 export const AGE = 'UPDATE webhook_delivery SET not_before = not_before - 120000';
 
 /** Tests of stores in a Worker that is served for them. */
@@ -84,11 +84,11 @@ export function withWorker(name: string, tests: (worker: () => Served) => void):
   });
 }
 
-/** A Worker that is being served. */
+/** A Worker that is served. */
 export interface Served {
   readonly origin: string;
   store(which: Which): ServedStore;
-  /** Ends all of its processes by SIGKILL. */
+  /** Kills all of its processes with SIGKILL. */
   kill(): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export async function serveWorker(folder: string): Promise<Served> {
   const port = await new Promise<number>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
   });
-  // The Worker calls back: a request for each verb would take ten times as long.
+  // The Worker connects back, because a request for each verb would take ten times as long.
   const connected = once(server, 'connection') as Promise<[Socket]>;
   void fetch(`${worker.origin}/connect?port=${port}`).catch(() => {});
   const [socket] = await connected;

@@ -1,5 +1,5 @@
 /**
- * The stores of Cloudflare, in a Worker: takes a call as JSON, and gives its answer as JSON. `wrangler.jsonc`
+ * The stores of Cloudflare in a Worker. Takes a call as JSON, and returns its answer as JSON. The `wrangler.jsonc`
  * beside it serves it.
  */
 import type {
@@ -42,7 +42,7 @@ interface Env {
   readonly SECRET: string;
 }
 
-/** One that also runs any statement, for what a test has to prepare or to look at. */
+/** Also runs any statement with which a test prepares or inspects it. */
 export class TestDeliveries extends WebhookDeliveries {
   readonly #storage: DurableObjectState['storage'];
 
@@ -60,7 +60,7 @@ export class TestDeliveries extends WebhookDeliveries {
       try {
         this.#storage.sql.exec('DELETE FROM webhook_delivery').toArray();
       } catch {
-        // It has no tables yet.
+        // The database has no tables yet.
       }
       return new Response();
     }
@@ -69,7 +69,7 @@ export class TestDeliveries extends WebhookDeliveries {
   }
 }
 
-/** One that purges only when it is asked to, so that a test can count what it does. */
+/** Purges only on request, so that a test can count the rows. */
 export class SleepingDeliveries extends TestDeliveries {
   override async alarm(): Promise<void> {}
 }
@@ -103,7 +103,7 @@ function verbsOf(env: Env, which: Which): RemoteVerbs {
     const sql = (query: string) => env.DB.prepare(query).all();
     return {
       ...common,
-      // What it purges with a completion would be missing from what its `purge` counts.
+      // Otherwise, the rows that a completion purges would be missing from the count of `purge`.
       ...bound(withContract(new D1Store(env.DB, Number.POSITIVE_INFINITY))),
       sql: async (query: string) => (await sql(query)).results,
       entered: (keys: readonly string[]) => d1Ledger(env.DB).entered(keys),
@@ -117,7 +117,7 @@ function verbsOf(env: Env, which: Which): RemoteVerbs {
   return {
     ...common,
     ...bound(durableObjectStore(namespace, { shards })),
-    /** As the alarm does it. */
+    /** Purges as the alarm does. */
     purge: async (limit: number) => {
       let purged = 0;
       for (const shard of numbers) {
@@ -156,7 +156,7 @@ function bound(store: IdempotencyStore): RemoteVerbs {
   };
 }
 
-/** A shop whose stock is counted in a database of its own. */
+/** A shop that counts its stock in its own database. */
 const webhooks = toWorker((env: Env) => {
   const ledger = d1Ledger(env.SHOP);
   return createReceiver({ secret: env.SECRET, store: durableObjectStore(env.DELIVERIES) }).on(
@@ -169,7 +169,7 @@ const webhooks = toWorker((env: Env) => {
   );
 });
 
-/** Takes a line of JSON for each call, and gives one for each answer, until the test hangs up. */
+/** Takes a line of JSON for each call, and sends one for each answer, until the test disconnects. */
 async function serve(port: number, env: Env): Promise<void> {
   const { connect } = await import('cloudflare:sockets' as string);
   const socket = connect({ hostname: '127.0.0.1', port });

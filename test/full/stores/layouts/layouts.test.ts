@@ -25,7 +25,7 @@ const terms = () => ({
   maxCrashes: 5,
 });
 
-/** All that was in it is found, and goes on from where it was. */
+/** Checks that all deliveries are found and continue from their state. */
 async function findsAll(store: IdempotencyStore): Promise<void> {
   for (const key of [KEYS.done, KEYS.effect]) {
     expect(await store.claim(deliveryOf(key), terms())).toEqual({ state: 'done' });
@@ -59,7 +59,7 @@ withPostgres('in PostgreSQL', () => {
   beforeAll(async () => {
     server = await startPostgres();
   });
-  // A database for each, so that what one has begun cannot end in another.
+  // Each gets a separate database, so that no work continues in another one.
   beforeEach(async () => {
     const name = `layouts_${++databases}`;
     const root = new pg.Client(server.url);
@@ -73,13 +73,13 @@ withPostgres('in PostgreSQL', () => {
   afterEach(() => Promise.all([admin.end(), pool.end()]));
   afterAll(() => server.remove());
 
-  /** The tables of the latest layout but this one, brought up to date. */
+  /** The tables of the previous layout, after an update. */
   const open = async () => {
     await admin.query(dump(layouts('postgres.sql').at(-1) ?? ''));
     await postgresStore(pool).count({ state: 'dead' });
   };
 
-  test.each(layouts('postgres.sql'))('%s is brought up to date', async (name) => {
+  test.each(layouts('postgres.sql'))('%s is updated', async (name) => {
     await admin.query(dump(name));
     // Two at once, as in a deploy.
     const [store, other] = [postgresStore(pool), postgresStore(admin)];
@@ -92,7 +92,7 @@ withPostgres('in PostgreSQL', () => {
     tx.release();
   });
 
-  test('what a later version has made is refused, and left as it is', async () => {
+  test('a layout of a later version is rejected and left unchanged', async () => {
     const { layout, beside } = NEWER;
     await open();
     for (const table of ['webhook_delivery', 'webhook_effect']) {
@@ -114,7 +114,7 @@ withPostgres('in PostgreSQL', () => {
     expect(rows).toEqual([{ layout: `storefront-webhooks, layout ${layout}, beside ${beside}` }]);
   });
 
-  test('what a later version has made that says it can live beside this one is used', async () => {
+  test('a layout of a later version that is compatible with this one is used', async () => {
     await open();
     await admin.query(
       `COMMENT ON TABLE webhook_delivery IS 'storefront-webhooks, layout ${LAYOUT + 1}, beside ${LAYOUT}'`,
@@ -135,7 +135,7 @@ withRuntimes('in SQLite', () => {
     return store;
   };
 
-  test.each(layouts('sqlite.sql'))('%s is brought up to date', async (name) => {
+  test.each(layouts('sqlite.sql'))('%s is updated', async (name) => {
     const store = await open(dump(name));
     await findsAll(store);
     const [newest] = await store.sql('SELECT max(layout) AS layout FROM webhook_schema');
@@ -143,7 +143,7 @@ withRuntimes('in SQLite', () => {
     await store.stop();
   });
 
-  test('what a later version has made is refused, and left as it is', async () => {
+  test('a layout of a later version is rejected and left unchanged', async () => {
     const store = await open(
       `CREATE TABLE webhook_schema (layout INTEGER PRIMARY KEY, beside INTEGER NOT NULL);\n
        INSERT INTO webhook_schema VALUES (${NEWER.layout}, ${NEWER.beside});\n`,
@@ -170,7 +170,7 @@ withRedis('in Redis', () => {
     await server.remove();
   });
 
-  test.each(layouts('redis.json'))('%s is brought up to date', async (name) => {
+  test.each(layouts('redis.json'))('%s is updated', async (name) => {
     await client.flushall();
     for (const [command = '', ...args] of JSON.parse(dump(name)) as string[][]) {
       await client.call(command, ...args);
@@ -179,7 +179,7 @@ withRedis('in Redis', () => {
     expect(await client.get('wh:{00}:layout')).toMatch(new RegExp(`^${LAYOUT} `));
   });
 
-  test('what a later version has made is refused, and left as it is', async () => {
+  test('a layout of a later version is rejected and left unchanged', async () => {
     await client.set('wh:{00}:layout', `${NEWER.layout} ${NEWER.beside}`);
     const store = redisStore(client);
     await expect(store.claim(deliveryOf(KEYS.done), terms())).rejects.toMatchObject(refused);

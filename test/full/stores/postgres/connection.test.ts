@@ -17,7 +17,7 @@ import { type PostgresServer, startPostgres, withPostgres } from '../../../suppo
 
 const RETRY = { permanent: false, error: 'it threw' };
 
-withPostgres('a connection that is lost in the middle of', () => {
+withPostgres('the PostgreSQL store', () => {
   let server: PostgresServer;
   let direct: pg.Pool;
   let proxy: Link;
@@ -47,7 +47,7 @@ withPostgres('a connection that is lost in the middle of', () => {
     },
   };
 
-  describe.each(['pg', 'postgres.js'] as const)('%s, in', (driver) => {
+  describe.each(['pg', 'postgres.js'] as const)('with %s,', (driver) => {
     let store: IdempotencyStore;
     const delivery = newDelivery();
     let row: () => Promise<{ attempts: number; failures: number; state: string; fence: string }>;
@@ -57,7 +57,7 @@ withPostgres('a connection that is lost in the middle of', () => {
       row = async () => (await direct.query('SELECT * FROM webhook_delivery')).rows[0];
     });
 
-    /** What comes of asking, losing the connection, and asking again. */
+    /** Calls, loses the connection, calls again, and returns the second result. */
     async function twice<Result>(when: Cut, ask: () => Promise<Result>): Promise<Result> {
       proxy.cutNext(when);
       await expect(ask()).rejects.toThrow();
@@ -65,14 +65,17 @@ withPostgres('a connection that is lost in the middle of', () => {
     }
 
     const eachTime = (name: string, run: (when: Cut) => Promise<void>) =>
-      test.each(['before', 'after'] as const)(`${name}, %s it was executed`, async (when) => {
-        const client = drivers[driver]();
-        store = client.store;
-        // The tables have been looked for by then.
-        await store.list({ state: 'dead', limit: 1 });
-        await run(when);
-        await client.end();
-      });
+      test.each(['before', 'after'] as const)(
+        `${name} can be repeated if the connection is lost %s its execution`,
+        async (when) => {
+          const client = drivers[driver]();
+          store = client.store;
+          // The tables have been found by then.
+          await store.list({ state: 'dead', limit: 1 });
+          await run(when);
+          await client.end();
+        },
+      );
 
     eachTime('claim', async (when) => {
       const lease = terms();

@@ -11,7 +11,7 @@ import {
 } from '../../../stores/postgres/claiming.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
-/** All that is read back from rows. */
+/** The columns that are read. */
 async function use(store: ReturnType<typeof postgresStore>) {
   const delivery = { ...newDelivery(), proof: 'the proof' };
   const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
@@ -65,7 +65,7 @@ withPostgres('a client of PostgreSQL', () => {
     await client.end();
   });
 
-  test('may be the sql of postgres.js, a reserved one, or a transaction', async () => {
+  test('may be the sql of postgres.js, a reserved connection, or a transaction', async () => {
     const sql = postgres(server.url);
     await use(postgresStore(sql));
     const reserved = await sql.reserve();
@@ -75,7 +75,7 @@ withPostgres('a client of PostgreSQL', () => {
     await sql.end();
   });
 
-  test('may read types of its own way', async () => {
+  test('may have its own type parsers', async () => {
     const types = {
       getTypeParser: () => (value: string | Buffer) => `<${value}>`,
     };
@@ -93,10 +93,10 @@ withPostgres('a client of PostgreSQL', () => {
   test.each([
     ['camel', { transform: postgres.camel }],
     [
-      'a column transform of its own',
+      'a custom column transform',
       { transform: { undefined: null, column: { to: postgres.fromCamel } } },
     ],
-    ['types of its own', { types: { bigint: postgres.BigInt } }],
+    ['custom types', { types: { bigint: postgres.BigInt } }],
     ['no prepared statements', { prepare: false }],
     ['no types fetched', { fetch_types: false, max: 1 }],
   ])('may be a postgres.js with %s', async (_, options) => {
@@ -105,7 +105,7 @@ withPostgres('a client of PostgreSQL', () => {
     await sql.end();
   });
 
-  test('may hold dates, numbers and intervals to another locale', async () => {
+  test('may have another locale for dates, numbers and intervals', async () => {
     const pool = new pg.Pool({
       connectionString: server.url,
       options: '-c datestyle=German -c intervalstyle=iso_8601 -c timezone=Asia/Kathmandu',

@@ -15,13 +15,13 @@ const SELL = 'UPDATE sold SET amount = amount + 1';
 const UNDO = new Error('undo');
 const newEffect = () => ({ key: newKey(), handler: 'ship' });
 
-/** A driver, and the same few statements through it. */
+/** A driver, and a few statements through it. */
 interface Driver<Tx extends PostgresClient> {
   readonly source: TransactionSource<Tx>;
   readonly client: PostgresClient;
   run(tx: Tx, statement: string): PromiseLike<unknown>;
   sold(): Promise<number>;
-  /** How many of its connections are idle within a transaction. */
+  /** The number of its connections that are idle in a transaction. */
   left(): Promise<number>;
 }
 
@@ -42,7 +42,7 @@ async function describeDriver<Tx extends PostgresClient>(driver: Driver<Tx>): Pr
   expect(await ledger.transaction(source, effect, sell)).toBe(false);
   expect(await sold()).toBe(before + 1);
 
-  // A statement that fails: its error is thrown on, and where the work has caught it nothing is claimed.
+  // The error of a failed statement is thrown. If the work catches it, nothing is entered.
   const failing = newEffect();
   const broken = (tx: Tx) => run(tx, 'UPDATE sold SET amount = 99');
   await expect(ledger.transaction(source, failing, broken)).rejects.toMatchObject({
@@ -65,7 +65,7 @@ async function describeDriver<Tx extends PostgresClient>(driver: Driver<Tx>): Pr
   expect(await ledger.transaction(source, failing, sell)).toBe(true);
   expect(await sold()).toBe(before + 2);
 
-  // What is no effect, before anything is begun.
+  // An invalid effect is rejected before a transaction begins.
   const keyless = ledger.transaction(source, { key: 'order 1', handler: 'ship' }, sell);
   await expect(keyless).rejects.toMatchObject({ name: 'UsageError', code: 'key_invalid' });
   expect(await left()).toBe(0);
@@ -93,20 +93,20 @@ withPostgres('a transaction of the ledger', () => {
     return (await pool.query(states)).rows.length;
   };
 
-  test('does an effect once, through pg', async () => {
+  test('runs an effect once, through pg', async () => {
     const run = (tx: pg.PoolClient, statement: string) => tx.query(statement);
     await describeDriver({ source: pool, client: pool, run, sold, left });
     expect(pool.totalCount - pool.idleCount).toBe(0);
   });
 
-  test('does an effect once, through postgres.js', async () => {
+  test('runs an effect once, through postgres.js', async () => {
     const sql = postgres(server.url, { max: 2, onnotice: () => {} });
     const run = (tx: postgres.TransactionSql, statement: string) => tx.unsafe(statement);
     await describeDriver({ source: sql, client: sql, run, sold, left });
     await sql.end();
   });
 
-  test('destroys a connection on which anything has failed, and keeps the others', async () => {
+  test('destroys a connection after any failure on it, and keeps the others', async () => {
     const ledger = postgresLedger(pool);
     const pid = async (tx: pg.PoolClient) =>
       (await tx.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
@@ -124,14 +124,14 @@ withPostgres('a transaction of the ledger', () => {
     expect(pids[1]).toBe(pids[0]);
     expect(pids[2]).toBe(pids[0]);
     expect(pids[3]).not.toBe(pids[0]);
-    // Its listener is off: only the pool's own is left on a connection that has come back.
+    // Its listener is removed: a returned connection has only the pool's own.
     const client = await one.connect();
     expect(client.listenerCount('error')).toBe(0);
     client.release();
     await one.end();
   });
 
-  test('throws the first error, also where ROLLBACK and release fail', async () => {
+  test('throws the first error, even if ROLLBACK and release fail', async () => {
     const ledger = postgresLedger(pool);
     const failing = ledger.transaction(pool, newEffect(), async (tx) => {
       tx.release(true);
@@ -140,20 +140,20 @@ withPostgres('a transaction of the ledger', () => {
     await expect(failing).rejects.toBe(UNDO);
   });
 
-  test('rejects where no connection can be had', async () => {
+  test('rejects if no connection is available', async () => {
     const nowhere = new pg.Pool({ host: server.host, port: 1 });
     const transaction = postgresLedger(pool).transaction(nowhere, newEffect(), async () => {});
     await expect(transaction).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     await nowhere.end();
   });
 
-  test('refuses what cannot begin a transaction, before it asks anything of it', async () => {
+  test('rejects an object that cannot begin a transaction, before it runs a statement', async () => {
     const ledger = postgresLedger(pool);
     const single = new pg.Client(server.url);
     const lent = await pool.connect();
     const things = [single, lent, undefined, null, 'postgres://', {}, { transaction: () => {} }];
     for (const thing of things) {
-      // What plain JavaScript may pass.
+      // A JavaScript program can pass anything.
       const source = thing as unknown as pg.Pool;
       const refused = ledger.transaction(source, newEffect(), async () => {});
       await expect(refused).rejects.toMatchObject({
@@ -163,12 +163,12 @@ withPostgres('a transaction of the ledger', () => {
       });
     }
     lent.release();
-    // It was not connected.
+    // The client was not connected.
     await single.connect();
     await single.end();
   });
 
-  test('does an effect once for forty at once, some of which fail', async () => {
+  test('runs an effect once for forty simultaneous calls, some of which fail', async () => {
     const ledger = postgresLedger(pool);
     const effect = newEffect();
     const before = await sold();

@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgres, withPostgres } from '../../../suppo
 
 const UNDO = new Error('undo');
 
-/** What a ledger has to do in a transaction of any driver. */
+/** Tests a ledger in a transaction of any driver. */
 async function describeTransactions(
   ledger: ReturnType<typeof postgresLedger>,
   begin: (run: (tx: PostgresClient) => Promise<void>) => Promise<unknown>,
@@ -25,7 +25,7 @@ async function describeTransactions(
     else await run;
     return isNew;
   };
-  // As if it had never been, where its transaction is undone.
+  // After a rollback, the effect is not entered.
   expect(await enter(effect, UNDO)).toBe(true);
   expect(await enter()).toBe(true);
   expect(await enter()).toBe(false);
@@ -74,7 +74,7 @@ withPostgres('the ledger in PostgreSQL', () => {
     await sql.end();
   });
 
-  describe('for two transactions at once', () => {
+  describe('for two simultaneous transactions,', () => {
     let one: pg.PoolClient;
     let two: pg.PoolClient;
     const effect = { key: newKey(), handler: 'ship' };
@@ -86,7 +86,7 @@ withPostgres('the ledger in PostgreSQL', () => {
       for (const client of [one, two]) client.release();
     });
 
-    /** Waits until somebody waits for another's row. */
+    /** Waits until a transaction waits for the row of another one. */
     const blocked = () =>
       vi.waitUntil(async () => {
         const { rows } = await pool.query(`SELECT 1 FROM pg_locks WHERE NOT granted`);
@@ -96,7 +96,7 @@ withPostgres('the ledger in PostgreSQL', () => {
     test.each([
       ['COMMIT', false],
       ['ROLLBACK', true],
-    ])('lets the second wait for the first, whose %s decides', async (end, expected) => {
+    ])('lets the second wait for the %s of the first', async (end, expected) => {
       const ledger = postgresLedger(pool);
       await Promise.all([one.query('BEGIN'), two.query('BEGIN')]);
       expect(await ledger.once(one, effect)).toBe(true);
@@ -116,11 +116,11 @@ withPostgres('the ledger in PostgreSQL', () => {
       await Promise.all([one.query('ROLLBACK'), two.query('ROLLBACK')]);
     });
 
-    test('has the second fail and be tried again, where they are serializable', async () => {
+    test('makes the second fail and be retried, if they are serializable', async () => {
       const ledger = postgresLedger(pool);
       for (const client of [one, two]) {
         await client.query('BEGIN ISOLATION LEVEL SERIALIZABLE');
-        // A transaction sees things as they were at its first statement.
+        // A transaction reads the state at its first statement.
         await client.query('SELECT 1 FROM webhook_effect');
       }
       expect(await ledger.once(one, effect)).toBe(true);
@@ -133,7 +133,7 @@ withPostgres('the ledger in PostgreSQL', () => {
     });
   });
 
-  test('enters an effect once for forty transactions at once, some of which fail', async () => {
+  test('enters an effect once for forty simultaneous transactions, some of which fail', async () => {
     await pool.query('CREATE TABLE sold (amount integer)');
     await pool.query('INSERT INTO sold VALUES (0)');
     const ledger = postgresLedger(pool);
@@ -156,7 +156,7 @@ withPostgres('the ledger in PostgreSQL', () => {
     expect((await pool.query('SELECT amount FROM sold')).rows).toEqual([{ amount: 1 }]);
   });
 
-  describe('where its table is missing', () => {
+  describe('without its table', () => {
     let count = 0;
     let small: pg.Pool;
 
@@ -174,7 +174,7 @@ withPostgres('the ledger in PostgreSQL', () => {
     };
     afterEach(() => small.end());
 
-    test('makes it before the first effect, and needs no second connection', async () => {
+    test('creates it before the first effect, and needs no second connection', async () => {
       await (await connect('postgres')).end();
       const ledger = postgresLedger(small);
       const client = await small.connect();
@@ -182,7 +182,7 @@ withPostgres('the ledger in PostgreSQL', () => {
       client.release();
     });
 
-    test('says so at every effect until it is there, and holds nobody up', async () => {
+    test('reports that at every effect until the table exists, without blocking', async () => {
       await pool.query('CREATE ROLE nobody LOGIN');
       const admin = await connect('nobody');
       const ledger = postgresLedger(small);
@@ -199,7 +199,7 @@ withPostgres('the ledger in PostgreSQL', () => {
           client.release();
         }
       };
-      // Twice on the only connection there is, on which the tables would have to be looked for.
+      // Twice on the only connection, which would be needed to look for the tables.
       for (const _ of ['once', 'twice']) {
         await expect(enter()).rejects.toMatchObject({ code: 'schema_missing' });
       }
@@ -214,7 +214,7 @@ withPostgres('the ledger in PostgreSQL', () => {
     });
   });
 
-  test('made while the server is down rejects, and works once it is up', async () => {
+  test('rejects if the server is down, and works when it is up', async () => {
     await server.stop();
     const ledger = postgresLedger(pool);
     const effect = { key: newKey(), handler: 'ship' };
@@ -235,7 +235,7 @@ withPostgres('the ledger in PostgreSQL', () => {
     expect(await vi.waitUntil(() => enter().catch(() => undefined), 10_000)).toBe(true);
   });
 
-  test('refuses a pool, on which the effect would be done in another transaction', async () => {
+  test('rejects a pool, on which the effect would be in another transaction', async () => {
     const ledger = postgresLedger(pool);
     const sql = postgres(server.url);
     const lite = await PGlite.create();
@@ -251,7 +251,7 @@ withPostgres('the ledger in PostgreSQL', () => {
 
   const entries = async () => (await pool.query('SELECT 1 FROM webhook_effect')).rows.length;
 
-  test('refuses a connection on which nobody has said BEGIN, and enters nothing', async () => {
+  test('rejects a connection without BEGIN, and enters nothing', async () => {
     const ledger = postgresLedger(pool);
     const effect = { key: newKey(), handler: 'ship' };
     const client = await pool.connect();
@@ -260,7 +260,7 @@ withPostgres('the ledger in PostgreSQL', () => {
     const connections: PostgresClient[] = [
       client,
       reserved,
-      // Each statement may be that of another connection.
+      // Each statement may use another connection.
       { query: (text, values) => pool.query(text, values) },
     ];
     for (const connection of connections) {
@@ -273,7 +273,7 @@ withPostgres('the ledger in PostgreSQL', () => {
       }
     }
     expect(await entries()).toBe(0);
-    // After a transaction that had one, as well.
+    // Also after a transaction that had one.
     await transact(client, async (tx) => {
       expect(await ledger.once(tx, effect)).toBe(true);
     });
@@ -285,7 +285,7 @@ withPostgres('the ledger in PostgreSQL', () => {
     await sql.end();
   });
 
-  test('enters an effect at once after BEGIN, also within a savepoint, a thousand times', async () => {
+  test('enters a thousand effects right after BEGIN, also within a savepoint', async () => {
     const ledger = postgresLedger(pool);
     const client = await pool.connect();
     for (let time = 0; time < 500; time++) {
@@ -303,10 +303,10 @@ withPostgres('the ledger in PostgreSQL', () => {
     expect(await entries()).toBe(1_000);
   });
 
-  test.each(NO_EFFECTS)('refuses what is no effect: %s', async (_, effect) => {
+  test.each(NO_EFFECTS)('rejects an invalid effect: %s', async (_, effect) => {
     const client = await pool.connect();
     await client.query('BEGIN');
-    // What plain JavaScript may pass.
+    // A JavaScript program can pass anything.
     const once = postgresLedger(pool).once(client, effect as { key: string; handler: string });
     await expect(once).rejects.toMatchObject({ name: 'UsageError', code: 'key_invalid' });
     await client.query('COMMIT');

@@ -11,7 +11,7 @@ const ORDERS = Array.from({ length: 30 }, (_, at) => `ord_${at}`);
 
 withPgbouncer('behind PgBouncer in transaction mode', () => {
   test.each([
-    ['statements that it does not keep for a client', {}],
+    ['prepared statements that PgBouncer does not keep', {}],
     ['no prepared statements', { prepare: false }],
   ])('every order is sold once, with %s', async (_, options) => {
     const server = await startPostgres();
@@ -54,7 +54,7 @@ withPgbouncer('behind PgBouncer in transaction mode', () => {
           );
         }),
       );
-    // The first alone, the others at once.
+    // The first one alone, and then the others at the same time.
     const [first = '', ...others] = ORDERS;
     await sell(first);
     await Promise.all(others.map(sell));

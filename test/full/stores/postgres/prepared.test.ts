@@ -45,12 +45,12 @@ withPostgres('the statements of each delivery', () => {
     expect(await prepared()).toEqual(verbs.map(name));
   });
 
-  test('have no name where they are not to be prepared, as behind a pooler', async () => {
+  test('have no name with prepare: false, as behind a pooler', async () => {
     await handle({ prepare: false });
     expect(await prepared()).toEqual([]);
   });
 
-  test('of a transaction are kept prepared too, and run without it once a pooler has lost them', async () => {
+  test('in a transaction are kept prepared as well, and run unprepared after a pooler has lost them', async () => {
     await pool.query(TABLE);
     const shop = createReceiver({ secret: SECRET, store: postgresStore(pool) }).on(
       'order:paid',
@@ -73,14 +73,14 @@ withPostgres('the statements of each delivery', () => {
     await pool.query('DROP TABLE sold');
   });
 
-  describe('behind a pooler that gives each statement another connection', () => {
+  describe('behind a pooler that uses another connection for each statement', () => {
     test.each([
-      ['which lacks it', 'DEALLOCATE ALL'],
-      ['which has it already', (name: string) => `PREPARE "${name}" AS SELECT 1`],
+      ['without the statement', 'DEALLOCATE ALL'],
+      ['with the statement already', (name: string) => `PREPARE "${name}" AS SELECT 1`],
     ])('%s, are run without their names', async (_, meddle) => {
       await handle();
       const [name = ''] = await prepared();
-      // What the driver believes of its connection is not so any more.
+      // The driver's assumption about its connection is wrong now.
       if (typeof meddle === 'string') await pool.query(meddle);
       else {
         await pool.end();

@@ -34,7 +34,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     await server.remove();
   });
 
-  /** A store of its own, as in another process, and what it has asked and been refused. */
+  /** A separate store, as in another process, with its statements and the errors of the database. */
   async function open(settings: Record<string, string> = {}) {
     const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
     const pool = new pg.Pool({ connectionString: server.url, max: 4, options: options.join(' ') });
@@ -65,7 +65,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     expect(asked).toHaveLength(1);
     const completed = await Promise.all(
       deliveries.map(({ key }, index) => {
-        // Each other one under a fence that is not its own.
+        // Every other one has a wrong fence.
         const fence = (claims[index]?.fence ?? 0) - (index % 2);
         return store.complete(key, fence, KEEP_MS);
       }),
@@ -74,7 +74,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     expect(completed).toEqual(deliveries.map((_, index) => index % 2 === 0));
   });
 
-  test('elect one winner for each of 200 keys claimed in opposite orders, and never deadlock', async () => {
+  test('elect one winner for each of 200 keys claimed in opposite orders, without a deadlock', async () => {
     const stores = await Promise.all([open(), open(), open()]);
     for (let round = 0; round < 5; round++) {
       const deliveries = Array.from({ length: 200 }, () => newDelivery());
@@ -93,7 +93,7 @@ withPostgres('stores that race in PostgreSQL', () => {
         );
       expect(new Set(won.map(({ key }) => key)).size).toBe(200);
       expect(won).toHaveLength(200);
-      // All of them complete all, and those who have not won anything in the opposite order.
+      // All complete all keys; those that have won nothing do so in the opposite order.
       const completed = await Promise.all(
         stores.map(({ store }, index) => {
           const order = index % 2 === 0 ? won : won.toReversed();
@@ -105,7 +105,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     expect(stores.flatMap(({ refused }) => refused)).toEqual([]);
   });
 
-  test('elect one winner of forty claims of one key, by four of them', async () => {
+  test('elect one winner of forty claims of one key by four stores', async () => {
     const stores = await Promise.all([open(), open(), open(), open()]);
     for (let round = 0; round < 10; round++) {
       const delivery = newDelivery();
@@ -119,7 +119,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     }
   });
 
-  test('try again where the isolation is serializable', async () => {
+  test('try again if the isolation is serializable', async () => {
     const serializable = { default_transaction_isolation: 'serializable' };
     const stores = await Promise.all([open(serializable), open(serializable)]);
     for (let round = 0; round < 10; round++) {
@@ -144,7 +144,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     expect(new Set(refused)).toEqual(new Set(['40001']));
   });
 
-  test('try again where a row stays locked, and then give up', async () => {
+  test('try again while a row stays locked, and then give up', async () => {
     const { store, asked, refused } = await open({ lock_timeout: '20ms' });
     const delivery = newDelivery();
     const { fence } = await acquire(store, delivery);
@@ -153,10 +153,10 @@ withPostgres('stores that race in PostgreSQL', () => {
     await other.query('SELECT 1 FROM webhook_delivery FOR UPDATE');
     asked.length = 0;
     await expect(store.claim(delivery, terms())).rejects.toMatchObject({ code: '55P03' });
-    // The first found that it is not new, and locks nothing.
+    // The first statement found that the key is not new, and locks nothing.
     expect(asked).toHaveLength(7);
     expect(refused).toEqual(Array.from({ length: 6 }, () => '55P03'));
-    // Another key is no matter.
+    // Another key is not affected.
     expect((await acquire(store, newDelivery())).attempt).toBe(1);
 
     const renewing = store.renew(delivery.key, fence, 10_000);
@@ -167,7 +167,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     expect((await store.claim(delivery, terms())).state).toBe('busy');
   });
 
-  test('purge beside each other, and skip what another is busy with', async () => {
+  test('purge at the same time, and skip locked rows', async () => {
     const stores = await Promise.all([open(), open()]);
     const deliveries = Array.from({ length: 100 }, () => newDelivery());
     await Promise.all(
@@ -186,7 +186,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     expect(await stores[0]?.store.purge(60)).toBe(10);
   });
 
-  test('do not mind the clocks of their processes', async () => {
+  test('do not depend on the clocks of their processes', async () => {
     const { store } = await open();
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
@@ -205,7 +205,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     }
   });
 
-  test('let one that the database refuses not take others with it', async () => {
+  test('reject only the claim that the database rejects', async () => {
     const { store } = await open();
     await admin.query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -219,7 +219,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     expect(claims.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  test('keep no more than 400 bytes of what is done', async () => {
+  test('keep at most 400 bytes of a done delivery', async () => {
     const { store } = await open();
     const total = 5_000;
     await admin.query('TRUNCATE webhook_delivery');
@@ -234,7 +234,7 @@ withPostgres('stores that race in PostgreSQL', () => {
           store.complete(one.key, (await acquire(store, one)).fence, KEEP_MS),
         ),
       );
-      // As the table has it done.
+      // As autovacuum does.
       await admin.query('VACUUM webhook_delivery');
     }
     const { rows } = await admin.query(

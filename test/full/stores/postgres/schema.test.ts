@@ -32,7 +32,7 @@ withPostgres('the tables in PostgreSQL', () => {
     await admin.query('CREATE ROLE webhooks LOGIN');
   }, STARTING_MS);
 
-  // PostgreSQL 15 lets only the owner of a database create tables in it; earlier ones, everybody.
+  // PostgreSQL 15 lets only the owner of a database create tables in it; earlier versions let every role.
   beforeEach(async () => {
     database = `fresh_${++count}`;
     await admin.query(`CREATE DATABASE ${database}`);
@@ -45,7 +45,7 @@ withPostgres('the tables in PostgreSQL', () => {
     await server.remove();
   });
 
-  test('are looked for again where the first look has hung, as over a connection that was lost', async () => {
+  test('are looked for again if the first query hangs, as over a lost connection', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const pool = connect();
     let isFirst = true;
@@ -66,7 +66,7 @@ withPostgres('the tables in PostgreSQL', () => {
     expect(await store.redrive(newKey())).toBe(false);
   });
 
-  test('are made once by twenty who start at once', async () => {
+  test('are created once by twenty processes that start at the same time', async () => {
     const stores = Array.from({ length: 20 }, () => postgresStore(connect()));
     const delivery = newDelivery();
     const claims = await Promise.allSettled(stores.map((store) => acquire(store, delivery)));
@@ -76,7 +76,7 @@ withPostgres('the tables in PostgreSQL', () => {
     }
   });
 
-  test('are made by the printed SQL, once or twice, all of it', async () => {
+  test('are created completely by the printed SQL, which may run twice', async () => {
     const pool = connect();
     for (const _ of ['once', 'twice']) await pool.query(postgresSchema());
     const described = async () =>
@@ -93,7 +93,7 @@ withPostgres('the tables in PostgreSQL', () => {
     expect(printed.length).toBeGreaterThan(20);
   });
 
-  test('are used by a role that may not create tables', async () => {
+  test('can be used by a role that may not create tables', async () => {
     await connect().query(
       `${postgresSchema()}
       GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_delivery, webhook_effect TO webhooks`,
@@ -105,7 +105,7 @@ withPostgres('the tables in PostgreSQL', () => {
     expect(await store.purge(10)).toBe(1);
   });
 
-  test('are asked for where the role may not create them, and found once they are there', async () => {
+  test('are requested with an error if the role may not create them, and found when they exist', async () => {
     const store = postgresStore(connect('webhooks'));
     await expect(acquire(store, newDelivery())).rejects.toMatchObject({
       name: 'WebhookError',
@@ -117,7 +117,7 @@ withPostgres('the tables in PostgreSQL', () => {
     expect((await acquire(store, newDelivery())).attempt).toBe(1);
   });
 
-  test('are made anew where they were dropped: the lease is lost, and what follows is new', async () => {
+  test('are created again after they were dropped: leases are lost, and deliveries are new', async () => {
     const pool = connect();
     const store = postgresStore(pool);
     const delivery = newDelivery();
@@ -129,7 +129,7 @@ withPostgres('the tables in PostgreSQL', () => {
     expect((await acquire(store, delivery)).attempt).toBe(1);
   });
 
-  describe('of the version before', () => {
+  describe('of the previous version', () => {
     const OLDER = postgresSchema()
       .replace(',\n  proof text', ', lease_ms double precision, max_crashes double precision')
       .replace(',\n  renewed boolean NOT NULL DEFAULT false', '')
@@ -144,7 +144,7 @@ withPostgres('the tables in PostgreSQL', () => {
     const stall = (store: IdempotencyStore) =>
       acquire(store, { ...newDelivery(), proof: 'the proof' }, { leaseMs: LONG_AGO_MS });
 
-    test('keep a proof from their first use on, also while a process of it is running', async () => {
+    test('keep a proof from their first use, even while a process of that version is running', async () => {
       const pool = connect();
       await pool.query(OLDER);
       await pool.query(OLDER_CLAIM, [newKey()]);
@@ -155,7 +155,7 @@ withPostgres('the tables in PostgreSQL', () => {
       expect(await proofs(postgresStore(pool))).toEqual(expected);
     });
 
-    test('are brought up to date by the printed SQL', async () => {
+    test('are updated by the printed SQL', async () => {
       const pool = connect();
       await pool.query(`${OLDER} GRANT ALL ON webhook_delivery, webhook_effect TO webhooks`);
       for (const _ of ['once', 'twice']) await pool.query(postgresSchema());
@@ -164,7 +164,7 @@ withPostgres('the tables in PostgreSQL', () => {
       expect(await proofs(store)).toEqual(['the proof']);
     });
 
-    test('are told of where the role may not change them, and the ledger needs no more', async () => {
+    test('are reported if the role may not change them, while the ledger needs no update', async () => {
       const admin = connect();
       await admin.query(`${OLDER} GRANT ALL ON webhook_delivery, webhook_effect TO webhooks`);
       const pool = connect('webhooks');
@@ -182,7 +182,7 @@ withPostgres('the tables in PostgreSQL', () => {
       expect(await proofs(store)).toEqual(['the proof']);
     });
 
-    test('whose columns are all there are used also where the role may not add an index', async () => {
+    test('with all columns are used even if the role may not add an index', async () => {
       const open = 'webhook_delivery_open ON webhook_delivery (state, key)';
       await connect().query(
         `${postgresSchema()}
@@ -195,7 +195,7 @@ withPostgres('the tables in PostgreSQL', () => {
       expect(await proofs(store)).toEqual(['the proof']);
     });
 
-    test('that are put back under a store in use are brought up to date', async () => {
+    test('are updated if they are restored under a store in use', async () => {
       const pool = connect();
       const store = postgresStore(pool);
       await stall(store);
@@ -207,7 +207,7 @@ withPostgres('the tables in PostgreSQL', () => {
   });
 
   test.each(['dead', 'stalled', 'failing'] as const)(
-    'are read for what is %s without the rows that are done, and those of goods that are kept',
+    'are read for %s deliveries without done rows and stored goods',
     async (state) => {
       const pool = connect();
       await pool.query(postgresSchema());

@@ -6,7 +6,7 @@ import { STARTING_MS } from '../../../stores/postgres/claiming.js';
 import { deliver, paidOrder, SECRET } from '../../../support/deliver.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
-withPostgres('a shop whose stock is in PostgreSQL', () => {
+withPostgres('a shop with its stock in PostgreSQL', () => {
   let server: PostgresServer;
   const pools: pg.Pool[] = [];
 
@@ -57,7 +57,7 @@ withPostgres('a shop whose stock is in PostgreSQL', () => {
     return { pool, receiver, failing };
   }
 
-  test('sells each order once, whatever fails and however often it is sent', async () => {
+  test('sells each order once, for any failures and retries', async () => {
     const shops = [open(), open()] as const;
     const { pool, failing } = shops[0];
     await pool.query(`
@@ -71,7 +71,7 @@ withPostgres('a shop whose stock is in PostgreSQL', () => {
     expect([await amount(), await sales()]).toEqual([10, []]);
     expect(await deliver(shops[1].receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
     expect([await amount(), await sales()]).toEqual([9, [{ order_id: 'ord_1' }]]);
-    // The handler that was done was not run again elsewhere.
+    // The completed handler did not run again in another process.
     expect([failing.mails, shops[1].failing.mails]).toEqual([1, 0]);
 
     const copies = await Promise.all(
@@ -84,7 +84,7 @@ withPostgres('a shop whose stock is in PostgreSQL', () => {
     expect(new Set(copies.map(({ status }) => status))).toEqual(new Set([200]));
     expect([await amount(), (await sales()).length]).toEqual([8, 2]);
 
-    // Also where the store has forgotten all about it.
+    // Even if the store has lost its data.
     await pool.query('TRUNCATE webhook_delivery');
     expect(await deliver(shops[0].receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
     expect([await amount(), (await sales()).length]).toEqual([8, 2]);

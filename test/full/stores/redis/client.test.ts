@@ -12,7 +12,7 @@ withRedis('clients of node-redis', () => {
   });
   afterAll(() => server.remove());
 
-  test('that decode replies in their own way, and pools, are taken', async () => {
+  test('with other decoders, and pools, are accepted', async () => {
     const buffers = createClient({
       url: server.url,
       commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },

@@ -59,16 +59,16 @@ withRedis('on a cluster of three', () => {
 
   test.each([
     [
-      'told of',
+      'reported',
       {},
       [expect.stringMatching(/pingInterval.*createCluster\(\{ rootNodes, defaults:/)],
     ],
     [
-      'not told of',
+      'not reported',
       { pingInterval: 1000, socket: { socketTimeout: 5000, reconnectStrategy: 100 } },
       [],
     ],
-  ])('what a connected node-redis lacks is %s', async (_, defaults, expected) => {
+  ])('the missing limits of a connected node-redis are %s', async (_, defaults, expected) => {
     const lines: string[] = [];
     vi.spyOn(console, 'warn').mockImplementation((line: string) => void lines.push(line));
     vi.resetModules();

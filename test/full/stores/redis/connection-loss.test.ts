@@ -14,7 +14,7 @@ import {
 } from '../../../stores/redis/deliveries.js';
 import { type RedisServer, startRedis, withRedis } from '../../../support/redis.js';
 
-/** Clients that come back at once, but do not ask again by themselves. */
+/** Clients that reconnect at once, but do not repeat calls. */
 const connect: Record<string, (url: string) => Promise<Connected>> = {
   ioredis: async (url) => {
     const options = { maxRetriesPerRequest: 0, retryStrategy: () => 1 };
@@ -28,7 +28,7 @@ const connect: Record<string, (url: string) => Promise<Connected>> = {
   },
 };
 
-withRedis('a connection lost in the middle of a verb', () => {
+withRedis('a connection that is lost during a call', () => {
   let server: RedisServer;
   let admin: Redis;
   let proxy: Awaited<ReturnType<typeof startCuttingProxy>>;
@@ -50,7 +50,7 @@ withRedis('a connection lost in the middle of a verb', () => {
     beforeAll(async () => {
       connected = await open(proxy.url);
       store = connected.store;
-      // The first looks at the server's settings; the answer to the second comes after those.
+      // The first call reads the server's settings, and its answer arrives before the second one.
       await store.redrive(newDelivery().key);
       await store.redrive(newDelivery().key);
     });
@@ -61,7 +61,7 @@ withRedis('a connection lost in the middle of a verb', () => {
     });
 
     describe.each(['before', 'after'] as const)('cut %s the server has run it', (where) => {
-      /** Asks, is cut off, and asks again. */
+      /** Calls, gets cut off, and calls again. */
       const askTwice = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
         proxy.cut(where);
         await expect(ask()).rejects.toThrow();
@@ -70,7 +70,7 @@ withRedis('a connection lost in the middle of a verb', () => {
       };
       const wasRun = where === 'after';
 
-      test('claim: its owner gets the one lease', async () => {
+      test('claim: its owner gets a single lease', async () => {
         const lease = terms();
         const claim = await askTwice(() => store.claim(delivery, lease));
         expect(claim).toMatchObject({ state: 'acquired', attempt: 1 });
@@ -78,7 +78,7 @@ withRedis('a connection lost in the middle of a verb', () => {
         expect((await store.claim(delivery, terms())).state).toBe('busy');
       });
 
-      test('claim of what has lapsed: it counts as one crash', async () => {
+      test('claim of an expired lease: it counts as one crash', async () => {
         await acquire(store, delivery, { leaseMs: 0 });
         const lease = terms({ maxCrashes: 3 });
         const claim = await askTwice(() => store.claim(delivery, lease));
@@ -112,7 +112,7 @@ withRedis('a connection lost in the middle of a verb', () => {
         expect(answer).toBe('retry');
         const second = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
         expect(second.attempt).toBe(2);
-        // The second attempt is the first crash: a failure that counted twice would make up for it.
+        // The second attempt is the first crash: a failure that counted twice would offset it.
         expect(await store.claim(delivery, terms({ maxCrashes: 1 }))).toEqual({ state: 'dead' });
       });
 

@@ -6,7 +6,7 @@ import { quiet } from '../../../stores/redis/clients.js';
 import { acquire, LONG_AGO_MS, newDelivery, RETRY } from '../../../stores/redis/deliveries.js';
 import { type RedisServer, startRedis, withRedis } from '../../../support/redis.js';
 
-withRedis('what another hand has written into Redis', () => {
+withRedis('records in Redis that another program has written', () => {
   let server: RedisServer;
   let client: Redis;
   let store: IdempotencyStore;
@@ -29,7 +29,7 @@ withRedis('what another hand has written into Redis', () => {
     vi.restoreAllMocks();
   });
 
-  /** Three in one shard, in the order of their keys. */
+  /** Three deliveries of one shard, in the order of their keys. */
   async function three(state: 'dead' | 'stalled'): Promise<[string, string, string]> {
     const keys = ['a', 'b', 'c'].map((digit) => `00${digit.repeat(62)}`);
     for (const key of keys) {
@@ -46,13 +46,13 @@ withRedis('what another hand has written into Redis', () => {
     (await store.list({ state: 'dead', limit })).map(({ key }) => key);
 
   test.each([
-    ['no JSON where the delivery is described', ['d', 'rubbish']],
-    ['another JSON there', ['d', '{"scope":"shop"}']],
-    ['something else than texts in it', ['d', '[1,2,3,4]']],
-    ['no number of attempts', ['a', 'many']],
-    ['no time at which it is due', ['n', 'soon']],
-    ['an error that is no JSON', ['e', 'it threw']],
-  ])('hides no other dead letter by %s, and is told in one line', async (_, change) => {
+    ['invalid JSON as the description', ['d', 'rubbish']],
+    ['other JSON as the description', ['d', '{"scope":"shop"}']],
+    ['values other than text in the description', ['d', '[1,2,3,4]']],
+    ['an invalid number of attempts', ['a', 'many']],
+    ['an invalid due time', ['n', 'soon']],
+    ['an error that is not JSON', ['e', 'it threw']],
+  ])('do not hide other dead letters (%s), and are logged in one line', async (_, change) => {
     const [first, second, third] = await three('dead');
     await client.hset(`wh:{00}:${first}`, ...change);
     await client.hset(`wh:{00}:${second}`, ...change);
@@ -66,12 +66,12 @@ withRedis('what another hand has written into Redis', () => {
   });
 
   test.each(['s', 'a', 'n', 'd'])(
-    'hides no other dead letter where the field %s is gone',
+    'do not hide other dead letters if the field %s is missing',
     async (field) => {
       const [first, second, third] = await three('dead');
       await client.hdel(`wh:{00}:${first}`, field);
       expect(await listed()).toEqual([second, third]);
-      // It is still there, and told again.
+      // They stay, and are logged again.
       expect(await listed()).toEqual([second, third]);
       expect(lines).toHaveLength(2);
       expect(lines[0]).toContain(`wh:{00}:${first}`);
@@ -79,7 +79,7 @@ withRedis('what another hand has written into Redis', () => {
   );
 
   test.each(['zz', '', 'ffff', 'rubbish,;more', 'f'.repeat(64), `zz${'a'.repeat(62)}`])(
-    'hides no dead letter by %j in an index, and is told in one line',
+    'do not hide a dead letter if an index has %j, and are logged in one line',
     async (member) => {
       const [first, second, third] = await three('dead');
       await client.zadd('wh:{00}:dead', -1, member);
@@ -90,13 +90,13 @@ withRedis('what another hand has written into Redis', () => {
     },
   );
 
-  test('is not told where nothing of the kind is there', async () => {
+  test('are not logged if there are none', async () => {
     await three('dead');
     expect(await listed()).toHaveLength(3);
     expect(lines).toEqual([]);
   });
 
-  test('keeps nothing from being purged, nor purging from its end', async () => {
+  test('do not prevent a purge, or make it endless', async () => {
     const [first] = await three('stalled');
     await client.hset(`wh:{00}:${first}`, 'p', 'never');
     await client.zadd('wh:{00}:open', -1e13, 'rubbish');
@@ -105,7 +105,7 @@ withRedis('what another hand has written into Redis', () => {
     expect(await listed()).toHaveLength(2);
   });
 
-  test('has an index searched no further where it brings nothing new', async () => {
+  test('end the search of an index if it yields nothing new', async () => {
     const [first] = await three('dead');
     await client.hset(`wh:{00}:${first}`, 'd', 'rubbish');
     const sent = vi.spyOn(client, 'evalsha');

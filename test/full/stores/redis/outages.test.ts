@@ -24,11 +24,11 @@ withRedis('an outage', () => {
       await server.remove();
     });
 
-    /** Asks until the client is connected again. */
+    /** Calls until the client is connected again. */
     const whenUp = <Result>(ask: () => Promise<Result>): Promise<Result> =>
       vi.waitUntil(() => ask().catch(() => undefined), { timeout: 10_000 });
 
-    test('a server that has forgotten the scripts is given them again', async () => {
+    test('a server that has lost the scripts gets them again', async () => {
       const { fence } = await acquire(store, delivery);
       await client.script('FLUSH');
       expect((await store.claim(delivery, terms())).state).toBe('busy');
@@ -36,7 +36,7 @@ withRedis('an outage', () => {
       expect(await store.complete(delivery.key, fence, 60_000)).toBe(true);
     });
 
-    test('a server that is away is told of, and used again once it is back', async () => {
+    test('calls to a server that is away reject, and work again when it is back', async () => {
       const { fence } = await acquire(store, delivery);
       await server.stop();
       await expect(store.complete(delivery.key, fence, 60_000)).rejects.toThrow();
@@ -46,7 +46,7 @@ withRedis('an outage', () => {
       expect((await store.claim(delivery, terms())).state).toBe('done');
     });
 
-    test('node-redis comes back, too', async () => {
+    test('node-redis reconnects as well', async () => {
       const options = { url: server.url, disableOfflineQueue: true };
       const other = quiet(createClient({ ...options, socket: { reconnectStrategy: () => 5 } }));
       await other.connect();
@@ -62,7 +62,7 @@ withRedis('an outage', () => {
       }
     });
 
-    test('a server killed under load forgets nothing that it has answered', async () => {
+    test('a server that is killed under load loses nothing that it has answered', async () => {
       const leased: { delivery: Claimable; owner: string; fence: number }[] = [];
       const done: Claimable[] = [];
       let isRunning = true;
@@ -100,7 +100,7 @@ withRedis('an outage', () => {
       }
     });
 
-    test('a server that was wiped says that every lease is lost', async () => {
+    test('after a server was wiped, every lease is lost', async () => {
       const { fence } = await acquire(store, delivery);
       await client.flushall();
       expect(await store.renew(delivery.key, fence, 60_000)).toBe(false);
@@ -112,7 +112,7 @@ withRedis('an outage', () => {
       expect(await acquire(store, delivery)).toMatchObject({ attempt: 1 });
     });
 
-    test('a full server takes nothing new, but lets what it has come to its end', async () => {
+    test('a full server accepts nothing new, but running deliveries can finish', async () => {
       const others = [newDelivery(), newDelivery(), newDelivery()] as const;
       const [failing, failed, dead] = others;
       const { fence } = await acquire(store, delivery);

@@ -29,7 +29,7 @@ withRedis('receivers that share a Redis', () => {
     return receiver;
   }
 
-  test('handle one delivery once, however often and wherever it arrives', async () => {
+  test('handle a delivery once, for any number of copies at any process', async () => {
     const handle = vi.fn(async () => {});
     const receivers = [newReceiver(handle), newReceiver(handle), newReceiver(handle)];
     const replies = await Promise.all(
@@ -45,7 +45,7 @@ withRedis('receivers that share a Redis', () => {
     expect(handle).toHaveBeenCalledOnce();
   });
 
-  test('take over what has failed elsewhere, but for what was done', async () => {
+  test('resume a delivery that failed in another process, and skip its completed handlers', async () => {
     const mail = vi.fn(async () => {});
     const isOut = vi.fn(async () => {
       throw new Error('out of stock');

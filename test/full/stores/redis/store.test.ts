@@ -30,12 +30,12 @@ withRedis('the Redis store', () => {
   });
   beforeEach(() => client.flushdb());
 
-  describe('goes by the clock of the server', () => {
+  describe('uses the clock of the server', () => {
     afterEach(() => {
       vi.useRealTimers();
     });
 
-    test.each([DAY_MS, -DAY_MS])('where its own is off by %i ms', async (offMs) => {
+    test.each([DAY_MS, -DAY_MS])('if its own is off by %i ms', async (offMs) => {
       const delivery = newDelivery();
       const late = newDelivery();
       await acquire(store, delivery);
@@ -53,7 +53,7 @@ withRedis('the Redis store', () => {
     });
   });
 
-  test('sends the claims of one turn as one script, and so their ends', async () => {
+  test('sends the claims of one turn as one script, and their completions as well', async () => {
     const deliveries = Array.from({ length: 50 }, newDelivery);
     const sent = vi.spyOn(client, 'evalsha');
     try {
@@ -69,7 +69,7 @@ withRedis('the Redis store', () => {
     }
   });
 
-  test('grows its fences also where the clock of the server is set back', async () => {
+  test('increases its fences even if the clock of the server is set back', async () => {
     const delivery = newDelivery();
     await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
     const future = Date.now() + DAY_MS;
@@ -80,7 +80,7 @@ withRedis('the Redis store', () => {
     expect((await acquire(store, delivery)).fence).toBe(future + 3);
   });
 
-  test('refuses to complete again what somebody else has completed', async () => {
+  test('rejects a completion after another process has completed the delivery', async () => {
     const delivery = newDelivery();
     const first = await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
     const second = await acquire(store, delivery);
@@ -90,7 +90,7 @@ withRedis('the Redis store', () => {
   });
 
   describe('lists', () => {
-    test('all shards in the order of their keys, a page at a time', async () => {
+    test('all shards in the order of their keys, one page at a time', async () => {
       const keys: string[] = [];
       for (let count = 0; count < 40; count++) {
         const delivery = newDelivery();
@@ -110,7 +110,7 @@ withRedis('the Redis store', () => {
       expect(await store.list({ state: 'dead', limit: 0 })).toEqual([]);
     });
 
-    test('those of one shard as well', async () => {
+    test('the deliveries of a single shard as well', async () => {
       const stalled = Array.from({ length: 9 }, () => {
         const delivery = newDelivery();
         return { ...delivery, key: `ab${delivery.key.slice(2)}` };
@@ -123,19 +123,24 @@ withRedis('the Redis store', () => {
       expect((await page(keys[7])).map(({ key }) => key)).toEqual(keys.slice(8));
     });
 
-    test.each(['dead', 'stalled'] as const)('no %s that the server has evicted', async (state) => {
-      const deliveries = [newDelivery(), newDelivery(), newDelivery()];
-      for (const one of deliveries) {
-        const { fence } = await acquire(store, one, { leaseMs: LONG_AGO_MS });
-        if (state === 'dead') await store.fail(one.key, fence, DEAD);
-      }
-      const [gone, ...rest] = deliveries.map(({ key }) => key).sort();
-      await client.del(`wh:{${gone?.slice(0, 2)}}:${gone}`);
-      const page = await store.list({ state, limit: 2 });
-      expect(page.map(({ key }) => key)).toEqual(rest);
-      const indexes = await client.keys('wh:*:*');
-      expect(indexes.filter((index) => index.startsWith(`wh:{${gone?.slice(0, 2)}}`))).toEqual([]);
-    });
+    test.each(['dead', 'stalled'] as const)(
+      'no %s delivery that the server has evicted',
+      async (state) => {
+        const deliveries = [newDelivery(), newDelivery(), newDelivery()];
+        for (const one of deliveries) {
+          const { fence } = await acquire(store, one, { leaseMs: LONG_AGO_MS });
+          if (state === 'dead') await store.fail(one.key, fence, DEAD);
+        }
+        const [gone, ...rest] = deliveries.map(({ key }) => key).sort();
+        await client.del(`wh:{${gone?.slice(0, 2)}}:${gone}`);
+        const page = await store.list({ state, limit: 2 });
+        expect(page.map(({ key }) => key)).toEqual(rest);
+        const indexes = await client.keys('wh:*:*');
+        expect(indexes.filter((index) => index.startsWith(`wh:{${gone?.slice(0, 2)}}`))).toEqual(
+          [],
+        );
+      },
+    );
 
     test('an empty body', async () => {
       const delivery = { ...newDelivery(), body: new Uint8Array(0) };
@@ -146,7 +151,7 @@ withRedis('the Redis store', () => {
   });
 
   describe('purges', () => {
-    test('what is due, also where more is old and still under way', async () => {
+    test('due deliveries, even if more are old and still running', async () => {
       for (let count = 0; count < 6; count++) await acquire(store, newDelivery(), { keepMs: 0 });
       for (let count = 0; count < 3; count++) {
         await acquire(store, newDelivery(), { keepMs: 0, leaseMs: LONG_AGO_MS });
@@ -157,7 +162,7 @@ withRedis('the Redis store', () => {
       expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(3);
     });
 
-    test('the dead once their time has come, and leaves nothing of them', async () => {
+    test('dead deliveries after their time, with all of their data', async () => {
       const delivery = newDelivery();
       await store.fail(delivery.key, (await acquire(store, delivery)).fence, DEAD);
       const shard = `wh:{${delivery.key.slice(0, 2)}}`;
@@ -170,7 +175,7 @@ withRedis('the Redis store', () => {
       expect(await client.dbsize()).toBe(0);
     });
 
-    test('what it has seen stalled before its time, once that has come', async () => {
+    test('deliveries that it has seen stalled before, after their time', async () => {
       const delivery = newDelivery();
       await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
       const stalled = () => store.list({ state: 'stalled', limit: 9 });
@@ -186,7 +191,7 @@ withRedis('the Redis store', () => {
       expect(await store.list({ state: 'dead', limit: 9 })).toHaveLength(1);
     });
 
-    test('nothing that was claimed again after it was seen stalled', async () => {
+    test('no delivery that was claimed again after it was seen stalled', async () => {
       const delivery = newDelivery();
       await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
       expect(await store.purge(9)).toBe(0);
@@ -196,7 +201,7 @@ withRedis('the Redis store', () => {
       expect((await store.claim(delivery, terms())).state).toBe('busy');
     });
 
-    test('to an end, also where its indexes are wrong', async () => {
+    test('without an endless loop if its indexes are wrong', async () => {
       const [open, dead] = [newDelivery(), newDelivery()];
       await acquire(store, open);
       await store.fail(dead.key, (await acquire(store, dead)).fence, DEAD);
@@ -211,7 +216,7 @@ withRedis('the Redis store', () => {
       expect((await store.claim(open, terms())).state).toBe('busy');
     });
 
-    test('nothing that is to be kept for ever', async () => {
+    test('no delivery that is kept forever', async () => {
       const delivery = newDelivery();
       const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS, keepMs: Infinity });
       expect(await store.purge(9)).toBe(0);
@@ -221,10 +226,10 @@ withRedis('the Redis store', () => {
     });
   });
 
-  describe('has the server forget', () => {
+  describe('lets the server expire', () => {
     const ttlOf = (key: string) => client.pttl(`wh:{${key.slice(0, 2)}}:${key}`);
 
-    test('what is done, and nothing else', async () => {
+    test('done deliveries only', async () => {
       const [done, forEver, open] = [newDelivery(), newDelivery(), newDelivery()];
       await store.complete(done.key, (await acquire(store, done)).fence, 50_000);
       await store.complete(forEver.key, (await acquire(store, forEver)).fence, Infinity);
@@ -235,7 +240,7 @@ withRedis('the Redis store', () => {
       expect(await client.keys('*:open')).toEqual([`wh:{${open.key.slice(0, 2)}}:open`]);
     });
 
-    test('a dead effect, which is in no list, until it is redriven', async () => {
+    test('a dead effect, which is in no list, until its redrive', async () => {
       const effect = { ...newDelivery(), body: undefined };
       await store.fail(effect.key, (await acquire(store, effect)).fence, DEAD);
       expect(await ttlOf(effect.key)).toBeGreaterThan(29 * DAY_MS);
@@ -245,7 +250,7 @@ withRedis('the Redis store', () => {
     });
   });
 
-  test('keeps names apart that only differ in what UTF-8 cannot say', async () => {
+  test('distinguishes names that differ only in lone surrogates', async () => {
     const delivery = newDelivery();
     const { fence } = await acquire(store, delivery);
     await store.completeStep(delivery.key, fence, 'a\ud800', 1);
@@ -262,7 +267,7 @@ withRedis('the Redis store', () => {
     expect(await store.list({ state: 'dead' })).toMatchObject([{ error: 'é'.repeat(2_000) }]);
   });
 
-  test('keeps at most 250 bytes of what is done', async () => {
+  test('keeps at most 250 bytes of a done delivery', async () => {
     const used = async () => Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1]);
     const complete = async () => {
       const delivery = newDelivery();

@@ -5,7 +5,7 @@ import { quiet } from '../../../stores/redis/clients.js';
 import { acquire, newDelivery } from '../../../stores/redis/deliveries.js';
 import { type RedisServer, startRedis, withRedis } from '../../../support/redis.js';
 
-withRedis('what the store says of the server', () => {
+withRedis('the Redis store logs about its server', () => {
   let server: RedisServer | undefined;
   let client: Redis | undefined;
   let lines: string[];
@@ -19,35 +19,35 @@ withRedis('what the store says of the server', () => {
     await server?.remove();
   });
 
-  /** What is written by the time that some verbs were asked, each of which comes after the look. */
+  /** Returns the lines that are written after a few calls, which follow the check. */
   async function linesOf(args: string[], options: { username?: string; password?: string } = {}) {
     server = await startRedis({ args });
     client = quiet(new Redis(server.url, options));
     const store = redisStore(client);
     await Promise.all([acquire(store, newDelivery()), acquire(store, newDelivery())]);
-    // Their answers come in the order of the calls, the one to the look among them.
+    // The answers come in the order of the calls, including the one to the check.
     await store.redrive(newDelivery().key);
     await store.purge(1);
     return lines;
   }
 
-  test('nothing, where it evicts nothing and writes to its disk', async () => {
+  test('nothing, if the server evicts nothing and writes to its disk', async () => {
     expect(await linesOf(['--maxmemory', '100mb', '--maxmemory-policy', 'noeviction'])).toEqual([]);
     lines = [];
   });
 
-  test('nothing of a policy without a limit', async () => {
+  test('nothing, if the server has an eviction policy but no limit', async () => {
     expect(await linesOf(['--maxmemory-policy', 'allkeys-lru'])).toEqual([]);
   });
 
-  test('once, that it evicts', async () => {
+  test('one line, if the server may evict deliveries', async () => {
     expect(await linesOf(['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'])).toEqual([
       'storefront-webhooks: Redis may evict deliveries (its maxmemory-policy is allkeys-lru), and ' +
         'then one can be handled twice. Set maxmemory-policy noeviction. See node_modules/storefront-webhooks/docs/operate.md#redis-evicts',
     ]);
   });
 
-  test('once, that it writes nothing to its disk', async () => {
+  test('one line, if the server does not write to its disk', async () => {
     const [line, ...more] = await linesOf(['--appendonly', 'no']);
     expect(line).toMatch(
       /keeps no append-only file.*forgets deliveries.*Set appendonly yes\. See node_modules\/storefront-webhooks\/docs\/operate\.md#redis-forgets$/,
@@ -55,7 +55,7 @@ withRedis('what the store says of the server', () => {
     expect(more).toEqual([]);
   });
 
-  test('nothing, where it may not ask', async () => {
+  test('nothing, if the store may not check', async () => {
     const acl = ['--user', 'shop', 'on', '>pass', '~*', '+@all', '-info'];
     const options = { username: 'shop', password: 'pass' };
     expect(await linesOf(['--appendonly', 'no', ...acl], options)).toEqual([]);

@@ -21,7 +21,7 @@ const tested = casesOf(
   ({ name }) => name === 'bun:sqlite',
 );
 
-describe.each(tested)("a transaction of the ledger's through $name", ({ command, driver }) => {
+describe.each(tested)('a transaction of the ledger through $name', ({ command, driver }) => {
   withRuntimes('on one file', () => {
     let file: string;
     let stores: RemoteStore[];
@@ -52,7 +52,7 @@ describe.each(tested)("a transaction of the ledger's through $name", ({ command,
       for (const store of stores) await store.stop();
     });
 
-    test('does an effect once, and leaves nothing of one that fails', async () => {
+    test('runs an effect once, and rolls back one that fails', async () => {
       const store = await shop();
       const effect = newEffect();
       await expect(store.transact(effect, 'fails')).rejects.toThrow('it fails');
@@ -63,7 +63,7 @@ describe.each(tested)("a transaction of the ledger's through $name", ({ command,
       expect(await stock(store)).toBe(98);
     });
 
-    test.each(['returns a promise', 'is async'])('refuses a work that %s', async (how) => {
+    test.each(['returns a promise', 'is async'])('rejects work that %s', async (how) => {
       const store = await shop();
       const effect = newEffect();
       await expect(store.transact(effect, how)).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describe.each(tested)("a transaction of the ledger's through $name", ({ command,
       expect(await store.transact(effect)).toBe(true);
     });
 
-    test('says so where its work has ended it', async () => {
+    test('reports that its work has ended it', async () => {
       const store = await shop();
       await expect(store.transact(newEffect(), 'ends its transaction')).rejects.toThrow(
         /no transaction/,
@@ -82,7 +82,7 @@ describe.each(tested)("a transaction of the ledger's through $name", ({ command,
       expect(await store.transact(newEffect())).toBe(true);
     });
 
-    test('is not tried again, whatever its work throws', async () => {
+    test('is not retried, whatever its work throws', async () => {
       const store = await shop();
       const started = performance.now();
       const failing = store.transact(newEffect(), 'fails as if it were locked');
@@ -92,7 +92,7 @@ describe.each(tested)("a transaction of the ledger's through $name", ({ command,
       expect(await stock(store)).toBe(100);
     });
 
-    test('makes no table of the store and changes no setting in a database of its own', async () => {
+    test('creates no table of the store and changes no setting in its own database', async () => {
       const store = await shop();
       await store.exec('PRAGMA busy_timeout = 0');
       const settings = () =>
@@ -106,12 +106,12 @@ describe.each(tested)("a transaction of the ledger's through $name", ({ command,
       expect(await settings()).toEqual(before);
       const tables = `SELECT name FROM sqlite_master WHERE name LIKE 'webhook%'`;
       expect(await store.sql(tables)).toEqual([{ name: 'webhook_effect' }]);
-      // The store then makes what it needs.
+      // The store then creates its tables.
       expect(await claim(store)).toMatchObject({ state: 'acquired' });
       expect(Object.values((await store.sql('PRAGMA busy_timeout'))[0] ?? {})).toEqual([1000]);
     });
 
-    test('takes turns with the verbs of the store, of which one fails alone', async () => {
+    test('alternates with the verbs of the store, of which one fails alone', async () => {
       const store = await shop();
       await claim(store);
       const effect = newEffect();
@@ -133,8 +133,8 @@ describe.each(tested)("a transaction of the ledger's through $name", ({ command,
 
     test.each([
       ['beside the store', true],
-      ['in a database of its own', false],
-    ])('waits for a lock of 2 s and does not hold up the event loop, %s', async (_, besides) => {
+      ['in its own database', false],
+    ])('waits 2 s for a lock without blocking the event loop, %s', async (_, besides) => {
       const [store, holder] = [await shop(), await open()];
       await holder.exec('PRAGMA journal_mode = WAL');
       if (besides) await claim(store);
@@ -145,11 +145,11 @@ describe.each(tested)("a transaction of the ledger's through $name", ({ command,
       await holder.exec('COMMIT');
       expect(await selling).toEqual(Array(12).fill(true));
       expect(await stock(store)).toBe(88);
-      // One busy_timeout would be 1 s, and each of the twelve would wait for one.
+      // With one busy_timeout of 1 s, each of the twelve would wait for its own.
       expect(await gap).toBeLessThan(500);
     });
 
-    test('gives up a lock that is held for longer than 5 s', async () => {
+    test('gives up on a lock that is held for longer than 5 s', async () => {
       const [store, holder] = [await shop(), await open()];
       await claim(store);
       await holder.exec('BEGIN IMMEDIATE');
@@ -172,9 +172,9 @@ describe.each(tested)("a transaction of the ledger's through $name", ({ command,
       expect(await store.transact(newEffect())).toBe(true);
     });
 
-    test.each(NO_EFFECTS)('refuses what is no effect: %s', async (_, no) => {
+    test.each(NO_EFFECTS)('rejects an invalid effect: %s', async (_, no) => {
       const store = await shop();
-      // What plain JavaScript may pass.
+      // A JavaScript program can pass anything.
       const sold = store.transact(no as { key: string; handler: string });
       await expect(sold).rejects.toMatchObject({ code: 'key_invalid' });
       expect(await stock(store)).toBe(100);

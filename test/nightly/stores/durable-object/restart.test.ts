@@ -7,7 +7,7 @@ import { acquire, bury, terms } from '../../../stores/workerd/cases.js';
 import { buildWorker, serveWorker, type Which } from '../../../stores/workerd/served.js';
 
 withRuntimes('a Worker that is killed', () => {
-  test('remembers what it has answered, and its successor takes over', {
+  test('remembers its answers after a crash, and the next process takes over', {
     timeout: 120_000,
   }, async () => {
     const folder = newFolder();
@@ -44,7 +44,7 @@ withRuntimes('a Worker that is killed', () => {
         expect(next.state === 'acquired' && next.fence > Number(fences[index])).toBe(true);
         expect(await store.complete(leased.key, Number(fences[index]), 60_000)).toBe(false);
       }
-      // The alarm was set by the one that was killed.
+      // The killed process had set the alarm.
       await vi.waitUntil(
         async () => {
           const rows = await second

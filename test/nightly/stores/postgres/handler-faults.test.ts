@@ -81,7 +81,7 @@ withPostgres('a handler in a transaction of PostgreSQL', () => {
     expect(await sold()).toBe(1);
   });
 
-  test('is refused its client once it has ended', async () => {
+  test('cannot use its client after it has ended', async () => {
     let kept: pg.PoolClient | undefined;
     const shop = receiver().on(
       'order:paid',
@@ -99,7 +99,7 @@ withPostgres('a handler in a transaction of PostgreSQL', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'is done once where the connection is lost at COMMIT, %s the server has it',
+    'is done once if the connection is lost at COMMIT, %s the server executes it',
     async (when) => {
       const proxy = await startProxy(server);
       const shaky = open(4, proxy.url);
@@ -126,7 +126,7 @@ withPostgres('a handler in a transaction of PostgreSQL', () => {
     },
   );
 
-  test('that waits for a connection is not taken over by another process meanwhile', async () => {
+  test('that waits for a connection is not taken over by another process', async () => {
     const pools = [open(2), open(2)];
     const shops = pools.map((client) =>
       receiver(client).on(
@@ -149,7 +149,7 @@ withPostgres('a handler in a transaction of PostgreSQL', () => {
     await Promise.all(pools.map((client) => client.end()));
   });
 
-  test('is run again after a deadlock', async () => {
+  test('runs again after a deadlock', async () => {
     await pool.query(`CREATE TABLE stock (id int PRIMARY KEY); INSERT INTO stock VALUES (1), (2)`);
     const runs: string[] = [];
     let locked = 0;
@@ -175,7 +175,7 @@ withPostgres('a handler in a transaction of PostgreSQL', () => {
     expect(await sold()).toBe(2);
   });
 
-  test('leaves one connection of a pool to handlers that use the pool as well', async () => {
+  test('leaves one connection of the pool for handlers that use the pool as well', async () => {
     const small = open(2);
     const shop = receiver(small).on(
       'order:paid',
@@ -217,12 +217,12 @@ withPostgres('a handler in a transaction of PostgreSQL', () => {
       await deliver(shop, paidOrder({ id: `ord_${n}` }), { id: `whl_${n}` });
     await settle();
     const each = ((await syncs()) - before) / count;
-    // The writer of the log flushes five times a second as well. Two commits would be two.
+    // The log writer also flushes five times a second. Two commits would be two.
     expect(each).toBeGreaterThan(0.9);
     expect(each).toBeLessThan(1.8);
   });
 
-  test('of a process that is killed is taken over at once', async () => {
+  test('of a killed process is taken over at once', async () => {
     const times: number[] = [];
     const shop = receiver().on(
       'order:paid',

@@ -15,7 +15,7 @@ const SELL = 'UPDATE sold SET amount = amount + 1';
 const newEffect = () => ({ key: newKey(), handler: 'ship' });
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// An error that nobody has caught fails the run: here, it would have ended the process.
+// An uncaught error fails the run: here, it would have ended the process.
 withPostgres('a transaction of the ledger, when its connection breaks,', () => {
   let server: PostgresServer;
   let proxy: FaultyProxy;
@@ -51,7 +51,7 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
   const sold = async (): Promise<number> =>
     (await admin.query('SELECT amount FROM sold')).rows[0].amount;
 
-  /** Fails the first transaction by a fault in the middle of its work, and tries it again. */
+  /** Makes the first transaction fail in the middle of its work, and tries it again. */
   async function describeCut<Tx extends PostgresClient>(
     source: TransactionSource<Tx> & PostgresClient,
     sell: (tx: Tx) => PromiseLike<unknown>,
@@ -92,7 +92,7 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
         await goOn(tx);
       });
       await expect(cut, name).rejects.toThrow();
-      // What had no end yet comes to it, on whatever connection.
+      // Pending calls end on any connection.
       await pause(100);
       const again = () => ledger.transaction(source, effect, sell).catch(() => undefined);
       expect(await vi.waitUntil(again, 10_000), name).toBe(true);
@@ -101,12 +101,12 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
     }
   }
 
-  test('rejects, lets the process live and leaves the pool usable, with pg', async () => {
+  test('rejects, keeps the process alive and leaves the pool usable, with pg', async () => {
     await describeCut(pool, (tx: pg.PoolClient) => tx.query(SELL));
     await vi.waitUntil(() => pool.totalCount === pool.idleCount, 4_000);
   });
 
-  test('rejects, lets the process live and leaves the client usable, with postgres.js', async () => {
+  test('rejects, keeps the process alive and leaves the client usable, with postgres.js', async () => {
     await describeCut(sql, (tx: postgres.TransactionSql) => tx.unsafe(SELL));
   });
 
@@ -137,7 +137,7 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
     expect(await sold()).toBe(before + 1);
   });
 
-  test('says that it was done before, where only the answer to COMMIT was lost', async () => {
+  test('reports that the effect was done before, if only the answer to COMMIT was lost', async () => {
     const ledger = postgresLedger(pool);
     const effect = newEffect();
     const before = await sold();
@@ -155,7 +155,7 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
     expect(await sold()).toBe(before + 1);
   });
 
-  test('gives up a connection that says nothing any more', async () => {
+  test('drops a connection that has gone silent', async () => {
     const ledger = postgresLedger(pool);
     const effect = newEffect();
     const before = await sold();
@@ -166,15 +166,15 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
     });
     await expect(silent).rejects.toThrow('timeout');
     expect(performance.now() - started).toBeLessThan(4_000);
-    // The client closes it once it has written what was left.
+    // The client closes it after it has written the rest.
     await vi.waitUntil(() => pool.totalCount === pool.idleCount, 4_000);
-    // The ledger's own, by which it has looked for its table, may have fallen silent as well.
+    // The connection on which the ledger has looked for its table may have gone silent as well.
     const again = () => ledger.transaction(pool, effect, (tx) => tx.query(SELL)).catch(() => {});
     expect(await vi.waitUntil(again, 10_000)).toBe(true);
     expect(await sold()).toBe(before + 1);
   });
 
-  test('outlives a restart of the server, with all of its connections in use', async () => {
+  test('survives a restart of the server while all of its connections are in use', async () => {
     const ledger = postgresLedger(pool);
     const effects = Array.from({ length: 6 }, newEffect);
     const before = await sold();
@@ -195,7 +195,7 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
     expect(await sold()).toBe(before + effects.length);
   });
 
-  test('a pool without limits leaves connections that have gone silent', async () => {
+  test('a pool without limits abandons connections that have gone silent', async () => {
     const plain = new pg.Pool({ connectionString: pool.options.connectionString, max: 2 });
     plain.on('error', () => {});
     const ledger = postgresLedger(plain);
@@ -205,7 +205,7 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
     const silentAt = performance.now();
     const failed = await Promise.allSettled([sellOnce(), sellOnce()]);
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    // After 5 s; the rest is for a machine that stalls.
+    // After 5 s; the rest is for a slow machine.
     expect(performance.now() - silentAt).toBeLessThan(12_000);
     expect(await sellOnce()).toBe(true);
     await plain.end();

@@ -23,7 +23,7 @@ withPostgres('a PostgreSQL server that', () => {
   beforeAll(async () => {
     server = await startPostgres();
     pool = new pg.Pool({ connectionString: server.url });
-    // Idle connections that a server drops.
+    // The server drops idle connections.
     pool.on('error', () => {});
     await pool.query(postgresSchema());
     store = postgresStore(pool);
@@ -38,7 +38,7 @@ withPostgres('a PostgreSQL server that', () => {
     await server.remove();
   });
 
-  test('crashes under load forgets nothing that it has said', async () => {
+  test('crashes under load loses nothing that it has confirmed', async () => {
     const done = new Set<string>();
     const recorded = new Set<string>();
     let refused = 0;
@@ -79,7 +79,7 @@ withPostgres('a PostgreSQL server that', () => {
     for (const claim of open) expect(claim).toMatchObject({ attempt: 2, steps: { mail: 'sent' } });
   });
 
-  test('is down has verbs reject at once, and they work again when it is up', async () => {
+  test('is down makes calls reject quickly, and they work again afterwards', async () => {
     const delivery = newDelivery();
     const { fence } = await acquire(store, delivery);
     await Promise.all(Array.from({ length: 8 }, () => store.redrive(newKey())));
@@ -100,10 +100,10 @@ withPostgres('a PostgreSQL server that', () => {
     expect((await acquire(fresh, newDelivery())).attempt).toBe(1);
   });
 
-  test('has no room left refuses what is new, and nothing that it holds is harmed', async () => {
+  test('is full rejects new deliveries, and keeps the existing ones intact', async () => {
     const delivery = newDelivery();
     const { fence } = await acquire(store, delivery);
-    // To fill a disk takes one of its own: this raises the error that PostgreSQL then does.
+    // Filling a disk would need a separate one: this raises PostgreSQL's error.
     await pool.query(`
       CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
@@ -121,7 +121,7 @@ withPostgres('a PostgreSQL server that', () => {
     expect((await acquire(store, other)).attempt).toBe(1);
   });
 
-  test('has forgotten all says of every lease that it is lost', async () => {
+  test('has lost its tables reports each lease as lost', async () => {
     const delivery = newDelivery();
     const { fence } = await acquire(store, delivery);
     await pool.query('DROP TABLE webhook_delivery, webhook_effect');

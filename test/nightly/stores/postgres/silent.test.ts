@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgres, withPostgres } from '../../../suppo
 
 const CONNECTIONS = 4;
 
-withPostgres('on connections to PostgreSQL that carry nothing', () => {
+withPostgres('on silent connections to PostgreSQL', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();

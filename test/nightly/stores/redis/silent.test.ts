@@ -14,7 +14,7 @@ import { type RedisServer, startRedis, withRedis } from '../../../support/redis.
 const HOST = '127.0.0.1';
 const KEY = 'ab'.repeat(32);
 
-withRedis('on connections to Redis that carry nothing', () => {
+withRedis('on silent connections to Redis', () => {
   let server: RedisServer;
   let cluster: RedisServer[] = [];
   let bridge: Awaited<ReturnType<typeof startBridge>>;
@@ -52,7 +52,7 @@ withRedis('on connections to Redis that carry nothing', () => {
   });
 
   const clusterPorts = () => cluster.map(({ port }) => port);
-  /** By which a client of the cluster finds the proxies in place of the nodes. */
+  /** Maps the nodes to their proxies for a client of the cluster. */
   const proxied = (listening: readonly number[]) =>
     Object.fromEntries(
       clusterPorts().map((port, at) => [
@@ -153,7 +153,7 @@ withRedis('on connections to Redis that carry nothing', () => {
   });
 
   describe.concurrent('a silent connection of ioredis', () => {
-    /** Has many calls hang on it for longer than the store lets them, and says what became of it. */
+    /** Leaves many calls pending for longer than the store waits, and returns the state of the connection. */
     async function silenced(options: object) {
       const proxy = await startFaultyProxy(server.port);
       const client = quiet(new Redis(proxy.port, HOST, options));
@@ -174,11 +174,11 @@ withRedis('on connections to Redis that carry nothing', () => {
       return seen;
     }
 
-    test('is ended once, whatever waits on it', async () => {
+    test('is closed once, for any number of pending calls', async () => {
       expect(await silenced({})).toEqual({ closed: 1, status: 'ready' });
     });
 
-    test('is left as it is where the client would not connect again', async () => {
+    test('is kept if the client would not reconnect', async () => {
       expect(await silenced({ retryStrategy: null })).toEqual({ closed: 0, status: 'ready' });
     });
   });

@@ -17,7 +17,7 @@ const terms = (leaseMs: number) => ({
 });
 
 describe.each(drivers)('SQLite through $name', ({ command, driver }) => {
-  withRuntimes('a file of the version before', () => {
+  withRuntimes('a file of the previous version', () => {
     let file: string;
     let stores: RemoteStore[];
     const open = async () => {
@@ -43,7 +43,7 @@ describe.each(drivers)('SQLite through $name', ({ command, driver }) => {
       for (const store of stores) await store.stop();
     });
 
-    test('goes on working, and keeps a proof from then on', async () => {
+    test('still works, and keeps a proof after the update', async () => {
       const store = await older();
       const before = newDelivery();
       await store.exec(olderClaim(before.key));
@@ -57,7 +57,7 @@ describe.each(drivers)('SQLite through $name', ({ command, driver }) => {
       expect(await store.redrive(before.key)).toBe(true);
     });
 
-    test('goes on working for a process that knows nothing of it', async () => {
+    test('still works for a process of the previous version', async () => {
       const store = await older();
       const [first, second] = [{ ...newDelivery(), proof: 'the proof' }, newDelivery()];
       await stall(store, first);
@@ -67,7 +67,7 @@ describe.each(drivers)('SQLite through $name', ({ command, driver }) => {
       expect(await proofs(store)).toEqual([[second.key, undefined]]);
     });
 
-    test('is brought up to date once by several who start at once', async () => {
+    test('is updated once by several processes that start at the same time', async () => {
       const all = [await older(), await open(), await open()];
       const claims = await Promise.all(
         all.map((store) => stall(store, { ...newDelivery(), proof: 'the proof' })),
@@ -75,7 +75,7 @@ describe.each(drivers)('SQLite through $name', ({ command, driver }) => {
       expect(claims.map(({ state }) => state)).toEqual(['acquired', 'acquired', 'acquired']);
     });
 
-    test('that is put back under a store that is open is brought up to date in the end', async () => {
+    test('that is restored under an open store is updated', async () => {
       const store = await open();
       await stall(store, newDelivery());
       await store.exec('DROP TABLE webhook_delivery');
@@ -86,7 +86,7 @@ describe.each(drivers)('SQLite through $name', ({ command, driver }) => {
       expect(await proofs(store)).toEqual([[delivery.key, 'the proof']]);
     });
 
-    test('forgets the proof of what is done', async () => {
+    test('does not keep the proof of a done delivery', async () => {
       const store = await open();
       const delivery = { ...newDelivery(), proof: 'the proof' };
       const claim = await stall(store, delivery);

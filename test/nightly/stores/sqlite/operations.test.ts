@@ -38,7 +38,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       for (const store of stores) await store.stop();
     });
 
-    test('make the schema at once, and elect one winner each', async () => {
+    test('create the schema at the same time, and elect one winner each', async () => {
       const [a, b, c] = await Promise.all([open(), open(), open()]);
       for (let race = 0; race < 20; race++) {
         const delivery = newDelivery();
@@ -49,7 +49,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       }
     });
 
-    test('what one has answered is there for the next, whatever killed it', async () => {
+    test('keep the deliveries that a killed process has completed', async () => {
       const first = await open();
       const deliveries = Array.from({ length: 50 }, newDelivery);
       const completed: string[] = [];
@@ -66,7 +66,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       }
     });
 
-    test('a lock that another one holds is waited for', async () => {
+    test('wait for a lock of another process', async () => {
       const [holder, store] = [await open(), await open()];
       await claim(store, newDelivery());
       await holder.exec('BEGIN IMMEDIATE');
@@ -75,14 +75,14 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       void claiming.then(() => {
         isSettled = true;
       });
-      // Longer than the busy_timeout of 1 s that is set where there is none.
+      // Longer than the default busy_timeout of 1 s.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       expect(isSettled).toBe(false);
       await holder.exec('COMMIT');
       expect(await claiming).toMatchObject({ state: 'acquired' });
     });
 
-    test('a lock that another one never gives back is an error in the end', async () => {
+    test('reject a call if a lock is never released', async () => {
       const [holder, store] = [await open(), await open()];
       const delivery = newDelivery();
       const fence = await fenceOf(store, delivery);
@@ -92,23 +92,23 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await store.complete(delivery.key, fence, 60_000)).toBe(true);
     });
 
-    test.each(['has written before', 'makes its tables first'])(
-      'a lock that another one holds does not hold up the event loop of one that %s',
+    test.each(['has written before', 'creates its tables first'])(
+      'do not block the event loop while another process holds a lock, if the waiting one %s',
       async (which) => {
         const [holder, store] = [await open(), await open()];
-        // Without it, the change of the mode would fail at once, and never wait for the schema.
+        // Otherwise the change of the mode would fail at once, and not wait for the schema.
         await holder.exec('PRAGMA journal_mode = WAL');
         if (which === 'has written before') await claim(store, newDelivery());
         await holder.exec('BEGIN IMMEDIATE');
         const claiming = claim(store, newDelivery());
-        // Less than the busy_timeout of the connection, with room for a machine that stalls.
+        // Less than the busy_timeout of the connection, with a margin for a slow machine.
         expect(await store.longestGap(2_000)).toBeLessThan(700);
         await holder.exec('COMMIT');
         expect(await claiming).toMatchObject({ state: 'acquired' });
       },
     );
 
-    test('the connection keeps the busy_timeout that it has', async () => {
+    test('keep the busy_timeout of their connection', async () => {
       const [holder, store] = [await open(), await open()];
       await store.exec('PRAGMA busy_timeout = 4321');
       await claim(store, newDelivery());
@@ -122,7 +122,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await waits()).toEqual([4321]);
     });
 
-    test('processes that all write all the time all get their turn', async () => {
+    test('that write constantly all get their turn', async () => {
       const all = await Promise.all([open(), open(), open()]);
       const claimed = await Promise.all(
         all.map(async (store) => {
@@ -136,7 +136,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       for (const count of claimed) expect(count).toBeGreaterThan(2);
     });
 
-    test.each([Infinity, 1e300, 2.5])('a limit of %d is taken', async (limit) => {
+    test.each([Infinity, 1e300, 2.5])('accept a limit of %d', async (limit) => {
       const store = await open();
       const terms = { permanent: true, error: 'no' };
       for (const delivery of Array.from({ length: 3 }, newDelivery)) {
@@ -146,7 +146,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await store.purge(limit)).toBe(0);
     });
 
-    test.each([Number.NaN, -1, 0.5])('a limit of %d is nothing', async (limit) => {
+    test.each([Number.NaN, -1, 0.5])('return nothing for a limit of %d', async (limit) => {
       const store = await open();
       const delivery = newDelivery();
       const terms = { permanent: true, error: 'no' };
@@ -155,7 +155,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await store.purge(limit)).toBe(0);
     });
 
-    test('what cannot be written fails alone, whatever came with it', async () => {
+    test('reject only the call that cannot be written', async () => {
       const store = await open();
       const delivery = newDelivery();
       const fence = await fenceOf(store, delivery);
@@ -172,7 +172,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(last).toEqual({ status: 'fulfilled', value: true });
     });
 
-    test('a full disk refuses what is new, forgets nothing, and does again what fits', async () => {
+    test('reject new deliveries on a full disk, lose nothing, and work again with more space', async () => {
       const store = await open();
       const delivery = newDelivery();
       const fence = await fenceOf(store, delivery);
@@ -186,19 +186,19 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await claim(store, delivery)).toEqual({ state: 'done' });
     });
 
-    test('a clock that is set back an hour makes nothing wait for an hour', async () => {
+    test('do not wait for an hour if the clock is set back by an hour', async () => {
       const store = await open();
       const [leased, failed] = [newDelivery(), newDelivery()];
       await fenceOf(store, leased);
       const fence = await fenceOf(store, failed);
       const terms = { permanent: false, error: 'it threw' };
       await store.fail(failed.key, fence, terms);
-      // What was written before the clock was set back lies ahead of it.
+      // The times in the file are ahead of the clock, as after it was set back.
       await store.exec(
         'UPDATE webhook_delivery SET fence = fence + 3600000, not_before = not_before + 3600000',
       );
       expect(await claim(store, failed)).toMatchObject({ state: 'acquired', attempt: 2 });
-      // Its holder may be alive: it has as long as a lease of now.
+      // The holder may be alive: it has the time of a new lease.
       const busy = await claim(store, leased, 300);
       expect(busy).toMatchObject({ state: 'busy' });
       expect(busy.state === 'busy' && busy.retryAfterMs).toBeLessThanOrEqual(300);
@@ -210,7 +210,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect((await claim(store, leased, 300)).state).toBe('busy');
     });
 
-    test('a wiped database loses every lease, and is used anew', async () => {
+    test('lose every lease of a wiped database, and work again', async () => {
       const store = await open();
       const delivery = newDelivery();
       const fence = await fenceOf(store, delivery);
@@ -220,7 +220,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await claim(store, delivery)).toMatchObject({ state: 'acquired', attempt: 1 });
     });
 
-    test('a transaction of the user that is still open is not joined', async () => {
+    test('do not join an open transaction of the user', async () => {
       const store = await open();
       await claim(store, newDelivery());
       await store.exec('BEGIN');
@@ -229,13 +229,13 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await claim(store, newDelivery())).toMatchObject({ state: 'acquired' });
     });
 
-    test('is durable in a file, and not in memory, and says which it is', async () => {
+    test('are durable in a file, but not in memory, and describe themselves accordingly', async () => {
       expect(await open()).toMatchObject({ durable: true, description: 'SQLite (webhooks.db)' });
       file = ':memory:';
       expect(await open()).toMatchObject({ durable: false, description: 'SQLite in memory' });
     });
 
-    test('writes so that a power cut takes nothing back', async () => {
+    test('write so that a power failure loses nothing', async () => {
       const store = await open();
       await claim(store, newDelivery());
       expect(Object.values((await store.sql('PRAGMA synchronous'))[0] ?? {})).toEqual([2]);
@@ -254,7 +254,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
         return store;
       };
 
-      test('does an effect once', async () => {
+      test('runs an effect once', async () => {
         const store = await shop();
         expect(await store.sell(effect)).toBe(true);
         expect(await store.sell(effect)).toBe(false);
@@ -263,7 +263,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
         expect(await stock(store)).toBe(7);
       });
 
-      test('forgets an effect that was rolled back', async () => {
+      test('does not keep an effect that was rolled back', async () => {
         const store = await shop();
         await expect(store.sell(effect, true)).rejects.toThrow('it fails');
         expect(await stock(store)).toBe(10);
@@ -271,24 +271,24 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
         expect(await stock(store)).toBe(9);
       });
 
-      test('does an effect once in two processes', async () => {
+      test('runs an effect once in two processes', async () => {
         const [a, b] = [await shop(), await open()];
-        // As before any handler: the store's first claim gives the connection its busy_timeout.
+        // Before the store's first claim, which sets the busy_timeout of the connection.
         for (const store of [a, b]) await claim(store, newDelivery());
         const answers = await Promise.all([a, b].map((store) => store.sell(effect)));
         expect(answers.sort()).toEqual([false, true]);
         expect(await stock(b)).toBe(9);
       });
 
-      test.each(NO_EFFECTS)('refuses what is no effect: %s', async (_, no) => {
+      test.each(NO_EFFECTS)('rejects an invalid effect: %s', async (_, no) => {
         const store = await shop();
-        // What plain JavaScript may pass.
+        // A JavaScript program can pass anything.
         const sold = store.sell(no as { key: string; handler: string });
         await expect(sold).rejects.toMatchObject({ code: 'key_invalid' });
         expect(await stock(store)).toBe(10);
       });
 
-      test('says so where it is used outside of a transaction', async () => {
+      test('rejects use outside of a transaction', async () => {
         const store = await shop();
         await expect(store.onceOutside(effect)).rejects.toMatchObject({
           code: 'transaction_missing',

@@ -3,7 +3,7 @@ import { createReceiver } from 'storefront-webhooks';
 import { postgresStore } from 'storefront-webhooks/postgres';
 import { deliver, paidOrder, SECRET } from '../../../../support/deliver.js';
 
-// A process that sells a licence, says so, and is killed before it can commit.
+// A process that sells a licence, reports it, and is killed before it can commit.
 const [, , connectionString, n] = process.argv;
 const pool = new pg.Pool({ connectionString });
 const receiver = createReceiver({ secret: SECRET, store: postgresStore(pool) }).on(
