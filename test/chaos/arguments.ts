@@ -22,7 +22,7 @@ export const PARTS = [
 ] as const;
 export type Part = (typeof PARTS)[number];
 
-/** How much of everything is done on each store. */
+/** The amount of work on each store. */
 export interface Sizes {
   readonly deliveries: number;
   readonly faults: number;
@@ -34,29 +34,29 @@ export interface Sizes {
   readonly slices: number;
   readonly sliceMs: number;
   readonly rows: number;
-  /** What is purged beside claims. */
+  /** The rows of the purge that runs beside claims. */
   readonly backlog: number;
-  /** What happens to connections, and the longest black hole among it. */
+  /** The number of network faults, and the length of the longest black hole. */
   readonly networkFaults: number;
   readonly blackHoleMs: number;
-  /** Of the store's server. */
+  /** The number of restarts of the store's server. */
   readonly restarts: number;
-  /** How often each receiver is restarted, and how often on PostgreSQL. */
+  /** The number of restarts of each receiver, and on PostgreSQL. */
   readonly rounds: number;
   readonly stops: number;
-  /** Deliveries between two versions. */
+  /** Deliveries that pass between two versions. */
   readonly halfDone: number;
   /** Deliveries whose claims get no answer. */
   readonly lostClaims: number;
-  /** Orders of which both events tell, and how many receivers are killed meanwhile. */
+  /** Orders that both events report, and the number of receivers that are killed meanwhile. */
   readonly orders: number;
   readonly orderKills: number;
-  /** Orders that ask for goods, and what hits the processes meanwhile. */
+  /** Orders that request goods, and the faults of the processes meanwhile. */
   readonly goods: number;
   readonly goodsFaults: number;
-  /** How many orders come at once, to how many processes. */
+  /** The number of simultaneous orders, and of processes. */
   readonly storms: readonly { readonly orders: number; readonly processes: number }[];
-  /** For how long three times as many come as can be done. */
+  /** How long three times the capacity arrives. */
   readonly floodMs: number;
 }
 

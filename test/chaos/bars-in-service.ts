@@ -14,7 +14,7 @@ import { ROLLING_PREFIX, runRolling } from './rolling.js';
 import type { Sender } from './sender.js';
 import { none, row } from './table.js';
 
-// What becomes of a service while its network breaks, its store is restarted, and it is deployed.
+// Measures a service while its network breaks, its store is restarted, and it is deployed.
 
 const MINUTES = 60_000;
 

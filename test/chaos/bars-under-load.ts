@@ -3,21 +3,21 @@ import type { Loaded, Stormed } from './messages.js';
 import { startLoaded } from './overload.js';
 import { type Cell, none, row } from './table.js';
 
-// What becomes of a receiver to which more orders come than it can do.
+// Measures a receiver that gets more orders than it can handle.
 
-/** By how many attempts a sender gives up. */
+/** The number of attempts after which a sender gives up. */
 const ATTEMPTS = 14;
-/** In flight at once, which is more than any store needs to be busy. */
+/** Concurrent calls, more than any store needs to be busy. */
 const SATURATED = 256;
 const SATURATED_MS = 8_000;
-/** Until then, Node has not compiled yet what runs most. */
+/** Until then, Node has not compiled the hottest code. */
 const COMPILED_MS = 3_000;
 const MOST_RSS = 600e6;
 const STILL_MS = 1_000;
 const USEFUL = 0.8;
-/** What the first second and the last orders of a storm tell of is not how much it can do. */
+/** The first second and the last orders of a storm do not show the capacity. */
 const WARM_UP_MS = 1_000;
-/** In flight after a storm, and for how long. */
+/** Orders in progress after a storm, and for how long. */
 const FEW = 64;
 const AFTER_MS = 2_000;
 const PREFIX = 'overload-';
@@ -36,7 +36,7 @@ export const measureOverload: Measuring = async (store, _, { storms, floodMs }) 
   let number = 0;
   for (const { orders, processes } of storms) {
     const receiver = await startLoaded(store, processes);
-    // In Redis, what the storm before has done is still there.
+    // Redis still has the data of the previous storm.
     const burst = { how: 'burst', orders, prefix: `${PREFIX}${orders}-${processes}-` } as const;
     const stormed = await receiver.storm({ ...burst, attempts: ATTEMPTS });
     await receiver.close();
@@ -51,7 +51,7 @@ export const measureOverload: Measuring = async (store, _, { storms, floodMs }) 
   const perSecond = 3 * saturation;
   const flood = { how: 'paced', perSecond, forMs: floodMs } as const;
   const stormed = await receiver.storm({ ...flood, prefix: `${PREFIX}flood-`, attempts: ATTEMPTS });
-  // Once nothing of it waits any more, everything is as it was, at once.
+  // As soon as no order waits any more, everything has returned to normal.
   const few = { how: 'closed', inFlight: FEW, forMs: AFTER_MS } as const;
   const after = await receiver.storm({ ...few, prefix: `${PREFIX}after-`, attempts: 1 });
   await receiver.close();
@@ -103,7 +103,7 @@ function judge(
   ];
 }
 
-/** From the first second until nine tenths are done: senders pause for longer and longer before the last ones. */
+/** From the first second until nine tenths are done, because senders pause longer before the last ones. */
 function usefulOf({ answeredAt }: Stormed, saturation: number): number {
   const until = answeredAt[Math.floor(0.9 * answeredAt.length)] ?? 0;
   const during = answeredAt.filter((at) => at > WARM_UP_MS && at <= until).length;

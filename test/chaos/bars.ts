@@ -25,7 +25,7 @@ import { runReleases, runTakeovers } from './takeover.js';
 const LEASE_MS = 10_000;
 const MINUTES = 60_000;
 
-/** A part of the harness on one store: its figures, and what else it has to tell. */
+/** A part of the harness on one store: its figures and its report. */
 export interface Measured {
   readonly cells: readonly Cell[];
   readonly notes: readonly string[];

@@ -7,7 +7,7 @@ export type Program = 'receiver' | 'claims' | 'measure' | 'overload' | 'storm';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Bundles the programs of the processes, one file each, from the sources: a start takes little time. */
+/** Bundles the programs of the processes from the sources, one file each, so that they start quickly. */
 export async function buildPrograms(): Promise<Record<Program, string>> {
   const folder = mkdtempSync(join(root, 'node_modules', '.chaos-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -22,7 +22,7 @@ export async function buildPrograms(): Promise<Record<Program, string>> {
     target: 'node20',
     outdir: folder,
     outExtension: { '.js': '.cjs' },
-    // The queues are loaded as they are installed.
+    // The queues' libraries are loaded as they are installed.
     external: ['pg-native', 'pg-cloudflare', 'bullmq', 'pg-boss'],
     logLevel: 'error',
   });

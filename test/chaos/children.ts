@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 export type Environment = Readonly<Record<string, string>>;
 
-// Whatever ends this process first, nothing is left behind.
+// However this process ends, nothing is left behind.
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) kill(child);
@@ -12,14 +12,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => process.exit(1));
 }
 
-/** What whoever starts the harness says to all of its processes. */
+/** Environment variables that are passed on to all processes. */
 const FROM_OUTSIDE: Environment = {
   PATH: process.env.PATH ?? '',
   CHAOS_BREAK: process.env.CHAOS_BREAK ?? '',
   CHAOS_CLIENTS: process.env.CHAOS_CLIENTS ?? '',
 };
 
-/** Starts a program in a group of its own, with a channel for messages. */
+/** Starts a program in its own process group, with a channel for messages. */
 export function startChild(node: string, program: string, env: Environment): ChildProcess {
   const child = spawn(node, ['--no-warnings', program], {
     env: { ...FROM_OUTSIDE, ...env },
@@ -28,7 +28,7 @@ export function startChild(node: string, program: string, env: Environment): Chi
   });
   running.add(child);
   child.once('exit', () => running.delete(child));
-  // What is sent to one that has just died is lost.
+  // A message to a process that has just died is lost.
   child.on('error', () => {});
   return child;
 }
@@ -41,7 +41,7 @@ export function kill(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): v
   if (child.pid !== undefined && !hasEnded(child)) process.kill(-child.pid, signal);
 }
 
-/** Whether SIGSTOP has stopped it. */
+/** Returns whether SIGSTOP has stopped the process. */
 export function isStopped({ pid }: ChildProcess): boolean {
   try {
     // The state follows the name in parentheses.
@@ -51,7 +51,7 @@ export function isStopped({ pid }: ChildProcess): boolean {
   }
 }
 
-/** Resolves with the first message that fits. */
+/** Resolves with the first message that matches. */
 export function nextMessage<Message>(
   child: ChildProcess,
   fits: (message: Message) => boolean,

@@ -5,7 +5,7 @@ import type { ClaimsAnswer, ClaimsQuestion, Step } from './messages.js';
 import { CLOCKS_MS } from './receivers.js';
 import type { TestedStore } from './stores.js';
 
-/** Processes that use the store directly, each over its own connections and with its own clock. */
+/** Processes that use the store directly, each with its own connections and clock. */
 export class Claimers {
   readonly #children: ChildProcess[] = [];
   readonly #waiting = new Map<number, (answer: ClaimsAnswer) => void>();
@@ -31,7 +31,7 @@ export class Claimers {
     return this.#children.length;
   }
 
-  /** Has one process run these threads side by side. */
+  /** Makes one process run these threads in parallel. */
   ask(process: number, threads: readonly (readonly Step[])[]): Promise<readonly Call[]> {
     const id = ++this.#id;
     return new Promise((resolve, reject) => {

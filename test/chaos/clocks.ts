@@ -8,9 +8,9 @@ const LEASE_MS = 1_000;
 
 export interface Clocks {
   readonly tries: number;
-  /** Leases that another process took before their time. */
+  /** Leases that another process took too early. */
   readonly early: number;
-  /** By how much real leases differed from what they should be. */
+  /** The difference between the real and the intended length of leases. */
   readonly worstMs: number;
 }
 
@@ -34,7 +34,7 @@ export async function runClocks(store: TestedStore, repeats: number): Promise<Cl
     const take: Step = { verb: 'take', key, leaseMs: LEASE_MS, everyMs: 5 };
     const [taker] = await claimers.ask(second, [[take]]);
     return {
-      // At least so long by the holder's first sight of it, at most so long by its last.
+      // At least from the holder's first sight of the lease, and at most from its last.
       atLeast: (taker?.invoked ?? 0) - (holder?.returned ?? 0),
       atMost: (taker?.returned ?? 0) - (holder?.invoked ?? 0),
     };

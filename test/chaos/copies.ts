@@ -7,7 +7,7 @@ const PROCESSES = 4;
 const COPIES = 40;
 const LIMIT_MS = 180_000;
 
-/** Forty copies of each delivery at once, over four processes of which none is hit. */
+/** Forty simultaneous copies of each delivery, at four processes without faults. */
 export async function runCopies(
   store: TestedStore,
   deliveries: number,

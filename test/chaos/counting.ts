@@ -1,32 +1,32 @@
 import { STOCK } from './inside/effects.js';
 import type { TestedStore } from './stores.js';
 
-/** Extra runs of the plain handler. */
+/** Additional runs of the plain handler. */
 export interface Extra {
   readonly runs: number;
-  /** Of one delivery, at most. */
+  /** The most for one delivery. */
   readonly most: number;
-  /** Beyond one for each delivery, each process that was hit while it had it, and each report about it. */
+  /** Runs beyond one for each delivery, each fault of a process that had it, and each report about it. */
   readonly unexplained: number;
 }
 
-/** What the database says of the effects of some deliveries. */
+/** The effects of some deliveries, counted in the database. */
 export interface Counted {
   readonly withoutPlain: number;
   readonly withoutSale: number;
   readonly soldTwice: number;
   /** Sold, but never sent. */
   readonly unknownSales: number;
-  /** What the stock has lost beyond the sales. */
+  /** The stock that is missing beyond the sales. */
   readonly stockError: number;
   readonly extraPlain: Extra;
 }
 
-/** What may have a handler run again. */
+/** The reasons for which a handler may run again. */
 interface Reasons {
   /** The processes that were hit. */
   readonly hit?: ReadonlySet<number>;
-  /** How often it was reported that the result of a delivery was not recorded in time. */
+  /** How often a delivery was reported whose result was not recorded in time. */
   readonly unrecorded?: ReadonlyMap<string, number>;
 }
 
@@ -80,12 +80,12 @@ function extraOf(
 export interface Reruns {
   /** Started after the handler was recorded, by a later attempt. */
   readonly later: number;
-  /** Started after the handler was recorded, by an earlier attempt, which had been stopped meanwhile. */
+  /** Started after the handler was recorded, by an earlier attempt that had been stopped meanwhile. */
   readonly frozen: number;
   readonly records: number;
 }
 
-/** @param processes - Only what these have begun. Default: all. */
+/** @param processes - Counts only the work of these. Default: all. */
 export async function countReruns(
   { queryRuns }: TestedStore,
   prefix: string,

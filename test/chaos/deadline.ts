@@ -1,4 +1,4 @@
-/** Says so, and ends everything, where a part takes far longer than it should. */
+/** Reports a part that takes far longer than it should, and ends the run. */
 export class Deadline {
   readonly #at: number;
   readonly #what: string;
@@ -14,7 +14,7 @@ export class Deadline {
     }
   }
 
-  /** Rejects when the time is up. */
+  /** Rejects when the time is over. */
   async limit<Value>(promise: Promise<Value>): Promise<Value> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {

@@ -13,14 +13,14 @@ export const DEPLOYS_PREFIX = 'deploy-';
 export interface DeployRun {
   readonly ids: readonly string[];
   readonly answered: number;
-  /** Attempts at the other version than the one before. */
+  /** Attempts at the other version than the previous attempt. */
   readonly moves: number;
   readonly sender: Sender;
   readonly older: Receivers;
   readonly newer: Receivers;
 }
 
-/** Delivers to two versions of the program at once: what one has begun is tried again at the other. */
+/** Delivers to two versions of the program in turn, so that each continues the other's work. */
 export async function runDeploys(
   store: TestedStore,
   seed: number,
@@ -57,7 +57,7 @@ export async function runDeploys(
   };
   try {
     await Promise.all(Array.from({ length: CONCURRENCY }, lane));
-    // Each version takes jobs out of the queue that the other one has put in.
+    // Each version takes jobs from the queue that the other one has enqueued.
     if (store.handsOff) await drain(store, () => newer.any, ids, DEPLOYS_PREFIX);
     return { ids, answered, moves, sender, older, newer };
   } finally {

@@ -3,14 +3,14 @@ import { nextMessage } from './children.js';
 import type { FromReceiver, ToReceiver } from './messages.js';
 import type { TestedStore } from './stores.js';
 
-/** A lock of a worker that has died, and then the growing pauses of the queue. */
+/** The lock of a dead worker, and then the growing pauses of the queue. */
 const DRAIN_MS = 120_000;
 
 /**
- * What was answered comes out of the queue by itself, but for what is dead, which a person takes up. What
- * does not come out in time is counted as lost.
+ * Waits until the queue has processed all answered deliveries. Dead ones are redriven, as an operator does. A
+ * delivery that is not processed in time counts as lost.
  *
- * @param any - Gives a receiver that is alive.
+ * @param any - Returns a receiver that is alive.
  */
 export async function drain(
   store: TestedStore,
@@ -36,7 +36,7 @@ export async function drain(
   return redriven;
 }
 
-/** As a person does with what is dead. */
+/** Redrives dead deliveries, as an operator does. */
 export async function redrive(receiver: ChildProcess | undefined): Promise<number> {
   if (!receiver) throw new Error('No receiver is left.');
   receiver.send({ kind: 'redrive' } satisfies ToReceiver);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Waits for the end of its input, which is that of the harness, and then for that of the server. */
+/** Waits for the end of its input, which ends with the harness, and then for the end of the server. */
 const SCRIPT = `
   const [, port] = process.argv;
   let said = '';
@@ -10,7 +10,7 @@ const SCRIPT = `
     socket.on('error', () => {}).on('data', (piece) => {
       said += piece;
       if (folder || !said.endsWith('\\r\\n')) return;
-      // Where it is has to be asked first: it does not answer any more once it is told to end.
+      // Read the folder first: the server does not answer any more after it was asked to end.
       [folder] = /\\/\\S+/.exec(said) ?? [];
       socket.write('SHUTDOWN NOSAVE\\r\\n');
     });
@@ -22,9 +22,9 @@ const SCRIPT = `
 `;
 
 /**
- * Ends a Redis and deletes its folder also where this process is killed, and can do nothing any more.
+ * Ends a Redis and deletes its folder even if this process is killed.
  *
- * @returns Leaves the server alone from then on.
+ * @returns A function that leaves the server alone from then on.
  */
 export function endWithUs(port: number): () => void {
   const watcher = spawn(process.execPath, ['-e', SCRIPT, `${port}`], {
@@ -32,7 +32,7 @@ export function endWithUs(port: number): () => void {
     detached: true,
   });
   watcher.unref();
-  // While it waits, this process may end.
+  // This process need not stay alive for it.
   if (watcher.stdin && 'unref' in watcher.stdin) (watcher.stdin as { unref(): void }).unref();
   return () => void watcher.kill('SIGKILL');
 }

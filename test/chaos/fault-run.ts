@@ -11,14 +11,14 @@ const PROCESSES = 4;
 export const FAULTS_PREFIX = 'whl-';
 
 export interface FaultRun {
-  /** All that were sent, those beyond the plan included. */
+  /** All sent deliveries, including those beyond the plan. */
   readonly ids: readonly string[];
-  /** Those that got a good answer in the end. */
+  /** Deliveries that got a success in the end. */
   readonly answered: ReadonlySet<string>;
   readonly plannedFaults: number;
   readonly receivers: Receivers;
   readonly sender: Sender;
-  /** Dead after too many crashes, and taken up again by a person. */
+  /** Dead after too many crashes, and redriven by the harness. */
   readonly redriven: number;
   readonly ms: number;
 }
@@ -29,14 +29,14 @@ export interface FaultRunSize {
   readonly limitMs: number;
 }
 
-/** What the deliveries of a run are called, where processes are hit, and which handlers they have. */
+/** The names of a run's deliveries, the points of its faults, and its handlers. */
 export interface FaultRunKind {
   readonly prefix: string;
   readonly points: readonly Point[];
   readonly handlers?: string;
 }
 
-/** Delivers while processes die, until all is delivered and all faults have happened. */
+/** Delivers while processes die, until all deliveries are done and all faults have happened. */
 export async function runFaults(
   store: TestedStore,
   seed: number,
@@ -70,7 +70,7 @@ export async function runFaults(
     deadline,
     pace(sent) {
       if (sent < deliveries) return deliveries - sent;
-      // Beyond the plan, one by one.
+      // Beyond the plan, one at a time.
       return receivers.faults < plan.length ? 1 : 0;
     },
     onTurn: () => progress(store.name, load, receivers.faults, plan.length),
@@ -96,7 +96,7 @@ export async function runFaults(
   }
 }
 
-/** A process dies also between an effect and its record: so there is a while between the two. */
+/** A process also dies between an effect and its record, so there is a pause between them. */
 export function pausing(seed: number): (start: number) => Record<string, string> {
   return (start) => ({ CHAOS_PAUSES: `${seed * 1_000_003 + start}` });
 }
@@ -109,7 +109,7 @@ function progress(name: string, { ids, open }: Load, faults: number, planned: nu
   console.error(`  ${name}: ${ids.length} sent, ${open} open, ${faults} of ${planned} faults`);
 }
 
-/** What happened, for a person. */
+/** A readable report of the run. */
 export function describeRun({ ids, receivers, sender, redriven, ms }: FaultRun): string[] {
   return [
     `${ids.length} deliveries, ${sender.attempts} attempts in ${Math.round(ms / 1000)} s`,

@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-/** Where in the path of a delivery a process is hit. */
+/** The points in the path of a delivery at which a process is hit. */
 export const POINTS = [
   'before-claim',
   'after-claim',
@@ -16,10 +16,10 @@ export const POINTS = [
   'after-complete',
 ] as const;
 
-/** Where a delivery is handed to a queue, before a worker takes it along the path above. */
+/** Points at which a delivery is handed to a queue, before a worker continues with the points above. */
 export const HAND_OFF_POINTS = ['before-enqueue', 'after-enqueue'] as const;
 
-/** In the path of a call for goods. */
+/** Points in the path of a call for goods. */
 export const GOODS_POINTS = [
   'before-claim',
   'after-claim',
@@ -28,7 +28,7 @@ export const GOODS_POINTS = [
   'after-record',
 ] as const;
 
-/** In the path of a delivery whose handler runs in a transaction of the store. */
+/** Points in the path of a delivery whose handler runs in a transaction of the store. */
 export const TRANSACTION_POINTS = [
   'before-claim',
   'after-claim',
@@ -43,23 +43,23 @@ export type Point =
   | (typeof GOODS_POINTS)[number]
   | (typeof TRANSACTION_POINTS)[number];
 
-/** A process hits itself at the nth passing of a point, or is hit from outside after a while. */
+/** A process hits itself at the nth passing of a point, or is hit from outside after a time. */
 export type Fault = {
   readonly signal: 'SIGKILL' | 'SIGSTOP';
-  /** How long it stays stopped: longer than its leases last. */
+  /** How long it stays stopped: longer than its leases. */
   readonly frozenMs: number;
 } & (
   | { readonly point: Point; readonly nth: number }
   | { readonly point: 'outside'; readonly afterMs: number }
 );
 
-/** Of ten faults, this one stops its process. */
+/** Of every ten faults, the one at this place stops its process instead of killing it. */
 const STOP_AT = 2;
 
 /**
- * @param options.points - Where processes are hit.
- * @param options.stopsInTransaction - Whether a process may be stopped within its transaction. With
- *   SQLite it would hold the lock of the whole file, and nothing would go on meanwhile.
+ * @param options.points - The points at which processes are hit.
+ * @param options.stopsInTransaction - Whether a process may be stopped in a transaction. With SQLite, it
+ *   would hold the lock of the whole file, and block everything.
  */
 export function planFaults(
   random: Random,
@@ -69,7 +69,7 @@ export function planFaults(
     points,
   }: { readonly stopsInTransaction: boolean; readonly points: readonly Point[] },
 ): Fault[] {
-  // Each fault costs its process some deliveries: on average, what one fault has of them.
+  // Each fault costs its process some deliveries: on average, its share of them.
   const most = Math.max(2, Math.round((1.2 * deliveries) / faults));
   let turn = 0;
   return Array.from({ length: faults }, (_, index): Fault => {
@@ -77,7 +77,7 @@ export function planFaults(
     const signal = index % 10 === STOP_AT ? 'SIGSTOP' : 'SIGKILL';
     if (random.chance(1 / 3))
       return { signal, frozenMs, point: 'outside', afterMs: random.between(0, 600) };
-    // In turn, so that each point has its share.
+    // In turn, so that each point gets its share.
     const point = points[turn++ % points.length] ?? 'before-claim';
     const nth = random.between(1, most);
     const locks = point === 'in-transaction' && !stopsInTransaction;

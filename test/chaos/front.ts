@@ -2,24 +2,24 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Stands before several receivers as a load balancer does, and keeps half of its connections to them. */
+/** A load balancer in front of several receivers. It keeps half of its connections to them open. */
 export interface Front {
   readonly port: number;
-  /** The port of each, by its place. One that is gone stays until there is another one. */
+  /** The ports of the receivers by their places. The port of a dead one stays until it is replaced. */
   readonly places: number[];
-  /** Requests that had been sent when their connection ended: whether they were handled, nobody knows. */
+  /** Requests whose connection ended after they were sent, so that their outcome is unknown. */
   readonly resets: number;
-  /** Connections that were refused, after which the next one was tried. */
+  /** Refused connections, after which the next receiver was tried. */
   readonly refused: number;
   close(): Promise<void>;
 }
 
 const HEADERS = ['content-type', 'x-service-event', 'x-service-webhook', 'x-service-signature'];
-/** Of its own: nobody took the connection, or somebody broke it. */
+/** The balancer's own answers: no receiver accepted the connection, or it broke. */
 const BAD_GATEWAY = 502;
 
 export async function startFront(): Promise<Front> {
-  // Every other request has a connection of its own, as of a sender that keeps none.
+  // Every other request has its own connection, as from a sender without keep-alive.
   const agents = [true, false].map((keepAlive) => new Agent({ keepAlive, maxSockets: 512 }));
   const places: number[] = [];
   let turn = 0;
@@ -90,7 +90,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
   try {
     for await (const piece of incoming) pieces.push(piece as Buffer);
   } catch {
-    // Who sent it has gone.
+    // The sender is gone.
   }
   return Buffer.concat(pieces);
 }

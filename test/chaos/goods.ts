@@ -8,23 +8,23 @@ import { post } from './sender.js';
 import type { TestedStore } from './stores.js';
 
 const PROCESSES = 4;
-/** Orders that ask at once. */
+/** Orders that call at the same time. */
 const CONCURRENCY = 30;
-/** How often each of them asks at once. */
+/** The number of simultaneous calls of each. */
 const COPIES = 3;
 const PAUSE_MS = 200;
 export const GOODS_PREFIX = 'goods-';
 
 export interface GoodsRun {
-  /** What each order was sent as its goods: more than one where something is wrong. */
+  /** The goods that each order was sent. More than one kind is an error. */
   readonly given: ReadonlyMap<string, ReadonlySet<string>>;
-  /** How many answers had goods. */
+  /** The number of answers with goods. */
   readonly answers: number;
   readonly plannedFaults: number;
   readonly receivers: Receivers;
 }
 
-/** Asks for goods, for each order several times at once, while processes die, until all orders have theirs. */
+/** Calls for the goods of each order several times at once while processes die, until all orders have theirs. */
 export async function runGoods(
   store: TestedStore,
   seed: number,
@@ -46,7 +46,7 @@ export async function runGoods(
   let answers = 0;
   let turn = 0;
 
-  /** Until there are goods, of whichever process. */
+  /** Until there are goods, from any process. */
   async function ask(id: string): Promise<void> {
     const body = JSON.stringify({ id, status: 100 });
     for (;;) {
@@ -68,7 +68,7 @@ export async function runGoods(
       const id = `${GOODS_PREFIX}${given.size}`;
       given.set(id, new Set());
       await Promise.all(Array.from({ length: COPIES }, () => ask(id)));
-      // By any other one, and later.
+      // From any other process, and later.
       await ask(id);
     }
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** As `deliveryKey` makes it of what the sender sends. */
+/** Returns the key that `deliveryKey` makes of a sender's delivery. */
 export function keyOf(id: string): string {
   const order = `order-${id}`;
   const content = `state:${order.length}:${order}number:3:1002026-11-01T00:00:00Z`;

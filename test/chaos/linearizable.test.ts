@@ -30,12 +30,12 @@ describe('accepts', () => {
   test.each<[string, Call[]]>([
     ['nothing', []],
     [
-      'one winner among those who claim at once',
+      'one winner of simultaneous claims',
       [claim(0, 9, 'a', 'busy'), claim(1, 8, 'b', 5), claim(2, 7, 'c', 'busy')],
     ],
-    ['a lease that is asked for again', [claim(0, 1, 'a', 5), claim(2, 3, 'a', 5)]],
+    ['a repeated claim of the holder', [claim(0, 1, 'a', 5), claim(2, 3, 'a', 5)]],
     [
-      'a takeover once the lease has lapsed',
+      'a takeover after the lease has expired',
       [
         claim(0, 1, 'a', 5),
         claim(500, 501, 'b', 'busy'),
@@ -46,7 +46,7 @@ describe('accepts', () => {
       ],
     ],
     [
-      'a late result while nobody has taken over',
+      'a late result without a takeover',
       [
         claim(0, 1, 'a', 5),
         verb('complete', 5_000, 5_001, 5, 'accepted'),
@@ -55,7 +55,7 @@ describe('accepts', () => {
       ],
     ],
     [
-      'a renewal that holds the lease',
+      'a renewal that extends the lease',
       [
         claim(0, 1, 'a', 5),
         verb('renew', 900, 901, 5, 'accepted'),
@@ -63,7 +63,7 @@ describe('accepts', () => {
       ],
     ],
     [
-      'what failed or was released, and is claimed again',
+      'a claim after a failure or a release',
       [
         claim(0, 1, 'a', 5),
         verb('fail', 2, 3, 5, 'accepted'),
@@ -74,7 +74,7 @@ describe('accepts', () => {
       ],
     ],
     [
-      'a completion beside a claim, in either order',
+      'a completion at the same time as a claim, in either order',
       [
         claim(0, 1, 'a', 5),
         verb('complete', 1_100, 1_110, 5, 'accepted'),
@@ -84,11 +84,11 @@ describe('accepts', () => {
   ])('%s', (_, history) => expect(isLinearizable(history)).toBe(true));
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   test.each<[string, Call[]]>([
     ['two winners', [claim(0, 9, 'a', 5), claim(1, 8, 'b', 6)]],
     [
-      'two winners among forty who claim at once',
+      'two winners of forty simultaneous claims',
       Array.from({ length: 40 }, (_, index) =>
         claim(index / 100, 9, `${index}`, index < 2 ? 5 + index : 'busy'),
       ),
@@ -96,23 +96,23 @@ describe('refuses', () => {
     ['two winners with one fence', [claim(0, 9, 'a', 5), claim(1, 8, 'b', 5)]],
     ['no winner', [claim(0, 9, 'a', 'busy'), claim(1, 8, 'b', 'busy')]],
     [
-      'a winner who comes later than the one who found it busy',
+      'a winner that claimed later than one that found it busy',
       [claim(0, 1, 'a', 'busy'), claim(2, 3, 'b', 5)],
     ],
     [
-      'a fence that goes back',
+      'a fence that decreases',
       [claim(0, 1, 'a', 5), verb('fail', 2, 3, 5, 'accepted'), claim(4, 5, 'b', 4)],
     ],
     [
-      'a fence that stays',
+      'a fence that stays the same',
       [claim(0, 1, 'a', 5), verb('fail', 2, 3, 5, 'accepted'), claim(4, 5, 'b', 5)],
     ],
-    ['a takeover before the lease has lapsed', [claim(0, 1, 'a', 5), claim(900, 901, 'b', 6)]],
+    ['a takeover before the lease has expired', [claim(0, 1, 'a', 5), claim(900, 901, 'b', 6)]],
     [
       'a takeover of a renewed lease',
       [claim(0, 1, 'a', 5), verb('renew', 900, 901, 5, 'accepted'), claim(1_500, 1_501, 'b', 6)],
     ],
-    ['a lease that does not lapse', [claim(0, 1, 'a', 5), claim(1_100, 1_101, 'b', 'busy')]],
+    ['a lease that does not expire', [claim(0, 1, 'a', 5), claim(1_100, 1_101, 'b', 'busy')]],
     ...(['renew', 'completeStep', 'complete', 'fail', 'release'] as const).map(
       (name): [string, Call[]] => [
         `a stale ${name} that succeeded`,
@@ -120,11 +120,11 @@ describe('refuses', () => {
       ],
     ),
     [
-      'a rightful complete that was refused',
+      'a rejected completion by the holder',
       [claim(0, 1, 'a', 5), verb('complete', 2, 3, 5, 'refused')],
     ],
     [
-      'a claim acquired after done',
+      'a claim that succeeds after the delivery is done',
       [claim(0, 1, 'a', 5), verb('complete', 2, 3, 5, 'accepted'), claim(4, 5, 'b', 6)],
     ],
     [
@@ -135,6 +135,6 @@ describe('refuses', () => {
         verb('fail', 4, 5, 5, 'accepted'),
       ],
     ],
-    ['done before anybody has completed it', [claim(0, 1, 'a', 5), claim(2, 3, 'b', 'done')]],
+    ['a done delivery that was never completed', [claim(0, 1, 'a', 5), claim(2, 3, 'b', 'done')]],
   ])('%s', (_, history) => expect(isLinearizable(history)).toBe(false));
 });

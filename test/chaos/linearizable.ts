@@ -1,15 +1,15 @@
-/** One call of a verb, as a process saw it; times of one clock, in milliseconds. */
+/** One call of a verb, as a process saw it. Times are in milliseconds of one clock. */
 export interface Call {
   readonly verb: 'claim' | 'renew' | 'completeStep' | 'complete' | 'fail' | 'release';
   readonly invoked: number;
   readonly returned: number;
-  /** Of a claim. */
+  /** For a claim. */
   readonly owner?: string;
-  /** Of a claim or a renewal. */
+  /** For a claim or a renewal. */
   readonly leaseMs?: number;
-  /** What a verb named, or what a claim was given. */
+  /** The fence that a verb named, or that a claim was given. */
   readonly fence?: number | undefined;
-  /** Of a claim `acquired`, `busy`, `done` or `dead`; of the others `accepted` or `refused`. */
+  /** For a claim `acquired`, `busy`, `done` or `dead`; for the others `accepted` or `refused`. */
   readonly result: string;
 }
 
@@ -17,18 +17,18 @@ interface State {
   readonly name: 'none' | 'leased' | 'retry' | 'done';
   readonly owner: string;
   readonly fence: number;
-  /** The lease lapses at some time between these. */
+  /** The lease expires at some time between these. */
   readonly lapsesFrom: number;
   readonly lapsesBy: number;
 }
 
-/** By how much a store may round its clock. */
+/** The precision to which a store may round its clock. */
 const ROUNDING_MS = 3;
 const NEW: State = { name: 'none', owner: '', fence: 0, lapsesFrom: 0, lapsesBy: 0 };
 
 /**
- * Whether the calls on one key can be put in an order that fits both the real time and the claim state
- * machine (Wing and Gong's search, with memory of what was tried).
+ * Returns whether the calls on one key can be ordered so that they fit both the real time and the claim state
+ * machine (Wing and Gong's search, which remembers the orders it has tried).
  */
 export function isLinearizable(history: readonly Call[]): boolean {
   const tried = new Set<string>();
@@ -50,10 +50,10 @@ function search(
   const firstReturn = Math.min(...pending.map(({ returned }) => returned));
   const steps: { call: Call; next: State }[] = [];
   for (const call of pending) {
-    // Something else had returned before it was called.
+    // Another call had returned before it was called.
     if (call.invoked > firstReturn) break;
     const next = apply(state, call);
-    // What changes nothing may as well be the next one: whatever fits after it fits without it.
+    // A call that changes nothing may as well be next: any order that fits after it also fits without it.
     if (next === state) return search(without(pending, call), state, tried, names);
     if (next) steps.push({ call, next });
   }
@@ -64,12 +64,12 @@ function without(pending: readonly Call[], call: Call): Call[] {
   return pending.filter((other) => other !== call);
 }
 
-/** The state after a call with this result; the same one if it changes nothing; nothing if it cannot be. */
+/** Returns the state after a call with this result; the same one if it changes nothing; `undefined` if impossible. */
 function apply(state: State, call: Call): State | undefined {
   const { verb, result } = call;
   if (verb === 'claim') return applyClaim(state, call);
   const holds = state.name === 'leased' && call.fence === state.fence;
-  // Asked again, where the first answer was lost.
+  // Called again after the first answer was lost.
   const ended = verb === 'complete' ? 'done' : 'retry';
   const mayRepeat = verb === 'complete' || verb === 'fail' || verb === 'release';
   const repeats = mayRepeat && state.name === ended && call.fence === state.fence;

@@ -1,34 +1,34 @@
 import type { Deadline } from './deadline.js';
 import { copiesOf, type Sender, type Sent } from './sender.js';
 
-/** Deliveries that are sent for the first time at once. */
+/** The number of deliveries that are sent for the first time at the same time. */
 const CONCURRENCY = 40;
-/** Nothing new is sent while so many wait to be sent again. */
+/** No new delivery is sent while this many wait for a retry. */
 const MAX_STUCK = 250;
 const TURN_MS = 5;
 const oneByOne = () => 1;
 const ONCE = { atOnce: 1, later: false };
 
-/** Sends again until the answer is good, and says whether it is. */
+/** Retries until the answer is a success. Returns whether it is. */
 export type DeliverOne = (what: string | Sent) => Promise<boolean>;
 
 export interface LoadOptions {
-  /** What the ids begin with. */
+  /** The beginning of the ids. */
   readonly prefix: string;
   readonly seed: number;
   readonly deadline: Deadline;
-  /** How many new ones a turn may begin at most, after so many; 0 for no further one. Default: one. */
+  /** The most new deliveries of a turn, by the number so far; 0 for no more. Default: one. */
   readonly pace?: (sent: number) => number;
-  /** How long what is open may take at the end until it is given up. Default: until the deadline. */
+  /** How long open deliveries may take at the end before they are given up. Default: until the deadline. */
   readonly settleMs?: number;
   /** Default: some are sent several times, at once and later. */
   readonly isSentOnce?: boolean;
-  /** What is sent for each, instead of one delivery in its copies. */
+  /** The deliveries of each id, instead of one in several copies. */
   readonly send?: (id: string, deliverOne: DeliverOne) => Promise<boolean[]>;
   readonly onTurn?: () => void;
 }
 
-/** Deliveries that come one after the other, each in its copies, and again until the answer is good. */
+/** Deliveries one after another, each in its copies, and retried until the answer is a success. */
 export class Load {
   readonly #sender: Sender;
   readonly #options: LoadOptions;
@@ -37,9 +37,9 @@ export class Load {
   #isEnding = false;
   #isGivenUp = false;
   #failure: unknown;
-  /** All that were sent. */
+  /** All sent deliveries. */
   readonly ids: string[] = [];
-  /** Those of which every copy got a good answer in the end. */
+  /** Deliveries of which every copy got a success in the end. */
   readonly answered = new Set<string>();
 
   constructor(sender: Sender, options: LoadOptions) {
@@ -55,7 +55,7 @@ export class Load {
     return this.#isGivenUp;
   }
 
-  /** Delivers for as long as this takes, which has to end when the load is given up. */
+  /** Delivers while this promise is pending. It has to end when the load is given up. */
   async runBeside(action: () => Promise<void>): Promise<void> {
     const acting = action().finally(() => {
       this.#isEnding = true;
@@ -68,7 +68,7 @@ export class Load {
     }
   }
 
-  /** Resolves when all is answered, or given up. */
+  /** Resolves when all deliveries are answered or given up. */
   async run(): Promise<void> {
     const {
       pace = oneByOne,
@@ -96,7 +96,7 @@ export class Load {
     }
   }
 
-  /** Nothing is sent again. */
+  /** Nothing is retried. */
   giveUp(): void {
     this.#isGivenUp = true;
   }

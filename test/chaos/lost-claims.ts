@@ -4,18 +4,18 @@ import { Receivers } from './receivers.js';
 import { Sender } from './sender.js';
 import type { TestedStore } from './stores.js';
 
-/** As many interrupted attempts as make a delivery dead. */
+/** The number of interrupted attempts after which a delivery is dead. */
 const LOST = 5;
 const SETTLE_MS = 60_000;
 export const CLAIMS_PREFIX = 'claim-';
 
-/** Delivers where the answers to the first claims of each delivery are lost, though they were granted. */
+/** Delivers while the answers to the first claims of each delivery are lost, although they were granted. */
 export async function runLostClaims(
   store: TestedStore,
   seed: number,
   { deliveries, limitMs }: { deliveries: number; limitMs: number },
 ): Promise<{ load: Load; sender: Sender; receivers: Receivers }> {
-  // One process, because it counts what it has lost.
+  // One process, because it counts the lost answers.
   const receivers = new Receivers(store, [], () => ({ CHAOS_LOSE_CLAIMS: `${LOST}` }));
   await receivers.start(1);
   const sender = new Sender(() => receivers.targets);

@@ -1,34 +1,34 @@
 import type { Call } from './linearizable.js';
 
-/** What a receiver says of itself. */
+/** A receiver's report about itself. */
 export type FromReceiver =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'granted' | 'answered' | 'running'; readonly id: string; readonly at: number }
   | { readonly kind: 'redriven'; readonly count: number }
   | { readonly kind: 'loaded'; readonly loaded: Loaded }
-  /** With its code before it, and the delivery that it is about. */
+  /** Begins with its code and the delivery that it concerns. */
   | { readonly kind: 'error'; readonly error: string; readonly id?: string | undefined };
 
-/** How a receiver under load is. */
+/** The state of a receiver under load. */
 export interface Loaded {
-  /** Orders whose handler has run, and those for which it ran twice. */
+  /** Orders whose handler has run, and orders for which it ran twice. */
   readonly handled: number;
   readonly twice: number;
   readonly mostRss: number;
-  /** For how long its event loop stood still, at most. */
+  /** The longest time that its event loop was blocked. */
   readonly stillMs: number;
-  /** By their codes. */
+  /** By code. */
   readonly errors: Readonly<Record<string, number>>;
 }
 
-/** What a sender of many orders is asked. */
+/** The task of a sender of many orders. */
 export type StormTask = {
-  /** Of its receivers, which take turns. */
+  /** The ports of its receivers, which take turns. */
   readonly ports: readonly number[];
   readonly secret: string;
-  /** What the ids of the orders begin with. */
+  /** The beginning of the orders' ids. */
   readonly prefix: string;
-  /** How often each is sent until it is given up. */
+  /** The number of attempts after which an order is given up. */
   readonly attempts: number;
 } & (
   | { readonly how: 'burst'; readonly orders: number }
@@ -36,15 +36,15 @@ export type StormTask = {
   | { readonly how: 'paced'; readonly perSecond: number; readonly forMs: number }
 );
 
-/** What became of its orders. */
+/** The results of its orders. */
 export interface Stormed {
   sent: number;
   answered: number;
   givenUp: number;
   attempts: number;
-  /** Answers by their status. */
+  /** Answers by status. */
   statuses: Record<number, number>;
-  /** Attempts without an answer in time, and those that were cut. */
+  /** Attempts without an answer in time, and attempts that were cut off. */
   late: number;
   cut: number;
   /** When each order was answered 200, in milliseconds. */
@@ -54,7 +54,7 @@ export interface Stormed {
 
 export type ToReceiver = { readonly kind: 'redrive' };
 
-/** One thing that a process does to the store directly. */
+/** One direct call of the store. */
 export type Step =
   | { readonly verb: 'claim'; readonly key: string; readonly leaseMs: number }
   /** Claims until it gets the lease. */
@@ -68,12 +68,12 @@ export type Step =
   | {
       readonly verb: Exclude<Call['verb'], 'claim'>;
       readonly key: string;
-      /** Default: that of the claim before it; without one, the step is left out. */
+      /** Default: the fence of the claim before it; without one, the step is skipped. */
       readonly fence?: number;
       readonly leaseMs?: number;
     };
 
-/** Threads are run side by side, the steps of one after the other. */
+/** Threads run in parallel, the steps of each one after another. */
 export interface ClaimsQuestion {
   readonly id: number;
   readonly threads: readonly (readonly Step[])[];
@@ -85,7 +85,7 @@ export interface ClaimsAnswer {
   readonly error?: string;
 }
 
-/** What a process that measures or counts is asked, by its environment. */
+/** The task of a process that measures or counts, passed in its environment. */
 export type Task =
   | { readonly task: 'sql'; readonly statements: readonly string[] }
   | { readonly task: 'rates' | 'batching'; readonly slices: number; readonly sliceMs: number }

@@ -10,27 +10,27 @@ import { Sender } from './sender.js';
 import type { TestedStore } from './stores.js';
 
 const PROCESSES = 4;
-/** What does not work again by then is not waited for any more. */
+/** A receiver that does not work again by then is not waited for any longer. */
 const RECOVERY_MS = 30_000;
 const SETTLE_MS = 60_000;
 export const NETWORK_PREFIX = 'net-';
 
 const KINDS = ['silence', 'black hole', 'lost answers', 'cut', 'silence'] as const;
 
-/** What happens to the connections of all receivers at once. */
+/** A fault of the connections of all receivers at the same time. */
 export interface NetworkFault {
   readonly kind: (typeof KINDS)[number];
-  /** To those of the store alone, or to those of the effects as well, where they have another server. */
+  /** Affects the connections to the store only, or also to the database of the effects, if it is separate. */
   readonly servers: 'store' | 'all';
   readonly holeMs: number;
   readonly lost: number;
-  /** After all work again, until the next one. */
+  /** The pause after all receivers work again, until the next fault. */
   readonly calmMs: number;
 }
 
 export function planNetwork(random: Random, faults: number, blackHoleMs: number): NetworkFault[] {
   return Array.from({ length: faults }, (_, index) => ({
-    // In turn, so that each has its share.
+    // In turn, so that each kind gets its share.
     kind: KINDS[index % KINDS.length] ?? 'silence',
     servers: random.chance(0.5) ? 'all' : 'store',
     holeMs: random.between(2_000, blackHoleMs),
@@ -44,7 +44,7 @@ export interface NetworkRun {
   readonly receivers: Receivers;
   readonly sender: Sender;
   readonly happened: number;
-  /** After each silence and each black hole, until the last receiver was well again. */
+  /** The time after each silence and each black hole until the last receiver worked again. */
   readonly recoveries: readonly { readonly kind: string; readonly ms: number }[];
 }
 
@@ -125,7 +125,7 @@ async function cause(
   recovery.begin();
 }
 
-/** The same store, reached through these, one for each of its servers. What is written down is not. */
+/** Returns the same store behind these proxies, one for each of its servers. The books have no proxy. */
 function throughProxies(store: TestedStore, proxies: readonly FaultyProxy[]): TestedStore {
   const addresses = store.servers.map(({ variable }, index) => {
     const url = new URL(store.environment[variable] ?? '');

@@ -11,7 +11,7 @@ import type { TestedStore } from './stores.js';
 const PROCESSES = 3;
 export const ORDERS_PREFIX = 'both-';
 
-/** Those that a handler passes that is the only one of its delivery, and runs once for each order. */
+/** The points of a handler that is alone for its delivery, and runs once for each order. */
 const POINTS: readonly Point[] = [
   'before-claim',
   'after-claim',
@@ -28,12 +28,12 @@ export interface OrdersRun {
   readonly load: Load;
   readonly sender: Sender;
   readonly receivers: Receivers;
-  /** Updates that say that an order is not paid yet. */
+  /** Updates that report an order as not paid yet. */
   readonly unpaid: number;
   readonly redriven: number;
 }
 
-/** Tells of each order by both events that say that it is paid, while the receivers are killed. */
+/** Reports each order by both paid events while the receivers are killed. */
 export async function runOrders(
   store: TestedStore,
   seed: number,
@@ -54,10 +54,10 @@ export async function runOrders(
     prefix: ORDERS_PREFIX,
     seed,
     deadline: new Deadline(`The run of both events on ${store.name}`, limitMs),
-    // Beyond the plan, one by one.
+    // Beyond the plan, one at a time.
     pace: (sent) => (sent < orders ? orders - sent : Number(receivers.faults < plan.length)),
     send(orderId, deliverOne) {
-      // Each way has two of them.
+      // Each order of events has two of them.
       unpaid += 2;
       return random.pick(WAYS)(toldOf(orderId, deliverOne));
     },
@@ -85,7 +85,7 @@ function toldOf(orderId: string, deliverOne: DeliverOne): Told {
   };
 }
 
-/** In which order what is told of an order comes. */
+/** The order of an order's events. */
 const WAYS: readonly ((told: Told) => Promise<boolean[]>)[] = [
   ({ unpaid, updated, paid }) =>
     Promise.all([unpaid(), updated(), paid(), updated(), paid(), unpaid()]),
@@ -99,7 +99,7 @@ async function oneByOne(...sends: readonly (() => Promise<boolean>)[]): Promise<
   return answers;
 }
 
-/** Kills only: a process that is frozen takes longer than everything else here. */
+/** Kills only: a frozen process would take longer than everything else here. */
 function planKills(
   random: Random,
   { orders, kills }: { readonly orders: number; readonly kills: number },

@@ -5,10 +5,10 @@ import { portOf } from './receivers.js';
 import { SECRET } from './sender.js';
 import type { TestedStore } from './stores.js';
 
-/** As docs/stores.md has it for a process that does nothing else. */
+/** As in docs/stores.md for a process that does nothing else. */
 const CONNECTIONS = 4;
 
-/** Receivers on one store, and what they say of themselves. */
+/** Receivers on one store, and their reports. */
 export interface Loading {
   readonly loaded: Loaded;
   storm(task: Storming): Promise<Stormed>;
@@ -23,7 +23,7 @@ type Storming = StormTask extends infer Task
 
 const NOTHING: Loaded = { handled: 0, twice: 0, mostRss: 0, stillMs: 0, errors: {} };
 
-/** Starts receivers of their own, whose handler takes 50 ms. */
+/** Starts separate receivers, whose handler takes 50 ms. */
 export async function startLoaded(store: TestedStore, processes = 1): Promise<Loading> {
   const environment = {
     ...(await store.fresh()),

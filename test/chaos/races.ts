@@ -8,10 +8,10 @@ import type { TestedStore } from './stores.js';
 
 const PROCESSES = 4;
 const CLAIMS_EACH = 10;
-/** Races that run at once, so that no processor idles. */
+/** The number of simultaneous races, so that no processor idles. */
 const AT_ONCE = 4;
 const LEASE_MS = 60_000;
-/** Longer than a lapsed lease lasts. */
+/** Longer than an expired lease. */
 const LAPSE_MS = 15;
 const VERBS = ['renew', 'completeStep', 'complete', 'fail', 'release'] as const;
 const KINDS = ['fresh', 'lapsed', 'retry'] as const;
@@ -25,11 +25,11 @@ export interface Races {
   readonly histories: number;
   readonly calls: number;
   readonly notLinearizable: number;
-  /** The first of them. */
+  /** The first violations. */
   readonly example: readonly Call[] | undefined;
 }
 
-/** Forty claims at once, again and again, and histories in which all verbs are mixed. */
+/** Forty simultaneous claims, repeatedly, and histories that mix all verbs. */
 export async function runRaces(
   store: TestedStore,
   seed: number,
@@ -74,7 +74,7 @@ export async function runRaces(
   return { races, claims, ...totals, histories: races + mixed, calls, example };
 }
 
-/** On a key that is fresh, whose lease has lapsed, or that has failed. */
+/** On a key that is new, whose lease has expired, or that has failed. */
 async function race(claimers: Claimers, key: string, index: number) {
   const kind = KINDS[index % KINDS.length];
   const before: Step[] = [];
@@ -99,7 +99,7 @@ async function race(claimers: Claimers, key: string, index: number) {
     const steps = VERBS.map((verb): Step => ({ verb, key, fence: old }));
     stale = await claimers.ask(index, [steps]);
   }
-  // What the winner then does must still count, and nothing after it.
+  // Later calls of the winner still have to count, and no others.
   const after: Step[] = [];
   if (winner?.fence !== undefined) {
     after.push({ verb: 'renew', key, fence: winner.fence, leaseMs: LEASE_MS });
@@ -110,14 +110,14 @@ async function race(claimers: Claimers, key: string, index: number) {
   return { history, winners, stale };
 }
 
-/** A few processes claim, go on, give up and come back late, all at once. */
+/** A few processes claim, work, give up and return late at the same time. */
 async function mixVerbs(claimers: Claimers, key: string, random: Random): Promise<Call[]> {
   const thread = (): Step[] => {
     const leaseMs = random.chance(0.4) ? random.between(1, 20) : LEASE_MS;
     const steps: Step[] = [{ verb: 'claim', key, leaseMs }];
     for (let more = random.between(1, 4); more > 0; more--) {
       if (random.chance(0.3)) steps.push({ verb: 'pause', ms: random.between(1, 25) });
-      // Completing ends the play, so it is not tried often.
+      // A completion ends the history, so it is rare.
       const verb = random.chance(0.1) ? 'complete' : random.pick(VERBS);
       if (random.chance(0.3)) steps.push({ verb: 'claim', key, leaseMs });
       else if (verb !== 'complete' || random.chance(0.4)) {

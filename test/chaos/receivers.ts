@@ -27,7 +27,7 @@ export async function portOf(child: ChildProcess): Promise<number> {
   return message.kind === 'listening' ? message.port : 0;
 }
 
-/** Keeps so many receivers alive, and gives each the next fault of the plan. */
+/** Keeps a number of receivers alive, and gives each the next fault of the plan. */
 export class Receivers {
   readonly #store: TestedStore;
   readonly #plan: Fault[];
@@ -36,23 +36,23 @@ export class Receivers {
   readonly #all = new Set<ChildProcess>();
   #isOpen = true;
   #starts = 0;
-  /** What really happened, by the point. */
+  /** The faults that really happened, by point. */
   readonly kills = new Map<string, number>();
   readonly stops = new Map<string, number>();
   /** The processes that were hit. */
   readonly hit = new Set<number>();
-  /** All that were started. */
+  /** All processes that were started. */
   readonly pids = new Set<number>();
-  /** The ids of what was claimed, where the receivers tell of it. */
+  /** The ids of claimed deliveries, if the receivers report them. */
   readonly claimed = new Set<string>();
-  /** How often it was reported of a delivery that its result was not recorded while it had its lease. */
+  /** How often a delivery was reported whose result was not recorded within its lease. */
   readonly unrecorded = new Map<string, number>();
-  /** What the receivers reported. */
+  /** The errors that the receivers reported. */
   readonly errors = new Map<string, number>();
-  /** That nobody has planned: a fault of the harness, or of the library. */
+  /** Deaths that nobody planned: an error of the harness or the library. */
   unplannedEnds = 0;
 
-  /** @param environmentOf - What else the nth process that is started is told. */
+  /** @param environmentOf - Further variables of the nth process. */
   constructor(
     store: TestedStore,
     plan: readonly Fault[],
@@ -75,7 +75,7 @@ export class Receivers {
     return this.#starts;
   }
 
-  /** How many errors of this code were reported. */
+  /** The number of reported errors with this code. */
   errorsOf(code: string): number {
     return sum(new Map([...this.errors].filter(([error]) => error.startsWith(`${code}: `))));
   }
@@ -84,7 +84,7 @@ export class Receivers {
     return sum(this.kills) + sum(this.stops);
   }
 
-  /** Any one that is alive. */
+  /** Any receiver that is alive. */
   get any(): ChildProcess | undefined {
     return [...this.#live.keys()].at(-1);
   }
@@ -101,7 +101,7 @@ export class Receivers {
     clearTimeout(late);
   }
 
-  /** Starts one, and another one as soon as it is gone or stopped. */
+  /** Starts one, and a replacement as soon as it is gone or stopped. */
   async #keep(): Promise<void> {
     const fault = this.#plan.pop();
     const start = this.#starts++;
@@ -155,7 +155,7 @@ export class Receivers {
     }
   }
 
-  /** Waits until it is stopped, leaves it so for longer than its leases last, and lets it end what it has. */
+  /** Waits until it is stopped, leaves it stopped for longer than its leases, and lets it finish its work. */
   #watch(child: ChildProcess, frozenMs: number, onStopped: () => void): void {
     const looking = setInterval(() => {
       if (!this.#all.has(child) || !this.#isOpen) clearInterval(looking);

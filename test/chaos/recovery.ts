@@ -2,13 +2,13 @@ import type { Answered, Target } from './sender.js';
 
 const LOOK_MS = 20;
 
-/** When each receiver is well again after a fault that has hit all of them. */
+/** The time when each receiver works again after a fault of all receivers. */
 export class Recovery {
   #since = 0;
-  /** When each was answered well for the first time since then, by its port. */
+  /** The time of the first success of each since then, by port. */
   readonly #firstGood = new Map<number, number>();
 
-  /** Only what is sent from now on counts. */
+  /** Only requests that are sent from now on count. */
   begin(): void {
     this.#since = performance.now();
     this.#firstGood.clear();
@@ -20,7 +20,7 @@ export class Recovery {
     this.#firstGood.set(port, performance.now() - this.#since);
   }
 
-  /** Waits until all are. Gives how long the last of them took; `Infinity` where that was too long. */
+  /** Waits for all of them. Returns the time of the last one; `Infinity` if it was too long. */
   async all(targets: () => readonly Target[], limitMs: number): Promise<number> {
     const giveUpAt = performance.now() + limitMs;
     while (performance.now() < giveUpAt) {

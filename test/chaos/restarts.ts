@@ -14,7 +14,7 @@ export const RESTARTS_PREFIX = 'restart-';
 
 /** One restart of the store's server. */
 export interface Restart {
-  /** PostgreSQL's `immediate`, in turn with its `fast`. */
+  /** PostgreSQL's `immediate`, alternating with `fast`. */
   readonly isCrash: boolean;
   readonly downMs: number;
   readonly calmMs: number;
@@ -33,16 +33,16 @@ export interface RestartRun {
   readonly receivers: Receivers;
   readonly sender: Sender;
   readonly happened: number;
-  /** With the books of this run. */
+  /** Including the books of this run. */
   readonly store: TestedStore;
-  /** Answered 2xx, and not done for the store. */
+  /** Answered with 2xx, but not done in the store. */
   readonly leftOpen: readonly string[];
 }
 
 /**
  * Delivers while the store's server is restarted.
  *
- * @param judge - Counts what happened, while what it counts is there.
+ * @param judge - Counts the results while the database still exists.
  */
 export async function runRestarts<Judged>(
   plain: TestedStore,
@@ -78,7 +78,7 @@ export async function runRestarts<Judged>(
     await receivers.start(PROCESSES);
     await load.runBeside(restart);
     if (store.handsOff) await drain(store, () => receivers.any, load.ids, RESTARTS_PREFIX);
-    // Whoever closes has written down what it still could.
+    // A receiver that closes has recorded everything that it could.
     await receivers.close();
     const leftOpen = await unfinished(store, load.answered);
     return await judge({ load, receivers, sender, happened, store, leftOpen });

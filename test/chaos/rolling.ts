@@ -9,14 +9,14 @@ import { portOf, startReceiver } from './receivers.js';
 import { Sender } from './sender.js';
 import { nodeOf, type TestedStore } from './stores.js';
 
-/** As many as there are versions of Node, in turn. Node 20 has no SQLite, and neither has 22 without a warning. */
+/** The versions of Node in turn. Node 20 has no SQLite, and Node 22 has it with a warning. */
 const PROCESSES = 3;
 const NODES = [nodeOf(20), nodeOf(22), nodeOf(24)];
-/** Long enough that a process has something in hand whenever it is told to stop. */
+/** Long enough that a process is always busy when it has to stop. */
 const SLOW_MS = 700;
-/** A worker takes a few jobs at a time, and is to keep up with what comes in. */
+/** A worker takes a few jobs at a time, and has to keep up with the load. */
 const SLOW_JOB_MS = 50;
-/** One that has not gone by then is killed. */
+/** A process that has not ended by then is killed. */
 const GONE_MS = 30_000;
 const SETTLE_MS = 30_000;
 export const ROLLING_PREFIX = 'roll-';
@@ -25,11 +25,11 @@ export interface RollingRun {
   readonly load: Load;
   readonly sender: Sender;
   readonly front: Pick<Front, 'resets' | 'refused'>;
-  /** From SIGTERM to the end of the process; `Infinity` where it had to be killed. */
+  /** From SIGTERM to the end of the process; `Infinity` if it had to be killed. */
   readonly goneMs: readonly number[];
 }
 
-/** Delivers through a balancer while each receiver behind it is restarted, one after the other. */
+/** Delivers through a balancer while each receiver behind it is restarted, one after another. */
 export async function runRolling<Judged>(
   store: TestedStore,
   seed: number,
@@ -47,7 +47,7 @@ export async function runRolling<Judged>(
     prefix: ROLLING_PREFIX,
     seed,
     deadline,
-    // A copy that waits for the first one at a process that closes is told so with a 503, and does no harm.
+    // A copy that waits for the first one at a closing process gets a harmless 503.
     isSentOnce: true,
     settleMs: SETTLE_MS,
   });

@@ -1,55 +1,54 @@
 /**
- * Measures what docs/chaos.md says: `npm run chaos`, or `npm run chaos -- --short`.
+ * Measures the figures of docs/chaos.md: `npm run chaos`, or `npm run chaos -- --short`.
  *
  * On each durable store, against real servers that it starts itself:
  *
- * - `faults`: four receivers in processes of their own, and a sender that sends again until the answer is
- *   2xx, in several copies at times. The processes send themselves SIGKILL or SIGSTOP at planned points of
- *   the path of a delivery, or are hit from outside; each is replaced at once. A stopped one goes on after
- *   its leases have lapsed. Their clocks are off by a day. Afterwards the effects are counted in the
- *   database.
- * - `copies`: forty copies of each delivery at once, without a fault.
- * - `races`: forty claims at once, over four processes, on fresh, lapsed and failed keys, then stale calls
- *   of every verb; and histories of all verbs mixed. All histories are checked to be linearizable.
+ * - `faults`: four receivers in separate processes, and a sender that retries until the answer is 2xx, sometimes in
+ *   several copies. The processes send themselves SIGKILL or SIGSTOP at planned points of the path of a delivery,
+ *   or are hit from outside; each is replaced at once. A stopped one continues after its leases have expired.
+ *   Their clocks are off by a day. Afterwards the effects are counted in the database.
+ * - `copies`: forty simultaneous copies of each delivery, without a fault.
+ * - `races`: forty simultaneous claims from four processes, on new, expired and failed keys, then stale calls of
+ *   every verb; and histories that mix all verbs. All histories are checked to be linearizable.
  * - `clocks`: processes two days apart take leases over from each other.
  * - `takeover`: processes are killed in their handlers.
- * - `release`: processes are told to close while the store's answer to their claim is under way.
- * - `rates`: claims and completions beside the bare driver, in alternating slices of one run.
- * - `sizes`: bytes a row, and claims while a backlog is purged.
- * - `network`: the receivers reach their servers through proxies, by which connections fall silent, vanish
- *   in black holes, lose answers or are cut.
- * - `restarts`: the store's server is restarted under load, in good order and not.
+ * - `release`: processes have to close while the store answers their claim.
+ * - `rates`: claims and completions compared with the bare driver, in alternating slices of one run.
+ * - `sizes`: bytes per row, and claims while a backlog is purged.
+ * - `network`: the receivers reach their servers through proxies, whose connections fall silent, vanish in black
+ *   holes, lose answers or are cut.
+ * - `restarts`: the store's server is restarted under load, gracefully and not.
  * - `rolling`: three receivers behind a balancer are restarted in turn, as a deploy does.
- * - `deploys`: two versions of the program on one store; what one has half done is tried again at the other.
+ * - `deploys`: two versions of the program on one store; each resumes the unfinished work of the other.
  * - `claims`: the answers to claims are lost, five times over.
- * - `orders`: two events tell of each order that it is paid, and another one that it is not yet: at once and in
- *   both orders, while receivers are killed.
+ * - `orders`: two events report each order as paid, and another one as unpaid: at once and in both orders, while
+ *   receivers are killed.
  * - `transaction`: handlers in transactions of the store, whose processes are killed and stopped anywhere.
- * - `overload`: more orders come to one receiver than it can do, all at once, and for a while.
- * - `goods`: goods are asked for, three times at once and once more, while the processes are hit as in `faults`.
+ * - `overload`: one receiver gets more orders than it can handle, all at once, and for a while.
+ * - `goods`: each order calls three times at once and once more, while the processes are hit as in `faults`.
  *
- * On each queue, `faults`, `network`, `restarts`, `rolling` and `deploys` with receivers that hand off and process what
- * comes out of the queue: hit also around the hand-off. What was answered has to come out by itself.
+ * On each queue, `faults`, `network`, `restarts`, `rolling` and `deploys` with receivers that hand deliveries off and
+ * process them: hit also around the hand-off. The queue has to process all answered deliveries by itself.
  *
- * `--store` and `--only` choose, `--seed` gives another plan, `--json` and `--markdown` write the table to
- * files. What is planted turns a bar red, to see that the harness would find it:
+ * `--store` and `--only` choose, `--seed` makes another plan, `--json` and `--markdown` write the table to files. A
+ * deliberate fault turns a bar red, which shows that the harness detects it:
  *
  * - `CHAOS_BREAK=complete`, `fence`, `record`, `lease`, `done`, `lose`: the store (inside/broken-store.ts).
- * - `CHAOS_BREAK=record`: goods are given that are in no store (`goods`).
- * - `CHAOS_BREAK=ledger`, `enqueue`: everything goes through the ledger; it is answered before it is queued.
+ * - `CHAOS_BREAK=record`: goods are sent that are in no store (`goods`).
+ * - `CHAOS_BREAK=ledger`, `enqueue`: the ledger accepts everything; the answer precedes the queueing.
  * - `CHAOS_CLIENTS=plain`: clients without limits, which wait for silent connections (`network`).
- * - `CHAOS_BREAK=tx-listener`: nobody listens to a client that is checked out (`restarts`, `network`).
- * - `CHAOS_BREAK=no-record`: while the store is away, what is done is forgotten (`restarts`).
- * - `CHAOS_BREAK=stop-first`: the receiver is closed while its server goes on (`rolling`).
- * - `CHAOS_BREAK=abrupt`: its server stops at once, and resets who waits to be accepted (`rolling`).
- * - `CHAOS_BREAK=rename`: a handler gets another name, and nothing says so (`deploys`).
- * - `CHAOS_BREAK=event`, `when`: each event has effects of its own; it is claimed first, and then asked (`orders`).
- * - `CHAOS_BREAK=unbounded`, `timid`: a receiver sheds nothing (seen by the full run), or too much; `done`: what is done
- *   is forgotten (`overload`).
- * - `CHAOS_BREAK=park`: what was claimed five times is parked, though it never ran (`claims`).
+ * - `CHAOS_BREAK=tx-listener`: a checked-out client has no error listener (`restarts`, `network`).
+ * - `CHAOS_BREAK=no-record`: while the store is away, results are dropped (`restarts`).
+ * - `CHAOS_BREAK=stop-first`: the receiver is closed while its server continues (`rolling`).
+ * - `CHAOS_BREAK=abrupt`: its server stops at once, and resets waiting connections (`rolling`).
+ * - `CHAOS_BREAK=rename`: a handler gets another name without `formerly` (`deploys`).
+ * - `CHAOS_BREAK=event`, `when`: each event has its own effects; the claim precedes `when` (`orders`).
+ * - `CHAOS_BREAK=unbounded`, `timid`: a receiver sheds nothing (detected by the full run), or too much; `done`:
+ *   a done delivery is forgotten (`overload`).
+ * - `CHAOS_BREAK=park`: a delivery that was claimed five times is parked, although it never ran (`claims`).
  *
- * What a plan leads to depends on the machine as well; what has happened is told on stderr. Ends
- * with 1 where a bar is missed; the short run does not judge speeds.
+ * The result of a plan also depends on the machine; the events are logged to stderr. Exits with 1 if a bar is missed;
+ * the short run does not judge speeds.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -59,15 +58,15 @@ import { buildPrograms } from './build.js';
 import { startStore, type TestedStore } from './stores.js';
 import { type Cell, isMissed, toMarkdown, toText } from './table.js';
 
-/** Told by the short run, and judged by the full one: on a machine that does other things they differ. */
+/** Reported by the short run, and judged by the full one: on a busy machine they differ. */
 const SPEEDS = ['9', '9a', '10a', '18.0e', '18.1e', '18.2e', '18.fe'];
-/** Others run beside them. */
+/** Others run at the same time. */
 const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims', 'orders', 'goods'];
 const BESIDE_THEM: readonly Part[] = ['copies', 'races', 'clocks'];
-/** What follows the hand-off is the store's, and is measured with the store alone. */
+/** Everything after the hand-off belongs to the store, and is measured with the store alone. */
 const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling', 'deploys'];
 const OF_SERVERS: readonly Part[] = ['network', 'restarts'];
-/** Of stores whose databases have transactions. */
+/** For stores whose databases have transactions. */
 const OF_DATABASES: readonly Part[] = ['transaction'];
 const LIMIT_MS = { short: 30 * 60_000, full: 90 * 60_000 };
 

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { Random } from './random.js';
 
 export const SECRET = 'the secret of the harness';
-/** A receiver that is stopped does not say so. */
+/** A stopped receiver does not close its connections. */
 const ANSWER_MS = 5_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
@@ -12,7 +12,7 @@ export interface Target {
   readonly port: number;
 }
 
-/** A delivery to be sent; its id alone is one that says that an order of its own is paid. */
+/** A delivery to send. With only an id, it reports a separate order as paid. */
 export interface Sent {
   readonly id: string;
   readonly event: string;
@@ -20,35 +20,35 @@ export interface Sent {
   readonly status: number;
 }
 
-/** What became of one that was sent. */
+/** The result of a sent delivery. */
 export interface Answered {
   readonly port: number;
-  /** 0 is no answer at all. */
+  /** 0 for no answer. */
   readonly status: number;
   readonly sentAt: number;
 }
 
-/** Sends deliveries as the provider does: signed, and again until the answer is good. */
+/** Sends deliveries as the provider does: signed, and repeatedly until the answer is a success. */
 export class Sender {
   readonly #targets: () => readonly Target[];
   readonly #onAnswer: (answered: Answered) => void;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 512 });
   #turn = 0;
   attempts = 0;
-  /** Answers by their status; 0 is none at all. */
+  /** Answers by status; 0 for no answer. */
   readonly answers = new Map<number, number>();
-  /** The good ones by what they said. */
+  /** The successes by outcome. */
   readonly outcomes = new Map<string, number>();
-  /** The 503s by what they said. */
+  /** The 503s by outcome. */
   readonly refusals = new Map<string, number>();
 
-  /** @param targets - The receivers that a load balancer would send to by now. */
+  /** @param targets - The receivers that a load balancer would currently use. */
   constructor(targets: () => readonly Target[], onAnswer: (answered: Answered) => void = () => {}) {
     this.#targets = targets;
     this.#onAnswer = onAnswer;
   }
 
-  /** Sends until the answer is good, at once and then after growing pauses. */
+  /** Sends until the answer is a success, at first immediately and then after growing pauses. */
   async deliver(what: string | Sent, isGivenUp: () => boolean, onStuck: () => void = () => {}) {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       const { status } = await this.send(what);
@@ -97,7 +97,7 @@ function count<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Which deliveries are sent several times, and how. */
+/** The deliveries that are sent several times, and the way in which they are. */
 export function copiesOf(seed: number, index: number): { atOnce: number; later: boolean } {
   const random = new Random(seed * 1_000_003 + index);
   const atOnce = random.chance(0.25) ? random.between(2, 5) : 1;

@@ -12,21 +12,21 @@ import { EFFECT_TABLES, FILL_STOCK } from './inside/effects.js';
 import type { Task } from './messages.js';
 
 export const STORES = ['sqlite', 'postgres', 'redis'] as const;
-/** Queues, each before the store of its own server. */
+/** Queues, each in front of the store of its own server. */
 export const QUEUES = ['bullmq', 'pg-boss'] as const;
 export type StoreName = (typeof STORES)[number] | (typeof QUEUES)[number];
 
-/** A server that connections are made to, and that can be restarted. */
+/** A server for connections, which can be restarted. */
 export interface TestedServer {
-  /** What names its address to the processes. */
+  /** The name of the variable with its address. */
   readonly variable: 'CHAOS_POSTGRES' | 'CHAOS_REDIS';
   readonly port: number;
-  /** @param isCrash - It has no time to put its things in order, where it knows of that. */
+  /** @param isCrash - Gives it no time to shut down, if it distinguishes that. */
   stop(isCrash: boolean): Promise<void>;
   start(): Promise<void>;
 }
 
-/** A store on fresh servers of its own, and the database of its effects. */
+/** A store on its own new servers, and the database of its effects. */
 export interface TestedStore {
   readonly name: StoreName;
   readonly handsOff: boolean;
@@ -34,13 +34,13 @@ export interface TestedStore {
   readonly node: string;
   readonly programs: Readonly<Record<Program, string>>;
   readonly environment: Environment;
-  /** First the store's own, then that of the effects where it is another one. */
+  /** First the store's own servers, then the database of the effects if it is separate. */
   readonly servers: readonly TestedServer[];
-  /** As `environment`, with an empty database in the same place. */
+  /** Like `environment`, with an empty database in the same place. */
   fresh(): Promise<Environment>;
   /** Counts effects. */
   readonly query: Query;
-  /** Counts what the processes wrote down of their handlers: in the same place, but for {@link withBooks}. */
+  /** Counts the handlers' records: in the same place, except with {@link withBooks}. */
   readonly queryRuns: Query;
   remove(): Promise<void>;
 }
@@ -66,8 +66,8 @@ export async function startStore(
 }
 
 /**
- * The same store, whose processes write down what their handlers do on a server of its own: what is to
- * be restarted cannot tell what happened meanwhile.
+ * Returns the same store, whose processes keep their handlers' records on a separate server, because a server that is
+ * restarted cannot record what happens meanwhile.
  */
 export async function withBooks(store: TestedStore): Promise<TestedStore> {
   const postgres = await startPostgres();
@@ -170,7 +170,7 @@ async function startServers(
       await pool.query(`CREATE DATABASE ${database}`);
       const url = new URL(postgres.url);
       url.pathname = database;
-      // Redis is emptied where it matters.
+      // Redis is emptied if necessary.
       return { ...environment, CHAOS_POSTGRES: url.href };
     },
     query,
@@ -184,7 +184,7 @@ async function startServers(
   };
 }
 
-/** Has a process of its own count effects, or measure something on an empty database. */
+/** Makes a separate process count effects, or measure on an empty database. */
 export async function measure<Result>(store: TestedStore, task: Task): Promise<Result> {
   const child = startChild(store.node, store.programs.measure, {
     ...(task.task === 'sql' ? store.environment : await store.fresh()),

@@ -3,10 +3,10 @@ export interface Cell {
   /** Such as `3b`. */
   readonly bar: string;
   readonly what: string;
-  /** What has to hold; empty where the figure is only told. */
+  /** The condition to hold; empty if the figure is only shown. */
   readonly limit: string;
   readonly figure: string;
-  /** Nothing: there is no bar. */
+  /** Without a bar. */
   readonly holds: boolean | undefined;
 }
 
@@ -20,7 +20,7 @@ export function row(
   return { bar, what, limit, figure, holds };
 }
 
-/** Of what must not happen at all. */
+/** For events that must not happen at all. */
 export function none(bar: string, what: string, count: number, of?: number): Cell {
   return row(bar, what, '0', of === undefined ? `${count}` : `${count} of ${of}`, count === 0);
 }
@@ -34,7 +34,7 @@ export function isMissed(results: Results, unjudged: readonly string[]): boolean
     .some(({ bar, holds }) => holds === false && !unjudged.includes(bar));
 }
 
-/** Rows of a table: what is measured, its limit, and the figure of each store. */
+/** The rows of a table: the measured quantity, its limit, and the figure of each store. */
 function rowsOf(results: Results): string[][] {
   const stores = [...results.keys()];
   const cells = [...results.values()].flat();

@@ -16,7 +16,7 @@ const RETRY_MS = 100;
 const SLOW_MS = 60_000;
 const LATE_MS = 300;
 
-/** From the death of a process in its handler to the claim of the next one; one figure for each repeat. */
+/** From the death of a process in its handler to the claim of the next one; one figure per repeat. */
 export async function runTakeovers(
   store: TestedStore,
   seed: number,
@@ -26,7 +26,7 @@ export async function runTakeovers(
   const deadline = new Deadline(`The takeovers on ${store.name}`, LIMIT_MS);
   const sender = new Sender(() => []);
   const heir = startReceiver(store, { CHAOS_TELLS: '1' });
-  // For the store's sake, not more at once than a machine has.
+  // No more at once than a machine has, for the sake of the store.
   const victims = Array.from({ length: repeats }, () =>
     startReceiver(store, { CHAOS_TELLS: '1', CHAOS_SLOW_MS: `${SLOW_MS}` }),
   );
@@ -38,7 +38,7 @@ export async function runTakeovers(
       const running = heard(victim, 'running', id);
       void sender.send(id, { port });
       await running;
-      // Also after it has renewed its lease once or twice.
+      // Also after the process has renewed its lease once or twice.
       await new Promise((resolve) => setTimeout(resolve, random.between(0, 7_000)));
       const granted = heard(heir, 'granted', id);
       const killedAt = monotonicMs();
@@ -64,8 +64,8 @@ export async function runTakeovers(
 }
 
 /**
- * From a claim's answer, which comes while its process is closing, to the claim of the next one. The process closes the
- * receiver without its server: with it, the delivery would be handled and not released.
+ * From the answer to a claim, which arrives while its process is closing, to the claim of the next one. The process
+ * closes the receiver without its server: with it, the delivery would be handled instead of released.
  */
 export async function runReleases(store: TestedStore, repeats: number): Promise<number[]> {
   const deadline = new Deadline(`The releases on ${store.name}`, LIMIT_MS);

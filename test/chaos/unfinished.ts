@@ -4,10 +4,10 @@ import type { Step } from './messages.js';
 import type { TestedStore } from './stores.js';
 
 const AT_ONCE = 50;
-/** Nothing is done under it. */
+/** No work is done under these leases. */
 const LEASE_MS = 1;
 
-/** Which of these deliveries the store does not hold to be done: whoever claims them is not told so. */
+/** Returns the deliveries that are not done in the store: a claim of them is not answered with done. */
 export async function unfinished(store: TestedStore, ids: Iterable<string>): Promise<string[]> {
   const claimers = new Claimers();
   const left = [...ids];

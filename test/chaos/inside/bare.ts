@@ -2,11 +2,11 @@ import type { Claimable } from 'storefront-webhooks';
 import { openDatabase } from './database-sync.js';
 import { postgresUrl, redisUrl, sqliteFile, storeName } from './open.js';
 
-/** What one would write by hand: two conditional writes of a single row, by the driver alone. */
+/** A hand-written alternative: two conditional writes of a single row, with the driver alone. */
 export interface Bare {
-  /** Takes a key that is new. Gives its fence. */
+  /** Claims a new key. Returns its fence. */
   insert(delivery: Claimable, owner: string): Promise<number>;
-  /** Whether the fence was still the right one. */
+  /** Returns whether the fence was still right. */
   complete(key: string, fence: number): Promise<boolean>;
 }
 

@@ -1,14 +1,14 @@
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { durableStore } from '../../support/durable.js';
 
-/** A store with a fault of its own, to see that the harness finds it: `CHAOS_BREAK=complete npm run chaos`. */
+/** A store with a deliberate fault, to check that the harness detects it: `CHAOS_BREAK=complete npm run chaos`. */
 export function brokenStore(store: IdempotencyStore, how: string): IdempotencyStore {
   const whole = durableStore(() => ({}), store);
   switch (how) {
     case 'complete':
       return { ...whole, complete: async () => true };
     case 'fence':
-      // Says that what was refused had been done.
+      // Reports a rejected call as done.
       return {
         ...whole,
         renew: async () => true,
@@ -17,13 +17,13 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
     case 'record':
       return { ...whole, completeStep: async () => true };
     case 'lease':
-      // Every lease lapses at once.
+      // Every lease expires at once.
       return {
         ...whole,
         claim: (delivery, terms) => store.claim(delivery, { ...terms, leaseMs: 1 }),
       };
     case 'done':
-      // Forgets at once what is done.
+      // Forgets at once that a delivery is done.
       return {
         ...whole,
         async complete(key, fence) {
@@ -32,7 +32,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
         },
       };
     case 'lose':
-      // Says that what somebody else has begun was done.
+      // Reports the work that another process has begun as done.
       return {
         ...whole,
         async claim(...args) {
@@ -41,7 +41,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
         },
       };
     case 'no-record':
-      // Where the store is away, what was done is forgotten and said to be kept.
+      // While the store is away, the result is dropped and reported as recorded.
       return {
         ...whole,
         completeStep: (...args) => store.completeStep(...args).catch(() => true),
@@ -65,7 +65,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
   }
 }
 
-/** Parks what was claimed by five, whether or not anything was done under it. */
+/** Parks a delivery that was claimed five times, whether or not a handler ran. */
 function parking(store: IdempotencyStore): IdempotencyStore {
   const owners = new Map<string, Set<string>>();
   return {
@@ -78,7 +78,7 @@ function parking(store: IdempotencyStore): IdempotencyStore {
   };
 }
 
-/** An effect that no ledger has entered before, where `CHAOS_BREAK` says so. */
+/** Claims that every effect is new to the ledger, if `CHAOS_BREAK` is `ledger`. */
 export function perhapsAnother<Effect extends { readonly handler: string }>(
   effect: Effect,
 ): Effect {

@@ -55,13 +55,13 @@ export function chaoticStore(
 }
 
 export interface ClaimWatch {
-  /** How long the answer to a claim is held back. */
+  /** How long the answer to a claim is delayed. */
   readonly lateMs: number;
   readonly onGranted: (id: string, at: number) => void;
   readonly onAnswered: (id: string, at: number) => void;
 }
 
-/** What is recorded is the path of a step; that of a handler is its name. */
+/** A step's path is recorded; the path of a handler is its name. */
 function nameOf(progress: string): string {
   const [name] = JSON.parse(progress) as [string];
   return oldNameOf(name);

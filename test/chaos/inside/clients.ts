@@ -1,4 +1,4 @@
-/** As docs/stores.md has it: a connection that says nothing any more is given up. Without, it is waited for. */
+/** As in docs/stores.md: a silent connection is dropped. Without limits, the client waits for it. */
 const hasLimits = process.env.CHAOS_CLIENTS !== 'plain';
 const SILENT_MS = 5_000;
 
@@ -14,13 +14,13 @@ export const REDIS_LIMITS = {
   ...(hasLimits && { connectTimeout: SILENT_MS, socketTimeout: SILENT_MS, retryStrategy }),
 };
 
-/** What is handed over waits for a connection for as long as the receiver lets it. */
+/** A hand-off waits for a connection for as long as the receiver permits. */
 export const ENQUEUING_LIMITS = {
   maxRetriesPerRequest: null,
   ...(hasLimits && { socketTimeout: SILENT_MS, retryStrategy }),
 };
 
-/** A worker asks for work with calls that take up to 10 s where there is none. */
+/** A worker asks for jobs with calls that take up to 10 s if the queue is empty. */
 export const WORKING_LIMITS = {
   maxRetriesPerRequest: null,
   ...(hasLimits && { socketTimeout: 12_000, retryStrategy }),

@@ -1,11 +1,11 @@
-// Run before all else that is in the bundle: this process believes that it is another day.
+// Runs before everything else in the bundle: this process has a wrong date.
 const offset = Number(process.env.CHAOS_CLOCK_MS ?? 0);
 const RealDate = Date;
 
 class ShiftedDate extends RealDate {
   constructor(...args: [] | [number | string | Date]) {
     if (args.length === 0) super(RealDate.now() + offset);
-    // With several arguments, too.
+    // With several arguments as well.
     else super(...(args as [number]));
   }
 

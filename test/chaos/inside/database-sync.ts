@@ -1,4 +1,4 @@
-/** What is used of `node:sqlite`, which the types of Node 20 lack. */
+/** The used parts of `node:sqlite`, which the types of Node 20 lack. */
 export interface DatabaseSync {
   exec(sql: string): void;
   prepare(sql: string): {
@@ -11,7 +11,7 @@ export interface DatabaseSync {
 
 type SqlValue = string | number | null | Uint8Array;
 
-/** Opens a file with the pragmas that the store sets, too. */
+/** Opens a file with the pragmas of the store. */
 export function openDatabase(file: string): DatabaseSync {
   const sqlite = process.getBuiltinModule('node:sqlite') as unknown as {
     DatabaseSync: new (file: string) => DatabaseSync;

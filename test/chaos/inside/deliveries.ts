@@ -1,11 +1,11 @@
 import type { Claimable } from 'storefront-webhooks';
 
-// Of the size of a real order.
+// The size of a real order.
 const body = new TextEncoder().encode(
   JSON.stringify({ id: 'ord_1', status: 100, email: 'buyer@example.com', note: 'x'.repeat(430) }),
 );
 
-/** A delivery to be claimed, of this key. */
+/** A claimable delivery with this key. */
 export function deliveryOf(key: string): Claimable {
   return {
     key,

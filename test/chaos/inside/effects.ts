@@ -4,7 +4,7 @@ import type { SqliteLedger } from 'storefront-webhooks/sqlite';
 import { perhapsAnother } from './broken-store.js';
 import type { DatabaseSync } from './database-sync.js';
 
-/** One run of a handler, told to the database as its plain effect. */
+/** One run of a handler, recorded in the database as its plain effect. */
 export interface HandlerRun {
   readonly delivery: string;
   readonly key: string;
@@ -14,11 +14,11 @@ export interface HandlerRun {
   readonly started: number;
 }
 
-/** How often each thing is in stock at first, and how many things there are. */
+/** The initial stock of each thing, and the number of things. */
 export const STOCK = 1_000_000;
 export const PRODUCTS = 100;
 
-/** For both databases. No constraint keeps anything from happening twice: that is to be seen. */
+/** For both databases. No constraint prevents duplicates, so that they can be counted. */
 export const EFFECT_TABLES = `
   CREATE TABLE handler_run (
     delivery TEXT, key TEXT, handler TEXT, attempt INTEGER, process INTEGER, started DOUBLE PRECISION
@@ -34,15 +34,15 @@ export const FILL_STOCK = Array.from(
   (_, product) => `INSERT INTO stock VALUES (${product}, ${STOCK});`,
 ).join('\n');
 
-/** Where the handlers leave what they do. */
+/** The place where the handlers record their effects. */
 export interface Effects {
   ran(run: HandlerRun): Promise<void>;
   recorded(key: string, handler: string, attempt: number, at: number): Promise<void>;
-  /** Sells one, once for each delivery, in one transaction; `within` is called before it commits, where it sells. */
+  /** Sells one, once for each delivery, in one transaction. Calls `within` before the commit of a sale. */
   sell(event: SoldBy, product: number, within: () => void): Promise<void>;
 }
 
-/** What the ledger needs, and the id by which the sender knows the delivery. */
+/** The arguments of the ledger, and the id under which the sender knows the delivery. */
 export interface SoldBy {
   readonly id: string;
   readonly key: string;
@@ -55,10 +55,10 @@ const TAKE = 'UPDATE stock SET remaining = remaining - 1 WHERE product = ?';
 
 /**
  * @param pool - For the sales.
- * @param books - For what the handlers did, and the store recorded.
+ * @param books - For the records of the handlers and of the store.
  */
 export function postgresEffects(pool: Pool, books: Pool, ledger: PostgresLedger): Effects {
-  /** A transaction to whose connection nobody listens. */
+  /** A transaction on a connection without an error listener. */
   async function unheard(event: SoldBy, work: (tx: PoolClient) => Promise<void>) {
     const tx = await pool.connect();
     try {
@@ -96,7 +96,7 @@ export function sqliteEffects(
   database: DatabaseSync,
   ledger: Pick<SqliteLedger, 'transaction'>,
 ): Effects {
-  // Prepared at first use: a process that only measures has no such tables.
+  // Prepared at first use, because a process that only measures has no such tables.
   const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>();
   const statement = (sql: string) => {
     const known = prepared.get(sql) ?? database.prepare(sql);

@@ -5,7 +5,7 @@ import type { Effects } from './effects.js';
 import { pass } from './faults-here.js';
 import { pause } from './handlers.js';
 
-/** Goods that are other ones each time that they are made. */
+/** Goods that differ each time they are made. */
 export function openGoods(
   store: IdempotencyStore,
   effects: Effects,

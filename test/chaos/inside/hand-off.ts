@@ -3,7 +3,7 @@ import { ENQUEUING_LIMITS, POOL_LIMITS, WORKING_LIMITS } from './clients.js';
 import { pass } from './faults-here.js';
 import { postgresUrl, redisUrl } from './open.js';
 
-/** A queue of this process: what it receives goes in, and what comes out is handled by its worker. */
+/** A queue of this process: its receiver enqueues deliveries, and its worker handles them. */
 export interface OpenedQueue {
   readonly queue: HandOff;
   work(receiver: Receiver): Promise<void>;
@@ -36,7 +36,7 @@ async function openBullmq(): Promise<OpenedQueue> {
         concurrency: CONCURRENCY,
         lockDuration: 5_000,
         stalledInterval: 2_000,
-        // The store counts crashes, and parks what has caused five.
+        // The store counts crashes, and parks a delivery after five.
         maxStalledCount: 100,
       });
       workers.push(worker);
@@ -56,10 +56,10 @@ async function openPgBoss(): Promise<OpenedQueue> {
   const settings = {
     connectionString: postgresUrl,
     max: 6,
-    // What has died is noticed sooner than by default.
+    // A dead worker is noticed sooner than by default.
     superviseIntervalSeconds: 1,
     monitorIntervalSeconds: 1,
-    // Its pool gets all of these settings, also those that it does not name.
+    // Its pool gets all of these settings, including those that it does not know.
     ...POOL_LIMITS,
   };
   const boss = new PgBoss(settings);
@@ -67,7 +67,7 @@ async function openPgBoss(): Promise<OpenedQueue> {
   await boss.start();
   const retrying = { retryLimit: 100, retryDelay: 1, expireInSeconds: 20, heartbeatSeconds: 10 };
   for (const name of [`${NAME}-dead`, NAME]) {
-    // Another process may be quicker.
+    // Another process may be faster.
     await boss.createQueue(name, retrying).catch(() => {});
   }
   return {
@@ -94,7 +94,7 @@ function chaotic(queue: HandOff): HandOff {
   };
 }
 
-/** Answers before it has stored anything, as with a promise that goes on after the answer. */
+/** Answers before it has stored anything, like a promise that continues after the answer. */
 function early({ enqueue }: HandOff): HandOff['enqueue'] {
   return async (delivery, options) => {
     setTimeout(() => void enqueue(delivery, options).catch(() => {}), 50);

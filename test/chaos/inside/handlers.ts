@@ -6,7 +6,7 @@ import { type Effects, PRODUCTS } from './effects.js';
 import { pass } from './faults-here.js';
 
 const slowMs = Number(process.env.CHAOS_SLOW_MS ?? 0);
-/** `a`, or the next one, `b`; without one, nothing fails. */
+/** `a`, or the next version, `b`; without one, no handler fails. */
 const version = process.env.CHAOS_VERSION ?? '';
 const pauses = process.env.CHAOS_PAUSES ? new Random(Number(process.env.CHAOS_PAUSES)) : undefined;
 const MAX_PAUSE_MS = 50;
@@ -18,10 +18,10 @@ type OrderHandler = Handler<{
   readonly attempt: number;
 }>;
 
-/** What the handlers are called in the next version, by their names in this one. */
+/** The names of the handlers in the next version, by their names in this one. */
 const RENAMED: Readonly<Record<string, string>> = { finished: 'completed', ledger: 'sold' };
 
-/** By which a handler's runs and records are counted, whatever it is called in this version. */
+/** The name under which a handler's runs and records are counted in any version. */
 export function oldNameOf(name: string): string {
   return Object.entries(RENAMED).find(([, renamed]) => renamed === name)?.[0] ?? name;
 }

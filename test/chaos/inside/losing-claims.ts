@@ -2,14 +2,14 @@ import type { IdempotencyStore } from 'storefront-webhooks';
 import { durableStore } from '../../support/durable.js';
 
 /**
- * Longer than a claim is asked again for, and far shorter than a real one: what nobody knows of has to
- * lapse before the next.
+ * Longer than a claim is repeated, and far shorter than a real one: an unanswered lease has to expire before
+ * the next claim.
  */
 const LEASE_MS = 1_000;
 
-/** A store that grants the first claims of each delivery, and whose answers then get lost. */
+/** A store that grants the first claims of each delivery, and loses the answers. */
 export function losingClaims(store: IdempotencyStore, count: number): IdempotencyStore {
-  /** Who was granted each key, whose every answer is lost. */
+  /** The owners who hold a claim of each key without knowing it. */
   const losers = new Map<string, Set<string>>();
   return durableStore(
     () => ({

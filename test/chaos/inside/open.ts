@@ -4,21 +4,21 @@ import { POOL_LIMITS, REDIS_LIMITS } from './clients.js';
 import { openDatabase } from './database-sync.js';
 import { type Effects, postgresEffects, sqliteEffects } from './effects.js';
 
-/** The store of this process, on a connection of its own, and the place of its effects. */
+/** The store of this process, on its own connection, and the place of its effects. */
 export interface Opened {
   readonly store: IdempotencyStore;
   readonly effects: Effects;
   close(): Promise<void>;
 }
 
-/** What the environment names: see `environment` in stores.ts. */
+/** The variables of `environment` in stores.ts. */
 export const storeName = process.env.CHAOS_STORE ?? '';
 export const sqliteFile = process.env.CHAOS_SQLITE ?? '';
 export const postgresUrl = process.env.CHAOS_POSTGRES ?? '';
 export const redisUrl = process.env.CHAOS_REDIS ?? '';
 const booksUrl = process.env.CHAOS_BOOKS ?? '';
 
-/** Only what is needed is loaded, because these processes start often. */
+/** Loads only what is needed, because these processes start often. */
 export async function open({ connections = 8 } = {}): Promise<Opened> {
   if (storeName === 'sqlite') return openSqlite();
   const { Pool } = await import('pg');
@@ -28,7 +28,7 @@ export async function open({ connections = 8 } = {}): Promise<Opened> {
     return new Pool(settings).on('error', () => {});
   };
   const pool = connect();
-  // The harness's own, which no fault hits.
+  // The harness's own connection, which no fault hits.
   const books = new Pool({ connectionString: booksUrl, max: 4 }).on('error', () => {});
   const effects = postgresEffects(pool, books, postgresLedger(pool));
   const { store, close } = await openStore({ connections });

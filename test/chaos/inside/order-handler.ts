@@ -6,14 +6,14 @@ import { numberOf, pause } from './handlers.js';
 
 const EVENTS = ['order:paid', 'order:updated'] as const;
 
-/** Registers one handler, which delivers an order once, whichever event says that it is paid. */
+/** Registers one handler, which delivers an order once, for either event that reports it as paid. */
 export function registerOrders(receiver: Receiver, effects: Effects): void {
   const how = process.env.CHAOS_BREAK;
   const register = (events: readonly (typeof EVENTS)[number][], name: string) => {
     receiver.on(
       events,
       async ({ payload, key, handler, attempt }) => {
-        // As one would write it without a when.
+        // As a shop would write it without a `when`.
         if (how === 'when' && !isPaid(payload)) return;
         const { id } = payload;
         const started = monotonicMs();

@@ -7,7 +7,7 @@ import type { FromReceiver, Loaded } from '../messages.js';
 import { breakLoad } from './broken-load.js';
 import { openStore } from './open.js';
 
-/** As long as a call of somebody else's service takes. */
+/** As long as a call of an external service. */
 const HANDLER_MS = 50;
 const TELL_MS = 250;
 
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
     { name: 'deliver', oncePer: ({ id }) => id },
   );
   const server = createServer({ keepAliveTimeout: 30_000 }, toNodeHandler(receiver));
-  // A sender has ports for so many connections only if it reaches several addresses.
+  // A sender has enough ports for these connections only if it uses several addresses.
   server.listen(0, '0.0.0.0', 65_535);
   server.once('listening', () => {
     tell({ kind: 'listening', port: (server.address() as AddressInfo).port });

@@ -5,7 +5,7 @@ import { open } from './open.js';
 import { median, type Slices } from './rates.js';
 import { fill } from './sizes.js';
 
-/** As many deliveries at once as a busy shop has. */
+/** As many simultaneous deliveries as a busy shop has. */
 const IN_FLIGHT = 8;
 /** As many as the receiver purges at once. */
 const LIMIT = 500;
@@ -18,7 +18,7 @@ export interface Purged {
   readonly purged: number;
 }
 
-/** How long claims take, the slowest hundredth, while a large backlog is purged beside them or not. */
+/** The duration of claims, at the slowest hundredth, with and without the purge of a large backlog. */
 export async function measurePurging({
   slices,
   sliceMs,
@@ -31,12 +31,12 @@ export async function measurePurging({
   let purged = 0;
   for (let round = 0; round < slices; round++) {
     await fill(store, backlog / slices, 0);
-    // What was written has come to rest.
+    // The writes are finished.
     await new Promise((resolve) => setTimeout(resolve, 200));
     idle.push(await slice(store, sliceMs));
     let isOver = false;
     const purge = (async () => {
-      // One after the other, as the receiver does while it is behind.
+      // One after another, as the receiver does while there is a backlog.
       while (!isOver) {
         const count = await store.purge(LIMIT);
         purged += count;

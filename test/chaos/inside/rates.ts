@@ -21,7 +21,7 @@ export interface Compared {
   readonly ratio: number;
 }
 
-/** Claims and completions of our store, beside two conditional writes over the bare driver. */
+/** Claims and completions of our store, compared with two conditional writes on the bare driver. */
 export async function measureRates(slices: Slices): Promise<Compared> {
   const { store } = await open({ connections: POOL });
   const bare: Bare = await openBare(POOL);
@@ -34,14 +34,14 @@ export async function measureRates(slices: Slices): Promise<Compared> {
   return compare(slices, IN_FLIGHT, ours, theirs);
 }
 
-/** Claims that travel together, beside the same claims one at a time. */
+/** Batched claims, compared with the same claims one at a time. */
 export async function measureBatching(slices: Slices): Promise<Compared> {
   const { Pool } = await import('pg');
   const { postgresStore } = await import('storefront-webhooks/postgres');
   const pool = () => new Pool({ connectionString: postgresUrl, max: POOL });
   const together = postgresStore(pool());
   const alone = pool();
-  // A store of its own for each call in flight has nothing to put together.
+  // With a separate store for each call in progress, there is nothing to batch.
   const stores = Array.from({ length: BATCHED_IN_FLIGHT }, () => postgresStore(alone));
   for (const store of stores) await claim(store);
   return compare(
@@ -76,12 +76,12 @@ async function compare(
   ours: Work,
   theirs: Work,
 ): Promise<Compared> {
-  // Both are warm before they are measured.
+  // Warm both up before measuring.
   await rate(ours, inFlight, sliceMs / 2);
   await rate(theirs, inFlight, sliceMs / 2);
   const rates: { ours: number; theirs: number }[] = [];
   for (let slice = 0; slice < slices; slice++) {
-    // Who goes first goes second the next time.
+    // Alternate which one goes first.
     const isFirst = slice % 2 === 0;
     const first = await rate(isFirst ? ours : theirs, inFlight, sliceMs);
     const second = await rate(isFirst ? theirs : ours, inFlight, sliceMs);

@@ -14,7 +14,7 @@ import { registerSale } from './sale-handler.js';
 
 const tells = process.env.CHAOS_TELLS === '1';
 const lostClaims = Number(process.env.CHAOS_LOSE_CLAIMS ?? 0);
-/** Of the next version; the other one has the default. */
+/** The options of the next version; the other one has the defaults. */
 const KEEP_DAYS = 45;
 
 function tell(message: FromReceiver): void {
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   });
 
   async function end(): Promise<void> {
-    // As it was before a receiver could be given its server: new requests come meanwhile, and are refused.
+    // As before close() had a server option: new requests arrive meanwhile, and are rejected.
     if (process.env.CHAOS_BREAK === 'stop-first' || process.env.CHAOS_CLOSE === 'receiver')
       await receiver.close();
     else if (process.env.CHAOS_BREAK === 'abrupt') {

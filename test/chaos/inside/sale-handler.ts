@@ -15,7 +15,7 @@ interface SqliteTx {
 const TAKE = 'UPDATE stock SET remaining = remaining - 1 WHERE product = ';
 const SELL = 'INSERT INTO sale VALUES ';
 
-/** Sells one for each delivery, in the transaction of the store: no ledger and no constraint keeps it from selling two. */
+/** Sells one for each delivery in the store's transaction: no ledger and no constraint prevents selling two. */
 export function registerSale(receiver: Receiver): void {
   const options = { name: 'sale', transaction: true } as const;
   if (storeName === 'sqlite') {

@@ -7,14 +7,14 @@ import { open, postgresUrl, redisUrl, sqliteFile, storeName } from './open.js';
 const KEEP_MS = 30 * 24 * 60 * 60 * 1000;
 const AT_ONCE = 100;
 
-/** Adds deliveries that are done, many at once. Gives their keys. */
+/** Adds done deliveries, many at once. Returns their keys. */
 export async function fill(store: IdempotencyStore, rows: number, keepMs = KEEP_MS): Promise<void> {
   const terms = { leaseMs: 60_000, keepMs, maxCrashes: 5 };
   let left = rows;
   const lane = async () => {
     while (left-- > 0) {
       const key = randomUUID().replaceAll('-', '') + randomUUID().replaceAll('-', '');
-      // What a real sender calls it.
+      // The length of a real sender's id.
       const delivery = { ...deliveryOf(key), id: `whl_${key.slice(0, 24)}` };
       const claim = await store.claim(delivery, { ...terms, owner: randomUUID() });
       if (claim.state !== 'acquired') throw new Error(`A fresh key is ${claim.state}.`);
@@ -26,15 +26,15 @@ export async function fill(store: IdempotencyStore, rows: number, keepMs = KEEP_
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
-/** Bytes that a done row takes, its indexes and all else included. */
+/** Bytes of a done row, including its indexes and everything else. */
 export interface Size {
-  /** Where the database gets around to its vacuum meanwhile, as in a shop. */
+  /** With a vacuum of the database in between, as in a shop. */
   readonly vacuumed: number;
-  /** Where all rows were written at once. */
+  /** With all rows written at once. */
   readonly atOnce: number;
 }
 
-/** How much is added between two vacuums: by the store's own setting, a fiftieth of a large table. */
+/** The rows added between two vacuums: by the store's own setting, a fiftieth of a large table. */
 const BETWEEN = 1_000;
 
 export async function measureSizes({ rows }: { rows: number }): Promise<Size> {
@@ -52,7 +52,7 @@ export async function measureSizes({ rows }: { rows: number }): Promise<Size> {
   return { vacuumed: (vacuumed - empty) / rows, atOnce: ((await size()) - vacuumed) / more };
 }
 
-/** Of what the store has written so far; in PostgreSQL, after a vacuum. */
+/** The size of the data that the store has written so far; in PostgreSQL, after a vacuum. */
 async function sizeOf(): Promise<() => Promise<number>> {
   if (storeName === 'sqlite') {
     const database = openDatabase(sqliteFile);

@@ -2,15 +2,15 @@ import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Stormed, StormTask } from '../messages.js';
 
-/** What a sender waits for an answer, and between two attempts at most. */
+/** The longest wait of a sender for an answer, and between two attempts. */
 const ANSWER_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;
-/** So many connections to one address have ports of their own. */
+/** The number of connections to one address that can have their own ports. */
 const PER_ADDRESS = 20_000;
-/** One order in so many is sent once more after it was answered. */
+/** One order in this number is sent once more after it was answered. */
 const COPY_OF = 20;
-/** How many connections it has open at most: all at once in a burst, and fewer where it goes on and on. */
+/** The limit of open connections: all at once in a burst, and fewer in a long load. */
 const MOST_SOCKETS = { burst: 15_000, closed: 15_000, paced: 3_000 };
 
 const task: StormTask = JSON.parse(process.env.CHAOS_TASK ?? '');
@@ -47,7 +47,7 @@ function requestFor(index: number, prefix: string): string {
   );
 }
 
-/** Sends once. The status, or why there is none. */
+/** Sends once. Returns the status, or the reason without one. */
 async function attempt(request: string): Promise<number | 'late' | 'cut'> {
   if (open >= MOST_SOCKETS[task.how]) await new Promise<void>((resolve) => waiting.push(resolve));
   open += 1;
