@@ -16,7 +16,7 @@ const MODULES = [
 const program = ts.createProgram(MODULES, { noEmit: true, strict: true });
 const checker = program.getTypeChecker();
 
-/** The texts that a type of a module allows. */
+/** The literal texts of a module's type. */
 function textsOf(module: string, name: string): string[] {
   const source = program.getSourceFile(module);
   const found = source?.statements.find(
@@ -28,23 +28,23 @@ function textsOf(module: string, name: string): string[] {
   return members.flatMap((member) => (member.isStringLiteral() ? member.value : []));
 }
 
-describe('the place in the docs that a message ends in is there', () => {
+describe('the linked section exists', () => {
   test('for each kind of line on stderr', () => {
     const places = textsOf('src/errors/docs-link.ts', 'Page');
     expect(places.length).toBeGreaterThan(20);
     expect(missing(places)).toEqual([]);
   });
 
-  test('for each code of an error', () => {
+  test('for each error code', () => {
     const errors = [
       ...textsOf('src/errors/errors.ts', 'UsageErrorCode').map(
-        (code) => new UsageError(code as UsageError['code'], 'What happened.'),
+        (code) => new UsageError(code as UsageError['code'], 'Something failed.'),
       ),
       ...textsOf('src/errors/errors.ts', 'WebhookErrorCode').map(
-        (code) => new WebhookError(code as WebhookError['code'], 'What happened.'),
+        (code) => new WebhookError(code as WebhookError['code'], 'Something failed.'),
       ),
       ...textsOf('src/api/api-error.ts', 'ApiErrorCode').map(
-        (code) => new ApiError(code as ApiError['code'], 'What happened', { operation: 'get' }),
+        (code) => new ApiError(code as ApiError['code'], 'Something failed', { operation: 'get' }),
       ),
     ];
     expect(errors.length).toBeGreaterThan(50);
@@ -57,13 +57,13 @@ describe('the place in the docs that a message ends in is there', () => {
     expect(missing(places)).toEqual([]);
   });
 
-  test('for each reason why a request is refused', () => {
+  test('for each reason of a rejected signature', () => {
     const codes = textsOf('src/request/outcome.ts', 'RejectionCode');
     expect(codes).toHaveLength(10);
     expect(missing(codes.map((code) => `errors.md#${code}`))).toEqual([]);
   });
 
-  test('for each cause that doctor finds', () => {
+  test('for each cause that the doctor finds', () => {
     const page = readFileSync('docs/debug.md', 'utf8');
     expect(CAUSES.filter((cause) => !page.includes(`\`${cause}\``))).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe('the place in the docs that a message ends in is there', () => {
   });
 });
 
-test('nothing but writeLine() writes a line on stderr', () => {
+test('only writeLine() writes to stderr', () => {
   const files = ['src', 'adapters'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !/^(cli|testing)\b/.test(file))

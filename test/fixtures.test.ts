@@ -8,7 +8,7 @@ const secret = 'a secret for tests';
 const isGoods = (name: string) => name.startsWith('goods/');
 
 describe('the shipped fixtures', () => {
-  test.each(shippedFixtures().filter(isGoods))('%s is answered as it expects', async (name) => {
+  test.each(shippedFixtures().filter(isGoods))('%s gets its expected answer', async (name) => {
     const hooks = { onRejected() {} };
     const goods = createGoods({ secret, store: memoryStore(), hooks }, ({ id }) => `KEY of ${id}`);
     const { status, body, asExpected } = await replay(goods, name);
@@ -17,10 +17,10 @@ describe('the shipped fixtures', () => {
   });
 
   test.each(shippedFixtures().filter((name) => !isGoods(name)))(
-    '%s is answered as it expects',
+    '%s gets its expected answer',
     async (name) => {
       const receiver = createReceiver({ secret, hooks: { onRejected() {} } }).on('*', () => {});
-      // The provider sends this one for the second time.
+      // This one is the provider's second attempt.
       if (name === 'order:paid/duplicate') await replay(receiver, 'order:paid');
       const { status, outcome, fixture } = await replay(receiver, name);
       expect({ status, outcome }).toEqual(fixture.expect);
@@ -44,7 +44,7 @@ describe('the shipped fixtures', () => {
     );
   });
 
-  test('cover every order status of the specification, and one that is not in it', () => {
+  test('cover every order status of the specification, and an unknown one', () => {
     const statuses = shippedFixtures()
       .filter((name) => name.startsWith('order:'))
       .map((name) => JSON.parse(Buffer.from(loadFixture(name).body).toString()).status);
@@ -68,18 +68,18 @@ describe('the shipped fixtures', () => {
     );
   });
 
-  test('of genuine orders carry no issue, so that one is worth an alarm', () => {
+  test('of genuine orders have no issues, so that a single one can raise an alarm', () => {
     const odd = shippedFixtures()
       .filter((name) => name.startsWith('order:'))
       .flatMap((name) => {
         const order = JSON.parse(Buffer.from(loadFixture(name).body).toString());
         return orderSchema.read(order).issues.map(({ path }) => `${name} ${path}`);
       });
-    // The one that is there to carry it.
+    // Except the fixture for an issue.
     expect(odd).toEqual(['order:paid/missing-fields quantity']);
   });
 
-  test('hold no signature that was ever valid', () => {
+  test('contain no signature that was ever valid', () => {
     for (const name of shippedFixtures()) {
       const { headers } = loadFixture(name);
       const signatures = headers.filter(([header]) => header === 'X-Service-Signature');

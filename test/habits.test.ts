@@ -33,7 +33,7 @@ interface Form {
 
 const read = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
 
-/** The commands of npm that a script or a step gives, one a line. */
+/** Returns the npm commands of a script or step, one per line. */
 function npmCommands(text: string): string[] {
   const commands = text.matchAll(/^(?:step (?:env \S+ )?)?(npm .*)$/gm);
   return Array.from(commands, ([, command = '']) => command.trim());
@@ -45,7 +45,7 @@ describe('the workflows', () => {
   const parsed = (file: string): Workflow => parse(read(folder, file));
   const stepsOf = (file: string) => Object.values(parsed(file).jobs).flatMap(({ steps }) => steps);
 
-  test.each(workflows)('%s says of each step, in a sentence, what it does', (file) => {
+  test.each(workflows)('%s describes each step in a sentence', (file) => {
     for (const step of stepsOf(file)) {
       expect(step.name).toMatch(/^[A-Z]\S*( \S+){2,}$/);
       expect([step.uses, step.run].filter(Boolean), step.name).toHaveLength(1);
@@ -60,25 +60,25 @@ describe('the workflows', () => {
     }
   });
 
-  test.each(workflows)('%s takes each action by its major version', (file) => {
+  test.each(workflows)('%s uses each action with its major version', (file) => {
     const actions = stepsOf(file).flatMap(({ uses }) => uses ?? []);
     expect(actions.length).toBeGreaterThan(0);
     for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@v\d+$/);
   });
 
-  test.each(workflows)('%s has no secrets, and may only read the code', (file) => {
+  test.each(workflows)('%s has no secrets and only reads the code', (file) => {
     expect(parsed(file).permissions).toEqual({ contents: 'read' });
     expect(read(folder, file)).not.toMatch(/\bsecrets\b|contents: write/);
   });
 
-  test('ci.yml runs the steps of .ci/run, and npm test on each Node', () => {
+  test('ci.yml runs the steps of .ci/run, and npm test on each Node version', () => {
     const commands = stepsOf('ci.yml').flatMap(({ run = '' }) => npmCommands(run));
     const here = npmCommands(readFileSync('.ci/run', 'utf8'));
     expect(here.length).toBeGreaterThan(5);
     expect(new Set(commands)).toEqual(new Set([...here, 'npm test']));
   });
 
-  test('ci.yml tries each Node that the README names, from the oldest that is supported', () => {
+  test('ci.yml tests each Node version that the README names, from the oldest supported one', () => {
     const { dependencies, devDependencies } = JSON.parse(read('test/runtimes', 'package.json'));
     const installed = Object.keys({ ...dependencies, ...devDependencies });
     const named = installed.flatMap((name) => /^node(\d+)$/.exec(name)?.[1] ?? []).sort();
@@ -94,7 +94,7 @@ describe('the issue forms', () => {
   const forms = readdirSync(folder).filter((file) => file !== 'config.yml');
   const parsed = (file: string): Form => parse(read(folder, file));
 
-  test.each(forms)('%s asks each of its questions once', (file) => {
+  test.each(forms)('%s has each question once', (file) => {
     const { name, description, body } = parsed(file);
     expect([name, description]).not.toContain(undefined);
     const questions = body.filter(({ type }) => type !== 'markdown');
@@ -107,17 +107,20 @@ describe('the issue forms', () => {
     }
   });
 
-  test.each(forms)('%s warns of secrets, and sends what is a weakness elsewhere', (file) => {
-    const text = read(folder, file);
-    expect(text).toContain("Never paste a real secret, a real signature or a buyer's data.");
-    expect(text).toContain('SECURITY.md');
-  });
+  test.each(forms)(
+    '%s warns about secrets, and refers security problems to another place',
+    (file) => {
+      const text = read(folder, file);
+      expect(text).toContain("Never paste a real secret, a real signature or a buyer's data.");
+      expect(text).toContain('SECURITY.md');
+    },
+  );
 
-  test('nobody can pass them by', () => {
+  test('cannot be bypassed', () => {
     expect(parse(read(folder, 'config.yml'))).toEqual({ blank_issues_enabled: false });
   });
 
-  test('the .hook.json that they show is answered as it expects', async () => {
+  test('contain a .hook.json that gets its expected answer', async () => {
     const { body } = parsed('1-delivery.yml');
     const shown = body.find(({ id }) => id === 'fixture')?.attributes.placeholder ?? '';
     const temporary = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
@@ -147,7 +150,7 @@ describe('the decisions', () => {
     );
   });
 
-  test.each(decisions)('%s has a title and then says why', (file) => {
+  test.each(decisions)('%s has a title and then a reason', (file) => {
     expect(file).toMatch(/^\d{4}(-[a-z0-9]+)+\.md$/);
     expect(read('decisions', file)).toMatch(/^# [A-Z].+[^.\n]\n\n[^#\n]/);
   });
@@ -158,7 +161,7 @@ describe('a release', () => {
     expect(readFileSync('CHANGELOG.md', 'utf8')).toContain(`\n## ${manifest.version}\n`);
   });
 
-  test('is installed from whatever registry there is: the lock files name none', () => {
+  test('is installed from any registry: the lock files name none', () => {
     for (const folder of ['.', 'test/runtimes']) {
       expect(read(folder, 'package-lock.json'), folder).not.toContain('"resolved"');
     }

@@ -3,23 +3,23 @@ import { join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 
 /**
- * The rooms of the house, in the order in which a delivery needs them: each imports only from itself and from
- * those above it.
+ * The layers, in the order in which a delivery passes them. Each layer imports only from itself and from the
+ * layers above it.
  */
-const ROOMS = {
-  errors: 'says what went wrong, and where to read on',
-  runtime: 'what runtimes do differently: bytes, timers, addresses',
-  schemas: 'what an event, an order, a product is',
+const LAYERS = {
+  errors: 'errors, and the links to their explanations',
+  runtime: 'differences between runtimes: bytes, timers, addresses',
+  schemas: 'events, orders and products',
   request: 'a request becomes a verified delivery, or a rejection',
-  stores: 'what is remembered of a delivery',
-  report: 'tells hooks, stderr and telemetry what became of a delivery',
+  stores: 'the state of deliveries',
+  report: 'reports the outcome of a delivery to hooks, stderr and telemetry',
   process: 'a delivery is claimed, its handlers run, it is settled',
   queues: 'carries a delivery to a worker',
   goods: 'answers the call that asks for the goods of an order',
   api: "the provider's client",
-  '.': 'the receiver, and what the package exports',
-  // The tools are guests: nothing above knows of them.
-  recovery: 'finds what was missed in the log of the provider',
+  '.': 'the receiver, and the exports of the package',
+  // Tools come last: nothing above imports them.
+  recovery: "finds missed deliveries in the provider's log",
   testing: 'fixtures, replay, and the tests of a store or a queue of your own',
   sandbox: "the provider's service, in a process of its own",
   cli: 'the command',
@@ -28,7 +28,7 @@ const ROOMS = {
 const IMPORT = /^(?:import|export) (?:[^;]*? from )?'([^']+)';/gm;
 
 function importsOf(file: string): string[] {
-  // Not those of an example.
+  // Skip imports in examples.
   const code = readFileSync(file, 'utf8').replace(/^ +\*.*$/gm, '');
   return Array.from(code.matchAll(IMPORT), ([, from = '']) => from);
 }
@@ -47,25 +47,25 @@ const relativeImports = new Map(
   }),
 );
 
-const roomOf = (file: string) => /^src\/(?:(\w+)\/)?/.exec(file)?.[1] ?? '.';
+const layerOf = (file: string) => /^src\/(?:(\w+)\/)?/.exec(file)?.[1] ?? '.';
 
 const importsAcross = core.flatMap((file) =>
   (relativeImports.get(file) ?? [])
-    .filter((imported) => roomOf(imported) !== roomOf(file))
+    .filter((imported) => layerOf(imported) !== layerOf(file))
     .map((imported) => ({ file, imported })),
 );
 
-test.each(Object.keys(ROOMS))('%s imports only from the rooms above it', (room) => {
-  const above = Object.keys(ROOMS).slice(0, Object.keys(ROOMS).indexOf(room));
-  const others = importsAcross.filter(({ file }) => roomOf(file) === room);
-  expect(others.filter(({ imported }) => !above.includes(roomOf(imported)))).toEqual([]);
+test.each(Object.keys(LAYERS))('%s imports only from the layers above it', (layer) => {
+  const above = Object.keys(LAYERS).slice(0, Object.keys(LAYERS).indexOf(layer));
+  const others = importsAcross.filter(({ file }) => layerOf(file) === layer);
+  expect(others.filter(({ imported }) => !above.includes(layerOf(imported)))).toEqual([]);
 });
 
-test('each folder is a room', () => {
-  expect([...new Set(core.map(roomOf))].sort()).toEqual(Object.keys(ROOMS).sort());
+test('each folder is a layer', () => {
+  expect([...new Set(core.map(layerOf))].sort()).toEqual(Object.keys(LAYERS).sort());
 });
 
-test('no file imports one that imports it, by whatever way', () => {
+test('there are no circular imports', () => {
   const reached = (file: string, seen = new Set<string>()): Set<string> => {
     for (const imported of relativeImports.get(file) ?? []) {
       if (seen.has(imported)) continue;
@@ -77,7 +77,7 @@ test('no file imports one that imports it, by whatever way', () => {
   expect([...relativeImports.keys()].filter((file) => reached(file).has(file))).toEqual([]);
 });
 
-test('the core runs everywhere: outside testing, the sandbox and the command, nothing of Node is imported', () => {
+test('the core runs everywhere: only testing, the sandbox and the command import Node modules', () => {
   const imported = core
     .filter((file) => !/^src\/(testing|sandbox|cli)\//.test(file))
     .flatMap((file) => importsOf(file))
@@ -85,7 +85,7 @@ test('the core runs everywhere: outside testing, the sandbox and the command, no
   expect([...new Set(imported)].sort()).toEqual([
     '@noble/hashes/hmac.js',
     '@noble/hashes/sha2.js',
-    // By its subpath only.
+    // Import only by subpath.
     '@opentelemetry/api',
     'zod/mini',
     'zod/v4/core',

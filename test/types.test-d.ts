@@ -1,5 +1,5 @@
-// What the types promise. Compiled by `npx tsc` and never run: each `@ts-expect-error` below is an
-// error that somebody's editor has to show, and each assertion a type it has to know.
+// The promises of the types. `npx tsc` compiles this file and never runs it: each `@ts-expect-error` below is an
+// error that an editor has to show, and each assertion a type that it has to know.
 import type { PGlite, Transaction } from '@electric-sql/pglite';
 import type BetterSqlite3 from 'better-sqlite3';
 import type pg from 'pg';
@@ -53,7 +53,7 @@ export function namesAreTyped() {
   receiver.on('orders:*', () => {});
   // @ts-expect-error a misspelt event in a list
   receiver.on(['order:paid', 'query:repied'], () => {});
-  // @ts-expect-error a prefix is no pattern
+  // @ts-expect-error a prefix is not a pattern
   receiver.on('order:', () => {});
   // @ts-expect-error a handler is missing
   receiver.on('order:paid');
@@ -77,19 +77,19 @@ export function payloadsAreTyped() {
     same<typeof payload.product_id, string | null | undefined>(true);
     // @ts-expect-error a misspelt field
     payload.emial;
-    // @ts-expect-error it may be missing
+    // @ts-expect-error it may be undefined
     payload.value.length;
     // @ts-expect-error it is text, not a number
     payload.exchange_rate * 2;
   });
   receiver.on('query:replied', ({ payload }) => {
     same<typeof payload, JsonObject>(true);
-    // @ts-expect-error nobody has promised what is in it
+    // @ts-expect-error its content is unknown
     payload.email.length;
   });
   const deliver: Handler<WebhookEvent<'order:paid', Order>> = () => {};
   receiver.on('order:paid', deliver);
-  // @ts-expect-error a query is no order
+  // @ts-expect-error a query is not an order
   receiver.on('query:created', deliver);
 }
 
@@ -150,11 +150,11 @@ export function ownEventsAreTyped() {
     if (event === 'subscription:renewed') same<typeof payload, { months: number }>(true);
   });
   own.on('subscription:renewed', () => {}, { name: 'a', oncePer: ({ months }) => `${months}` });
-  // @ts-expect-error nobody has named it
+  // @ts-expect-error an unknown event
   own.on('subscription:ended', () => {});
   // @ts-expect-error the other receiver does not know it
   receiver.on('subscription:renewed', () => {});
-  // @ts-expect-error no schema
+  // @ts-expect-error not a schema
   createReceiver({ secret, events: { 'query:replied': { parse: () => ({}) } } });
 }
 
@@ -163,12 +163,12 @@ export function skipOlderIsForMirrors() {
   receiver.on(['order:paid', 'query:*'], () => {}, { name: 'mirror', skipOlder: true });
   // @ts-expect-error not both
   receiver.on('order:paid', () => {}, { name: 'a', skipOlder: true, oncePer: () => 'key' });
-  // @ts-expect-error yes or no
+  // @ts-expect-error not a boolean
   receiver.on('order:*', () => {}, { skipOlder: 'yes' });
 }
 
 export function oncePerIsForExactEvents() {
-  // @ts-expect-error It has no name.
+  // @ts-expect-error a name is missing
   receiver.on('order:paid', () => {}, { oncePer: (payload: Order) => payload.id });
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: (payload) => payload.id });
   receiver.on('order:paid', () => {}, {
@@ -200,11 +200,11 @@ export function oncePerIsForExactEvents() {
   receiver.on(['order:paid', 'query:*'], () => {}, { name: 'a', oncePer: () => 'key' });
   // @ts-expect-error a key is text
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: () => 7 });
-  // @ts-expect-error it may be missing
+  // @ts-expect-error it may be undefined
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: (payload) => payload.product_id });
   // @ts-expect-error a misspelt field
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: (payload) => payload.idd });
-  // @ts-expect-error a key is made at once
+  // @ts-expect-error a key has to be synchronous
   receiver.on('order:paid', () => {}, { name: 'a', oncePer: async (payload) => payload.id });
 }
 
@@ -232,13 +232,13 @@ export function whenIsAskedOfThePayload() {
       return true;
     },
   });
-  // @ts-expect-error nobody has promised that a query has a status
+  // @ts-expect-error a query may have no status
   receiver.on('query:created', () => {}, { when: isPaid });
   // @ts-expect-error of all events, only orders have a status
   receiver.on('*', () => {}, { when: isPaid });
-  // @ts-expect-error the answer is given at once
+  // @ts-expect-error the answer has to be synchronous
   receiver.on('order:paid', () => {}, { when: async () => true });
-  // @ts-expect-error the answer is yes or no
+  // @ts-expect-error the answer has to be a boolean
   receiver.on('order:paid', () => {}, { when: (payload) => payload.email });
   const forAll: HandlerOptions = { name: 'all', when: (_, { event }) => event !== 'order:created' };
   receiver.on('order:*', () => {}, forAll);
@@ -259,9 +259,9 @@ export function stepsGiveJson() {
     same<typeof nothing, void>(true);
     const perhaps = await once('perhaps', () => (json ? 'yes' : undefined));
     same<typeof perhaps, 'yes' | undefined>(true);
-    // @ts-expect-error a Date would come back as text
+    // @ts-expect-error a Date would be restored as text
     await once('date', () => new Date());
-    // @ts-expect-error a Map would come back empty
+    // @ts-expect-error a Map would be restored empty
     await once('map', async () => new Map([['a', 1]]));
     // @ts-expect-error JSON has no bigint
     await once('bigint', () => 1n);
@@ -281,18 +281,18 @@ export function optionsAreTyped() {
   createReceiver({ secret, store: memoryStore(), keyBy: 'content', paidStatuses: [100, 60] });
   // @ts-expect-error the secret is missing
   createReceiver({});
-  // @ts-expect-error null is no environment variable
+  // @ts-expect-error null is not an environment variable
   createReceiver({ secret: null });
-  // @ts-expect-error which shop it is for is missing
+  // @ts-expect-error the scope is missing
   createReceiver({ secret: () => ({ secret }) });
   // @ts-expect-error a misspelt mode
   createReceiver({ secret, keyBy: 'contents' });
   // @ts-expect-error a misspelt option
   createReceiver({ secret, headersPrefix: 'X-Shop-' });
   const kv = { get: async (_: string) => '', put: async (_: string, __: string) => {} };
-  // @ts-expect-error what only gets and puts cannot elect one of two
+  // @ts-expect-error a store with only get and put cannot grant an exclusive claim
   createReceiver({ secret, store: kv });
-  // @ts-expect-error nor can a Map
+  // @ts-expect-error neither can a Map
   createReceiver({ secret, store: new Map() });
 }
 
@@ -301,7 +301,7 @@ export function statusIsOpen() {
   const added: OrderStatus = 60;
   const known: OrderStatus = 100;
   const text: OrderStatus = 'COMPLETED';
-  // @ts-expect-error it may be a text, which is above no number
+  // @ts-expect-error it may be text, which cannot be compared with a number
   const above = order.status > 56;
   return [added, known, text, above, order.status === 51, order.status === 60];
 }
@@ -330,9 +330,9 @@ export function signaturesAreOfBytes(header: string | null | undefined) {
   verifySignature({ id: 'ord_1' }, header, secret);
   // @ts-expect-error an order is a parsed body, too
   verifySignature(order, header, secret);
-  // @ts-expect-error a header that stands there twice
+  // @ts-expect-error a repeated header
   verifySignature(bytes, ['a', 'b'], secret);
-  // @ts-expect-error a secret may be missing
+  // @ts-expect-error a secret may be undefined
   verifySignature(bytes, header, process.env.WEBHOOK_SECRET);
 }
 
@@ -346,7 +346,7 @@ export async function replaysAreTyped() {
   const twice = await replay(receiver, 'order:paid', { duplicate: 2 });
   same<typeof twice, ReplayResult[]>(true);
   await replay(new URL('http://127.0.0.1/webhooks'), 'order:paid', { secret });
-  // @ts-expect-error no target
+  // @ts-expect-error not a target
   await replay(7, 'order:paid');
   // @ts-expect-error a misspelt option
   await replay(receiver, 'order:paid', { duplicates: 2 });
@@ -375,7 +375,7 @@ export function databasesAreTakenAsTheyAre(better: BetterSqlite3.Database, trans
     same<typeof isNew, boolean>(true);
   });
   same<SqliteDatabase, Parameters<typeof sqliteStore>[0]>(true);
-  // @ts-expect-error what cannot prepare a statement
+  // @ts-expect-error an object that cannot prepare a statement
   sqliteStore(transaction);
 }
 
@@ -383,7 +383,7 @@ export function goodsAreTyped() {
   createGoods({ secret }, async (order, { key, once, signal }) => {
     same<typeof order, GoodsOrder>(true);
     same<typeof order.id, string>(true);
-    // Nobody has promised it.
+    // An optional field.
     same<typeof order.email, string | undefined>(true);
     same<typeof signal, AbortSignal>(true);
     return once(key, () => 'KEY');
@@ -393,15 +393,15 @@ export function goodsAreTyped() {
   createGoods({ verify: { signed: false, allow: async ({ id }) => id === 'ord_1' } }, () => 'KEY');
   // @ts-expect-error the function is missing
   createGoods({ secret });
-  // @ts-expect-error it may give nothing
+  // @ts-expect-error it may return nothing
   createGoods({ secret }, ({ email }) => email);
-  // @ts-expect-error goods are not JSON
+  // @ts-expect-error goods cannot be an object
   createGoods({ secret }, () => ({ key: 'KEY' }));
   // @ts-expect-error a misspelt field
   createGoods({ secret }, (order) => order.emial);
-  // @ts-expect-error there is no queue
+  // @ts-expect-error goods have no queue
   createGoods({ secret, queue: undefined }, () => 'KEY');
-  // @ts-expect-error a text is no answer
+  // @ts-expect-error a text is not a response
   createGoods({ verify: { signed: false, allow: () => 'yes' } }, () => 'KEY');
 }
 
@@ -429,7 +429,7 @@ export async function aTransactionIsOfItsDriver(
   same<typeof isNew, boolean>(true);
   // @ts-expect-error a single client
   await ledger.transaction(client, effect, async () => {});
-  // @ts-expect-error a work that nobody could wait for
+  // @ts-expect-error work that cannot be awaited
   await ledger.transaction(pool, effect, (tx) => {
     tx.release();
   });

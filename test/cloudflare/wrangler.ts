@@ -8,7 +8,7 @@ export interface WranglerOptions {
   readonly state?: string;
 }
 
-/** Serves the Worker of a folder, by its `wrangler.jsonc` and with all of its bindings, as `wrangler dev` does. */
+/** Serves the Worker of a folder with its `wrangler.jsonc` and all bindings, as `wrangler dev` does. */
 export function startWrangler(
   folder: string,
   { vars = {}, state = `${folder}/.wrangler/state` }: WranglerOptions = {},

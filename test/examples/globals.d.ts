@@ -1,4 +1,4 @@
-// What the examples use of runtimes whose types are not installed here.
+// Declares the parts of other runtimes that the examples use, whose types are not installed here.
 
 declare const Bun: {
   serve(options: {
@@ -20,13 +20,13 @@ declare const Deno: {
   exit(): never;
 };
 
-/** Of Deno, and of newer versions of Node than the oldest that is supported. */
+/** In Deno, and in newer versions of Node than the oldest supported one. */
 declare class URLPattern {
   constructor(parts: { pathname: string });
   test(url: string): boolean;
 }
 
-/** Of Cloudflare Workers. */
+/** In Cloudflare Workers. */
 interface ExportedHandler<Env> {
   fetch(
     request: Request,
@@ -35,7 +35,7 @@ interface ExportedHandler<Env> {
   ): Promise<Response>;
 }
 
-// Of newer versions of Node than the oldest that is supported.
+// In newer versions of Node than the oldest supported one.
 declare module 'node:sqlite' {
   export class DatabaseSync {
     constructor(file: string);

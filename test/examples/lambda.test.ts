@@ -12,7 +12,7 @@ const headers: Readonly<Record<string, string>> = {
 
 interface Sent {
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers that are sent a second time, with another value. */
+  /** Headers that are repeated with another value. */
   readonly repeated?: Readonly<Record<string, string>>;
   readonly isBase64Encoded: boolean;
 }
@@ -69,7 +69,7 @@ function secondFormat({ headers, repeated = {}, isBase64Encoded }: Sent) {
 const log = vi.spyOn(console, 'log').mockImplementation(() => {});
 
 beforeEach(() => {
-  // Another instance for each test, which remembers nothing.
+  // A new instance for each test, with an empty memory.
   vi.resetModules();
   vi.stubEnv('WEBHOOK_SECRET', WEBHOOK_SECRET);
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -91,20 +91,20 @@ for (const [name, eventOf] of Object.entries(formats)) {
   for (const isBase64Encoded of [false, true]) {
     const as = isBase64Encoded ? 'base64' : 'text';
 
-    test(`${name}: delivers a paid order once, its body as ${as}`, async () => {
+    test(`${name}: delivers a paid order once, with its body as ${as}`, async () => {
       expect(await send({ headers, isBase64Encoded })).toBe('200 handled');
       expect(await send({ headers, isBase64Encoded })).toBe('200 duplicate');
       expect(log.mock.calls).toEqual([['Delivered order ord_5f2c9a7be1']]);
     });
 
-    test(`${name}: refuses what is not genuine, its body as ${as}`, async () => {
+    test(`${name}: rejects forged requests, with the body as ${as}`, async () => {
       const forged = { ...headers, 'x-service-signature': sign(body, 'another secret') };
       expect(await send({ headers: forged, isBase64Encoded })).toBe('401 rejected');
       expect(log).not.toHaveBeenCalled();
     });
   }
 
-  test(`${name}: an event that was given twice is refused, other headers may be`, async () => {
+  test(`${name}: rejects a repeated event header, and accepts other repeated headers`, async () => {
     const isBase64Encoded = false;
     const events = { 'x-service-event': 'order:created' };
     expect(await send({ headers, repeated: events, isBase64Encoded })).toBe('400 rejected');

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { startExample } from '../support/program.js';
 import { exampleShop, WEBHOOK_SECRET } from './shop.js';
 
-// Those that Node does not serve have tests of their own.
+// The examples for other runtimes have their own tests.
 const OTHERS = ['demo', 'deno', 'lambda', 'opentelemetry'];
 const EXAMPLES = ['', 'nest/']
   .flatMap((folder) => readdirSync(`examples/${folder}`).map((file) => folder + file))

@@ -13,7 +13,7 @@ describe('the console of the example', () => {
   });
   afterAll(() => shop?.stop());
 
-  test('shows the spans of a delivery, one inside the other, and the metrics', async () => {
+  test('shows the nested spans of a delivery, and the metrics', async () => {
     const url = `${shop.origin}/webhooks`;
     await replay(url, 'order:paid', { id: 'whl_1', secret: WEBHOOK_SECRET });
     await replay(url, 'order:paid', { id: 'whl_2', secret: 'another secret' });

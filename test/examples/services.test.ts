@@ -3,7 +3,7 @@ import type { Order, Receiver, WebhookEvent } from 'storefront-webhooks';
 import { type Fixture, loadFixture, replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-/** What a handler gets to see of each service's delivery. */
+/** The parts of each service's delivery that a handler gets. */
 const SERVICES = {
   sellix: {
     order: {
@@ -64,7 +64,7 @@ describe.each(Object.entries(SERVICES))('a delivery of %s', (name, { order, unpa
     return replay(receiver, fixture, options);
   };
 
-  test('is an order, and its retry a duplicate, however it is encoded', async () => {
+  test('is an order, and its retry in another encoding is a duplicate', async () => {
     handled.mockClear();
     expect(await send(saved)).toMatchObject({ asExpected: true });
     const again = JSON.stringify(JSON.parse(text(saved)), null, 1);
@@ -75,7 +75,7 @@ describe.each(Object.entries(SERVICES))('a delivery of %s', (name, { order, unpa
     expect(payload).toMatchObject(order);
   });
 
-  test('of another event keeps its record, and two of them are two', async () => {
+  test('with another event keeps its record, and two of them are separate', async () => {
     const query = (id: number) =>
       written(saved, JSON.stringify({ event: 'query:created', data: { query: { id } } }));
     queries.length = 0;
@@ -86,7 +86,7 @@ describe.each(Object.entries(SERVICES))('a delivery of %s', (name, { order, unpa
     expect(queries).toEqual([{ query: { id: 1 } }, { query: { id: 2 } }]);
   });
 
-  test('is no paid order before it is paid', async () => {
+  test('does not count as a paid order before it is paid', async () => {
     const hooks = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const pending = written(saved, unpaid(text(saved)));
     expect(text(pending)).not.toBe(text(saved));
@@ -94,14 +94,14 @@ describe.each(Object.entries(SERVICES))('a delivery of %s', (name, { order, unpa
     hooks.mockRestore();
   });
 
-  test('cannot be given another event by a header', async () => {
+  test('ignores another event in a header', async () => {
     handled.mockClear();
     const result = await send(written(saved, `${text(saved)} `), { event: 'order:created' });
     expect(['duplicate', 'rejected']).toContain(result.outcome);
     expect(handled).not.toHaveBeenCalled();
   });
 
-  test('is explained on the page of the services, in the same words', () => {
+  test('is explained on the page of the services with the same texts', () => {
     const code = readFileSync(`examples/services/${name}.ts`, 'utf8');
     expect(readFileSync('docs/services.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\``);
   });

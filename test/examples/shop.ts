@@ -5,15 +5,15 @@ import type { Started } from '../support/start.js';
 export const WEBHOOK_SECRET = 'a secret for tests';
 
 interface Differences {
-  /** Where its webhooks go. */
+  /** The address of its webhooks. */
   readonly paths?: readonly string[];
-  /** Asks another route of the application, and expects its answer. */
+  /** Requests another route of the application, and checks its response. */
   readonly elsewhere?: (origin: string) => Promise<void>;
-  /** Whether the last test ends its process. */
+  /** Whether the last test ends the process. */
   readonly isEnded?: boolean;
 }
 
-/** What each example does. */
+/** The tests that each example has to pass. */
 export function exampleShop(
   name: string,
   open: () => Promise<Started>,
@@ -32,14 +32,14 @@ export function exampleShop(
         return `${status} ${outcome}`;
       };
 
-      test(`${path} delivers a paid order once, and nothing that is not genuine`, async () => {
+      test(`${path} delivers a paid order once, and rejects forged requests`, async () => {
         const before = shop.output().length;
         expect(await send('order:paid', 'first')).toBe('200 handled');
         expect(await send('order:paid', 'first')).toBe('200 duplicate');
         expect(await send('order:paid', 'the same order again')).toBe('200 duplicate');
         expect(await send('order:paid/crypto', 'forged', 'another secret')).toBe('401 rejected');
         expect(await send('hostile/tampered-body', 'tampered')).toBe('401 rejected');
-        // The last of them, so that all lines have been written when this one has.
+        // The last request, so that all lines are written when it is answered.
         expect(await send('product:out_of_stock', 'last')).toBe('200 handled');
         const written = () => shop.output().slice(before);
         await vi.waitFor(() => expect(written()).toMatch(/^Out of stock: Pocket Tuner/m), 5_000);
@@ -49,11 +49,11 @@ export function exampleShop(
       });
     }
 
-    test('its other routes go on as before', () => elsewhere(shop.origin));
+    test('its other routes still work', () => elsewhere(shop.origin));
 
     if (!isEnded) return;
-    test('it ends at a SIGTERM, though a connection is still open', async () => {
-      // Which fetch keeps open.
+    test('it ends on SIGTERM, even with an open connection', async () => {
+      // fetch keeps it open.
       await (await fetch(`${shop.origin}${paths[0]}`)).text();
       shop.terminate();
       expect(await shop.ended).toBe(0);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
 
-/** What a Worker may take, gzipped: what it takes, rounded up, so that nothing large slips in. */
+/** The limit of a gzipped Worker: its current size, rounded up, so that a large addition is noticed. */
 export const BUDGETS = [
   { name: 'with the receiver in it', without: [], bytes: 44_000 },
   { name: 'without the schema library', without: ['zod'], bytes: 37_450 },
@@ -18,14 +18,14 @@ export interface Bundle {
   /** Minified and gzipped. */
   readonly gzipped: number;
   readonly minified: number;
-  /** Minified bytes by module, the largest first. */
+  /** Minified bytes by module, largest first. */
   readonly modules: readonly (readonly [name: string, bytes: number])[];
 }
 
 /**
- * Bundles a Worker as its users' tools do, from the built package in `folder`.
+ * Bundles a Worker as users do, from the built package in `folder`.
  *
- * @param options.fromSources - Bundles the sources instead, which tells the modules apart.
+ * @param options.fromSources - Bundles the sources instead, which shows the size of each module.
  */
 export async function bundle(
   folder: string,
@@ -44,7 +44,7 @@ export async function bundle(
     conditions: ['workerd', 'worker', 'browser'],
     target: 'es2022',
     external: [...without],
-    // The `paths` of tsconfig.json lead to the sources.
+    // The `paths` of tsconfig.json point to the sources.
     ...(fromSources ? {} : { tsconfigRaw: {} }),
     metafile: true,
     write: false,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { entryPoints } from '../../tsup.config.js';
 import { ROOT } from './folder.js';
 
-/** The files of each subpath in `dist`, by what `exports` calls it, such as `./express`. */
+/** The files of each subpath in `dist`, by its name in `exports`, such as `./express`. */
 export const subpaths: Readonly<Record<string, string>> = Object.fromEntries(
   Object.keys(entryPoints)
     .map((name) => [name === 'index' ? '.' : `./${name}`, name])
@@ -12,7 +12,7 @@ export const subpaths: Readonly<Record<string, string>> = Object.fromEntries(
 
 const FILE = join(ROOT, 'package.json');
 
-/** package.json as it is, and as it has to be: each entry point is exported, and each peer optional. */
+/** Returns package.json as it is, and as it has to be: with each entry point exported and each peer optional. */
 export function readManifest(): { readonly text: string; readonly expected: string } {
   const text = readFileSync(FILE, 'utf8');
   const manifest = JSON.parse(text);
@@ -23,7 +23,7 @@ export function readManifest(): { readonly text: string; readonly expected: stri
       require: { types: `./dist/${name}.d.cts`, default: `./dist/${name}.cjs` },
     },
   ]);
-  // TypeScript with the resolution of Node 10, which `module: commonjs` has until 5.9, reads no exports.
+  // TypeScript with the Node 10 resolution, the default of `module: commonjs` until 5.9, does not read `exports`.
   const typed = Object.values(subpaths).filter((name) => name !== 'index');
   const typesVersions = Object.fromEntries(typed.map((name) => [name, [`./dist/${name}.d.cts`]]));
   const peers = Object.keys(manifest.peerDependencies);
@@ -36,5 +36,5 @@ export function readManifest(): { readonly text: string; readonly expected: stri
   return { text, expected: `${JSON.stringify(expected, null, 2)}\n` };
 }
 
-// As a script.
+// When run as a script.
 if (process.argv[1] === import.meta.filename) writeFileSync(FILE, readManifest().expected);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Files of those who use the package. */
+/** Files of the package's users. */
 export const USERS = join(ROOT, 'test', 'package', 'users');
 
 const temporary: string[] = [];
@@ -21,7 +21,7 @@ export function removeFolders(): void {
   for (const folder of temporary.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Runs a command and gives what it has printed. The error of one that fails holds both outputs. */
+/** Runs a command and returns its output. If it fails, the error contains both outputs. */
 export async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
   try {
     return (await promisify(execFile)(command, args, { cwd, maxBuffer: 2 ** 24 })).stdout;
@@ -37,14 +37,14 @@ const SOURCES = [
 ];
 const FOLDERS = ['src', 'adapters', 'fixtures'];
 
-/** Builds the package beside the repository, because other tests may be using its `dist` now. */
+/** Builds the package next to the repository, because other tests may be using `dist`. */
 export async function build({ types }: { types: boolean }): Promise<string> {
   const folder = makeFolder();
   for (const name of [...SOURCES, ...FOLDERS]) {
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
-  // The build of a CI run.
+  // The build of the CI run.
   if (process.env.DIST) {
     cpSync(join(ROOT, process.env.DIST), join(folder, 'dist'), { recursive: true });
     return folder;

@@ -6,14 +6,14 @@ import { noticesOf } from './notices.js';
 
 const FILE = join(ROOT, 'THIRD-PARTY-NOTICES.md');
 
-// `npx vitest run test/package/notices.test.ts --update` writes it.
-test('the package names whose code it holds, with their licences', async () => {
+// To write the file: `npx vitest run test/package/notices.test.ts --update`.
+test('the package names the bundled packages with their licences', async () => {
   await expect(
     await noticesOf([...Object.values(entryPoints), 'src/cli/index.ts']),
   ).toMatchFileSnapshot(FILE);
 });
 
-test('what is imported and no dependency would be named', async () => {
+test('a bundled import that is not a dependency would be listed', async () => {
   const notices = await noticesOf(['test/api/form.test.ts']);
   expect(notices).toMatch(/^## qs \d+\.\d+\.\d+ \(BSD-3-Clause\)$/m);
   expect(notices).toContain('Copyright (c) 2014, Nathan LaFreniere');

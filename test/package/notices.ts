@@ -7,8 +7,8 @@ import { ROOT } from './folder.js';
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), 'utf8'));
 
 /**
- * What the package has to say of code of others that these entry points hold: a package that is imported and
- * no dependency is bundled.
+ * Returns the notices about other authors' code in these entry points. A package that is imported and is not a
+ * dependency gets bundled.
  */
 export async function noticesOf(entryPoints: readonly string[]): Promise<string> {
   const { dependencies, peerDependencies } = readJson(ROOT, 'package.json');
@@ -20,7 +20,7 @@ export async function noticesOf(entryPoints: readonly string[]): Promise<string>
     bundle: true,
     format: 'esm',
     platform: 'node',
-    // As tsup decides it; what is below a package goes with it.
+    // tsup decides by the package name, for all paths in the package.
     external: installed.filter((name) => !bundled.includes(name)),
     metafile: true,
     write: false,

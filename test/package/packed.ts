@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { subpaths } from './entries.js';
 import { build, makeFolder, ROOT, run, USERS, writeJson } from './folder.js';
 
-/** Builds and packs the package as it is published, and gives the tarball's path. */
+/** Builds and packs the package as it is published, and returns the path of the tarball. */
 export async function pack(): Promise<string> {
   const folder = await build({ types: true });
-  // Its scripts would build it again.
+  // The scripts would build it again.
   const printed = await run(folder, 'npm', 'pack', '--ignore-scripts', '--json');
   const [packed]: { filename: string }[] = JSON.parse(printed);
   if (!packed) throw new Error(`npm pack has packed nothing: ${printed}`);
   return join(folder, packed.filename);
 }
 
-/** A user's project: the tarball, and `others` in the versions that this repository uses. */
+/** A user's project with the tarball, and with `others` in the versions of this repository. */
 export async function makeProject(tarball: string, others: readonly string[] = []) {
   const folder = makeFolder();
   writeJson(folder, 'package.json', { private: true });
@@ -35,12 +35,12 @@ export async function makeProject(tarball: string, others: readonly string[] = [
   return folder;
 }
 
-/** What users write to import a subpath. */
+/** Returns the import path of a subpath. */
 export function toSpecifier(subpath: string): string {
   return subpath.replace('.', 'storefront-webhooks');
 }
 
-/** What this repository uses, so that a release of theirs changes nothing here. */
+/** The version in this repository, so that a new release does not affect the test. */
 function installedVersion(name: string): string {
   const file = join(ROOT, 'node_modules', name, 'package.json');
   return JSON.parse(readFileSync(file, 'utf8')).version;
@@ -49,12 +49,12 @@ function installedVersion(name: string): string {
 const NETWORK_ERROR =
   /\b(?:ENOTFOUND|EAI_AGAIN|ECONN[A-Z]+|E(?:NET|HOST)UNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT)\b/;
 
-/** Whether npm has failed because it cannot reach its registry. */
+/** Returns whether npm failed because it could not reach its registry. */
 export function isUnreachable(error: unknown): boolean {
   return NETWORK_ERROR.test(String(error));
 }
 
-/** Compiles files of a project, and gives the compiler's complaints; it checks our types, too. */
+/** Compiles files of a project, and returns the errors. Also checks the package's types. */
 export async function compile(
   project: string,
   files: readonly string[],
@@ -62,7 +62,7 @@ export async function compile(
 ): Promise<string> {
   const fixed = { target: 'es2022', strict: true, types: ['node'] };
   writeJson(project, 'tsconfig.json', {
-    // With declarations, every type that a user's own may be made of has to have a name.
+    // With declarations, every type that a user's type may contain has to have a name.
     compilerOptions: {
       ...fixed,
       ...{ module, moduleResolution, skipLibCheck: false },

@@ -6,7 +6,7 @@ import { start } from '../support/start.js';
 
 const SOURCES = resolve(import.meta.dirname, '../adapters/apps');
 
-/** Puts the applications of the adapter contract into a project, as a developer would compile them. */
+/** Compiles the applications of the adapter contract into a project, as a developer would. */
 export async function compileApps(
   folder: string,
   files = ['*.ts', 'inside/main.ts'],
@@ -28,7 +28,7 @@ export async function compileApps(
   });
 }
 
-/** Serves one of them by a runtime. */
+/** Serves one of them with a runtime. */
 export function startApp(
   [runtime, ...options]: readonly [runtime: string, ...options: string[]],
   app: string,

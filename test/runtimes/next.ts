@@ -8,12 +8,12 @@ import { installed } from './installed.js';
 const NEXT = installed('next/dist/bin/next');
 const env = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' } as const;
 
-/** Builds a Next.js application where its secrets are not, and serves it where they are. */
+/** Builds a Next.js application without its secrets, and serves it with them. */
 export async function buildAndStartNext(
   folder: string,
   secrets: Readonly<Record<string, string>>,
 ): Promise<Started> {
-  // Next and the dependencies are installed in folders above, and the package is here without types.
+  // Next and the dependencies are in folders above, and the package here has no types.
   const config = { turbopack: { root: resolve('.') }, typescript: { ignoreBuildErrors: true } };
   await writeFile(join(folder, 'next.config.mjs'), `export default ${JSON.stringify(config)};`);
   const names = Object.keys(secrets);

@@ -3,16 +3,16 @@ import { join, resolve } from 'node:path';
 import { inject } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-// In the repository, so that its node_modules, and Next's, are found in the folders above.
+// In the repository, so that the node_modules folders above are found, including Next's.
 const PROJECTS = join(import.meta.dirname, '.projects');
 
-/** A folder like that of somebody who has installed the package. */
+/** A folder like a user's, with the package installed. */
 export interface Project {
   readonly folder: string;
   remove(): Promise<void>;
 }
 
-/** Makes an empty project that has this package in its node_modules, built, but without types. */
+/** Creates an empty project with the built package in its node_modules, without types. */
 export async function makeProject(name: string): Promise<Project> {
   const project = await makeFolder(name);
   try {
@@ -21,7 +21,7 @@ export async function makeProject(name: string): Promise<Project> {
     for (const part of ['package.json', 'fixtures']) {
       await cp(join(ROOT, part), join(installed, part), { recursive: true });
     }
-    // Bun and Next would apply the repository's own, whose paths lead to the sources.
+    // Bun and Next would use the repository's own tsconfig.json, whose paths point to the sources.
     await writeFile(join(project.folder, 'tsconfig.json'), '{}\n');
     await cp(join(builtPackage(), 'dist'), join(installed, 'dist'), { recursive: true });
   } catch (error) {
@@ -31,7 +31,7 @@ export async function makeProject(name: string): Promise<Project> {
   return project;
 }
 
-/** The package as the run has built it. */
+/** The package that the run has built. */
 const builtPackage = () => join(inject('built'), 'node_modules/storefront-webhooks');
 
 async function makeFolder(name: string): Promise<Project> {

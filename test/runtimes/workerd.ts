@@ -5,16 +5,16 @@ import { type Started, start } from '../support/start.js';
 import { installed } from './installed.js';
 
 interface Worker {
-  /** The file of its default export. */
+  /** The file with the default export. */
   readonly entry: string;
   readonly compatibilityDate: string;
   readonly compatibilityFlags?: readonly string[];
   readonly secrets: Readonly<Record<string, string>>;
-  /** Where its own requests may go. Without it, only to public addresses. */
+  /** The address that its own requests may reach. Default: public addresses only. */
   readonly reaches?: 'public' | 'private';
 }
 
-/** Bundles a Worker as Wrangler does, and serves the bundle by workerd. */
+/** Bundles a Worker as Wrangler does, and serves the bundle with workerd. */
 export async function startWorker(
   folder: string,
   { entry, compatibilityDate, compatibilityFlags = [], secrets, reaches = 'public' }: Worker,
@@ -27,7 +27,7 @@ export async function startWorker(
     target: 'es2022',
     conditions: ['workerd', 'worker', 'browser'],
     minify: true,
-    // The package itself, not its sources.
+    // The package itself, instead of its sources.
     tsconfigRaw: {},
   });
   const bindings = Object.entries(secrets).map(

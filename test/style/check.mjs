@@ -38,7 +38,7 @@ function filesIn(folder, ending) {
 const files = [
   'README.md',
   'CONTRIBUTING.md',
-  // The pages that are generated say what comments and tests say.
+  // Generated pages consist of texts from comments and tests.
   ...filesIn('docs', '.md').filter(
     (file) => !file.startsWith(join('docs', 'api')) && file !== join('docs', 'evidence.md'),
   ),

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The anchors that a page has: those that it names, and those of its headings. */
+/** Returns the anchors of a page: named anchors, and those of headings. */
 function anchorsOf(page: string): string[] {
   const file = join('docs', page);
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
@@ -15,7 +15,7 @@ function anchorsOf(page: string): string[] {
   return [...named, ...headings];
 }
 
-/** Which of some places, such as `errors.md#secret_invalid`, are not there. */
+/** Returns the places, such as `errors.md#secret_invalid`, that do not exist. */
 export function missing(places: readonly string[]): string[] {
   return places.filter((place) => {
     const [page = '', anchor = ''] = place.split('#');
@@ -23,6 +23,6 @@ export function missing(places: readonly string[]): string[] {
   });
 }
 
-/** Where a message says that it is explained. */
+/** The link at the end of a message. */
 export const placeOf = (message = '') =>
   / See node_modules\/storefront-webhooks\/docs\/([\w-]+\.md#[\w-]+)$/.exec(message)?.[1];

@@ -6,16 +6,16 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A folder with the built package in its `node_modules`, made once for the whole run. */
+    /** A folder with the built package in its `node_modules`, created once per run. */
     readonly built: string;
   }
 }
 
 const ROOT = resolve(import.meta.dirname, '../..');
-// In the repository, so that what the package depends on is found in the folders above.
+// In the repository, so that the package's dependencies are found in the folders above.
 const PROJECTS = join(ROOT, 'test/.projects');
 
-/** Makes the built package once, before the first test: from dist/ if DIST is set, otherwise without types. */
+/** Builds the package once, before the first test: from dist/ if DIST is set, otherwise without types. */
 export default async function setup({ provide }: TestProject) {
   await mkdir(PROJECTS, { recursive: true });
   const built = await mkdtemp(join(PROJECTS, 'built-'));
@@ -31,7 +31,7 @@ export default async function setup({ provide }: TestProject) {
   for (const part of ['package.json', 'fixtures', 'docs']) {
     await cp(join(ROOT, part), join(installed, part), { recursive: true });
   }
-  // A package of its own: what is in it imports the built package, and not itself.
+  // A separate package, so that its files import the built package instead of themselves.
   await writeFile(join(built, 'package.json'), '{ "name": "built", "type": "module" }\n');
   provide('built', built);
   return () => rm(built, { recursive: true, force: true, maxRetries: 5 });

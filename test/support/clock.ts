@@ -1,8 +1,8 @@
 import { onTestFinished, vi } from 'vitest';
 
-/** Lets each wait of a test end as soon as nothing else is left to do, in the order of their ends. */
+/** Ends each wait of a test as soon as nothing else is left to do, in the order of their ends. */
 export function skipWaits(): void {
-  // Not setImmediate and the like: what they wait for is real.
+  // Timers only: setImmediate and others wait for real events.
   vi.useFakeTimers({
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
   });

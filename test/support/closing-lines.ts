@@ -3,10 +3,10 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 const SLOWEST = 10;
 
-/** A skipped test says what it needs, and how to get it, or in brackets why it cannot be asked here. */
+/** The name of a skipped test states what it needs and how to get it, or in brackets why it cannot run here. */
 const REASON = /apt-get install|npm (--prefix \S+ )?(ci|install)|\(.+\)$/;
 
-/** Ends a run with its slowest files, its flaky tests, and the tests that it has skipped, with the reasons. */
+/** Prints at the end of a run its slowest files, its flaky tests, and its skipped tests with the reasons. */
 export default class ClosingLines implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) => [...module.children.allTests('skipped')]);
@@ -19,7 +19,7 @@ export default class ClosingLines implements Reporter {
     if (skipped.length > 0) console.log('\nNot tried here:');
     for (const test of skipped) console.log(`- ${nameOf(test)}`);
     const unexplained = skipped.filter((test) => !REASON.test(nameOf(test)));
-    // A run of a few tests by their names leaves out the others.
+    // A run with -t skips the other tests.
     if (unexplained.length === 0 || process.argv.some((arg) => /^(-t|--testNamePattern)/.test(arg)))
       return;
     console.log('\nSkipped without saying what they need and how to get it:');

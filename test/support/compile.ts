@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import ts from 'typescript';
 
 /**
- * Compiles each example as a module of this repository, and gives the compiler's complaints about each.
+ * Compiles each example as a module of this repository, and returns the errors of each.
  *
- * @param declarations - Files that say what the examples take for granted.
+ * @param declarations - Files that declare the names which the examples use without importing them.
  */
 export function compile(
   examples: readonly string[],

@@ -22,7 +22,7 @@ interface Sent {
   url?: string;
 }
 
-/** Hands a receiver a signed request, as an adapter would. */
+/** Passes a signed request to a receiver, as an adapter would. */
 export function deliver(
   receiver: { receive(request: WebhookRequest): Promise<WebhookResponse> },
   payload: unknown,

@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Stands before a server, and does to its connections what networks do. */
+/** A proxy in front of a server that simulates faults of a network. */
 export interface FaultyProxy {
   readonly port: number;
-  /** The connections that there are stay open and carry nothing any more; new ones work. */
+  /** Silences the existing connections, which stay open; new ones work. */
   silence(): void;
-  /** Connections are taken and carry nothing, also those that there are, until it is healed. */
+  /** Accepts connections and carries nothing on any of them, until it is healed. */
   blackHole(): void;
-  /** New connections work again. Those that went silent stay so, as in a network that has forgotten them. */
+  /** Makes new connections work again. Silent ones stay silent, as in a network that has forgotten them. */
   heal(): void;
-  /** Closes the connections that there are. */
+  /** Closes the existing connections. */
   cut(): void;
-  /** The next requests reach the server; in place of its answer, the connection is closed. */
+  /** The next requests reach the server; instead of its answer, the connection is closed. */
   loseAnswers(count: number): void;
-  /** How many connections are open and carry something. */
+  /** The number of open connections that are not silent. */
   readonly open: number;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function startFaultyProxy(to: number): Promise<FaultyProxy> {
   let isBlackHole = false;
   let toLose = 0;
 
-  // What is silent does not even say good-bye to a peer that does.
+  // A silent connection does not even answer a FIN.
   const listener = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
     client.on('error', () => {});
     if (isBlackHole) {
@@ -65,7 +65,7 @@ export async function startFaultyProxy(to: number): Promise<FaultyProxy> {
     });
   });
 
-  /** Its bytes are taken and thrown away: its peer sees an open connection. */
+  /** Reads and discards the bytes, so that the peer sees an open connection. */
   function swallow(socket: Socket): void {
     swallowed.add(socket);
     socket.on('close', () => swallowed.delete(socket)).resume();
@@ -74,7 +74,7 @@ export async function startFaultyProxy(to: number): Promise<FaultyProxy> {
   function silence(): void {
     for (const pair of pairs) {
       pair.isSilent = true;
-      // What it has asked for last may still be done: the server is told nothing before its time.
+      // The last request may still be carried out: the server must not get the end too early.
       pair.server.end();
     }
   }

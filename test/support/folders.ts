@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const folders = new Set<string>();
 
-/** Makes a folder that is removed after the file of tests that runs now. */
+/** Creates a folder that is removed after the current file of tests. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'webhooks-'));
   folders.add(folder);
   return folder;
 }
 
-/** Removes what {@link newFolder} has made. */
+/** Removes the folders of {@link newFolder}. */
 export function removeNewFolders(): void {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   folders.clear();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A port that nobody has, for a program that cannot choose one by itself. */
+/** Returns a free port, for a program that cannot choose one itself. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   const server = createServer().listen(0, host);
   await once(server, 'listening');

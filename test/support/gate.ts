@@ -1,4 +1,4 @@
-/** A promise that is resolved from outside. */
+/** A promise that can be resolved from outside. */
 export function gate<Value = void>() {
   let open: (value: Value) => void = () => {};
   const opened = new Promise<Value>((resolve) => {

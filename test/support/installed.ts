@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, test } from 'vitest';
 
 /**
- * Tests that need what a folder of its own installs, which is too much for everybody's `npm ci`. Where it is not
- * installed, one skipped test says so instead of thousands; in CI, it has to be.
+ * Tests that need packages of a separate folder, which are too large for the usual `npm ci`. Without them, one
+ * skipped test explains it instead of thousands; in CI, they have to be installed.
  */
 export function withInstalled(folder: string, name: string, tests: () => void): void {
   if (existsSync(join(folder, 'node_modules')) || process.env.CI) describe(name, tests);

@@ -12,7 +12,7 @@ const program = folders
   .map((folder) => join(folder, 'pgbouncer'))
   .find((program) => existsSync(program));
 
-/** Tests that need PgBouncer. Where it is not installed, one skipped test says so; in CI, it has to be. */
+/** Tests that need PgBouncer. Without it, a single skipped test explains it; CI must have it. */
 export function withPgbouncer(name: string, tests: () => void): void {
   const missing =
     missingPostgres ??
@@ -21,7 +21,7 @@ export function withPgbouncer(name: string, tests: () => void): void {
   else test.skip(`${name}: ${missing}`, () => {});
 }
 
-/** Starts PgBouncer in transaction mode before a server, to which it opens two connections. */
+/** Starts PgBouncer in transaction mode in front of a server, with two connections to it. */
 export async function startPgbouncer(server: PostgresServer) {
   if (!program) throw new Error('PgBouncer is not installed.');
   const folder = mkdtempSync(join(tmpdir(), 'wh-pgbouncer-'));

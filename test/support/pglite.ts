@@ -7,7 +7,7 @@ import { PGlite } from '@electric-sql/pglite';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'test/.projects');
-// Another version may not read what this one has written.
+// Another version may not be able to read these files.
 const { version } = JSON.parse(
   readFileSync(join(ROOT, 'node_modules/@electric-sql/pglite/package.json'), 'utf8'),
 );
@@ -16,8 +16,8 @@ const EMPTY = join(FOLDER, `pglite-${version}.tar`);
 let started: Promise<PGlite> | undefined;
 
 /**
- * An empty database, for one test or for the tests of one file. Files that share a worker share it, one after the
- * other: nobody closes it.
+ * An empty database for one test, or for the tests of one file. Files of a worker share it, one after another, so
+ * no test closes it.
  */
 export async function openPglite(): Promise<PGlite> {
   started ??= start();
@@ -26,15 +26,15 @@ export async function openPglite(): Promise<PGlite> {
   return database;
 }
 
-/** To make a database takes seconds, so the first is kept on the disk, and the others copy it. */
+/** Creating a database takes seconds, so the first one is kept on disk and copied. */
 async function start(): Promise<PGlite> {
-  // To optimise its WebAssembly takes longer than these tests run: half the time of a database.
+  // Optimising its WebAssembly takes longer than these tests run: half the time of a database.
   setFlagsFromString('--liftoff-only');
   const kept = await readFile(EMPTY).catch(() => undefined);
   if (kept) return PGlite.create({ loadDataDir: new Blob([kept]) });
   const made = await PGlite.create();
   await mkdir(FOLDER, { recursive: true });
-  // Under its name only when it is whole: another process may look for it.
+  // Renamed only when it is complete, because another process may look for it.
   const partial = `${EMPTY}.${randomUUID()}`;
   await writeFile(partial, (await made.dumpDataDir('none')).stream());
   await rename(partial, EMPTY);

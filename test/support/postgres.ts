@@ -6,38 +6,38 @@ import { delimiter, join } from 'node:path';
 import { describe, test } from 'vitest';
 import { freePort } from './free-port.js';
 
-/** A PostgreSQL server of its own, with an empty database. */
+/** A PostgreSQL server for tests, with an empty database. */
 export interface PostgresServer {
-  /** For the superuser `postgres`, who needs no password. */
+  /** The address for the superuser `postgres`, who needs no password. */
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** `fast` drops its clients and writes everything down; `immediate` is as a crash. */
+  /** `fast` disconnects clients and writes everything to disk; `immediate` simulates a crash. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>;
-  /** Starts it again, with the same port and data. */
+  /** Starts it again with the same port and data. */
   start(): Promise<void>;
-  /** Stops it and deletes what it held. */
+  /** Stops it and deletes its data. */
   remove(): Promise<void>;
 }
 
 const HOST = '127.0.0.1';
 const bin = findBinaries();
 
-/** Why no server can be started here. */
+/** The reason why no server can be started here. */
 export const missingPostgres: string | undefined = bin
   ? undefined
   : 'PostgreSQL is not installed: apt-get install postgresql';
 
-/** Tests that need a server. Where it is not installed, one skipped test says so; in CI, it has to be. */
+/** Tests that need a server. Without one, a single skipped test explains it; CI must have one. */
 export function withPostgres(name: string, tests: () => void): void {
   if (!missingPostgres || process.env.CI) describe(name, tests);
   else test.skip(`${name}: ${missingPostgres}`, () => {});
 }
 
 /**
- * Starts a server on a port of the system's choice. What ends this process ends the server as well.
+ * Starts a server on a port that the system chooses. The server ends with this process.
  *
- * @param settings - Of the server, such as `{ max_connections: '20' }`.
+ * @param settings - Settings of the server, such as `{ max_connections: '20' }`.
  */
 export async function startPostgres(
   settings: Record<string, string> = {},
@@ -80,7 +80,7 @@ export async function startPostgres(
   return server;
 }
 
-// Whatever ends this process first, nothing is left behind.
+// However this process ends, nothing is left behind.
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 process.once('exit', () => {
@@ -88,7 +88,7 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** Ends a server also where this process is killed, and can do nothing any more: then `read` ends. */
+/** Ends a server even if this process is killed: then the end of its input makes `read` return. */
 function watch(child: ChildProcess, folder: string): void {
   const script =
     'read _; kill -QUIT "$1"; while kill -0 "$1" 2>/dev/null; do sleep 0.1; done; rm -rf "$2"';
@@ -116,7 +116,7 @@ function run(command: string, args: string[], options: SpawnOptions): Run {
   };
   child.stdout?.on('data', listen);
   child.stderr?.on('data', listen);
-  // Its own end and that of all its processes, which share its output.
+  // Waits for the server and all its processes, which share its output.
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', (code) => {
       running.delete(child);
@@ -135,14 +135,14 @@ async function ready({ process: child, ended, output }: Run): Promise<void> {
   const early = ended.then((code) => {
     throw new Error(`postgres ended with ${code}:\n${output()}`);
   });
-  // Only of interest until it is ready.
+  // Needed only until the server is ready.
   early.catch(() => {});
   while (!output().includes('ready to accept connections')) {
     await Promise.race([once(child.stderr ?? child, 'data'), early]);
   }
 }
 
-/** The folder of the newest server programs: on the PATH, or where Debian keeps those of the `psql` that is there. */
+/** The folder of the newest server programs: on the PATH, or next to Debian's `psql`. */
 function findBinaries(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const debian = '/usr/lib/postgresql';
@@ -153,7 +153,7 @@ function findBinaries(): string | undefined {
   );
 }
 
-/** PostgreSQL refuses to run as root. */
+/** PostgreSQL does not run as root. */
 export function notRoot(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

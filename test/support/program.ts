@@ -8,10 +8,10 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const compiled = new Map<string, Promise<string>>();
 
 /**
- * Compiles a program for a process of its own, once, and gives the path of its JavaScript.
+ * Compiles a program for a separate process, once, and returns the path of its JavaScript.
  *
- * @param file - From the root of the repository, such as `examples/express.ts`.
- * @param uses - Whether it imports the built package, as a seller's program does, or has the sources in it.
+ * @param file - The path from the root of the repository, such as `examples/express.ts`.
+ * @param uses - Whether it imports the built package, as a seller's program does, or includes the sources.
  */
 export function compileProgram(file: string, uses: 'build' | 'sources'): Promise<string> {
   const path = compiled.get(file) ?? compile(file, uses);
@@ -30,9 +30,9 @@ async function compile(file: string, uses: 'build' | 'sources'): Promise<string>
     platform: 'node',
     format: 'esm',
     packages: 'external',
-    // That this package has no side effects is not true of its tests.
+    // This package declares no side effects, but its tests have some.
     ignoreAnnotations: true,
-    // The paths of tsconfig.json lead to the sources.
+    // The paths of tsconfig.json point to the sources.
     ...(uses === 'build'
       ? { tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } }
       : { tsconfig: 'tsconfig.json' }),
@@ -40,11 +40,11 @@ async function compile(file: string, uses: 'build' | 'sources'): Promise<string>
   return outfile;
 }
 
-/** The built command: a file for `node`. */
+/** The built command, as a file for `node`. */
 export const builtCommand = () =>
   join(inject('built'), 'node_modules/storefront-webhooks/dist/cli.js');
 
-/** Starts an example, and waits until it has printed where it listens. */
+/** Starts an example, and waits until it has printed its address. */
 export async function startExample(
   file: string,
   options: Parameters<typeof start>[2] = {},

@@ -4,13 +4,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export type Headers = readonly (readonly [name: string, value: string | number])[];
 
-/** The head of a request, with exactly these headers, in this order, also twice. */
+/** Returns the head of a request with exactly these headers, in this order, including repeated ones. */
 export function head(headers: Headers, { method = 'POST', path = '/webhooks' } = {}): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
   return [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...lines, '', ''].join('\r\n');
 }
 
-/** One piece of a chunked body. */
+/** Returns one piece of a chunked body. */
 export function chunk(bytes: Uint8Array): Buffer {
   const size = bytes.length.toString(16);
   return Buffer.concat([Buffer.from(`${size}\r\n`), bytes, Buffer.from('\r\n')]);
@@ -25,9 +25,9 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** One TCP connection to a server, which is sent bytes and not requests. */
+/** A TCP connection to a server, for raw bytes instead of requests. */
 export class Connection {
-  /** @param address - What `server.address()` gives. */
+  /** @param address - The result of `server.address()`. */
   static async open(address: AddressInfo | string | null): Promise<Connection> {
     if (typeof address !== 'object' || !address) throw new Error('The server listens on no port.');
     const socket = connect(address.port, address.address);
@@ -43,17 +43,17 @@ export class Connection {
     socket.setEncoding('latin1').on('data', (text: string) => {
       this.#received += text;
     });
-    // A reset is one of the ways in which a server may close.
+    // A server may close a connection with a reset.
     socket.on('error', () => {});
   }
 
-  /** Resolves when the bytes have left, or cannot leave because the connection is closed. */
+  /** Resolves when the bytes are sent, or cannot be sent because the connection is closed. */
   async send(...pieces: readonly (string | Uint8Array)[]): Promise<void> {
     const bytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
     await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
   }
 
-  /** Sends the same bytes over and over, until the server closes the connection. */
+  /** Sends the same bytes repeatedly until the server closes the connection. */
   async flood(bytes: Uint8Array): Promise<void> {
     while (!this.#socket.destroyed) {
       await this.send(bytes);
@@ -61,7 +61,7 @@ export class Connection {
     }
   }
 
-  /** Sends piece after piece without looking at what comes back, as many clients do. */
+  /** Sends piece after piece without reading responses, as many clients do. */
   async sendUnheard(pieces: readonly Uint8Array[]): Promise<void> {
     this.#socket.pause();
     for (const piece of pieces) {
@@ -72,9 +72,9 @@ export class Connection {
   }
 
   /**
-   * The next answer on this connection; rejects where the server closes it without one.
+   * Returns the next response on this connection. Rejects if the server closes the connection without one.
    *
-   * @param isHead - Whether it answers a HEAD, and so has no body whatever its length says.
+   * @param isHead - Whether it answers a HEAD request, and so has no body despite its length.
    */
   async answer({ isHead = false } = {}): Promise<RawAnswer> {
     for (;;) {
@@ -94,7 +94,7 @@ export class Connection {
     while (!this.#socket.closed) await this.#change();
   }
 
-  /** Says that nothing more will be sent, and goes on listening. */
+  /** Ends the sending side, and keeps reading. */
   end(): void {
     this.#socket.end();
   }
@@ -138,7 +138,7 @@ function takeAnswer(
     const taken = takeChunks(received.slice(start));
     return taken && { answer: { status, headers, body: taken.body }, rest: taken.rest };
   }
-  // What Node answers by itself has no length and no body.
+  // Node's own responses have no length and no body.
   const stop = start + Number(headers['content-length'] ?? 0);
   if (received.length < stop) return undefined;
   return {

@@ -7,47 +7,47 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 
-/** A Redis or Valkey of a test's own, in a process and a folder of its own. */
+/** A Redis or Valkey server for tests, in its own process and folder. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Ends it in good order, as an operator does. */
+  /** Shuts it down, as an operator does. */
   stop(): Promise<void>;
-  /** SIGKILL. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again, on the same port and with what is in its folder. */
+  /** Starts it again on the same port with the data of its folder. */
   start(): Promise<void>;
-  /** Ends it and deletes its folder. */
+  /** Stops it and deletes its folder. */
   remove(): Promise<void>;
 }
 
 export interface RedisOptions {
-  /** More arguments; those that come last win. */
+  /** Further arguments; later ones override earlier ones. */
   args?: string[];
   /** The program. Default: the first of {@link redisBinaries}. */
   binary?: string;
 }
 
-/** What is installed of `redis-server` and `valkey-server`. */
+/** The installed programs among `redis-server` and `valkey-server`. */
 export const redisBinaries: readonly string[] = ['redis-server', 'valkey-server'].filter(
   (binary) => spawnSync(binary, ['--version']).status === 0,
 );
 
-/** Why tests that need a real server cannot run here. */
+/** The reason why tests that need a real server cannot run here. */
 export const missingRedis: string | undefined =
   redisBinaries.length > 0
     ? undefined
     : 'Redis is not installed: apt-get install redis-server (or valkey-server)';
 
-/** Tests that need a real server: where there is none, one skipped test says so; in CI, there has to be. */
+/** Tests that need a real server. Without one, a single skipped test explains it; CI must have one. */
 export function withRedis(name: string, tests: () => void): void {
   if (!missingRedis || process.env.CI) describe(name, tests);
   else test.skip(`${name}: ${missingRedis}`, () => {});
 }
 
 /**
- * Starts a server on 127.0.0.1, on a free port and in a fresh folder, which writes
- * each command to its disk before it answers.
+ * Starts a server on 127.0.0.1, on a free port and in a new folder. It writes each command to its disk before
+ * it answers.
  */
 export async function startRedis({
   args = [],
@@ -64,7 +64,7 @@ export async function startRedis({
   let port = 0;
   for (let attempt = 1; !child; attempt++) {
     port = randomPort();
-    // It may be taken.
+    // The port may be taken.
     child = await run(port).catch((error: unknown) => {
       if (attempt >= 10) throw error;
       return undefined;
@@ -92,7 +92,7 @@ export async function startRedis({
 
 const START_MS = 30_000;
 
-/** Starts it, and waits until it takes connections: what is in its folder is loaded by then. */
+/** Starts it, and waits until it accepts connections. By then, the data of its folder is loaded. */
 async function spawnServer(binary: string, args: string[]): Promise<ChildProcess> {
   const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
@@ -101,7 +101,7 @@ async function spawnServer(binary: string, args: string[]): Promise<ChildProcess
     await new Promise<void>((resolve, reject) => {
       const late = setTimeout(() => reject(new Error(`${binary} does not start`)), START_MS);
       const listen = (piece: Buffer) => {
-        // Read to the end, so that the pipe never fills up; kept no longer than it is needed.
+        // Read to the end, so that the pipe never fills up, but keep only what is needed.
         if (written.length < 20_000) written += piece;
         if (!/Ready to accept connections/.test(written)) return;
         clearTimeout(late);
@@ -130,13 +130,13 @@ async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<void>
 }
 
 /**
- * Not one of those that the system gives to outgoing connections, nor 10,000 below, where a node of a
- * cluster listens as well: a client that tries to come back to a server that is down would in the end
- * be connected to itself, and keep the server off its port.
+ * Avoids the ports of outgoing connections, and the ports 10,000 below, where a node of a cluster listens as
+ * well: a client that tries to reconnect to a server that is down would in the end connect to itself, and keep
+ * the server off its port.
  */
 const randomPort = () => randomInt(10_240, 22_768);
 
-// Whatever ends this process first, nothing is left behind.
+// However this process ends, nothing is left behind.
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 

@@ -1,13 +1,13 @@
-/** JSON that keeps bytes, dates, and numbers without an end. */
+/** JSON that preserves bytes, dates and infinite numbers. */
 export function encode(value: unknown): string {
   return JSON.stringify(value, function (this: Record<string, unknown>, name, field) {
-    // What it was before toJSON.
+    // The value before toJSON.
     const before = this[name];
     if (before instanceof Date) return { $: 'date', ms: before.getTime() };
     if (field === Number.POSITIVE_INFINITY) return { $: 'infinity' };
     if (field instanceof Uint8Array)
       return { $: 'bytes', base64: Buffer.from(field).toString('base64') };
-    // A Buffer is already what its toJSON makes of it.
+    // A Buffer has already become the result of its toJSON.
     if (field?.type === 'Buffer')
       return { $: 'bytes', base64: Buffer.from(field.data).toString('base64') };
     return field;
@@ -23,14 +23,14 @@ export function decode<Value>(line: string): Value {
   });
 }
 
-/** A line that asks for a verb, and whatever else says where. */
+/** A line that calls a verb, and further fields that locate it. */
 export interface Call {
   readonly call: number;
   readonly verb: string;
   readonly args: readonly unknown[];
 }
 
-/** A line that answers. */
+/** A line with an answer. */
 export interface Reply {
   readonly call: number;
   readonly result?: unknown;
@@ -39,7 +39,7 @@ export interface Reply {
 
 export type RemoteVerbs = Record<string, (...args: never[]) => unknown>;
 
-/** Does what a line asks for, and gives the line of its answer. */
+/** Executes the call of a line, and returns the line of its answer. */
 export async function answer<Asked extends Call>(
   line: string,
   verbsOf: (call: Asked) => RemoteVerbs,

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { VERBS } from '../../src/stores/contract.js';
 import { decode, encode, type Reply } from './remote-answer.js';
 
-/** The other side of a pair of streams, which answers by `answer`: in another process, or in a Worker. */
+/** The other side of a pair of streams, which answers with `answer`: in another process, or in a Worker. */
 export class Remote {
   readonly #output: Writable;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
@@ -18,7 +18,7 @@ export class Remote {
     });
   }
 
-  /** The verbs of its store, and what else it can be asked for; `where` goes with each call. */
+  /** The verbs of its store, and its further calls; `where` goes with each call. */
   verbs<More extends string>(more: readonly More[], where: object = {}) {
     type Verb = (typeof VERBS)[number] | 'isDone' | More;
     const asking = [...VERBS, 'isDone' as const, ...more].map((verb) => [
@@ -39,7 +39,7 @@ export class Remote {
     });
   }
 
-  /** Has all fail that is not answered. */
+  /** Rejects all pending calls. */
   end(message: string): void {
     for (const [call, settle] of this.#waiting) settle({ call, error: { message } });
   }

@@ -4,14 +4,14 @@ import { removeNewFolders } from './folders.js';
 const CLOCK = ['setTimeout', 'setInterval', 'setImmediate', 'performance', 'Date'] as const;
 const clock = CLOCK.map((name) => globalThis[name]);
 
-// Files share a worker: what one has put in place of the clock, of functions or of the environment ends with it.
+// Files share a worker, so a replaced clock, function or environment variable ends with its file.
 afterAll(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
   vi.unstubAllGlobals();
   vi.useRealTimers();
   removeNewFolders();
-  // The next file would wait for ever, and nobody would know why.
+  // Otherwise the next file would wait forever without a reason in its output.
   const left = CLOCK.filter((name, index) => globalThis[name] !== clock[index]);
   CLOCK.forEach((name, index) => {
     Reflect.set(globalThis, name, clock[index]);
@@ -19,7 +19,7 @@ afterAll(() => {
   if (left.length > 0) throw new Error(`This file leaves its own ${left.join(', ')} to the next.`);
 });
 
-// One second, which is what vitest waits, is too little on a machine that does something else beside.
+// The default of vitest, one second, is too short on a busy machine.
 const PATIENCE_MS = 60_000;
 const { waitFor, waitUntil } = vi;
 

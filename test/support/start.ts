@@ -1,22 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface Started {
-  /** Where it says that it listens. */
+  /** The address that it prints. */
   readonly origin: string;
-  /** What it has written so far, to both outputs. */
+  /** The text that it has written so far to both outputs. */
   output(): string;
   /** Asks it to end, as an operator does. */
   terminate(): void;
-  /** The exit code, once it has ended. */
+  /** The exit code, after it has ended. */
   readonly ended: Promise<number | null>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a server that listens on a port of the system's choice, and waits until it has printed where.
- * The whole group of its processes is ended with it.
+ * Starts a server on a port that the system chooses, and waits until it has printed its address. All processes of
+ * its group end with it.
  */
 export async function start(
   command: string,
@@ -35,7 +35,7 @@ export async function start(
   const port = new Promise<string>((resolve, reject) => {
     const listen = (piece: Buffer) => {
       written += piece;
-      // In words, or as workerd says it.
+      // In words, or in the form of workerd.
       const [, found] = /(?:https?:\/\/[\w.[\]:-]+?|"port"):([1-9]\d*)/.exec(written) ?? [];
       if (found) resolve(found);
     };
@@ -65,7 +65,7 @@ export async function start(
 
 const START_MS = 60_000;
 
-// Whatever ends this process first, nothing is left behind.
+// However this process ends, nothing is left behind.
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) kill(child);

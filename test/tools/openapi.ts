@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const MODULES = join(import.meta.dirname, 'node_modules');
 
-/** Runs a program on an OpenAPI document: what it prints. */
+/** Runs a program on an OpenAPI document, and returns its output. */
 async function run(document: object, script: string, args: readonly string[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
   try {
@@ -18,7 +18,7 @@ async function run(document: object, script: string, args: readonly string[]): P
     };
     const options = { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 };
     const running = promisify(execFile)(process.execPath, [script, ...args], options);
-    // A linter ends with 1 where it has found an error.
+    // A linter exits with 1 if it has found an error.
     const { stdout } = await running.catch((error: { stdout: string }) => error);
     return stdout;
   } finally {
@@ -26,23 +26,23 @@ async function run(document: object, script: string, args: readonly string[]): P
   }
 }
 
-// The provider states no licence; and that forms are told apart by a field that may be absent.
+// The provider states no licence, and an optional field distinguishes two forms.
 const SKIPPED = ['info-license', 'no-illogical-composition-keywords'];
 
-/** What a linter advises about an OpenAPI document. */
+/** Returns a linter's advice about an OpenAPI document. */
 export async function lint(document: object): Promise<unknown[]> {
   const rules = SKIPPED.flatMap((rule) => ['--skip-rule', rule]);
   const args = ['lint', 'openapi.json', '--format', 'json', ...rules];
   return JSON.parse(await run(document, join(MODULES, '@redocly/cli/bin/cli.js'), args)).problems;
 }
 
-/** Whether a parser takes it, and what it warns of. */
+/** Returns whether a parser accepts the document, and its warnings. */
 export async function validate(document: object): Promise<unknown> {
   const script = join(import.meta.dirname, 'parse.mjs');
   return JSON.parse(await run(document, script, ['openapi.json']));
 }
 
-/** The types that a generator makes of it. */
+/** Returns the types that a generator makes of the document. */
 export function typesOf(document: object): Promise<string> {
   return run(document, join(MODULES, 'openapi-typescript/bin/cli.js'), ['openapi.json']);
 }

@@ -1,4 +1,4 @@
-// Whether a parser takes the OpenAPI document in a file, and what it warns of.
+// Prints whether a parser accepts the OpenAPI document in a file, and its warnings.
 import { readFileSync } from 'node:fs';
 import { parse, validate } from '@readme/openapi-parser';
 

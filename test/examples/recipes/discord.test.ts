@@ -15,7 +15,7 @@ const MEMBERS = [
   { user: { id: '18', username: 'ada.lovelace' } },
 ];
 
-/** A server that takes what Discord takes, and says what it was asked. */
+/** Simulates Discord, and records the requests. */
 let asked: { line: string; body?: unknown }[] = [];
 let isDown = false;
 const discord: Server = createServer(async (request, response) => {
@@ -74,7 +74,7 @@ describe('the Discord recipe', () => {
     ['an object', { Discord: ' Ada ' }],
     ['a list', [{ name: 'discord', value: 'ada' }]],
   ])(
-    'gives the role and posts once, with the name out of %s, whichever event says it',
+    'gives the role and posts once, with the name from %s, for either event',
     async (form, custom) => {
       const order = sold(`ord ${form}`, custom);
       const unpaid = sold(`ord ${form}`, custom, 0);
@@ -92,7 +92,7 @@ describe('the Discord recipe', () => {
   );
 
   test.each([[{}], [[]], [null], ['ada'], [{ Discord: '@everyone' }]])(
-    'posts that the role is left to a person where the name is in none of %j',
+    "posts a request to give the role by hand if %j contains no member's name",
     async (custom) => {
       const name = JSON.stringify(custom);
       expect(await send(sold(`no ${name}`, custom), 'order:paid', name)).toBe('handled');
@@ -102,7 +102,7 @@ describe('the Discord recipe', () => {
     },
   );
 
-  test('asks for the role once where the message fails the first time', async () => {
+  test('gives the role once if the message fails the first time', async () => {
     const order = sold('ord_down', { Discord: 'ada' });
     isDown = true;
     expect(await send(order, 'order:paid', 'down')).toBe('failed');

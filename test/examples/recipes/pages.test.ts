@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 
 const recipes = readdirSync('examples/recipes').map((file) => file.replace(/\.ts$/, ''));
 
-test.each(recipes)('the page of %s shows the code that is tested', (name) => {
+test.each(recipes)('the page of %s contains the tested code', (name) => {
   const code = readFileSync(`examples/recipes/${name}.ts`, 'utf8');
   expect(readFileSync(`docs/recipes/${name}.md`, 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\``);
 });
 
-test('each page has a recipe, and each recipe a test', () => {
+test('each page has a recipe, and each recipe has a test', () => {
   const pages = readdirSync('docs/recipes').map((file) => file.replace(/\.md$/, ''));
   expect(pages.sort()).toEqual([...recipes].sort());
   const tests = ['test', 'test/full']

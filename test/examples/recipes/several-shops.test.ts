@@ -27,7 +27,7 @@ describe('several shops', () => {
     return `${status} ${outcome}`;
   }
 
-  test('the same order in two shops is two orders, and each is delivered once', async () => {
+  test('the same order in two shops is delivered once in each', async () => {
     for (const [path, secret] of [
       ['/webhooks/keys', secrets.KEYS_SECRET],
       ['/webhooks/games?from=dashboard', secrets.GAMES_SECRET],
@@ -39,13 +39,13 @@ describe('several shops', () => {
     expect(delivered.map((line) => line.split(' ').at(-1))).toEqual(['keys', 'games']);
   });
 
-  test('a delivery of one shop at the address of another is refused, and so is one of no shop', async () => {
+  test('a delivery at the address of another shop, or of no shop, is rejected', async () => {
     expect(await send('/webhooks/games', secrets.KEYS_SECRET)).toBe('401 rejected');
     expect(await send('/webhooks/toys', secrets.KEYS_SECRET)).toBe('401 rejected');
     expect(await send('/webhooks', secrets.KEYS_SECRET)).toBe('401 rejected');
   });
 
-  test('it ends at a SIGTERM', async () => {
+  test('the example ends on SIGTERM', async () => {
     shop.terminate();
     expect(await shop.ended).toBe(0);
   });

@@ -16,20 +16,20 @@ afterEach(() => {
 });
 
 test.each([{ simulator: true }, { dummy: 'data', id: 'ord_9', status: 100, email: 'a@b.example' }])(
-  'what the button sends is answered 200, and delivers nothing: %j',
+  'a delivery of the test button is answered 200, and delivers nothing: %j',
   async (body) => {
     expect(await deliver(receiver, body)).toMatchObject({ status: 200, outcome: 'ignored' });
     expect(log).not.toHaveBeenCalled();
   },
 );
 
-test('a forged one is refused, and a paid order is delivered', async () => {
+test('a forged delivery is rejected, and a paid order is delivered', async () => {
   const forged = await deliver(receiver, { simulator: true }, { secret: 'another secret' });
   expect(forged).toMatchObject({ status: 401 });
   expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
   expect(log).toHaveBeenCalledExactlyOnceWith('Delivered order ord_1');
 });
 
-test('stderr says that nobody handles it', () => {
+test('stderr reports that the event has no handler', () => {
   expect(warn.mock.calls.join('\n')).toContain('"test"');
 });

@@ -30,7 +30,7 @@ withRuntimes('the example for Cloudflare', () => {
     project = await makeProject('cloudflare');
     folder = `${project.folder}/cloudflare`;
     await cp('examples/cloudflare', folder, { recursive: true });
-    // What fails is dead at once, instead of hours later.
+    // A delivery that fails is dead at once, instead of hours later.
     const settings = await readFile(`${folder}/wrangler.jsonc`, 'utf8');
     expect(settings).toContain('"max_retries": 10,');
     await writeFile(
@@ -79,26 +79,26 @@ withRuntimes('the example for Cloudflare', () => {
   const stockOf = (pieces: number) =>
     vi.waitFor(async () => expect(await ask('/stock')).toEqual([{ product, pieces }]), WAIT);
 
-  test('an order moves the stock once, whatever is sent again', async () => {
+  test('an order moves the stock once, after any number of retries', async () => {
     const order = { id: 'ord_1', quantity: 2 };
     expect(await deliver('one', order)).toBe('200 queued');
     expect(await deliver('one', order)).toBe('200 queued');
     expect(await deliver('the same order again', order)).toBe('200 queued');
     expect(await deliver('forged', { id: 'ord_2' }, 'another secret')).toBe('401 rejected');
-    // The last of them, so that all have been processed when this one has.
+    // The last delivery, so that all are processed when it is.
     expect(await deliver('last', { id: 'ord_3', quantity: 1 })).toBe('200 queued');
     await stockOf(7);
     await vi.waitFor(() => expect(shop.output()).toMatch(/Sold order ord_3/), WAIT);
     expect(shop.output().match(/Sold order ord_1/g)).toHaveLength(1);
   });
 
-  test('an order too large for a message of the queue is delivered as well', async () => {
+  test('an order that is too large for a message of the queue is delivered', async () => {
     const email = `${'x'.repeat(500_000)}@example.com`;
     expect(await deliver('large', { id: 'ord_4', quantity: 1, email })).toBe('200 queued');
     await stockOf(6);
   });
 
-  test('an order of more than there is can be seen by those who may, and is redriven', async () => {
+  test('an order for more than the stock is shown to authorised users, and can be redriven', async () => {
     expect(await deliver('too many', { id: 'ord_5', quantity: 8 })).toBe('200 queued');
     await vi.waitFor(async () => {
       const error = expect.stringContaining('CHECK constraint failed');
@@ -114,7 +114,7 @@ withRuntimes('the example for Cloudflare', () => {
     expect(await ask('/dead')).toEqual([]);
   });
 
-  test('wrangler would deploy it, with all of its bindings', async () => {
+  test('wrangler can deploy it with all of its bindings', async () => {
     const output = await wrangler('deploy', '--dry-run', '--outdir', `${folder}/.wrangler/out`);
     for (const binding of ['WEBHOOKS', 'BODIES', 'DELIVERIES', 'DB'])
       expect(output).toContain(`env.${binding}`);

@@ -33,7 +33,7 @@ withRuntimes('the examples in Bun, Deno and workerd', () => {
   };
   exampleShop('deno', startDeno);
 
-  test('deno does not stumble over a Host header that is no host', async () => {
+  test('Deno handles a request with an invalid Host header', async () => {
     const shop = await startDeno();
     try {
       for (const host of ['a b[', '[', '127.0.0.1']) {
@@ -52,7 +52,7 @@ withRuntimes('the examples in Bun, Deno and workerd', () => {
     startWrangler(`${project.folder}/workers`, { vars: { WEBHOOK_SECRET } }),
   );
 
-  test('a Worker remembers what it has delivered when it starts again', async () => {
+  test('a Worker remembers its deliveries after a restart', async () => {
     const state = `${project.folder}/state`;
     const outcomes: unknown[] = [];
     for (const id of ['first', 'the same order again']) {

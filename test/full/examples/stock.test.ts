@@ -18,17 +18,17 @@ interface Shop {
   count(sql: string): Promise<number>;
 }
 
-/** Kills the shop while deliveries are on their way, again and again, and then counts. */
+/** Kills the shop repeatedly during deliveries, and then counts. */
 function sellsOnce({ open, count }: Shop) {
   const env = { WEBHOOK_SECRET, PRODUCT: order.product_id };
   const send = (shop: Started, id: string) =>
     replay(`${shop.origin}/webhooks`, 'order:paid', { id, secret: WEBHOOK_SECRET });
 
-  test('moves the stock once, whatever is sent again and whatever is killed', async () => {
+  test('moves the stock once, for any number of retries and crashes', async () => {
     for (let run = 0; run < 3; run++) {
       const shop = await open(env);
       const sent = Array.from({ length: 4 }, (_, copy) => send(shop, `whl_${run}_${copy}`));
-      // Whichever of them comes first.
+      // In either order.
       await Promise.race(sent);
       await shop.stop();
       await Promise.allSettled(sent);

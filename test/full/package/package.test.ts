@@ -6,7 +6,7 @@ import { removeFolders, run, USERS } from '../../package/folder.js';
 import { compile, isUnreachable, makeProject, pack, toSpecifier } from '../../package/packed.js';
 import { start } from '../../support/start.js';
 
-// It builds, packs and installs; the compiler reads the types of four frameworks.
+// Builds, packs and installs the package; the compiler reads the types of four frameworks.
 const timeout = 600_000;
 
 let bare: string;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   }
 }, timeout);
 
-/** The packages that mounts.ts imports, or those of their types. */
+/** The packages that mounts.ts imports, or their types. */
 function mounted(): string[] {
   const { devDependencies } = JSON.parse(readManifest().text);
   const source = readFileSync(join(USERS, 'mounts.ts'), 'utf8');
@@ -41,17 +41,17 @@ test('package.json exports each entry point, as `npm run entries` writes it', ()
 
 afterAll(removeFolders);
 
-// These install the package and what it needs: without npm's registry they cannot be tried, and CI fails.
+// These tests install the package with its dependencies. They need npm's registry, and without it CI fails.
 const skipOffline = (context: TestContext) => context.skip(unreachable !== undefined, unreachable);
 
-describe('where no framework is installed', { timeout }, () => {
+describe('without any framework', { timeout }, () => {
   beforeEach(skipOffline);
 
   const printedBy = async (file: string, ...args: string[]) =>
     JSON.parse(await run(bare, process.execPath, file, ...args));
 
   // `npm run entries` writes surface.txt.
-  test('each subpath gives the names and the types, and loads the packages, that surface.txt lists', async () => {
+  test('each subpath has the names and types, and loads the packages, that surface.txt lists', async () => {
     const surface: string[] = [];
     for (const [subpath, file] of Object.entries(subpaths)) {
       const specifier = toSpecifier(subpath);
@@ -69,7 +69,7 @@ describe('where no framework is installed', { timeout }, () => {
     await expect(surface.join('\n')).toMatchFileSnapshot('../../package/surface.txt');
   });
 
-  test.each(['deliver.mjs', 'deliver.cjs'])('%s handles what is genuine only', async (file) => {
+  test.each(['deliver.mjs', 'deliver.cjs'])('%s handles only genuine deliveries', async (file) => {
     expect(await printedBy(file)).toEqual({
       node: '200 handled',
       nodeForged: '401 rejected',
@@ -80,7 +80,7 @@ describe('where no framework is installed', { timeout }, () => {
     });
   });
 
-  test('only the receiver, goods, the client, recovery, the sandbox and what tests them load the schema library', async () => {
+  test('only the receiver, goods, the client, recovery, the sandbox and the testing tools load the schema library', async () => {
     const others = Object.keys(subpaths).filter(
       (subpath) => !/^\.(\/(api|testing|goods|recovery|sandbox))?$/.test(subpath),
     );
@@ -115,11 +115,11 @@ describe('where no framework is installed', { timeout }, () => {
 describe('in TypeScript', { timeout }, () => {
   beforeEach(skipOffline);
 
-  test('every subpath fits where it is mounted, with moduleResolution bundler', async () => {
+  test('every subpath fits its framework, with moduleResolution bundler', async () => {
     expect(await compile(typed, ['mounts.ts', 'subpaths.ts'], ['esnext', 'bundler'])).toBe('');
   });
 
-  test('every subpath fits where it is mounted, with node16, in ESM and in CommonJS', async () => {
+  test('every subpath fits its framework, with node16, in ESM and in CommonJS', async () => {
     const files = ['mounts.mts', 'mounts.cts', 'subpaths.mts', 'subpaths.cts'];
     expect(await compile(typed, files, ['node16', 'node16'])).toBe('');
   });

@@ -7,7 +7,7 @@ import { build, removeFolders } from '../../package/folder.js';
 
 afterAll(removeFolders);
 
-// `npm run size` shows what it consists of.
+// `npm run size` shows the parts.
 for (const { name, bytes, without } of BUDGETS) {
   test(`a Worker ${name} does not grow`, async () => {
     const { gzipped } = await bundle(await build({ types: false }), { without });
@@ -15,7 +15,7 @@ for (const { name, bytes, without } of BUDGETS) {
   });
 }
 
-test('the command loads neither the library nor a command before one is named', async () => {
+test('the command loads the library and its subcommands only when they are needed', async () => {
   const { files, packages } = loadedBy(join(await build({ types: false }), 'dist', 'cli.js'));
   expect(packages).toEqual([]);
   expect(files.some((file) => /sandbox|doctor|check|send/.test(file))).toBe(false);
@@ -25,7 +25,7 @@ test('the command loads neither the library nor a command before one is named', 
 
 const STATIC_IMPORT = /^(?:import|\} from) *(?:[^'"\n]* from *)?["']([^"']+)["'];$/gm;
 
-/** The files that a module loads at its start, and the packages that they name. */
+/** Returns the files that a module loads at its start, and their imported packages. */
 function loadedBy(entry: string): { files: readonly string[]; packages: readonly string[] } {
   const files = new Set([entry]);
   const packages = new Set<string>();

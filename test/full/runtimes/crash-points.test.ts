@@ -37,7 +37,7 @@ withRuntimes('crashPoints() as it is built', () => {
       seesWaits ? ['mail'] : [],
     );
     expect(inside).toEqual([]);
-    // Processes that have died complain of nothing.
+    // The simulated crashes write nothing.
     expect(stderr).toMatch(/^(storefront-webhooks: version [^\n]*\n)?$/);
   });
 });

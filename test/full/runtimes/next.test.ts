@@ -45,7 +45,7 @@ withRuntimes('the adapters in Next.js', () => {
   });
 });
 
-/** What each route of the application mounts. */
+/** The handlers of each route of the application. */
 const SOURCES = {
   webhooks: 'contract().receiver',
   lazy: 'contract().lazy()',
@@ -54,7 +54,7 @@ const SOURCES = {
   parsed: 'contract().receiver',
 };
 
-/** Writes the contract's application three times over: for each router and runtime. */
+/** Writes the contract's application for each router and runtime. */
 async function writeApplication(folder: string): Promise<void> {
   const write = async (file: string, text: string) => {
     await mkdir(dirname(join(folder, file)), { recursive: true });

@@ -6,7 +6,7 @@ import { installed, withRuntimes } from '../../runtimes/installed.js';
 import { makeProject, type Project } from '../../runtimes/project.js';
 import { casesOf } from '../../support/tier.js';
 
-// Lambda brings a runtime of its own.
+// Lambda has its own runtime.
 const SERVERS = (await applications()).filter(([, { buffers }]) => !buffers);
 
 const RUNTIMES = [

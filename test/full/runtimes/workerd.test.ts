@@ -7,7 +7,7 @@ import { withRuntimes } from '../../runtimes/installed.js';
 import { makeProject, type Project } from '../../runtimes/project.js';
 import { startWorker } from '../../runtimes/workerd.js';
 
-/** Node's crypto is there by default since 2026-08-04. */
+/** Node's crypto is available by default since 2026-08-04. */
 const DATES = [
   ['2026-10-23', /on Cloudflare-Workers with Node's crypto/],
   ['2022-01-01', /on a runtime without a name without Node's crypto/],

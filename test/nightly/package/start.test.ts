@@ -16,12 +16,12 @@ const [program = ''] = blocks(page, 'ts');
 const [install = '', serve = ''] = blocks(page, 'sh');
 const [sent = '', printed = ''] = blocks(page, 'console');
 
-/** The last types of Node that TypeScript 5.4 can read. */
+/** The last version of Node's types that TypeScript 5.4 can read. */
 const OLD_TYPES = '22.10.0';
 
 const readme = blocks(pageAt('README.md'), 'console').join('').trimEnd().split('\n');
 const readmeCommands = readme.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
-// Where the storefront is depends on the port.
+// The storefront's address depends on the port.
 const readmeLines = readme.filter((line) => !/^(\$|The storefront)/.test(line));
 
 withRuntimes('docs/start.md, walked from an empty folder with the packed package', () => {
@@ -35,7 +35,7 @@ withRuntimes('docs/start.md, walked from an empty folder with the packed package
   }, 300_000);
   afterAll(removeFolders);
 
-  /** As the page says it, but with the tarball, and a minute for all of it, or two beside other tests. */
+  /** The commands of the page with the tarball, within a minute, or two beside other tests. */
   const npmInstall = (folder: string, packages: readonly string[]) =>
     run(
       folder,
@@ -62,7 +62,7 @@ withRuntimes('docs/start.md, walked from an empty folder with the packed package
         PATH: bin + delimiter + process.env.PATH,
         PORT: String(port),
         NO_COLOR: '1',
-        // What npx itself shows is of no page.
+        // The lines of npx itself are not on the page.
         npm_config_progress: 'false',
         npm_config_loglevel: 'silent',
       };
@@ -94,7 +94,7 @@ withRuntimes('docs/start.md, walked from an empty folder with the packed package
           interval: 50,
         });
         const [, secret = ''] = /(export .*)/.exec(serve) ?? [];
-        /** What a terminal shows of a command of the page. */
+        /** Returns the terminal's lines of a command of the page. */
         const shown = async (command: string) => {
           const here = command.replace(':3000', `:${port}`);
           const stdout = await shell(`${secret}\nscript -qec '${here}' /dev/null`);
@@ -105,7 +105,7 @@ withRuntimes('docs/start.md, walked from an empty folder with the packed package
         const seconds = (performance.now() - began) / 1000;
         for (const line of printed.trim().split('\n')) expect(output).toContain(line);
         expect(seconds).toBeLessThan(120);
-        // README.md has the same, and then once more.
+        // README.md has the same block a second time.
         const [again = ''] = readmeCommands.filter((line) => line.includes('--id fresh'));
         const all = [...lines, ...(await shown(again)), ...output.trim().split('\n')];
         expect(all).toEqual(expect.arrayContaining(readmeLines));

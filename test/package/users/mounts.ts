@@ -1,4 +1,4 @@
-// Every subpath as its users write it. Compiled in this repository, and against the packed package.
+// Uses every subpath as a user would. Compiled in this repository, and against the packed package.
 import http from 'node:http';
 import type {
   ALBHandler,
@@ -144,7 +144,7 @@ const bytes = createGoods(
   () => ({ body: new Uint8Array(1), contentType: 'application/zip' }),
 );
 
-/** Goods are mounted like a receiver, in each of them. */
+/** Goods are mounted like a receiver in each framework. */
 export const goodsMounted = [
   toExpress(goods),
   toFastify(bytes),
@@ -162,7 +162,7 @@ export async function testedGoods(): Promise<Uint8Array> {
   return (await replay(goods, 'goods')).bytes;
 }
 
-/** The provider's service, in either variant. */
+/** The provider's API in both variants. */
 export async function called(older: Client<'older'>) {
   const auth = { accessToken: process.env.ACCESS_TOKEN };
   const newer = createClient({ baseUrl: 'https://shop.example', auth });
@@ -188,7 +188,7 @@ export async function recovered(client: Client, older: Client<'older'>): Promise
 
 export default toWorker((env: Env) => createReceiver({ secret: env.SECRET }));
 
-/** Stores and ledgers take clients by their shape: no driver is a dependency. */
+/** Stores and ledgers accept clients by their shape, so no driver is a dependency. */
 export async function stores(database: SqliteDatabase, pool: PostgresClient, redis: RedisClient) {
   const all: IdempotencyStore[] = [sqliteStore(database), postgresStore(pool), redisStore(redis)];
   for (const store of all) createReceiver({ secret, store });

@@ -33,7 +33,7 @@ withPostgres('the recipe of a balance', () => {
     return (await replay(`${shop.origin}/webhooks`, { ...saved, body }, options)).outcome;
   };
 
-  test('adds each order once and takes each refund off once, whatever is killed', async () => {
+  test('adds each order once and subtracts each refund once, even if processes are killed', async () => {
     let shop = await open();
     for (let number = 0; number < 6; number++) {
       const sent = [
@@ -49,7 +49,7 @@ withPostgres('the recipe of a balance', () => {
       }
       await Promise.allSettled(sent);
     }
-    // As a sender does, until the lease of the process that was killed has lapsed.
+    // Retries as a sender does, until the lease of the killed process has expired.
     for (let number = 0; number < 6; number++)
       for (const event of ['order:updated', 'order:paid'])
         await vi.waitFor(

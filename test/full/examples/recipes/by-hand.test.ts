@@ -9,7 +9,7 @@ const WEBHOOK_SECRET = 'a secret for tests';
 const saved = loadFixture('order:paid');
 const order = JSON.parse(new TextDecoder().decode(saved.body));
 
-withPostgres('moving from code of your own', () => {
+withPostgres('a migration from hand-written code', () => {
   let server: PostgresServer;
   let pool: pg.Pool;
   let shop: Started;
@@ -36,7 +36,7 @@ withPostgres('moving from code of your own', () => {
     return (await replay(`${shop.origin}/webhooks`, { ...saved, body }, options)).outcome;
   };
 
-  test('what the old code has delivered is not delivered again, and what it has not is', async () => {
+  test('orders that the old code has delivered are skipped, and the others are delivered', async () => {
     expect(await send('old_1')).toBe('duplicate');
     expect(await send('old_2', 'order:updated')).toBe('duplicate');
     expect(await send('new_1', 'order:updated', 0)).toBe('ignored');
@@ -45,7 +45,7 @@ withPostgres('moving from code of your own', () => {
     expect(shop.output().match(/Delivered order \S+/g)).toEqual(['Delivered order new_1']);
   });
 
-  test('a second start, and a SIGTERM, change nothing about it', async () => {
+  test('a second start and a SIGTERM change nothing', async () => {
     shop.terminate();
     expect(await shop.ended).toBe(0);
     shop = await open();

@@ -27,7 +27,7 @@ withRedis('a sender that gives up early', () => {
     replay(`${shop.origin}/webhooks`, fixture, { id, secret: WEBHOOK_SECRET, timeout: 10_000 });
   const deliveries = () => shop.output().match(/Delivered order/g)?.length ?? 0;
 
-  test('is answered before the work is done, which is done once', async () => {
+  test('gets its answer before the work is done, which happens once', async () => {
     const { outcome, durationMs } = await send('order:paid', 'first');
     expect(outcome).toBe('queued');
     expect(durationMs).toBeLessThan(WORK_MS);
@@ -35,7 +35,7 @@ withRedis('a sender that gives up early', () => {
     await vi.waitFor(() => expect(deliveries()).toBe(1), 20_000);
   });
 
-  test('loses nothing at a SIGTERM: what was begun ends, and what waits is run by the next process', async () => {
+  test('loses nothing on SIGTERM: running work finishes, and the next process runs the queued jobs', async () => {
     await send('order:paid/crypto', 'begun');
     shop.terminate();
     expect(await shop.ended).toBe(0);

@@ -15,7 +15,7 @@ const WEBHOOK_SECRET = 'a secret for tests';
 const saved = loadFixture('order:paid');
 const order = JSON.parse(new TextDecoder().decode(saved.body));
 
-/** Mails by their idempotency keys, as a mailer keeps them. */
+/** The mails of a mailer, by their idempotency keys. */
 const mails = new Map<string, { to: string; text: string }>();
 const mailer = createServer(async (request, response) => {
   const mail = (await json(request)) as { to: string; text: string };
@@ -24,7 +24,7 @@ const mailer = createServer(async (request, response) => {
   response.end('{}');
 });
 
-describe('the recipe of licence keys', () => {
+describe('the licence-key recipe', () => {
   let folder: string;
   let database: RemoteStore;
   beforeAll(async () => {
@@ -55,7 +55,7 @@ describe('the recipe of licence keys', () => {
   };
   const count = async (sql: string) => Number((await database.sql(sql))[0]?.n);
 
-  test('sells each code once and each order once, under both events, and whatever is killed', async () => {
+  test('sells each code once and each order once, under both events, even if processes are killed', async () => {
     let shop = await open();
     const codes = Array.from({ length: 20 }, (_, n) => `('CODE-${n}', '${order.product_id}')`);
     await database.sql(`INSERT INTO licence (code, product) VALUES ${codes.join(', ')}`);
@@ -68,7 +68,7 @@ describe('the recipe of licence keys', () => {
       await Promise.allSettled(sent);
       shop = await open();
     }
-    // As a sender does, until the lease of the process that was killed has lapsed.
+    // Retries as a sender does, until the lease of the killed process has expired.
     for (let number = 0; number < 5; number++)
       for (const event of ['order:updated', 'order:paid'])
         await vi.waitFor(
@@ -87,7 +87,7 @@ describe('the recipe of licence keys', () => {
     expect(await shop.ended).toBe(0);
   });
 
-  test('takes nothing where too few are left, and serves the order once there is stock', async () => {
+  test('takes no code if too few are left, and serves the order when there is stock', async () => {
     const shop = await open();
     await database.sql('DELETE FROM licence WHERE order_id IS NULL');
     await database.sql(
