@@ -52,7 +52,7 @@ export async function benchReceive() {
         JSON.parse(body.toString());
       },
     },
-    // Large enough that each batch includes the collection of its own garbage.
+    // Large enough that each batch includes its own garbage collection.
     { batch: 1000, rounds: 40 },
   );
   print('receive(), 1 KB', times);

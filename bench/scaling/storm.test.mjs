@@ -15,7 +15,7 @@ const SET_UPS = [
 ];
 
 for (const schedule of SCHEDULES) {
-  test(`what was sent is done, waiting or lost: ${schedule.label}`, () => {
+  test(`every sent delivery is done, waiting or lost: ${schedule.label}`, () => {
     for (const setUp of SET_UPS) {
       const result = simulate({ ...hour, ...setUp, schedule });
       const { sent, done, waiting, backlog, lost, attempts, wasted } = result;
@@ -27,7 +27,7 @@ for (const schedule of SCHEDULES) {
     }
   });
 
-  test(`the same storm comes to the same end: ${schedule.label}`, () => {
+  test(`the same storm has the same result: ${schedule.label}`, () => {
     assert.deepEqual(simulate({ ...hour, schedule }), simulate({ ...hour, schedule }));
   });
 
@@ -41,21 +41,21 @@ for (const schedule of SCHEDULES) {
     );
   });
 
-  test(`with capacity for all, only what was too old when it came back is lost: ${schedule.label}`, () => {
+  test(`with capacity for all, only deliveries that expire during the outage are lost: ${schedule.label}`, () => {
     const { lost, lostLater } = simulate({ ...hour, accepts: 1e9, schedule });
     assert.equal(lostLater, 0);
     assert.equal(lost > 0, reach(schedule) < hour.outage);
   });
 }
 
-test('no outage: nothing waits, nothing is lost, each is sent once', () => {
+test('without an outage, each delivery is sent once, and none waits or is lost', () => {
   const result = simulate({ ...hour, outage: 0, schedule: { delays: [10] } });
   assert.equal(result.attempts, result.sent);
   assert.equal(result.drained, 0);
 });
 
 // Ten a second, 10 s of outage, one retry after 5 s: the deliveries of the first 5 s fail twice.
-test('by hand: one retry after 5 s, 10 s of outage', () => {
+test('calculated by hand: one retry after 5 s, 10 s of outage', () => {
   const result = simulate({
     rate: 10,
     outageAt: 0,
@@ -71,9 +71,9 @@ test('by hand: one retry after 5 s, 10 s of outage', () => {
   assert.equal(result.peakOffered, 20);
 });
 
-// 100 old and 100 new deliveries share capacity for 150: 25 of each are refused, and the old ones have used
+// 100 old and 100 new deliveries share capacity for 150: 25 of each are rejected, and the old ones have used
 // their only retry.
-test('by hand: what is refused spends its attempts, too', () => {
+test('calculated by hand: a rejected delivery uses up its attempts', () => {
   const crowd = simulate({
     rate: 100,
     outageAt: 0,
@@ -87,7 +87,7 @@ test('by hand: what is refused spends its attempts, too', () => {
   assert.equal(crowd.waiting, 25);
 });
 
-test('by hand: a queue takes all at once, and its workers do it later', () => {
+test('calculated by hand: a queue accepts all deliveries at once, and its workers process them later', () => {
   const result = simulate({
     rate: 10,
     outageAt: 0,
@@ -113,7 +113,7 @@ test('by hand: a queue takes all at once, and its workers do it later', () => {
   assert.equal(slow.safe, 9);
 });
 
-test('by hand: a full queue refuses, and loses nothing that the provider keeps', () => {
+test('calculated by hand: a full queue rejects deliveries, and the provider retries them', () => {
   const result = simulate({
     rate: 10,
     outageAt: 0,
@@ -128,7 +128,7 @@ test('by hand: a full queue refuses, and loses nothing that the provider keeps',
 });
 
 // 200 deliveries arrive at a capacity for 150.
-test('by hand: refusing takes from what can be accepted, until nothing is left', () => {
+test('calculated by hand: rejections reduce the capacity until none is left', () => {
   const done = (refusal) =>
     simulate({
       rate: 100,
@@ -145,7 +145,7 @@ test('by hand: refusing takes from what can be accepted, until nothing is left',
   assert.equal(done(0.8), 0);
 });
 
-test('a provider that obeys Retry-After comes later', () => {
+test('a provider that obeys Retry-After retries later', () => {
   const crowd = (delay) =>
     simulate({
       rate: 100,

@@ -23,7 +23,7 @@ export function drainChart(capacities) {
       x: {
         field: 'times',
         type: 'quantitative',
-        title: isLast ? 'capacity, in times of what comes anyway' : null,
+        title: isLast ? 'capacity, as a multiple of the usual load' : null,
         scale: { type: 'log', domain: [1, 10], nice: false },
         axis: { values: [1, 1.2, 1.5, 2, 3, 5, 7, 10] },
       },
@@ -35,14 +35,14 @@ export function drainChart(capacities) {
     title: {
       text: 'After an hour of outage, by capacity',
       subtitle:
-        'A simulation: 10,000 a second, handlers in the web process, refusing costs nothing.',
+        'A simulation: 10,000 a second, handlers in the web process, a rejection costs nothing.',
     },
     vconcat: [
       panel('minutes', 'minutes, logarithmic', 'Until nothing waits any more', MINUTES, false),
       panel(
         'lost',
         'million deliveries',
-        'Lost, of the 36 million of the outage and what came after',
+        'Lost, of the 36 million in the outage and those after it',
         {},
         true,
       ),
