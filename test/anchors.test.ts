@@ -50,7 +50,7 @@ describe('the linked section exists', () => {
     expect(errors.length).toBeGreaterThan(50);
     for (const { message } of errors)
       expect(message).toMatch(
-        /^(get: )?What happened\. See node_modules\/storefront-webhooks\/docs\/\S+$/,
+        /^(get: )?Something failed\. See node_modules\/storefront-webhooks\/docs\/\S+$/,
       );
     const places = errors.map(({ message }) => placeOf(message) ?? message);
     expect(new Set(places).size).toBe(errors.length);

@@ -72,12 +72,9 @@ const NO_RULES = [
   'Header names that carry a brand',
 ];
 
-describe.skipIf(!existsSync(SPECIFICATION))(
-  'the specification (its owner keeps it at ../shared)',
-  () => {
-    const sections = existsSync(SPECIFICATION)
-      ? readSpecification(readFileSync(SPECIFICATION, 'utf8'))
-      : [];
+if (existsSync(SPECIFICATION)) {
+  describe('the specification', () => {
+    const sections = readSpecification(readFileSync(SPECIFICATION, 'utf8'));
     const of = (heading: string) => (RULES[heading] ?? []).map(([says]) => says);
 
     test('has no table row without a rule', () => {
@@ -112,5 +109,7 @@ describe.skipIf(!existsSync(SPECIFICATION))(
       // At the remaining place, the specification does not say which operation emits which event.
       expect(notShown).toHaveLength(said.length - 1);
     });
-  },
-);
+  });
+} else {
+  test.skip('the specification has no rule without a test (its owner does not publish it)', () => {});
+}

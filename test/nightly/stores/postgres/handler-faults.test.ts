@@ -233,7 +233,7 @@ withPostgres('a handler in a transaction of PostgreSQL', () => {
     );
     await deliver(shop, paidOrder({ id: 'ord_first' }), { id: 'whl_first' });
     const program = await compileProgram(
-      'test/full/stores/postgres/inside/killed-handler.ts',
+      'test/nightly/stores/postgres/inside/killed-handler.ts',
       'sources',
     );
     for (let n = 0; n < 20; n++) {
