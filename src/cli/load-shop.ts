@@ -23,7 +23,7 @@ export interface LoadedShop {
 
 /**
  * Imports the receiver that a module of the shop exports: as `receiver`, as the default, or as a function that
- * creates it. Also imports `delivered` or `ledger`, which report what was delivered.
+ * creates it, which may also have the name `makeReceiver`. Also imports `delivered` or `ledger`, which report what was delivered.
  *
  * @throws {UsageError} If the module does not exist, or exports no receiver.
  */
@@ -50,7 +50,7 @@ export async function loadShop(path: string, host: Pick<Host, 'args'>): Promise<
     exported === undefined ? 'exports no receiver' : 'exports something that is not a receiver';
   throw new UsageError(
     'option_invalid',
-    `${path} ${found}. Add to it: export const receiver = createReceiver({ secret, store }).on('order:paid', …); or export a function that creates it.`,
+    `${path} ${found}. Add to it: export const receiver = createReceiver({ secret, store }).on('order:paid', …); or export function makeReceiver(), which creates it.`,
   );
 }
 
@@ -75,16 +75,16 @@ function isUnknownExtension(error: unknown): boolean {
 }
 
 function findExport(module: object): unknown {
-  const { receiver, default: main } = bagOf(module);
-  return receiver ?? main;
+  const { receiver, makeReceiver, default: main } = bagOf(module);
+  return receiver ?? makeReceiver ?? main;
 }
 
 /** Returns the exports by name. The default export of a CommonJS module has them. */
 function bagOf(module: object): Readonly<Record<string, unknown>> {
   const names = module as Readonly<Record<string, unknown>>;
-  const { receiver, default: main } = names;
+  const { receiver, makeReceiver, default: main } = names;
   const isBag = typeof main === 'object' && main !== null && !(INTERNALS in main);
-  return receiver === undefined && isBag ? bagOf(main) : names;
+  return (receiver ?? makeReceiver) === undefined && isBag ? bagOf(main) : names;
 }
 
 function isDelivered(value: unknown): value is DeliveredFunction {

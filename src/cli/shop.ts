@@ -51,8 +51,9 @@ export function addShopFlags(command: Command): Command {
 
 /** The end of a help text, which says what the file of a shop has to export. */
 export const EXPORTS = `The file exports the receiver with its handlers and its durable store: as receiver, as the
-default, or as a function that creates it. Importing the file must not start a server. Start
-the server in another file, which imports this one. TypeScript: NODE_OPTIONS='--import tsx'.`;
+default, or as the function makeReceiver that creates it. Importing the file must not start a
+server. Start the server in another file, which imports this one. TypeScript:
+NODE_OPTIONS='--import tsx'.`;
 
 /** The options that recovery takes to reach a shop. */
 export type Shop = Omit<SourceOptions, 'onProgress'>;

@@ -5,6 +5,7 @@ import { durableStore } from '../support/durable.js';
 import { begin, run, runInTerminal } from './command.js';
 import { openOutage } from './recover/outage.js';
 
+const NAMED = 'test/cli/recover/named-maker.ts';
 const timeout = 120_000;
 
 const outcomesOf = ({ records }: Awaited<ReturnType<typeof run>>) =>
@@ -66,7 +67,15 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(outcomesOf(await run([...args, '--now', later], { env }))).toEqual(['listed']);
   });
 
-  test('reports and leaves deliveries that a queue has not done, and runs them on request', async () => {
+  test('takes a file that exports makeReceiver', async () => {
+    const { args, env, sell, delivered } = await openOutage();
+    const ids = await sell(1);
+    const named = args.map((one) => (one.endsWith('receiver.ts') ? NAMED : one));
+    expect((await run([...named, '--apply'], { env })).status).toBe(0);
+    expect(delivered()).toEqual(ids);
+  });
+
+  test('deliveries that a queue has not done are reported, left, and run on request', async () => {
     const { args, env, answerWith, sell, delivered } = await openOutage();
     const lost: HandOff = { durable: true, enqueue: async (_, { key }) => ({ id: key }) };
     const store = durableStore();

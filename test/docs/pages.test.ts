@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as metrics from '../../src/report/opentelemetry/names.js';
 import { OUTCOMES } from '../../src/request/outcome.js';
 import { run } from '../cli/command.js';
-import { anchors, blocks, PAGES, type Page, prose } from './pages.js';
+import { anchors, blocks, PAGES, type Page, pageAt, prose } from './pages.js';
 
 const byPath = new Map(PAGES.map((page) => [page.path, page]));
 const docs = PAGES.filter(({ path }) => path === 'README.md' || path.startsWith('docs/'));
@@ -176,7 +176,15 @@ describe('the pages name only', () => {
     expect([...unknown].sort()).toEqual(OTHERS);
   });
 
-  test('metrics, labels, outcomes and states that exist (in alarms)', () => {
+  test('of files, the settings of the Worker name the same', () => {
+    const program = blocks(pageAt('docs/mount.md'), 'ts').find((one) => one.includes('toWorker('));
+    const [, named] = /^\/\/ (\S+)/.exec(program ?? '') ?? [];
+    const settings = readFileSync('examples/workers/wrangler.jsonc', 'utf8');
+    expect(named).toBeDefined();
+    expect(settings).toContain(`"main": "${named}"`);
+  });
+
+  test('the alarms ask for metrics, labels, outcomes and states that there are', () => {
     const rules = docs.flatMap((page) => blocks(page, 'yaml')).join('\n');
     const names = Object.values(metrics).map((name) => name.replaceAll('.', '_'));
     const asked = Array.from(rules.matchAll(/storefront_webhooks\w+/g), ([name]) => name);

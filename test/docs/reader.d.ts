@@ -51,6 +51,7 @@ declare global {
   type Issue = core.Issue;
 
   const receiver: core.Receiver;
+  function makeReceiver(): core.Receiver;
   function makeReceiver(secret: string): core.Receiver;
   const store: core.IdempotencyStore;
   const app: expressFunction.Express;

@@ -1,0 +1,37 @@
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { createReceiver, type Order } from 'storefront-webhooks';
+import { bullmqQueue } from 'storefront-webhooks/bullmq';
+import { postgresStore } from 'storefront-webhooks/postgres';
+
+// A build has no secrets and must not connect. So the route and the worker each call this function once, when
+// they start, and `recover --receiver receiver.ts` does so, too.
+export function makeReceiver() {
+  const pool = new pg.Pool({
+    connectionString: process.env.DATABASE_URL,
+    query_timeout: 5000,
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+  });
+  const redis = new Redis(process.env.REDIS_URL ?? 'redis://localhost:6379', {
+    maxRetriesPerRequest: 1,
+    socketTimeout: 5000,
+  });
+  const queue = new Queue('webhooks', { connection: redis });
+  pool.on('error', console.error);
+  redis.on('error', console.error);
+  queue.on('error', console.error);
+  return createReceiver({
+    secret: process.env.WEBHOOK_SECRET,
+    store: postgresStore(pool),
+    queue: bullmqQueue(queue),
+  }).on('order:paid', ({ payload: order }) => deliver(order), {
+    name: 'deliver',
+    oncePer: (order) => order.id,
+  });
+}
+
+async function deliver(order: Order) {
+  console.log(`Delivered order ${order.id}`);
+}

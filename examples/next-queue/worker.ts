@@ -1,0 +1,24 @@
+import { Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { bullmqWorker } from 'storefront-webhooks/bullmq';
+import { makeReceiver } from './receiver';
+
+const receiver = makeReceiver();
+const connection = new Redis(process.env.REDIS_URL ?? 'redis://localhost:6379', {
+  maxRetriesPerRequest: null,
+  socketTimeout: 12_000,
+});
+const worker = new Worker('webhooks', bullmqWorker(receiver), {
+  connection,
+  concurrency: 10,
+  maxStalledCount: 10,
+});
+connection.on('error', console.error);
+worker.on('error', console.error);
+
+process.once('SIGTERM', async () => {
+  // Running handlers finish, and waiting jobs stay in the queue.
+  await receiver.close();
+  await worker.close();
+  process.exit();
+});
