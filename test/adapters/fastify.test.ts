@@ -16,7 +16,7 @@ function setUp(options = {}) {
   return app;
 }
 
-test('answers inject() at once, as users of Fastify test their routes', async () => {
+test('the plugin answers inject() at once, as users of Fastify test their routes', async () => {
   const response = await setUp().inject({
     method: 'POST',
     url: '/webhooks',
@@ -29,7 +29,7 @@ test('answers inject() at once, as users of Fastify test their routes', async ()
 });
 
 test.each(['', ';;;', 'json', 'application/', 'application/json, application/json', 'text/plain'])(
-  'handles a delivery with the content type %j',
+  'the plugin handles a delivery with the content type %j',
   async (type) => {
     const headers = { ...signed, 'Content-Type': type };
     const response = await setUp().inject({ method: 'POST', url: '/webhooks', headers, payload });
@@ -37,7 +37,7 @@ test.each(['', ';;;', 'json', 'application/', 'application/json, application/jso
   },
 );
 
-test('keeps its parser, limits and types to itself', async () => {
+test('the plugin keeps its parser, limits and types to itself', async () => {
   const app = setUp({ bodyLimit: 100 });
   const post = (url: string, headers: Record<string, string | number>, body: string | Buffer) =>
     app.inject({ method: 'POST', url, headers, payload: body });
@@ -49,7 +49,7 @@ test('keeps its parser, limits and types to itself', async () => {
   );
 });
 
-test('passes its answers to the application’s hooks', async () => {
+test('the plugin passes its answers to the application’s hooks', async () => {
   const app = setUp();
   const seen: unknown[] = [];
   app.addHook('onSend', async (_request, reply, body) => {

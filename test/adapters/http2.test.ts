@@ -42,13 +42,13 @@ async function send(body: Buffer, headers: Record<string, string> = {}) {
   return { status: got[':status'], allow: got.allow, body: withoutCode(await text(stream)) };
 }
 
-test('handles a delivery over HTTP/2', async () => {
+test('the receiver handles a delivery over HTTP/2', async () => {
   await open();
   const { status, body } = HANDLED;
   expect(await send(orderOf(1_000))).toEqual({ status, body });
 });
 
-test('rejects over HTTP/2 as over HTTP/1.1', async () => {
+test('the receiver rejects requests over HTTP/2 as over HTTP/1.1', async () => {
   await open();
   const { status, body } = answered(
     413,
@@ -60,7 +60,7 @@ test('rejects over HTTP/2 as over HTTP/1.1', async () => {
   expect(get).toEqual({ status: 405, allow: 'POST', body: NOT_POST.body });
 });
 
-test('resets a stream whose sender was answered before it finished', async () => {
+test('the receiver resets a stream whose sender was answered before it finished', async () => {
   await open({ bodyTimeout: 100 });
   const to = { ':method': 'POST', ':path': '/webhooks' };
   const stream = session.request({ ...to, ...signed(orderOf(1_000)) });

@@ -294,7 +294,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     ['a NUL in a header', `${head([['X-Service-Event', 'order:\0paid']])}`],
     ['a bare line end in a header', `${head([['X-Service-Event', 'order:paid\nX-Odd']])}`],
     ['a chunk without a size', `${chunked(body)}zz\r\n`],
-  ])('answers or closes a connection with garbage: %s', async (_, garbage) => {
+  ])('rejects garbage and closes the connection: %s', async (_, garbage) => {
     const connection = await open();
     await connection.send(garbage);
     expect(await connection.answer()).toMatchObject(NOT_HTTP);

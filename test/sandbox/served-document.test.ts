@@ -12,7 +12,7 @@ const served = async (variant: 'newer' | 'older') => {
   return JSON.parse(await response.text());
 };
 
-test('gives generated clients a method for lists', async () => {
+test('the document contains a serializer for the lists of generated clients', async () => {
   const { info } = await served('newer');
   const [, code = ''] = /^```ts\n(.*?)^```$/ms.exec(info.description) ?? [];
   expect(readFileSync('docs/sandbox.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\``);

@@ -24,7 +24,7 @@ test.each([0, 1, 2, 3, 4, 5, 255, 256, 70_000])(
 test('a large body is decoded by the runtime itself if it can', () => {
   const bytes = new Uint8Array(1024 * 1024).fill(7);
   const text = toBase64(bytes);
-  // The slow way: a text whose characters are decoded one by one.
+  // atob would be slow: it returns a text whose characters have to be read one by one.
   vi.stubGlobal('atob', undefined);
   expect(Buffer.compare(fromBase64(text), bytes)).toBe(0);
 });

@@ -219,7 +219,7 @@ test.each([
   expect(firstCount(told)).toBe(count);
 });
 
-test('retries a failed count, because a database may be locked', async () => {
+test('a failed count is retried, because a database may be locked', async () => {
   const mark = join(folder, 'asked');
   // The first attempt fails.
   const command = `if test -e ${mark}; then echo 3; else touch ${mark}; echo locked >&2; exit 5; fi`;

@@ -47,7 +47,7 @@ async function check(make: Parameters<typeof endpoints.serveEndpoint>[0], perOrd
 
 const namesOf = (results: readonly { readonly row: string }[]) => results.map(({ row }) => row);
 
-test('names the row that takes the endpoint down, and tries no row after it', async () => {
+test('check names the row that takes the endpoint down, and tries no row after it', async () => {
   const endpoint = await endpoints.serveEndpoint(endpoints.goesDown);
   const results = await runRows(runOf(endpoint, ['tampered', 'echo', 'oversize']));
   await endpoint.stop();

@@ -83,6 +83,6 @@ test.each([
     /^THE WEBHOOK ENDPOINT IS STILL DISABLED: .* delete the old one\.\n/,
   ],
   ['a new oncePer', advice(['unsafe']), /first mark .*markDone\('deliver', id\)/],
-])('explains %s, with the next step', (_, said, wanted) => {
+])('the advice explains %s, with the next step', (_, said, wanted) => {
   expect(said).toMatch(wanted);
 });
