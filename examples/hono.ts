@@ -4,10 +4,7 @@ import { createReceiver, type Order } from 'storefront-webhooks';
 import { toHono } from 'storefront-webhooks/hono';
 
 const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
-  .on('order:paid', ({ payload: order }) => deliver(order), {
-    name: 'deliver',
-    oncePer: (order) => order.id,
-  })
+  .onPaid(({ payload: order }) => deliver(order))
   .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 
 async function deliver(order: Order) {

@@ -3,10 +3,7 @@ import { toLambda } from 'storefront-webhooks/lambda';
 
 // Each instance remembers only its own deliveries, while it lives. For real goods, pass a `store`, too.
 const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
-  .on('order:paid', ({ payload: order }) => deliver(order), {
-    name: 'deliver',
-    oncePer: (order) => order.id,
-  })
+  .onPaid(({ payload: order }) => deliver(order))
   .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 
 async function deliver(order: Order) {

@@ -51,10 +51,7 @@ const receiver = createReceiver({
   store,
   telemetry: openTelemetry({ store }),
 })
-  .on('order:paid', ({ payload: order }) => deliver(order), {
-    name: 'deliver',
-    oncePer: (order) => order.id,
-  })
+  .onPaid(({ payload: order }) => deliver(order))
   .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 
 // Spans that a handler starts are inside the handler's own span.

@@ -1,3 +1,4 @@
+export { createReceiver } from './create-receiver.js';
 export {
   UsageError,
   type UsageErrorCode,
@@ -14,12 +15,13 @@ export type {
   WhenInfo,
 } from './process/handler.js';
 export type { ReceiverOptions } from './process/options.js';
+export type { PaidOptions } from './process/paid-orders.js';
 export type { MarkOptions } from './process/process-delivery.js';
 export type { HandOff, HandOffOptions } from './process/queue.js';
 export type { CloseOptions } from './process/shutdown.js';
 export { fromJob, type Job, toJob } from './queues/job.js';
 export { type Dispatching, type JobResult, runJob } from './queues/run-job.js';
-export { createReceiver, type Receiver } from './receiver.js';
+export type { Receiver } from './receiver.js';
 export type { ErrorInfo, Hooks, OutcomeInfo, RejectionInfo } from './report/hooks.js';
 export type {
   ConfirmationResult,

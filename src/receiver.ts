@@ -11,7 +11,7 @@ import type {
 } from './process/handler.js';
 import { INTERNALS, type Internals } from './process/internals.js';
 import { Load } from './process/load.js';
-import type { ReceiverOptions } from './process/options.js';
+import { addPaid, type PaidHandler, type PaidOptions } from './process/paid-orders.js';
 import {
   type MarkOptions,
   Processing,
@@ -19,7 +19,7 @@ import {
   refusalOf,
   refuseOtherScope,
 } from './process/process-delivery.js';
-import { readOptions, type Settings } from './process/read-options.js';
+import type { Settings } from './process/read-options.js';
 import { checkDelivery, checkKept, type Opened, Reopener } from './process/reopen.js';
 import type { AnyHandler, RouteOptions } from './process/router.js';
 import { type CloseOptions, Shutdown } from './process/shutdown.js';
@@ -38,26 +38,10 @@ import { writeReceipt } from './request/receipt.js';
 import { readHeaders, type WebhookRequest } from './request/request.js';
 import { SIGN, type Signing, toSigning } from './request/secrets.js';
 import { type Verified, verifyRequest } from './request/verify.js';
-import type { EventSchemas, Payloads } from './schemas/events.js';
-
-/**
- * Creates a receiver. Register its handlers with `.on()`, then mount it with an adapter such as
- * `toExpress(receiver)`.
- *
- * @throws {UsageError} `secret_invalid` or `option_invalid`, with a message that says what to change.
- *
- * @example
- * const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
- *   .on('order:paid', ({ payload: order }) => deliver(order), { name: 'deliver', oncePer: ({ id }) => id });
- */
-export function createReceiver<const Schemas extends EventSchemas = NoSchemas, Tx = unknown>(
-  options: ReceiverOptions<Schemas, Tx>,
-): Receiver<Payloads<Schemas>, Tx> {
-  return new Receiver(readOptions(options));
-}
+import type { Payloads } from './schemas/events.js';
 
 /** Takes each request from its bytes to its answer. {@link createReceiver} makes one. */
-export class Receiver<P extends PayloadMap = Payloads<NoSchemas>, Tx = unknown> {
+export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx = unknown> {
   readonly #settings: Settings;
   readonly #reporter: Reporter;
   readonly #load: Load;
@@ -99,9 +83,26 @@ export class Receiver<P extends PayloadMap = Payloads<NoSchemas>, Tx = unknown> 
     handler: Handler<never>,
     options: HandlerOptions<never> = {},
   ): this {
-    this.#processing.router.checkOptions(options);
     // The signature above ties the payload of a handler to its patterns, and the router passes no other payload.
     this.#processing.router.on([patterns].flat(), handler as AnyHandler, options as RouteOptions);
+    return this;
+  }
+
+  /**
+   * Registers a handler that runs once for each paid order, whichever of `order:created`, `order:paid` and
+   * `order:updated` reports the payment. The order's status decides, by `paidStatuses`. The store remembers the orders
+   * forever, under the name `'onPaid'` or another `name`.
+   *
+   * @throws {UsageError} `handler_invalid`, `handler_duplicate` or `registered_late`.
+   *
+   * @example
+   * receiver.onPaid(async ({ payload: order }) => deliver(order));
+   */
+  onPaid<const InTransaction extends boolean = false>(
+    handler: PaidHandler<P, Tx, InTransaction>,
+    options: PaidOptions & { transaction?: InTransaction } = {},
+  ): this {
+    addPaid(this.#processing.router, handler, options);
     return this;
   }
 
@@ -121,15 +122,15 @@ export class Receiver<P extends PayloadMap = Payloads<NoSchemas>, Tx = unknown> 
   }
 
   /**
-   * Marks the effect of a handler with `oncePer` as done for a key, in the store, without running the handler: for
-   * orders that were delivered before this receiver was in use. Rejects with `handler_unknown` if no handler of
-   * that name has an `oncePer`, with `delivery_unfinished` while it is running for that key, and with
-   * `store_unavailable`.
+   * Marks the effect of a handler as done for a key, in the store, without running the handler: for orders that were
+   * delivered before this receiver was in use. Rejects with `handler_unknown` if no handler of that name has an
+   * `oncePer`, with `delivery_unfinished` while it is running for that key, and with `store_unavailable`.
    *
-   * @param key - The key that `oncePer` returns for the delivery.
+   * @param handler - The name of the handler. That of {@link onPaid} is `'onPaid'`, unless its options name it.
+   * @param key - The order's id for {@link onPaid}; otherwise the key that `oncePer` returns.
    * @returns Whether the effect was not done before.
    * @example
-   * for (const { id } of deliveredOrders) await receiver.markDone('deliver', id);
+   * for (const { id } of deliveredOrders) await receiver.markDone('onPaid', id);
    */
   markDone(handler: string, key: string, options: MarkOptions = {}): Promise<boolean> {
     return this.#processing.markDone(handler, key, options);
@@ -295,5 +296,4 @@ export class Receiver<P extends PayloadMap = Payloads<NoSchemas>, Tx = unknown> 
   }
 }
 
-type NoSchemas = Record<never, never>;
 type ProcessHow = ProcessOptions & Omit<Started, 'action'>;

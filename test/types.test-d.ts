@@ -158,6 +158,59 @@ export function ownEventsAreTyped() {
   createReceiver({ secret, events: { 'query:replied': { parse: () => ({}) } } });
 }
 
+export function paidOrdersAreTyped(pool: pg.Pool, sqlite: BetterSqlite3.Database) {
+  receiver.onPaid((delivery) => {
+    same<typeof delivery.event, 'order:created' | 'order:paid' | 'order:updated'>(true);
+    same<typeof delivery.payload, Order>(true);
+    // @ts-expect-error a misspelled field
+    delivery.payload.emial;
+    // @ts-expect-error no transaction
+    delivery.tx;
+  });
+  same<typeof receiver, ReturnType<typeof receiver.onPaid>>(true);
+  receiver
+    .onPaid(async ({ payload: { email } }) => email)
+    .on('order:*', () => {})
+    .onPaid(() => {}, { name: 'mail', formerly: 'receipt' });
+  const deliver: Handler<WebhookEvent<string, Order>> = () => {};
+  receiver.onPaid(deliver, { name: 'deliver', transaction: false });
+  createReceiver({ secret, store: postgresStore(pool) }).onPaid(
+    async ({ tx, payload }) => {
+      same<typeof tx, pg.PoolClient>(true);
+      same<typeof payload, Order>(true);
+      await tx.query('SELECT $1', [payload.id]);
+    },
+    { transaction: true },
+  );
+  createReceiver({ secret, store: sqliteStore(sqlite) }).onPaid(
+    ({ tx }) => void same<typeof tx, BetterSqlite3.Database>(true),
+    { name: 'deliver', transaction: true },
+  );
+  // The store has no transactions, so the client has no type, as for `on`.
+  receiver.onPaid(({ tx }) => void same<typeof tx, unknown>(true), { transaction: true });
+  receiver.on('order:paid', ({ tx }) => void same<typeof tx, unknown>(true), { transaction: true });
+  // @ts-expect-error a handler is missing
+  receiver.onPaid();
+  // @ts-expect-error its events are fixed
+  receiver.onPaid('order:paid', () => {});
+  // @ts-expect-error its condition is fixed
+  receiver.onPaid(() => {}, { when: isPaid });
+  // @ts-expect-error its key is fixed
+  receiver.onPaid(() => {}, { oncePer: (order: Order) => order.id });
+  // @ts-expect-error work that happens once has no newer state
+  receiver.onPaid(() => {}, { skipOlder: true });
+  // @ts-expect-error a misspelled option
+  receiver.onPaid(() => {}, { nmae: 'deliver' });
+  const kept = z.object({ id: z.string(), status: z.number(), gift: z.boolean() });
+  createReceiver({ secret, events: { 'order:paid': kept } }).onPaid(({ event, payload }) => {
+    same<typeof payload.id, string>(true);
+    if (event === 'order:paid') same<typeof payload.gift, boolean>(true);
+  });
+  const lost = z.object({ id: z.string(), gift: z.boolean() });
+  // @ts-expect-error a schema that removes the status
+  createReceiver({ secret, events: { 'order:paid': lost } }).onPaid(() => {});
+}
+
 export function skipOlderIsForMirrors() {
   receiver.on('order:*', () => {}, { skipOlder: true });
   receiver.on(['order:paid', 'query:*'], () => {}, { name: 'mirror', skipOlder: true });

@@ -34,13 +34,10 @@ function makeReceiver(env: Env) {
     secret: env.WEBHOOK_SECRET,
     store: durableObjectStore(env.DELIVERIES),
     queue: cloudflareQueue(env.WEBHOOKS, { large: env.BODIES }),
-  }).on('order:paid', (event) => sell(event, env.DB), {
-    name: 'sell',
-    oncePer: (order) => order.id,
-  });
+  }).onPaid((event) => sell(event, env.DB));
 }
 
-async function sell(event: WebhookEvent<'order:paid', Order>, db: D1Database) {
+async function sell(event: WebhookEvent<string, Order>, db: D1Database) {
   const { id, product_id: product = '', quantity = 1 } = event.payload;
   const isNew = await d1Ledger(db).batch(event, [
     db.prepare('UPDATE stock SET pieces = pieces - ?2 WHERE product = ?1').bind(product, quantity),

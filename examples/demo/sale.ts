@@ -152,14 +152,10 @@ async function openShop(store: IdempotencyStore): Promise<Shop> {
     onError() {},
     onRejected() {},
   };
-  const receiver = createReceiver({ secret: SECRET, store, hooks }).on(
-    'order:paid',
-    ({ payload: order }) => {
-      if (shop.mailServerIsDown) throw new Error('the mail server is down');
-      shop.mails.push(order.email ?? '');
-    },
-    { name: 'mail', oncePer: (order) => order.id },
-  );
+  const receiver = createReceiver({ secret: SECRET, store, hooks }).onPaid(({ payload: order }) => {
+    if (shop.mailServerIsDown) throw new Error('the mail server is down');
+    shop.mails.push(order.email ?? '');
+  });
   const goods = createGoods(
     { secret: SECRET, store, hooks },
     () => `KEY-${crypto.randomUUID().toUpperCase()}`,

@@ -27,10 +27,7 @@ const app = await NestFactory.create(AppModule);
 const orders = app.get(Orders);
 
 const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
-  .on('order:paid', ({ payload: order }) => orders.deliver(order), {
-    name: 'deliver',
-    oncePer: ({ id }) => id,
-  })
+  .onPaid(({ payload: order }) => orders.deliver(order))
   .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 
 // Keep this before listen(), which adds Nest's body parser: the signature covers the bytes as they were sent.

@@ -28,10 +28,7 @@ const app = await NestFactory.create<NestFastifyApplication>(AppModule, new Fast
 const orders = app.get(Orders);
 
 const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET })
-  .on('order:paid', ({ payload: order }) => orders.deliver(order), {
-    name: 'deliver',
-    oncePer: ({ id }) => id,
-  })
+  .onPaid(({ payload: order }) => orders.deliver(order))
   .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`));
 
 await app.register(toFastify(receiver), { prefix: '/webhooks' });

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
-import { createReceiver, isPaid, type Order } from 'storefront-webhooks';
+import { createReceiver, type Order } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { postgresStore } from 'storefront-webhooks/postgres';
 
@@ -13,22 +13,17 @@ await pool.query(
   'CREATE TABLE IF NOT EXISTS account (email text PRIMARY KEY, balance numeric NOT NULL)',
 );
 
-const events = ['order:paid', 'order:updated'] as const;
 /** Whether an order was charged back or refunded (specification: Order status). */
 const isReturned = ({ status }: Order) => status === 51 || status === 56;
-const onceForEach = { oncePer: (order: Order) => order.id, transaction: true } as const;
 
 // One transaction changes the balance and records that the order has: both happen, or neither.
 const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, store: postgresStore(pool) })
-  .on(events, ({ payload, tx }) => add(tx, payload, 1), {
-    ...onceForEach,
-    name: 'credit',
-    when: isPaid,
-  })
-  .on(events, ({ payload, tx }) => add(tx, payload, -1), {
-    ...onceForEach,
+  .onPaid(({ payload, tx }) => add(tx, payload, 1), { name: 'credit', transaction: true })
+  .on('order:updated', ({ payload, tx }) => add(tx, payload, -1), {
     name: 'debit',
     when: isReturned,
+    oncePer: (order) => order.id,
+    transaction: true,
   });
 
 // The value is text, so that no cent is lost on its way into the database.

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import pg from 'pg';
-import { createReceiver, isPaid, type Order } from 'storefront-webhooks';
+import { createReceiver, type Order } from 'storefront-webhooks';
 import { toExpress } from 'storefront-webhooks/express';
 import { postgresStore } from 'storefront-webhooks/postgres';
 
@@ -12,15 +12,11 @@ pool.on('error', console.error);
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: postgresStore(pool),
-}).on(['order:paid', 'order:updated'], ({ payload: order }) => deliver(order), {
-  name: 'deliver',
-  when: isPaid,
-  oncePer: (order) => order.id,
-});
+}).onPaid(({ payload: order }) => deliver(order));
 
 // Mark the orders that the old code has delivered as done. To mark them again changes nothing.
 const { rows } = await pool.query<{ order_id: string }>('SELECT order_id FROM processed_orders');
-for (const { order_id } of rows) await receiver.markDone('deliver', order_id);
+for (const { order_id } of rows) await receiver.markDone('onPaid', order_id);
 
 async function deliver(order: Order) {
   console.log(`Delivered order ${order.id}`);

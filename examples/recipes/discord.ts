@@ -1,13 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Database from 'libsql';
-import {
-  createReceiver,
-  isPaid,
-  type Json,
-  type Order,
-  type WebhookEvent,
-} from 'storefront-webhooks';
+import { createReceiver, type Json, type Order, type WebhookEvent } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 
@@ -18,11 +12,7 @@ const database = new Database(process.env.DATABASE_FILE ?? 'webhooks.db');
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: sqliteStore(database),
-}).on(['order:paid', 'order:updated'], welcome, {
-  name: 'discord',
-  when: isPaid,
-  oncePer: (order) => order.id,
-});
+}).onPaid(welcome);
 
 async function welcome({ payload: order, key, once, signal }: WebhookEvent<string, Order>) {
   const name = fieldOf(order.custom, 'Discord');

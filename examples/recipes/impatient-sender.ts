@@ -24,10 +24,7 @@ const receiver = createReceiver({
   // The receiver answers as soon as the queue has the delivery. The worker below may then take up to `timeout`.
   queue: bullmqQueue(queue),
   timeout: 4 * 60_000,
-}).on('order:paid', ({ payload: order, signal }) => deliver(order, signal), {
-  name: 'deliver',
-  oncePer: (order) => order.id,
-});
+}).onPaid(({ payload: order, signal }) => deliver(order, signal));
 
 async function deliver(order: Order, signal: AbortSignal) {
   await new Promise((resolve) => setTimeout(resolve, Number(process.env.WORK_MS ?? 30_000)));

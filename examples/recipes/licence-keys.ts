@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Database from 'libsql';
-import { createReceiver, isPaid, type Order, type WebhookEvent } from 'storefront-webhooks';
+import { createReceiver, type Order, type WebhookEvent } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 
@@ -11,16 +11,12 @@ database.exec(`
   PRAGMA busy_timeout = 1000;
   CREATE TABLE IF NOT EXISTS licence (code TEXT PRIMARY KEY, product TEXT NOT NULL, order_id TEXT)`);
 
-/** Once for each order, whichever event reports the payment. */
-const onceForEach = { when: isPaid, oncePer: (order: Order) => order.id };
-
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: sqliteStore(database),
 })
   // One transaction takes the codes and records that the order has them. Do not await inside it.
-  .on(
-    ['order:paid', 'order:updated'],
+  .onPaid(
     ({ payload: { id, product_id, quantity = 1 }, tx }) => {
       // For SQLite, a negative LIMIT means no limit.
       if (!product_id || quantity < 1) throw new Error('This order has no product or no quantity.');
@@ -33,10 +29,10 @@ const receiver = createReceiver({
       // The error undoes the transaction. The order is retried, and succeeds once there is stock.
       if (Number(changes) < quantity) throw new Error('Too few codes are left.');
     },
-    { ...onceForEach, name: 'sell', transaction: true },
+    { transaction: true },
   )
   // Runs once the transaction is committed.
-  .on(['order:paid', 'order:updated'], sendCodes, { ...onceForEach, name: 'mail' });
+  .onPaid(sendCodes, { name: 'mail' });
 
 /** Sends one mail, however often it is called, if the mailer takes an idempotency key, as most do. */
 async function sendCodes({ payload: order, key, signal }: WebhookEvent<string, Order>) {

@@ -23,10 +23,8 @@ function findShop({ url = '' }: SecretRequest) {
 
 const database = new Database(process.env.DATABASE_FILE ?? 'webhooks.db');
 
-const receiver = createReceiver({ secret: findShop, store: sqliteStore(database) }).on(
-  'order:paid',
+const receiver = createReceiver({ secret: findShop, store: sqliteStore(database) }).onPaid(
   ({ payload: order, scope: shop }) => deliver(shop, order),
-  { name: 'deliver', oncePer: (order) => order.id },
 );
 
 async function deliver(shop: string, order: Order) {

@@ -4,10 +4,8 @@ import { createReceiver, type Order, type UnwrapFunction } from 'storefront-webh
 const unwrap: UnwrapFunction = (body) =>
   'simulator' in body || 'dummy' in body ? { event: 'test', payload: body } : undefined;
 
-export const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, unwrap }).on(
-  'order:paid',
+export const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, unwrap }).onPaid(
   ({ payload: order }) => deliver(order),
-  { name: 'deliver', oncePer: (order) => order.id },
 );
 
 async function deliver(order: Order) {

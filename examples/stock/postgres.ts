@@ -32,9 +32,9 @@ const ledger = postgresLedger(pool);
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: postgresStore(storePool),
-}).on('order:paid', sell, { name: 'sell', oncePer: (order) => order.id });
+}).onPaid(sell);
 
-async function sell(event: WebhookEvent<'order:paid', Order>) {
+async function sell(event: WebhookEvent<string, Order>) {
   const { id, product_id: product, quantity = 1 } = event.payload;
   const isNew = await ledger.transaction(pool, event, async (tx) => {
     await tx.query('UPDATE stock SET pieces = pieces - $2 WHERE product = $1', [product, quantity]);

@@ -22,9 +22,9 @@ const ledger = sqliteLedger();
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: sqliteStore(database),
-}).on('order:paid', sell, { name: 'sell', oncePer: (order) => order.id });
+}).onPaid(sell);
 
-async function sell(event: WebhookEvent<'order:paid', Order>) {
+async function sell(event: WebhookEvent<string, Order>) {
   const { id, product_id: product = '', quantity = 1 } = event.payload;
   // Do not await inside the transaction, because all other writes wait for it.
   const isNew = await ledger.transaction(database, event, (tx) => {

@@ -1,5 +1,5 @@
 import type { DurableObjectNamespace } from '@cloudflare/workers-types';
-import { createReceiver, isPaid, type Order } from 'storefront-webhooks';
+import { createReceiver, type Order } from 'storefront-webhooks';
 import { durableObjectStore } from 'storefront-webhooks/cloudflare';
 import { toWorker, type WorkerContext } from 'storefront-webhooks/workers';
 
@@ -13,11 +13,7 @@ interface Env {
 
 const webhooks = toWorker((env: Env) =>
   createReceiver({ secret: env.WEBHOOK_SECRET, store: durableObjectStore(env.DELIVERIES) })
-    .on(['order:paid', 'order:updated'], ({ payload: order }) => deliver(order), {
-      name: 'deliver',
-      when: isPaid,
-      oncePer: (order) => order.id,
-    })
+    .onPaid(({ payload: order }) => deliver(order))
     .on('product:out_of_stock', ({ payload }) => console.log(`Out of stock: ${payload.title}`)),
 );
 

@@ -20,7 +20,7 @@ export function explain({ status, outcome, event, error, expect }: Answered): Ex
     return {
       cause: `The fixture expects ${[expect.status, expect.outcome].filter(Boolean).join(' ')}.`,
       ...(outcome === 'ignored' && {
-        fix: `Register a handler: receiver.on('${event}', …), or change the fixture to expect the outcome ignored.`,
+        fix: `Register a handler: receiver.${event === 'order:paid' ? 'onPaid(…)' : `on('${event}', …)`}, or change the fixture to expect the outcome ignored.`,
       }),
     };
   }

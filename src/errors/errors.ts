@@ -43,18 +43,18 @@ export type UsageErrorCode =
    */
   | 'goods_invalid'
   /**
-   * Two handlers have the same name, under which the store keeps their progress. To do: give the later one another
-   * `name`.
+   * Two handlers have the same name, under which the store keeps their progress, or two calls of `.onPaid()` have no
+   * name. To do: give the later one another `name`.
    */
   | 'handler_duplicate'
   /**
-   * A handler is not a function, its options are not valid, or its `when` returned neither true nor false. To do:
-   * change the option that the message names.
+   * A handler is not a function, its options are not valid, its `when` returned neither true nor false, or a schema of
+   * your own removes what `.onPaid()` reads. To do: change the option that the message names.
    */
   | 'handler_invalid'
   /**
    * `markDone()` names a handler that does not exist or has no `oncePer`. The message suggests the nearest one.
-   * To do: pass the `name` of a handler with `oncePer`.
+   * To do: pass the `name` of a handler with `oncePer`, which is `'onPaid'` for `.onPaid()` without a name.
    */
   | 'handler_unknown'
   /**
@@ -78,8 +78,8 @@ export type UsageErrorCode =
    */
   | 'receiver_invalid'
   /**
-   * A handler was registered after the first delivery, which it would have missed. To do: call `.on()` before
-   * the server listens.
+   * A handler was registered after the first delivery, which it would have missed. To do: call `.on()` and
+   * `.onPaid()` before the server listens.
    */
   | 'registered_late'
   /**

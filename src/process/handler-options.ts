@@ -1,6 +1,41 @@
 import { UsageError } from '../errors/errors.js';
+import { didYouMean } from '../errors/text.js';
+import { nameType } from '../runtime/bytes.js';
 import type { IdempotencyStore } from '../stores/store.js';
 import type { TransactionHandler } from '../stores/transactions.js';
+import type { EffectOptions } from './handler.js';
+
+const OPTIONS: readonly string[] = [
+  'name',
+  'formerly',
+  'when',
+  'oncePer',
+  'skipOlder',
+  'transaction',
+] satisfies (keyof EffectOptions<never>)[];
+
+/**
+ * @param hint - Returns advice on an unknown option. Without it, the message suggests the nearest one.
+ * @throws {UsageError} `handler_invalid`, because with a misspelled `oncePer` an order would be delivered twice.
+ */
+export function checkOptionNames(
+  call: string,
+  options: unknown,
+  known = OPTIONS,
+  hint: (unknown: string) => string | undefined = () => undefined,
+): void {
+  const isObject = typeof options === 'object' && options !== null;
+  const unknown = isObject ? Object.keys(options).find((name) => !known.includes(name)) : '';
+  if (unknown === undefined) return;
+  const given = isObject
+    ? `no option ${JSON.stringify(unknown)}`
+    : `no ${nameType(options)} as options`;
+  const meant = isObject ? (hint(unknown) ?? didYouMean(unknown, known)) : '';
+  throw new UsageError(
+    'handler_invalid',
+    `${call} takes ${given}. ${meant}The options are { ${known.join(', ')} }.`,
+  );
+}
 
 /** @throws {UsageError} `handler_invalid` */
 export function checkTransaction(

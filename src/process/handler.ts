@@ -114,7 +114,7 @@ export interface HandlerOptions<Payload = unknown> {
    * handler does under this name. Keep the option as long as the handler exists. Default: the `name`.
    *
    * @example
-   * receiver.on('order:paid', deliver, { name: 'deliver', formerly: 'order:paid', oncePer: (order) => order.id });
+   * receiver.on('order:paid', notify, { name: 'notify', formerly: 'order:paid', oncePer: (order) => order.id });
    */
   formerly?: string;
   /**
@@ -149,9 +149,9 @@ export interface HandlerOptions<Payload = unknown> {
    * `once()`. Only for `postgresStore` with a pool, and for `sqliteStore`. Default: `false`.
    *
    * @example
-   * receiver.on('order:paid', async ({ payload: order, tx }) => {
+   * receiver.onPaid(async ({ payload: order, tx }) => {
    *   await tx.query('UPDATE licence SET order_id = $1 WHERE id = $2', [order.id, 7]);
-   * }, { name: 'deliver', oncePer: (order) => order.id, transaction: true });
+   * }, { transaction: true });
    */
   transaction?: boolean;
 }
@@ -164,12 +164,12 @@ export interface EffectOptions<Payload> extends HandlerOptions<Payload> {
    * Returns a key. The handler runs once per key, whatever the delivery: across endpoints, for replays under new
    * ids, and for any of its events. Takes exact event names and no family, which would include new events by
    * itself. The key belongs to this handler: two handlers have separate effects. Two services that share a store
-   * need two `scope`s. A durable store remembers the key forever.
+   * need two `scope`s. A durable store remembers the key forever. For the delivery of paid orders, `.onPaid()` has it.
    *
    * @example
-   * receiver.on(['order:paid', 'order:updated'], ({ payload }) => deliver(payload), {
-   *   name: 'deliver',
-   *   when: isPaid,
+   * receiver.on(['order:paid', 'order:updated'], ({ payload: order }) => revoke(order), {
+   *   name: 'revoke',
+   *   when: ({ status }) => status === 51 || status === 56,
    *   oncePer: (order) => order.id,
    * });
    */

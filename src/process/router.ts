@@ -1,11 +1,10 @@
 import { UsageError } from '../errors/errors.js';
 import { didYouMean } from '../errors/text.js';
 import type { Delivery } from '../request/delivery.js';
-import { nameType } from '../runtime/bytes.js';
 import type { IdempotencyStore } from '../stores/store.js';
 import type { WebhookEvent, WhenInfo } from './handler.js';
 import { stepName } from './handler-event.js';
-import { checkSkipOlder, checkTransaction } from './handler-options.js';
+import { checkOptionNames, checkSkipOlder, checkTransaction } from './handler-options.js';
 
 /**
  * A handler without the types of its payload. The types of `.on` guarantee that it gets the payloads it expects.
@@ -43,18 +42,10 @@ export interface RouteOptions {
   readonly transaction?: boolean | undefined;
 }
 
-const OPTIONS: readonly string[] = [
-  'name',
-  'formerly',
-  'when',
-  'oncePer',
-  'skipOlder',
-  'transaction',
-] satisfies (keyof RouteOptions)[];
 const ONLY_ONE = 'There can be only one: combine the two.';
-const NAME_IT =
+const nameIt = (call: string) =>
   'The store keeps the progress of each handler under its name, so give this one another name: ' +
-  ".on(…, handler, { name: 'something-else' }).";
+  `${call}, { name: 'something-else' }).`;
 
 /** Finds the handlers of an event. Uses Sets and Maps only, because an event may be named `constructor`. */
 export class Router {
@@ -75,27 +66,18 @@ export class Router {
   }
 
   /**
-   * @throws {UsageError} `handler_invalid`, because with a misspelled `oncePer` an order would be delivered twice.
+   * Adds one handler for every known event that any of the patterns covers.
+   *
+   * @param call - The beginning of the call that registers it, for messages.
    */
-  checkOptions(options: unknown): void {
-    const isObject = typeof options === 'object' && options !== null;
-    const unknown = isObject ? Object.keys(options).find((name) => !OPTIONS.includes(name)) : '';
-    if (unknown === undefined) return;
-    const given = isObject
-      ? `no option ${JSON.stringify(unknown)}`
-      : `no ${nameType(options)} as options`;
-    throw new UsageError(
-      'handler_invalid',
-      `.on() takes ${given}. ${isObject ? didYouMean(unknown, OPTIONS) : ''}The options are { ${OPTIONS.join(', ')} }.`,
-    );
-  }
-
-  /** Adds one handler for every known event that any of the patterns covers. */
   on(
     patterns: readonly string[],
     handler: AnyHandler,
-    { name, formerly, when, oncePer, skipOlder, transaction }: RouteOptions,
+    options: RouteOptions,
+    call = '.on(…, handler',
   ): void {
+    checkOptionNames('.on()', options);
+    const { name, formerly, when, oncePer, skipOlder, transaction } = options;
     if (patterns.length === 0) {
       throw new UsageError('handler_invalid', '.on() was given no event: name at least one.');
     }
@@ -128,8 +110,8 @@ export class Router {
       throw new UsageError(
         'handler_invalid',
         `oncePer needs exact event names, and not '${family}', which would include new events by itself. ` +
-          'List those in which the handler does the same thing: ' +
-          "['order:paid', 'order:updated'].",
+          "List those in which the handler does the same thing: ['order:paid', 'order:updated']. " +
+          'To deliver paid orders: .onPaid(handler).',
       );
     }
     if (oncePer && name === undefined) {
@@ -145,7 +127,7 @@ export class Router {
       checkTransaction(transaction, { handler, name, skipOlder }, this.#store);
     if (skipOlder !== undefined) checkSkipOlder(skipOlder, { name, oncePer, patterns });
     for (const taken of name === undefined ? new Set(patterns) : new Set([name, formerly ?? name]))
-      this.#take(taken, handler, NAME_IT);
+      this.#take(taken, handler, nameIt(call));
     for (const [event, routes] of this.#routes) {
       const pattern = patterns.find((candidate) => covers(candidate, event));
       if (pattern !== undefined)

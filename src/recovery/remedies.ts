@@ -1,7 +1,7 @@
 /**
  * How to recover an order that is not delivered. `recover`: `recover()`. `orders`, `queued`, `earlier`:
- * `recover()` with this option. `oncePer`: `recover()`, after you give each handler of `order:paid` an
- * `oncePer`; until then, the order is `unsafe`. `dead`: `npx storefront-webhooks dead`.
+ * `recover()` with this option. `oncePer`: `recover()`, after you deliver in `onPaid()` and give each other
+ * handler of `order:paid` an `oncePer`; until then, the order is `unsafe`. `dead`: `npx storefront-webhooks dead`.
  */
 export type Remedy = 'recover' | 'orders' | 'queued' | 'earlier' | 'oncePer' | 'dead';
 
@@ -16,10 +16,9 @@ const SENTENCES: Readonly<Record<Remedy, (count: string, recover: Recover) => st
     `${count}, from before the first answer that this receiver and its store know of: something else may have delivered ` +
     `them. Mark the delivered orders with receiver.markDone(), then ${recover('earlier')} runs the others.`,
   oncePer: (count, recover) =>
-    `${count}, which a later webhook would deliver again: give each handler of order:paid an oncePer, and mark the ` +
-    `delivered orders with receiver.markDone(). Then ${recover('orders')} runs the others.`,
-  dead: (count) =>
-    `${count}: npx storefront-webhooks dead list shows the deliveries that wait for an operator.`,
+    `${count}, which a later webhook would deliver again: deliver in receiver.onPaid(), give each other handler of order:paid ` +
+    `an oncePer, and mark what was delivered with receiver.markDone(). Then ${recover('orders')} runs the others.`,
+  dead: (count) => `${count}: npx storefront-webhooks dead list shows what waits for an operator.`,
 };
 
 /**

@@ -161,9 +161,10 @@ export class Messages {
     }
     this.#unhandled.add(event);
     const name = quoted(event);
+    const call = event === 'order:paid' ? '.onPaid(handler)' : `.on(${name}, handler)`;
     const mend =
       kind === 'known'
-        ? `.on(${name}, handler).`
+        ? `${call}.`
         : `.onUnknown(handler); or createReceiver({ events: { ${name}: schema } }) and .on(${name}, handler). ` +
           "'*' and families such as 'order:*' cover the known events only.";
     writeLine(

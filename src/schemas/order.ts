@@ -150,16 +150,12 @@ export const orderSchema: ResourceSchema<Order> = resource(
 
 /**
  * Returns whether an order is in a state that means paid (specification: Order status). As the `when` of a
- * handler, it uses the receiver's `paidStatuses`.
+ * handler, it uses the receiver's `paidStatuses`. To deliver each paid order once, use `receiver.onPaid()`.
  *
  * @param options.paidStatuses - The states that mean paid. Default: `[100]`, completed.
  *
  * @example
- * receiver.on(['order:paid', 'order:updated'], ({ payload }) => deliver(payload), {
- *   name: 'deliver',
- *   when: isPaid,
- *   oncePer: (order) => order.id,
- * });
+ * for await (const order of client.orders.list()) if (isPaid(order)) log(order.id);
  */
 export function isPaid(
   { status }: { readonly status: OrderStatus },

@@ -24,17 +24,17 @@ describe('the console of the example', () => {
       expect.stringMatching(
         /^span process order:paid … ms destination.name=order:paid message.id=whl_1 message.body.size=\d+ source=webhook outcome=handled attempt=1$/,
       ),
-      'span handle deliver … ms handler=deliver attempt=1',
+      'span handle onPaid … ms handler=onPaid attempt=1',
       'span mail the buyer … ms',
       'metric storefront_webhooks.deliveries 1 outcome=handled destination.name=order:paid source=webhook',
       'metric storefront_webhooks.deliveries 1 outcome=rejected destination.name=_OTHER rejection.code=signature_invalid',
       'metric messaging.process.duration 1 × … ms destination.name=order:paid outcome=handled',
-      'metric storefront_webhooks.handler.duration 1 × … ms handler=deliver',
+      'metric storefront_webhooks.handler.duration 1 × … ms handler=onPaid',
       'metric storefront_webhooks.store.deliveries 0 state=dead',
       'metric storefront_webhooks.store.deliveries 0 state=stalled',
       'metric storefront_webhooks.store.deliveries 0 state=failing',
     ]);
-    expect(printed?.[1]).toMatch(/^span {6}handle deliver/);
+    expect(printed?.[1]).toMatch(/^span {6}handle onPaid/);
     expect(printed?.[2]).toMatch(/^span {8}mail the buyer/);
   });
 });

@@ -25,6 +25,18 @@ const mistakes = {
     "Property 'name' is missing in type '{ oncePer: (order: Order) => string; }' but required in type 'EffectOptions<Order>'.",
   ],
   "receiver.on('order:paid', deliver, { nmae: 'deliver' });": ["'nmae' does not exist in type"],
+  'receiver.onPaid(({ payload }) => payload.orderId);': [
+    "Property 'orderId' does not exist on type 'Order'.",
+  ],
+  "receiver.onPaid(deliver, { oncePer: () => 'id' });": [
+    "Object literal may only specify known properties, and 'oncePer' does not exist in type 'PaidOptions",
+  ],
+  "receiver.onPaid('order:paid', deliver);": [
+    "Argument of type 'string' is not assignable to parameter of type 'Handler<",
+  ],
+  "createReceiver({ secret: 's', events: { 'order:paid': lossy } }).onPaid(deliver);": [
+    'onPaid needs `id` (a text) and `status` in the payloads of order:created, order:paid and order:updated',
+  ],
   "createReceiver({ secret: 's', header: 'X-Brand-' });": [
     "Object literal may only specify known properties, and 'header' does not exist in type 'ReceiverOptions",
   ],
@@ -43,12 +55,13 @@ const mistakes = {
 describe('the compiler explains a mistake', () => {
   const program = (line: string) => `
 import express from 'express';
-import { createReceiver } from 'storefront-webhooks';
+import { createReceiver, type StandardSchema } from 'storefront-webhooks';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 const receiver = createReceiver({ secret: 's' });
 const deliver = () => {};
+declare const lossy: StandardSchema<unknown, { id: string }>;
 ${line}
-void [express, sqliteStore, receiver, deliver];`;
+void [express, sqliteStore, receiver, deliver, lossy];`;
   const right =
     "receiver.on(['order:paid', 'order:updated'], deliver, { name: 'deliver', oncePer: (order) => order.id });";
   const complaints = compile([right, ...Object.keys(mistakes)].map(program));

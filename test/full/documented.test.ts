@@ -156,6 +156,10 @@ This page lists each option with its type, its default and its meaning. Times ar
 
 ${optionsTable('ReceiverOptions')}
 
+## Options of .onPaid()
+
+${optionsTable('PaidOptions')}
+
 ## Options of .on()
 
 ${optionsTable('HandlerOptions')}

@@ -308,7 +308,7 @@ describe('a warning is logged to stderr for', () => {
     for (const id of ['1', '2']) await deliver(receiver, paidOrder(), { id });
     expect(told()).toEqual([
       'storefront-webhooks: no handler for the event "order:paid": it is answered 200 and not sent ' +
-        'again. To handle it: .on("order:paid", handler). See node_modules/storefront-webhooks/docs/operate.md#unhandled',
+        'again. To handle it: .onPaid(handler). See node_modules/storefront-webhooks/docs/operate.md#unhandled',
     ]);
   });
 
@@ -332,7 +332,7 @@ describe('a warning is logged to stderr for', () => {
     expect(told()[20]).toContain('They are not logged');
     // They cannot hide a known event.
     await deliver(receiver, paidOrder());
-    expect(told()[21]).toContain('.on("order:paid", handler)');
+    expect(told()[21]).toContain('.onPaid(handler)');
   });
 
   test('each of these without changing the answer, even if the console throws', async () => {

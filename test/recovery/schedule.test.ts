@@ -243,10 +243,10 @@ describe('a schedule', () => {
       /\. The webhook endpoint is disabled, .*\. 1 order: recover\(\) runs the missed deliveries\./,
     ],
     [
-      'an oncePer first, if recover() would be unsafe',
+      'onPaid first, where recover() calls it unsafe',
       disabled,
       openShop,
-      /new one\. 1 order, .*: give each handler of order:paid an oncePer, and mark .*markDone\(\)\. Then/,
+      /new one\. 1 order, .*: deliver in receiver\.onPaid\(\), .* an oncePer, and mark .*markDone\(\)\. Then/,
     ],
   ])('advises %s', async (_, endpoints, open, advice) => {
     holdIntervals();

@@ -130,7 +130,7 @@ export async function openSeller() {
     answer: (answering: Answering, path = '/webhooks') => void routes.set(path, answering),
     endpoint: (
       path = '/webhooks',
-      events: readonly ('order:paid' | 'order:created')[] = ['order:paid'],
+      events: readonly ('order:created' | 'order:paid' | 'order:updated')[] = ['order:paid'],
     ) => client.webhookEndpoints.create({ url: host + path, events: [...events] }),
     /** Sells orders, a second apart, and sends the due webhooks. */
     async sell(count = 1): Promise<string[]> {

@@ -95,11 +95,11 @@ const LEFT: Partial<Readonly<Record<RecoveredOutcome, string>>> = {
     'waiting for an operator. npx storefront-webhooks dead list <store> shows them, or your onInvalid has them.',
   rejected: 'the payload in the log is not valid for its event. stderr names the fields.',
   unsafe:
-    "paid, but not in the log, so a webhook that arrives later would deliver twice; or edited, and perhaps handled in their earlier form. Give the handler a name and a key per order: .on('order:paid', deliver, { name: 'deliver', oncePer: (order) => order.id }). If the oncePer is new, the store knows no completed orders under it: first mark delivered orders with receiver.markDone('deliver', id). Then run this again. If the secret is a function and the orders are not in the log, give one --url at a time.",
+    "paid, but not in the log, so a webhook that arrives later would deliver twice; or edited, and perhaps handled in their earlier form. Deliver in .onPaid(handler), and give each other handler of order:paid a name and a key per order: { name: 'mail', oncePer: (order) => order.id }. If either is new, the store knows no completed orders under it: first mark delivered orders with receiver.markDone('onPaid', id). Then run this again. If the secret is a function and the orders are not in the log, give one --url at a time.",
   busy: 'another process is handling them. Run this again.',
   unavailable: 'the store could not be reached. stderr says why. Run this again.',
   earlier:
-    "from before the first answer that this receiver gave with this store, as far as the log shows. Earlier code, another address, a receiver with another secret or scope, or a lost store may have delivered them. Check that --receiver and its store belong to --url. After a migration, start at its date: --since <date>. In a new or restored store, mark delivered orders with receiver.markDone('deliver', id). Then --earlier runs the others.",
-  ignored: 'no handler is registered for them, so there is nothing to do.',
+    "from before the first answer that this receiver gave with this store, as far as the log shows. Earlier code, a receiver with another secret or scope, or a lost store may have delivered them. Check that --receiver and its store belong to --url. After a migration, start at its date: --since <date>. In a new or restored store, mark delivered orders with receiver.markDone('onPaid', id), or with the name of the handler. Then --earlier runs the others.",
+  ignored: 'no handler is for them, as for an order that is not paid, so there is nothing to do.',
   gone: 'the provider no longer has them. Look for the orders in the dashboard.',
 };

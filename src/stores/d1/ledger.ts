@@ -35,9 +35,8 @@ const FIND = 'SELECT 1 FROM webhook_effect WHERE key = ? AND handler = ?';
  * toWorker((env: Env) => {
  *   const ledger = d1Ledger(env.DB);
  *   const sell = env.DB.prepare('UPDATE stock SET amount = amount - 1 WHERE product = ?');
- *   return createReceiver({ secret: env.WEBHOOK_SECRET, store: d1Store(env.DB) }).on(
- *     'order:paid',
- *     (event) => ledger.batch(event, [sell.bind(event.payload.product_id)]),
+ *   return createReceiver({ secret: env.WEBHOOK_SECRET, store: d1Store(env.DB) }).onPaid((event) =>
+ *     ledger.batch(event, [sell.bind(event.payload.product_id)]),
  *   );
  * });
  */

@@ -29,7 +29,7 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
    *
    * @example
    * const ledger = postgresLedger(pool);
-   * receiver.on('order:paid', async (event) => {
+   * receiver.onPaid(async (event) => {
    *   await ledger.transaction(pool, event, async (tx) => {
    *     await tx.query('UPDATE stock SET pieces = pieces - 1 WHERE product = $1', [event.payload.product_id]);
    *   });
@@ -69,7 +69,7 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
  *
  * const sql = postgres();
  * const ledger = postgresLedger(sql);
- * receiver.on('order:paid', async (event) => {
+ * receiver.onPaid(async (event) => {
  *   await ledger.transaction(sql, event, async (tx) => {
  *     await tx`UPDATE stock SET pieces = pieces - 1 WHERE product = ${event.payload.product_id ?? null}`;
  *   });

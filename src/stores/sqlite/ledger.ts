@@ -33,7 +33,7 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
    *
    * const database = new Database('shop.db');
    * const ledger = sqliteLedger();
-   * receiver.on('order:paid', async (event) => {
+   * receiver.onPaid(async (event) => {
    *   await ledger.transaction(database, event, (tx) => {
    *     tx.prepare('UPDATE stock SET pieces = pieces - 1 WHERE product = ?').run(event.payload.product_id);
    *   });
@@ -69,7 +69,7 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
  * const database = new Database('shop.db');
  * const ledger = sqliteLedger();
  *
- * receiver.on('order:paid', async (event) => {
+ * receiver.onPaid(async (event) => {
  *   await ledger.transaction(database, event, (tx) => {
  *     tx.prepare('UPDATE stock SET pieces = pieces - 1 WHERE product = ?').run(event.payload.product_id);
  *   });

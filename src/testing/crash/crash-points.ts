@@ -76,7 +76,7 @@ export interface CrashReport {
  *
  * const { findings } = await crashPoints(
  *   (store, { mail, book }) =>
- *     createReceiver({ secret, store }).on('order:paid', async ({ payload: order, once }) => {
+ *     createReceiver({ secret, store }).onPaid(async ({ payload: order, once }) => {
  *       await once('mail', () => mail(order.email));
  *       await once('book', () => book(order.id));
  *     }),
@@ -202,7 +202,7 @@ function checkEffects(observe: unknown): void {
 function notMade(): UsageError {
   return new UsageError(
     'receiver_invalid',
-    'crashPoints() needs a function that returns a receiver, such as (store, effects) => createReceiver({ secret, store }).on(…).',
+    'crashPoints() needs a function that returns a receiver, such as (store, effects) => createReceiver({ secret, store }).onPaid(…).',
   );
 }
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { createReceiver } from '../../create-receiver.js';
 import type { ReceiverOptions } from '../../process/options.js';
 import type { HandOff } from '../../process/queue.js';
 import type { Dispatching } from '../../queues/run-job.js';
-import { createReceiver, type Receiver } from '../../receiver.js';
+import type { Receiver } from '../../receiver.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import { contentOf, deliveryKey } from '../../request/key.js';
 import type { Result, WebhookResponse } from '../../request/outcome.js';

@@ -40,7 +40,7 @@ describe('storefront-webhooks check', () => {
       answers: [200, 200, 200],
       goods: 3,
       customer: 'Three keys were handed out for one payment.',
-      change: expect.stringContaining('oncePer'),
+      change: expect.stringContaining('receiver.onPaid'),
     });
     expect(tampered).toMatchObject({ row: 'tampered', verdict: 'passed', goods: 0 });
     expect(stderr).toContain('1 passed, 1 failed, 0 not tried');
@@ -145,7 +145,7 @@ describe('storefront-webhooks check', () => {
       /<testsuite name="[^"]*" skipped="1" timestamp="[^"]*" tests="3" failures="1"/,
     );
     expect(xml).toContain('message="Three keys were handed out for one payment."');
-    expect(xml).toContain('(order) =&gt; order.id');
+    expect(xml).toContain('({ payload: order }) =&gt; deliver(order)');
     expect(xml.match(/<testcase /g)).toHaveLength(3);
   });
 });

@@ -6,7 +6,6 @@ import express, { type Request, type Response } from 'express';
 import {
   createReceiver,
   type IdempotencyStore,
-  isPaid,
   memoryStore,
   verifySignature,
 } from 'storefront-webhooks';
@@ -89,10 +88,8 @@ export async function serveEndpoint(make: (kept: Kept) => Handler): Promise<Runn
 /** Mounts the receiver as the README does. */
 export function ours({ store, hand }: Kept): Handler {
   const hooks = { onRejected: () => {}, onError: () => {}, onOutcome: () => {} };
-  const receiver = createReceiver({ secret: SECRET, store, hooks, bodyTimeout: 4000 }).on(
-    ['order:paid', 'order:updated'],
+  const receiver = createReceiver({ secret: SECRET, store, hooks, bodyTimeout: 4000 }).onPaid(
     ({ payload: order }) => hand(order.id),
-    { name: 'deliver', when: isPaid, oncePer: (order) => order.id },
   );
   return express().post('/webhooks', toExpress(receiver));
 }

@@ -82,7 +82,7 @@ test.each([
     advice([], {}, { endpoint: 'disabled', complete: false }),
     /^THE WEBHOOK ENDPOINT IS STILL DISABLED: .* delete the old one\.\n/,
   ],
-  ['a new oncePer', advice(['unsafe']), /first mark .*markDone\('deliver', id\)/],
-])('the advice explains %s, with the next step', (_, said, wanted) => {
+  ['a new oncePer', advice(['unsafe']), /\.onPaid\(.* first mark .*markDone\('onPaid', id\)/],
+])('explains %s, and says what to do', (_, said, wanted) => {
   expect(said).toMatch(wanted);
 });

@@ -79,6 +79,7 @@ const secret = process.env.WEBHOOK_SECRET;
 const make = async (): Promise<typeof receiver> => receiver;
 
 const receiver = createReceiver({ secret })
+  .onPaid(({ payload: order }) => deliver(order))
   .on('order:paid', ({ payload }) => deliver(payload), {
     name: 'order:paid',
     oncePer: ({ id }) => id,

@@ -33,7 +33,7 @@ export function inShort(): string {
 | Tested | [${count('stated')} rules](docs/evidence.md) of the provider's specification. No order is lost or delivered twice [while servers are killed](docs/chaos.md). |
 | Assumed | ${count('assumed')} details that the specification leaves open: options of the [sandbox](docs/sandbox.md), so you can test each answer. |
 | Unknown | ${count('unknown')} things that the provider does not document, such as what a coupon does. Do not rely on the sandbox there. |
-| Up to you | A handler that a crash interrupts runs again: [\`transaction\`](docs/once.md#exactly-once-in-one-transaction) makes its effect happen once. [Signatures never expire](docs/security.md): \`oncePer\` keeps an old delivery from handing out goods again. |`;
+| Up to you | A handler that a crash interrupts runs again: [\`transaction\`](docs/once.md#exactly-once-in-one-transaction) makes its effect happen once. [Signatures never expire](docs/security.md): \`onPaid\` keeps an old delivery from handing out goods again. |`;
 }
 
 function count(kind: ReturnType<typeof kindOf>): number {

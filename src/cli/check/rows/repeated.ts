@@ -3,8 +3,8 @@ import { type Draft, draft, newDeliveryId } from '../orders.js';
 import type { Trial } from '../trial.js';
 import { ONCE, type Row } from '../trial.js';
 
-const ONE_HANDLER =
-  "Put both events on one handler: on(['order:paid', 'order:updated'], …, { name, when: isPaid, oncePer: (order) => order.id }).";
+const ON_PAID = 'Deliver in receiver.onPaid(({ payload: order }) => deliver(order)).';
+const ONE_HANDLER = `${ON_PAID} By hand: remember the order's id, and not the event.`;
 
 /** The rows in which an order arrives more than once. */
 export const repeated: readonly Row[] = [
@@ -13,8 +13,7 @@ export const repeated: readonly Row[] = [
     title: 'one delivery three times',
     goods: ONCE,
     needsCount: true,
-    change:
-      "Give the handler oncePer: (order) => order.id. By hand: a unique key on the order's id, written in the transaction that hands the goods out.",
+    change: `${ON_PAID} By hand: a unique key on the order's id, written in the transaction that hands the goods out.`,
     async run(trial) {
       const delivery = trial.paid();
       for (let time = 0; time < 3; time++) await trial.take(delivery);
@@ -25,8 +24,7 @@ export const repeated: readonly Row[] = [
     title: 'one delivery eight times at once',
     goods: ONCE,
     needsCount: true,
-    change:
-      'Give the handler oncePer: (order) => order.id. By hand: claim the order in one statement (INSERT … ON CONFLICT DO NOTHING) before the first await; if you look first and write later, all of them pass.',
+    change: `${ON_PAID} By hand: claim the order in one statement (INSERT … ON CONFLICT DO NOTHING) before the first await; if you look first and write later, all of them pass.`,
     async run(trial) {
       await takeAtOnce(trial, Array(8).fill(trial.paid()));
     },
@@ -36,8 +34,7 @@ export const repeated: readonly Row[] = [
     title: 'the same order under a fresh id',
     goods: ONCE,
     needsCount: true,
-    change:
-      "The delivery's id is not signed. Give the handler oncePer: (order) => order.id. By hand: remember the order's id, and not the delivery's.",
+    change: `The delivery's id is not signed. ${ON_PAID} By hand: remember the order's id, and not the delivery's.`,
     async run(trial) {
       const delivery = trial.paid();
       await trial.take(delivery);
@@ -53,7 +50,7 @@ export const repeated: readonly Row[] = [
     goods: ONCE,
     needsCount: true,
     change:
-      'If the sender hangs up, finish the work that has begun. Give the handler oncePer: (order) => order.id, so that the next attempt does not repeat the work.',
+      'If the sender hangs up, finish the work that has begun. Deliver in receiver.onPaid(), so that the next attempt does not repeat the work.',
     async run(trial) {
       const delivery = trial.paid();
       await trial.send(delivery, { hangUp: true });
@@ -92,7 +89,7 @@ export const repeated: readonly Row[] = [
     goods: ONCE,
     needsCount: true,
     change:
-      "The delivery's id is not signed, so anyone who has a signed body can use up an id. Remember the order's id (oncePer), and not the delivery's.",
+      "The delivery's id is not signed, so anyone who has a signed body can use up an id. Remember the order's id, as receiver.onPaid() does, and not the delivery's.",
     async run(trial) {
       const other = trial.paid();
       await trial.take(other);
@@ -106,7 +103,7 @@ export const repeated: readonly Row[] = [
     goods: ONCE,
     needsCount: true,
     change:
-      'The event and the id are not signed. Remember completed work by event and content, or by handler and order (oncePer), and not by the id.',
+      'The event and the id are not signed. Remember completed work by event and content, or by handler and order, as receiver.onPaid() does, and not by the id.',
     async run(trial) {
       const delivery = trial.paid();
       // The seller decides whether to accept or reject this delivery.

@@ -10,7 +10,7 @@ export const states: readonly Row[] = [
     goods: ONCE,
     needsCount: true,
     change:
-      'Do not rely on the sequence in which deliveries arrive: hand out goods if the status says paid (when: isPaid), once for each order (oncePer).',
+      'Do not rely on the sequence in which deliveries arrive: hand out goods if the status says paid, once for each order, as receiver.onPaid() does.',
     async run(trial) {
       const order = trial.newOrder();
       await trial.take(draft('order:updated', trial.bodyOf(order, { status: 54 })));
@@ -24,7 +24,7 @@ export const states: readonly Row[] = [
     goods: ONCE,
     needsCount: true,
     change:
-      'Remember forever that an order was delivered, as oncePer does: a refund must not make a late copy look new.',
+      'Remember forever that an order was delivered, as receiver.onPaid() does: a refund must not make a late copy look new.',
     async run(trial) {
       const order = trial.newOrder();
       const paid = draft('order:paid', trial.bodyOf(order));
@@ -39,7 +39,7 @@ export const states: readonly Row[] = [
     goods: NEVER,
     needsCount: true,
     change:
-      'Hand out goods only if the status means paid: when: isPaid. By hand: if (order.status !== 100) return.',
+      'Hand out goods only if the status means paid: receiver.onPaid(). By hand: if (order.status !== 100) return.',
     async run(trial) {
       const order = trial.newOrder();
       await trial.take(draft('order:created', trial.bodyOf(order, { status: 0 })));
@@ -55,7 +55,7 @@ export const states: readonly Row[] = [
     when: 'alone',
     needsCount: true,
     change:
-      'The event header is not signed: check the status in the body, as when: isPaid does, and not the event.',
+      'The event header is not signed: check the status in the body, as receiver.onPaid() does, and not the event.',
     async run(trial) {
       const order = trial.newOrder();
       for (const status of [0, 54, 56]) {
