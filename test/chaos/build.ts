@@ -22,8 +22,8 @@ export async function buildPrograms(): Promise<Record<Program, string>> {
     target: 'node20',
     outdir: folder,
     outExtension: { '.js': '.cjs' },
-    // The queues' libraries are loaded as they are installed.
-    external: ['pg-native', 'pg-cloudflare', 'bullmq', 'pg-boss'],
+    // BullMQ is loaded as it is installed.
+    external: ['pg-native', 'pg-cloudflare', 'bullmq'],
     logLevel: 'error',
   });
   const file = (name: Program) => join(folder, `${name}-process.cjs`);

@@ -43,16 +43,7 @@ async function bundleProgram(name: string): Promise<string> {
     // This package declares no side effects, but its tests have some.
     ignoreAnnotations: true,
     tsconfig: join(ROOT, 'tsconfig.json'),
-    external: [
-      '@noble/hashes',
-      'bullmq',
-      'ioredis',
-      'pg',
-      'pg-boss',
-      'pg-boss10',
-      'raw-body',
-      'zod',
-    ],
+    external: ['@noble/hashes', 'bullmq', 'ioredis', 'pg', 'pg-boss', 'raw-body', 'zod'],
     outfile,
   });
   return outfile;

@@ -1,6 +1,11 @@
 import { resolve } from 'node:path';
 import ts from 'typescript';
 
+/** The docs use pg-boss 12, which `npm ci` does not install. Elsewhere, a declaration of what they use has to do. */
+const PG_BOSS_12 = ['test/runtimes/node_modules/pg-boss', 'test/docs/pg-boss.d.ts'].map((path) =>
+  resolve(path),
+);
+
 /**
  * Compiles each example as a module of this repository, and returns the errors of each.
  *
@@ -12,7 +17,8 @@ export function compile(
 ): string[][] {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
   const parsed = ts.parseJsonConfigFileContent(config, ts.sys, resolve('.'));
-  const options = { ...parsed.options, noUnusedLocals: false };
+  const paths = { ...parsed.options.paths, 'pg-boss': PG_BOSS_12 };
+  const options = { ...parsed.options, paths, noUnusedLocals: false };
   const files = new Map(
     examples.map((code, index) => [resolve(`example-${index}.ts`), `${code}\nexport {};`]),
   );

@@ -6,6 +6,9 @@ import {
   redisProcess,
 } from './servers.mjs';
 
+// The newest pg-boss needs Node 22, so it is not among the packages of the root.
+const PG_BOSS_12 = '../../../test/runtimes/node_modules/pg-boss/dist/index.js';
+
 const NAME = 'webhooks';
 const DEAD = 'webhooks-dead';
 
@@ -46,7 +49,7 @@ async function openBullmq(url, concurrency) {
 }
 
 async function openPgBoss(connectionString, max, workers) {
-  const { PgBoss } = await import('pg-boss');
+  const { PgBoss } = await import(PG_BOSS_12);
   const boss = new PgBoss({ connectionString, max });
   boss.on('error', console.error);
   await boss.start();

@@ -1,4 +1,5 @@
 import type { HandOff, Receiver } from 'storefront-webhooks';
+import { loadPgBoss12 } from '../../queues/pg-boss/boss12.js';
 import { ENQUEUING_LIMITS, POOL_LIMITS, WORKING_LIMITS } from './clients.js';
 import { pass } from './faults-here.js';
 import { postgresUrl, redisUrl } from './open.js';
@@ -51,7 +52,7 @@ async function openBullmq(): Promise<OpenedQueue> {
 }
 
 async function openPgBoss(): Promise<OpenedQueue> {
-  const { PgBoss } = await import('pg-boss');
+  const { PgBoss } = await loadPgBoss12();
   const { pgBossQueue, pgBossWorker } = await import('storefront-webhooks/pg-boss');
   const settings = {
     connectionString: postgresUrl,
@@ -67,8 +68,8 @@ async function openPgBoss(): Promise<OpenedQueue> {
   await boss.start();
   const retrying = { retryLimit: 100, retryDelay: 1, expireInSeconds: 20, heartbeatSeconds: 10 };
   for (const name of [`${NAME}-dead`, NAME]) {
-    // Another process may be faster.
-    await boss.createQueue(name, retrying).catch(() => {});
+    // Another process may be quicker.
+    await boss.createQueue(name, { name, ...retrying }).catch(() => {});
   }
   return {
     queue: chaotic(pgBossQueue(boss)),

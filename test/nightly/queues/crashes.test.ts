@@ -3,18 +3,18 @@ import { sign } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeBullmq } from '../../queues/bullmq/engine.js';
 import { type Engine, enqueue, newDelivery, redrive, SECRET } from '../../queues/deliveries.js';
-import { makePgBoss, stopBosses } from '../../queues/pg-boss/engine.js';
+import { makePgBoss, stopBosses, withPgBoss } from '../../queues/pg-boss/engine.js';
 import { runProgram } from '../../queues/programs.js';
 import { paidOrder } from '../../support/deliver.js';
-import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
+import { type PostgresServer, startPostgres } from '../../support/postgres.js';
 import { type RedisServer, startRedis, withRedis } from '../../support/redis.js';
 
 // A lease expires after ten seconds, and queues check their jobs now and then.
 const CRASH_MS = 60_000;
 const eventually = { timeout: 50_000, interval: 50 };
 
-// Each row of the crash table of the design.
-withPostgres('a crash', () => {
+// The crash table of the design, row by row.
+withPgBoss('what dies', () => {
   withRedis('with real queues', () => {
     let postgres: PostgresServer;
     let redis: RedisServer;

@@ -22,7 +22,7 @@ const connection = { host: '127.0.0.1', port: Number(REDIS_PORT) };
 
 async function openBoss() {
   const version: BossVersion = ENGINE === 'pg-boss 10' ? 10 : 12;
-  const boss = newBoss(version, DATABASE_URL);
+  const boss = await newBoss(version, DATABASE_URL);
   await boss.start();
   return boss;
 }

@@ -1,5 +1,5 @@
-import { PgBoss } from 'pg-boss';
-import PgBoss10 from 'pg-boss10';
+import PgBoss10 from 'pg-boss';
+import { loadPgBoss12 } from './boss12.js';
 
 /** A short interval for maintenance, so that a dead worker is noticed soon. */
 const QUICK = {
@@ -9,12 +9,12 @@ const QUICK = {
 
 export type BossVersion = keyof typeof QUICK;
 
-/** A pg-boss of the given version, with its own tables, so that both versions can share a database. */
-export function newBoss(version: BossVersion, connectionString: string): PgBoss | PgBoss10 {
+/** A pg-boss of this or that version, with tables of its own: both may share a database. */
+export async function newBoss(version: BossVersion, connectionString: string): Promise<PgBoss10> {
   const options = { connectionString, schema: `boss${version}`, schedule: false };
   // Connections that the server drops.
   const ignore = () => {};
-  return version === 10
-    ? new PgBoss10({ ...options, ...QUICK[10] }).on('error', ignore)
-    : new PgBoss({ ...options, ...QUICK[12] }).on('error', ignore);
+  if (version === 10) return new PgBoss10({ ...options, ...QUICK[10] }).on('error', ignore);
+  const { PgBoss } = await loadPgBoss12();
+  return new PgBoss({ ...options, ...QUICK[12] }).on('error', ignore);
 }

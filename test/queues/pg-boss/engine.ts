@@ -1,29 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import type PgBoss from 'pg-boss';
 import type { HandOff } from 'storefront-webhooks';
 import { type BossTransaction, pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { postgresStore } from 'storefront-webhooks/postgres';
 import { vi } from 'vitest';
-import type { PostgresServer } from '../../support/postgres.js';
+import { withRuntimes } from '../../runtimes/installed.js';
+import { type PostgresServer, withPostgres } from '../../support/postgres.js';
 import { type Engine, type EngineOptions, soon } from '../deliveries.js';
 import { type BossVersion, newBoss } from './bosses.js';
 
-export type AnyBoss = ReturnType<typeof newBoss>;
-
 export interface PgBossEngine extends Engine {
   readonly queue: HandOff<BossTransaction>;
-  readonly boss: AnyBoss;
+  readonly boss: PgBoss;
   readonly pool: pg.Pool;
   /** The states of all jobs of the queue, or of its dead letters. */
   states(queue?: string): Promise<string[]>;
 }
 
-const bosses = new Map<string, Promise<AnyBoss>>();
+/** Tests over a real PostgreSQL. They also need pg-boss 12, which `npm ci` does not install. */
+export const withPgBoss = (name: string, tests: () => void): void =>
+  withRuntimes('pg-boss', () => withPostgres(name, tests));
 
-/** One for all tests of a file, because each holds connections and starts slowly. */
-function startedBoss({ url }: PostgresServer, version: BossVersion): Promise<AnyBoss> {
+const bosses = new Map<string, Promise<PgBoss>>();
+
+/** One for all tests of a file, because each holds connections, and takes a while to start. */
+function startedBoss({ url }: PostgresServer, version: BossVersion): Promise<PgBoss> {
   const id = `${version} ${url}`;
-  const started = bosses.get(id) ?? newBoss(version, url).start();
+  const started = bosses.get(id) ?? newBoss(version, url).then((boss) => boss.start());
   bosses.set(id, started);
   return started;
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
+import PgBoss from 'pg-boss';
 import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { expect, test } from 'vitest';
-import { newBoss } from './bosses.js';
 
 test('pgBossQueue rejects anything but a pg-boss', () => {
   // @ts-expect-error: a mistake that a JavaScript program can make.
@@ -10,8 +10,8 @@ test('pgBossQueue rejects anything but a pg-boss', () => {
   );
 });
 
-test('pgBossWorker rejects anything but a receiver', async () => {
-  // @ts-expect-error: a mistake that a JavaScript program can make.
-  const worker = pgBossWorker(newBoss(12, 'postgres://127.0.0.1:1/none'), {});
+test('a worker of what is no receiver is refused where it is made', async () => {
+  // @ts-expect-error: what plain JavaScript may pass.
+  const worker = pgBossWorker(new PgBoss('postgres://127.0.0.1:1/none'), {});
   await expect(worker).rejects.toMatchObject({ code: 'receiver_invalid' });
 });

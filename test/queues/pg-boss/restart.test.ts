@@ -1,5 +1,4 @@
-import { PgBoss } from 'pg-boss';
-import PgBoss10 from 'pg-boss10';
+import PgBoss from 'pg-boss';
 import { pgBossQueue } from 'storefront-webhooks/pg-boss';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { guardEnds } from '../../../src/queues/pg-boss/ends.js';
@@ -63,7 +62,7 @@ describe('the completion of a job of pg-boss 10', () => {
   });
 });
 
-describe('limits of the connections of pg-boss', () => {
+describe('the limits of the connections of pg-boss 10', () => {
   const stderr = vi.spyOn(console, 'warn').mockImplementation(() => {});
   beforeEach(() => {
     stderr.mockClear();
@@ -71,10 +70,8 @@ describe('limits of the connections of pg-boss', () => {
   const url = 'postgres://localhost/none';
 
   test.each([
-    ['pg-boss 10', new PgBoss10({ connectionString: url }), 1],
-    ['pg-boss 12', new PgBoss({ connectionString: url }), 1],
-    ['pg-boss 10 with a limit', new PgBoss10({ connectionString: url, ...limited }), 0],
-    ['pg-boss 12 with a limit', new PgBoss({ connectionString: url, ...limited }), 0],
+    ['no limit', new PgBoss({ connectionString: url }), 1],
+    ['a limit', new PgBoss({ connectionString: url, ...limited }), 0],
     ['a limit in the URL', new PgBoss({ connectionString: `${url}?query_timeout=1` }), 0],
   ])('are checked, and missing ones are logged: %s', (_, boss, lines) => {
     pgBossQueue(boss);

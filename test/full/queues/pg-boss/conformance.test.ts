@@ -3,11 +3,11 @@ import { testQueue } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { EngineOptions } from '../../../queues/deliveries.js';
 import { newBoss } from '../../../queues/pg-boss/bosses.js';
-import { makePgBoss, stopBosses } from '../../../queues/pg-boss/engine.js';
-import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
+import { makePgBoss, stopBosses, withPgBoss } from '../../../queues/pg-boss/engine.js';
+import { type PostgresServer, startPostgres } from '../../../support/postgres.js';
 import { casesOf } from '../../../support/tier.js';
 
-withPostgres('on PostgreSQL', () => {
+withPgBoss('over PostgreSQL', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
@@ -20,7 +20,7 @@ withPostgres('on PostgreSQL', () => {
   for (const version of casesOf([12, 10] as const, (version) => version === 12)) {
     const openDown = async () => {
       const down = await startPostgres();
-      const boss = newBoss(version, down.url);
+      const boss = await newBoss(version, down.url);
       await boss.start();
       await down.stop('immediate');
       return {

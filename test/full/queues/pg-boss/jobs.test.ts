@@ -2,8 +2,13 @@ import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Dispatching } from '../../../../src/queues/run-job.js';
 import { enqueue, LONG_MS, newDelivery, redrive, soon } from '../../../queues/deliveries.js';
-import { makePgBoss, type PgBossEngine, stopBosses } from '../../../queues/pg-boss/engine.js';
-import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
+import {
+  makePgBoss,
+  type PgBossEngine,
+  stopBosses,
+  withPgBoss,
+} from '../../../queues/pg-boss/engine.js';
+import { type PostgresServer, startPostgres } from '../../../support/postgres.js';
 import { casesOf } from '../../../support/tier.js';
 
 const VERSIONS = casesOf([12, 10] as const, (version) => version === 12);
@@ -13,7 +18,7 @@ const failed = { outcome: 'failed', ran: [] } as const;
 const unavailable = { outcome: 'unavailable', ran: [] } as const;
 const { signal } = new AbortController();
 
-withPostgres('on PostgreSQL', () => {
+withPgBoss('over PostgreSQL', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();

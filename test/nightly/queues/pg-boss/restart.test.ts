@@ -1,13 +1,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { enqueue, newDelivery } from '../../../queues/deliveries.js';
-import { makePgBoss, stopBosses } from '../../../queues/pg-boss/engine.js';
+import { makePgBoss, stopBosses, withPgBoss } from '../../../queues/pg-boss/engine.js';
 import { runProgram } from '../../../queues/programs.js';
-import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
+import { type PostgresServer, startPostgres } from '../../../support/postgres.js';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-withPostgres('when PostgreSQL restarts under a worker', () => {
+withPgBoss('when PostgreSQL restarts under a worker', () => {
   let server: PostgresServer;
   let pool: pg.Pool;
   beforeAll(async () => {

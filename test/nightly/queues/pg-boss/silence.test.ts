@@ -1,15 +1,16 @@
-import { PgBoss } from 'pg-boss';
-import PgBoss10 from 'pg-boss10';
+import PgBoss10 from 'pg-boss';
 import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { enqueue, newDelivery } from '../../../queues/deliveries.js';
+import { loadPgBoss12 } from '../../../queues/pg-boss/boss12.js';
+import { withPgBoss } from '../../../queues/pg-boss/engine.js';
 import { startFaultyProxy } from '../../../support/faulty-proxy.js';
-import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
+import { type PostgresServer, startPostgres } from '../../../support/postgres.js';
 
 // As in docs/queues.md, but shorter: query_timeout is 10 s there.
 const limits = { query_timeout: 4_000, connectionTimeoutMillis: 5_000, keepAlive: true, max: 4 };
 
-withPostgres('connections of pg-boss that fall silent', () => {
+withPgBoss('connections of pg-boss that fall silent', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
@@ -25,11 +26,8 @@ withPostgres('connections of pg-boss that fall silent', () => {
       const proxy = await startFaultyProxy(server.port);
       const connectionString = server.url.replace(`:${server.port}`, `:${proxy.port}`);
       const options = { connectionString, schema: `silent${version}`, schedule: false, ...limits };
-      const ignore = () => {};
-      const boss =
-        version === 10
-          ? new PgBoss10(options).on('error', ignore)
-          : new PgBoss(options).on('error', ignore);
+      const PgBoss = version === 10 ? PgBoss10 : (await loadPgBoss12()).PgBoss;
+      const boss = new PgBoss(options).on('error', () => {});
       await boss.start();
       const queue = pgBossQueue(boss);
       const worked: string[] = [];

@@ -1,17 +1,14 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { createClient } from 'storefront-webhooks/api';
 import { createSandbox } from 'storefront-webhooks/sandbox';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startChromium, withChromium } from '../../../support/chromium.js';
+import { violationsOf, withAxe } from '../../../support/axe.js';
+import { startChromium } from '../../../support/chromium.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-withChromium('every page in Chromium', () => {
+withAxe('every page in Chromium', () => {
   const sandbox = createSandbox();
   // SCREENSHOTS is the folder for pictures to look at.
   const kept = process.env.SCREENSHOTS;
@@ -81,9 +78,7 @@ withChromium('every page in Chromium', () => {
   async function open(options: BrowserContextOptions) {
     const context = await browser.newContext(options);
     onTestFinished(() => context.close());
-    const page = await context.newPage();
-    await page.addInitScript(AXE);
-    return page;
+    return context.newPage();
   }
 
   describe.each([360, 1280])('%i px wide', (width) => {
@@ -98,8 +93,7 @@ withChromium('every page in Chromium', () => {
             path: join(folder, `${name}-${width}-${colorScheme}.png`),
             fullPage: true,
           });
-          const { violations } = await page.evaluate<AxeResults>('axe.run()');
-          found.push(...violations.map(({ id, nodes }) => [name, id, nodes[0]?.html]));
+          found.push(...(await violationsOf(page)).map((violation) => [name, ...violation]));
           const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
           if (wide > width) found.push([name, `is ${wide} px wide`]);
         }
