@@ -2,7 +2,7 @@ import type { Issue } from '../schemas/issue.js';
 import { orderDetails, orderIdentity, orderState } from '../schemas/order.js';
 import { resource } from '../schemas/resource.js';
 import type { InferOutput } from '../schemas/standard-schema.js';
-import { isJsonObject } from '../schemas/values.js';
+import { isJsonObject, fieldOf } from '../schemas/values.js';
 
 const schema = resource(orderIdentity, { ...orderState, ...orderDetails });
 
@@ -30,12 +30,11 @@ export interface ReadOrder {
 export function readOrder(record: unknown): ReadOrder | undefined {
   const reading = schema.read(withTextId(record));
   if (!('value' in reading) || !isJsonObject(record)) return undefined;
-  return { order: reading.value, issues: reading.issues, status: record.status };
+  return { order: reading.value, issues: reading.issues, status: fieldOf(record, 'status') };
 }
 
 /** Converts a numeric `id` to text, because some services number their orders. */
 function withTextId(record: unknown): unknown {
-  return isJsonObject(record) && Number.isSafeInteger(record.id)
-    ? { ...record, id: `${record.id}` }
-    : record;
+  const id = isJsonObject(record) ? fieldOf(record, 'id') : undefined;
+  return isJsonObject(record) && Number.isSafeInteger(id) ? { ...record, id: `${id}` } : record;
 }

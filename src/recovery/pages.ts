@@ -9,6 +9,9 @@ export const PER_PAGE = 50;
 /** How many empty pages in a row end a list, even if the provider says that more follow. */
 const MAX_EMPTY = 5;
 
+/** How many pages in a row that were met before end a list, even if the provider says that more follow. */
+const MAX_AGAIN = 5;
+
 /**
  * How many pages in a row may have no readable record, if the provider does not say how many pages there are.
  */
@@ -44,10 +47,10 @@ export async function* pagesOf<Item extends { readonly id: string }>(
     });
     return { page, hasUnreadable: unreadable > 0 };
   };
-  // Digests of the pages so far, if the provider gives no number of pages. There may be many.
+  // Digests of the pages so far. There may be many.
   const met = new Set<string>();
   let next = fetchCounted(1);
-  let [empty, unreadable] = [0, 0];
+  let [empty, unreadable, again] = [0, 0, 0];
   for (;;) {
     const { page, hasUnreadable } = await next;
     const ids = page.items.map(({ id }) => id).join();
@@ -55,11 +58,13 @@ export async function* pagesOf<Item extends { readonly id: string }>(
     empty = ids === '' && !hasUnreadable ? empty + 1 : 0;
     unreadable = ids === '' && hasUnreadable ? unreadable + 1 : 0;
     // A server that ignores the page number may return the same page forever, or a few in turn.
-    const isSame = ids === '' ? unreadable > MAX_UNREADABLE : met.has(digest);
+    const isMet = met.has(digest);
+    if (ids !== '') again = isMet ? again + 1 : 0;
+    const isSame = ids === '' ? unreadable > MAX_UNREADABLE : isMet;
     const isOver =
       page.totalPages === undefined
         ? empty > 0 || isSame
-        : page.page >= page.totalPages || empty === MAX_EMPTY;
+        : page.page >= page.totalPages || empty === MAX_EMPTY || again === MAX_AGAIN;
     if (!isOver) {
       next = fetchCounted(page.page + 1);
       // The next turn awaits it. If the caller stops reading, its error is ignored.
@@ -67,6 +72,6 @@ export async function* pagesOf<Item extends { readonly id: string }>(
     }
     yield page;
     if (isOver) return;
-    if (page.totalPages === undefined) met.add(digest);
+    met.add(digest);
   }
 }

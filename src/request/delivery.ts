@@ -3,7 +3,7 @@ import type { Issue } from '../schemas/issue.js';
 import { findUnpaid, type OrderStatus } from '../schemas/order.js';
 import { type Reading, type ResourceSchema, VENDOR } from '../schemas/resource.js';
 import type { StandardIssue, StandardSchema } from '../schemas/standard-schema.js';
-import { isJsonObject, toTime } from '../schemas/values.js';
+import { isJsonObject, fieldOf, toTime } from '../schemas/values.js';
 import { contentId, contentOf, deliveryKey, headerText, invalidKey, type KeyBy } from './key.js';
 import { Rejection } from './outcome.js';
 import { type ReceivedRequest, readProof, Unprinted } from './proof.js';
@@ -255,8 +255,9 @@ function findContradictions(
 ): Issue[] {
   if (!isJsonObject(record)) return [];
   const issues: Issue[] = [];
-  const { status, updated_at } = record;
-  const unpaid = event === 'order:paid' ? findUnpaid(status, paidStatuses) : undefined;
+  const updated_at = fieldOf(record, 'updated_at');
+  const isPaidEvent = event === 'order:paid';
+  const unpaid = isPaidEvent ? findUnpaid(fieldOf(record, 'status'), paidStatuses) : undefined;
   if (unpaid) issues.push(unpaid);
   if (maxAgeMs < Number.POSITIVE_INFINITY && updated_at !== undefined) {
     const age = receivedAt.getTime() - toTime(updated_at);

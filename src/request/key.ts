@@ -1,6 +1,6 @@
 import { UsageError } from '../errors/errors.js';
 import { toUtf8 } from '../runtime/bytes.js';
-import { isJsonObject, type JsonObject } from '../schemas/values.js';
+import { isJsonObject, type JsonObject, fieldOf } from '../schemas/values.js';
 import { hintAtPromise } from './promised.js';
 import { sha2 } from './signature.js';
 
@@ -90,7 +90,9 @@ export type KeyFunction = (
  */
 export function contentOf(payload: unknown, rawBody: Uint8Array): string {
   if (isJsonObject(payload)) {
-    const { id, status, updated_at } = payload;
+    const id = fieldOf(payload, 'id');
+    const status = fieldOf(payload, 'status');
+    const updated_at = fieldOf(payload, 'updated_at');
     const known = status === undefined || typeof status === 'string' || typeof status === 'number';
     if (typeof id === 'string' && typeof updated_at === 'string' && known) {
       // Each text that another one follows has its length before it, so that the joined text is unambiguous.

@@ -69,9 +69,10 @@ export class Clock {
 
   /**
    * Schedules `run` for a time, at the earliest after this turn of the event loop. `advance()` and a fast clock
-   * await what `run` returns.
+   * await what `run` returns. A time after the year 9999 never comes.
    */
   setTimer(at: number, run: () => unknown): Timer {
+    if (!(at < END)) return { clear() {} };
     const due = { at, run };
     const place = this.#due.findLastIndex((other) => other.at <= at);
     this.#due.splice(place + 1, 0, due);
@@ -179,6 +180,9 @@ async function run(due: Due): Promise<void> {
     writeLine(`sandbox: ${describeInFull(error)}`, 'operate.md#sandbox');
   }
 }
+
+/** From this year on, a timestamp has a sign and more digits, and in the end no `Date` holds the time. */
+const END = Date.UTC(10_000, 0);
 
 /** The longest wait of a Node.js timer, in milliseconds. After it, the clock checks again. */
 const MAX_WAIT_MS = 60_000;

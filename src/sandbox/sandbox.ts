@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { UsageError } from '../errors/errors.js';
 import { findUnknownOption } from '../errors/text.js';
 import { type SandboxAccount, toSandboxAccount } from './control/account.js';
-import { advance, checkTime } from './control/advance.js';
+import { advance, checkAdvance } from './control/advance.js';
 import { controlRoutes } from './control/routes.js';
 import type { FaultPlan } from './faults.js';
 import { type Listening, listen } from './listen.js';
@@ -113,7 +113,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     clock: {
       now,
       async advance(ms) {
-        checkTime(now() + ms);
+        checkAdvance(now(), ms);
         ahead += ms;
         await Promise.all([...markets].map((market) => advance(market, ms)));
       },

@@ -23,6 +23,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns a field of a record; `undefined` if the record only inherits it from a polluted `Object.prototype`. */
+export function fieldOf(record: JsonObject, name: string): unknown {
+  return name in Object.prototype && !Object.hasOwn(record, name) ? undefined : record[name];
+}
+
 /** Accepts any JSON object unchanged. Never copies or walks it, so its depth does not matter. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject, 'expected object');
 

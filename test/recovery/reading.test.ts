@@ -216,10 +216,14 @@ describe('the pages of the log', () => {
     expect(client.asked.length).toBeLessThan(100);
   });
 
-  test('that alternate forever end if there is no total', async () => {
+  test.each([
+    ['nobody says how many there are', undefined],
+    ['there are said to be a billion', '1000000000'],
+  ])('that come in turn, for ever, end where %s', async (_, total) => {
     let lists = 0;
+    const headers = total === undefined ? {} : { 'X-Total-Pages': total };
     const onRequest = (path: string) =>
-      path === 'GET /webhooks/logs' ? Response.json([entry(lists++ % 2)]) : undefined;
+      path === 'GET /webhooks/logs' ? Response.json([entry(lists++ % 2)], { headers }) : undefined;
     const client = provider({ logs: [], onRequest });
     const recovering = recoverFrom({ logs: [] }, openShop(), { client, apply: false });
     expect((await recovering).deliveries).toHaveLength(2);
