@@ -131,6 +131,10 @@ describe('no error contains credentials or sent data', () => {
     const said = `You sent ${credential} (${Buffer.from(credential, 'base64')}) to ${url}.`;
     response.writeHead(400).end(JSON.stringify({ message: said, errors: [said] }));
   };
+  const echoTwice = (response: ServerResponse, { headers }: Received) => {
+    const said = `Do not send ${headers.authorization}. You sent ${headers.authorization}.`;
+    response.writeHead(400).end(JSON.stringify({ message: said, errors: [said] }));
+  };
   const repeat = (response: ServerResponse, { body }: Received) => {
     const errors = Array.from(new URLSearchParams(body), ([name, value]) => `${name} is ${value}`);
     response.writeHead(400).end(JSON.stringify({ message: errors.join(), errors }));
@@ -138,11 +142,12 @@ describe('no error contains credentials or sent data', () => {
 
   test.each<[string, Reply]>([
     ['is refused', json(400, { message: 'no' })],
-    ['gets an invalid record', json(200, { id: 7, blocked_data: secret })],
-    ['gets invalid JSON', text(200, secret)],
-    ['is redirected', text(302, secret)],
-    ['gets its credentials back', echo],
-    ['gets its parameters back', repeat],
+    ['is given what is no record', json(200, { id: 7, blocked_data: secret })],
+    ['is given what is no JSON', text(200, secret)],
+    ['is sent elsewhere', text(302, secret)],
+    ['is given its credentials back', echo],
+    ['is given its credentials back twice', echoTwice],
+    ['is given back what it sent', repeat],
     ['gets no answer', () => {}],
     ['is cut off', (response) => response.destroy()],
   ])('when a call %s', { timeout: 120_000 }, async (_, reply) => {

@@ -1,6 +1,6 @@
 import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
 import { createGoods, type GoodsOptions, type MakeGoods } from 'storefront-webhooks/goods';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { goodsKey } from '../../src/request/key.js';
 import { forward } from '../../src/stores/contract.js';
 import { call, keys, ORDER, SECRET } from './calls.js';
@@ -15,7 +15,13 @@ function shop(store: IdempotencyStore, make: MakeGoods, options: Partial<GoodsOp
   return { goods, onError };
 }
 
-/** The codes of the reported errors. */
+/** Lets time pass only if the test advances it. */
+function useFakeClock(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+/** The codes of what was told. */
 const codes = (onError: ReturnType<typeof vi.fn>) => onError.mock.calls.map(([{ code }]) => code);
 
 describe('if the store', () => {
@@ -80,6 +86,15 @@ describe('if the store', () => {
     expect(onError).not.toHaveBeenCalled();
   });
 
+  test('has given the lease to another process after the goods were recorded, they are given, and nothing is reported', async () => {
+    const shared = keys();
+    const memory = memoryStore();
+    const { goods, onError } = shop(forward(memory, { release: async () => false }), shared.make);
+    expect(await call(goods)).toMatchObject({ status: 200, body: 'KEY-1' });
+    expect(onError).not.toHaveBeenCalled();
+    expect(shared.made).toBe(1);
+  });
+
   test.each([
     [
       'has a record that they were sent',
@@ -129,14 +144,61 @@ describe('a function that makes goods', () => {
     expect(await call(first.goods)).toMatchObject({ status: 200, body: 'OF THE OTHER' });
   });
 
-  test('and has died is waited for no longer than its lease', async () => {
+  test('that holds the process up for longer than a lease makes the other calls begin again', async () => {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const store = memoryStore();
+    const made: string[] = [];
+    const { goods } = shop(store, ({ id }) => {
+      made.push(id);
+      // No timer fires meanwhile, so that no lease is renewed.
+      if (made.length === 1) now += 11_000;
+      return `KEY of ${id}`;
+    });
+    const other = { ...ORDER, id: 'ord_2' };
+    // Both calls have their leases before the first one makes its goods.
+    const answers = await Promise.all([call(goods), call(goods, other)]);
+    expect(answers).toMatchObject([
+      { status: 200, body: 'KEY of ord_1' },
+      { status: 503, outcome: 'busy' },
+    ]);
+    expect(made).toEqual(['ord_1']);
+    expect(await call(goods, other)).toMatchObject({ status: 200, body: 'KEY of ord_2' });
+    expect(made).toEqual(['ord_1', 'ord_2']);
+  });
+
+  test('that has died is waited for no longer than its lease', async () => {
     const memory = memoryStore();
     await memory.claim(EFFECT, { ...TERMS, leaseMs: 300 });
     const { goods } = shop(memory, () => 'KEY-1');
     expect(await call(goods)).toMatchObject({ status: 200, body: 'KEY-1' });
   });
 
-  test('and takes too long gets an aborted signal, and the next call gets its goods', async () => {
+  test('that has died is waited for as long as the lease of a process lasts', async () => {
+    useFakeClock();
+    const memory = memoryStore();
+    await memory.claim(EFFECT, { ...TERMS, leaseMs: 10_000 });
+    const answer = call(shop(memory, () => 'KEY-1').goods);
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect(await answer).toMatchObject({ status: 200, body: 'KEY-1' });
+  });
+
+  test('is waited for by a second call to its process for as long as it may take', async () => {
+    useFakeClock();
+    const { goods } = shop(memoryStore(), async () => {
+      await new Promise((resolve) => setTimeout(resolve, 55_000));
+      return 'KEY-1';
+    });
+    const answers = Promise.all([call(goods), call(goods)]);
+    await vi.advanceTimersByTimeAsync(55_000);
+    expect(await answers).toMatchObject([
+      { status: 200, body: 'KEY-1', outcome: 'handled' },
+      { status: 200, body: 'KEY-1', outcome: 'duplicate' },
+    ]);
+  });
+
+  test('that takes too long is told so, and what it makes is given to the next call', async () => {
     const { goods, onError } = shop(
       memoryStore(),
       async (_order, { signal }) => {

@@ -1,11 +1,11 @@
 import { memoryStore } from 'storefront-webhooks';
-import { createGoods, type MadeGoods } from 'storefront-webhooks/goods';
+import { createGoods, type MadeGoods, type MakeGoods } from 'storefront-webhooks/goods';
 import { describe, expect, test, vi } from 'vitest';
 import { call, keys, ORDER, SECRET } from './calls.js';
 
 const quiet = { onError() {}, onRejected() {} };
 
-const shop = (make: () => MadeGoods | Promise<MadeGoods>, options = {}) =>
+const shop = (make: MakeGoods, options = {}) =>
   createGoods({ secret: SECRET, store: memoryStore(), hooks: quiet, ...options }, make);
 
 describe('goods', () => {
@@ -207,7 +207,26 @@ describe('goods', () => {
     expect([book, mail, reserve].map(({ mock }) => mock.calls.length)).toEqual([1, 2, 2]);
   });
 
-  test('can be closed like a receiver: running functions are waited for, and no new one starts', async () => {
+  test('are made once the steps have ended that follow a step which their function does not await', async () => {
+    const reserve = vi.fn(async () => {});
+    reserve.mockImplementationOnce(async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error('nothing left');
+    });
+    const goods = shop((_, { once }) => {
+      once('book', () => {})
+        .then(() => once('reserve', reserve))
+        .catch(() => {});
+      return 'KEY-1';
+    });
+    expect([await call(goods), await call(goods)]).toMatchObject([
+      { status: 500 },
+      { status: 200, body: 'KEY-1' },
+    ]);
+    expect(reserve).toHaveBeenCalledTimes(2);
+  });
+
+  test('are closed like a receiver: what is being made is waited for, and nothing more is made', async () => {
     const shared = keys();
     const goods = shop(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));

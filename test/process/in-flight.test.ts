@@ -39,7 +39,27 @@ describe('copies in one process', () => {
     }
   });
 
-  test('wait for a first one without a time limit', async () => {
+  test('share a later run, also once the first, which took too long, has ended after all', async () => {
+    vi.useFakeTimers();
+    try {
+      const inFlight = new InFlight(1_000);
+      const [first, later] = [deferred<typeof HANDLED>(), deferred<typeof HANDLED>()];
+      void inFlight.join('key', () => first.promise);
+      await vi.advanceTimersByTimeAsync(31_001);
+      const running = inFlight.join('key', () => later.promise);
+      first.resolve(HANDLED);
+      await first.promise;
+      const again = vi.fn(async () => HANDLED);
+      const copy = inFlight.join('key', again);
+      expect(again).not.toHaveBeenCalled();
+      later.resolve(HANDLED);
+      expect([await running, await copy]).toEqual([HANDLED, { outcome: 'duplicate', ran: [] }]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('wait for a first that may take as long as it likes', async () => {
     const inFlight = new InFlight(2 ** 31 - 1);
     const { promise, resolve } = deferred<typeof HANDLED>();
     void inFlight.join('key', () => promise);

@@ -4,6 +4,9 @@ import { Idempotency } from '../../src/process/idempotency.js';
 import { Lease, type Work } from '../../src/process/lease.js';
 import { Load } from '../../src/process/load.js';
 import { forward } from '../../src/stores/contract.js';
+import type { StoreTransactions } from '../../src/stores/store.js';
+import { refuseStep } from '../../src/stores/transactions.js';
+import { gate } from '../support/gate.js';
 
 const timing = { leaseMs: 100, renewMs: 30, timeoutMs: 1_000, waitMs: 0 };
 const claim = { fence: 7, attempt: 1, steps: {} };
@@ -54,6 +57,55 @@ describe('a lease', () => {
     isDown = false;
     const settled = await lease.settle(FAILED, { keepMs: 60_000, permanent: false });
     expect([settled, fail.mock.calls.length]).toEqual([{ state: 'lost', ran: [] }, 0]);
+    lease.stop();
+  });
+});
+
+describe('a transaction under a lease', () => {
+  const RECORDS_A_STEP = { effect: undefined, record: { step: '["sell"]' } };
+
+  /** Transactions that begin at once, and take some time. */
+  function transactions(onBegun: () => void, ms = 10): StoreTransactions<unknown> {
+    return {
+      check() {},
+      refuseStep,
+      async run({ begin }) {
+        await begin();
+        onBegun();
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        return { state: 'done' };
+      },
+    };
+  }
+
+  test('begins after a renewal that is on its way, which would wait for it otherwise', async () => {
+    const { opened, open } = gate<boolean>();
+    const lease = new Lease(storeWith({ renew: () => opened }), subject.key, claim, timing);
+    await vi.advanceTimersByTimeAsync(timing.renewMs);
+    const onBegun = vi.fn();
+    const running = lease.runInTransaction(transactions(onBegun), RECORDS_A_STEP, () => {});
+    await vi.advanceTimersByTimeAsync(20);
+    expect(onBegun).not.toHaveBeenCalled();
+    open(true);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(onBegun).toHaveBeenCalledOnce();
+    await running;
+    lease.stop();
+  });
+
+  test('leaves a whole lease to the handlers after it, even if it took longer than a lease', async () => {
+    const renew = vi.fn(async () => true);
+    const lease = new Lease(storeWith({ renew }), subject.key, claim, timing);
+    const ms = timing.leaseMs + 40;
+    const running = lease.runInTransaction(
+      transactions(() => {}, ms),
+      RECORDS_A_STEP,
+      () => {},
+    );
+    await vi.advanceTimersByTimeAsync(ms);
+    await running;
+    expect([lease.hasEnded(), lease.leftMs]).toEqual([false, timing.leaseMs]);
+    expect(renew).toHaveBeenCalledOnce();
     lease.stop();
   });
 });

@@ -217,8 +217,24 @@ test('confirm is not called again if all handlers had finished and only the reco
   expect(asked).not.toHaveBeenCalled();
 });
 
-test('a confirm that is not a function is rejected', () => {
-  // A JavaScript program can pass anything.
+test('a retry confirms the order again while one of two handlers is left, which obeys the new answer', async () => {
+  const { confirm, receiver, ship } = shop(AGREED, { store: durableStore() });
+  const mail = vi.fn();
+  mail.mockRejectedValueOnce(new Error('no mail today'));
+  receiver.on('order:paid', mail, { name: 'mail' });
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+  confirm.mockResolvedValue(DISAGREED);
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 422 });
+  expect(confirm).toHaveBeenCalledTimes(2);
+  expect(mail).toHaveBeenCalledOnce();
+  confirm.mockResolvedValue(AGREED);
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled', ran: ['mail'] });
+  expect(confirm).toHaveBeenCalledTimes(3);
+  expect(ship).toHaveBeenCalledOnce();
+});
+
+test('confirm that is no function is refused', () => {
+  // Plain JavaScript may give anything.
   expect(() => createReceiver({ secret: SECRET, confirm: {} as never })).toThrow(
     expect.objectContaining({
       code: 'option_invalid',

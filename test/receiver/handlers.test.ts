@@ -235,7 +235,23 @@ describe('once', () => {
     expect(mail).toHaveBeenCalledTimes(2);
   });
 
-  test('records a step that finishes after another one has failed', async () => {
+  test('fails a delivery if a step fails that begins only after another one that its handler does not await', async () => {
+    const mail = vi.fn(async () => {});
+    mail.mockImplementationOnce(async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error('no mail today');
+    });
+    const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', ({ once }) => {
+      once('book', () => {})
+        .then(() => once('mail', mail))
+        .catch(() => {});
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(mail).toHaveBeenCalledTimes(2);
+  });
+
+  test('remembers a step that was running beside one that failed', async () => {
     const { open, opened } = gate();
     const book = vi.fn(() => opened);
     const mail = vi.fn(async () => {}).mockRejectedValueOnce(new Error('no'));

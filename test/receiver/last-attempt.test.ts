@@ -152,7 +152,26 @@ describe('a receiver with a queue', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  test('reports that the queue is down', async () => {
+  test('runs the handlers itself if the queue cannot redrive', async () => {
+    const store = durableStore();
+    const enqueue = vi.fn(async () => ({ id: '1' }));
+    const handler = vi.fn();
+    handler.mockRejectedValueOnce(new Error('no stock'));
+    const queue = { durable: true, enqueue } as const;
+    const receiver = createReceiver({ secret: SECRET, store, queue, hooks });
+    receiver.on('order:paid', handler);
+    const job = await queued();
+    expect(await receiver.dispatch(job, { lastAttempt: true })).toMatchObject({
+      outcome: 'parked',
+    });
+    // The queue may remember the job as completed, and would then drop another one with its key.
+    expect(await receiver.redrive(job)).toMatchObject({ outcome: 'handled' });
+    expect(enqueue).not.toHaveBeenCalled();
+    expect(handler).toHaveBeenCalledTimes(2);
+    expect(await store.count({ state: 'dead' })).toBe(0);
+  });
+
+  test('says so where the queue is down', async () => {
     const onError = vi.fn();
     const queue = {
       durable: true,

@@ -51,8 +51,9 @@ test('maxAge rejects a payload whose updated_at is too old or not a time', async
   const inSeconds = paidOrder({ updated_at: Math.floor(Date.now() / 1000) });
   expect(await deliver(receiver, inSeconds)).toMatchObject({ status: 200 });
   // A clock may be a little ahead.
-  expect(await deliver(receiver, aged(-60_000))).toMatchObject({ status: 200 });
-  // A payload without updated_at is accepted.
+  expect(await deliver(receiver, aged(-4 * 60_000))).toMatchObject({ status: 200 });
+  expect(await deliver(receiver, aged(-6 * 60_000))).toMatchObject({ status: 422 });
+  // What states no age has none.
   expect(await deliver(receiver, {}, { event: 'query:created' })).toMatchObject({ status: 200 });
 });
 

@@ -89,7 +89,25 @@ describe('a dead delivery', () => {
     expect(proof).toMatchObject({ signature: sign(body, SECRET), url: '/webhooks' });
   });
 
-  test('keeps its key in a redrive, even if the receiver has another keyBy', async () => {
+  test('goes to the queue with a signature of the current secret, not of a retired one', async () => {
+    const { store, receiver, mail } = shop();
+    await kill(store);
+    const [dead] = await store.list({ state: 'dead', limit: 9 });
+    if (!dead) throw new Error('nothing is dead');
+    const redriven = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
+    const queue: HandOff = { durable: true, enqueue: redriven, redrive: redriven };
+    const until = new Date(Date.now() + 60_000);
+    const retiredSecrets = [{ secret: 'the old one', until }];
+    const options = { secret: SECRET, retiredSecrets, store, hooks, scope: 'shop', queue };
+    expect(await createReceiver(options).redrive(dead)).toMatchObject({ outcome: 'queued' });
+    const [again] = redriven.mock.calls[0] ?? [];
+    if (!again) throw new Error('nothing was queued');
+    // The old secret may have expired by the time that the worker takes the job.
+    expect(await receiver.dispatch(again)).toMatchObject({ outcome: 'handled' });
+    expect(mail).toHaveBeenCalledOnce();
+  });
+
+  test('is redriven under its own key, also by a receiver that keys in another way', async () => {
     const { store, receiver } = shop();
     await kill(store);
     const other = createReceiver({ secret: SECRET, store, hooks, scope: 'shop', keyBy: 'id' });

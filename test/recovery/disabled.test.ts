@@ -131,19 +131,22 @@ describe('recreateEndpoint', () => {
     expect(provided.endpoints).toMatchObject([{ url, enabled: true }, ENDPOINT]);
   });
 
-  test('reports recovered deliveries even if the old endpoint cannot be deleted', async () => {
+  test.each([
+    ['cannot be deleted, which is reported', 403, ['forbidden']],
+    ['was deleted by another recovery first, which is no error', 404, []],
+  ])('and what was recovered is told, where the old one %s', async (_, status, codes) => {
     const errors: unknown[] = [];
     const hooks = { onError: (error: unknown) => void errors.push(error) };
     const shop = openShop({ hooks });
     const provided: Provided = {
       ...{ logs: [entry(1)], endpoints: [DISABLED], orders: [paid(1)] },
       onRequest: (path) =>
-        path.startsWith('DELETE') ? Response.json({ message: 'No.' }, { status: 403 }) : undefined,
+        path.startsWith('DELETE') ? Response.json({ message: 'No.' }, { status }) : undefined,
     };
     const recovered = await recoverFrom(provided, shop, recreating());
     expect(recovered).toMatchObject({ complete: true, endpoint: 'recreated' });
     expect(outcomesOf(recovered)).toEqual(['ord_1 refused handled']);
-    expect(errors).toMatchObject([{ code: 'forbidden' }]);
+    expect(errors).toMatchObject(codes.map((code) => ({ code })));
   });
 });
 

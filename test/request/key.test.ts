@@ -9,6 +9,7 @@ import {
   deliveryKey,
   effectKey,
   invalidKey,
+  unprovenKey,
 } from '../../src/request/key.js';
 import { runs } from '../support/tier.js';
 
@@ -98,6 +99,20 @@ describe('the key of a delivery with an invalid payload', () => {
     expect(invalidKey(PARTS, bytesOf('{} '))).not.toBe(key);
     const changing = Object.keys(PARTS).filter(
       (name) => invalidKey({ ...PARTS, [name]: 'other' }, bytesOf('{}')) !== key,
+    );
+    expect(changing).toEqual(['scope', 'id', 'event']);
+  });
+});
+
+describe('the key of a delivery that could not be verified', () => {
+  test('is made of scope, id, event, proof and the bytes, whatever they state', () => {
+    const key = unprovenKey(PARTS, bytesOf('{}'), 'ab12');
+    expect(key).toMatch(/^[0-9a-f]{64}$/);
+    expect(unprovenKey({ ...PARTS }, bytesOf('{}'), 'ab12')).toBe(key);
+    expect(unprovenKey(PARTS, bytesOf('{} '), 'ab12')).not.toBe(key);
+    expect(unprovenKey(PARTS, bytesOf('{}'), 'ab13')).not.toBe(key);
+    const changing = Object.keys(PARTS).filter(
+      (name) => unprovenKey({ ...PARTS, [name]: 'other' }, bytesOf('{}'), 'ab12') !== key,
     );
     expect(changing).toEqual(['scope', 'id', 'event']);
   });

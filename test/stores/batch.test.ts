@@ -116,7 +116,29 @@ test('the items of a failed run are sent one by one if one of them may be at fau
   expect(sent).toEqual(['a,b,c', 'a', 'b', 'c']);
 });
 
-test('items whose callers have given up are not sent', async () => {
+test('a batch that hangs makes room for one other, and for no further one when it ends after all', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const { batch, runs, sent } = start({ maxRunning: 1 });
+  const first = batch.add('a');
+  await turn();
+  await vi.advanceTimersByTimeAsync(10_000);
+  const second = batch.add('b');
+  await turn();
+  expect(sent()).toEqual(['a', 'b']);
+  runs[0]?.end();
+  expect(await first).toBe('A');
+  const third = batch.add('c');
+  await turn();
+  expect(sent()).toEqual(['a', 'b']);
+  runs[1]?.end();
+  await turn();
+  expect(sent()).toEqual(['a', 'b', 'c']);
+  runs[2]?.end();
+  expect(await Promise.all([second, third])).toEqual(['B', 'C']);
+});
+
+test('does not send what nobody waits for any more', async () => {
   const { batch, runs, sent, until } = start({ maxRunning: 1 });
   const first = batch.add('a');
   await until(1);

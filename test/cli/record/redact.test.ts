@@ -97,6 +97,23 @@ describe('redactHeaders', () => {
     expect(redactHeaders([[name, 'jane=1']], 'X-Service-Signature')).toEqual([[name, 'redacted']]);
   });
 
+  test('replaces the values of all such headers, also of one that was sent twice', () => {
+    const headers = [
+      ['Cookie', 'a=jane'],
+      ['Authorization', 'Bearer jane'],
+      ['cookie', 'b=jane'],
+      ['X-Service-Signature', 'ab12'],
+      ['x-service-signature', 'cd34'],
+    ] as const;
+    expect(redactHeaders(headers, 'X-Service-Signature')).toEqual([
+      ['Cookie', 'redacted'],
+      ['Authorization', 'redacted'],
+      ['cookie', 'redacted'],
+      ['X-Service-Signature', ''],
+      ['x-service-signature', ''],
+    ]);
+  });
+
   test('removes the signature, which replay makes again, and nothing else', () => {
     expect(
       redactHeaders(

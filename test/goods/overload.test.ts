@@ -1,0 +1,28 @@
+import { memoryStore } from 'storefront-webhooks';
+import { createGoods } from 'storefront-webhooks/goods';
+import { sign } from 'storefront-webhooks/testing';
+import { expect, test, vi } from 'vitest';
+import { gate } from '../support/gate.js';
+import { call, ORDER, SECRET } from './calls.js';
+
+/** As many calls as a process takes at once. */
+const FULL = 500;
+
+test('a call for which there is no room is answered 503 before its body is read', async () => {
+  const { opened, open } = gate<string>();
+  const make = vi.fn(() => opened);
+  const hooks = { onError() {} };
+  const goods = createGoods({ secret: SECRET, store: memoryStore(), hooks }, make);
+  const calls = Array.from({ length: FULL }, (_, at) => call(goods, { ...ORDER, id: `ord_${at}` }));
+  await vi.waitUntil(() => make.mock.calls.length === FULL);
+  const body = new TextEncoder().encode(JSON.stringify(ORDER));
+  const read = vi.fn(async () => body);
+  const headers = { 'x-service-signature': sign(body, SECRET) };
+  const request = { method: 'POST', url: '/goods', headers, body: read };
+  expect(await goods.receive(request)).toMatchObject({ status: 503, outcome: 'unavailable' });
+  expect(read).not.toHaveBeenCalled();
+  open('KEY');
+  expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([200]));
+  expect(await goods.receive(request)).toMatchObject({ status: 200, outcome: 'duplicate' });
+  expect(read).toHaveBeenCalledOnce();
+});

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { skipWaits } from '../support/clock.js';
+import { durableStore } from '../support/durable.js';
+import { entry, openShop, recoverFrom } from './provider.js';
+
+test('a delivery that is to be tried again in an hour is tried again within a minute', async () => {
+  skipWaits();
+  const startedAt = performance.now();
+  const store = durableStore(({ claim }) => ({
+    async claim(...args) {
+      const isHeld = performance.now() < startedAt + 15_000;
+      return isHeld ? { state: 'busy', retryAfterMs: 3_600_000 } : claim(...args);
+    },
+  }));
+  const { deliveries } = await recoverFrom({ logs: [entry(1)] }, openShop({ store }));
+  expect(deliveries).toMatchObject([{ id: 'whl_1', outcome: 'handled' }]);
+  expect(performance.now() - startedAt).toBeLessThan(60_000);
+});
+
+test('a delivery that another process holds is tried again when its lease ends', async () => {
+  skipWaits();
+  // Longer than five tries in quick succession take.
+  const freeAt = performance.now() + 20_000;
+  const store = durableStore(({ claim }) => ({
+    async claim(...args) {
+      const retryAfterMs = freeAt - performance.now();
+      return retryAfterMs > 0 ? { state: 'busy', retryAfterMs } : claim(...args);
+    },
+  }));
+  const shop = openShop({ store });
+  const { deliveries, complete } = await recoverFrom({ logs: [entry(1)] }, shop);
+  expect(deliveries).toMatchObject([{ id: 'whl_1', outcome: 'handled' }]);
+  expect([complete, shop.delivered]).toEqual([true, ['ord_1']]);
+});

@@ -1,0 +1,46 @@
+import { reconcile } from 'storefront-webhooks/recovery';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { durableStore } from '../support/durable.js';
+import { openShop, provider, URL } from './provider.js';
+
+beforeEach(() => {
+  const timers = ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const;
+  vi.useFakeTimers({ toFake: [...timers, 'performance', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+});
+
+/** Reconciles a shop every second. */
+function begin({ receiver }: Pick<ReturnType<typeof openShop>, 'receiver'>, onResult: () => void) {
+  return reconcile.every('1s', {
+    ...{ receiver, client: provider({ logs: [] }), url: URL, onResult },
+    ...{ perSecond: Number.POSITIVE_INFINITY, since: new Date(0), delivered: () => [] },
+  });
+}
+
+test('a schedule of one process runs at each of its intervals, also if the store is slow to grant a lease', async () => {
+  let claims = 0;
+  const store = durableStore(({ claim }) => ({
+    // The lease of every second run begins late. It has to end before the next run all the same.
+    async claim(...args) {
+      claims += 1;
+      if (claims % 2 === 1) await new Promise((resolve) => setTimeout(resolve, 50));
+      return claim(...args);
+    },
+  }));
+  const onResult = vi.fn();
+  const schedule = begin(openShop({ store }), onResult);
+  await vi.advanceTimersByTimeAsync(4_500);
+  await schedule.stop();
+  expect(onResult).toHaveBeenCalledTimes(4);
+});
+
+test('the schedules of two shops that share a store both run', async () => {
+  const store = durableStore();
+  const ran: string[] = [];
+  const schedules = ['books', 'music'].map((scope) =>
+    begin(openShop({ store, scope }), () => void ran.push(scope)),
+  );
+  await vi.advanceTimersByTimeAsync(2_500);
+  await Promise.all(schedules.map((schedule) => schedule.stop()));
+  expect(ran.sort()).toEqual(['books', 'books', 'music', 'music']);
+});

@@ -1,0 +1,90 @@
+import { createHash, randomUUID } from 'node:crypto';
+import Database from 'libsql';
+import { sqliteLedger } from 'storefront-webhooks/sqlite';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+
+const newEffect = () => ({
+  key: createHash('sha256').update(randomUUID()).digest('hex'),
+  handler: 'order:paid',
+});
+
+const SELL = 'UPDATE stock SET n = n - 1';
+
+/** Opens a shop with a stock of 100 pieces. */
+function openShop() {
+  const database = new Database(':memory:');
+  onTestFinished(() => void database.close());
+  database.exec('CREATE TABLE stock (n INTEGER); INSERT INTO stock VALUES (100)');
+  const ledger = sqliteLedger();
+  const sell = (
+    effect = newEffect(),
+    work: (tx: Database.Database) => void = (tx) => tx.exec(SELL),
+  ) => ledger.transaction(database, effect, work);
+  const stock = () => database.prepare('SELECT n FROM stock').get();
+  return { sell, stock };
+}
+
+/** Lets everything run that a rejected work may have left behind. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a transaction of the SQLite ledger', () => {
+  test('does an effect once', async () => {
+    const { sell, stock } = openShop();
+    const effect = newEffect();
+    expect([await sell(effect), await sell(effect)]).toEqual([true, false]);
+    expect(stock()).toMatchObject({ n: 99 });
+    expect(await sell({ ...effect, handler: 'other' })).toBe(true);
+    expect(stock()).toMatchObject({ n: 98 });
+  });
+
+  test.each(['it fails', 'database is locked'])(
+    'undoes a work that throws "%s", and runs the work once',
+    async (message) => {
+      const { sell, stock } = openShop();
+      const effect = newEffect();
+      const work = vi.fn((tx: Database.Database) => {
+        tx.exec(SELL);
+        throw new Error(message);
+      });
+      await expect(sell(effect, work)).rejects.toThrow(message);
+      expect(work).toHaveBeenCalledOnce();
+      expect(stock()).toMatchObject({ n: 100 });
+      expect(await sell(effect)).toBe(true);
+    },
+  );
+
+  test.each<[string, () => Promise<void>]>([
+    ['resolves', () => Promise.resolve()],
+    ['rejects', () => Promise.reject(new Error('Nothing awaits this.'))],
+  ])('rejects and undoes a work that returns a promise, if the promise %s', async (_, later) => {
+    const { sell, stock } = openShop();
+    const effect = newEffect();
+    const work = (tx: Database.Database) => {
+      tx.exec(SELL);
+      return later();
+    };
+    await expect(sell(effect, work)).rejects.toMatchObject({
+      code: 'work_invalid',
+      message: expect.stringContaining('no await'),
+    });
+    await turn();
+    expect(stock()).toMatchObject({ n: 100 });
+    expect(await sell(effect)).toBe(true);
+  });
+
+  test('rejects an async work before it begins, so that nothing of it runs after its first await', async () => {
+    const { sell, stock } = openShop();
+    const effect = newEffect();
+    const steps: string[] = [];
+    const work = async (tx: Database.Database) => {
+      steps.push('begins');
+      await Promise.resolve();
+      tx.exec(SELL);
+    };
+    await expect(sell(effect, work)).rejects.toMatchObject({ code: 'work_invalid' });
+    await turn();
+    expect(steps).toEqual([]);
+    expect(stock()).toMatchObject({ n: 100 });
+    expect(await sell(effect)).toBe(true);
+  });
+});
