@@ -14,13 +14,20 @@ const shared = {
   setupFiles: 'test/support/restore.ts',
 };
 
+/** A nightly run tries each property as often as it says, in every tier. */
+const NIGHTLY_SECONDS = 180;
+
 /** No test waits so long for anything. The limits are for a machine that stalls, and end a test that hangs. */
-function within(landingSeconds: number) {
-  // A property has ten times as many runs in the nightly tier.
-  const seconds = isNightly ? Math.max(landingSeconds, 180) : landingSeconds;
-  // Some hooks start several servers, beside others that do.
-  return { testTimeout: seconds * 1000, hookTimeout: 2 * seconds * 1000 };
-}
+const within = (usual: number) => limits(process.env.NIGHTLY ? NIGHTLY_SECONDS : usual);
+
+const limits = (seconds: number) => ({
+  testTimeout: seconds * 1000,
+  // For test/support/patience.ts: a wait that fails reports its reason before the test's time is over.
+  provide: { testLimitMs: seconds * 1000 },
+  expect: { poll: { timeout: seconds * 750 } },
+  // Some start several servers, beside others that do.
+  hookTimeout: 2 * seconds * 1000,
+});
 
 // CI takes its counts from this file.
 const report: [string, Record<string, unknown>][] = process.env.REPORT
@@ -74,7 +81,7 @@ export default defineConfig({
         resolve: { alias },
         test: {
           ...shared,
-          ...within(180),
+          ...limits(NIGHTLY_SECONDS),
           name: 'nightly',
           include: ['test/nightly/**/*.test.ts', 'bench/**/*.test.mjs'],
         },

@@ -77,7 +77,7 @@ export function adapterContract(
       unfinished = await open();
       const headers = [...webhook(order, freshId()), ['Content-Length', order.length]] as const;
       await unfinished.send(head(headers, { path: under('/down') }), order.subarray(0, 500));
-    }, 120_000);
+    });
     afterAll(() => {
       unfinished?.close();
       patient?.close();
@@ -103,9 +103,7 @@ export function adapterContract(
 
     /** Waits for a line, which may be written after the answer. */
     async function written(text: string | RegExp): Promise<void> {
-      const isThere = () =>
-        text instanceof RegExp ? text.test(app.output()) : app.output().includes(text);
-      await vi.waitUntil(isThere, 10_000);
+      await vi.waitFor(() => expect(app.output()).toMatch(text));
     }
 
     function freshId(): string {

@@ -150,7 +150,7 @@ describe('no error contains credentials or sent data', () => {
     ['is given back what it sent', repeat],
     ['gets no answer', () => {}],
     ['is cut off', (response) => response.destroy()],
-  ])('when a call %s', { timeout: 120_000 }, async (_, reply) => {
+  ])('when a call %s', async (_, reply) => {
     for (const one of clients) {
       provider.answers(reply);
       const entry = { blacklist_type: 1, blocked_data: secret };

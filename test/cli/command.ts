@@ -46,7 +46,12 @@ export class Running {
 
   /** Resolves with the match of `wanted` as soon as the output contains it. */
   async says(wanted: RegExp): Promise<RegExpExecArray> {
-    return vi.waitUntil(() => wanted.exec(this.written), { timeout: 30_000, interval: 5 });
+    const matched = () => {
+      const match = wanted.exec(this.written);
+      if (match === null) throw new Error(`${wanted} is not in the output: ${this.written}`);
+      return match;
+    };
+    return vi.waitFor(matched, { interval: 5 });
   }
 
   async #run(args: readonly string[], settings: Settings, terminal?: Terminal): Promise<Ended> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { builtCommand } from '../support/program.js';
 import { recordsIn } from './command.js';
 
@@ -56,7 +56,7 @@ export function follow(
     ended,
     /** Resolves as soon as the output contains the text. */
     says: (stream: 'stdout' | 'stderr', wanted: string) =>
-      vi.waitUntil(() => written[stream].includes(wanted), { timeout: 60_000, interval: 5 }),
+      vi.waitFor(() => expect(written[stream]).toContain(wanted), { interval: 5 }),
     output: () => written.stdout + written.stderr,
   };
 }

@@ -114,7 +114,7 @@ const deliver = (origin: string, body: string | Uint8Array, headers: Record<stri
 
 /** Waits for a number of lines, because a delivery is reported after its answer was sent. */
 const told = (recorder: Running, count: number) =>
-  vi.waitFor(() => expect(lines(recorder.output())).toHaveLength(count), 20_000);
+  vi.waitFor(() => expect(lines(recorder.output())).toHaveLength(count));
 
 const lines = (output: string) =>
   output
@@ -359,7 +359,7 @@ describe('storefront-webhooks record', () => {
     ]);
     expect(readFileSync(join(folder, '0007-mine.hook.json'), 'utf8')).toBe('mine');
     expect((await deliver(recorder.origin, order(`,"x":"${'y'.repeat(500)}"`))).status).toBe(413);
-    await vi.waitFor(() => expect(recorder.output()).toContain('raise --limit'), 20_000);
+    await vi.waitFor(() => expect(recorder.output()).toContain('raise --limit'));
     expect(recorder.output()).toMatch(/limit \(--max\)[\s\S]*raise --limit/);
   });
 

@@ -61,9 +61,7 @@ const orders = fc.array(fc.array(server, { minLength: 2, maxLength: 4 }), {
   maxLength: 12,
 });
 
-test('no order gets two different goods under any combination of failures, freezes and deaths', {
-  timeout: 60_000,
-}, async () => {
+test('whatever fails, freezes or dies in between, no order gets two different goods', async () => {
   let made = 0;
   let answered = 0;
 

@@ -20,8 +20,8 @@ export function describeGoods(
     throw new Error('They were made before.');
   };
 
-  describe(`goods on ${name}`, { timeout: 60_000 }, () => {
-    // Receivers purge the store in the background, which must not delete the deliveries of the next test.
+  describe(`goods on ${name}`, () => {
+    // Until then they purge the store beside what they do: the next test's deliveries, too.
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((goods) => goods.close()));
     });

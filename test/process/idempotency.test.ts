@@ -5,8 +5,6 @@ import type { Lease, Work } from '../../src/process/lease.js';
 import { Load } from '../../src/process/load.js';
 import { forward } from '../../src/stores/contract.js';
 
-/** Long enough for a busy machine. */
-const SOON = { timeout: 20_000 };
 const DONE: Work = { state: 'done', ran: ['deliver'] };
 const FAILED: Work = { state: 'failed', error: 'it threw', ran: [] };
 const CLOSED = { outcome: 'unavailable', ran: [], key: 'a'.repeat(64) };
@@ -338,9 +336,8 @@ describe('a store that fails', () => {
       outcome: 'handled',
     });
     await closing.close(0);
-    await vi.waitFor(
-      () => expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]),
-      SOON,
+    await vi.waitFor(() =>
+      expect(errors).toEqual([expect.objectContaining({ code: 'outcome_unrecorded' })]),
     );
   });
 
@@ -374,7 +371,7 @@ describe('a store that fails', () => {
     const { process, errors } = setUp(storeWith({ complete }, base));
     const first = process();
     await first.doOnce(subject, KEEP, async () => DONE);
-    await vi.waitFor(() => expect(errors).toHaveLength(1), SOON);
+    await vi.waitFor(() => expect(errors).toHaveLength(1));
     isDown = false;
     await first.close(5_000);
     expect(await process().doOnce(subject, KEEP, async () => DONE)).toEqual(DONE_BEFORE);
@@ -466,7 +463,7 @@ describe('a delivery whose lease expires each time, as if it killed its process'
       });
       const { process } = setUp(store, { waitMs: 0 });
       void process().doOnce(subject, KEEP, begun);
-      await vi.waitUntil(() => !isAlive, SOON);
+      await vi.waitUntil(() => !isAlive);
       await new Promise((resolve) => setTimeout(resolve, timing.leaseMs + 20));
     }
     const { process } = setUp(base);

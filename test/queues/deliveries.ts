@@ -24,4 +24,4 @@ export interface EngineOptions {
 
 export const LONG_MS = 30_000;
 /** A machine may stall for a while. */
-export const soon = { timeout: 20_000, interval: 20 };
+export const soon = { interval: 20 };

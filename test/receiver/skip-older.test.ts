@@ -210,7 +210,7 @@ describe('skipOlder', () => {
     expect(await send(receiver, OLD)).toMatchObject({ status: 503, outcome: 'busy' });
     expect(await ended.opened).toMatchObject({ code: 'lease_lost' });
     expect(step).not.toHaveBeenCalled();
-  }, 10_000);
+  });
 
   test.each<[string, object, string]>([
     ['is not a boolean', { skipOlder: 'yes' }, 'true or false'],

@@ -231,7 +231,7 @@ test('a change waits for the earlier change of its order if the store could not 
   const recovered = await recoverFrom({ logs }, shop);
   expect(outcomesOf(recovered)).toEqual(['ord_1 refused unavailable', 'ord_1 refused held']);
   expect(ran).toEqual([]);
-}, 60_000);
+});
 
 test.each([
   ['if the total number of pages is unknown', 50, true],

@@ -255,7 +255,7 @@ describe('invalid orders', () => {
     const since = new Date(0);
     const schedule = reconcile.every('1s', { ...options, ...fast, since });
     vi.advanceTimersByTime(1_000);
-    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
     await schedule.stop();
     vi.restoreAllMocks();
     expect(lines[0]).toMatch(

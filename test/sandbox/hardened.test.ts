@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSandbox } from 'storefront-webhooks/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { ended } from '../support/patience.js';
 import { openSeller, PAYMENT, PRODUCT_FORM, sell, TUNER } from './seller.js';
 import { startListener } from './webhooks/listener.js';
 
@@ -276,7 +277,7 @@ describe('webhooks', () => {
     await client.webhookEndpoints.create({ url, events: ['order:created'] });
     const { id } = await client.products.create({ ...TUNER, product_type: 'service' });
     for (let count = 0; count < 5; count++) await account.buy({ product_id: id });
-    await expect.poll(() => listener.came.length, { timeout: 5_000 }).toBe(5);
+    await expect.poll(() => listener.came.length).toBe(5);
     await listener.close();
   });
 
@@ -349,9 +350,8 @@ describe('a sandbox that gets an unusual request', () => {
       'POST /api/v2/products HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sk_test_a';
     await speak(`${head}\r\nContent-Length: 100\r\n\r\nti`);
     await sleep(50);
-    const startedAt = performance.now();
-    await sandbox.close();
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    // Node would wait five minutes for the rest of the request.
+    await ended(sandbox.close(), 'the close of the sandbox');
   });
 
   test('answers 503 after it was closed', async () => {

@@ -35,7 +35,12 @@ export interface Answer {
 
 const MAX_ANSWER = 1024 * 1024;
 
-/** Sends one request. A failure is an answer, too, with status 0. */
+/**
+ * Sends one request. A failure is an answer, too, with status 0.
+ *
+ * @param timeoutMs - How long to wait for the answer after the last byte. A sender that is slow itself, because its
+ *   machine is busy or it pauses on purpose, does not use up this time.
+ */
 export async function sendRequest(
   url: URL,
   outgoing: Outgoing,
@@ -72,10 +77,12 @@ export async function sendRequest(
       request.destroy();
     };
     const abort = () => finish(none('The time for the check was up.'));
-    const timer = setTimeout(
-      () => finish(none(`There was no answer within ${timeoutMs / 1000} s.`)),
-      timeoutMs,
-    );
+    const late = () => finish(none(`There was no answer within ${timeoutMs / 1000} s.`));
+    // After a stall of this process, an answer may have arrived that the event loop has yet to read.
+    const timer = setTimeout(() => setImmediate(late), timeoutMs);
+    const progress = () => {
+      if (!request.destroyed) timer.refresh();
+    };
     signal.addEventListener('abort', abort, { once: true });
     request.on('error', (error: NodeJS.ErrnoException) =>
       finish(none(`There was no answer: ${error.code ?? error.message}.`)),
@@ -99,8 +106,9 @@ export async function sendRequest(
         });
       response.on('end', end).on('error', end).on('close', end);
     });
-    void write(request, outgoing)
+    void write(request, outgoing, progress)
       .then(() => {
+        progress();
         sentAt = performance.now();
         if (outgoing.hangUp) finish(none('The sender hung up on purpose.'));
       })
@@ -108,7 +116,11 @@ export async function sendRequest(
   });
 }
 
-async function write(request: ClientRequest, outgoing: Outgoing): Promise<void> {
+async function write(
+  request: ClientRequest,
+  outgoing: Outgoing,
+  progress: () => void,
+): Promise<void> {
   const { pieces = 1, pauseMs = 0, unended = false, hold } = outgoing;
   const body = hold ? outgoing.body.subarray(0, -1) : outgoing.body;
   const size = Math.max(1, Math.ceil(body.length / pieces));
@@ -116,6 +128,7 @@ async function write(request: ClientRequest, outgoing: Outgoing): Promise<void> 
   for (let at = 0; at < body.length && !request.destroyed; at += size) {
     if (at > 0) await wait(pauseMs);
     left = new Promise((resolve) => request.write(body.subarray(at, at + size), () => resolve()));
+    progress();
   }
   if (unended) return;
   if (hold) {

@@ -181,7 +181,6 @@ describe('a run', () => {
     const endpoint = await serveEndpoint(() => (_, response) => {
       setTimeout(() => response.end(), 1000);
     });
-    const startedAt = performance.now();
     const results = await runRows({
       rows: ROWS,
       setting: {
@@ -200,7 +199,6 @@ describe('a run', () => {
       progress: () => {},
     });
     await endpoint.stop();
-    expect(performance.now() - startedAt).toBeLessThan(8000);
     expect(results).toHaveLength(ROWS.length);
     const late = results.filter(({ cause }) => cause?.startsWith('The time was up'));
     expect(late.length).toBeGreaterThan(5);

@@ -21,6 +21,8 @@ export interface Kept {
   readonly store: IdempotencyStore;
   /** The keys that hand-written code remembers. */
   readonly seen: Set<string>;
+  /** Waits for a second look at an order whose deliveries come at once. Any other order has no wait. */
+  look(orderId: string): Promise<void>;
   /** Hands out a key, which takes a moment. */
   hand(orderId: string): Promise<void>;
 }
@@ -32,6 +34,8 @@ export interface RunningEndpoint {
   count(orderId: string): number;
   /** Counts all goods. */
   total(): number;
+  /** The orders whose deliveries come at once. */
+  readonly atOnce: Set<string>;
   /** Restarts as after a crash: connections are cut, and running work is lost. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -43,6 +47,13 @@ export async function serveEndpoint(make: (kept: Kept) => Handler): Promise<Runn
   const seen = new Set<string>();
   const goods: string[] = [];
   const count = (orderId: string) => goods.filter((one) => one === orderId).length;
+  const atOnce = new Set<string>();
+  const alone = new Map<string, () => void>();
+  const look = async (orderId: string) => {
+    if (!atOnce.has(orderId)) return;
+    alone.get(orderId)?.();
+    if (!alone.has(orderId)) await new Promise<void>((resolve) => alone.set(orderId, resolve));
+  };
   let life = 0;
   const born = () => {
     const mine = life;
@@ -50,7 +61,7 @@ export async function serveEndpoint(make: (kept: Kept) => Handler): Promise<Runn
       await new Promise((resolve) => setTimeout(resolve, 30));
       if (mine === life) goods.push(orderId);
     };
-    return make({ store, seen, hand });
+    return make({ store, seen, look, hand });
   };
   let handler = born();
   const sockets = new Set<Socket>();
@@ -73,6 +84,7 @@ export async function serveEndpoint(make: (kept: Kept) => Handler): Promise<Runn
     url: new URL(`http://127.0.0.1:${port}/webhooks`),
     count,
     total: () => goods.length,
+    atOnce,
     async restart() {
       life++;
       cut();
@@ -86,9 +98,13 @@ export async function serveEndpoint(make: (kept: Kept) => Handler): Promise<Runn
 }
 
 /** Mounts the receiver as the README does. */
-export function ours({ store, hand }: Kept): Handler {
+export function ours(
+  { store, hand }: Kept,
+  options: { readonly bodyTimeout?: number } = {},
+): Handler {
   const hooks = { onRejected: () => {}, onError: () => {}, onOutcome: () => {} };
-  const receiver = createReceiver({ secret: SECRET, store, hooks, bodyTimeout: 4000 }).onPaid(
+  const receiver = createReceiver({ secret: SECRET, store, hooks, ...options }).on(
+    ['order:paid', 'order:updated'],
     ({ payload: order }) => hand(order.id),
   );
   return express().post('/webhooks', toExpress(receiver));
@@ -158,11 +174,12 @@ export const forgetful = byHand(async ({ kept, order, response }) => {
   response.sendStatus(200);
 });
 
-/** Looks first and writes later, with an await between. */
+/** Looks first and writes later: deliveries that come at once have all looked before the first one writes. */
 export const checkThenAct = byHand(async ({ kept, order, response }) => {
   if (order.status === 100 && !kept.seen.has(order.id)) {
-    await kept.hand(order.id);
+    await kept.look(order.id);
     kept.seen.add(order.id);
+    await kept.hand(order.id);
   }
   response.sendStatus(200);
 });
@@ -182,7 +199,8 @@ export const answersFirst = byHand(async ({ kept, order, response }) => {
   const isNew = order.status === 100 && !kept.seen.has(order.id);
   if (isNew) kept.seen.add(order.id);
   response.sendStatus(200);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  // The sender reads the answer within two turns, however long a turn takes.
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
   if (isNew) await kept.hand(order.id);
 });
 

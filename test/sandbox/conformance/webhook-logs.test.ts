@@ -21,7 +21,7 @@ async function openSent() {
   await vi.waitFor(async () => {
     const [log] = (await client.webhookLogs.list()).items;
     expect(log?.response_code).toBe(503);
-  }, 10_000);
+  });
   return { ...seller, listener, product, order };
 }
 

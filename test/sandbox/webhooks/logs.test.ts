@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Listener, startListener } from './listener.js';
 import { openShop } from './shop.js';
 
@@ -97,5 +97,28 @@ describe('the log', () => {
       'No answer: not within 100 ms.',
     ]);
     await impatient.close();
+  });
+
+  test('counts an attempt as failed after 10 seconds without an answer', async () => {
+    // A limit of undefined is no limit of the test's own: the default is in force.
+    const usual = openShop({ timeout: undefined });
+    onTestFinished(() => usual.close());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    usual.subscribe(listener.url);
+    const arrived = new Promise<void>((resolve) => {
+      listener.answer(() => {
+        resolve();
+        return 'hang';
+      });
+    });
+    usual.order();
+    await arrived;
+    // The only timer is the limit of the attempt.
+    vi.advanceTimersToNextTimer();
+    await usual.idle();
+    expect(usual.logs()).toMatchObject([
+      { response_code: 0, response: 'No answer: not within 10000 ms.' },
+    ]);
   });
 });

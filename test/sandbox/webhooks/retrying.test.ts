@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Answer, type Listener, startListener } from './listener.js';
 import { openShop, START } from './shop.js';
 
-const WAIT = { timeout: 20_000, interval: 5 };
+const WAIT = { interval: 5 };
 
 type Shop = ReturnType<typeof openShop>;
 

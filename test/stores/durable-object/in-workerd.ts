@@ -64,7 +64,7 @@ export function describeDurableObjects(worker: () => Served) {
           const rows = await store.objectSql(0, 'SELECT key, state, error FROM webhook_delivery');
           return rows.length === 1 ? rows : undefined;
         },
-        { timeout: 15_000, interval: 100 },
+        { interval: 100 },
       );
       const error = expect.stringMatching(/^abandoned/);
       expect(left).toEqual([{ key: abandoned.key, state: 'dead', error }]);
@@ -90,7 +90,7 @@ export function describeDurableObjects(worker: () => Served) {
       await store.complete(delivery.key, fence, 0);
       await vi.waitUntil(
         async () => (await store.objectSql(0, 'SELECT 1 FROM webhook_delivery')).length === 0,
-        { timeout: 15_000, interval: 100 },
+        { interval: 100 },
       );
       expect(await store.alarm(0)).toBe(null);
     });

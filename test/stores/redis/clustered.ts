@@ -36,6 +36,6 @@ async function joinCluster(servers: RedisServer[], admins: Redis[]): Promise<voi
           String(info).includes(`cluster_known_nodes:${NODES}`),
       );
     },
-    { timeout: 50_000, interval: 50 },
+    { interval: 50 },
   );
 }
