@@ -18,7 +18,7 @@ const shared = {
 const NIGHTLY_SECONDS = 180;
 
 /** No test waits so long for anything. The limits are for a machine that stalls, and end a test that hangs. */
-const within = (usual: number) => limits(process.env.NIGHTLY ? NIGHTLY_SECONDS : usual);
+const within = (usual: number) => limits(isNightly ? NIGHTLY_SECONDS : usual);
 
 const limits = (seconds: number) => ({
   testTimeout: seconds * 1000,

@@ -50,7 +50,7 @@ export async function loadShop(path: string, host: Pick<Host, 'args'>): Promise<
     exported === undefined ? 'exports no receiver' : 'exports something that is not a receiver';
   throw new UsageError(
     'option_invalid',
-    `${path} ${found}. Add to it: export const receiver = createReceiver({ secret, store }).onPaid(…); or export a function that creates it.`,
+    `${path} ${found}. Add to it: export const receiver = createReceiver({ secret, store }).onPaid(…); or export function makeReceiver(), which creates it.`,
   );
 }
 

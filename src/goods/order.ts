@@ -2,7 +2,7 @@ import type { Issue } from '../schemas/issue.js';
 import { orderDetails, orderIdentity, orderState } from '../schemas/order.js';
 import { resource } from '../schemas/resource.js';
 import type { InferOutput } from '../schemas/standard-schema.js';
-import { isJsonObject, fieldOf } from '../schemas/values.js';
+import { fieldOf, isJsonObject } from '../schemas/values.js';
 
 const schema = resource(orderIdentity, { ...orderState, ...orderDetails });
 

@@ -3,7 +3,7 @@ import type { Issue } from '../schemas/issue.js';
 import { findUnpaid, type OrderStatus } from '../schemas/order.js';
 import { type Reading, type ResourceSchema, VENDOR } from '../schemas/resource.js';
 import type { StandardIssue, StandardSchema } from '../schemas/standard-schema.js';
-import { isJsonObject, fieldOf, toTime } from '../schemas/values.js';
+import { fieldOf, isJsonObject, toTime } from '../schemas/values.js';
 import { contentId, contentOf, deliveryKey, headerText, invalidKey, type KeyBy } from './key.js';
 import { Rejection } from './outcome.js';
 import { type ReceivedRequest, readProof, Unprinted } from './proof.js';

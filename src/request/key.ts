@@ -1,6 +1,6 @@
 import { UsageError } from '../errors/errors.js';
 import { toUtf8 } from '../runtime/bytes.js';
-import { isJsonObject, type JsonObject, fieldOf } from '../schemas/values.js';
+import { fieldOf, isJsonObject, type JsonObject } from '../schemas/values.js';
 import { hintAtPromise } from './promised.js';
 import { sha2 } from './signature.js';
 

@@ -3,8 +3,8 @@ import * as esbuild from 'esbuild';
 
 /** The limit of a gzipped Worker: its current size, rounded up, so that a large addition is noticed. */
 export const BUDGETS = [
-  { name: 'with the receiver in it', without: [], bytes: 44_000 },
-  { name: 'without the schema library', without: ['zod'], bytes: 37_450 },
+  { name: 'with the receiver in it', without: [], bytes: 44_500 },
+  { name: 'without the schema library', without: ['zod'], bytes: 37_900 },
 ] as const;
 
 const ENTRY = `

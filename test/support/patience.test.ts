@@ -12,7 +12,7 @@ describe('a wait', () => {
     task,
   }) => {
     // The runner has read the limit already: the wait alone takes this one.
-    task.timeout = 200;
+    Object.assign(task, { timeout: 200 });
     const condition = () => {
       throw new Error('There is no answer.');
     };
@@ -21,7 +21,7 @@ describe('a wait', () => {
   });
 
   test('names its condition if the condition throws nothing', async ({ task }) => {
-    task.timeout = 200;
+    Object.assign(task, { timeout: 200 });
     const answers: string[] = [];
     const failure = vi.waitUntil(() => answers.includes('200 OK'));
     await expect(failure).rejects.toThrow(/has not come true: .*answers\.includes\("200 OK"\)/s);
@@ -32,7 +32,7 @@ describe('a wait', () => {
 
   test('has a tenth of the time if the test has used up its own', ({ task }) => {
     beginTest(task);
-    task.timeout = 0.001;
+    Object.assign(task, { timeout: 0.001 });
     expect(patienceMs()).toBeGreaterThan(0);
   });
 });

@@ -99,7 +99,7 @@ const LEFT: Partial<Readonly<Record<RecoveredOutcome, string>>> = {
   busy: 'another process is handling them. Run this again.',
   unavailable: 'the store could not be reached. stderr says why. Run this again.',
   earlier:
-    "from before the first answer that this receiver gave with this store, as far as the log shows. Earlier code, a receiver with another secret or scope, or a lost store may have delivered them. Check that --receiver and its store belong to --url. After a migration, start at its date: --since <date>. In a new or restored store, mark delivered orders with receiver.markDone('onPaid', id), or with the name of the handler. Then --earlier runs the others.",
+    "from before the first answer that this receiver gave with this store, as far as the log shows. Earlier code, another address, a receiver with another secret or scope, or a lost store may have delivered them. Check that --receiver and its store belong to --url. After a migration, start at its date: --since <date>. In a new or restored store, mark delivered orders with receiver.markDone('onPaid', id), or with the name of the handler. Then --earlier runs the others.",
   ignored: 'no handler is for them, as for an order that is not paid, so there is nothing to do.',
   gone: 'the provider no longer has them. Look for the orders in the dashboard.',
 };

@@ -103,8 +103,7 @@ export function ours(
   options: { readonly bodyTimeout?: number } = {},
 ): Handler {
   const hooks = { onRejected: () => {}, onError: () => {}, onOutcome: () => {} };
-  const receiver = createReceiver({ secret: SECRET, store, hooks, ...options }).on(
-    ['order:paid', 'order:updated'],
+  const receiver = createReceiver({ secret: SECRET, store, hooks, ...options }).onPaid(
     ({ payload: order }) => hand(order.id),
   );
   return express().post('/webhooks', toExpress(receiver));

@@ -11,7 +11,7 @@ test('a store creates its tables again if they are gone, and only one call fails
   const store = sqliteStore(database);
   const delivery = newDelivery();
   expect(await store.claim(delivery, TERMS)).toMatchObject({ state: 'acquired' });
-  // For example, somebody has emptied the database.
+  // For example, the operator has emptied the database.
   database.exec('DROP TABLE webhook_delivery');
   await expect(store.claim(delivery, TERMS)).rejects.toThrow('no such table');
   expect(await store.claim(delivery, TERMS)).toMatchObject({ state: 'acquired', attempt: 1 });
