@@ -1,0 +1,7 @@
+// The same paths as in all projects.
+export default {
+  rewrites: async () => [
+    { source: '/webhooks', destination: '/api/webhooks' },
+    { source: '/parsed', destination: '/api/parsed' },
+  ],
+};

@@ -1,0 +1,1 @@
+export default { compatibilityDate: '2026-11-01' };

@@ -1,0 +1,3 @@
+import { route } from '@react-router/dev/routes';
+
+export default [route('webhooks', 'webhooks.js'), route('parsed', 'webhooks.js', { id: 'parsed' })];

@@ -1,0 +1,8 @@
+import { toFetch } from 'storefront-webhooks/fetch';
+import { makeReceiver } from '../../../receiver.mjs';
+
+const webhooks = toFetch(makeReceiver);
+export async function POST({ request }) {
+  await request.json();
+  return webhooks(request);
+}

@@ -1,0 +1,5 @@
+import { toFetch } from 'storefront-webhooks/fetch';
+import { makeReceiver } from '../../../receiver.mjs';
+
+const webhooks = toFetch(makeReceiver);
+export const POST = ({ request }) => webhooks(request);
