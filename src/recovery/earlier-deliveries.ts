@@ -3,7 +3,7 @@ import { Answers, NO_TERMS } from './answers.js';
 import { entriesOf, Sequence } from './entries.js';
 import { type Missed, readEntry, subjectOf } from './log-entry.js';
 import type { Pace } from './request-rate.js';
-import type { SourceSettings } from './source.js';
+import { type SourceSettings, withoutErrors } from './source.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -55,9 +55,9 @@ export async function findEarlier(
   };
 }
 
-async function readAnswers({ receiver, ...rest }: SourceSettings, pace: Pace): Promise<Answers> {
-  // The errors of users' functions were reported when the log was first read.
-  const settings = { ...rest, receiver: { ...receiver, onError() {} } };
+async function readAnswers(all: SourceSettings, pace: Pace): Promise<Answers> {
+  // The errors were reported when the log was first read.
+  const settings = withoutErrors(all);
   const answers = new Answers(settings, true);
   const onOther = (entry: WebhookLog) => answers.addElsewhere(entry);
   for await (const entry of entriesOf(settings, pace, new Sequence(), () => {}, onOther)) {

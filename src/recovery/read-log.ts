@@ -1,10 +1,12 @@
+import type { WebhookLog } from '../schemas/webhook-log.js';
 import { Answers } from './answers.js';
 import { DoneBefore } from './completed-keys.js';
 import { entriesOf, untilSettled } from './entries.js';
 import { type EntryFound, type Missed, readEntry, timeOr, type Unusable } from './log-entry.js';
+import { OrderStates } from './order-states.js';
 import { ToldOrders } from './orders-in-log.js';
 import type { Pace } from './request-rate.js';
-import type { SourceSettings } from './source.js';
+import { type SourceSettings, withoutErrors } from './source.js';
 import type { Standing } from './standing.js';
 
 /** The number of log entries of each kind. */
@@ -19,6 +21,7 @@ export interface LogFound {
   /** When the log has its first paid order, as far as it was read; `Infinity` if it has no paid order. */
   readonly firstPaidAt: number;
   readonly answers: Answers;
+  readonly states: OrderStates;
 }
 
 /**
@@ -37,6 +40,13 @@ export async function readLog(
   const told = orders ? new ToldOrders(settings) : undefined;
   const read = orders ? { ...settings, since: 0 } : settings;
   const before = new DoneBefore(settings.receiver);
+  const states = new OrderStates();
+  // The provider may report a refund to another address only.
+  const others = withoutErrors(settings);
+  const onOther = async (entry: WebhookLog) => {
+    const found = await readEntry(entry, others, sends);
+    if (typeof found === 'object') states.add(found, entry.created_at);
+  };
   let counts = noCounts();
   let firstPaidAt = Number.POSITIVE_INFINITY;
   let answers = new Answers(settings, false);
@@ -52,9 +62,12 @@ export async function readLog(
       const onUnreadable = () => {
         counts.unreadable += 1;
       };
-      for await (const entry of entriesOf(read, pace, seen, onUnreadable)) {
+      for await (const entry of entriesOf(read, pace, seen, onUnreadable, onOther)) {
         const found = await readEntry(entry, settings, sends);
-        if (typeof found === 'object') await answers.add(entry, found);
+        if (typeof found === 'object') {
+          await answers.add(entry, found);
+          states.add(found, entry.created_at);
+        }
         const toldAt = timeOr(entry.created_at, settings.now);
         if (isPaidOrder(found)) firstPaidAt = Math.min(firstPaidAt, toldAt);
         if (toldAt < settings.since) {
@@ -80,7 +93,7 @@ export async function readLog(
       }
     },
   );
-  return { missed, counts, firstPaidAt, answers, ...(told && { told }) };
+  return { missed, counts, firstPaidAt, answers, states, ...(told && { told }) };
 }
 
 /** Whether one id stands for two deliveries. The provider's API would return only one of them. */

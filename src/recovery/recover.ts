@@ -85,9 +85,11 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
     unreadable: log.counts.unreadable + unreadable,
   };
   const missed = [...log.missed.values(), ...unlogged].sort(inOrder);
-  const left = settings.earlier ? [] : missed.filter(({ isDone }) => !isDone);
+  const isTakenBack = (one: Missed) => log.states.isTakenBack(one);
+  const left = settings.earlier ? [] : missed.filter((one) => !one.isDone && !isTakenBack(one));
   const isEarlier = await findEarlier(settings, pace, left, log.answers);
-  const deliveries = await new Running(settings, pace, { sends, isEarlier }).run(missed);
+  const judged = { sends, isEarlier, isTakenBack };
+  const deliveries = await new Running(settings, pace, judged).run(missed);
   const isComplete =
     deliveries.every(({ outcome }) => DONE.includes(outcome)) &&
     // The provider sends no retries to a disabled endpoint.

@@ -21,27 +21,35 @@ const MAX_PAUSE_MS = 10_000;
 /** The errors of an order that does not exist, or that this token may not read. */
 const SILENT: readonly ApiError['code'][] = ['not_found', 'forbidden'];
 
+/** The facts about missed deliveries that the whole log shows. */
+export interface Judged {
+  /** Whether the provider sends to the endpoint. */
+  readonly sends: boolean;
+  /** Whether something else may have handled it: see `findEarlier`. */
+  isEarlier(one: Missed): boolean;
+  /** Whether its order was refunded or charged back since: see `OrderStates`. */
+  isTakenBack(one: Missed): boolean;
+}
+
 /** Runs the missed deliveries, one after the other. */
 export class Running {
   readonly #settings: RecoverSettings;
   readonly #pace: Pace;
   readonly #sends: boolean;
   readonly #isEarlier: (one: Missed) => boolean;
+  readonly #isTakenBack: (one: Missed) => boolean;
   readonly #before: DoneBefore;
   readonly #held = new Set<string>();
   /** How many deliveries in a row were unavailable. Once the store is down, no other is tried. */
   #unavailable = 0;
 
-  constructor(
-    settings: RecoverSettings,
-    pace: Pace,
-    { sends, isEarlier }: { sends: boolean; isEarlier: (one: Missed) => boolean },
-  ) {
+  constructor(settings: RecoverSettings, pace: Pace, { sends, isEarlier, isTakenBack }: Judged) {
     this.#settings = settings;
     this.#pace = pace;
     this.#before = new DoneBefore(settings.receiver);
     this.#sends = sends;
     this.#isEarlier = isEarlier;
+    this.#isTakenBack = isTakenBack;
   }
 
   async run(missed: readonly Missed[]): Promise<Recovered[]> {
@@ -61,18 +69,24 @@ export class Running {
     return recovered;
   }
 
-  #list(one: Missed): RecoveredOutcome {
+  /** Returns the outcome of a delivery that is not run, as far as the log and the store show. */
+  #judge(one: Missed): RecoveredOutcome | undefined {
     if (one.isDone) return 'duplicate';
     if (one.isIgnored) return 'ignored';
-    if (this.#isEarlier(one)) return 'earlier';
+    if (this.#isTakenBack(one)) return 'settled';
+    return this.#isEarlier(one) ? 'earlier' : undefined;
+  }
+
+  #list(one: Missed): RecoveredOutcome {
+    const judged = this.#judge(one);
+    if (judged) return judged;
     const isUnsafe = one.reason === 'unlogged' && !isSafeUnlogged(this.#settings);
     return isUnsafe || one.isUnsafe ? 'unsafe' : 'listed';
   }
 
   async #runOne(one: Missed): Promise<RecoveredOutcome> {
-    if (one.isDone) return 'duplicate';
-    if (one.isIgnored) return 'ignored';
-    if (this.#isEarlier(one)) return 'earlier';
+    const judged = this.#judge(one);
+    if (judged) return judged;
     if (this.#unavailable === MAX_UNAVAILABLE) return 'unavailable';
     if (one.recordId !== undefined && this.#held.has(one.recordId)) return 'held';
     // A retry from the provider, or another recovery, may have done it since the log was read.
@@ -97,7 +111,7 @@ export class Running {
       const found = await readEntry(entry, this.#settings, this.#sends);
       if (typeof found === 'string') return 'rejected';
       if (found.event !== one.event || found.recordId !== one.recordId) return 'gone';
-      if (!found.missed || (await this.#isTakenBack(found))) return 'settled';
+      if (!found.missed || (await this.#isTakenBackNow(found))) return 'settled';
       const isEdited = found.missed.reason === 'edited';
       if (isEdited && !(await this.#before.isOncePer(found.delivery))) return 'unsafe';
       return this.#read(one, found.delivery);
@@ -112,7 +126,7 @@ export class Running {
   }
 
   /** Whether an order that was paid when the webhook was sent has been refunded or charged back since. */
-  async #isTakenBack({ event, record, recordId }: EntryFound): Promise<boolean> {
+  async #isTakenBackNow({ event, record, recordId }: EntryFound): Promise<boolean> {
     const { client, signal, receiver } = this.#settings;
     if (recordId === undefined || !event.startsWith('order:') || !receiver.isPaid(record))
       return false;

@@ -73,6 +73,11 @@ export interface SourceSettings {
   readonly call: { readonly retries: 0; readonly signal?: AbortSignal };
 }
 
+/** Returns settings that do not report the errors of users' functions. */
+export function withoutErrors({ receiver, ...rest }: SourceSettings): SourceSettings {
+  return { ...rest, receiver: { ...receiver, onError() {} } };
+}
+
 export const SOURCE_NAMES = [
   'receiver',
   'client',

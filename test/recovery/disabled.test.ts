@@ -226,7 +226,7 @@ test('a change waits for the earlier change of its order if the store could not 
   }));
   const shop = openShop({ store });
   shop.receiver.on('order:updated', ({ payload: { id } }) => void ran.push(id));
-  const later = paid(1, { status: 56, updated_at: ago(10 * MINUTE) });
+  const later = paid(1, { updated_at: ago(10 * MINUTE) });
   const logs = [entry(2, { event: 'order:updated', payload: later }), entry(1)];
   const recovered = await recoverFrom({ logs }, shop);
   expect(outcomesOf(recovered)).toEqual(['ord_1 refused unavailable', 'ord_1 refused held']);

@@ -1,0 +1,179 @@
+import { createReceiver, type Order } from 'storefront-webhooks';
+import { describe, expect, test } from 'vitest';
+import { SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
+import {
+  ago,
+  answered,
+  ENDPOINT,
+  type Entry,
+  entry,
+  live,
+  MINUTE,
+  type Provided,
+  paid,
+  recoverFrom,
+} from './provider.js';
+import { HOUR, openSeller, outcomesOf, sqlite } from './seller.js';
+
+/** A shop that delivers paid orders and, if asked to, takes reversed orders back. */
+function open({ takesBack = true } = {}) {
+  const ran: string[] = [];
+  const receiver = createReceiver({ secret: SECRET, store: durableStore() }).onPaid(
+    async ({ payload }) => void ran.push(`deliver ${payload.id}`),
+  );
+  if (takesBack) {
+    const when = ({ status }: Order) => status === 51 || status === 56;
+    const options = { name: 'refund', when, oncePer: ({ id }: Order) => id };
+    receiver.on(
+      'order:updated',
+      ({ payload }) => void ran.push(`take back ${payload.id}`),
+      options,
+    );
+  }
+  return { receiver, ran };
+}
+
+/** An entry for a state that an order had a number of minutes ago. By default, its delivery was missed. */
+function stated(minutes: number, status: number, changes: Record<string, unknown> = {}): Entry {
+  const at = { created_at: ago(minutes * MINUTE), updated_at: ago(minutes * MINUTE) };
+  const event = status === 100 ? 'order:paid' : status === 0 ? 'order:created' : 'order:updated';
+  const payload = paid(1, { created_at: ago(55 * MINUTE), updated_at: at.updated_at, status });
+  return entry(minutes, { ...at, event, payload, ...changes });
+}
+
+const answer = (status: number) => Response.json({ message: 'No.' }, { status });
+
+/** The answers of the provider to a request for the order, by the rights of the token. */
+const TOKENS: Record<string, () => Response> = {
+  'a token that may not read orders': () => answer(403),
+  'a token for which the provider has no such order': () => answer(404),
+  'a token that may read orders': () => Response.json(paid(1, { status: 56 })),
+  'a provider that still shows the order as paid': () => Response.json(paid(1)),
+};
+
+async function recovered(
+  shop: ReturnType<typeof open>,
+  logs: readonly Entry[],
+  order: () => Response = () => answer(403),
+  apply = true,
+) {
+  const onRequest = (path: string) => (path === 'GET /orders/ord_1' ? order() : undefined);
+  const provided: Provided = { logs: [...logs, await live(shop)], onRequest };
+  shop.ran.length = 0;
+  const { deliveries, complete } = await recoverFrom(provided, shop, { apply });
+  return { outcomes: deliveries.map(({ event, outcome }) => `${event} ${outcome}`), complete };
+}
+
+const missed = stated(50, 100);
+
+describe.each(Object.entries(TOKENS))('with %s', (_, order) => {
+  test.each([51, 56])('an order whose state %i was handled is not delivered', async (status) => {
+    const shop = open();
+    const handled = await answered(shop, stated(40, status));
+    expect(shop.ran).toEqual(['take back ord_1']);
+    for (const apply of [false, true]) {
+      const { outcomes, complete } = await recovered(shop, [handled, missed], order, apply);
+      expect([outcomes, complete, shop.ran]).toEqual([['order:paid settled'], true, []]);
+    }
+  });
+
+  test('an order is not delivered if its refund was answered, though no handler is for it', async () => {
+    const shop = open({ takesBack: false });
+    const ignored = await answered(shop, stated(40, 56));
+    const { outcomes } = await recovered(shop, [ignored, missed], order);
+    expect([outcomes, shop.ran]).toEqual([['order:paid settled'], []]);
+  });
+
+  test('an order is not delivered if its refund was missed, too, and the refund is handled', async () => {
+    const shop = open();
+    const { outcomes } = await recovered(shop, [stated(40, 56), missed], order);
+    expect(outcomes).toEqual(['order:paid settled', 'order:updated handled']);
+    expect(shop.ran).toEqual(['take back ord_1']);
+  });
+
+  test('an order is not delivered if only another address got its refund', async () => {
+    const shop = open();
+    const elsewhere = stated(40, 56, { url: 'https://books.example/hook', response_code: 200 });
+    const { outcomes } = await recovered(shop, [elsewhere, missed], order);
+    expect([outcomes, shop.ran]).toEqual([['order:paid settled'], []]);
+  });
+
+  test('an order that was refunded in the second of its payment is not delivered', async () => {
+    const shop = open();
+    const second = stated(50, 56, { created_at: missed.created_at });
+    const { outcomes } = await recovered(shop, [missed, await answered(shop, second)], order);
+    expect([outcomes, shop.ran]).toEqual([['order:paid settled'], []]);
+  });
+});
+
+test.each([
+  ['was created in the second of its payment', [missed, stated(50, 0)]],
+  ['was pending before', [missed, stated(52, 55)]],
+  ['was charged back before, and then paid again', [missed, stated(52, 51)]],
+  [
+    'has a later state that its payload does not state',
+    [stated(40, 56), missed].map(withoutStatus),
+  ],
+])('an order is delivered if it %s', async (_, logs) => {
+  const shop = open();
+  await recovered(shop, logs);
+  expect(shop.ran).toContain('deliver ord_1');
+});
+
+function withoutStatus(one: Entry, index: number): Entry {
+  const payload = Object(one.payload);
+  return index === 0 ? { ...one, payload: { ...payload, status: undefined } } : one;
+}
+
+test('an order is delivered once if its chargeback was lifted later', async () => {
+  const shop = open();
+  const lifted = stated(30, 100, { event: 'order:updated' });
+  const { outcomes } = await recovered(shop, [lifted, stated(40, 51), missed]);
+  expect(outcomes).toEqual([
+    'order:paid handled',
+    'order:updated handled',
+    'order:updated duplicate',
+  ]);
+});
+
+test('an order whose payment the log lacks is not delivered if its refund was handled', async () => {
+  const shop = open();
+  const refund = await answered(shop, stated(40, 56));
+  const client = { logs: [refund, await live(shop)], endpoints: [ENDPOINT] };
+  const order = paid(1, { created_at: ago(55 * MINUTE), updated_at: ago(50 * MINUTE) });
+  shop.ran.length = 0;
+  const { deliveries } = await recoverFrom({ ...client, orders: [order] }, shop, { orders: true });
+  expect(deliveries).toMatchObject([{ reason: 'unlogged', outcome: 'settled' }]);
+  const changed = { ...order, updated_at: ago(30 * MINUTE) };
+  await recoverFrom({ ...client, orders: [changed] }, shop, { orders: true });
+  expect(shop.ran).toEqual(['deliver ord_1']);
+});
+
+test('a real refund that arrives before its payment keeps the order from being recovered', async () => {
+  const seller = await openSeller();
+  const delivered: string[] = [];
+  const takenBack: string[] = [];
+  const receiver = createReceiver({ secret: seller.secret, store: sqlite() })
+    .onPaid(async ({ payload }) => void delivered.push(payload.id))
+    .on('order:updated', ({ payload }) => void takenBack.push(payload.id), {
+      name: 'refund',
+      when: ({ status }) => status === 56,
+    });
+  const shop = { receiver, delivered };
+  await seller.endpoint('/webhooks', ['order:paid', 'order:updated']);
+  seller.answer(shop);
+  const [first = ''] = await seller.sell();
+  seller.answer('down');
+  const [refunded = '', kept = ''] = await seller.sell(2);
+  await seller.pass(72 * HOUR);
+  seller.answer(shop);
+  await seller.account.refund(refunded);
+  await seller.pass(HOUR);
+  expect(takenBack).toEqual([refunded]);
+  const { client } = seller;
+  const orders = { ...client.orders, get: async (id: string) => client.orders.get(`${id}_none`) };
+  const recovery = await seller.recover(shop, { client: { ...client, orders } });
+  expect(outcomesOf(recovery)).toEqual(expect.arrayContaining(['unanswered settled']));
+  expect([recovery.complete, delivered]).toEqual([true, [first, kept]]);
+});
