@@ -36,7 +36,7 @@ export function addShopFlags(command: Command): Command {
     .requiredOption('--api <address>', "the address of the provider's API, without /api/v2");
   return addCredentialFlags(command)
     .addOption(
-      new Option('--since <time>', 'how far back to look: 12h, 7d, or a date')
+      new Option('--since <time>', 'how far back to look: 12h, 7d, or a date in UTC')
         .argParser(toSince)
         .default(toSince('7d'), '7d'),
     )

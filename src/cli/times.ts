@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { toTime } from '../schemas/values.js';
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -31,7 +32,7 @@ function readDuration(text: string): number | undefined {
   return number === undefined || unitMs === undefined ? undefined : Number(number) * unitMs;
 }
 
-/** Parses a date, such as `2026-11-20T08:00:00Z`. */
+/** Parses a date, such as `2026-11-20T08:00:00Z`. A time without an offset is in UTC. */
 export function toDate(text: string): Date {
   const date = readDate(text);
   if (date) return date;
@@ -39,6 +40,6 @@ export function toDate(text: string): Date {
 }
 
 function readDate(text: string): Date | undefined {
-  const date = new Date(text);
+  const date = new Date(toTime(text));
   return /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(date.getTime()) ? date : undefined;
 }

@@ -70,9 +70,9 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas, Tx
   /** The order states that mean paid, which `order:paid` may have: at least one. Default `[100]`, completed. */
   paidStatuses?: readonly OrderStatus[];
   /**
-   * The largest age of a payload by its `updated_at` (a text or a number of seconds), in milliseconds. A payload
-   * without `updated_at` passes; one whose `updated_at` cannot be read, or is more than 5 minutes in the future,
-   * does not. Default: any age.
+   * The largest age of a payload by its `updated_at` (a text or a number of seconds), in milliseconds. A text
+   * without an offset is in UTC. A payload without `updated_at` passes; one whose `updated_at` cannot be read, or
+   * is more than 5 minutes in the future, does not. Default: any age.
    */
   maxAge?: number;
   /**

@@ -8,6 +8,7 @@ import type { Unwrap } from '../request/unwrap.js';
 import { type EventSchemas, eventSchemas } from '../schemas/events.js';
 import type { OrderStatus } from '../schemas/order.js';
 import type { StandardSchema } from '../schemas/standard-schema.js';
+import { toTime } from '../schemas/values.js';
 import { VERBS } from '../stores/contract.js';
 import { guardStore } from '../stores/guard.js';
 import { memoryBehind, memoryStore } from '../stores/memory.js';
@@ -130,7 +131,7 @@ export function readOptions(options: ReceiverOptions): Settings {
 function checkRetired(retired: unknown): void {
   const isDate = (until: unknown) =>
     (until instanceof Date || (typeof until === 'string' && /^\d{4}-\d\d/.test(until))) &&
-    !Number.isNaN(new Date(until).getTime());
+    !Number.isNaN(until instanceof Date ? until.getTime() : toTime(until));
   const isOne = (one: RetiredSecret) =>
     isDate(one?.until) && Object.keys(one).every((name) => name === 'secret' || name === 'until');
   checks.check(

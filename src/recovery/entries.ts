@@ -1,5 +1,6 @@
 import { sha2 } from '../request/signature.js';
 import { parseAddress } from '../runtime/address.js';
+import { toTime } from '../schemas/values.js';
 import { type WebhookLog, webhookLogSchema } from '../schemas/webhook-log.js';
 import { addressTest } from './addresses.js';
 import { PER_PAGE, pagesOf, tellingOfNone } from './pages.js';
@@ -39,7 +40,7 @@ export async function* entriesOf(
   let old = 0;
   for await (const { items, page, totalPages } of pages) {
     for (const entry of items) {
-      const at = Date.parse(entry.created_at ?? '');
+      const at = toTime(entry.created_at);
       old = at < since ? old + 1 : 0;
       falls ||= at < last && last !== Number.POSITIVE_INFINITY;
       rises ||= !(at <= last);

@@ -12,6 +12,7 @@ import { unwrapBody } from '../request/unwrap.js';
 import { parseAddress } from '../runtime/address.js';
 import { toUtf8 } from '../runtime/bytes.js';
 import { findUnpaid, type Order } from '../schemas/order.js';
+import { toTime } from '../schemas/values.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { Effect } from '../stores/ledger.js';
 import type { UnfinishedState } from '../stores/store.js';
@@ -221,7 +222,7 @@ function toJson(payload: object): string {
 }
 
 function toDate(time: string | undefined): Date {
-  const date = new Date(time ?? Number.NaN);
+  const date = new Date(toTime(time));
   return Number.isNaN(date.getTime()) ? new Date() : date;
 }
 

@@ -1,3 +1,4 @@
+import { toTime } from '../schemas/values.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { AnsweredBy } from './log-reader.js';
 
@@ -66,6 +67,6 @@ export function isYoungerThan(
 
 /** Returns a time in milliseconds; `-Infinity`, long ago, if it is not a valid date. */
 function timeOf(time: string | null | undefined): number {
-  const ms = Date.parse(time ?? '');
+  const ms = toTime(time);
   return Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms;
 }

@@ -1,5 +1,6 @@
 import { UsageError } from '../errors/errors.js';
 import { withTimeout } from '../runtime/timing.js';
+import { toTime } from '../schemas/values.js';
 import type { DeliverySource, SealedDelivery } from './delivery.js';
 import { readProof, signAgain } from './proof.js';
 import type { HeaderNames, RequestHeaders, WebhookRequest } from './request.js';
@@ -16,7 +17,7 @@ export interface ScopedSecret {
 /** A secret that has been replaced. */
 export interface RetiredSecret {
   readonly secret: Secret;
-  /** When workers stop accepting deliveries queued under it: a `Date`, or a text that `Date` can parse. */
+  /** When workers stop accepting deliveries queued under it: a `Date`, or a text that `Date` can parse, in UTC. */
   readonly until: Date | string;
 }
 
@@ -77,7 +78,7 @@ function fixedSource(
   const found = { secrets, scope };
   const earlier = retired.map(({ secret, until }) => ({
     secrets: toTrimmedSecrets(secret),
-    until: new Date(until).getTime(),
+    until: until instanceof Date ? until.getTime() : toTime(until),
   }));
   return {
     asksRequest: false,

@@ -34,15 +34,23 @@ export const jsonObject = z.custom<JsonObject>(isJsonObject, 'expected object');
 /** Accepts any JSON value unchanged. */
 export const anyJson = z.custom<Json>((value) => value !== undefined);
 
-/** Times that some runtimes cannot parse, such as `2017-04-20 03:11:22 UTC`. */
-const WITH_BLANKS = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?) ?(UTC|Z|[+-]\d\d:?\d\d)$/;
+/** Times that some runtimes cannot parse, such as `2017-04-20 03:11:22 UTC`, or that have no offset. */
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(UTC|Z|[+-]\d\d:?\d\d)?$/;
+/** Times that every machine reads alike: those with a zone or an offset, and dates of ISO 8601. */
+const ZONED =
+  /^\d{4}(?:-\d\d){0,2}$|(?:Z|:\d\d(?:\.\d+)? ?(?:[A-Z]{3,4}|[+-]\d\d:?\d\d)|(?:UTC|GMT)(?:[+-]\d\d:?\d\d)?)(?: \([^)]{0,50}\))?$/i;
 /** Numbers from this one on are milliseconds: as seconds, they would be in the year 5138 or later. */
 const MILLISECONDS = 1e11;
 
-/** Converts a time, as text or in seconds, to milliseconds since 1970; NaN for anything else. */
+/**
+ * Converts a time, as text or in seconds, to milliseconds since 1970; NaN for anything else. A text without an
+ * offset is in UTC, whatever the zone of the machine is.
+ */
 export function toTime(value: unknown): number {
   if (typeof value === 'number') return value < MILLISECONDS ? value * 1000 : value;
-  return typeof value === 'string' ? Date.parse(toIso(value)) : Number.NaN;
+  if (typeof value !== 'string') return Number.NaN;
+  const text = toIso(value);
+  return Date.parse(ZONED.test(text) ? text : `${text} UTC`);
 }
 
 /** A fraction of a second: the milliseconds, then the finer digits. */
@@ -66,7 +74,7 @@ export function toSortable(value: unknown): string | undefined {
 }
 
 function toIso(text: string): string {
-  const [match, date, time, zone = ''] = WITH_BLANKS.exec(text) ?? [];
+  const [match, date, time, zone = 'Z'] = DATE_TIME.exec(text) ?? [];
   if (match === undefined) return text;
   const offset = zone === 'UTC' ? 'Z' : zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2');
   return `${date}T${time}${offset}`;
@@ -74,7 +82,8 @@ function toIso(text: string): string {
 
 /**
  * Reads a time as ISO 8601 text (specification: Resources, Conventions): from such text, from seconds since 1970,
- * or from the text of earlier versions, which some runtimes cannot parse. Any other text stays unchanged.
+ * or from the text of earlier versions, which some runtimes cannot parse. A time without an offset is in UTC. Any
+ * other text stays unchanged.
  */
 export const timestamp = z.transform((value, { issues }): string => {
   if (typeof value === 'string') return toIso(value);
