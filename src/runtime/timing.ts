@@ -32,9 +32,18 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+// Taken at import, before a test installs fake timers. A limit or a pause follows the clock of a test, which may move
+// it; a turn of the event loop has no length, and would never end on a clock that stands still.
+const { setImmediate, setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
+
 /** Calls back at the end of this turn of the event loop; on runtimes without `setImmediate`, by a timer. */
-export const atEndOfTurn: (callback: () => void) => unknown =
-  typeof setImmediate === 'function' ? setImmediate : setTimeout;
+export const atEndOfTurn: (callback: () => void) => unknown = setImmediate ?? startTimer;
+
+/** Calls back after the timers that are due now. Returns a function that cancels the call. */
+export function soon(callback: () => void): () => void {
+  const timer = startTimer(callback, 0);
+  return () => stopTimer(timer);
+}
 
 /** How long a failed write is retried. */
 const KEEP_TRYING_MS = 5 * 60_000;

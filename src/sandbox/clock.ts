@@ -1,5 +1,6 @@
 import { writeLine } from '../errors/log.js';
 import { describeInFull } from '../errors/text.js';
+import { soon } from '../runtime/timing.js';
 
 /**
  * How time passes in a sandbox: `real` follows the machine's clock, `manual` moves only by `advance()`, and
@@ -40,7 +41,7 @@ export class Clock {
   readonly #due: Due[] = [];
   #busy = 0;
   #advancing = 0;
-  #wake: ReturnType<typeof setTimeout> | undefined;
+  #cancelWake = () => {};
   #isMoving = false;
   #isClosed = false;
   #last = { ms: 0, micros: 0 };
@@ -121,7 +122,7 @@ export class Clock {
 
   /** Cancels all timers. */
   clear(): void {
-    clearTimeout(this.#wake);
+    this.#cancelWake();
     this.#due.length = 0;
   }
 
@@ -144,12 +145,18 @@ export class Clock {
   }
 
   #schedule(): void {
-    clearTimeout(this.#wake);
+    this.#cancelWake();
     const [next] = this.#due;
     if (this.#isClosed || !next || this.mode === 'manual' || this.#advancing > 0) return;
     if (this.mode === 'fast' && this.#busy > 0) return;
-    const waitMs = this.mode === 'fast' ? 0 : Math.min(next.at - this.now(), MAX_WAIT_MS);
-    this.#wake = setTimeout(() => void this.#runDue(), Math.max(0, waitMs));
+    const wake = () => void this.#runDue();
+    if (this.mode === 'fast') {
+      this.#cancelWake = soon(wake);
+      return;
+    }
+    const waitMs = Math.min(next.at - this.now(), MAX_WAIT_MS);
+    const timer = setTimeout(wake, Math.max(0, waitMs));
+    this.#cancelWake = () => clearTimeout(timer);
   }
 
   async #runDue(): Promise<void> {

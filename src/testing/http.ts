@@ -3,6 +3,7 @@ import { request as startTlsRequest } from 'node:https';
 import { WebhookError } from '../errors/errors.js';
 import type { OutgoingRequest } from './prepare.js';
 import { ResponseBody, type TargetResponse } from './response.js';
+import { nextTurn } from './timers.js';
 
 /** Returns an address for messages: without a query or a password, which may be secrets. */
 export function nameUrl({ origin, pathname }: URL): string {
@@ -96,7 +97,7 @@ async function writeBody(
   for (let start = 0; start < body.length && !outgoing.destroyed; start += size) {
     outgoing.write(body.subarray(start, start + size));
     // Wait a turn of the event loop between two pieces, so that they are not sent as one.
-    if (chunks > 1) await new Promise((resolve) => setImmediate(resolve));
+    if (chunks > 1) await nextTurn();
   }
   outgoing.end();
 }

@@ -9,6 +9,7 @@ import { loadFixture } from './load.js';
 import { prepare, type ReplayFaults, type Signer } from './prepare.js';
 import { within } from './response.js';
 import { isReceiver, type OpenTarget, openTarget, type ReplayTarget } from './target.js';
+import { now } from './timers.js';
 
 /** Options of {@link replay} for one delivery. */
 export interface ReplayOptions extends ReplayFaults {
@@ -150,9 +151,9 @@ async function sendOne(
   const send = () =>
     within(timeout, `${target.name} did not answer`, (signal) => target.send(request, signal));
   if (loseResponse) await send();
-  const startedAt = performance.now();
+  const startedAt = now();
   const { status, headers, body: bytes, ran, outcome: told } = await send();
-  const durationMs = performance.now() - startedAt;
+  const durationMs = now() - startedAt;
   const body = Buffer.from(bytes).toString('utf8');
   const outcome = told ?? outcomeOf(body);
   const { expect } = fixture;

@@ -1,5 +1,6 @@
 import { WebhookError } from '../errors/errors.js';
 import type { Outcome } from '../request/outcome.js';
+import { clearTimeout, setTimeout } from './timers.js';
 
 /** The answer of a target. */
 export interface TargetResponse {
@@ -47,10 +48,6 @@ export class ResponseBody {
     return new Uint8Array(Buffer.concat(this.#pieces));
   }
 }
-
-// Keep the original timers: a test that moves a mocked clock, to let a handler time out, must not make the
-// answer late.
-const { setTimeout, clearTimeout } = globalThis;
 
 /**
  * Runs a call of a target that may never end, and rejects when the time is over.

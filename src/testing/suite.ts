@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pause } from '../runtime/timing.js';
+import { now, sleep } from './timers.js';
 
 /** The functions of your test runner that a suite uses: `{ describe, test }` of `node:test`, Vitest or Jest. */
 export interface TestRunner {
@@ -26,13 +26,12 @@ export async function eventually<Found>(
   what: string,
   look: () => Found | Promise<Found>,
 ): Promise<NonNullable<Found>> {
-  const giveUpAt = performance.now() + SOON_MS;
+  const giveUpAt = now() + SOON_MS;
   for (;;) {
     const found = await look();
     if (found) return found;
-    if (performance.now() > giveUpAt)
-      assert.fail(`This did not happen within ${SOON_MS / 1_000} s: ${what}.`);
-    await pause(20);
+    if (now() > giveUpAt) assert.fail(`This did not happen within ${SOON_MS / 1_000} s: ${what}.`);
+    await sleep(20);
   }
 }
 

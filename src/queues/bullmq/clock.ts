@@ -1,3 +1,4 @@
+import { pause } from '../../runtime/timing.js';
 import type { BullmqJob } from './bullmq.js';
 
 /** Clocks that differ by no more than this count as equal: the shortest pause is a second. */
@@ -34,7 +35,7 @@ export async function hold(job: BullmqJob, pauseMs: number): Promise<void> {
   for (;;) {
     const leftMs = end - performance.now();
     if (leftMs <= 0 || find(find(job, 'queue'), 'closing') !== undefined) return;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, LOOK_MS)));
+    await pause(Math.min(leftMs, LOOK_MS));
   }
 }
 

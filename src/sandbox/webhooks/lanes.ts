@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { idleFor } from '../../testing/timers.js';
 
 /** The longest that work waits for the work before it with the same name, in milliseconds of real time. */
 const PATIENCE_MS = 500;
@@ -19,7 +19,7 @@ export class Lanes {
     });
     this.#running.add(running);
     const turn = before
-      .then(() => Promise.race([running, sleep(PATIENCE_MS, undefined, { ref: false })]))
+      .then(() => Promise.race([running, idleFor(PATIENCE_MS)]))
       .then(() => {
         if (this.#last.get(name) === turn) this.#last.delete(name);
       });

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { writeLine } from '../../errors/log.js';
 import { describeError } from '../../errors/text.js';
+import { idleFor } from '../../testing/timers.js';
 import type { Timer } from '../clock.js';
 import type { SendFault } from '../fault.js';
 import type { Faults } from '../faults.js';
@@ -199,7 +199,7 @@ export class Sending {
       // hangs. A fast clock waits by itself.
       if (clock.mode === 'fast') return;
       const ended = running.then(() => this.idle());
-      const patience = sleep(PATIENCE_MS, undefined, { ref: false });
+      const patience = idleFor(PATIENCE_MS);
       return clock.mode === 'manual' ? ended : Promise.race([ended, patience]);
     });
   }

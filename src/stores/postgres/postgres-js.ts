@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors/errors.js';
+import { soon } from '../../runtime/timing.js';
 
 /** The `sql` of postgres.js. */
 export interface PostgresJs<Tx> {
@@ -49,7 +50,7 @@ class Life {
       } catch (error) {
         // Statements fail a moment before `begin` does. If the transaction is over by then, never settle:
         // postgres.js would run a ROLLBACK otherwise.
-        await new Promise((resolve) => setTimeout(resolve, 0));
+        await new Promise<void>((resolve) => soon(resolve));
         if (this.isOver) await new Promise(() => {});
         throw error;
       }

@@ -1,3 +1,4 @@
+import { pause } from '../../runtime/timing.js';
 import { type Query, sqlState } from './client.js';
 
 /**
@@ -21,8 +22,4 @@ export function retrying(query: Query): Query {
     }
     return query(text, values, name);
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

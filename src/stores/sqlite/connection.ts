@@ -1,3 +1,4 @@
+import { atEndOfTurn } from '../../runtime/timing.js';
 import { isBusy, prepare, type SqliteDatabase, type SqliteStatement } from './database.js';
 import { FIND_LAYOUT, isThereByNow, remedyFor, sqliteSchema, updatesFrom } from './schema.js';
 import { STATEMENTS, type StatementName } from './statements.js';
@@ -75,7 +76,7 @@ export class Connection {
     return new Promise<Result>((resolve, reject) => {
       const settle = resolve as (result: unknown) => void;
       this.#waiting.push({ work, resolve: settle, reject, since: performance.now(), ...how });
-      this.#schedule(setImmediate);
+      this.#schedule(atEndOfTurn);
     });
   }
 
@@ -123,7 +124,7 @@ export class Connection {
         // The database is closed, or the user has begun a transaction on it. The next batch tries again.
       }
     }
-    this.#schedule(setImmediate);
+    this.#schedule(atEndOfTurn);
   }
 
   #ready(): Prepared {

@@ -1,7 +1,7 @@
 import { type AsyncHook, AsyncLocalStorage, createHook } from 'node:async_hooks';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { forward } from '../../stores/contract.js';
 import type { IdempotencyStore, StoreTransactions } from '../../stores/store.js';
+import { clearTimeout, nextTurn, now, queueMicrotask } from '../timers.js';
 import { placeInProgram } from './place.js';
 import { MISSING, transactionsOver } from './transactions.js';
 
@@ -183,11 +183,11 @@ export class Life {
     // prevent a crash within them.
     const isAtOnce = effect !== undefined && this.#knownSynchronous.has(effect);
     if (!isAtOnce) {
-      const giveUpAt = performance.now() + END_MS;
+      const giveUpAt = now() + END_MS;
       do {
         await nextTurn();
         await nextTurn();
-      } while (this.calls.some(({ isPending }) => isPending) && performance.now() < giveUpAt);
+      } while (this.calls.some(({ isPending }) => isPending) && now() < giveUpAt);
     }
     this.#isDead = true;
     this.#hook?.disable();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { eventually, hasParts } from '../suite.js';
+import { now, sleep } from '../timers.js';
 import {
   acquired,
   KEEP_MS,
@@ -137,8 +138,8 @@ export function defineLeases(test: StoreTest): void {
 
   test('does not grant a lease that is renewed', async ({ store, delivery, claim, acquire }) => {
     const { fence } = await acquire();
-    const end = performance.now() + 4 * LEASE_MS;
-    while (performance.now() < end) {
+    const end = now() + 4 * LEASE_MS;
+    while (now() < end) {
       assert.equal(await store.renew(delivery.key, fence, 10_000), true);
       assert.equal((await claim()).state, 'busy');
     }
@@ -196,7 +197,7 @@ export function defineLeases(test: StoreTest): void {
     const { fence } = await acquire({ leaseMs: 1 });
     await store.complete(delivery.key, fence, KEEP_MS);
     assert.deepEqual(await claim(), { state: 'done' });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await sleep(5);
     assert.deepEqual(await claim(), { state: 'done' });
   });
 
@@ -207,7 +208,7 @@ export function defineLeases(test: StoreTest): void {
     acquire,
   }) => {
     const { fence } = await acquire({ leaseMs: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await sleep(5);
     assert.equal(await store.complete(delivery.key, fence, KEEP_MS), true);
     assert.deepEqual(await claim(), { state: 'done' });
   });

@@ -1,0 +1,21 @@
+import { replay } from 'storefront-webhooks/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { stillClocks } from '../support/still-clocks.js';
+import { applications } from './applications.js';
+import { makeContract, SECRET } from './apps/inside/contract.js';
+
+const mounts = await applications();
+
+describe.each(stillClocks)('while a clock of a test stands still (%s)', (_, install) => {
+  test.each(mounts)('a delivery to %s is answered', async (_, { serve }) => {
+    const { port, close } = await serve(makeContract(() => {}));
+    onTestFinished(close);
+    onTestFinished(install());
+    for (const path of ['webhooks', 'goods']) {
+      const { status } = await replay(`http://127.0.0.1:${port}/${path}`, 'order:paid', {
+        secret: SECRET,
+      });
+      expect([path, status]).toEqual([path, 200]);
+    }
+  });
+});
