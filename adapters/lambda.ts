@@ -84,10 +84,39 @@ function readEvent(event: LambdaEvent): WebhookRequest {
   return {
     method,
     url: `${event.rawPath ?? event.path ?? ''}${query && `?${query}`}`,
-    headers: { ...event.headers, ...event.multiValueHeaders },
-    body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
+    headers: mergeHeaders(event),
+    body: readBody(event),
   };
 }
+
+/**
+ * Merges two views of the same headers. Netlify spells the names differently in each, and a header that is in both
+ * with the same value was sent once.
+ */
+function mergeHeaders({ headers, multiValueHeaders }: LambdaEvent): WebhookRequest['headers'] {
+  const listed = Object.entries(multiValueHeaders ?? {});
+  const isListed = (name: string, value: unknown) =>
+    listed.some(
+      ([other, values]) =>
+        other.toLowerCase() === name.toLowerCase() && values?.some((each) => each === value),
+    );
+  const others = Object.entries(headers ?? {}).filter((entry) => !isListed(...entry));
+  return { ...Object.fromEntries(others), ...multiValueHeaders };
+}
+
+/** Plain JavaScript may pass anything as the body: a middleware replaces the text by the object that it has parsed. */
+function readBody({
+  body = null,
+  isBase64Encoded,
+}: Omit<LambdaEvent, 'body'> & { readonly body?: unknown }): WebhookRequest['body'] {
+  if (body instanceof Uint8Array) return body;
+  if (typeof body !== 'string' && body !== null) return { consumed: parsedBodyHint };
+  return Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
+}
+
+const parsedBodyHint =
+  'Export the handler itself, export const handler = toLambda(receiver), without a middleware such as ' +
+  'httpJsonBodyParser() that replaces event.body.';
 
 /** Joins the query, for formats that split it. */
 function writeQuery(event: LambdaEvent): string {

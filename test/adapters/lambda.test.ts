@@ -67,6 +67,34 @@ describe('an event', () => {
     expect((await setUp().handler(other({ ...http, ...event }))).statusCode).toBe(status);
   });
 
+  const signature = headers['X-Service-Signature'] ?? '';
+  const name = 'x-service-signature';
+  test.each([
+    ['with the same value', { [name]: [signature] }, 200],
+    ['with the same value, twice', { [name]: [signature, signature] }, 401],
+    ['with another value', { [name]: ['0'.repeat(128)] }, 401],
+    ['twice', { [name]: [signature], [name.toUpperCase()]: [signature] }, 401],
+    ['without a value', { [name]: undefined }, 200],
+  ])('that lists a header in another spelling %s is answered', async (_, listed, status) => {
+    const multiValueHeaders = { ...listed, 'X-SERVICE-EVENT': ['order:paid'] };
+    const event = { ...http, headers, multiValueHeaders, body: order.toString() };
+    expect((await setUp().handler(event)).statusCode).toBe(status);
+  });
+
+  test.each([
+    ['an object', { id: 'ord_1' }],
+    ['a list', []],
+    ['a number', 1],
+    ['false', false],
+  ])('whose body a middleware has replaced by %s is answered 500', async (_, body) => {
+    expect((await setUp().handler(other({ ...http, headers, body }))).statusCode).toBe(500);
+  });
+
+  test('whose body is bytes is handled', async () => {
+    const event = other({ ...http, headers, body: order });
+    expect((await setUp().handler(event)).statusCode).toBe(200);
+  });
+
   test.each([
     ['a function URL', { ...http, rawPath: '/webhooks', rawQueryString: 'shop=a%26b&shop=c' }],
     [

@@ -7,7 +7,7 @@ import { listen } from './inside/listen.js';
 export const application: Application = {
   name: 'toLambda, payload format 2.0',
   serve: (contract) => serveLambda(contract, toEventV2),
-  parsed: 'cannot happen',
+  parsed: /without a middleware such as httpJsonBodyParser/,
   buffers: true,
 };
 
@@ -21,6 +21,7 @@ export function serveLambda(
     ['/lazy', toLambda(lazy)],
     ['/down', toLambda(down)],
     ['/goods', toLambda(goods)],
+    ['/parsed', toLambdaBehindParser(receiver)],
   ]);
   return listen(
     createServer(async (request, response) => {
@@ -34,6 +35,16 @@ export function serveLambda(
       response.writeHead(result.statusCode, result.headers).end(result.body, encoding);
     }),
   );
+}
+
+/** A middleware puts the parsed body in place of its text, as those of Middy do. */
+function toLambdaBehindParser(receiver: Contract['receiver']): ReturnType<typeof toLambda> {
+  const handler = toLambda(receiver);
+  return (event) => {
+    const encoding = event.isBase64Encoded ? 'base64' : 'utf8';
+    const body = JSON.parse(Buffer.from(event.body ?? '', encoding).toString());
+    return handler({ ...event, body });
+  };
 }
 
 function toEventV2(request: IncomingMessage, body: Buffer): LambdaEvent {

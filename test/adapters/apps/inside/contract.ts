@@ -40,8 +40,8 @@ export interface Application {
   /** The paths that the application mounts. */
   readonly name: string;
   serve(contract: Contract): Promise<Listening>;
-  /** Whether the error names the line to change after the framework has parsed the body. */
-  readonly parsed: RegExp | 'cannot happen';
+  /** The line to change that the error names after the framework has parsed the body. */
+  readonly parsed: RegExp;
   /** Whether the platform hands over a body only when it is complete. */
   readonly buffers?: boolean;
 }
