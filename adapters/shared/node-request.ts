@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
 import type { WebhookRequest } from '../../src/request/request.js';
-import { maxPieces, tooManyPieces, toPath } from './request.js';
+import { toPath } from './request.js';
 
 /** The properties that frameworks and parsers add to a request. */
 interface Extras {
@@ -48,22 +48,21 @@ function bodyOf(request: NodeRequest, extras: Extras, hint: string): WebhookRequ
   if (request.readableDidRead || request.readableEncoding !== null) return { consumed: hint };
   const stream: Readable = request;
   const length = request.headers['content-length'] ?? null;
-  return (limit, onBytes) => {
-    watchPieces(stream, limit, onBytes);
-    return getRawBody(stream, { limit, length });
+  return (_limit, onBytes) => {
+    watchPieces(stream, onBytes);
+    return getRawBody(stream, { length });
   };
 }
 
-/**
- * Limits the number of pieces: each stays in memory until the body is whole, and costs 200 bytes beside its own.
- */
-function watchPieces(body: Readable, limit: number, onBytes: (bytes: number) => void): void {
-  let left = maxPieces(limit);
+/** Counts the bytes of each piece. If the receiver stops, ends the reading before the piece is kept. */
+function watchPieces(body: Readable, onBytes: (bytes: number) => void): void {
   body.on('data', function count(piece: Uint8Array) {
-    left -= 1;
-    if (left >= 0) return onBytes(piece.length);
-    body.off('data', count);
-    // Makes raw-body release the pieces. If the request were destroyed instead, no response could be sent.
-    body.emit('error', tooManyPieces());
+    try {
+      onBytes(piece.length);
+    } catch (error) {
+      body.off('data', count);
+      // Makes raw-body release the pieces. If the request were destroyed instead, no response could be sent.
+      body.emit('error', error);
+    }
   });
 }

@@ -1,5 +1,5 @@
 import type { ReadBody, WebhookRequest } from '../../src/request/request.js';
-import { maxPieces, tooManyPieces, toPath } from './request.js';
+import { toPath } from './request.js';
 
 /** @param isOver - Whether the receiver has responded, so that the body is not needed any more. */
 export function readRequest(
@@ -34,9 +34,9 @@ function isRead(request: SrvxRequest): boolean {
 }
 
 /**
- * Reads at most `limit` bytes. Pieces are copied into one block, so that many small ones do not add up. If the
- * body is too long or too late, the rest stays unread and is not cancelled: cancelling would end the process with
- * h3 1.
+ * Reads at most `limit` bytes, after which `onBytes` throws. Pieces are copied into one block, so that many small
+ * ones do not add up. If the body is too long or too late, the rest stays unread and is not cancelled: cancelling
+ * would end the process with h3 1.
  */
 async function read(
   stream: ReadableStream<Uint8Array>,
@@ -47,19 +47,18 @@ async function read(
   const reader = stream.getReader();
   let block = new Uint8Array();
   let length = 0;
-  for (let left = maxPieces(limit); left >= 0 && !isOver(); left--) {
+  while (!isOver()) {
     const { done, value } = await reader.read();
-    if (done) return block.subarray(0, length);
+    if (done) break;
     // In Next's edge runtime the value comes from another realm, so `instanceof Uint8Array` would fail.
     if (!ArrayBuffer.isView(value)) throw new TypeError('The body does not consist of bytes.');
+    onBytes(value.byteLength);
     const end = length + value.byteLength;
-    if (end > limit) throw Object.assign(new Error('The body is too large.'), { status: 413 });
     if (end > block.length) block = grow(block, Math.min(limit, 2 * end));
     block.set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength), length);
     length = end;
-    onBytes(value.byteLength);
   }
-  throw tooManyPieces();
+  return block.subarray(0, length);
 }
 
 function grow(block: Uint8Array, size: number): Uint8Array<ArrayBuffer> {

@@ -1,6 +1,7 @@
 import { UsageError } from '../errors/errors.js';
+import { describeError, printable } from '../errors/text.js';
 import { isBytes, nameType } from '../runtime/bytes.js';
-import { Rejection, type RejectionCode } from './outcome.js';
+import { Rejection } from './outcome.js';
 import type { ReadBody, WebhookRequest } from './request.js';
 
 /** The body of a webhook. */
@@ -60,16 +61,30 @@ function readInTime(
     const giveUp = () => end(new Rejection('body_late'));
     const timer = setTimeout(giveUp, bodyTimeoutMs);
     const reading = bodies?.begin(giveUp);
+    let size = 0;
+    let piecesLeft = maxPieces(limit);
     const end = (result: { readonly body: unknown } | Rejection) => {
       clearTimeout(timer);
       if (reading) bodies?.end(reading);
       resolve(result);
     };
     const onBytes = (bytes: number) => {
-      if (reading) bodies?.add(reading, bytes);
+      size += bytes;
+      piecesLeft -= 1;
+      if (size > limit) end(new Rejection('body_too_large'));
+      // A sender of single bytes is as slow as a silent one.
+      else if (piecesLeft < 0) giveUp();
+      else {
+        if (reading) bodies?.add(reading, bytes);
+        return;
+      }
+      throw new Error('The receiver has stopped reading.');
     };
-    const fail = (error: unknown) =>
-      end(new Rejection(UNREAD.get(statusOf(error)) ?? 'body_incomplete'));
+    // The limits of the receiver have ended it before. This error comes from the server or the connection.
+    const fail = (error: unknown) => {
+      const detail = `Reading it failed: \`${printable(describeError(error))}\`.`;
+      end(new Rejection('body_incomplete', { detail }));
+    };
     try {
       read(limit, onBytes).then((body) => end({ body }), fail);
     } catch (error) {
@@ -78,12 +93,7 @@ function readInTime(
   });
 }
 
-/** The rejection for a body that was not read to its end, by the `status` of the error. */
-const UNREAD = new Map<unknown, RejectionCode>([
-  [408, 'body_late'],
-  [413, 'body_too_large'],
-]);
-
-function statusOf(error: unknown): unknown {
-  return error instanceof Error && 'status' in error ? error.status : undefined;
+/** Returns the largest number of pieces: in pieces of one byte, a body would cost far more than its bytes. */
+function maxPieces(limit: number): number {
+  return Math.max(10_000, limit / 100);
 }

@@ -20,8 +20,7 @@ export interface WebhookRequest {
   readonly headers: RequestHeaders;
   /**
    * The bytes as received, or a function that reads them. The receiver calls the function only if the headers
-   * are valid. The function should stop at `limit` bytes with an error whose `status` is 413, and if the bytes
-   * arrive too slowly, with an error whose `status` is 408.
+   * are valid.
    * `{ consumed }` means that the framework has already parsed the body, and says which line to change.
    */
   readonly body: Uint8Array | ReadBody | { readonly consumed: string };
@@ -37,8 +36,9 @@ export interface WebhookRequest {
 /**
  * Reads a body.
  *
- * @param limit - The number of bytes at which to stop.
- * @param onBytes - Call it with the size of each piece, so that the total of all bodies stays within its limit.
+ * @param limit - The largest number of bytes that the receiver accepts.
+ * @param onBytes - Call it with the size of each piece, before you keep the piece. It throws if the receiver wants no
+ *   more of the body: let the error pass. The receiver reports any other error as one of the server or the connection.
  */
 export type ReadBody = (limit: number, onBytes: (bytes: number) => void) => Promise<Uint8Array>;
 
@@ -145,8 +145,16 @@ function refuseBody(
   const encoding = header('content-encoding');
   if (encoding && encoding.toLowerCase() !== 'identity')
     return new Rejection('encoding_unsupported');
-  const declaredLength = Number(header('content-length') ?? 0);
-  return declaredLength > limit ? new Rejection('body_too_large') : undefined;
+  return toLength(header) > limit ? new Rejection('body_too_large') : undefined;
+}
+
+/** Returns the number of bytes that the headers announce; 0 if they announce none. */
+export function declaredLength({ headers }: Pick<WebhookRequest, 'headers'>): number {
+  return toLength(toFinder(headers));
+}
+
+function toLength(header: (name: string) => string | undefined): number {
+  return Number(header('content-length') ?? 0);
 }
 
 /** Says what the request has instead of a signature. For the operator. Never sent to the sender. */
