@@ -2,7 +2,7 @@
 export type Page =
   | `errors.md#${string}`
   // Why a signature does not match.
-  | `debug.md#${'missing-header' | 'no-shop' | 'none-fits' | 'not-hex' | 'wrong-prefix'}`
+  | `debug.md#${'lost-body' | 'missing-header' | 'no-shop' | 'none-fits' | 'not-hex' | 'wrong-prefix'}`
   // The meaning of each line on stderr.
   | `operate.md#${Line}`;
 

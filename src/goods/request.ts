@@ -2,6 +2,7 @@ import { UsageError } from '../errors/errors.js';
 import { type BodyBudget, readBody } from '../request/body.js';
 import { type Delivery, parseJson } from '../request/delivery.js';
 import { checkOwnKey, goodsKey, headerText } from '../request/key.js';
+import { rejectShort } from '../request/lost-body.js';
 import { Rejection } from '../request/outcome.js';
 import { Unprinted } from '../request/proof.js';
 import {
@@ -120,7 +121,8 @@ async function readRaw(
   if (secretSource && signed)
     return verifySignedRequest(request, signed, { ...settings, secretSource }, bodies);
   const body = await readBody(request.body, settings, bodies);
-  return body.outcome === 'rejected' ? body : { bytes: body.bytes, scope };
+  if (body.outcome === 'rejected') return body;
+  return rejectShort(body.bytes, request, {}) ?? { bytes: body.bytes, scope };
 }
 
 function takeOrder(body: unknown, { order }: GoodsSettings): unknown {

@@ -47,8 +47,7 @@ const REJECTIONS = {
    */
   encoding_unsupported: [415, 'Send the body without a content encoding.'],
   /**
-   * The body is larger than `limit`, or than a proxy or framework before the receiver accepts. To do: raise
-   * `limit`, if the provider sends bodies of that size.
+   * The body is larger than `limit`. To do: raise `limit`, if the provider sends bodies of that size.
    */
   body_too_large: [413, 'The body is larger than this receiver accepts.'],
   /**
@@ -56,7 +55,10 @@ const REJECTIONS = {
    * find out what delays bodies on the way.
    */
   body_late: [408, 'The body did not arrive in time.'],
-  /** The connection ended before the body did. To do: nothing, the provider retries. */
+  /**
+   * The connection ended before the body did, or something before the receiver has read or cut the body. To do: nothing,
+   * if it is rare: the provider retries. Otherwise remove the cause that `detail` names: docs/debug.md#lost-body.
+   */
   body_incomplete: [400, 'The body is incomplete.'],
   /**
    * The body is not JSON in UTF-8. To do: if the signature matched, ask the provider. Otherwise nothing: the

@@ -1,6 +1,7 @@
 import { withDocsLink } from '../errors/docs-link.js';
 import { type BodyBudget, type BodyRules, readBody } from './body.js';
 import { type Delivery, type ReadingRules, readDelivery } from './delivery.js';
+import { findLoss, rejectShort } from './lost-body.js';
 import { Rejection } from './outcome.js';
 import { Unprinted, writeProof } from './proof.js';
 import type { WebhookHeaders, WebhookRequest } from './request.js';
@@ -41,8 +42,11 @@ export async function verifySignedRequest(
   const { event, id, signature } = headers;
   const shop = await rules.secretSource.find(request);
   if (!shop || !fits(body.bytes, signature, shop.secrets)) {
+    // Only now: if the signature fits, these are the bytes that the provider has signed, whatever the headers say.
+    const short = rejectShort(body.bytes, request, headers);
+    if (short) return short;
     const detail = shop
-      ? withDocsLink(noneFits(shop.secrets), 'debug.md#none-fits')
+      ? (findLoss(body.bytes) ?? withDocsLink(noneFits(shop.secrets), 'debug.md#none-fits'))
       : withDocsLink(NO_SHOP, 'debug.md#no-shop');
     return new Rejection('signature_invalid', { id, event, detail });
   }
