@@ -15,41 +15,41 @@ export function rejectShort(
 
 /** Says why the signature cannot fit, if the body is not whole; `undefined` if the body looks whole. */
 export function findLoss(bytes: Uint8Array): string | undefined {
-  const what = describeLoss(bytes);
-  return what && withDocsLink(lost(what), 'debug.md#lost-body');
+  const isEmpty = bytes.length === 0;
+  if (!isEmpty && !isCut(bytes)) return undefined;
+  const what = lost(isEmpty ? 'is empty' : 'ends in the middle of a JSON value');
+  return withDocsLink(what, 'debug.md#lost-body');
 }
 
 function lost(what: string): string {
   return (
-    `The body ${what}. Something before the receiver has read it, such as express.json() or request.text(), or has ` +
-    'cut it, such as a Content-Length in characters instead of bytes.'
+    `The body ${what}: something before the receiver has read or cut it, such as express.json(), request.text(), ` +
+    'or a Content-Length that counts characters.'
   );
 }
 
-function describeLoss(bytes: Uint8Array): string | undefined {
-  if (bytes.length === 0) return 'is empty';
-  return isCut(bytes) ? 'ends in the middle of a JSON value' : undefined;
-}
-
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-/** `[` and `{`, and `]` and `}`, are two apart from each other. */
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-
 /**
- * Whether a JSON object or list has no end. Looks at each byte once, whatever the sender has sent: no byte of these
- * characters is part of another character in UTF-8.
+ * Whether a JSON text, object or list has no end. Looks at each byte once, whatever the sender has sent: in UTF-8, no
+ * byte of these characters is part of another one.
  */
 function isCut(bytes: Uint8Array): boolean {
   let depth = 0;
   let isText = false;
   for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (isText && byte === BACKSLASH) at++;
-    else if (byte === QUOTE) isText = !isText;
-    else if (isText) continue;
-    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--;
-    else if (depth === 0 && byte !== undefined && byte > 0x20) return false;
+    const byte = bytes[at] ?? 0;
+    // `[` and `{` differ in this bit alone, and so do `]` and `}`.
+    const bracket = byte | 0x20;
+    if (byte === QUOTE) isText = !isText;
+    else if (isText) at += byte === BACKSLASH ? 1 : 0;
+    else if (bracket === OPEN) depth++;
+    else if (bracket === CLOSE) depth--;
+    else if (depth === 0 && byte > SPACE) return false;
   }
   return isText || depth > 0;
 }
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const SPACE = 0x20;
