@@ -20,10 +20,10 @@ function links(page: Page): { target: string; anchor: string | undefined }[] {
 }
 
 describe('the pages', () => {
-  test('README.md is one page: at most 180 lines and 1,100 words', () => {
+  test('README.md is one page: at most 180 lines and 900 words', () => {
     const text = readFileSync('README.md', 'utf8');
     expect(text.split('\n').length).toBeLessThanOrEqual(180);
-    expect(text.split(/\s+/).length).toBeLessThanOrEqual(1_100);
+    expect(text.split(/\s+/).length).toBeLessThanOrEqual(900);
   });
 
   test('hand-written pages have at most 200 lines', () => {
@@ -46,8 +46,9 @@ describe('the pages', () => {
 
   test('links lead only to files in the package', () => {
     const { files } = JSON.parse(readFileSync('package.json', 'utf8'));
-    // README.md links to CONTRIBUTING.md as a page of the repository.
-    const held = [...files, 'README.md', 'LICENSE', 'package.json', 'CONTRIBUTING.md'];
+    // README.md also links to two places that only the repository has.
+    const repository = ['CONTRIBUTING.md', '.github/ISSUE_TEMPLATE'];
+    const held = [...files, 'README.md', 'LICENSE', 'package.json', ...repository];
     const outside = docs
       .flatMap((page) => links(page).map(({ target }) => `${page.path}: ${target}`))
       .filter((link) => !held.some((path) => link.split(': ')[1]?.startsWith(path)));
@@ -152,7 +153,7 @@ describe('the pages name only', () => {
         ([, name = '', subpath = '']) => `${name} from ${subpath}`,
       ),
     );
-    expect(named.length).toBeGreaterThan(30);
+    expect(named.length).toBeGreaterThan(15);
     expect(named.filter((name) => !exported.has(name))).toEqual([]);
   });
 

@@ -28,12 +28,10 @@ ${sections.join('\n')}`;
 
 /** Returns the summary that README.md has between its markers. */
 export function inShort(): string {
-  return `| | |
-|---|---|
-| Tested | [${count('stated')} rules](docs/evidence.md) of the provider's specification. No order is lost or delivered twice [while servers are killed](docs/chaos.md). |
-| Assumed | ${count('assumed')} details that the specification leaves open: options of the [sandbox](docs/sandbox.md), so you can test each answer. |
-| Unknown | ${count('unknown')} things that the provider does not document, such as what a coupon does. Do not rely on the sandbox there. |
-| Up to you | A handler that a crash interrupts runs again: [\`transaction\`](docs/once.md#exactly-once-in-one-transaction) makes its effect happen once. [Signatures never expire](docs/security.md): \`onPaid\` keeps an old delivery from handing out goods again. |`;
+  return `- **Tested:** ${count('stated')} [rules](docs/evidence.md) of the provider's specification, and that no order is lost [while servers are killed](docs/chaos.md).
+- **Assumed:** ${count('assumed')} details that the specification leaves open. The [sandbox](docs/sandbox.md) has an option for each, to test every answer.
+- **Unknown:** ${count('unknown')} things that the provider does not document, such as what a coupon does. Do not rely on the sandbox there.
+- **Up to you:** a handler that a crash interrupts runs again, so use [\`transaction\`](docs/once.md#exactly-once-in-one-transaction) or make it safe to repeat. [Signatures never expire](docs/security.md), so deliver by \`onPaid\`, which ignores orders that are done.`;
 }
 
 function count(kind: ReturnType<typeof kindOf>): number {
