@@ -162,7 +162,7 @@ function unpack<Result>(output: Json | undefined): Result {
  * objects and arrays; other values, which a schema of the user may have made, are shared. Not recursive, because a
  * payload may be nested deeper than the stack allows.
  */
-export function ownPayload(payload: unknown): unknown {
+export function clonePayload(payload: unknown): unknown {
   if (!isPlain(payload)) return payload;
   const own = shallowCopy(payload);
   const left = [own];

@@ -2,7 +2,7 @@ import { UsageError } from '../errors/errors.js';
 import type { Delivery } from '../request/delivery.js';
 import { hintAtPromise } from '../request/promised.js';
 import type { WhenInfo } from './handler.js';
-import { ownPayload } from './handler-event.js';
+import { clonePayload } from './handler-event.js';
 import type { Route } from './router.js';
 
 /** The handlers that match a delivery, and the names of those that their `when` excludes. */
@@ -53,7 +53,7 @@ function isFor(
 ): boolean {
   if (!when) return true;
   // A copy: if `when` changes the payload, the handlers are not affected.
-  const answer = when(ownPayload(payload), { event, paidStatuses });
+  const answer = when(clonePayload(payload), { event, paidStatuses });
   if (typeof answer === 'boolean') return answer;
   throw new UsageError(
     'handler_invalid',

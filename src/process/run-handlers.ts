@@ -4,7 +4,7 @@ import { type Delivery, seal } from '../request/delivery.js';
 import { checkOwnKey, effectKey, newestKey } from '../request/key.js';
 import { isJsonObject, toSortable } from '../schemas/values.js';
 import type { Claimable } from '../stores/store.js';
-import { HandlerEvent, type HandlerLease, ownPayload } from './handler-event.js';
+import { clonePayload, HandlerEvent, type HandlerLease } from './handler-event.js';
 import {
   BUSY,
   DONE_BEFORE,
@@ -52,7 +52,7 @@ export async function runHandlers(routes: readonly Route[], run: Run): Promise<W
 function prepare(route: Route, index: number, { delivery }: Run): Prepared {
   return {
     route,
-    payload: index === 0 ? delivery.payload : ownPayload(delivery.payload),
+    payload: index === 0 ? delivery.payload : clonePayload(delivery.payload),
     effect: route.oncePer && toEffect(route, route.oncePer, delivery),
     state: route.skipOlder ? stateOf(route, delivery) : undefined,
   };

@@ -1,6 +1,6 @@
 import { WebhookError } from '../errors/errors.js';
 import { watched } from '../report/telemetry.js';
-import { HandlerEvent, type HandlerLease, ownPayload } from './handler-event.js';
+import { clonePayload, HandlerEvent, type HandlerLease } from './handler-event.js';
 import { BUSY, fail, type Prepared, type Run, UNAVAILABLE } from './handler-run.js';
 import type { Lease, Work } from './lease.js';
 
@@ -23,7 +23,7 @@ export async function runTransaction(
   const held = under(lease, effect?.key ?? lease.key);
   const work = (tx: unknown) => {
     // A copy for each time that it runs.
-    const own = ownPayload(payload);
+    const own = clonePayload(payload);
     const { refuseStep } = transactions;
     return route.handler(
       new HandlerEvent(delivery, own, attempt, storedName, held, { tx, refuseStep }),
