@@ -6,7 +6,7 @@ import { clonePayload } from './handler-event.js';
 import type { Route } from './router.js';
 
 /** The handlers that match a delivery, and the names of those that their `when` excludes. */
-export interface Chosen {
+export interface MatchingHandlers {
   readonly routes: readonly Route[];
   readonly skipped: readonly string[];
   /** The handlers whose `when` threw or did not return a boolean. */
@@ -23,7 +23,7 @@ export function chooseRoutes(
   all: readonly Route[],
   delivery: Delivery,
   paidStatuses: WhenInfo['paidStatuses'],
-): Chosen {
+): MatchingHandlers {
   const routes: Route[] = [];
   const skipped: string[] = [];
   const broken: Broken[] = [];
