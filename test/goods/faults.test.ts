@@ -21,7 +21,7 @@ function useFakeClock(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** The codes of what was told. */
+/** The codes of the reported errors. */
 const codes = (onError: ReturnType<typeof vi.fn>) => onError.mock.calls.map(([{ code }]) => code);
 
 describe('if the store', () => {
@@ -86,7 +86,7 @@ describe('if the store', () => {
     expect(onError).not.toHaveBeenCalled();
   });
 
-  test('has given the lease to another process after the goods were recorded, they are given, and nothing is reported', async () => {
+  test('gives the lease to another process once the goods are recorded, they are sent and nothing is reported', async () => {
     const shared = keys();
     const memory = memoryStore();
     const { goods, onError } = shop(forward(memory, { release: async () => false }), shared.make);
@@ -121,7 +121,7 @@ describe('if the store', () => {
 });
 
 describe('a function that makes goods', () => {
-  test('and was taken over sends nothing of its own, and then the goods of the other one', async () => {
+  test('sends the goods of the process that has taken over its lease, and not its own', async () => {
     const memory = memoryStore();
     // The process is frozen: its lease expires at once, and is not renewed.
     const frozen = forward(memory, {
@@ -144,7 +144,7 @@ describe('a function that makes goods', () => {
     expect(await call(first.goods)).toMatchObject({ status: 200, body: 'OF THE OTHER' });
   });
 
-  test('that holds the process up for longer than a lease makes the other calls begin again', async () => {
+  test('that blocks its process for longer than a lease makes the other calls retry', async () => {
     let now = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => now);
     onTestFinished(() => void vi.restoreAllMocks());
@@ -168,14 +168,14 @@ describe('a function that makes goods', () => {
     expect(made).toEqual(['ord_1', 'ord_2']);
   });
 
-  test('that has died is waited for no longer than its lease', async () => {
+  test('that died delays the next call until its lease expires', async () => {
     const memory = memoryStore();
     await memory.claim(EFFECT, { ...TERMS, leaseMs: 300 });
     const { goods } = shop(memory, () => 'KEY-1');
     expect(await call(goods)).toMatchObject({ status: 200, body: 'KEY-1' });
   });
 
-  test('that has died is waited for as long as the lease of a process lasts', async () => {
+  test('that died delays the next call for the 10 s of a default lease', async () => {
     useFakeClock();
     const memory = memoryStore();
     await memory.claim(EFFECT, { ...TERMS, leaseMs: 10_000 });
@@ -184,7 +184,7 @@ describe('a function that makes goods', () => {
     expect(await answer).toMatchObject({ status: 200, body: 'KEY-1' });
   });
 
-  test('is waited for by a second call to its process for as long as it may take', async () => {
+  test('delays a second call in its process until it returns, within its time limit', async () => {
     useFakeClock();
     const { goods } = shop(memoryStore(), async () => {
       await new Promise((resolve) => setTimeout(resolve, 55_000));
@@ -198,7 +198,7 @@ describe('a function that makes goods', () => {
     ]);
   });
 
-  test('that takes too long is told so, and what it makes is given to the next call', async () => {
+  test('that takes too long gets an aborted signal, and the next call gets its goods', async () => {
     const { goods, onError } = shop(
       memoryStore(),
       async (_order, { signal }) => {
@@ -213,7 +213,7 @@ describe('a function that makes goods', () => {
     expect(await call(goods)).toMatchObject({ status: 200, body: 'LATE', outcome: 'duplicate' });
   });
 
-  test('that never ends is no reason to keep others waiting for ever', async () => {
+  test('that never returns delays another call for 15 s, which then gets 503', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
       const store = memoryStore();

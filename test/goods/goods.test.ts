@@ -182,7 +182,7 @@ describe('goods', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
   });
 
-  test('are recorded after all steps of their function have ended, even steps that it does not await', async () => {
+  test('are recorded once all steps have ended, including steps that the function does not await', async () => {
     const later = (error?: Error) =>
       new Promise<string>((resolve, reject) =>
         setTimeout(() => (error ? reject(error) : resolve('KEY-1')), 10),
@@ -207,7 +207,7 @@ describe('goods', () => {
     expect([book, mail, reserve].map(({ mock }) => mock.calls.length)).toEqual([1, 2, 2]);
   });
 
-  test('are made once the steps have ended that follow a step which their function does not await', async () => {
+  test('are recorded once all steps have ended, including a step that starts after one that the function does not await', async () => {
     const reserve = vi.fn(async () => {});
     reserve.mockImplementationOnce(async () => {
       await new Promise((resolve) => setImmediate(resolve));
@@ -226,7 +226,7 @@ describe('goods', () => {
     expect(reserve).toHaveBeenCalledTimes(2);
   });
 
-  test('are closed like a receiver: what is being made is waited for, and nothing more is made', async () => {
+  test('can be closed: close() waits for the running call, and later calls get 503', async () => {
     const shared = keys();
     const goods = shop(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));

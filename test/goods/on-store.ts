@@ -21,7 +21,7 @@ export function describeGoods(
   };
 
   describe(`goods on ${name}`, () => {
-    // Until then they purge the store beside what they do: the next test's deliveries, too.
+    // An open receiver purges the store in the background, and so also deliveries of the next test.
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((goods) => goods.close()));
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { InFlight } from '../../src/process/in-flight.js';
 
-/** By the real clock, also while a test holds the clock. */
+/** Captured here, so that a test's fake clock does not replace it. */
 const nextTurn = setImmediate;
 
 function deferred<Value>() {
@@ -17,7 +17,7 @@ describe('copies in one process', () => {
   const never = () => new Promise<never>(() => {});
   const HANDLED = { outcome: 'handled', ran: ['mail'] } as const;
   const mustNotRun = () => Promise.reject(new Error('The copy ran beside the first one.'));
-  /** What a copy has come to by now. A copy that still waits does not hold up the test. */
+  /** Returns the outcome of a copy if it has one by now, and does not wait for it otherwise. */
   const now = <Result>(copy: Promise<Result>) =>
     Promise.race([copy, new Promise(nextTurn).then(() => 'still waits')]);
 
@@ -32,7 +32,7 @@ describe('copies in one process', () => {
     expect(await now(inFlight.join('key', async () => HANDLED))).toEqual(HANDLED);
   });
 
-  test('do not wait forever for a first one that never ends, and a later one runs', async () => {
+  test('do not wait forever for a first copy that never ends, and a later copy runs', async () => {
     vi.useFakeTimers();
     try {
       const inFlight = new InFlight(1_000);
@@ -47,7 +47,7 @@ describe('copies in one process', () => {
     }
   });
 
-  test('share a later run, also once the first, which took too long, has ended after all', async () => {
+  test('share a later run, even after the first run, which took too long, has ended', async () => {
     vi.useFakeTimers();
     try {
       const inFlight = new InFlight(1_000);
@@ -67,7 +67,7 @@ describe('copies in one process', () => {
     }
   });
 
-  test('wait for a first that may take as long as it likes', async () => {
+  test('wait for a first copy without a time limit', async () => {
     const inFlight = new InFlight(2 ** 31 - 1);
     const { promise, resolve } = deferred<typeof HANDLED>();
     void inFlight.join('key', () => promise);

@@ -78,7 +78,7 @@ describe('a transaction under a lease', () => {
     };
   }
 
-  test('begins after a renewal that is on its way, which would wait for it otherwise', async () => {
+  test('begins after a pending renewal, which would otherwise wait for the transaction', async () => {
     const { opened, open } = gate<boolean>();
     const lease = new Lease(storeWith({ renew: () => opened }), subject.key, claim, timing);
     await vi.advanceTimersByTimeAsync(timing.renewMs);
@@ -93,7 +93,7 @@ describe('a transaction under a lease', () => {
     lease.stop();
   });
 
-  test('leaves a whole lease to the handlers after it, even if it took longer than a lease', async () => {
+  test('renews the lease for the handlers after it, even if it took longer than a lease', async () => {
     const renew = vi.fn(async () => true);
     const lease = new Lease(storeWith({ renew }), subject.key, claim, timing);
     const ms = timing.leaseMs + 40;
@@ -129,7 +129,7 @@ describe('the end of work', () => {
     await process.close(0);
   });
 
-  test('whose record another process has taken over is reported', async () => {
+  test('is reported if another process has taken the delivery over before it was recorded', async () => {
     const errors: unknown[] = [];
     let asked = 0;
     const complete = async () => {

@@ -217,7 +217,7 @@ test('confirm is not called again if all handlers had finished and only the reco
   expect(asked).not.toHaveBeenCalled();
 });
 
-test('a retry confirms the order again while one of two handlers is left, which obeys the new answer', async () => {
+test('a retry confirms the order again, and the handler that is left runs only if the order agrees', async () => {
   const { confirm, receiver, ship } = shop(AGREED, { store: durableStore() });
   const mail = vi.fn();
   mail.mockRejectedValueOnce(new Error('no mail today'));
@@ -233,8 +233,8 @@ test('a retry confirms the order again while one of two handlers is left, which 
   expect(ship).toHaveBeenCalledOnce();
 });
 
-test('confirm that is no function is refused', () => {
-  // Plain JavaScript may give anything.
+test('a confirm that is not a function is rejected', () => {
+  // A JavaScript program can pass anything.
   expect(() => createReceiver({ secret: SECRET, confirm: {} as never })).toThrow(
     expect.objectContaining({
       code: 'option_invalid',

@@ -171,7 +171,7 @@ describe('a receiver with a queue', () => {
     expect(await store.count({ state: 'dead' })).toBe(0);
   });
 
-  test('says so where the queue is down', async () => {
+  test('reports a redrive as unavailable if the queue is down', async () => {
     const onError = vi.fn();
     const queue = {
       durable: true,

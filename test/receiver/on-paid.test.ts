@@ -121,7 +121,7 @@ describe('a handler for paid orders', () => {
 });
 
 describe('the name of a handler for paid orders', () => {
-  test('is onPaid for markDone and in the store, which a restart does not change', async () => {
+  test('is onPaid for markDone and in the store, also after a restart', async () => {
     const { receiver, store, ship } = shop();
     expect(await receiver.markDone('onPaid', 'ord_1')).toBe(true);
     await deliver(receiver, paidOrder());
@@ -132,7 +132,7 @@ describe('the name of a handler for paid orders', () => {
     expect(later.ship).not.toHaveBeenCalled();
   });
 
-  test('can be another, under which nothing is done yet', async () => {
+  test('can be chosen, and a new name starts without any delivered orders', async () => {
     const { receiver, store } = shop();
     await deliver(receiver, paidOrder());
     const named = shop({ name: 'deliver' }, store);
@@ -143,7 +143,7 @@ describe('the name of a handler for paid orders', () => {
   test.each([
     [{ formerly: 'deliver' }, 'onPaid'],
     [{ name: 'hand-out', formerly: 'deliver' }, 'hand-out'],
-  ])('takes over with %j the orders that .on() has delivered', async (options, name) => {
+  ])('with %j inherits the orders that .on() has delivered', async (options, name) => {
     const store = memoryStore();
     const before = createReceiver({ secret: SECRET, store }).on('order:paid', () => {}, {
       name: 'deliver',
@@ -160,7 +160,7 @@ describe('the name of a handler for paid orders', () => {
     expect(reply).toMatchObject({ outcome: 'handled', ran: [name] });
   });
 
-  test('is given later with formerly: onPaid', async () => {
+  test('can be added later with formerly: onPaid, and delivers no order again', async () => {
     const { receiver, store } = shop();
     await deliver(receiver, paidOrder());
     const named = shop({ name: 'deliver', formerly: 'onPaid' }, store);
@@ -235,7 +235,7 @@ test('crashPoints finds what a handler for paid orders would repeat', async () =
   expect(findings).toMatchObject([{ effect: 'mail', problem: 'twice' }]);
 });
 
-describe('a mistake with .onPaid()', () => {
+describe('.onPaid() with a mistake', () => {
   /** Calls it as JavaScript does. */
   function thrownBy(...args: unknown[]): UsageError {
     const { receiver } = shop({ name: 'first' });
@@ -248,7 +248,7 @@ describe('a mistake with .onPaid()', () => {
   }
   const ship = () => {};
 
-  test('namely a second one without a name, says to give a name', () => {
+  test('rejects a second handler without a name, with the advice to add one', () => {
     const { receiver } = shop();
     expect(() => receiver.onPaid(ship)).toThrow(
       expect.objectContaining({
@@ -275,14 +275,14 @@ describe('a mistake with .onPaid()', () => {
     [{ transaction: true }, 'true needs a store whose database has transactions'],
     [null, 'no null as options'],
     ['deliver', 'no string as options'],
-  ])('namely the options %j, is found at once', (options, said) => {
+  ])('rejects the options %j immediately', (options, said) => {
     const { code, message } = thrownBy(ship, options);
     expect(code).toBe('handler_invalid');
     expect(message).toContain(said);
   });
 
   test.each([[[]], [['order:paid', ship]], [[{ name: 'deliver' }, ship]]])(
-    'namely no handler before the options (%o), says how to call it',
+    'rejects the arguments %o, and shows how to call it',
     (args) => {
       const { code, message } = thrownBy(...args);
       expect(code).toBe('handler_invalid');
@@ -290,7 +290,7 @@ describe('a mistake with .onPaid()', () => {
     },
   );
 
-  test('namely one after the first delivery, says where to register', async () => {
+  test('rejects a handler after the first delivery', async () => {
     const { receiver } = shop();
     await deliver(receiver, paidOrder());
     expect(() => receiver.onPaid(ship, { name: 'late' })).toThrow(
@@ -301,7 +301,7 @@ describe('a mistake with .onPaid()', () => {
   test.each([
     ['the status', { id: 'ord_1', email: 'buyer@example.com' }],
     ['the id as a text', { id: 1, status: 100 }],
-  ])('namely a schema that does not keep %s, loses no order', async (_, value) => {
+  ])('fails a delivery whose schema drops %s, so that no order is lost', async (_, value) => {
     const onError = vi.fn();
     const { '~standard': standard } = orderSchema;
     const lossy = { '~standard': { ...standard, vendor: 'own', validate: () => ({ value }) } };

@@ -19,7 +19,7 @@ function shop(store = memoryStore(), scope = '') {
   return { ship, receiver };
 }
 
-test('a handler gets its name and its key: of the delivery, or of the effect', async () => {
+test('a handler gets its name, and the key of its delivery or of its effect', async () => {
   const seen: Record<string, string[]> = {};
   const note = ({ handler, key }: { handler: string; key: string }) => {
     seen[handler] = [...(seen[handler] ?? []), key];

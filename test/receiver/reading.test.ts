@@ -53,7 +53,7 @@ test('maxAge rejects a payload whose updated_at is too old or not a time', async
   // A clock may be a little ahead.
   expect(await deliver(receiver, aged(-4 * 60_000))).toMatchObject({ status: 200 });
   expect(await deliver(receiver, aged(-6 * 60_000))).toMatchObject({ status: 422 });
-  // What states no age has none.
+  // Without a time in the payload, the receiver cannot know its age.
   expect(await deliver(receiver, {}, { event: 'query:created' })).toMatchObject({ status: 200 });
 });
 

@@ -26,7 +26,7 @@ export function describeSkipOlder(
     deliver(receiver, paidOrder({ updated_at: at(second) }), { event: UPDATED, id });
 
   describe(`skipOlder on ${name}`, () => {
-    // Until then they purge the store beside what they do: the next test's deliveries, too.
+    // An open receiver purges the store in the background, and so also deliveries of the next test.
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((receiver) => receiver.close()));
     });

@@ -95,7 +95,7 @@ describe('a rejection is logged to stderr', () => {
     expect(told()[0]).not.toMatch(/[0-9a-f]{32}/);
   });
 
-  test("without headers that cannot be a provider's", async () => {
+  test('without mentioning headers that no provider would send', async () => {
     const name = `x-${'a'.repeat(100)}-signature`;
     const headers = { ...unsigned, [name]: 'x', 'x-a\nb-signature': 'x', signature: 'x' };
     await deliver(shop(), paidOrder(), { headers });

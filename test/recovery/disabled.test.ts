@@ -49,7 +49,7 @@ describe('a changed order', () => {
   const old = { created_at: ago(8 * DAY), updated_at: ago(8 * DAY) };
   const changed = paid(1, { created_at: ago(8 * DAY), updated_at: ago(DAY) });
 
-  test('is not unlogged if the log shows its earlier delivery', async () => {
+  test('does not count as unlogged if the log shows its earlier delivery', async () => {
     const store = durableStore();
     const before = openShop({ store });
     const log = await answered(before, entry(1, { ...old, payload: paid(1, old) }));
@@ -62,7 +62,7 @@ describe('a changed order', () => {
     expect(recovered.log).toMatchObject({ done: 0, refused: 1 });
   });
 
-  test('is unlogged if the log shows only rejections', async () => {
+  test('counts as unlogged if the log shows only rejections', async () => {
     const refused = entry(1, { ...old, payload: paid(1, old) });
     const shop = openOnce();
     const logs = [refused, await live(shop)];
@@ -71,7 +71,7 @@ describe('a changed order', () => {
     expect(shop.delivered).toEqual(['ord_1']);
   });
 
-  test('is not unlogged if the store shows that recovery delivered it', async () => {
+  test('does not count as unlogged if the store shows that recovery delivered it', async () => {
     const store = durableStore();
     const refused = entry(1, { ...old, payload: paid(1, old) });
     const plain = openShop({ store });
@@ -132,9 +132,9 @@ describe('recreateEndpoint', () => {
   });
 
   test.each([
-    ['cannot be deleted, which is reported', 403, ['forbidden']],
-    ['was deleted by another recovery first, which is no error', 404, []],
-  ])('and what was recovered is told, where the old one %s', async (_, status, codes) => {
+    ['cannot be deleted, and reports that', 403, ['forbidden']],
+    ['was deleted by another recovery, without an error', 404, []],
+  ])('reports the recovered deliveries even if the old endpoint %s', async (_, status, codes) => {
     const errors: unknown[] = [];
     const hooks = { onError: (error: unknown) => void errors.push(error) };
     const shop = openShop({ hooks });
@@ -198,7 +198,7 @@ describe('recovery of several addresses', () => {
   });
 });
 
-test('an order that was just paid is not unlogged while its webhook may still arrive', async () => {
+test('an order that was just paid does not count as unlogged while its webhook may still arrive', async () => {
   const at = { created_at: ago(2000), updated_at: ago(1000) };
   const shop = openOnce();
   const provided = { logs: [], orders: [paid(1, at)] };

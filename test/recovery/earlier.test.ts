@@ -31,28 +31,28 @@ describe("a success from before the receiver's first answer", () => {
     expect(deliveries).toMatchObject([{ outcome: 'earlier' }]);
   });
 
-  test('is every success if the receiver has never answered', async () => {
+  test('includes every success if the receiver has never answered', async () => {
     const shop = openShop();
     const { deliveries } = await recoverFrom({ logs: [after, before] }, shop);
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['earlier', 'earlier']);
     expect(shop.delivered).toEqual([]);
   });
 
-  test('is a duplicate if the store has it as done', async () => {
+  test('is a duplicate if the store has recorded it as done', async () => {
     const shop = openShop();
     await answered(shop, before);
     const { deliveries, complete } = await recoverFrom({ logs: [before] }, shop);
     expect([deliveries[0]?.outcome, complete]).toEqual(['duplicate', true]);
   });
 
-  test('ends at `since` if the log has an older answer of the receiver', async () => {
+  test('is not looked for before `since` if the log has an older answer of the receiver', async () => {
     const shop = openShop();
     const old = await answered(shop, entry(1, DAYS_AGO));
     const { deliveries } = await recoverFrom({ logs: [after, old] }, shop, { since: DAY });
     expect(deliveries).toMatchObject([{ id: 'whl_3', outcome: 'handled' }]);
   });
 
-  test('does not end at a delivery whose retry the receiver answered first', async () => {
+  test('is still one if the first answer of the receiver was to the retry of an older delivery', async () => {
     const shop = openShop();
     const retried = await answered(shop, entry(2, { created_at: ago(4 * DAY) }));
     const { deliveries } = await recoverFrom({ logs: [retried, before] }, shop);

@@ -22,7 +22,7 @@ const refuse: RequestListener = (_, response) => {
 };
 
 describe('orders that the previous code has delivered', () => {
-  test('are not delivered for another of their events, which it refused', async () => {
+  test('are not delivered again because it rejected another of their events', async () => {
     const seller = await openSeller();
     const old = oldCode();
     const events = ['order:created', 'order:paid', 'order:updated'] as const;
@@ -45,7 +45,7 @@ describe('orders that the previous code has delivered', () => {
     expect(shop.thanked).toEqual([fresh, ...old.delivered]);
   });
 
-  test('are not delivered after a rollback, however long it takes them to come', async () => {
+  test('are not delivered again after a rollback, even if they arrived long after it', async () => {
     const seller = await openSeller();
     const [old, shop] = [oldCode(), openShop(seller.secret)];
     await seller.endpoint();
@@ -66,7 +66,7 @@ describe('orders that the previous code has delivered', () => {
     expect(shop.delivered).toHaveLength(2);
   });
 
-  test('are not delivered for an address at which the receiver has never answered', async () => {
+  test('are not delivered again for an address at which the receiver has never answered', async () => {
     const seller = await openSeller();
     const old = oldCode();
     await seller.endpoint();
@@ -83,7 +83,7 @@ describe('orders that the previous code has delivered', () => {
     expect(shop.delivered).toEqual(old.delivered);
   });
 
-  test('are not delivered for an address at which something else answers some of them', async () => {
+  test('are not delivered for an address at which another program has answered some of them', async () => {
     const seller = await openSeller();
     await seller.endpoint();
     let answers = 0;
@@ -101,7 +101,7 @@ describe('orders that the previous code has delivered', () => {
   });
 });
 
-test('an address that never worked is recovered where no other took its orders', async () => {
+test('orders of an address that has never answered are recovered if no other address accepted them', async () => {
   const seller = await openSeller();
   await seller.endpoint();
   await seller.endpoint('/other');
@@ -112,7 +112,7 @@ test('an address that never worked is recovered where no other took its orders',
   expect([complete, shop.delivered]).toEqual([true, missed]);
 });
 
-test('a new store is known as new however short a time is asked for', async () => {
+test('recovery recognises a new store even if `since` is recent', async () => {
   const seller = await openSeller();
   const shop = openShop(seller.secret);
   await seller.endpoint();

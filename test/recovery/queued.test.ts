@@ -163,7 +163,7 @@ test('recover with queued: true skips a delivery that the worker has done in the
   expect(shop.delivered).toEqual(['ord_1']);
 });
 
-test('a queued delivery without a handler is not left', async () => {
+test('a queued delivery without a handler counts as done', async () => {
   const shop = openQueued();
   const logs = [
     await answered(shop, entry(1, { event: 'feedback:created', payload: { id: 'fb_1' } })),
@@ -171,7 +171,7 @@ test('a queued delivery without a handler is not left', async () => {
   expect(await recovered(shop, logs)).toEqual({ deliveries: [], counts: [0, 1], complete: true });
 });
 
-test('a queued delivery is not done if a function of the receiver throws for it', async () => {
+test('a queued delivery counts as not done if a `when` throws for it', async () => {
   const shop = openQueued();
   shop.receiver.on('order:*', () => {}, {
     name: 'mirror',
@@ -198,7 +198,7 @@ test('an order whose job has failed for good has the reason dead', async () => {
   });
 });
 
-test('a store that has no job as done is another one: what was queued and missed before is left', async () => {
+test('a store without any completed job counts as new, and recovery leaves earlier deliveries', async () => {
   const shop = openQueued();
   const [queued, done] = [await answered(shop, entry(1)), await answered(shop, entry(2))];
   await shop.work();
@@ -217,7 +217,7 @@ test('a store that has no job as done is another one: what was queued and missed
   expect(fresh.delivered).toEqual(['ord_1', 'ord_2', 'ord_3']);
 });
 
-test('a job whose payload was edited in the log since is left: it would be another delivery', async () => {
+test('a job whose payload was edited in the log is left, because it would run as another delivery', async () => {
   const shop = openQueued();
   const one = await answered(shop, entry(1));
   const logs = [{ ...one, payload: paid(1, { updated_at: ago(MINUTE) }) }, await live(shop)];

@@ -218,9 +218,9 @@ describe('the pages of the log', () => {
   });
 
   test.each([
-    ['nobody says how many there are', undefined],
-    ['there are said to be a billion', '1000000000'],
-  ])('that come in turn, for ever, end where %s', async (_, total) => {
+    ['there is no total', undefined],
+    ['the total is a billion', '1000000000'],
+  ])('that repeat in turn forever are read a limited number of times if %s', async (_, total) => {
     let lists = 0;
     const headers = total === undefined ? {} : { 'X-Total-Pages': total };
     const onRequest = (path: string) =>

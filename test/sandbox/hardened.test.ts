@@ -101,16 +101,19 @@ describe('requests that could take long', () => {
   });
 });
 
-describe('a time that no date holds', () => {
-  test.each([Number.MAX_SAFE_INTEGER, 8.64e15])('is refused, and %d breaks nothing', async (ms) => {
-    const { send, account } = await openSeller();
-    expect((await send('POST', '/sandbox/clock', `ms=${ms}`)).status).toBe(400);
-    await expect(account.clock.advance(ms)).rejects.toMatchObject({ code: 'parameter_invalid' });
-    expect((await send('GET', '/sandbox/clock')).status).toBe(200);
-    expect((await send('POST', '/api/v2/products', PRODUCT_FORM)).status).toBe(201);
-  });
+describe('a time beyond the last valid date', () => {
+  test.each([Number.MAX_SAFE_INTEGER, 8.64e15])(
+    'is rejected, and %d ms change nothing',
+    async (ms) => {
+      const { send, account } = await openSeller();
+      expect((await send('POST', '/sandbox/clock', `ms=${ms}`)).status).toBe(400);
+      await expect(account.clock.advance(ms)).rejects.toMatchObject({ code: 'parameter_invalid' });
+      expect((await send('GET', '/sandbox/clock')).status).toBe(200);
+      expect((await send('POST', '/api/v2/products', PRODUCT_FORM)).status).toBe(201);
+    },
+  );
 
-  test('is not the sum of requests that come at once', async () => {
+  test('cannot be reached by simultaneous requests to advance', async () => {
     const { send } = await openSeller();
     const ms = Date.UTC(8900, 0) - Date.now();
     const moves = Array.from({ length: 50 }, () => send('POST', '/sandbox/clock', `ms=${ms}`));
@@ -119,7 +122,7 @@ describe('a time that no date holds', () => {
     expect((await send('GET', '/sandbox/clock')).body.now).toMatch(/^8\d{3}-/);
   });
 
-  test('is not reached by a fast clock whose next timer is later', async () => {
+  test('is never reached by a fast clock, even if its next timer is later', async () => {
     const { client, account } = await openSeller({ clock: 'fast' });
     const listener = await startListener();
     onTestFinished(() => listener.close());

@@ -49,7 +49,7 @@ test('a signed body without a status or an id of its own gets no goods', async (
   expect(orders).toEqual([]);
 });
 
-test('an order of a class that inherits its status is read as it is', async () => {
+test('an order object with its status in a getter of its class keeps that status', async () => {
   class Order {
     readonly id = 'ord_1';
     get status() {
@@ -61,7 +61,7 @@ test('an order of a class that inherits its status is read as it is', async () =
   expect(orders).toEqual([]);
 });
 
-test('two contents of one id stay two deliveries', async () => {
+test('two bodies with the same id but different contents stay two deliveries', async () => {
   const ran: unknown[] = [];
   const receiver = createReceiver({ secret: SECRET, store: memoryStore() }).on(
     'feedback:created',

@@ -116,7 +116,7 @@ test('the items of a failed run are sent one by one if one of them may be at fau
   expect(sent).toEqual(['a,b,c', 'a', 'b', 'c']);
 });
 
-test('a batch that hangs makes room for one other, and for no further one when it ends after all', async () => {
+test('a batch that hangs frees its place for one other batch, and not a second time when it ends', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const { batch, runs, sent } = start({ maxRunning: 1 });
@@ -138,7 +138,7 @@ test('a batch that hangs makes room for one other, and for no further one when i
   expect(await Promise.all([second, third])).toEqual(['B', 'C']);
 });
 
-test('does not send what nobody waits for any more', async () => {
+test('an item whose caller has timed out is not sent', async () => {
   const { batch, runs, sent, until } = start({ maxRunning: 1 });
   const first = batch.add('a');
   await until(1);

@@ -16,7 +16,7 @@ const row = {
   lapsed: false,
 };
 
-test('a delivery that was not tried since its redrive has no time of its last attempt', () => {
+test('a delivery that was not tried after its redrive has no lastTriedAt', () => {
   expect(toStored(row, 'stalled').lastTriedAt).toEqual(new Date(row.fence));
   expect(toStored({ ...row, attempts: 0 }, 'stalled').lastTriedAt).toBe(undefined);
 });
@@ -34,7 +34,7 @@ test('missing times stay undefined', () => {
   expect([lastTriedAt, dueAt]).toEqual([undefined, undefined]);
 });
 
-test('a lease without an end has a date as well', () => {
+test('a lease that never expires is due at the last date of JavaScript', () => {
   const { dueAt } = toStored({ ...row, notBefore: Number.MAX_SAFE_INTEGER }, 'failing');
   expect(dueAt?.toISOString()).toBe('+275760-09-13T00:00:00.000Z');
 });

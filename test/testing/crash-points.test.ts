@@ -105,7 +105,7 @@ describe('crashPoints', () => {
     ).toEqual(['mail twice 2']);
   });
 
-  test('finds an effect before another await that is not observed', async () => {
+  test('finds an effect that comes before an await of anything else', async () => {
     for (const wait of [pause, async () => {}])
       expect(
         await told(async ({ payload }, { mail }) => {
@@ -144,7 +144,7 @@ describe('crashPoints', () => {
     expect(findings).toMatchObject([{ effect: 'key', problem: 'twice' }]);
   });
 
-  test('finds a synchronous effect before another await', async () => {
+  test('finds a synchronous effect that comes before an await of anything else', async () => {
     expect(
       await told(async (_event, { key }) => {
         key();

@@ -188,7 +188,7 @@ describe('claims and their outcomes', () => {
   });
 
   test.each([':', ',', '|', '/', '\0', '\n', '","', ''])(
-    'threat 15: scope and id do not collide where joining them with %j would',
+    'threat 15: scope and id do not collide, although they would if they were joined by %j',
     async (separator) => {
       const store = memoryStore();
       const deliveries = [

@@ -24,12 +24,12 @@ describe.concurrent('check', () => {
     expect(await check(endpoints.ours, { only: WITHOUT_ENDLESS })).toEqual([]);
   });
 
-  test('finds nothing wrong with a receiver whose time for a body is shorter than the row', async () => {
+  test('finds nothing wrong with a receiver whose time limit for a body is shorter than the row', async () => {
     const make = (kept: endpoints.Kept) => endpoints.ours(kept, { bodyTimeout: 100 });
     expect(await check(make, { only: ['endless'], endlessMs: 15_000 })).toEqual([]);
   });
 
-  test('finds nothing wrong with a receiver whose goods are only counted in all', async () => {
+  test('finds nothing wrong with a receiver if it can count only the total of all goods', async () => {
     const only = ['paid', 'duplicate', 'concurrent', 'unpaid', 'echo', 'oversize', 'down-and-up'];
     expect(await check(endpoints.ours, { only, perOrder: false })).toEqual([]);
   });

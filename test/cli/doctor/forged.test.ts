@@ -72,16 +72,16 @@ const nothingIsNamed = (mostWork?: number) =>
 /** All runs take many minutes. */
 const LIMIT = isNightly ? { timeout: 900_000 } : {};
 
-test(`nothing is named on ${OFTEN} forged bodies`, LIMIT, () => {
+test(`the doctor names no cause for ${OFTEN} forged bodies`, LIMIT, () => {
   // Less work than a command does: the likely causes come first.
   fc.assert(nothingIsNamed(5_000_000), { numRuns: OFTEN });
 });
 
-test(`nothing is named on ${FULLY} forged bodies that are looked into fully`, LIMIT, () => {
+test(`the doctor names no cause for ${FULLY} forged bodies in a complete search`, LIMIT, () => {
   fc.assert(nothingIsNamed(), { numRuns: FULLY });
 });
 
-test('64 KB are looked into until about 100 MB are hashed, and no further', () => {
+test('the search in a body of 64 KB stops after about 100 MB of hashing', () => {
   const orders = Array.from({ length: 420 }, (_, id) => ({ ...JSON.parse(sent), id }));
   const body = Buffer.from(JSON.stringify(orders));
   expect(body.length).toBeGreaterThan(64 * 1024);

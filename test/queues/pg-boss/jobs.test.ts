@@ -10,8 +10,8 @@ test('pgBossQueue rejects anything but a pg-boss', () => {
   );
 });
 
-test('a worker of what is no receiver is refused where it is made', async () => {
-  // @ts-expect-error: what plain JavaScript may pass.
+test('pgBossWorker rejects anything but a receiver', async () => {
+  // @ts-expect-error: a mistake that a JavaScript program can make.
   const worker = pgBossWorker(new PgBoss('postgres://127.0.0.1:1/none'), {});
   await expect(worker).rejects.toMatchObject({ code: 'receiver_invalid' });
 });

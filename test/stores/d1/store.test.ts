@@ -86,7 +86,7 @@ test('a completion that fails together with the purge is tried again without it'
   expect(failing.batch).toHaveBeenCalledTimes(1);
 });
 
-test('an effect whose batch may have been applied is not reported as done before', async () => {
+test('a batch whose answer is lost rejects, instead of reporting its effect as done before', async () => {
   const ledger = d1Ledger(database('Network connection lost.'));
   await expect(ledger.batch(effect, [])).rejects.toThrow('Network connection lost');
 });

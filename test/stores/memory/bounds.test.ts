@@ -58,7 +58,7 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('a'), terms('x'))).toMatchObject({ state: 'busy' });
   });
 
-  test('evict effects, which are kept forever, after everything else', async () => {
+  test('evict completed effects last, because they are kept forever', async () => {
     const store = memoryStore({ maxEntries: 3 });
     const effect = await store.claim(delivery('effect'), { ...terms('effect'), keepMs: Infinity });
     await store.complete(keyOf('effect'), effect.state === 'acquired' ? effect.fence : 0, Infinity);
@@ -69,7 +69,7 @@ describe('the bounds of the memory store', () => {
     expect(await store.claim(delivery('effect'), terms('x'))).toEqual({ state: 'done' });
   });
 
-  test('evict goods, which wait for the next call, after everything that is not kept forever', async () => {
+  test('evict goods only after all deliveries, because goods are kept forever', async () => {
     const store = memoryStore({ maxEntries: 3 });
     const terms = (owner: string) => ({ owner, leaseMs: 60_000, keepMs: Infinity, maxCrashes: 3 });
     const goods = { ...delivery('goods'), body: undefined };

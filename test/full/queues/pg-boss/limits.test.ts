@@ -11,10 +11,10 @@ withRuntimes('pg-boss 12', () => {
   const url = 'postgres://localhost/none';
 
   test.each([
-    ['and warns without one', { connectionString: url }, 1],
-    ['and accepts one among its settings', { connectionString: url, query_timeout: 10_000 }, 0],
-    ['and accepts one in the URL', { connectionString: `${url}?query_timeout=1` }, 0],
-  ])('the queue looks for the time limit of its connections %s', async (_, options, lines) => {
+    ['warns if it is missing', { connectionString: url }, 1],
+    ['accepts one in its settings', { connectionString: url, query_timeout: 10_000 }, 0],
+    ['accepts one in the URL', { connectionString: `${url}?query_timeout=1` }, 0],
+  ])('the check for a query timeout %s', async (_, options, lines) => {
     const { PgBoss } = await loadPgBoss12();
     pgBossQueue(new PgBoss(options));
     expect(stderr).toHaveBeenCalledTimes(lines);

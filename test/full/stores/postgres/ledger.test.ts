@@ -182,7 +182,7 @@ withPostgres('the ledger in PostgreSQL', () => {
       client.release();
     });
 
-    test('reports that at every effect until the table exists, without blocking', async () => {
+    test('rejects every effect until the table exists, without blocking', async () => {
       await pool.query('CREATE ROLE nobody LOGIN');
       const admin = await connect('nobody');
       const ledger = postgresLedger(small);

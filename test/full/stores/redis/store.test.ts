@@ -175,7 +175,7 @@ withRedis('the Redis store', () => {
       expect(await client.dbsize()).toBe(0);
     });
 
-    test('deliveries that it has seen stalled before, after their time', async () => {
+    test('deliveries that an earlier purge has found stalled, after their time', async () => {
       const delivery = newDelivery();
       await acquire(store, delivery, { leaseMs: LONG_AGO_MS });
       const stalled = () => store.list({ state: 'stalled', limit: 9 });

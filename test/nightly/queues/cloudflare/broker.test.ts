@@ -127,7 +127,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     );
   });
 
-  test('a second message about a large delivery that is done is done as well', async () => {
+  test('a second message about a completed large delivery is acknowledged', async () => {
     const body = largeOrder('twice', 200_000);
     await shop.deliver('/r2', body, 'f');
     await settledOf(1);
@@ -143,7 +143,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(settled.every(({ how }) => how === 'ack')).toBe(true);
   });
 
-  test('a missing body is logged, and waited for', async () => {
+  test('a missing body is logged, and the message waits for it', async () => {
     const offloaded = 'ab'.repeat(32);
     const proof = sign(JSON.stringify(paidOrder({ id: 'missing' })), SECRET);
     const job = { v: 1, key: offloaded, scope: '', id: 'g', event: 'order:paid', proof };
