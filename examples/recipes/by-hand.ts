@@ -14,7 +14,7 @@ const receiver = createReceiver({
   store: postgresStore(pool),
 }).onPaid(({ payload: order }) => deliver(order));
 
-// Mark the orders that the old code has delivered as done. To mark them again changes nothing.
+// Mark the orders that the old code has delivered as done. Marking an order twice changes nothing.
 const { rows } = await pool.query<{ order_id: string }>('SELECT order_id FROM processed_orders');
 for (const { order_id } of rows) await receiver.markDone('onPaid', order_id);
 

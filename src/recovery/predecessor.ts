@@ -36,7 +36,7 @@ export class Predecessor {
   }
 
   /**
-   * Returns until when the previous code answered; `-Infinity` if there was none.
+   * Returns until when the previous code answered; `-Infinity` if there was no previous code.
    *
    * @param first - When this receiver answered first.
    */

@@ -1,4 +1,4 @@
-/** What the docs use of pg-boss 12. It stands for the real types on a machine without test/runtimes. */
+/** The parts of pg-boss 12 that the docs use, in place of its types on a machine without test/runtimes. */
 import type { Boss } from 'storefront-webhooks/pg-boss';
 
 export interface PgBoss extends Boss {

@@ -35,7 +35,7 @@ function slowForRecords(ms: number): IdempotencyStore {
   });
 }
 
-test('a handler does not run if the lease of its record has expired, and that of its delivery has not', async () => {
+test("a handler does not run if the lease of its record has expired, even if its delivery's lease has not", async () => {
   const { holdUp } = useFakeClock();
   // Until then, the lease of the delivery is renewed once. The leases of the records are as old as their claims.
   const store = slowForRecords(4_900);

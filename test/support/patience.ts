@@ -8,7 +8,7 @@ declare module 'vitest' {
 }
 
 declare global {
-  /** The functions of vitest. Files share a worker, and a file may load this module anew. */
+  /** The functions of vitest, before this module replaces them. A file of the same worker may load the module again. */
   var impatient: Pick<typeof vi, 'waitFor' | 'waitUntil'> | undefined;
 }
 

@@ -14,7 +14,7 @@ interface Choice {
   readonly only?: readonly string[];
   /** Whether the goods of one order are counted. Default true. */
   readonly perOrder?: boolean;
-  /** How long a body that never ends is held open. Default: a second, for endpoints that wait for ever. */
+  /** How long a body that never ends is held open. Default: a second, for endpoints that wait without a limit. */
   readonly endlessMs?: number;
 }
 

@@ -90,7 +90,7 @@ withRedis('records in Redis that another program has written', () => {
     },
   );
 
-  test('are not logged if there are none', async () => {
+  test('are not logged if all keys are readable', async () => {
     await three('dead');
     expect(await listed()).toHaveLength(3);
     expect(lines).toEqual([]);
