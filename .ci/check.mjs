@@ -10,7 +10,7 @@ const changed = [
   ...git('ls-files', '--others', '--exclude-standard'),
 ];
 
-/** The tests of each room of src whose changes show in other rooms, too. */
+/** The tests to run for folders of src that other folders depend on. */
 const CORE = ['test/process', 'test/receiver', 'test/request', 'test/threats'];
 const ALSO = {
   errors: CORE,

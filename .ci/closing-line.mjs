@@ -10,7 +10,7 @@ const runs = readdirSync(folder).map((file) =>
 const files = runs.flatMap(({ testResults }) => testResults);
 const tests = files.flatMap(({ assertionResults }) => assertionResults);
 
-/** The log is long, and read from its end. */
+/** Shortens a reason to a few lines, because readers start at the end of a long log. */
 const short = (text) =>
   text
     .split('\n')

@@ -4,8 +4,8 @@ import { orderSchema } from '../dist/index.js';
 const LEASE_MS = 10_000;
 
 /**
- * Returns what a careful seller writes: the same checks, our schema, our key, a Map instead of a store with a lease
- * that ends by a timer, and a receipt that only this secret can make.
+ * Returns a receiver as a careful seller writes it by hand: with the checks, the schema, the key and the receipt of
+ * this library, and with a Map in place of the store, in which a timer ends each lease.
  */
 export function carefulByHand(secret, handler) {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -24,7 +24,7 @@ import {
 export interface Mounted {
   /** The prefix of its paths. */
   readonly origin: string;
-  /** The lines that its receivers have written. */
+  /** Returns the lines that the application's receivers have logged so far. */
   output(): string;
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface Mounted {
 const order = orderOf(1_000);
 
 interface Differences {
-  /** The runtime, as it reports itself. */
+  /** Matches the name and version that the runtime reports. */
   readonly runtime?: RegExp;
   /** The line to change that the error names after the framework has parsed the body. */
   readonly parsed?: RegExp;
@@ -129,7 +129,7 @@ export function adapterContract(
     test.each(shippedFixtures())('%s gets its expected answer', async (fixture) => {
       const url = `${app.origin}/${fixture.startsWith('goods/') ? 'goods' : 'webhooks'}`;
       if (fixture === 'order:paid/duplicate') await replay(url, 'order:paid', { secret: SECRET });
-      // Run alone, this test sends the second attempt of a delivery that is handled by now.
+      // If this test runs alone, no earlier test has sent the first copy of the delivery.
       const retried = fixture === 'query:replied/retry' && { id: freshId() };
       const { status, outcome } = await replay(url, fixture, { secret: SECRET, ...retried });
       expect({ status, outcome }).toEqual(loadFixture(fixture).expect);

@@ -42,14 +42,14 @@ export interface Seen {
 /** Headers of the server and the framework, and the length headers, which another test checks. */
 const THEIRS = new Set([
   ...['connection', 'content-length', 'date', 'keep-alive', 'server', 'transfer-encoding'],
-  // Express; Next.js; Deno.
+  // Express, Next.js and Deno add these.
   ...['x-powered-by', 'vary'],
 ]);
 
 export function seen({ status, headers, body }: RawAnswer): Seen {
   const ours = Object.entries(headers).filter(([name]) => !THEIRS.has(name));
   const receipt = headers['webhook-receipt'] ?? '';
-  // Only if both agree.
+  // Replace the receipt only if the header and the body have the same one.
   if (!RECEIPT.test(receipt) || !body.includes(`"${receipt}"`)) {
     return { status, headers: Object.fromEntries(ours), body };
   }

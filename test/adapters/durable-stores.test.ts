@@ -5,7 +5,7 @@ import { SECRET } from './apps/inside/contract.js';
 
 const written = vi.spyOn(console, 'error').mockImplementation(() => {});
 beforeEach(() => {
-  // The warning is logged once per process, and each test here is a new one.
+  // A process logs the warning once. Reset the modules, so that each test is like a new process.
   vi.resetModules();
   written.mockClear();
 });
@@ -59,7 +59,7 @@ test.each([
   ['Workers', '', 'durableObjectStore(…) or d1Store(…) of storefront-webhooks/cloudflare'],
   ['Next, App Router', '1', OF_SEVERAL],
   ['Next, Pages Router', '1', OF_SEVERAL],
-  // On a server of your own.
+  // Next on a server of the seller, not on Vercel.
   ['Next, App Router', '', OF_ONE],
   ['Next, Pages Router', '', OF_ONE],
   ['Lambda', '', 'Pass postgresStore(…) or redisStore(…) as'],

@@ -74,7 +74,7 @@ function openReceiver(
   return { receiver, ship, asked, told, refused, counted };
 }
 
-/** Has the time limits of what begins after it wait for `vi.advanceTimersByTimeAsync()`. */
+/** Fakes timers, so that time limits that start afterwards end only by `vi.advanceTimersByTimeAsync()`. */
 function holdTimeLimits(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 /** A request as the provider received it. */
 export interface Received {
   readonly method: string | undefined;
-  /** With the query. */
+  /** The path and the query. */
   readonly url: string | undefined;
   /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -62,5 +62,5 @@ export function json(status: number, body?: unknown, headers = {}): Reply {
   };
 }
 
-/** Closes the connection before the response. */
+/** Closes the connection without a response. */
 export const breakOff: Reply = (response) => response.destroy();

@@ -53,7 +53,7 @@ const breakOffLate: Reply = (response) => {
   response.write('{"id":', () => response.destroy());
 };
 
-/** Sends nothing, or nothing more. */
+/** Sends no response, and keeps the connection open. The second one stops in the middle of the body. */
 const fallSilent: Reply = () => {};
 const fallSilentLate: Reply = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });

@@ -8,7 +8,7 @@ import { type Cell, none, row } from './table.js';
 const MINUTES = 60_000;
 const PREFIX = 'tx-';
 
-/** Handlers in transactions of the store, whose processes are killed and stopped anywhere. */
+/** Measures handlers in transactions of the store while their processes are killed and stopped at any point. */
 export async function measureTransactions(
   store: TestedStore,
   seed: number,

@@ -7,17 +7,17 @@ import { type Cell, none, row } from './table.js';
 
 /** The number of attempts after which a sender gives up. */
 const ATTEMPTS = 14;
-/** Concurrent calls, more than any store needs to be busy. */
+/** The number of concurrent calls in a measurement of the capacity: enough to keep any store busy. */
 const SATURATED = 256;
 const SATURATED_MS = 8_000;
-/** Until then, Node has not compiled the hottest code. */
+/** How long Node may take to compile the hottest code. */
 const COMPILED_MS = 3_000;
 const MOST_RSS = 600e6;
 const STILL_MS = 1_000;
 const USEFUL = 0.8;
-/** The first second and the last orders of a storm do not show the capacity. */
+/** How much of a storm's beginning is left out, because it does not show the capacity. */
 const WARM_UP_MS = 1_000;
-/** Orders in progress after a storm, and for how long. */
+/** The number of concurrent orders after a storm, and how long they are sent. */
 const FEW = 64;
 const AFTER_MS = 2_000;
 const PREFIX = 'overload-';
@@ -51,7 +51,7 @@ export const measureOverload: Measuring = async (store, _, { storms, floodMs }) 
   const perSecond = 3 * saturation;
   const flood = { how: 'paced', perSecond, forMs: floodMs } as const;
   const stormed = await receiver.storm({ ...flood, prefix: `${PREFIX}flood-`, attempts: ATTEMPTS });
-  // As soon as no order waits any more, everything has returned to normal.
+  // When no order waits any more, the receiver must answer as it did before the storm.
   const few = { how: 'closed', inFlight: FEW, forMs: AFTER_MS } as const;
   const after = await receiver.storm({ ...few, prefix: `${PREFIX}after-`, attempts: 1 });
   await receiver.close();
@@ -103,7 +103,10 @@ function judge(
   ];
 }
 
-/** From the first second until nine tenths are done, because senders pause longer before the last ones. */
+/**
+ * Returns the rate of answered orders, relative to the capacity. Counts from the first second until nine tenths of
+ * the orders are answered, because senders pause longer before the last ones.
+ */
 function usefulOf({ answeredAt }: Stormed, saturation: number): number {
   const until = answeredAt[Math.floor(0.9 * answeredAt.length)] ?? 0;
   const during = answeredAt.filter((at) => at > WARM_UP_MS && at <= until).length;

@@ -8,16 +8,16 @@ const LEASE_MS = 1_000;
 
 export interface Clocks {
   readonly tries: number;
-  /** Leases that another process took too early. */
+  /** The number of leases that another process took over before they expired. */
   readonly early: number;
-  /** The difference between the real and the intended length of leases. */
+  /** The largest difference between the real and the intended length of a lease. */
   readonly worstMs: number;
 }
 
 /** Processes whose clocks are two days apart take over from each other: the store's clock decides. */
 export async function runClocks(store: TestedStore, repeats: number): Promise<Clocks> {
   const claimers = new Claimers();
-  // Their clocks are -24 h, right, and +24 h.
+  // The clock of the first is a day late, that of the second is right, and that of the third is a day early.
   await claimers.start(store, 3);
   const pairs = [
     [0, 2],
@@ -34,7 +34,7 @@ export async function runClocks(store: TestedStore, repeats: number): Promise<Cl
     const take: Step = { verb: 'take', key, leaseMs: LEASE_MS, everyMs: 5 };
     const [taker] = await claimers.ask(second, [[take]]);
     return {
-      // At least from the holder's first sight of the lease, and at most from its last.
+      // The lease began between the call of the holder's claim and its answer, and ended between those of the taker's.
       atLeast: (taker?.invoked ?? 0) - (holder?.returned ?? 0),
       atMost: (taker?.returned ?? 0) - (holder?.invoked ?? 0),
     };

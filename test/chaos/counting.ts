@@ -4,9 +4,9 @@ import type { TestedStore } from './stores.js';
 /** Additional runs of the plain handler. */
 export interface Extra {
   readonly runs: number;
-  /** The most for one delivery. */
+  /** The largest number of additional runs of one delivery. */
   readonly most: number;
-  /** Runs beyond one for each delivery, each fault of a process that had it, and each report about it. */
+  /** Additional runs that neither a fault of a process with that delivery nor a report about it explains. */
   readonly unexplained: number;
 }
 
@@ -15,18 +15,18 @@ export interface Counted {
   readonly withoutPlain: number;
   readonly withoutSale: number;
   readonly soldTwice: number;
-  /** Sold, but never sent. */
+  /** Sales of deliveries that the sender never sent. */
   readonly unknownSales: number;
-  /** The stock that is missing beyond the sales. */
+  /** The difference between the missing stock and the number of sales. */
   readonly stockError: number;
   readonly extraPlain: Extra;
 }
 
 /** The reasons for which a handler may run again. */
 interface Reasons {
-  /** The processes that were hit. */
+  /** The processes that a fault hit. */
   readonly hit?: ReadonlySet<number>;
-  /** How often a delivery was reported whose result was not recorded in time. */
+  /** How often a receiver reported that it could not record the result of a delivery in time, by delivery. */
   readonly unrecorded?: ReadonlyMap<string, number>;
 }
 
@@ -78,9 +78,9 @@ function extraOf(
 }
 
 export interface Reruns {
-  /** Started after the handler was recorded, by a later attempt. */
+  /** Runs that a later attempt started after the handler was recorded as done. */
   readonly later: number;
-  /** Started after the handler was recorded, by an earlier attempt that had been stopped meanwhile. */
+  /** Runs that an earlier attempt, stopped in the meantime, started after the handler was recorded as done. */
   readonly frozen: number;
   readonly records: number;
 }

@@ -3,7 +3,7 @@ import { nextMessage } from './children.js';
 import type { FromReceiver, ToReceiver } from './messages.js';
 import type { TestedStore } from './stores.js';
 
-/** The lock of a dead worker, and then the growing pauses of the queue. */
+/** Longer than the lock of a dead worker lasts, plus the growing pauses of the queue. */
 const DRAIN_MS = 120_000;
 
 /**

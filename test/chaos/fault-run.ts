@@ -11,14 +11,14 @@ const PROCESSES = 4;
 export const FAULTS_PREFIX = 'whl-';
 
 export interface FaultRun {
-  /** All sent deliveries, including those beyond the plan. */
+  /** The ids of all sent deliveries, including those sent beyond the plan while faults were left. */
   readonly ids: readonly string[];
-  /** Deliveries that got a success in the end. */
+  /** The ids of deliveries that were answered with success in the end. */
   readonly answered: ReadonlySet<string>;
   readonly plannedFaults: number;
   readonly receivers: Receivers;
   readonly sender: Sender;
-  /** Dead after too many crashes, and redriven by the harness. */
+  /** The number of deliveries that were dead after too many crashes, and that the harness redrove. */
   readonly redriven: number;
   readonly ms: number;
 }
@@ -70,7 +70,7 @@ export async function runFaults(
     deadline,
     pace(sent) {
       if (sent < deliveries) return deliveries - sent;
-      // Beyond the plan, one at a time.
+      // While planned faults are left, send further deliveries, one at a time.
       return receivers.faults < plan.length ? 1 : 0;
     },
     onTurn: () => progress(store.name, load, receivers.faults, plan.length),

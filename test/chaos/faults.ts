@@ -53,7 +53,7 @@ export type Fault = {
   | { readonly point: 'outside'; readonly afterMs: number }
 );
 
-/** Of every ten faults, the one at this place stops its process instead of killing it. */
+/** The index, within every ten faults, of the one that stops its process instead of killing it. */
 const STOP_AT = 2;
 
 /**
@@ -69,7 +69,7 @@ export function planFaults(
     points,
   }: { readonly stopsInTransaction: boolean; readonly points: readonly Point[] },
 ): Fault[] {
-  // Each fault costs its process some deliveries: on average, its share of them.
+  // The most passings of a point before a process is hit: a little more than its share of the deliveries.
   const most = Math.max(2, Math.round((1.2 * deliveries) / faults));
   let turn = 0;
   return Array.from({ length: faults }, (_, index): Fault => {
@@ -77,7 +77,7 @@ export function planFaults(
     const signal = index % 10 === STOP_AT ? 'SIGSTOP' : 'SIGKILL';
     if (random.chance(1 / 3))
       return { signal, frozenMs, point: 'outside', afterMs: random.between(0, 600) };
-    // In turn, so that each point gets its share.
+    // Take the points in turn, so that each gets equally many faults.
     const point = points[turn++ % points.length] ?? 'before-claim';
     const nth = random.between(1, most);
     const locks = point === 'in-transaction' && !stopsInTransaction;

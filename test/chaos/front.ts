@@ -90,7 +90,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
   try {
     for await (const piece of incoming) pieces.push(piece as Buffer);
   } catch {
-    // The sender is gone.
+    // The sender has closed the connection.
   }
   return Buffer.concat(pieces);
 }

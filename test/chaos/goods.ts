@@ -8,9 +8,9 @@ import { post } from './sender.js';
 import type { TestedStore } from './stores.js';
 
 const PROCESSES = 4;
-/** Orders that call at the same time. */
+/** The number of orders that call at the same time. */
 const CONCURRENCY = 30;
-/** The number of simultaneous calls of each. */
+/** The number of simultaneous calls of each order. */
 const COPIES = 3;
 const PAUSE_MS = 200;
 export const GOODS_PREFIX = 'goods-';
@@ -46,7 +46,7 @@ export async function runGoods(
   let answers = 0;
   let turn = 0;
 
-  /** Until there are goods, from any process. */
+  /** Calls for the goods of an order, at one process after another, until one of them sends goods. */
   async function ask(id: string): Promise<void> {
     const body = JSON.stringify({ id, status: 100 });
     for (;;) {
@@ -68,7 +68,7 @@ export async function runGoods(
       const id = `${GOODS_PREFIX}${given.size}`;
       given.set(id, new Set());
       await Promise.all(Array.from({ length: COPIES }, () => ask(id)));
-      // From any other process, and later.
+      // A later call, to any process, has to get the same goods.
       await ask(id);
     }
   };

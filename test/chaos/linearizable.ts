@@ -3,13 +3,13 @@ export interface Call {
   readonly verb: 'claim' | 'renew' | 'completeStep' | 'complete' | 'fail' | 'release';
   readonly invoked: number;
   readonly returned: number;
-  /** For a claim. */
+  /** The owner that a claim names. */
   readonly owner?: string;
-  /** For a claim or a renewal. */
+  /** The lease that a claim or a renewal asks for. */
   readonly leaseMs?: number;
   /** The fence that a verb named, or that a claim was given. */
   readonly fence?: number | undefined;
-  /** For a claim `acquired`, `busy`, `done` or `dead`; for the others `accepted` or `refused`. */
+  /** The result of a claim: `acquired`, `busy`, `done` or `dead`; of any other verb: `accepted` or `refused`. */
   readonly result: string;
 }
 
@@ -50,10 +50,10 @@ function search(
   const firstReturn = Math.min(...pending.map(({ returned }) => returned));
   const steps: { call: Call; next: State }[] = [];
   for (const call of pending) {
-    // Another call had returned before it was called.
+    // Another pending call had returned before this one was made, so it comes first.
     if (call.invoked > firstReturn) break;
     const next = apply(state, call);
-    // A call that changes nothing may as well be next: any order that fits after it also fits without it.
+    // A call that changes nothing can come next: every sequence that fits without it also fits after it.
     if (next === state) return search(without(pending, call), state, tried, names);
     if (next) steps.push({ call, next });
   }

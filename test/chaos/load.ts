@@ -13,17 +13,17 @@ const ONCE = { atOnce: 1, later: false };
 export type DeliverOne = (what: string | Sent) => Promise<boolean>;
 
 export interface LoadOptions {
-  /** The beginning of the ids. */
+  /** The prefix of the ids. */
   readonly prefix: string;
   readonly seed: number;
   readonly deadline: Deadline;
-  /** The most new deliveries of a turn, by the number so far; 0 for no more. Default: one. */
+  /** Returns how many deliveries may start in a turn, given the number so far; 0 ends the load. Default: one. */
   readonly pace?: (sent: number) => number;
   /** How long open deliveries may take at the end before they are given up. Default: until the deadline. */
   readonly settleMs?: number;
-  /** Default: some are sent several times, at once and later. */
+  /** Whether each delivery is sent once. Default: some are sent several times, at once and later. */
   readonly isSentOnce?: boolean;
-  /** The deliveries of each id, instead of one in several copies. */
+  /** Sends the deliveries of an id. Default: one delivery, in several copies. */
   readonly send?: (id: string, deliverOne: DeliverOne) => Promise<boolean[]>;
   readonly onTurn?: () => void;
 }
@@ -55,7 +55,7 @@ export class Load {
     return this.#isGivenUp;
   }
 
-  /** Delivers while this promise is pending. It has to end when the load is given up. */
+  /** Delivers while `action` is running. The action has to end when the load is given up. */
   async runBeside(action: () => Promise<void>): Promise<void> {
     const acting = action().finally(() => {
       this.#isEnding = true;
@@ -96,7 +96,7 @@ export class Load {
     }
   }
 
-  /** Nothing is retried. */
+  /** Ends all retries. */
   giveUp(): void {
     this.#isGivenUp = true;
   }

@@ -6,7 +6,7 @@ export type FromReceiver =
   | { readonly kind: 'granted' | 'answered' | 'running'; readonly id: string; readonly at: number }
   | { readonly kind: 'redriven'; readonly count: number }
   | { readonly kind: 'loaded'; readonly loaded: Loaded }
-  /** Begins with its code and the delivery that it concerns. */
+  /** An error, whose text begins with its code. `id` is the delivery that it concerns. */
   | { readonly kind: 'error'; readonly error: string; readonly id?: string | undefined };
 
 /** The state of a receiver under load. */
@@ -68,7 +68,7 @@ export type Step =
   | {
       readonly verb: Exclude<Call['verb'], 'claim'>;
       readonly key: string;
-      /** Default: the fence of the claim before it; without one, the step is skipped. */
+      /** Default: the fence of the claim before this step. If that claim failed, the step is skipped. */
       readonly fence?: number;
       readonly leaseMs?: number;
     };

@@ -10,7 +10,7 @@ import { Sender } from './sender.js';
 import type { TestedStore } from './stores.js';
 
 const PROCESSES = 4;
-/** A receiver that does not work again by then is not waited for any longer. */
+/** How long to wait for a receiver to work again after a fault. */
 const RECOVERY_MS = 30_000;
 const SETTLE_MS = 60_000;
 export const NETWORK_PREFIX = 'net-';
@@ -20,17 +20,17 @@ const KINDS = ['silence', 'black hole', 'lost answers', 'cut', 'silence'] as con
 /** A fault of the connections of all receivers at the same time. */
 export interface NetworkFault {
   readonly kind: (typeof KINDS)[number];
-  /** Affects the connections to the store only, or also to the database of the effects, if it is separate. */
+  /** Whether the fault affects only the connections to the store, or also those to a separate database of effects. */
   readonly servers: 'store' | 'all';
   readonly holeMs: number;
   readonly lost: number;
-  /** The pause after all receivers work again, until the next fault. */
+  /** The pause between the recovery of all receivers and the next fault. */
   readonly calmMs: number;
 }
 
 export function planNetwork(random: Random, faults: number, blackHoleMs: number): NetworkFault[] {
   return Array.from({ length: faults }, (_, index) => ({
-    // In turn, so that each kind gets its share.
+    // Take the kinds in turn, so that each happens equally often.
     kind: KINDS[index % KINDS.length] ?? 'silence',
     servers: random.chance(0.5) ? 'all' : 'store',
     holeMs: random.between(2_000, blackHoleMs),
@@ -101,7 +101,7 @@ function well(recovery: Recovery, receivers: Receivers): Promise<number> {
   return recovery.all(() => receivers.targets, RECOVERY_MS);
 }
 
-/** Resolves when a new connection is possible again. */
+/** Causes a fault, and resolves when new connections are possible again. */
 async function cause(
   { kind, holeMs, lost }: NetworkFault,
   proxies: readonly FaultyProxy[],

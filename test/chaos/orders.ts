@@ -11,7 +11,7 @@ import type { TestedStore } from './stores.js';
 const PROCESSES = 3;
 export const ORDERS_PREFIX = 'both-';
 
-/** The points of a handler that is alone for its delivery, and runs once for each order. */
+/** The points in the path of a delivery with a single handler that runs once for each order. */
 const POINTS: readonly Point[] = [
   'before-claim',
   'after-claim',
@@ -54,10 +54,10 @@ export async function runOrders(
     prefix: ORDERS_PREFIX,
     seed,
     deadline: new Deadline(`The run of both events on ${store.name}`, limitMs),
-    // Beyond the plan, one at a time.
+    // While planned faults are left, send further orders, one at a time.
     pace: (sent) => (sent < orders ? orders - sent : Number(receivers.faults < plan.length)),
     send(orderId, deliverOne) {
-      // Each order of events has two of them.
+      // Each of the sequences reports the order as unpaid twice.
       unpaid += 2;
       return random.pick(WAYS)(toldOf(orderId, deliverOne));
     },
@@ -85,7 +85,7 @@ function toldOf(orderId: string, deliverOne: DeliverOne): Told {
   };
 }
 
-/** The order of an order's events. */
+/** The sequences in which the events of an order arrive. */
 const WAYS: readonly ((told: Told) => Promise<boolean[]>)[] = [
   ({ unpaid, updated, paid }) =>
     Promise.all([unpaid(), updated(), paid(), updated(), paid(), unpaid()]),
@@ -99,7 +99,7 @@ async function oneByOne(...sends: readonly (() => Promise<boolean>)[]): Promise<
   return answers;
 }
 
-/** Kills only: a frozen process would take longer than everything else here. */
+/** Plans kills, and no stops: waiting for a stopped process would take longer than the rest of the run. */
 function planKills(
   random: Random,
   { orders, kills }: { readonly orders: number; readonly kills: number },

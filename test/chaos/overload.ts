@@ -5,7 +5,7 @@ import { portOf } from './receivers.js';
 import { SECRET } from './sender.js';
 import type { TestedStore } from './stores.js';
 
-/** As in docs/stores.md for a process that does nothing else. */
+/** The size of the pool, as docs/stores.md advises for a process that does nothing else. */
 const CONNECTIONS = 4;
 
 /** Receivers on one store, and their reports. */

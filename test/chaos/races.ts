@@ -8,10 +8,10 @@ import type { TestedStore } from './stores.js';
 
 const PROCESSES = 4;
 const CLAIMS_EACH = 10;
-/** The number of simultaneous races, so that no processor idles. */
+/** The number of simultaneous races: enough to keep all processors busy. */
 const AT_ONCE = 4;
 const LEASE_MS = 60_000;
-/** Longer than an expired lease. */
+/** How long to wait for a lease of 1 ms to expire. */
 const LAPSE_MS = 15;
 const VERBS = ['renew', 'completeStep', 'complete', 'fail', 'release'] as const;
 const KINDS = ['fresh', 'lapsed', 'retry'] as const;
@@ -25,7 +25,7 @@ export interface Races {
   readonly histories: number;
   readonly calls: number;
   readonly notLinearizable: number;
-  /** The first violations. */
+  /** The calls of the first violation. */
   readonly example: readonly Call[] | undefined;
 }
 
@@ -74,7 +74,7 @@ export async function runRaces(
   return { races, claims, ...totals, histories: races + mixed, calls, example };
 }
 
-/** On a key that is new, whose lease has expired, or that has failed. */
+/** Races for a key that is new, whose lease has expired, or whose delivery has failed, in turn. */
 async function race(claimers: Claimers, key: string, index: number) {
   const kind = KINDS[index % KINDS.length];
   const before: Step[] = [];
@@ -99,7 +99,7 @@ async function race(claimers: Claimers, key: string, index: number) {
     const steps = VERBS.map((verb): Step => ({ verb, key, fence: old }));
     stale = await claimers.ask(index, [steps]);
   }
-  // Later calls of the winner still have to count, and no others.
+  // The store still has to accept later calls of the winner, and must reject all others.
   const after: Step[] = [];
   if (winner?.fence !== undefined) {
     after.push({ verb: 'renew', key, fence: winner.fence, leaseMs: LEASE_MS });
@@ -117,7 +117,7 @@ async function mixVerbs(claimers: Claimers, key: string, random: Random): Promis
     const steps: Step[] = [{ verb: 'claim', key, leaseMs }];
     for (let more = random.between(1, 4); more > 0; more--) {
       if (random.chance(0.3)) steps.push({ verb: 'pause', ms: random.between(1, 25) });
-      // A completion ends the history, so it is rare.
+      // Choose a completion rarely, because it ends the history.
       const verb = random.chance(0.1) ? 'complete' : random.pick(VERBS);
       if (random.chance(0.3)) steps.push({ verb: 'claim', key, leaseMs });
       else if (verb !== 'complete' || random.chance(0.4)) {

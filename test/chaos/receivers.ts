@@ -45,14 +45,14 @@ export class Receivers {
   readonly pids = new Set<number>();
   /** The ids of claimed deliveries, if the receivers report them. */
   readonly claimed = new Set<string>();
-  /** How often a delivery was reported whose result was not recorded within its lease. */
+  /** How often a receiver reported that it could not record a delivery's result within its lease, by delivery. */
   readonly unrecorded = new Map<string, number>();
-  /** The errors that the receivers reported. */
+  /** The reported errors, and how often each was reported. */
   readonly errors = new Map<string, number>();
-  /** Deaths that nobody planned: an error of the harness or the library. */
+  /** The number of processes that ended unplanned, because of an error in the harness or the library. */
   unplannedEnds = 0;
 
-  /** @param environmentOf - Further variables of the nth process. */
+  /** @param environmentOf - Returns further environment variables for the nth process. */
   constructor(
     store: TestedStore,
     plan: readonly Fault[],
@@ -101,7 +101,7 @@ export class Receivers {
     clearTimeout(late);
   }
 
-  /** Starts one, and a replacement as soon as it is gone or stopped. */
+  /** Starts a receiver, and a replacement as soon as it has ended or was stopped. */
   async #keep(): Promise<void> {
     const fault = this.#plan.pop();
     const start = this.#starts++;

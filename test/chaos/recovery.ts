@@ -2,13 +2,13 @@ import type { Answered, Target } from './sender.js';
 
 const LOOK_MS = 20;
 
-/** The time when each receiver works again after a fault of all receivers. */
+/** Measures when each receiver works again after a fault that affected all of them. */
 export class Recovery {
   #since = 0;
-  /** The time of the first success of each since then, by port. */
+  /** The time of each receiver's first success since the fault, by port. */
   readonly #firstGood = new Map<number, number>();
 
-  /** Only requests that are sent from now on count. */
+  /** Starts the measurement. Only requests that are sent from now on count. */
   begin(): void {
     this.#since = performance.now();
     this.#firstGood.clear();
@@ -20,7 +20,7 @@ export class Recovery {
     this.#firstGood.set(port, performance.now() - this.#since);
   }
 
-  /** Waits for all of them. Returns the time of the last one; `Infinity` if it was too long. */
+  /** Waits until all receivers work again. Returns the time of the last one; `Infinity` after `limitMs`. */
   async all(targets: () => readonly Target[], limitMs: number): Promise<number> {
     const giveUpAt = performance.now() + limitMs;
     while (performance.now() < giveUpAt) {

@@ -14,7 +14,7 @@ export const RESTARTS_PREFIX = 'restart-';
 
 /** One restart of the store's server. */
 export interface Restart {
-  /** PostgreSQL's `immediate`, alternating with `fast`. */
+  /** Whether the server gets no time to shut down: PostgreSQL's `immediate`, otherwise `fast`. */
   readonly isCrash: boolean;
   readonly downMs: number;
   readonly calmMs: number;
@@ -33,9 +33,9 @@ export interface RestartRun {
   readonly receivers: Receivers;
   readonly sender: Sender;
   readonly happened: number;
-  /** Including the books of this run. */
+  /** The store, with the separate database for the records of this run. */
   readonly store: TestedStore;
-  /** Answered with 2xx, but not done in the store. */
+  /** The deliveries that were answered with 2xx, but are not done in the store. */
   readonly leftOpen: readonly string[];
 }
 

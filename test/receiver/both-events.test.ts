@@ -25,10 +25,10 @@ const TOLD = {
 type Told = keyof typeof TOLD;
 const ALL: readonly Told[] = ['unpaid', 'unpaid', 'updated', 'updated', 'paid', 'paid'];
 
-/** More attempts would never succeed. */
+/** The number of attempts after which a webhook would never succeed. */
 const MOST = 30;
 
-/** How the first runs of the handler end, before one delivers. */
+/** How a run of the handler ends that does not deliver. The runs after these deliver. */
 type Fault = 'fails' | 'dies';
 const FAULTS: readonly (readonly Fault[])[] = [
   [],

@@ -148,7 +148,7 @@ function roughly(date: Date): number {
 
 const owners = Array.from({ length: 3 }, () => crypto.randomUUID());
 
-/** In the order of their keys. The last one is an effect, which has no body. */
+/** Makes one of three deliveries, whose keys sort by `index`. The last one is an effect, which has no body. */
 function newDelivery(index: number): Claimable {
   return {
     key: `0${index}${randomBytes(31).toString('hex')}`,

@@ -35,7 +35,7 @@ export async function start(
   const port = new Promise<string>((resolve, reject) => {
     const listen = (piece: Buffer) => {
       written += piece;
-      // In words, or in the form of workerd.
+      // A program prints a sentence with its URL, and workerd prints JSON with its port.
       const [, found] = /(?:https?:\/\/[\w.[\]:-]+?|"port"):([1-9]\d*)/.exec(written) ?? [];
       if (found) resolve(found);
     };

@@ -6,7 +6,7 @@ import { postgresUrl, redisUrl, sqliteFile, storeName } from './open.js';
 export interface Bare {
   /** Claims a new key. Returns its fence. */
   insert(delivery: Claimable, owner: string): Promise<number>;
-  /** Returns whether the fence was still right. */
+  /** Marks a key as done. Returns whether the fence was still the latest one. */
   complete(key: string, fence: number): Promise<boolean>;
 }
 

@@ -9,7 +9,7 @@ export function breakLoad(): void {
       Load.prototype.waitForTurn = () => undefined;
       break;
     case 'timid':
-      // Accepts less than it can handle.
+      // Rejects deliveries although it could handle more.
       Load.prototype.refuse = function (this: Load) {
         const isBusy = this.inHand > 8;
         return isBusy ? { outcome: 'unavailable', ran: [], retryAfterMs: 2_000 } : undefined;

@@ -61,7 +61,7 @@ export interface ClaimWatch {
   readonly onAnswered: (id: string, at: number) => void;
 }
 
-/** A step's path is recorded; the path of a handler is its name. */
+/** Returns the name of a handler from its recorded path. The path of a handler consists of its name alone. */
 function nameOf(progress: string): string {
   const [name] = JSON.parse(progress) as [string];
   return oldNameOf(name);

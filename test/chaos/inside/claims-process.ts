@@ -20,7 +20,7 @@ async function claim(store: IdempotencyStore, key: string, leaseMs: number): Pro
   return { verb: 'claim', invoked, returned, owner, leaseMs, fence, result: state };
 }
 
-/** Whether the verb was accepted. */
+/** Calls a verb, and returns whether the store accepted it. */
 async function tryVerb(
   store: IdempotencyStore,
   verb: Exclude<Call['verb'], 'claim'>,

@@ -1,4 +1,4 @@
-/** As in docs/stores.md: a silent connection is dropped. Without limits, the client waits for it. */
+/** Whether clients have the limits of docs/stores.md, and so drop silent connections instead of waiting. */
 const hasLimits = process.env.CHAOS_CLIENTS !== 'plain';
 const SILENT_MS = 5_000;
 
@@ -6,7 +6,7 @@ export const POOL_LIMITS = hasLimits
   ? { query_timeout: SILENT_MS, connectionTimeoutMillis: SILENT_MS, keepAlive: true }
   : {};
 
-/** The longest pause of ioredis is 5 s, half of a lease. */
+/** Limits the pauses between reconnections to 1 s, so that a client works again before a lease expires. */
 const retryStrategy = (times: number) => Math.min(times * 100, 1_000);
 
 export const REDIS_LIMITS = {

@@ -14,11 +14,12 @@ export interface HandlerRun {
   readonly started: number;
 }
 
-/** The initial stock of each thing, and the number of things. */
+/** The initial stock of each product, and the number of products. */
 export const STOCK = 1_000_000;
 export const PRODUCTS = 100;
 
-/** For both databases. No constraint prevents duplicates, so that they can be counted. */
+/** The tables of the effects, in SQL that both databases accept. No constraint prevents duplicates, so that the
+ * harness can count them. */
 export const EFFECT_TABLES = `
   CREATE TABLE handler_run (
     delivery TEXT, key TEXT, handler TEXT, attempt INTEGER, process INTEGER, started DOUBLE PRECISION
@@ -38,7 +39,7 @@ export const FILL_STOCK = Array.from(
 export interface Effects {
   ran(run: HandlerRun): Promise<void>;
   recorded(key: string, handler: string, attempt: number, at: number): Promise<void>;
-  /** Sells one, once for each delivery, in one transaction. Calls `within` before the commit of a sale. */
+  /** Sells one piece, once for each delivery, in one transaction. Calls `within` before it commits a sale. */
   sell(event: SoldBy, product: number, within: () => void): Promise<void>;
 }
 
@@ -54,11 +55,11 @@ const RECORDED = 'INSERT INTO recorded VALUES';
 const TAKE = 'UPDATE stock SET remaining = remaining - 1 WHERE product = ?';
 
 /**
- * @param pool - For the sales.
- * @param books - For the records of the handlers and of the store.
+ * @param pool - The connections for the sales.
+ * @param books - The connections for the records of what handlers and the store did.
  */
 export function postgresEffects(pool: Pool, books: Pool, ledger: PostgresLedger): Effects {
-  /** A transaction on a connection without an error listener. */
+  /** Runs a transaction on a connection without an error listener. */
   async function unheard(event: SoldBy, work: (tx: PoolClient) => Promise<void>) {
     const tx = await pool.connect();
     try {
@@ -96,7 +97,7 @@ export function sqliteEffects(
   database: DatabaseSync,
   ledger: Pick<SqliteLedger, 'transaction'>,
 ): Effects {
-  // Prepared at first use, because a process that only measures has no such tables.
+  // Prepare a statement at its first use, because a process that only measures does not have these tables.
   const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>();
   const statement = (sql: string) => {
     const known = prepared.get(sql) ?? database.prepare(sql);

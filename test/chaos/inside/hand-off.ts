@@ -57,10 +57,10 @@ async function openPgBoss(): Promise<OpenedQueue> {
   const settings = {
     connectionString: postgresUrl,
     max: 6,
-    // A dead worker is noticed sooner than by default.
+    // Notice a dead worker sooner than by default.
     superviseIntervalSeconds: 1,
     monitorIntervalSeconds: 1,
-    // Its pool gets all of these settings, including those that it does not know.
+    // pg-boss passes all settings on to its pool, including those that pg-boss itself does not know.
     ...POOL_LIMITS,
   };
   const boss = new PgBoss(settings);
@@ -68,7 +68,7 @@ async function openPgBoss(): Promise<OpenedQueue> {
   await boss.start();
   const retrying = { retryLimit: 100, retryDelay: 1, expireInSeconds: 20, heartbeatSeconds: 10 };
   for (const name of [`${NAME}-dead`, NAME]) {
-    // Another process may be quicker.
+    // Another process may create the queue first.
     await boss.createQueue(name, { name, ...retrying }).catch(() => {});
   }
   return {
@@ -95,7 +95,7 @@ function chaotic(queue: HandOff): HandOff {
   };
 }
 
-/** Answers before it has stored anything, like a promise that continues after the answer. */
+/** Breaks a queue: it answers first and stores the delivery later, like a promise that continues after the answer. */
 function early({ enqueue }: HandOff): HandOff['enqueue'] {
   return async (delivery, options) => {
     setTimeout(() => void enqueue(delivery, options).catch(() => {}), 50);

@@ -6,7 +6,7 @@ import { type Effects, PRODUCTS } from './effects.js';
 import { pass } from './faults-here.js';
 
 const slowMs = Number(process.env.CHAOS_SLOW_MS ?? 0);
-/** `a`, or the next version, `b`; without one, no handler fails. */
+/** The version of the program: `a`, or its successor `b`. If it is empty, no handler fails on purpose. */
 const version = process.env.CHAOS_VERSION ?? '';
 const pauses = process.env.CHAOS_PAUSES ? new Random(Number(process.env.CHAOS_PAUSES)) : undefined;
 const MAX_PAUSE_MS = 50;
@@ -21,7 +21,7 @@ type OrderHandler = Handler<{
 /** The names of the handlers in the next version, by their names in this one. */
 const RENAMED: Readonly<Record<string, string>> = { finished: 'completed', ledger: 'sold' };
 
-/** The name under which a handler's runs and records are counted in any version. */
+/** Returns the name under which the runs of a handler are counted in both versions. */
 export function oldNameOf(name: string): string {
   return Object.entries(RENAMED).find(([, renamed]) => renamed === name)?.[0] ?? name;
 }
@@ -70,12 +70,12 @@ export function register(
     });
   }
   on('late', async ({ id, attempt }) => {
-    // Once, twice or three times.
+    // Fail once, twice or three times, depending on the delivery.
     if (attempt <= 1 + (numberOf(id) % 3)) throw new Error('Half of it is done.');
   });
 }
 
-/** A process may die between an effect and its record. */
+/** Pauses for a random time, so that a process can die between an effect and its record. */
 export async function pause(): Promise<void> {
   if (pauses) await new Promise((resolve) => setTimeout(resolve, pauses.between(0, MAX_PAUSE_MS)));
 }

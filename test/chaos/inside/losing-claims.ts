@@ -2,14 +2,14 @@ import type { IdempotencyStore } from 'storefront-webhooks';
 import { durableStore } from '../../support/durable.js';
 
 /**
- * Longer than a claim is repeated, and far shorter than a real one: an unanswered lease has to expire before
- * the next claim.
+ * The length of a lease whose answer is lost: longer than the receiver repeats a claim, but short, because the lease
+ * has to expire before the sender's next attempt.
  */
 const LEASE_MS = 1_000;
 
 /** A store that grants the first claims of each delivery, and loses the answers. */
 export function losingClaims(store: IdempotencyStore, count: number): IdempotencyStore {
-  /** The owners who hold a claim of each key without knowing it. */
+  /** The owners of granted claims whose answers were lost, by key. */
   const losers = new Map<string, Set<string>>();
   return durableStore(
     () => ({

@@ -11,7 +11,7 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** The variables of `environment` in stores.ts. */
+/** The settings that stores.ts passes as `environment`. */
 export const storeName = process.env.CHAOS_STORE ?? '';
 export const sqliteFile = process.env.CHAOS_SQLITE ?? '';
 export const postgresUrl = process.env.CHAOS_POSTGRES ?? '';
@@ -41,7 +41,7 @@ export async function open({ connections = 8 } = {}): Promise<Opened> {
   };
 }
 
-/** The store alone. */
+/** Opens the store of this process without the database of effects. */
 export async function openStore({ connections = 8 } = {}): Promise<Omit<Opened, 'effects'>> {
   if (storeName === 'sqlite') return openSqlite();
   if (storeName === 'postgres') {

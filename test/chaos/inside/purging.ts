@@ -5,9 +5,9 @@ import { open } from './open.js';
 import { median, type Slices } from './rates.js';
 import { fill } from './sizes.js';
 
-/** As many simultaneous deliveries as a busy shop has. */
+/** The number of simultaneous deliveries in a busy shop. */
 const IN_FLIGHT = 8;
-/** As many as the receiver purges at once. */
+/** The number of deliveries that the receiver purges with one call. */
 const LIMIT = 500;
 const TERMS = { leaseMs: 60_000, keepMs: 30 * 24 * 60 * 60 * 1000, maxCrashes: 5 };
 
@@ -31,12 +31,12 @@ export async function measurePurging({
   let purged = 0;
   for (let round = 0; round < slices; round++) {
     await fill(store, backlog / slices, 0);
-    // The writes are finished.
+    // Give the database time to finish its writes.
     await new Promise((resolve) => setTimeout(resolve, 200));
     idle.push(await slice(store, sliceMs));
     let isOver = false;
     const purge = (async () => {
-      // One after another, as the receiver does while there is a backlog.
+      // Purge repeatedly, as the receiver does while there is a backlog.
       while (!isOver) {
         const count = await store.purge(LIMIT);
         purged += count;

@@ -14,7 +14,7 @@ import { registerSale } from './sale-handler.js';
 
 const tells = process.env.CHAOS_TELLS === '1';
 const lostClaims = Number(process.env.CHAOS_LOSE_CLAIMS ?? 0);
-/** The options of the next version; the other one has the defaults. */
+/** The `keepDays` of version `b`. Version `a` has the default. */
 const KEEP_DAYS = 45;
 
 function tell(message: FromReceiver): void {
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   });
 
   async function end(): Promise<void> {
-    // As before close() had a server option: new requests arrive meanwhile, and are rejected.
+    // Close the receiver before its server: new requests still arrive, and get 503.
     if (process.env.CHAOS_BREAK === 'stop-first' || process.env.CHAOS_CLOSE === 'receiver')
       await receiver.close();
     else if (process.env.CHAOS_BREAK === 'abrupt') {

@@ -18,7 +18,7 @@ export async function fill(store: IdempotencyStore, rows: number, keepMs = KEEP_
       const delivery = { ...deliveryOf(key), id: `whl_${key.slice(0, 24)}` };
       const claim = await store.claim(delivery, { ...terms, owner: randomUUID() });
       if (claim.state !== 'acquired') throw new Error(`A fresh key is ${claim.state}.`);
-      // As the receiver does with more than one handler.
+      // The receiver records a step if a delivery has more than one handler.
       await store.completeStep(key, claim.fence, 'order:paid', null);
       await store.complete(key, claim.fence, keepMs);
     }
@@ -28,9 +28,9 @@ export async function fill(store: IdempotencyStore, rows: number, keepMs = KEEP_
 
 /** Bytes of a done row, including its indexes and everything else. */
 export interface Size {
-  /** With a vacuum of the database in between, as in a shop. */
+  /** The size if the database vacuums between the writes, as in a shop. */
   readonly vacuumed: number;
-  /** With all rows written at once. */
+  /** The size if all rows are written at once. */
   readonly atOnce: number;
 }
 

@@ -6,11 +6,11 @@ import type { Stormed, StormTask } from '../messages.js';
 const ANSWER_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;
-/** The number of connections to one address that can have their own ports. */
+/** The number of connections to one address, each of which needs a local port. */
 const PER_ADDRESS = 20_000;
-/** One order in this number is sent once more after it was answered. */
+/** Every order of this number is sent once more after it was answered. */
 const COPY_OF = 20;
-/** The limit of open connections: all at once in a burst, and fewer in a long load. */
+/** The largest number of open connections, by the kind of load. */
 const MOST_SOCKETS = { burst: 15_000, closed: 15_000, paced: 3_000 };
 
 const task: StormTask = JSON.parse(process.env.CHAOS_TASK ?? '');

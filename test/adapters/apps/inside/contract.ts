@@ -19,13 +19,13 @@ interface Receiving {
 
 /** The receivers and goods that every application of the contract mounts. */
 export interface Contract {
-  /** At `/webhooks`, and at `/parsed` behind the framework's body parser. */
+  /** The receiver at `/webhooks`, and at `/parsed` behind the framework's body parser. */
   readonly receiver: Receiving;
-  /** At `/lazy`: cannot be created at first, and later can. */
+  /** Creates the receiver at `/lazy`. The first call fails, and later calls succeed. */
   readonly lazy: () => Promise<Receiving>;
-  /** At `/down`: its store does not answer, and it waits for a body at most a second. */
+  /** The receiver at `/down`, whose store does not answer, and which waits at most a second for a body. */
   readonly down: Receiving;
-  /** At `/goods`. */
+  /** The goods at `/goods`. */
   readonly goods: Receiving;
 }
 
@@ -103,7 +103,7 @@ function nameOfRuntime(): string {
 
 const hooks = { onError() {}, onRejected() {} };
 
-/** Payloads of the contract's own events may be anything. */
+/** A schema that accepts any payload, for the contract's own events. */
 const anything = {
   '~standard': { version: 1, vendor: 'contract', validate: (value: unknown) => ({ value }) },
 } as const;
