@@ -98,7 +98,7 @@ function byDistance(given: string, names: readonly string[]) {
   return names
     .map((name) => ({
       name,
-      // A shortened name is far from the whole one by its distance.
+      // An abbreviation counts as equal, because its edit distance to the whole name is large.
       far: name.startsWith(given) ? 0 : distance(given, name),
     }))
     .sort((a, b) => a.far - b.far);

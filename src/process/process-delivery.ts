@@ -140,7 +140,8 @@ export class Processing {
   ): Promise<Processed> {
     const { payload } = delivery;
     let disagreements: readonly Issue[] | undefined;
-    // A single handler with a transaction. While an order is confirmed, no transaction would hold the delivery.
+    // Only a single handler with a transaction, and without `confirm`: while an order is confirmed, no transaction
+    // would protect the delivery.
     const [only, ...others] = routes;
     const isTransaction = only?.transaction && others.length === 0 && !this.#settings.confirm;
     const once = { ...how, payload, isTransaction };

@@ -58,7 +58,7 @@ export class Shutdown {
     const unknown = findUnknownOption('close()', options, OPTIONS);
     if (unknown) this.#reporter.error(unknown, {});
     const endAt = performance.now() + timeoutMs;
-    // In this order, so that a time limit that is not a number counts as no time.
+    // Compare first: if the time limit is not a number, no time is left.
     const leftMs = () => (performance.now() < endAt ? endAt - performance.now() : 0);
     if (isServer(server)) {
       const onStopped = () => {

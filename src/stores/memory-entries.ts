@@ -92,7 +92,7 @@ export class MemoryEntries {
 
   /** @throws {WebhookError} `store_full` if a leased entry grows, and there is no room. */
   resize(entry: Entry, bytes: number): void {
-    // Never forgets this entry, which is leased.
+    // Only idle entries are evicted, and this one is leased.
     if (bytes > entry.bytes) this.#makeRoom(0, bytes - entry.bytes, this.#idle());
     this.#bytes += bytes - entry.bytes;
     entry.bytes = bytes;

@@ -61,7 +61,8 @@ async function fail(job: BullmqJob, error: WebhookError): Promise<never> {
   } else if (aheadMs < 0) {
     job.opts = { ...job.opts, backoff: { type: 'fixed', delay: pauseMs - aheadMs } };
   }
-  // Otherwise, a long pause on a fast clock gets longer by the difference: better late than all attempts at once.
+  // If neither applies, a long pause on a fast clock is too long by the difference. A late retry is better than all
+  // attempts at once.
   throw error;
 }
 

@@ -121,7 +121,7 @@ export function defineRunning({ test, withQueue, jobsOf, suite }: Defining): voi
         await enqueue(queue, delivery);
         await eventually('the delivery is being tried', () => receiver.given.length === 1);
         const redriven = redrive(queue, delivery);
-        // Counting comes after the redrive: by its answer, the redrive has most often seen that the job is
+        // Counting takes a request of its own. When it is answered, the redrive has usually seen that the job is
         // running.
         await count();
         end();
