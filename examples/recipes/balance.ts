@@ -9,17 +9,19 @@ const limits = { query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...limits });
 pool.on('error', console.error);
 
+// The balance of an account: SELECT sum(value) FROM payment WHERE email = $1 AND NOT is_returned
 await pool.query(
-  'CREATE TABLE IF NOT EXISTS account (email text PRIMARY KEY, balance numeric NOT NULL)',
+  `CREATE TABLE IF NOT EXISTS payment (order_id text PRIMARY KEY, email text NOT NULL,
+     value numeric NOT NULL, is_returned boolean NOT NULL)`,
 );
 
 /** Whether an order was charged back or refunded (specification: Order status). */
 const isReturned = ({ status }: Order) => status === 51 || status === 56;
 
-// One transaction changes the balance and records that the order has: both happen, or neither.
+// One transaction writes the payment and records that the handler is done: both happen, or neither.
 const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, store: postgresStore(pool) })
-  .onPaid(({ payload, tx }) => add(tx, payload, 1), { name: 'credit', transaction: true })
-  .on('order:updated', ({ payload, tx }) => add(tx, payload, -1), {
+  .onPaid(({ payload, tx }) => enter(tx, payload, false), { name: 'credit', transaction: true })
+  .on('order:updated', ({ payload, tx }) => enter(tx, payload, true), {
     name: 'debit',
     when: isReturned,
     oncePer: (order) => order.id,
@@ -27,11 +29,11 @@ const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, store: pos
   });
 
 // The value is text, so that no cent is lost on its way into the database.
-async function add(tx: pg.PoolClient, { email, value = '0' }: Order, sign: 1 | -1) {
+async function enter(tx: pg.PoolClient, { id, email, value = '0' }: Order, isReturned: boolean) {
   await tx.query(
-    `INSERT INTO account VALUES (lower($1), $2::numeric * $3)
-     ON CONFLICT (email) DO UPDATE SET balance = account.balance + excluded.balance`,
-    [email, value, sign],
+    `INSERT INTO payment VALUES ($1, lower($2), $3::numeric, $4)
+     ON CONFLICT (order_id) DO UPDATE SET is_returned = payment.is_returned OR excluded.is_returned`,
+    [id, email, value, isReturned],
   );
 }
 
