@@ -46,7 +46,7 @@ test('a failure is logged with the order but without its content', async () => {
   await call(goods, { ...ORDER, email: 'buyer@example.com' });
   expect(told()).toEqual([
     expect.stringMatching(
-      /^storefront-webhooks: error in the handler "goods" for delivery "ord_1" \("goods", attempt 1\): Error: no key is left, at .*told\.test\.ts/,
+      /^storefront-webhooks: error in the handler "goods" for delivery "ord_1" \("goods", attempt 1\): Error: no key is left, at .*stderr\.test\.ts/,
     ),
   ]);
 });
