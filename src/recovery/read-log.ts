@@ -54,6 +54,7 @@ export async function readLog(
     () => missed.size,
     async (seen) => {
       counts = noCounts();
+      const again = new Set<string>();
       // Ask the store about answers from the second reading on, and only if a delivery is left.
       answers = new Answers(
         settings,
@@ -81,10 +82,15 @@ export async function readLog(
         }
         counts[found.standing] += 1;
         const isLeft = found.standing === 'queued' && !queued;
-        if (found.missed && !isLeft && isAnother(found.missed, missed.get(entry.id))) {
+        const known = missed.get(entry.id);
+        // A retry has brought it since the last reading.
+        if (found.standing === 'done' && !again.has(entry.id) && !isAnother(found, known))
+          missed.delete(entry.id);
+        if (found.missed && !isLeft && isAnother(found.missed, known)) {
           onUnreadable();
         } else if (found.missed && !isLeft) {
-          const isDone = missed.get(entry.id)?.isDone ?? (await before.has(found.delivery));
+          again.add(entry.id);
+          const isDone = known?.isDone ?? (await before.has(found.delivery));
           const isUnsafe = found.standing === 'edited' && !(await before.isOncePer(found.delivery));
           const isIgnored = await before.isIgnored(found.delivery);
           missed.set(entry.id, { ...found.missed, isDone, isUnsafe, isIgnored });
@@ -97,7 +103,7 @@ export async function readLog(
 }
 
 /** Whether one id stands for two deliveries. The provider's API would return only one of them. */
-function isAnother(one: Omit<Missed, 'isDone' | 'isUnsafe'>, known: Missed | undefined): boolean {
+function isAnother(one: Pick<Missed, 'event' | 'recordId'>, known: Missed | undefined): boolean {
   return known !== undefined && (one.event !== known.event || one.recordId !== known.recordId);
 }
 
