@@ -13,8 +13,9 @@ export type UsageErrorCode =
    */
   | 'body_not_bytes'
   /**
-   * A store, a queue or a ledger was given a client, a pool or a binding that it cannot use. To do: pass the
-   * object that the message names, from the driver itself and not from a library built on it.
+   * A store, a queue or a ledger was given a client, a pool or a binding that it cannot use, or a client that is
+   * not connected or changes what the database returns. To do: pass the object that the message names, from the
+   * driver itself and not from a library built on it, or leave out the option that it names.
    */
   | 'client_invalid'
   /**

@@ -1,4 +1,4 @@
-import { writeLine } from '../errors/log.js';
+import { warnOnce } from './warn-once.js';
 
 /** The time limits of a client, so that none of its calls waits forever. */
 export interface Limits {
@@ -8,18 +8,14 @@ export interface Limits {
   readonly missing: readonly string[] | undefined;
 }
 
-/** The warnings that this process has written. */
-const told = new Set<string>();
-
 /** Warns once per process of the limits that a kind of client lacks. */
 export function warnOfLimits(what: string, limits: Limits | undefined): void {
   if (!limits?.missing?.length) return;
-  const text =
+  warnOnce(
     `${what} may fall silent on a connection that stays open, and this client would wait forever: it has ` +
-    `no ${limits.missing.join(', no ')}. Create it like this: ${limits.line}`;
-  if (told.has(text)) return;
-  told.add(text);
-  writeLine(text, 'operate.md#no-time-limit', 'warn');
+      `no ${limits.missing.join(', no ')}. Create it like this: ${limits.line}`,
+    'operate.md#no-time-limit',
+  );
 }
 
 /** Returns advice for the operator when the connection of a store has fallen silent. */

@@ -54,7 +54,7 @@ function toResults(results: unknown): Results {
   const all = Array.isArray(results) ? results : [results];
   // postgres.js returns the rows of a single statement, and otherwise a list of rows for each.
   const each = all.every((one) => Array.isArray(one) || Array.isArray(one?.rows)) ? all : [all];
-  return each.map((one) => toRows(Array.isArray(one) ? one : one.rows));
+  return each.map((one) => toRows(one));
 }
 
 function ignore(): void {}

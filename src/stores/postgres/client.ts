@@ -1,6 +1,9 @@
 import { UsageError } from '../../errors/errors.js';
+import { isBytes } from '../../runtime/bytes.js';
 import { SILENCE_MS } from '../guard.js';
 import { hasMethods } from '../platform.js';
+import { optionOf } from '../size-limits.js';
+import { type Instead, refuseWrapper } from '../wrappers.js';
 import { isPgClient, isPgPool, type Pg, queryTimeoutOfPool } from './limits.js';
 
 /** A value of a statement: text or null. */
@@ -27,20 +30,36 @@ export type PostgresClient =
  */
 export type Query = (text: string, values?: Value[], name?: string) => Promise<readonly Row[]>;
 
+const INSTEAD: Instead = {
+  TypeORM: 'its pool of pg, dataSource.driver.master, after dataSource.initialize()',
+  Drizzle: 'its client, db.$client',
+  'pg-promise': 'its pool, db.$pool',
+};
+
+/**
+ * Rejects an object of a library that is built on a driver.
+ *
+ * @throws {UsageError} `client_invalid`
+ */
+export function refuseWrappers(client: unknown, who: string): void {
+  refuseWrapper(client, who, INSTEAD, 'a pool of its own: new pg.Pool({ … })');
+}
+
 /**
  * Wraps the client of any supported driver.
  *
  * @throws {UsageError} `client_invalid`
  */
 export function toQuery(client: PostgresClient): Query {
-  if (hasMethods(client, 'unsafe')) {
+  // The `unsafe` of Neon's sql runs nothing: Neon has `query` for that.
+  if (hasMethods(client, 'unsafe') && !hasMethods(client, 'query')) {
     // If the driver is set never to prepare statements, it does not prepare them here either.
     return async (text, values) =>
       toRows(await client.unsafe(text, values, { prepare: values !== undefined }));
   }
   if (isPgPool(client) || isPgClient(client)) return throughPg(client);
   if (hasMethods(client, 'query')) {
-    return async (text, values) => toRows((await client.query(text, values))?.rows);
+    return async (text, values) => toRows(await client.query(text, values));
   }
   throw new UsageError('client_invalid', `The client of PostgreSQL has to be ${EXPECTED}.`);
 }
@@ -55,17 +74,33 @@ function throughPg(client: Pg): Query {
   const limit = isLimited ? {} : { query_timeout: SILENCE_MS };
   return async (text, values, name) =>
     toRows(
-      (await client.query({ text, ...(values && { values }), ...(name && { name }), ...limit }))
-        ?.rows,
+      await client.query({ text, ...(values && { values }), ...(name && { name }), ...limit }),
     );
 }
 
 const EXPECTED =
   'a Pool or Client of pg, the `sql` of postgres.js, a PGlite, or a transaction of one of them';
 
-export function toRows(rows: unknown): readonly Row[] {
-  if (Array.isArray(rows)) return rows.map((row) => new Row(row));
-  throw new UsageError('client_invalid', `The client returned no rows. Pass ${EXPECTED}.`);
+/**
+ * Returns the rows of an answer in any form that can be read: a result with its rows, the rows themselves, rows as
+ * arrays beside the names of their columns, or rows beside their number, as TypeORM returns them.
+ */
+export function toRows(answer: unknown): readonly Row[] {
+  const rows = optionOf(answer, 'rows') ?? answer;
+  if (!Array.isArray(rows)) {
+    throw new UsageError('client_invalid', `The client returned no rows. Pass ${EXPECTED}.`);
+  }
+  const [first, second] = rows;
+  if (!Array.isArray(first)) return rows.map((row) => new Row(row));
+  const fields = optionOf(answer, 'fields');
+  if (Array.isArray(fields)) return rows.map((row) => new Row(toColumns(row, fields)));
+  return (typeof second === 'number' ? first : rows).map((row) => new Row(row));
+}
+
+function toColumns(row: unknown, fields: readonly unknown[]): Record<string, unknown> {
+  return Object.fromEntries(
+    fields.map((field, at) => [`${optionOf(field, 'name')}`, optionOf(row, `${at}`)]),
+  );
 }
 
 /** A row whose columns are all text, because users can change how a driver reads other types. */
@@ -76,6 +111,10 @@ export class Row {
     this.#columns = isObject(columns) ? columns : {};
   }
 
+  get names(): readonly string[] {
+    return Object.keys(this.#columns);
+  }
+
   text(column: string): string {
     const text = this.maybe(column);
     if (text === undefined) throw new Error(`PostgreSQL returned no text in the column ${column}.`);
@@ -84,7 +123,9 @@ export class Row {
 
   maybe(column: string): string | undefined {
     const value = this.#columns[column];
-    return typeof value === 'string' ? value : undefined;
+    if (typeof value === 'string') return value;
+    // Users can have a driver return bytes for texts.
+    return isBytes(value) ? new TextDecoder().decode(value) : undefined;
   }
 
   number(column: string): number {

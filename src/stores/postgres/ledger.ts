@@ -1,8 +1,9 @@
 import { UsageError } from '../../errors/errors.js';
 import { checkEffect, checkKeys, type Effect, type EffectLedger } from '../ledger.js';
 import { warnOfLimits } from '../size-limits.js';
-import { type PostgresClient, type Query, toQuery } from './client.js';
+import { type PostgresClient, type Query, refuseWrappers, toQuery } from './client.js';
 import { limitsOf } from './limits.js';
+import { checkConnected, warnOfClient } from './preconditions.js';
 import { retrying } from './retry.js';
 import { isUndefined, LOOK_FOR_EFFECTS, makeTables } from './schema.js';
 import { ENTER_EFFECT, FIND_EFFECTS, FIND_MARK, MARK_TRANSACTION } from './statements.js';
@@ -76,19 +77,23 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
  * });
  */
 export function postgresLedger(client: PostgresClient): PostgresLedger {
+  refuseWrappers(client, 'postgresLedger');
   const query = retrying(toQuery(client));
   warnOfLimits('PostgreSQL', limitsOf(client));
-  return new Ledger(query);
+  return new Ledger(query, client);
 }
 
 class Ledger implements PostgresLedger {
   readonly #query: Query;
+  readonly #client: PostgresClient;
   #isReady = false;
 
-  constructor(query: Query) {
+  constructor(query: Query, client: PostgresClient) {
     this.#query = query;
-    // A call that comes before the table is made, or after this has failed, makes the table itself.
-    makeTables(query, LOOK_FOR_EFFECTS).catch(() => {});
+    this.#client = client;
+    // A call that comes before the table is made, or after this has failed, makes the table itself. By its answer,
+    // the program has set its client up.
+    makeTables(query, LOOK_FOR_EFFECTS, () => warnOfClient(client)).catch(() => {});
   }
 
   async once(tx: PostgresClient, effect: Effect): Promise<boolean> {
@@ -131,6 +136,7 @@ class Ledger implements PostgresLedger {
 
   async entered(keys: readonly string[]): Promise<string[]> {
     const asked = checkKeys(keys);
+    checkConnected(this.#client);
     await makeTables(this.#query, LOOK_FOR_EFFECTS);
     const rows = await this.#query(FIND_EFFECTS, [JSON.stringify(asked)]);
     return rows.map((row) => row.text('key'));

@@ -51,7 +51,7 @@ class PoolSession<Tx> implements Session<Tx> {
   async #run(text: string): Promise<Results> {
     const query = this.tx.query({ text, query_timeout: SILENCE_MS });
     const results: unknown = await query.catch((error) => this.#prepared.failed(error));
-    return (Array.isArray(results) ? results : [results]).map(({ rows }) => toRows(rows));
+    return (Array.isArray(results) ? results : [results]).map((one) => toRows(one));
   }
 
   async commit(calls: readonly Call[]): Promise<Results> {

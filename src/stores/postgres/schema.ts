@@ -1,7 +1,10 @@
 import { WebhookError } from '../../errors/errors.js';
 import { withTimeout } from '../../runtime/timing.js';
 import { BESIDE, checkLayout, LAYOUT } from '../layout-version.js';
-import { type Query, sqlState } from './client.js';
+import { optionOf } from '../size-limits.js';
+import { type Query, type Row, sqlState } from './client.js';
+import { checkConnected, DURABILITY, warnOfClient, warnOfServer } from './preconditions.js';
+import { checkProbe, PROBE } from './probe.js';
 
 // Vacuumed often: a completed delivery leaves its dead body behind, which is larger than its row.
 const TABLES = `
@@ -61,14 +64,14 @@ ${NEWER}
 END IF;
 END $schema$`;
 
-/** Finds the tables of the store, and their layout. */
+/** Finds the tables of the store, and their layout. The first statement that a client runs, so it probes the client. */
 const LOOK = `
-SELECT ${comment('webhook_delivery')} AS layout WHERE to_regclass('webhook_delivery') IS NOT NULL
-  AND to_regclass('webhook_effect') IS NOT NULL`;
+SELECT ${PROBE}, ${comment('webhook_delivery')} AS layout, (to_regclass('webhook_delivery') IS NOT NULL
+  AND to_regclass('webhook_effect') IS NOT NULL)::text AS found, ${DURABILITY}`;
 
 /** Finds the table of a ledger, whose role may have no rights to the other one. */
 export const LOOK_FOR_EFFECTS = `
-SELECT ${comment('webhook_effect')} AS layout WHERE to_regclass('webhook_effect') IS NOT NULL`;
+SELECT ${PROBE}, ${comment('webhook_effect')} AS layout, (to_regclass('webhook_effect') IS NOT NULL)::text AS found`;
 
 /**
  * Returns the SQL of the two tables, `webhook_delivery` and `webhook_effect`, for your own migrations. It can run
@@ -82,22 +85,35 @@ export function postgresSchema(): string {
   return `${TABLES.trimStart()}${NEWER.trimStart()}\n`;
 }
 
-/** Makes sure, once, that the tables exist. */
+/** Makes sure, once, that the client can be used and that the tables exist. */
 export class Schema {
   readonly #query: Query;
+  readonly #client: unknown;
   #ready: Promise<unknown> | undefined;
 
-  constructor(query: Query) {
+  constructor(query: Query, client: unknown) {
     this.#query = query;
+    this.#client = client;
   }
 
-  /** @throws {WebhookError} `schema_missing` */
+  /**
+   * @throws {UsageError} `client_invalid`
+   * @throws {WebhookError} `schema_missing`
+   */
   ready(): Promise<unknown> {
-    this.#ready ??= withTimeout(makeTables(this.#query), 'PostgreSQL').catch((error) => {
+    this.#ready ??= withTimeout(this.#setUp(), 'PostgreSQL').catch((error) => {
       this.#ready = undefined;
       throw error;
     });
     return this.#ready;
+  }
+
+  async #setUp(): Promise<void> {
+    checkConnected(this.#client);
+    warnOfClient(this.#client);
+    // A PGlite has no server.
+    const isServer = optionOf(this.#client, 'waitReady') === undefined;
+    await makeTables(this.#query, LOOK, isServer ? warnOfServer : undefined);
   }
 
   /** Makes the next {@link ready} look for the tables again if an error says that they are gone. */
@@ -110,13 +126,22 @@ export class Schema {
  * Creates the tables, or updates tables of an earlier layout, if necessary.
  *
  * @param look - The statement that finds the needed tables.
+ * @param onLooked - Gets the row of that statement.
  * @returns Whether the tables existed. If not, a rollback of the caller's transaction removes them again.
+ * @throws {UsageError} `client_invalid`
  * @throws {WebhookError} `schema_missing` or `schema_newer`
  */
-export async function makeTables(query: Query, look = LOOK): Promise<boolean> {
+export async function makeTables(
+  query: Query,
+  look = LOOK,
+  onLooked?: (row: Row) => void,
+): Promise<boolean> {
   // Look first: a role without the right to create tables can still use them.
-  const [found] = await query(look);
-  const recorded = /layout (\d+), beside (\d+)/.exec(found?.maybe('layout') ?? '');
+  const [row] = await query(look);
+  const looked = checkProbe(row);
+  onLooked?.(looked);
+  const found = looked.text('found') === 'true';
+  const recorded = /layout (\d+), beside (\d+)/.exec(looked.maybe('layout') ?? '');
   const layout = recorded ? Number(recorded[1]) : UNRECORDED;
   if (recorded) checkLayout({ layout, beside: Number(recorded[2]) }, 'PostgreSQL');
   // The table of effects has never changed.

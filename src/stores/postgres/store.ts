@@ -20,6 +20,7 @@ import {
   type PostgresClient,
   type Query,
   type Row,
+  refuseWrappers,
   sqlState,
   toQuery,
   type Value,
@@ -105,12 +106,11 @@ export function postgresStore<Tx>(
   client: PostgresClient,
   { prepare = true }: PostgresStoreOptions = {},
 ): IdempotencyStore<Tx> {
-  const query = retrying(toQuery(client));
+  refuseWrappers(client, 'postgresStore');
   const limits = limitsOf(client);
   warnOfLimits('PostgreSQL', limits);
-  const connections = connectionsOf(client);
-  const sessions = toSessions<Tx>(client, connections, prepare);
-  const verbs = new PostgresStore(query, prepare, adviceOf(limits), connections, sessions);
+  const sessions = toSessions<Tx>(client, connectionsOf(client), prepare);
+  const verbs = new PostgresStore(client, prepare, adviceOf(limits), sessions);
   if (!sessions) return withContract(verbs);
   const transactions = new Transactions(
     sessions,
@@ -142,28 +142,25 @@ class PostgresStore implements StoreVerbs {
     keyOf: ({ key }) => key,
   });
 
-  /**
-   * @param connections - The number of the client's connections. Claims leave one of them for running handlers.
-   */
   constructor(
-    query: Query,
+    client: PostgresClient,
     prepares: boolean,
     whenSilent: string | undefined,
-    connections: number,
     sessions: Pick<Sessions<unknown>, 'keep'> | undefined,
   ) {
     this.#sessions = sessions;
     this.#claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
       ...LIMITS,
-      maxRunning: Math.min(MAX_RUNNING, Math.max(1, connections - 1)),
+      // Leaves one connection for running handlers.
+      maxRunning: Math.min(MAX_RUNNING, Math.max(1, connectionsOf(client) - 1)),
       sizeOf: ({ delivery }) => CLAIM_SIZE + (delivery.body?.length ?? 0),
       keyOf: ({ delivery }) => delivery.key,
       dropped: ({ lease }) => (lease.isGone?.() ? { state: 'gone' } : undefined),
     });
     this.whenSilent = whenSilent;
     this.#prepares = prepares;
-    this.#query = query;
-    this.#schema = new Schema(query);
+    this.#query = retrying(toQuery(client));
+    this.#schema = new Schema(this.#query, client);
   }
 
   expectLocks(): void {
