@@ -1,18 +1,17 @@
-import * as z from 'zod/mini';
 import { type RecordOf, type ResourceSchema, resource } from './resource.js';
-import { openInteger, timestamp } from './values.js';
+import { nullableText, openInteger, text, timestamp } from './values.js';
 
 const required = {
   /** Unique identifier. */
-  id: z.string(),
+  id: text,
   /** 1 = email, 2 = IP address, 3 = country code. */
   blacklist_type: openInteger<1 | 2 | 3>(),
   /** The blocked country code, email or IP address. */
-  blocked_data: z.string(),
+  blocked_data: text,
 };
 const rest = {
   /** Internal reason. */
-  note: z.nullable(z.string()),
+  note: nullableText,
   /** When the entry was created. */
   created_at: timestamp,
   /** When the entry was last updated. Equals `created_at` if never updated. */

@@ -1,19 +1,19 @@
 import * as z from 'zod/mini';
 import { fileSchema } from './file.js';
 import { type RecordOf, type ResourceSchema, resource } from './resource.js';
-import { timestamp } from './values.js';
+import { flag, text, timestamp } from './values.js';
 
 const required = {
   /** Unique identifier. */
-  id: z.string(),
+  id: text,
   /** Display title. */
-  title: z.string(),
+  title: text,
 };
 const rest = {
   /** Ids of the products in the category. */
-  product_ids: z.array(z.string()),
+  product_ids: z.array(text),
   /** When true, the category is found only by direct URL. */
-  unlisted: z.boolean(),
+  unlisted: flag,
   /** The image; `null` if there is none. */
   image: z.nullable(fileSchema),
   /** When the category was created. */

@@ -1,22 +1,23 @@
 import * as z from 'zod/mini';
+import { integer, text } from './values.js';
 
 const metadata = {
   /** Size in bytes. */
-  size: z.int(),
+  size: integer,
   /** File name, including its extension. */
-  filename: z.string(),
+  filename: text,
   /** MIME type. */
-  mime_type: z.string(),
+  mime_type: text,
 };
 const metadataSchema: z.ZodMiniObject<typeof metadata, z.core.$loose> = z.looseObject(metadata);
 
 const fields = {
   /** Identifier of the stored file. */
-  id: z.string(),
+  id: text,
   /** Storage label. */
-  storage: z.string(),
+  storage: text,
   /** URL of the hosted file. */
-  url: z.string(),
+  url: text,
   /** Size, name and type of the file. */
   metadata: metadataSchema,
 };

@@ -2,7 +2,16 @@ import * as z from 'zod/mini';
 import { nameType } from '../runtime/bytes.js';
 import type { Issue } from './issue.js';
 import { type RecordOf, type ResourceSchema, resource } from './resource.js';
-import { anyJson, decimal, openCode, timestamp } from './values.js';
+import {
+  anyJson,
+  decimal,
+  integer,
+  nullableInteger,
+  nullableText,
+  openCode,
+  text,
+  timestamp,
+} from './values.js';
 
 /** The order states of the specification, by code; 1 and 5 were added later. */
 const LABELS = {
@@ -64,7 +73,7 @@ export function findUnpaid(
 
 export const orderIdentity = {
   /** Unique identifier. */
-  id: z.string().check(z.minLength(1)),
+  id: text.check(z.minLength(1)),
 };
 
 export const orderState = {
@@ -74,20 +83,20 @@ export const orderState = {
    */
   status: orderStatus,
   /** Customer email address. */
-  email: z.string(),
+  email: text,
 };
 
 export const orderDetails = {
   /** Product of the order; `null` if the order is a payment, which is of no product. */
-  product_id: z.nullable(z.string()),
+  product_id: nullableText,
   /** Title of the product. */
-  product_title: z.string(),
+  product_title: text,
   /** Customer IP address. */
-  ip_address: z.string(),
+  ip_address: text,
   /** Country of the customer, ISO 3166-1 alpha-2. */
-  country_code: z.string(),
+  country_code: text,
   /** User agent of the customer. */
-  user_agent: z.string(),
+  user_agent: text,
   /** Order value in `currency`. */
   value: decimal,
   /** Order value in USD. */
@@ -95,33 +104,33 @@ export const orderDetails = {
   /** Exchange rate. */
   exchange_rate: decimal,
   /** ISO 4217 code. */
-  currency: z.string(),
+  currency: text,
   /** Gateway used, as a display name. */
-  gateway: z.string(),
+  gateway: text,
   /** Gateway used, by the name of this field in newer versions. */
-  payment_gateway: z.optional(z.string()),
+  payment_gateway: z.optional(text),
   /** The payment that the order belongs to, in newer versions. */
-  payment_request_id: z.optional(z.nullable(z.string())),
+  payment_request_id: z.optional(nullableText),
   /** How many are ordered. Default 1. */
-  quantity: z.int(),
+  quantity: integer,
   /** Risk level of the customer. */
-  risk_level: z.int(),
+  risk_level: integer,
   /** Delivered goods. Default `null`. */
-  delivered: z.nullable(z.string()),
+  delivered: nullableText,
   /** HTTP referrer of the product page. Default `null`. */
-  referral: z.nullable(z.string()),
+  referral: nullableText,
   /** Crypto address presented to the customer. */
-  crypto_address: z.nullable(z.string()),
+  crypto_address: nullableText,
   /** Satoshis the customer must send. */
-  crypto_value: z.nullable(z.int()),
+  crypto_value: nullableInteger,
   /** Satoshis received. */
-  crypto_received: z.int(),
+  crypto_received: integer,
   /** Confirmations of the crypto transaction. */
-  crypto_confirmations: z.int(),
+  crypto_confirmations: integer,
   /** Crypto channel. The specification does not describe it. */
-  crypto_channel: z.nullable(z.string()),
+  crypto_channel: nullableText,
   /** Coupon of the order. */
-  coupon_id: z.nullable(z.string()),
+  coupon_id: nullableText,
   /** The values that the customer entered in the custom checkout fields, as any JSON. */
   custom: anyJson,
   /** When the order was created. */

@@ -1,11 +1,18 @@
-import * as z from 'zod/mini';
 import { orderStatus } from './order.js';
 import { type RecordOf, type ResourceSchema, resource, variants } from './resource.js';
-import { decimal, isJsonObject, timestamp } from './values.js';
+import {
+  decimal,
+  integer,
+  isJsonObject,
+  nullableInteger,
+  nullableText,
+  text,
+  timestamp,
+} from './values.js';
 
 const hosted = {
   /** The hosted checkout address, where to send the customer. */
-  url: z.string(),
+  url: text,
 };
 type Hosted = RecordOf<typeof hosted, Record<never, never>>;
 
@@ -23,31 +30,31 @@ export const hostedPaymentSchema: ResourceSchema<HostedPayment> = resource(hoste
 
 const required = {
   /** Unique identifier. */
-  id: z.string(),
+  id: text,
   /** State of the order, as `status` of an order. */
   status: orderStatus,
   /** Customer email address. */
-  email: z.string(),
+  email: text,
 };
 const rest = {
   /** Crypto address presented to the customer. */
-  crypto_address: z.nullable(z.string()),
+  crypto_address: nullableText,
   /** Satoshis the customer must send. */
-  crypto_value: z.nullable(z.int()),
+  crypto_value: nullableInteger,
   /** Crypto confirmations needed. */
-  confirmations_needed: z.int(),
+  confirmations_needed: integer,
   /** A fixed marker for payments, rather than a product. */
-  product_id: z.string(),
+  product_id: text,
   /** Price in `currency`. */
   value: decimal,
   /** How many are ordered. */
-  quantity: z.int(),
+  quantity: integer,
   /** ISO 4217 code. */
-  currency: z.string(),
+  currency: text,
   /** Payment gateway. */
-  gateway: z.string(),
+  gateway: text,
   /** Crypto channel. The specification does not describe it. */
-  crypto_channel: z.nullable(z.string()),
+  crypto_channel: nullableText,
   /** Price in USD. */
   usd_value: decimal,
   /** Exchange rate. */
@@ -57,7 +64,7 @@ const rest = {
   /** When the payment was last updated. */
   updated_at: timestamp,
   /** A payment address for the chosen gateway. */
-  url: z.string(),
+  url: text,
 };
 type WhiteLabel = RecordOf<typeof required, typeof rest>;
 

@@ -1,7 +1,19 @@
 import * as z from 'zod/mini';
 import { fileSchema } from './file.js';
 import { type RecordOf, type ResourceSchema, resource, variants } from './resource.js';
-import { decimal, isJsonObject, jsonObject, openInteger, openText, timestamp } from './values.js';
+import {
+  decimal,
+  flag,
+  integer,
+  isJsonObject,
+  jsonObject,
+  nullableInteger,
+  nullableText,
+  openInteger,
+  openText,
+  text,
+  timestamp,
+} from './values.js';
 
 /** The number of items left; `∞` if the provider does not count the stock. */
 const stock = z.custom<number | '∞'>(
@@ -45,9 +57,9 @@ const customField = {
   /** Kind of the input. */
   type: openText<(typeof CUSTOM_FIELD_TYPES)[number]>(),
   /** Name of the input. */
-  name: z.string(),
+  name: text,
   /** Whether the input is required. */
-  required: z.boolean(),
+  required: flag,
 };
 /** A custom input field of the checkout. */
 export type CustomField = {
@@ -58,14 +70,14 @@ const customFieldSchema: z.ZodMiniObject<typeof customField, z.core.$loose> =
 
 const identity = {
   /** Unique identifier. */
-  id: z.string(),
+  id: text,
   /** Display title. */
-  title: z.string(),
+  title: text,
 };
 
 const inBothVariants = {
   /** Description in raw markdown. */
-  description: z.string(),
+  description: text,
   /**
    * Current stock count. `∞` when the product is of the file type (unless `stock_amount` is set), the dynamic type
    * or the service type.
@@ -74,35 +86,35 @@ const inBothVariants = {
   /** Price for 1 quantity, in `currency`. */
   price: decimal,
   /** ISO 4217 code used at checkout. */
-  currency: z.string(),
+  currency: text,
   /** Enabled payment gateways. */
   gateways,
   /** Image of the product. */
   image: z.nullable(fileSchema),
   /** The goods for the stock. For the serials type, they are split by `stock_delimiter`. */
-  info: z.nullable(z.string()),
+  info: nullableText,
   /** File that is used when the type is file. */
   file: z.nullable(fileSchema),
   /** Splits stock out of `info`. Default `,`. */
-  stock_delimiter: z.string(),
+  stock_delimiter: text,
   /** Max order quantity. Default `null`: as high as stock. */
-  maximum_quantity: z.nullable(z.int()),
+  maximum_quantity: nullableInteger,
   /** Min order quantity. Default 1. */
-  minimum_quantity: z.int(),
+  minimum_quantity: integer,
   /** Stock limit for the file type. `null`: unlimited. */
-  stock_amount: z.nullable(z.int()),
+  stock_amount: nullableInteger,
   /** URL called to generate goods for the dynamic type. */
-  dynamic_url: z.nullable(z.string()),
+  dynamic_url: nullableText,
   /** When true, the product is not listed on the storefront, and still reachable by direct link. */
-  unlisted: z.boolean(),
+  unlisted: flag,
   /** When true, the product is not listed; in the newer variant, nor is it accessible. */
-  private: z.boolean(),
+  private: flag,
   /** Whether VPNs and proxies are blocked at checkout. */
-  vpn_block: z.boolean(),
+  vpn_block: flag,
   /** Seller note, returned in responses. */
-  seller_note: z.nullable(z.string()),
+  seller_note: nullableText,
   /** Highest customer risk level before an order is blocked. Default 30. */
-  max_risk_level: z.int(),
+  max_risk_level: integer,
   /** When the product was created. */
   created_at: timestamp,
   /** When the product was last updated. */
@@ -119,17 +131,17 @@ const newerRest = {
   /** Custom checkout input fields. */
   custom: z.array(customFieldSchema),
   /** Whether checkout requires the customer's name and address. */
-  customer_details_required: z.boolean(),
+  customer_details_required: flag,
   /** Warranty text sent to the customer. */
-  warranty: z.nullable(z.string()),
+  warranty: nullableText,
   /** Warranty duration in seconds. */
-  warranty_duration: z.nullable(z.int()),
+  warranty_duration: nullableInteger,
   /** Where the customer is redirected after a successful checkout. */
-  redirect_url: z.nullable(z.string()),
+  redirect_url: nullableText,
   /** When true, the exact stock is hidden, and replaced by in stock or out of stock. */
-  hide_stock: z.nullable(z.boolean()),
+  hide_stock: z.nullable(flag),
   /** Theme, returned in responses. */
-  theme: z.string(),
+  theme: text,
 };
 type Newer = RecordOf<typeof newerRequired, typeof newerRest>;
 
@@ -155,13 +167,13 @@ const olderRest = {
   /** Custom checkout input fields. The specification does not show their shape. */
   custom: z.nullable(jsonObject),
   /** Theme, returned in responses. */
-  theme: z.int(),
+  theme: integer,
   /** Confirmations required to consider a crypto transaction complete. Default 1. */
-  crypto_confirmations: z.int(),
+  crypto_confirmations: integer,
   /** Returned in responses. The specification does not describe it. */
-  paypal_email_delivery: z.boolean(),
+  paypal_email_delivery: flag,
   /** URL called for every order status update of this product's orders. */
-  webhook_url: z.nullable(z.string()),
+  webhook_url: nullableText,
 };
 type Older = RecordOf<typeof olderRequired, typeof olderRest>;
 

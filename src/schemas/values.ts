@@ -28,6 +28,13 @@ export function fieldOf(record: JsonObject, name: string): unknown {
   return name in Object.prototype && !Object.hasOwn(record, name) ? undefined : record[name];
 }
 
+// Fields of all records share these: zod takes longer to make 80 schemas than to load the rest of this package.
+export const text = /* @__PURE__ */ z.string();
+export const nullableText = /* @__PURE__ */ z.nullable(text);
+export const integer = /* @__PURE__ */ z.int();
+export const nullableInteger = /* @__PURE__ */ z.nullable(integer);
+export const flag = /* @__PURE__ */ z.boolean();
+
 /** Accepts any JSON object unchanged. Never copies or walks it, so its depth does not matter. */
 export const jsonObject = z.custom<JsonObject>(isJsonObject, 'expected object');
 

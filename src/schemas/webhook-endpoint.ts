@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { eventSchemas } from './events.js';
 import { type RecordOf, type ResourceSchema, resource } from './resource.js';
-import { timestamp } from './values.js';
+import { flag, text, timestamp } from './values.js';
 
 declare const PROVIDERS: unique symbol;
 
@@ -13,13 +13,13 @@ export type SubscribedEvent = keyof typeof eventSchemas | (string & { readonly [
 
 const required = {
   /** Unique identifier. */
-  id: z.string(),
+  id: text,
   /** Destination of webhooks; HTTPS only. */
-  url: z.string(),
+  url: text,
 };
 const rest = {
   /** Default true. The provider may disable the endpoint because of abuse or a high error rate. */
-  enabled: z.boolean(),
+  enabled: flag,
   /** Subscribed event names. */
   events: z.array(
     z.custom<SubscribedEvent>((event) => typeof event === 'string', 'expected string'),

@@ -1,28 +1,28 @@
 import * as z from 'zod/mini';
 import { type RecordOf, type ResourceSchema, resource } from './resource.js';
-import { jsonObject, timestamp } from './values.js';
+import { integer, jsonObject, nullableText, text, timestamp } from './values.js';
 
 const required = {
   /** Unique identifier, also sent in the webhook request header. */
-  id: z.string(),
+  id: text,
   /** Event name, also sent in the event request header. */
-  event: z.string(),
+  event: text,
   /** Body that was sent. */
   payload: jsonObject,
 };
 const rest = {
   /** Destination. */
-  url: z.string(),
+  url: text,
   /** Response body. */
-  response: z.nullable(z.string()),
+  response: nullableText,
   /** HTTP status of the response; 0 while pending. */
-  response_code: z.int(),
+  response_code: integer,
   /** Header name to header value. */
   response_headers: z.nullable(jsonObject),
   /** Number of retries so far. */
-  retries: z.int(),
+  retries: integer,
   /** Maximum retries for this request. */
-  retry_limit: z.int(),
+  retry_limit: integer,
   /** Next automatic retry, when a retry is required. */
   next_retry_at: z.nullable(timestamp),
   /** When the webhook request was sent. */
