@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import type { OnResolveResult, Plugin } from 'esbuild';
 import type { Options } from 'tsup';
 import tsconfig from './tsconfig.json' with { type: 'json' };
 
@@ -17,6 +19,63 @@ export const entryPoints: Readonly<Record<string, string>> = Object.fromEntries(
       return found.map((name) => [name, folder + name + end]);
     }),
   ),
+);
+
+/**
+ * The suffixes of the files that replace another file, such as `hashes.portable.ts` for `hashes.ts`, and the conditions
+ * of the bundlers and runtimes that choose each.
+ */
+export const REPLACEMENTS = {
+  '.portable': ['workerd', 'edge-light', 'browser', 'default'],
+  '.worker': ['workerd', 'edge-light'],
+  '.imported': ['bun', 'deno'],
+} as const;
+
+const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => join('src', file.replace(/\.ts$/, '')))
+  .sort();
+
+/**
+ * The replacements of each replaced file, without `.ts`. The `imports` of package.json name the file after its end,
+ * such as `#hashes`.
+ */
+export const replaced: ReadonlyMap<string, readonly string[]> = new Map(
+  sources
+    .map((file) => {
+      const own = Object.keys(REPLACEMENTS).map((suffix) => file + suffix);
+      return [file, own.filter((one) => sources.includes(one))] as const;
+    })
+    .filter(([, own]) => own.length > 0),
+);
+
+/** Resolves the imports of replaced files. */
+function resolveReplaced(to: (file: string) => OnResolveResult): Plugin {
+  return {
+    name: 'replaced-files',
+    setup({ onResolve }) {
+      for (const file of replaced.keys()) {
+        const filter = new RegExp(`^\\.(.*/)?${basename(file)}\\.js$`);
+        onResolve({ filter }, ({ path, resolveDir }) => {
+          const imported = resolve(resolveDir, path.replace(/\.js$/, ''));
+          return imported.endsWith(file) ? to(imported) : undefined;
+        });
+      }
+    },
+  };
+}
+
+/** For bundles of the sources that run on Workers. */
+export const onWorkers = resolveReplaced((file) => {
+  const own = ['.portable.ts', '.worker.ts'].map((suffix) => file + suffix);
+  return { path: own.find((one) => existsSync(one)) ?? '' };
+});
+
+/** For the package, which chooses by the `imports` of package.json. */
+const keepReplaced = resolveReplaced((file) => ({ path: `#${basename(file)}`, external: true }));
+
+const replacements = Object.fromEntries(
+  [...replaced].flat(2).map((file) => [basename(file), `${file}.ts`]),
 );
 
 /**
@@ -74,7 +133,8 @@ const shared = {
 const packages = [
   {
     ...shared,
-    entry: { ...entryPoints },
+    entry: { ...entryPoints, ...replacements },
+    esbuildPlugins: [...shared.esbuildPlugins, keepReplaced],
     format: ['esm', 'cjs'],
     dts: { entry: declarations, compilerOptions: { ignoreDeprecations: '6.0', paths: {} } },
     // Shared code once, so that a class is the same class whichever subpath it came through.

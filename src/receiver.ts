@@ -10,7 +10,7 @@ import type {
   WebhookEvent,
 } from './process/handler.js';
 import { INTERNALS, type Internals } from './process/internals.js';
-import { Load } from './process/load.js';
+import { Load } from './process/own-process.js';
 import { addPaid, type PaidHandler, type PaidOptions } from './process/paid-orders.js';
 import {
   type MarkOptions,

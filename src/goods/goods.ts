@@ -1,5 +1,5 @@
 import { UsageError } from '../errors/errors.js';
-import { Load } from '../process/load.js';
+import { Load } from '../process/own-process.js';
 import { type CloseOptions, Shutdown } from '../process/shutdown.js';
 import { Reporter } from '../report/hooks.js';
 import {

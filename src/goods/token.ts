@@ -1,6 +1,6 @@
 import { UsageError } from '../errors/errors.js';
-import { sha2 } from '../request/signature.js';
 import { toUtf8 } from '../runtime/bytes.js';
+import { sha2 } from '../runtime/hashes.js';
 import type { Allow } from './options.js';
 
 const MIN_LENGTH = 16;

@@ -4,8 +4,10 @@ import { findUnknownOption } from '../errors/text.js';
 import type { Reporter } from '../report/hooks.js';
 import type { WebhookResponse } from '../request/outcome.js';
 import { nameType } from '../runtime/bytes.js';
-import { atEndOfTurn, pause, withTimeout } from '../runtime/timing.js';
+import { withTimeout } from '../runtime/timing.js';
+import { drain, isServer } from './own-process.js';
 import type { Processing } from './process-delivery.js';
+import type { ClosableServer } from './server-drain.js';
 
 /** The options of `receiver.close()`. */
 export interface CloseOptions {
@@ -107,142 +109,4 @@ function closedEarly(timeoutMs: number): WebhookError {
       'ends now, the next retry of the provider or the queue takes them over, after their lease has expired. ' +
       'Raise timeoutMs, or make handlers stop when their signal fires.',
   );
-}
-
-/** A server of `node:http`, as from `app.listen()` and `serve()`; of `Bun.serve()`; or of `Deno.serve()`. */
-export type ClosableServer = NodeServer | { stop(): unknown } | { shutdown(): unknown };
-
-interface NodeServer {
-  close(done?: (error?: Error) => void): unknown;
-  closeIdleConnections?(): void;
-  closeAllConnections?(): void;
-}
-
-interface ServerEvents {
-  prependListener(
-    event: 'request',
-    listener: (request: unknown, response: ResponseHead) => void,
-  ): unknown;
-  prependListener(event: 'connection', listener: () => void): unknown;
-  removeListener(event: 'connection', listener: () => void): unknown;
-}
-
-interface ResponseHead {
-  readonly headersSent: boolean;
-  readonly req?: { readonly httpVersionMajor: number };
-  setHeader(name: string, value: string): unknown;
-}
-
-interface DrainHow {
-  readonly isOver: () => boolean;
-  readonly onStopped: () => void;
-}
-
-/** How long a keep-alive connection may be idle before it is closed. */
-const QUIET_MS = 1_000;
-const LOOK_MS = 50;
-/** How long the server goes on accepting while new connections arrive. */
-const ACCEPT_MS = 1_000;
-const QUIET_TURNS = 2;
-const SHORT_TURN_MS = 0.1;
-
-/**
- * Whether the value is a server that can be drained: plain JavaScript may pass anything, such as the application.
- */
-export function isServer(server: unknown): server is ClosableServer {
-  if (typeof server !== 'object' || server === null) return false;
-  return ['close', 'stop', 'shutdown'].some(
-    (method) => method in server && typeof Reflect.get(server, method) === 'function',
-  );
-}
-
-/**
- * Stops accepting connections, and closes each open one after its next response, so that keep-alive clients
- * reconnect to another server. Requests that have been sent are answered as usual.
- *
- * @param how.isOver - Whether to give up. Connections that are still open are then cut off.
- * @param how.onStopped - Called when the server accepts no more connections.
- */
-export async function drain(server: ClosableServer, how: DrainHow): Promise<void> {
-  if ('close' in server) return drainNode(server, how);
-  const { isOver, onStopped } = how;
-  let isClosed = false;
-  const closing = Promise.resolve('stop' in server ? server.stop() : server.shutdown());
-  onStopped();
-  const close = () => {
-    isClosed = true;
-  };
-  closing.then(close, close);
-  while (!isClosed && !isOver()) await pause(LOOK_MS);
-  // Awaited for its error: if the server could not be stopped, it still accepts requests.
-  if (isClosed) await closing;
-}
-
-async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): Promise<void> {
-  let isClosed = false;
-  let lastRequestAt = performance.now();
-  const stopListening = closeOf(server, () => {
-    isClosed = true;
-  });
-  if (emitsEvents(server)) await acceptAll(server, isOver);
-  stopListening();
-  // Not earlier: a client whose connection is closed would reconnect, and be reset when the server stops
-  // listening.
-  onStopped();
-  if (emitsEvents(server)) {
-    server.prependListener('request', (_, response) => {
-      lastRequestAt = performance.now();
-      // A server of HTTP/2 announces this by itself.
-      const isFirst = response.req?.httpVersionMajor === 1 && !response.headersSent;
-      if (isFirst) response.setHeader('connection', 'close');
-    });
-  }
-  while (!isClosed && !isOver()) {
-    await pause(LOOK_MS);
-    // Not at once, because a request may be on its way.
-    if (performance.now() - lastRequestAt > QUIET_MS) server.closeIdleConnections?.();
-  }
-  server.closeAllConnections?.();
-}
-
-/**
- * Accepts the connections that are waiting, because the system would reset them when the server stops listening.
- * Node may accept only one in each turn of its event loop.
- */
-async function acceptAll(server: ServerEvents, isOver: () => boolean): Promise<void> {
-  let quietTurns = 0;
-  const onConnection = () => {
-    quietTurns = -1;
-  };
-  const giveUpAt = performance.now() + ACCEPT_MS;
-  server.prependListener('connection', onConnection);
-  while (quietTurns < QUIET_TURNS && performance.now() < giveUpAt && !isOver()) {
-    const beganAt = performance.now();
-    await new Promise<void>((resolve) => atEndOfTurn(resolve));
-    // After a long turn, new connections may not have been accepted yet.
-    const isShort = performance.now() - beganAt < SHORT_TURN_MS;
-    quietTurns = isShort ? quietTurns + 1 : 0;
-  }
-  server.removeListener('connection', onConnection);
-}
-
-function emitsEvents(server: NodeServer): server is NodeServer & ServerEvents {
-  return ['prependListener', 'removeListener'].every(
-    (method) => method in server && typeof Reflect.get(server, method) === 'function',
-  );
-}
-
-/**
- * How to stop listening without closing idle connections, as `close` of an HTTP server does: it would cut off
- * a client whose request has arrived and has not been read yet.
- */
-function closeOf(server: NodeServer, done: () => void): () => void {
-  const { Server } = globalThis.process?.getBuiltinModule?.('node:net') ?? {};
-  const isOfHttp1 = typeof server.closeIdleConnections === 'function';
-  if (isOfHttp1 && Server && server instanceof Server) {
-    // The first call compiles the method. A connection that arrives between the last turn and the call is reset.
-    new Server().close();
-    return () => Server.prototype.close.call(server, done);
-  }
-  return () => server.close(done);
 }

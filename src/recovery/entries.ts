@@ -1,5 +1,5 @@
-import { sha2 } from '../request/signature.js';
 import { parseAddress } from '../runtime/address.js';
+import { sha2 } from '../runtime/hashes.js';
 import { toTime } from '../schemas/values.js';
 import { type WebhookLog, webhookLogSchema } from '../schemas/webhook-log.js';
 import { addressTest } from './addresses.js';

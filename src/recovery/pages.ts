@@ -1,5 +1,5 @@
 import type { Page } from '../api/list.js';
-import { sha2 } from '../request/signature.js';
+import { sha2 } from '../runtime/hashes.js';
 import type { Issue } from '../schemas/issue.js';
 import { isNone, type ResourceSchema } from '../schemas/resource.js';
 

@@ -1,7 +1,7 @@
 import { safely } from '../errors/log.js';
 import type { Delivery, DeliverySource } from '../request/delivery.js';
 import type { Dispatched, Outcome, Rejection, RejectionCode, Result } from '../request/outcome.js';
-import { sha2 } from '../request/signature.js';
+import { sha2 } from '../runtime/hashes.js';
 import type { Issue } from '../schemas/issue.js';
 import { type Announced, type Failure, Messages } from './messages.js';
 import { type Started, type Telemetry, trace, watched } from './telemetry.js';

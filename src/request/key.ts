@@ -1,8 +1,8 @@
 import { UsageError } from '../errors/errors.js';
 import { toUtf8 } from '../runtime/bytes.js';
+import { sha2 } from '../runtime/hashes.js';
 import { fieldOf, isJsonObject, type JsonObject } from '../schemas/values.js';
 import { hintAtPromise } from './promised.js';
-import { sha2 } from './signature.js';
 
 /**
  * Writes parsed JSON in the canonical form of RFC 8785: members sorted by the UTF-16 units of their names, no

@@ -1,7 +1,8 @@
 import { decodeHex, toHex, toUtf8 } from '../runtime/bytes.js';
+import { sha2 } from '../runtime/hashes.js';
 import { headerText } from './key.js';
 import { OUTCOMES, type Outcome } from './outcome.js';
-import { type Secret, sha2 } from './signature.js';
+import type { Secret } from './signature.js';
 
 /** The delivery that a receipt is for. */
 export interface Receipted {

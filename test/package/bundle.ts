@@ -1,10 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
+import { onWorkers } from '../../tsup.config.js';
 
 /** The limit of a gzipped Worker: its current size, rounded up, so that a large addition is noticed. */
 export const BUDGETS = [
-  { name: 'with the receiver in it', without: [], bytes: 44_500 },
-  { name: 'without the schema library', without: ['zod'], bytes: 37_900 },
+  { name: 'with the receiver in it', without: [], bytes: 43_450 },
+  { name: 'without the schema library', without: ['zod'], bytes: 36_700 },
 ] as const;
 
 const ENTRY = `
@@ -45,7 +46,7 @@ export async function bundle(
     target: 'es2022',
     external: [...without],
     // The `paths` of tsconfig.json point to the sources.
-    ...(fromSources ? {} : { tsconfigRaw: {} }),
+    ...(fromSources ? { plugins: [onWorkers] } : { tsconfigRaw: {} }),
     metafile: true,
     write: false,
     logLevel: 'silent',

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { entryPoints } from '../../tsup.config.js';
+import { basename, join } from 'node:path';
+import { entryPoints, REPLACEMENTS, replaced } from '../../tsup.config.js';
 import { ROOT } from './folder.js';
 
 /** The files of each subpath in `dist`, by its name in `exports`, such as `./express`. */
@@ -9,6 +9,21 @@ export const subpaths: Readonly<Record<string, string>> = Object.fromEntries(
     .map((name) => [name === 'index' ? '.' : `./${name}`, name])
     .sort(),
 );
+
+/** Returns the files in `dist` by the conditions that choose them. */
+function filesOf(file: string, replacements: readonly string[]) {
+  const at = (path: string) => ({
+    import: `./dist/${basename(path)}.js`,
+    require: `./dist/${basename(path)}.cjs`,
+  });
+  const chosen = Object.entries(REPLACEMENTS).flatMap(([suffix, conditions]) => {
+    const path = replacements.find((one) => one.endsWith(suffix));
+    return path === undefined ? [] : conditions.map((condition) => [condition, at(path)] as const);
+  });
+  // Bun and Deno have the condition of Node as well, and the first that holds counts.
+  const { default: other = at(file), ...known } = Object.fromEntries(chosen);
+  return { ...known, node: at(file), default: other };
+}
 
 const FILE = join(ROOT, 'package.json');
 
@@ -29,6 +44,9 @@ export function readManifest(): { readonly text: string; readonly expected: stri
   const peers = Object.keys(manifest.peerDependencies);
   const expected = {
     ...manifest,
+    imports: Object.fromEntries(
+      Array.from(replaced, ([file, others]) => [`#${basename(file)}`, filesOf(file, others)]),
+    ),
     exports: { ...Object.fromEntries(exported), './package.json': './package.json' },
     typesVersions: { '*': typesVersions },
     peerDependenciesMeta: Object.fromEntries(peers.map((peer) => [peer, { optional: true }])),

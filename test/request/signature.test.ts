@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { UsageError, verifySignature } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { nativeSha2, portableSha2, type Sha2, sha2 as used } from '../../src/request/signature.js';
+import { sha2 as used } from '../../src/runtime/hashes.js';
+import { portableSha2 } from '../../src/runtime/hashes.portable.js';
+import { nativeSha2, type Sha2 } from '../../src/runtime/sha2.js';
 import { RFC_4231 } from '../adapters/apps/inside/rfc4231.js';
 import { runs } from '../support/tier.js';
 

@@ -1,39 +1,79 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
 import { BUDGETS, bundle } from '../../package/bundle.js';
 import { build, removeFolders } from '../../package/folder.js';
 
+let folder: string;
+beforeAll(async () => {
+  folder = await build({ types: false });
+});
 afterAll(removeFolders);
 
 // `npm run size` shows the parts.
 for (const { name, bytes, without } of BUDGETS) {
   test(`a Worker ${name} does not grow`, async () => {
-    const { gzipped } = await bundle(await build({ types: false }), { without });
+    const { gzipped } = await bundle(folder, { without });
     expect(gzipped).toBeLessThanOrEqual(bytes);
   });
 }
 
-test('the command loads the library and its subcommands only when they are needed', async () => {
-  const { files, packages } = loadedBy(join(await build({ types: false }), 'dist', 'cli.js'));
+test('the command loads the library and its subcommands only when they are needed', () => {
+  const { files, bytes, packages } = loadedBy('cli');
   expect(packages).toEqual([]);
   expect(files.some((file) => /sandbox|doctor|check|send/.test(file))).toBe(false);
-  const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
-  expect(bytes).toBeLessThanOrEqual(175_000);
+  expect(bytes).toBeLessThanOrEqual(170_000);
+});
+
+const SERVERS = [
+  ['Node', ['node', 'import']],
+  ['Bun', ['bun', 'node', 'import']],
+  ['Deno', ['deno', 'node', 'import']],
+] as const;
+
+test.each(SERVERS)('the package loads only the schema library on %s', (_, conditions) => {
+  const { packages } = loadedBy('index', conditions);
+  expect(packages).toEqual(['zod/mini', 'zod/v4/core']);
+});
+
+test('a Worker loads the portable hashing', () => {
+  const { packages } = loadedBy('index', ['workerd', 'import']);
+  expect(packages).toContain('@noble/hashes/sha2.js');
 });
 
 const STATIC_IMPORT = /^(?:import|\} from) *(?:[^'"\n]* from *)?["']([^"']+)["'];$/gm;
 
-/** Returns the files that a module loads at its start, and their imported packages. */
-function loadedBy(entry: string): { files: readonly string[]; packages: readonly string[] } {
-  const files = new Set([entry]);
+interface Loaded {
+  readonly files: readonly string[];
+  readonly bytes: number;
+  readonly packages: readonly string[];
+}
+
+/** Returns the files that an entry of the built package loads at its start, and their imported packages. */
+function loadedBy(entry: string, conditions: readonly string[] = []): Loaded {
+  const files = new Set([join(folder, 'dist', `${entry}.js`)]);
   const packages = new Set<string>();
   for (const file of files) {
     for (const [, from = ''] of readFileSync(file, 'utf8').matchAll(STATIC_IMPORT)) {
       if (from.startsWith('.')) files.add(join(file, '..', from));
+      else if (from.startsWith('#')) files.add(join(folder, choose(IMPORTS[from], conditions)));
       else if (!isBuiltin(from)) packages.add(from);
     }
   }
-  return { files: [...files], packages: [...packages] };
+  const bytes = [...files].reduce((sum, file) => sum + statSync(file).size, 0);
+  return { files: [...files], bytes, packages: [...packages].sort() };
+}
+
+const IMPORTS: Readonly<Record<string, unknown>> = manifest.imports;
+
+/** Returns the file of the first condition that holds, as runtimes and bundlers do. */
+function choose(target: unknown, conditions: readonly string[]): string {
+  if (typeof target === 'string') return target;
+  const found = Object.entries(target ?? {}).find(
+    ([condition]) => condition === 'default' || conditions.includes(condition),
+  );
+  if (found === undefined) throw new Error('No condition of an import holds');
+  return choose(found[1], conditions);
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { sign } from 'storefront-webhooks/testing';
+import { onWorkers } from '../../../tsup.config.js';
 import { startWrangler } from '../../cloudflare/wrangler.js';
 import { SECRET } from '../../support/deliver.js';
 import type { Started } from '../../support/start.js';
@@ -70,6 +71,7 @@ export async function openWorker(
       target: 'es2022',
       conditions: ['workerd', 'worker', 'browser'],
       tsconfig: join(ROOT, 'tsconfig.json'),
+      plugins: [onWorkers],
       // Used only by the tests' own signatures, which the Worker does not call.
       external: ['node:*'],
     });

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from 'storefront-webhooks';
 import { afterAll, beforeAll } from 'vitest';
+import { onWorkers } from '../../../tsup.config.js';
 import { startWrangler } from '../../cloudflare/wrangler.js';
 import { withRuntimes } from '../../runtimes/installed.js';
 import { Remote } from '../../support/remote-store.js';
@@ -64,6 +65,7 @@ export async function buildWorker(folder: string): Promise<void> {
     external: ['cloudflare:*', 'node:*'],
     conditions: ['workerd', 'worker', 'browser'],
     tsconfig: join(ROOT, 'tsconfig.json'),
+    plugins: [onWorkers],
   });
 }
 
