@@ -11,7 +11,7 @@ import {
 } from './log-entry.js';
 import { Predecessor } from './predecessor.js';
 import type { SourceSettings } from './source.js';
-import { isSuccess, isYoungerThan } from './standing.js';
+import { isSuccess } from './standing.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
 const ALWAYS = Number.NEGATIVE_INFINITY;
@@ -104,10 +104,10 @@ export class Answers {
   async #ask(entry: WebhookLog, found: EntryFound, its: Answered): Promise<void> {
     const { pendingAfterMs, now } = this.#settings;
     const { delivery, receipt, standing } = found;
-    // The store may still be recording a delivery that was answered just now.
-    if (isYoungerThan(pendingAfterMs, entry, now)) return;
     const at = changedAtOf(entry);
-    if (await this.#before.has(delivery)) its.known.push(at);
+    // The store may still be recording a delivery that was answered just now. The provider's clock may be ahead.
+    if (Math.abs(now - at) < pendingAfterMs) return;
+    if (await this.#before.has(delivery, receipt && (() => receipt.key))) its.known.push(at);
     else if (standing === 'queued') its.firstQueued = Math.min(its.firstQueued, at);
     else if (receipt?.outcome !== 'queued' && this.#before.canSay)
       its.lastUnknown = Math.max(its.lastUnknown, at);

@@ -22,18 +22,28 @@ export class DoneBefore {
   /**
    * Returns whether a delivery is done: under its own key, or under the keys of all its handlers. `false` if
    * the store cannot answer.
+   *
+   * @param otherKey - Returns another key that the delivery may have had.
    */
-  async has(read: () => Promise<Delivery | Rejection | undefined>): Promise<boolean> {
+  async has(
+    read: () => Promise<Delivery | Rejection | undefined>,
+    otherKey?: () => string,
+  ): Promise<boolean> {
     if (this.#isDown) return false;
     const keys = await this.#keysOf(read);
     if (!keys) return false;
     try {
       const { own, effects } = keys;
-      const asked = [...new Set([own, ...effects])];
+      const other = otherKey?.() ?? own;
+      const asked = [...new Set([own, other, ...effects])];
       const found = await this.#receiver.findDone(asked);
       this.#isDown = found === undefined;
       const done = new Set(found);
-      return done.has(own) || (effects.length > 0 && effects.every((key) => done.has(key)));
+      return (
+        done.has(own) ||
+        done.has(other) ||
+        (effects.length > 0 && effects.every((key) => done.has(key)))
+      );
     } catch {
       this.#isDown = true;
       return false;

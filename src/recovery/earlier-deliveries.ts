@@ -49,8 +49,8 @@ export async function findEarlier(
         (isBare && toldAt <= until) ||
         // The previous code has answered another delivery of the same, such as `order:paid`.
         (taken.get(subject) ?? NEVER) <= until ||
-        // This receiver has never answered here, and another address of the account took the same.
-        (shop !== undefined && first === NEVER && answers.wasTakenElsewhere(one)),
+        // This receiver had not answered here yet, and another address of the account took the same.
+        (shop !== undefined && toldAt < first && answers.wasTakenElsewhere(one)),
     );
   };
 }

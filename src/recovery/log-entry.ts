@@ -27,6 +27,8 @@ export interface EntryFound {
   /** Absent if it was not missed. */
   readonly missed?: Omit<Missed, 'isDone' | 'isUnsafe'>;
   delivery(): Promise<Delivery | Rejection>;
+  /** Returns the key that it had if a proxy dropped its id on the way. Throws what `keyBy` throws. */
+  keyWithoutId(): string;
 }
 
 /** Reads an entry of the log. */
@@ -43,7 +45,7 @@ export async function readEntry(
   });
   if (logged === 'unreadable') return logged;
   if (!logged) return 'unknownShop';
-  const { answeredBy, receipt, event, delivery } = logged;
+  const { answeredBy, receipt, event, delivery, keyWithoutId } = logged;
   const shop = `${withoutQuery(entry.url ?? '')} ${logged.scope}`;
   const shown = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
   const standing =
@@ -56,7 +58,8 @@ export async function readEntry(
   const toldAt = timeOr(entry.created_at, 0);
   const changedAt = timeOr(record.updated_at, toldAt);
   const about = { event, recordId, isPaid, changedAt };
-  const found = { standing, answeredBy, shop, record, receipt, delivery, ...about };
+  const parts = { record, receipt, delivery, keyWithoutId };
+  const found = { standing, answeredBy, shop, ...parts, ...about };
   if (standing === 'done' || standing === 'waiting') return found;
   const hasReceipt = receipt !== undefined;
   const told = { id: entry.id, reason: standing, shop, toldAt, hasReceipt };
@@ -156,7 +159,7 @@ export interface Missed {
   readonly isPaid: boolean;
   /** Whether this receiver has answered it, though without success. */
   readonly hasReceipt: boolean;
-  /** Whether it may have been done under another key, by a handler that would do it again. */
+  /** Whether it may have been done under another key or id, by a handler that would do it again. */
   readonly isUnsafe: boolean;
   /** The value of the order: a decimal as text. */
   readonly value: string | undefined;

@@ -37,6 +37,8 @@ export interface LoggedDelivery {
    * `'log'`: it is trusted because of where it was read, and was never verified.
    */
   delivery(): Promise<Delivery | Rejection>;
+  /** Returns the key that it had if a proxy dropped its id on the way. Throws what `keyBy` throws. */
+  keyWithoutId(): string;
   /** The receipt in its answer, if the answer is the receiver's. */
   readonly receipt?: Receipt;
 }
@@ -128,20 +130,21 @@ async function readLogged(
   const parts = unwrapBody(payload, settings.unwrap, told, settings.limit);
   const delivery = () => readTold(told, shop, settings);
   const { scope, secrets } = shop;
-  const about = { event: parts.event ?? event, record: parts.record, scope, delivery };
+  const known = { event: parts.event ?? event, record: parts.record, scope, delivery };
   const content = contentOf(parts.record, NO_BYTES);
+  const keyWith = (knownId: string) =>
+    deliveryKey(settings.keyBy, { scope, id: knownId, event: known.event, content }, parts.record);
   const receipt = receiptOf(entry);
   // If the header with the id was lost on its way, the receiver identified the delivery by its content.
   const ids = [parts.id ?? id, contentId(content)];
+  const about = { ...known, keyWithoutId: () => keyWith(contentId(content)) };
   const knownId = receipt && ids.find((one) => isGenuine(receipt, one, secrets));
   if (!receipt) return { ...about, answeredBy: 'foreign' };
   if (knownId === undefined) return { ...about, answeredBy: 'other' };
-  const known = { scope, id: knownId, event: about.event };
   // The receiver does not send these outcomes with a 2xx. A server in between did, such as a proxy that hides
   // errors.
   if (NO_SUCCESS.includes(receipt.outcome)) return { ...about, answeredBy: 'foreign', receipt };
-  const key = deliveryKey(settings.keyBy, { ...known, content }, parts.record);
-  const isOwn = key === receipt.key || isKnownByBytes(await delivery());
+  const isOwn = keyWith(knownId) === receipt.key || isKnownByBytes(await delivery());
   return { ...about, answeredBy: isOwn ? 'own' : 'edited', receipt };
 }
 

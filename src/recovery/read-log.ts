@@ -1,6 +1,7 @@
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import { Answers } from './answers.js';
 import { DoneBefore } from './completed-keys.js';
+import { Copies } from './copies.js';
 import { entriesOf, untilSettled } from './entries.js';
 import { type EntryFound, type Missed, readEntry, timeOr, type Unusable } from './log-entry.js';
 import { OrderStates } from './order-states.js';
@@ -40,7 +41,9 @@ export async function readLog(
   const told = orders ? new ToldOrders(settings) : undefined;
   const read = orders ? { ...settings, since: 0 } : settings;
   const before = new DoneBefore(settings.receiver);
+  const isDone = ({ delivery, keyWithoutId }: EntryFound) => before.has(delivery, keyWithoutId);
   const states = new OrderStates();
+  const copies = new Copies();
   // The provider may report a refund to another address only.
   const others = withoutErrors(settings);
   const onOther = async (entry: WebhookLog) => {
@@ -51,10 +54,11 @@ export async function readLog(
   let firstPaidAt = Number.POSITIVE_INFINITY;
   let answers = new Answers(settings, false);
   await untilSettled(
-    () => missed.size,
+    () => missed.size + copies.size,
     async (seen) => {
       counts = noCounts();
       const again = new Set<string>();
+      copies.begin(missed);
       // Ask the store about answers from the second reading on, and only if a delivery is left.
       answers = new Answers(
         settings,
@@ -72,7 +76,7 @@ export async function readLog(
         const toldAt = timeOr(entry.created_at, settings.now);
         if (isPaidOrder(found)) firstPaidAt = Math.min(firstPaidAt, toldAt);
         if (toldAt < settings.since) {
-          if (told && isPaidOrder(found) && (!found.missed || (await before.has(found.delivery))))
+          if (told && isPaidOrder(found) && (!found.missed || (await isDone(found))))
             told.add(found.recordId, entry.url);
           continue;
         }
@@ -83,6 +87,7 @@ export async function readLog(
         counts[found.standing] += 1;
         const isLeft = found.standing === 'queued' && !queued;
         const known = missed.get(entry.id);
+        if (found.standing === 'done') copies.addHandled(found);
         // A retry has brought it since the last reading.
         if (found.standing === 'done' && !again.has(entry.id) && !isAnother(found, known))
           missed.delete(entry.id);
@@ -90,10 +95,12 @@ export async function readLog(
           onUnreadable();
         } else if (found.missed && !isLeft) {
           again.add(entry.id);
-          const isDone = known?.isDone ?? (await before.has(found.delivery));
-          const isUnsafe = found.standing === 'edited' && !(await before.isOncePer(found.delivery));
+          const wasDone = known?.isDone ?? (await isDone(found));
+          if (wasDone) copies.addHandled(found);
+          const mayRepeat = found.standing === 'edited' || copies.has(found);
+          const isUnsafe = mayRepeat && !(await before.isOncePer(found.delivery));
           const isIgnored = await before.isIgnored(found.delivery);
-          missed.set(entry.id, { ...found.missed, isDone, isUnsafe, isIgnored });
+          missed.set(entry.id, { ...found.missed, isDone: wasDone, isUnsafe, isIgnored });
         }
         if (isPaidOrder(found)) told?.add(found.recordId, entry.url);
       }

@@ -13,7 +13,8 @@ import type { MissedReason } from './standing.js';
  * - `held`: left, because an earlier change of the same record could not be handled. `gone`: the log no
  *   longer has it.
  * - `unsafe`: left, because a handler of its event has no `oncePer` and could deliver twice: the log does not
- *   mention the order, or the receiver answered the delivery with other content.
+ *   mention the order, the receiver answered the delivery with other content, or it has handled a copy of the
+ *   delivery under another id.
  */
 export type RecoveredOutcome =
   | Exclude<Outcome, 'queued'>

@@ -3,6 +3,7 @@ import { pause } from '../api/timeouts.js';
 import type { Delivery } from '../request/delivery.js';
 import type { Rejection, Result } from '../request/outcome.js';
 import { DoneBefore } from './completed-keys.js';
+import { stateOf } from './copies.js';
 import { type EntryFound, type Missed, readEntry } from './log-entry.js';
 import type { RecoverSettings } from './options.js';
 import { isSafeUnlogged } from './orders.js';
@@ -40,6 +41,8 @@ export class Running {
   readonly #isTakenBack: (one: Missed) => boolean;
   readonly #before: DoneBefore;
   readonly #held = new Set<string>();
+  /** The states that this run has handled. */
+  readonly #handled = new Set<string | undefined>();
   /** How many deliveries in a row were unavailable. Once the store is down, no other is tried. */
   #unavailable = 0;
 
@@ -59,6 +62,7 @@ export class Running {
     onProgress({ step: 'deliveries', done: 0, of: missed.length });
     for (const one of missed) {
       const outcome = apply ? await this.#runOne(one) : this.#list(one);
+      if (outcome === 'handled') this.#handled.add(stateOf(one));
       if (NOT_NOW.includes(outcome) && one.recordId !== undefined) this.#held.add(one.recordId);
       const { id, event, reason, recordId, toldAt, value, currency } = one;
       const about = { id, event, reason, recordId, toldAt: new Date(toldAt), value, currency };
@@ -112,8 +116,10 @@ export class Running {
       if (typeof found === 'string') return 'rejected';
       if (found.event !== one.event || found.recordId !== one.recordId) return 'gone';
       if (!found.missed || (await this.#isTakenBackNow(found))) return 'settled';
-      const isEdited = found.missed.reason === 'edited';
-      if (isEdited && !(await this.#before.isOncePer(found.delivery))) return 'unsafe';
+      const state = stateOf(one);
+      const isCopy = state !== undefined && this.#handled.has(state);
+      const mayRepeat = one.isUnsafe || isCopy || found.missed.reason === 'edited';
+      if (mayRepeat && !(await this.#before.isOncePer(found.delivery))) return 'unsafe';
       return this.#read(one, found.delivery);
     } catch (error) {
       signal?.throwIfAborted();

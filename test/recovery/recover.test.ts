@@ -223,7 +223,7 @@ describe('a missed delivery', () => {
     expect(ran).toEqual(['order:paid ord_1', 'order:paid ord_2', 'order:updated ord_1']);
   });
 
-  test('costs one store call more than a webhook, and only that call if it is done', async () => {
+  test('costs two store calls more than a webhook, and only those if it is done', async () => {
     const calls: string[] = [];
     const counted = (
       store: IdempotencyStore,
@@ -246,9 +246,11 @@ describe('a missed delivery', () => {
     await deliver(shop.receiver, paid(3), { id: 'whl_3' });
     const ofWebhook = calls.splice(0);
     await recoverFrom({ logs }, shop);
-    expect(calls.splice(0)).toEqual(['isDone', 'isDone', ...ofWebhook, ...ofWebhook]);
+    // One asks for the key that the delivery had if a proxy dropped its id.
+    const asked = Array(4).fill('isDone');
+    expect(calls.splice(0)).toEqual([...asked, ...ofWebhook, ...ofWebhook]);
     await recoverFrom({ logs }, shop);
-    expect(calls).toEqual(['isDone', 'isDone']);
+    expect(calls).toEqual(asked);
   });
 
   test('waits if an earlier change of its order failed, but other orders do not', async () => {
@@ -392,7 +394,8 @@ describe('a missed delivery', () => {
     const client = provider({ logs: [entry(1), entry(2)] });
     const { deliveries } = await recover({ receiver: shop.receiver, client, url: URL, now: NOW });
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['listed', 'listed']);
-    expect(asked).toBe(1);
+    // Both keys of the first delivery, at once.
+    expect(asked).toBe(2);
   });
 
   test('is only listed without apply', async () => {

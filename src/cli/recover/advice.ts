@@ -95,7 +95,7 @@ const LEFT: Partial<Readonly<Record<RecoveredOutcome, string>>> = {
     'waiting for an operator. npx storefront-webhooks dead list <store> shows them, or your onInvalid has them.',
   rejected: 'the payload in the log is not valid for its event. stderr names the fields.',
   unsafe:
-    "paid, but not in the log, so a webhook that arrives later would deliver twice; or edited, and perhaps handled in their earlier form. Deliver in .onPaid(handler), and give each other handler of order:paid a name and a key per order: { name: 'mail', oncePer: (order) => order.id }. If either is new, the store knows no completed orders under it: first mark delivered orders with receiver.markDone('onPaid', id). Then run this again. If the secret is a function and the orders are not in the log, give one --url at a time.",
+    "paid, but not in the log, so a webhook that arrives later would deliver twice; or edited, and perhaps handled in their earlier form; or copies of handled deliveries, under other ids. Deliver in .onPaid(handler), and give each other handler of order:paid a name and a key per order: { name: 'mail', oncePer: (order) => order.id }. If either is new, the store knows no completed orders under it: first mark delivered orders with receiver.markDone('onPaid', id). Then run this again. If the secret is a function and the orders are not in the log, give one --url at a time.",
   busy: 'another process is handling them. Run this again.',
   unavailable: 'the store could not be reached. stderr says why. Run this again.',
   earlier:
