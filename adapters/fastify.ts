@@ -1,14 +1,16 @@
 import type { FastifyPluginCallback } from 'fastify';
+import { tooOld } from '../src/errors/too-old.js';
 import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import { readRequest } from './shared/node-request.js';
 import { toNodeResponse } from './shared/node-response.js';
 
 /**
- * Makes a Fastify 5 plugin from a receiver. The plugin takes the raw body inside its own prefix only; all
+ * Makes a plugin for Fastify 4 or 5 from a receiver. The plugin takes the raw body inside its own prefix only; all
  * other routes still parse theirs.
  *
  * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
- * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
+ * @throws {UsageError} `receiver_invalid` if `receiver` is anything else. `ready()` and `listen()` of
+ *   a Fastify that is too old reject with `version_unsupported`.
  *
  * @example
  * import Fastify from 'fastify';
@@ -19,6 +21,11 @@ import { toNodeResponse } from './shared/node-response.js';
 export function toFastify(receiver: ReceiverSource): FastifyPluginCallback {
   const receive = toReceive(receiver);
   return (app, _options, registered) => {
+    if (typeof app.removeAllContentTypeParsers !== 'function') {
+      const found = `Fastify ${app.version ?? '2 or earlier'}`;
+      // Thrown, it would end the process.
+      return registered(tooOld('toFastify()', 'Fastify 4', found, 'fastify@latest'));
+    }
     app.removeAllContentTypeParsers();
     // Fastify would reject a malformed content type, and the receiver does not depend on it.
     app.addHook('onRequest', (request, _reply, next) => {

@@ -1,9 +1,10 @@
 import type { Context, Handler } from 'hono';
+import { tooOld } from '../src/errors/too-old.js';
 import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import { respond } from './shared/web-response.js';
 
 /**
- * Mounts a receiver in Hono, on any runtime that Hono supports.
+ * Mounts a receiver in Hono 3 or 4, on any runtime that Hono supports.
  *
  * @param receiver - A receiver or goods, or a function that creates one, once, from the `env` of the first
  *   request, which holds the secrets of a Worker.
@@ -29,10 +30,15 @@ export function toHono<Env extends object = object>(
   return (context) =>
     respond(
       (asked) => receive(asked, context.env),
-      context.req.raw,
+      context.req.raw ?? refuse(),
       parsedBodyHint,
       (promise) => waitUntil(context, promise),
     );
+}
+
+/** @throws {UsageError} `version_unsupported` */
+function refuse(): never {
+  throw tooOld('toHono()', 'Hono 3', 'Hono 2 or earlier', 'hono@latest');
 }
 
 /** Keeps a Worker running until the promise settles. */

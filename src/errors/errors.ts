@@ -115,6 +115,11 @@ export type UsageErrorCode =
    */
   | 'unwrap_invalid'
   /**
+   * A framework, a client or a queue is of a version that this package cannot use. To do: install the version that
+   * the message names.
+   */
+  | 'version_unsupported'
+  /**
    * The work of `ledger.transaction` in SQLite has to be synchronous. To do: remove the `async`, and do
    * asynchronous work before or after it.
    */

@@ -1,4 +1,5 @@
 import { UsageError, WebhookError } from '../../errors/errors.js';
+import { tooOld } from '../../errors/too-old.js';
 import type { HandOff, HandOffOptions } from '../../process/queue.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import { afterActive } from '../run-job.js';
@@ -16,7 +17,7 @@ import { type BossTransaction, toOptions } from './transaction.js';
  *
  * @param boss - A started instance of pg-boss.
  * @param options.name - The name of the queue. Default: `webhooks`.
- * @throws {UsageError} `client_invalid`
+ * @throws {UsageError} `client_invalid`, or `version_unsupported` before pg-boss 10.
  *
  * @example
  * import { PgBoss } from 'pg-boss';
@@ -78,9 +79,13 @@ export function pgBossQueue(
 
 type Options = HandOffOptions<BossTransaction>;
 
-/** @throws {UsageError} `client_invalid` */
+/** @throws {UsageError} `client_invalid`, or `version_unsupported` before pg-boss 10. */
 export function checkBoss(boss: Boss): void {
-  if (typeof boss?.send === 'function' && typeof boss.work === 'function') return;
+  if (typeof boss?.send === 'function' && typeof boss.work === 'function') {
+    if (typeof boss.createQueue === 'function') return;
+    const install = 'pg-boss@10, or pg-boss@latest on Node 22.12 or later';
+    throw tooOld('This package', 'pg-boss 10', 'pg-boss 9 or earlier', install);
+  }
   throw new UsageError(
     'client_invalid',
     'Pass a started instance of pg-boss: await new PgBoss(url).start().',

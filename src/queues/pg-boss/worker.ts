@@ -31,7 +31,7 @@ export interface PgBossWorkerOptions {
  * pg-boss 10 does not await the statement that ends a job, so its rejection would end the process. With that
  * version, the worker retries the statements of `getDb()` that end these jobs for 30 s.
  *
- * @throws {UsageError} `client_invalid`, `receiver_invalid` or `option_invalid`
+ * @throws {UsageError} `client_invalid`, `version_unsupported`, `receiver_invalid` or `option_invalid`
  *
  * @example
  * await pgBossWorker(boss, receiver, { concurrency: 10 });

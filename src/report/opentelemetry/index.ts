@@ -1,4 +1,6 @@
+import * as api from '@opentelemetry/api';
 import type { Telemetry } from '../telemetry.js';
+import { checkApi } from './check-api.js';
 import { type OpenTelemetryOptions, Watching } from './telemetry.js';
 
 export type { OpenTelemetryOptions } from './telemetry.js';
@@ -6,10 +8,12 @@ export type { OpenTelemetryOptions } from './telemetry.js';
 /**
  * Traces and counts deliveries, for `createReceiver({ telemetry })`. Create one for each program, after its
  * OpenTelemetry SDK. No span and no metric contains a payload, a secret or an error message.
+ * @throws {UsageError} `version_unsupported` before version 1.3 of `@opentelemetry/api`.
  *
  * @example
  * createReceiver({ secret, store, telemetry: openTelemetry({ store }) });
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
+  checkApi(api);
   return new Watching(options);
 }

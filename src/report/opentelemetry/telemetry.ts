@@ -1,9 +1,10 @@
+// Version 1.2 has no metrics, and a missing name would fail before openTelemetry() can say so.
+import * as api from '@opentelemetry/api';
 import {
   type Context,
   context,
   type Meter,
   type MeterProvider,
-  metrics,
   type Span,
   SpanKind,
   SpanStatusCode,
@@ -157,7 +158,7 @@ export class Watching implements Telemetry {
   }
 
   #currentMeterProvider(): MeterProvider {
-    return this.#options.meterProvider ?? metrics.getMeterProvider();
+    return this.#options.meterProvider ?? api.metrics.getMeterProvider();
   }
 }
 

@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors/errors.js';
+import { tooOld } from '../../errors/too-old.js';
 import { hasMethods } from '../platform.js';
 import {
   isIoRedis,
@@ -10,7 +11,7 @@ import {
 } from './client.js';
 import { endingSilence, holdingBack } from './silence.js';
 
-/** @throws {UsageError} `client_invalid` */
+/** @throws {UsageError} `client_invalid`, or `version_unsupported` before node-redis 4. */
 export function scriptCallsOf(client: RedisClient): ScriptCalls {
   if (hasMethods(client, 'eval')) {
     if (isNodeRedis(client)) {
@@ -33,6 +34,10 @@ export function scriptCallsOf(client: RedisClient): ScriptCalls {
         evalSha: (sha, keys, args) => client.evalsha(sha, keys, args),
       };
     }
+  }
+  // Its methods take callbacks.
+  if (hasMethods(client, 'send_command', 'evalsha') && !hasMethods(client, 'defineCommand')) {
+    throw tooOld('redisStore()', 'node-redis 4', 'node-redis 3 or earlier', 'redis@latest');
   }
   throw new UsageError(
     'client_invalid',

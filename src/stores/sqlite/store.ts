@@ -2,6 +2,7 @@ import { withContract } from '../contract.js';
 import type { IdempotencyStore } from '../store.js';
 import { refuseStep } from '../transactions.js';
 import { checkDatabase } from './check-database.js';
+import { checkLibsql } from './check-libsql.js';
 import { connectionOf } from './connection.js';
 import type { SqliteDatabase } from './database.js';
 import { Row } from './rows.js';
@@ -16,7 +17,8 @@ import { checkHandler, runInTransaction } from './transact.js';
  * SQLite has one writer at a time. So your own write transactions in the same process, on any connection, must not
  * await anything between `BEGIN` and `COMMIT`: all other writes wait for them.
  *
- * @throws {UsageError} `client_invalid` if the argument is not an open database.
+ * @throws {UsageError} `client_invalid` if the argument is not an open database, or `version_unsupported` before
+ *   libsql 0.4.
  *
  * @example
  * import { DatabaseSync } from 'node:sqlite';
@@ -28,6 +30,7 @@ export function sqliteStore<Database extends SqliteDatabase>(
   database: Database,
 ): IdempotencyStore<Database> {
   checkDatabase(database, 'sqliteStore');
+  checkLibsql(database);
   const connection = connectionOf(database);
   const file = fileOf(database);
   // A database in memory is lost when the process ends.

@@ -22,6 +22,19 @@ describe('an object that is not a client', () => {
   });
 });
 
+test('a client of node-redis 3, whose methods take callbacks, is rejected by its name and version', () => {
+  const older = { eval() {}, evalsha() {}, sendCommand() {}, send_command() {} };
+  // @ts-expect-error: its types differ, too.
+  expect(() => redisStore(older)).toThrow(
+    expect.objectContaining({
+      code: 'version_unsupported',
+      message: expect.stringContaining(
+        'redisStore() needs node-redis 4 or later, and this is node-redis 3 or earlier: npm install redis@latest.',
+      ),
+    }),
+  );
+});
+
 test('the types of @upstash/redis are accepted with any options', () => {
   const options = { url: 'http://127.0.0.1:1', token: 'token', automaticDeserialization: false };
   expect(redisStore(new Upstash(options)).durable).toBe(true);
