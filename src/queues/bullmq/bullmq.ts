@@ -11,8 +11,8 @@ export interface BullmqJob {
   /** How often the job has been started, whatever the result. */
   readonly attemptsStarted?: number;
   moveToDelayed(timestamp: number, token?: string): Promise<void>;
-  /** Puts the job back, so that a worker takes it at once. */
-  moveToWait(token?: string): Promise<unknown>;
+  /** Puts the job back, so that a worker takes it at once. BullMQ 5.0 does not have it. */
+  moveToWait?(token?: string): Promise<unknown>;
 }
 
 /** The part of a looked-up job that the queue uses. */
@@ -23,6 +23,7 @@ export interface StoredJob {
     options: { resetAttemptsMade: boolean; resetAttemptsStarted: boolean },
   ): Promise<void>;
   promote(): Promise<void>;
+  remove(): Promise<unknown>;
 }
 
 /** The options of a job: its retries, and how long BullMQ keeps it. */
@@ -44,6 +45,6 @@ export interface BullmqQueue {
     options: JobTerms & { jobId: string; removeOnFail: boolean },
   ): Promise<{ readonly id?: string | undefined }>;
   getJob(id: string): Promise<StoredJob | undefined>;
-  /** Returns the holder of the Redis connection. */
+  /** Returns the holder of the Redis connection. In BullMQ 5, that is the queue itself. */
   getBackend?(): object;
 }

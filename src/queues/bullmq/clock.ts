@@ -1,5 +1,6 @@
 import { pause } from '../../runtime/timing.js';
 import type { BullmqJob } from './bullmq.js';
+import { find } from './find.js';
 
 /** Clocks that differ by no more than this count as equal: the shortest pause is a second. */
 const MAX_OFF_MS = 1_000;
@@ -40,7 +41,9 @@ export async function hold(job: BullmqJob, pauseMs: number): Promise<void> {
 }
 
 async function askTime(job: BullmqJob): Promise<number | undefined> {
-  const client = await find(find(find(job, 'queue'), 'backend'), 'client');
+  const queue = find(job, 'queue');
+  // In BullMQ 5, the queue itself holds the connection.
+  const client = await find(find(queue, 'backend') ?? queue, 'client');
   if (!tellsTime(client)) return undefined;
   const time = await client.time();
   // Seconds and microseconds, or a Date with some drivers.
@@ -52,8 +55,4 @@ async function askTime(job: BullmqJob): Promise<number | undefined> {
 
 function tellsTime(client: unknown): client is { time(): Promise<unknown> } {
   return typeof find(client, 'time') === 'function';
-}
-
-function find(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

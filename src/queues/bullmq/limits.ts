@@ -1,12 +1,13 @@
 import { quoted, writeLine } from '../../errors/log.js';
 import type { BullmqQueue } from './bullmq.js';
+import { find } from './find.js';
 
 /**
  * Warns on stderr, in one line, if the connection of a queue has no time limit. `ioredis` waits for a reply as
  * long as the peer keeps the connection open, so a silent connection would have every delivery answered 503.
  */
 export async function warnWithoutLimits(queue: BullmqQueue): Promise<void> {
-  const client = await find(queue.getBackend?.(), 'client');
+  const client = await find(queue.getBackend?.() ?? queue, 'client');
   const options = find(client, 'options');
   const own = find(client, 'isCluster') === true ? find(options, 'redisOptions') : options;
   // Only the options of ioredis are known.
@@ -19,8 +20,4 @@ export async function warnWithoutLimits(queue: BullmqQueue): Promise<void> {
     'operate.md#no-time-limit',
     'warn',
   );
-}
-
-function find(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -5,6 +5,7 @@ import { toJob } from '../job.js';
 import { afterActive } from '../run-job.js';
 import type { BullmqQueue, JobTerms, StoredJob } from './bullmq.js';
 import { warnWithoutLimits } from './limits.js';
+import { checkVersion } from './version.js';
 
 const TERMS: JobTerms = {
   // The first retries come within seconds, the last after 18 to 36 hours: longer than most outages.
@@ -21,7 +22,7 @@ const TERMS: JobTerms = {
  * Redis must not lose jobs: set `appendonly yes` and `maxmemory-policy noeviction`. The connection needs a
  * `socketTimeout`, or it may fall silent forever; if it has none, one line on stderr warns of it.
  *
- * @throws {UsageError} `client_invalid`
+ * @throws {UsageError} `client_invalid`, or `version_unsupported` before BullMQ 5.
  *
  * @example
  * import { Queue } from 'bullmq';
@@ -37,6 +38,7 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
       "bullmqQueue() takes a Queue of BullMQ: new Queue('webhooks', { connection }).",
     );
   }
+  const resetsAttempts = checkVersion(queue);
   // If it cannot connect, the queue reports its own errors.
   warnWithoutLimits(queue).catch(() => {});
   const add = async (delivery: SealedDelivery) => {
@@ -55,6 +57,11 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
         const job = await afterActive(signal, () => lookUp(queue, id));
         if (!job) return add(delivery);
         try {
+          if (!resetsAttempts && ['completed', 'failed'].includes(job.state)) {
+            // A new job has all of its attempts.
+            await job.job.remove();
+            return await add(delivery);
+          }
           await putBack(job);
           return { id };
         } catch (error) {

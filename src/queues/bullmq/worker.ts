@@ -40,7 +40,7 @@ async function wait(
   { error, retryAfterMs }: Extract<JobResult, { state: 'wait' }>,
 ): Promise<never> {
   const pauseMs = Math.max(retryAfterMs, pauseBefore(job));
-  if ((await aheadOfRedis(job)) === 0) {
+  if (!job.moveToWait || (await aheadOfRedis(job)) === 0) {
     await job.moveToDelayed(Date.now() + pauseMs, token);
     throw new BullmqError('DelayedError', error);
   }

@@ -61,6 +61,20 @@ describe('a job of BullMQ', () => {
     },
   );
 
+  test('asks the Redis of BullMQ 5 for the time', async () => {
+    const job = jobOf(HOUR_MS, { attemptsMade: 4 });
+    const { client } = job.queue.backend;
+    Object.assign(job, { queue: { client } });
+    expect(await process(job, 'failed')).toMatchObject({ seconds: 16 });
+  });
+
+  test('is delayed by BullMQ 5.0, which cannot put a job back', async () => {
+    const job = jobOf(HOUR_MS);
+    Object.assign(job, { moveToWait: undefined });
+    expect((await process(job, 'unavailable')).error).toMatchObject({ name: 'DelayedError' });
+    expect(job.moveToDelayed).toHaveBeenCalledOnce();
+  });
+
   const backoff = { type: 'exponential', delay: 1_000 };
   test.each([
     // The fifth attempt waits 16 s in its worker, and the ninth would wait for 256 s.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Queue, Worker, type WorkerOptions } from 'bullmq';
+import type { Queue, Worker, WorkerOptions } from 'bullmq';
+import * as bullmq from 'bullmq';
 import { Redis } from 'ioredis';
 import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { redisStore } from 'storefront-webhooks/redis';
@@ -14,11 +15,19 @@ export interface BullmqEngine extends Engine {
   work(receiver: Dispatching, options?: Partial<WorkerOptions>): Promise<void>;
 }
 
-/** A BullMQ queue with its own name, and a store on the same Redis. */
-export function makeBullmq(server: RedisServer, { attempts }: EngineOptions): BullmqEngine {
+/**
+ * A BullMQ queue with its own name, and a store on the same Redis.
+ *
+ * @param version - The module of another version of BullMQ.
+ */
+export function makeBullmq(
+  server: RedisServer,
+  { attempts }: EngineOptions,
+  version: Pick<typeof bullmq, 'Queue' | 'Worker'> = bullmq,
+): BullmqEngine {
   const name = `webhooks-${randomUUID()}`;
   const connection = { host: '127.0.0.1', port: server.port };
-  const bull = new Queue(name, {
+  const bull = new version.Queue(name, {
     connection,
     defaultJobOptions: { attempts, backoff: { type: 'fixed', delay: 10 } },
   });
@@ -34,7 +43,7 @@ export function makeBullmq(server: RedisServer, { attempts }: EngineOptions): Bu
     queue: bullmqQueue(bull),
     store: redisStore(client),
     async work(receiver, options = {}) {
-      const worker = new Worker(name, bullmqWorker(receiver), { connection, ...options });
+      const worker = new version.Worker(name, bullmqWorker(receiver), { connection, ...options });
       worker.on('error', (error) => void errors.push(error));
       workers.push(worker);
       await worker.waitUntilReady();

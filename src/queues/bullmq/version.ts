@@ -1,0 +1,35 @@
+import { UsageError } from '../../errors/errors.js';
+import { tooOld } from '../../errors/too-old.js';
+import type { BullmqQueue } from './bullmq.js';
+import { find } from './find.js';
+
+/**
+ * Checks that a queue is of BullMQ 5 or later. BullMQ 4 counts an attempt when it starts, so each wait for the store
+ * would use one up. BullMQ states its version from 5.30 on, and in 3 and 4.
+ *
+ * @returns Whether a job that ended gets its attempts again with `retry()`: from BullMQ 5.66 on.
+ * @throws {UsageError} `version_unsupported`, or `client_invalid` if the queue is of Bull.
+ */
+export function checkVersion(queue: BullmqQueue): boolean {
+  if (typeof find(queue, 'process') === 'function') {
+    throw new UsageError(
+      'client_invalid',
+      "bullmqQueue() takes a Queue of BullMQ, and this is one of Bull: import { Queue } from 'bullmq'.",
+    );
+  }
+  const stated = `${find(find(queue, 'metaValues'), 'version') ?? ''}`;
+  const [, version, major, minor] = /^bullmq:((\d+)\.(\d+)\S*)/.exec(stated) ?? [];
+  const keys = find(queue, 'keys');
+  // A marker wakes the workers of BullMQ 5 and later.
+  const isOlder = version ? Number(major) < 5 : keys !== undefined && !find(keys, 'marker');
+  if (isOlder)
+    throw tooOld(
+      'bullmqQueue()',
+      'BullMQ 5',
+      `BullMQ ${version ?? '4 or earlier'}`,
+      'bullmq@latest',
+    );
+  if (version) return Number(major) > 5 || Number(minor) >= 66;
+  // BullMQ before 5.30, unless a queue of another make states another name, or no keys.
+  return stated !== '' || keys === undefined;
+}
