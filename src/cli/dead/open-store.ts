@@ -68,7 +68,9 @@ async function openPostgres(url: string): Promise<OpenStore> {
 async function openRedis(url: string): Promise<OpenStore> {
   const ioredis = await load<typeof import('ioredis')>('ioredis');
   if (ioredis) {
-    const client = new ioredis.Redis(url, {
+    // ioredis 4 has no export of that name.
+    const Redis = ioredis.Redis ?? ioredis.default;
+    const client = new Redis(url, {
       maxRetriesPerRequest: 1,
       connectTimeout: TIMEOUT_MS,
       socketTimeout: TIMEOUT_MS,
@@ -86,7 +88,9 @@ async function openRedis(url: string): Promise<OpenStore> {
   });
   client.on('error', () => {});
   await client.connect();
-  return { store: redisStore(client), close: async () => client.destroy() };
+  // redis 4 has no destroy().
+  const close = async () => (client.destroy ? client.destroy() : client.disconnect());
+  return { store: redisStore(client), close };
 }
 
 async function openSqlite(file: string): Promise<OpenStore> {
