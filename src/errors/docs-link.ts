@@ -27,6 +27,7 @@ type Line =
   | 'redis-forgets'
   | 'redis-unreadable'
   | 'sandbox'
+  | 'sqlite-no-wal'
   | 'store-silent'
   | 'unhandled';
 

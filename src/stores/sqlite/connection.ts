@@ -1,5 +1,14 @@
+import { UsageError } from '../../errors/errors.js';
 import { atEndOfTurn } from '../../runtime/timing.js';
-import { isBusy, prepare, type SqliteDatabase, type SqliteStatement } from './database.js';
+import { warnOnce } from '../warn-once.js';
+import {
+  isBusy,
+  isWithinTransaction,
+  prepare,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from './database.js';
+import { baseName, fileOf } from './file.js';
 import { FIND_LAYOUT, isThereByNow, remedyFor, sqliteSchema, updatesFrom } from './schema.js';
 import { STATEMENTS, type StatementName } from './statements.js';
 
@@ -116,7 +125,7 @@ export class Connection {
     } catch (error) {
       if (hasBegun) this.#rollBack();
       if (hasBegun && isForeign) for (const { reject } of batch) reject(error);
-      else this.#fail(batch, error);
+      else this.#fail(batch, isWithinTransaction(error) ? withinTransaction(error) : error);
     } finally {
       try {
         this.#restore();
@@ -191,7 +200,7 @@ export class Connection {
 }
 
 function setUp(database: SqliteDatabase): Prepared {
-  database.exec('PRAGMA journal_mode = WAL');
+  checkWal(prepare(database, 'PRAGMA journal_mode = WAL').all(), database);
   // The default of better-sqlite3 is NORMAL, with which a power cut can undo writes that were answered.
   database.exec('PRAGMA synchronous = FULL');
   database.exec(sqliteSchema());
@@ -205,6 +214,30 @@ function setUp(database: SqliteDatabase): Prepared {
     for (const statement of remedyFor(error)) execUnlessThere(database, statement);
     return prepareAll(database);
   }
+}
+
+/** Warns if a file cannot have a WAL: then it is most likely on a network drive. */
+function checkWal([row]: unknown[], database: SqliteDatabase): void {
+  const [mode] = Object.values(row ?? {});
+  if (mode === 'wal' || mode === 'memory') return;
+  const file = fileOf(database);
+  // A temporary database ends with its connection.
+  if (file === '') return;
+  warnOnce(
+    `SQLite could not switch ${baseName(file)} to WAL (its journal_mode is ${mode}). If the file is on a network ` +
+      'drive, its locks may not hold, and a delivery can be handled twice. Move it to a local disk.',
+    'operate.md#sqlite-no-wal',
+  );
+}
+
+function withinTransaction(cause: unknown): UsageError {
+  return new UsageError(
+    'client_invalid',
+    'The program has begun a transaction on the SQLite connection of the store or the ledger, and has not ended it. ' +
+      'Between BEGIN and COMMIT on it, a handler must not await anything. Give the store a connection of its own, or ' +
+      'register the handler with { transaction: true } and leave out BEGIN, COMMIT and await.',
+    { cause },
+  );
 }
 
 /** Runs a statement. Ignores the error if another process has run it first. */

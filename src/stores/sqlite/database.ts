@@ -17,7 +17,17 @@ export interface SqliteStatement {
 }
 
 export function prepare(database: SqliteDatabase, sql: string): SqliteStatement {
-  return database.prepare(sql) as SqliteStatement;
+  const statement = database.prepare(sql) as SqliteStatement & {
+    setReturnArrays?(on: boolean): void;
+  };
+  // A database of node:sqlite may be set to return rows as arrays.
+  statement.setReturnArrays?.(false);
+  return statement;
+}
+
+/** Returns whether the program has begun a transaction on the connection, and not ended it. Nothing was changed. */
+export function isWithinTransaction(error: unknown): boolean {
+  return error instanceof Error && /(?:within|inside) a transaction/.test(error.message);
 }
 
 /** Returns whether another process held the lock for too long. Nothing was changed, and a retry is safe. */

@@ -5,7 +5,7 @@ import { checkDatabase } from './check-database.js';
 import { checkLibsql } from './check-libsql.js';
 import { connectionOf } from './connection.js';
 import type { SqliteDatabase } from './database.js';
-import { Row } from './rows.js';
+import { baseName, fileOf } from './file.js';
 import { StatementStore } from './statement-store.js';
 import { checkHandler, runInTransaction } from './transact.js';
 
@@ -51,15 +51,4 @@ export function sqliteStore<Database extends SqliteDatabase>(
       run: (terms, work) => runInTransaction(database, terms, work),
     },
   };
-}
-
-/** Returns the path of a database; empty for one in memory. */
-function fileOf(database: SqliteDatabase): string {
-  const main = database.prepare(`SELECT file FROM pragma_database_list WHERE name = 'main'`).get();
-  return new Row(main).maybeText('file') ?? 'unnamed';
-}
-
-/** Returns the name of a file without its folders, which descriptions must not reveal. */
-function baseName(file: string): string {
-  return file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1);
 }
