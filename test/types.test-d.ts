@@ -121,7 +121,7 @@ export function severalEventsNarrow() {
       case 'order:piad':
         return undefined;
     }
-    // Nothing is left over.
+    // The cases cover every known event.
     return same<typeof event, never>(true);
   });
   receiver.onUnknown(({ event, payload }) => {

@@ -38,7 +38,7 @@ export async function runTakeovers(
       const running = heard(victim, 'running', id);
       void sender.send(id, { port });
       await running;
-      // Also after the process has renewed its lease once or twice.
+      // Wait for a random time, so that the process may have renewed its lease once or twice.
       await new Promise((resolve) => setTimeout(resolve, random.between(0, 7_000)));
       const granted = heard(heir, 'granted', id);
       const killedAt = monotonicMs();

@@ -33,7 +33,7 @@ export function follow(
   [command = '', ...args]: readonly string[],
   { env = {}, input, cwd = process.cwd() }: Settings,
 ) {
-  // Without the variables of the developer's own environment.
+  // Remove the variables that a developer may have set.
   const { WEBHOOK_SECRET: _, NO_COLOR: __, ...inherited } = process.env;
   const child = spawn(command, args, { cwd, env: { ...inherited, ...env } });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -35,7 +35,7 @@ interface ExportedHandler<Env> {
   ): Promise<Response>;
 }
 
-// In newer versions of Node than the oldest supported one.
+// Exists only in newer versions of Node than the oldest supported one.
 declare module 'node:sqlite' {
   export class DatabaseSync {
     constructor(file: string);

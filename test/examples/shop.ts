@@ -39,7 +39,7 @@ export function exampleShop(
         expect(await send('order:paid', 'the same order again')).toBe('200 duplicate');
         expect(await send('order:paid/crypto', 'forged', 'another secret')).toBe('401 rejected');
         expect(await send('hostile/tampered-body', 'tampered')).toBe('401 rejected');
-        // The last request, so that all lines are written when it is answered.
+        // Send this request last: when it is answered, the shop has written all earlier lines.
         expect(await send('product:out_of_stock', 'last')).toBe('200 handled');
         const written = () => shop.output().slice(before);
         await vi.waitFor(() => expect(written()).toMatch(/^Out of stock: Pocket Tuner/m));

@@ -9,7 +9,7 @@ import { call, SECRET } from './calls.js';
 /** The fault of one call of a store. */
 const fate = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('done' as const), ms: fc.nat(12) }) },
-  // Before the store executes the call, or after, which loses the answer.
+  // The call fails before the store executes it (`failed`), or the answer is lost afterwards (`lost`).
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constantFrom('lost', 'failed'), ms: fc.nat(12) }),

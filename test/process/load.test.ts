@@ -108,7 +108,7 @@ describe('a receiver', () => {
     vi.spyOn(performance, 'now').mockImplementation(() => now() + lateMs);
     for (let round = 0; round < 20; round++) {
       run.begin(1_000);
-      // Nothing runs in the meantime.
+      // Block the event loop, in the fake clock, for 400 ms.
       lateMs += 400;
       await workOff(run, 50, 3);
     }

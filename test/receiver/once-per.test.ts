@@ -39,7 +39,7 @@ test('a handler gets its name, and the key of its delivery or of its effect', as
   expect(effect).toMatch(/^[0-9a-f]{64}$/);
   expect(delivery).toMatch(/^[0-9a-f]{64}$/);
   expect(delivery).not.toBe(effect);
-  // The same for every handler of the delivery, and in the next attempt.
+  // Every handler without oncePer gets the key of the delivery, also in the next attempt.
   expect(seen).toEqual({
     'order:paid': [effect],
     'order:*': [delivery],

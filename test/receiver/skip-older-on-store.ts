@@ -113,7 +113,7 @@ export function describeSkipOlder(
             isFailing = fails;
             await come(second, by);
           }
-          // As a sender does: until each was answered 200.
+          // Retry each state until it is answered 200, as a sender does.
           isFailing = false;
           for (const second of [...unfinished]) await come(second, 'here');
           expect(unfinished.size).toBe(0);

@@ -194,7 +194,7 @@ describe('skipOlder', () => {
         subjects.set(delivery.key, delivery.body === undefined);
         return real.claim(delivery, lease);
       },
-      // Only the record's: another process has it.
+      // Only the lease of the record is lost, to another process. Renewals of the delivery's lease succeed.
       renew: async (key, fence, leaseMs) => !subjects.get(key) && real.renew(key, fence, leaseMs),
     });
     const step = vi.fn();

@@ -19,7 +19,7 @@ test('a delivery that is to be tried again in an hour is tried again within a mi
 
 test('a delivery that another process holds is tried again when its lease ends', async () => {
   skipWaits();
-  // Longer than five tries in quick succession take.
+  // The delivery stays busy for longer than five tries in quick succession take.
   const freeAt = performance.now() + 20_000;
   const store = durableStore(({ claim }) => ({
     async claim(...args) {

@@ -341,7 +341,7 @@ describe('the order of recovered deliveries', () => {
 
   test('waits a little for a delivery that is busy in another process', async () => {
     skipWaits();
-    // Longer than the receiver itself waits.
+    // The delivery stays busy for longer than the receiver itself waits.
     const until = performance.now() + 3_500;
     const store = durableStore(({ claim }) => ({
       claim: async (delivery, terms) =>

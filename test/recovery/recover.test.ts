@@ -489,7 +489,7 @@ describe('the log', () => {
         fc.boolean(),
         async (shifts, withoutTotal) => {
           const shop = openShop();
-          // Every third was missed.
+          // Every third delivery was missed. The others are too young to be judged.
           const made = (number: number) =>
             entry(
               number,

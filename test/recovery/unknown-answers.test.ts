@@ -14,7 +14,7 @@ test.each([
     'handled',
   ],
 ])('an answer to a delivery that the store does not know %s', async (_, age, outcome) => {
-  // The same receiver with another store: the one that this shop has lost.
+  // The receiver as it was before the shop lost its store.
   const before = openShop({ keepDays: 7 });
   const at = { created_at: ago(age), updated_at: ago(age) };
   const logs = [entry(1), await answered(before, entry(2, at))];

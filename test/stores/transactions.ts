@@ -274,7 +274,7 @@ export function describeTransactions<Tx>(
             },
           );
         });
-        // As if it was a while ago.
+        // Move the claim a second into the past.
         await exec(`UPDATE webhook_delivery SET fence = fence - 1000 WHERE state = 'leased'`);
       }
       await vi.waitFor(async () => {

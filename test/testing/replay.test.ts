@@ -584,7 +584,7 @@ describe('a result', () => {
       () =>
         new Promise<void>((resolve) => {
           waiting.push(resolve);
-          // The last one to arrive is the first to be answered.
+          // Answer the requests in the reverse order of their arrival.
           if (waiting.length === 3) for (const go of waiting.reverse()) go();
         }),
     );

@@ -5,7 +5,7 @@ const RealDate = Date;
 class ShiftedDate extends RealDate {
   constructor(...args: [] | [number | string | Date]) {
     if (args.length === 0) super(RealDate.now() + offset);
-    // With several arguments as well.
+    // The type lists one argument, but Date takes several.
     else super(...(args as [number]));
   }
 

@@ -13,7 +13,7 @@ export function registerOrders(receiver: Receiver, effects: Effects): void {
     receiver.on(
       events,
       async ({ payload, key, handler, attempt }) => {
-        // As a shop would write it without a `when`.
+        // Check the status in the handler, as a shop without a `when` would.
         if (how === 'when' && !isPaid(payload)) return;
         const { id } = payload;
         const started = monotonicMs();

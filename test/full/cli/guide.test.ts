@@ -97,7 +97,7 @@ test('docs/cli.md shows the output of the commands in a terminal', {
   const compared = await shown(process.cwd(), reconcile, judged, outage.env);
   const recovery = [
     await shown(process.cwd(), outage.args, outageNames, outage.env),
-    // As processes, because the page includes the library's own lines on stderr.
+    // Run these as processes, because the page includes the library's own lines on stderr.
     await shownByProcess([...outage.args, '--apply'], outageNames, outage.env),
   ] as const;
   const drill = await shownByProcess(['drill'], {});

@@ -85,7 +85,7 @@ withRuntimes('the example for Cloudflare', () => {
     expect(await deliver('one', order)).toBe('200 queued');
     expect(await deliver('the same order again', order)).toBe('200 queued');
     expect(await deliver('forged', { id: 'ord_2' }, 'another secret')).toBe('401 rejected');
-    // The last delivery, so that all are processed when it is.
+    // Send this delivery last: when it is processed, all earlier ones are, too.
     expect(await deliver('last', { id: 'ord_3', quantity: 1 })).toBe('200 queued');
     await stockOf(7);
     await vi.waitFor(() => expect(shop.output()).toMatch(/Sold order ord_3/), WAIT);

@@ -28,7 +28,7 @@ function sellsOnce({ open, count }: Shop) {
     for (let run = 0; run < 3; run++) {
       const shop = await open(env);
       const sent = Array.from({ length: 4 }, (_, copy) => send(shop, `whl_${run}_${copy}`));
-      // In either order.
+      // Stop the shop as soon as one of the copies is answered.
       await Promise.race(sent);
       await shop.stop();
       await Promise.allSettled(sent);

@@ -72,7 +72,7 @@ function underOtherKeys({ client, ...options }: RecoverOptions) {
     const edited = listed.then((page) => ({ ...page, items: page.items.map(edit) }));
     return Object.assign(edited, { [Symbol.asyncIterator]: () => listed[Symbol.asyncIterator]() });
   };
-  // None of it looks like an answer of this receiver.
+  // The receipts do not fit the edited payloads, so no answer counts as this receiver's.
   const earlier = true;
   return recover({
     ...options,
@@ -115,7 +115,7 @@ function expectAllOnce(drill: Drill, orders: number): void {
   expect(drill.missingBefore).toBeGreaterThan(orders / 4);
   const reasons = new Set(drill.recovery.deliveries.map(({ reason }) => reason));
   expect([...reasons].sort()).toEqual(['foreign', 'unanswered', 'unlogged']);
-  // The deliveries whose answers were all lost, with the answers to their retries.
+  // These deliveries were handled, but all of their answers were lost.
   const done = drill.recovery.deliveries.filter(({ outcome }) => outcome === 'duplicate');
   expect(done.length).toBeGreaterThan(2);
 }
@@ -162,7 +162,7 @@ describe('the drill', { timeout }, () => {
     const drill = await playDrill({ store: openSqlite(), orders: 240, seed: 4, recoverBy });
     expect(drill).toMatchObject({ paid: 240, once: 240, missing: 0, twice: 0 });
     expect(drill.reconciliation.findings).toEqual([]);
-    // At least once for each missed delivery.
+    // Recovery makes many requests, and was killed at each of them.
     expect(kills.length).toBeGreaterThan(20);
   });
 

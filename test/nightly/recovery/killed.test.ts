@@ -95,7 +95,7 @@ async function sellAndKill(place: string, seed: number, onTestFinished: Ends) {
     const { id } = await account.buy({ product_id: product.id, gateway: 'paypal' });
     const paying = account.pay(id);
     if (random() < 0.25) {
-      // Before the delivery, in its handler, or after it.
+      // Wait for a random time, so that the kill comes before the delivery, in its handler, or after it.
       await sleep(random() * 2 * HANDLER_MS);
       shop.kill('SIGKILL');
       await once(shop, 'exit');

@@ -82,7 +82,7 @@ describe('a job of BullMQ', () => {
     ['fast', HOUR_MS, 8, 0, backoff],
     ['slow', -HOUR_MS, 4, 16, 0],
     ['slow', -HOUR_MS, 8, 0, { type: 'fixed', delay: HOUR_MS + 256_000 }],
-    // The last attempt.
+    // No pause follows the last attempt.
     ['fast', HOUR_MS, 17, 0, backoff],
   ])(
     'that fails on a worker with a %s clock is retried late rather than early: %d, %d',

@@ -58,7 +58,7 @@ export function openShop(name: string, store: IdempotencyStore, pool: pg.Pool, d
       async () => {
         await write(pool, 'begun');
         await new Promise((resolve) => setTimeout(resolve, Number(process.env.SLOW_MS ?? 0)));
-        // Until the test kills it.
+        // Hang until the test kills this process.
         if (death === 'in handler') await new Promise(() => {});
         await write(pool, 'plain effect');
         await afterEffect();

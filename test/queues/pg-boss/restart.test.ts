@@ -32,7 +32,7 @@ describe('the completion of a job of pg-boss 10', () => {
   test('is retried until it succeeds, and no other statement is retried', async () => {
     const { asked, database } = down(3);
     const begins = guardEnds(boss10(database));
-    // For another queue of the same pg-boss.
+    // Guard the same pg-boss a second time, for another queue.
     guardEnds(boss10(database))(job('b'));
     begins(job('a'));
     await expect(database.executeSql('', ['webhooks', ['c'], '{}'])).rejects.toThrow('down');

@@ -60,7 +60,7 @@ async function writePostgres(): Promise<void> {
   tx.release();
   const options = ['--inserts', '--no-owner', '--table=webhook_*', server.url];
   const dump = execFileSync('pg_dump', options, { encoding: 'utf8' });
-  // Without commands that only psql understands, and without the names of the programs.
+  // Leave out comments, which name the versions of programs, and commands that only psql understands.
   const lines = dump
     .split('\n')
     .filter((line) => line !== '' && !/^(--|\\|SET |SELECT )/.test(line));

@@ -182,7 +182,7 @@ withPgBoss('over PostgreSQL', () => {
       }, soon);
       expect(rows).toMatchObject([{ data: { key: delivery.key } }]);
       expect(rows[0].seconds).toBeGreaterThan(30);
-      // At a later time.
+      // Let the pause of the job end.
       dispatch.mockResolvedValue(handled);
       await pool.query(`UPDATE boss${version}.job SET start_after = now() WHERE id = $1`, [
         rows[0].id,

@@ -199,7 +199,7 @@ withPostgres('the ledger in PostgreSQL', () => {
           client.release();
         }
       };
-      // Twice on the only connection, which would be needed to look for the tables.
+      // Enter twice: the only connection is in a transaction, so looking for the tables on another one would block.
       for (const _ of ['once', 'twice']) {
         await expect(enter()).rejects.toMatchObject({ code: 'schema_missing' });
       }
@@ -273,7 +273,7 @@ withPostgres('the ledger in PostgreSQL', () => {
       }
     }
     expect(await entries()).toBe(0);
-    // Also after a transaction that had one.
+    // The ledger rejects the connection also after it has had a transaction.
     await transact(client, async (tx) => {
       expect(await ledger.once(tx, effect)).toBe(true);
     });

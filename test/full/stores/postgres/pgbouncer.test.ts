@@ -54,7 +54,7 @@ withPgbouncer('behind PgBouncer in transaction mode', () => {
           );
         }),
       );
-    // The first one alone, and then the others at the same time.
+    // Sell the first order alone, so that the tables exist, and then the others at the same time.
     const [first = '', ...others] = ORDERS;
     await sell(first);
     await Promise.all(others.map(sell));

@@ -234,7 +234,7 @@ withPostgres('stores that race in PostgreSQL', () => {
           store.complete(one.key, (await acquire(store, one)).fence, KEEP_MS),
         ),
       );
-      // As autovacuum does.
+      // Vacuum, as autovacuum does in production.
       await admin.query('VACUUM webhook_delivery');
     }
     const { rows } = await admin.query(

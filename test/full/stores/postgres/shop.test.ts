@@ -84,7 +84,7 @@ withPostgres('a shop with its stock in PostgreSQL', () => {
     expect(new Set(copies.map(({ status }) => status))).toEqual(new Set([200]));
     expect([await amount(), (await sales()).length]).toEqual([8, 2]);
 
-    // Even if the store has lost its data.
+    // The ledger prevents a second sale even if the store has lost its data.
     await pool.query('TRUNCATE webhook_delivery');
     expect(await deliver(shops[0].receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
     expect([await amount(), (await sales()).length]).toEqual([8, 2]);

@@ -40,7 +40,7 @@ withRedis('receivers that share a Redis', () => {
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
     expect(handle).toHaveBeenCalledOnce();
     for (const receiver of receivers) await receiver.close();
-    // As after a restart.
+    // Deliver to a new receiver, as after a restart.
     expect((await deliver(newReceiver(handle), paidOrder())).status).toBe(200);
     expect(handle).toHaveBeenCalledOnce();
   });

@@ -205,7 +205,7 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
     const silentAt = performance.now();
     const failed = await Promise.allSettled([sellOnce(), sellOnce()]);
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    // After 5 s; the rest is for a slow machine.
+    // The limit is 5 s; the rest is for a slow machine.
     expect(performance.now() - silentAt).toBeLessThan(12_000);
     expect(await sellOnce()).toBe(true);
     await plain.end();
