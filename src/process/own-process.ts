@@ -1,5 +1,5 @@
 // The parts of a receiver that only a process of its own needs. `own-process.worker.ts` replaces them on Workers, where
-// the platform limits the load and no server is stopped.
+// no server is stopped.
 
 export { Load } from './load.js';
 export { drain, isServer } from './server-drain.js';

@@ -8,7 +8,7 @@ import { makeProject, type Project } from '../../runtimes/project.js';
 
 const RUNTIMES = [
   ['Node 20', [installed('node20/bin/node')]],
-  ['Node 24', [installed('node24/bin/node')]],
+  ['Node 22', [installed('node22/bin/node')]],
   ['Bun', [installed('.bin/bun')]],
   ['Deno', [installed('.bin/deno'), 'run', '--allow-all']],
 ] as const;

@@ -23,7 +23,7 @@ withRuntimes('a database of node:sqlite', () => {
       const tsx = import.meta.resolve('tsx');
       const args = ['--no-warnings', '--import', tsx, '--input-type=module', '--eval', PROGRAM];
       const run = promisify(execFile);
-      const node = installed('node24/bin/node');
+      const node = installed('node22/bin/node');
       const { stdout } = await run(node, [...args, JSON.stringify(options)]);
       expect(JSON.parse(stdout)).toEqual({ orderId: 'ord_1', steps: { mail: 'sent' } });
     },
