@@ -1,7 +1,28 @@
+import type { BodyBudget } from '../request/body.js';
+import type { Load as FullLoad, Waiting } from './load.js';
 import type * as full from './server-drain.js';
 
-// On Workers, no server is stopped.
-export { Load } from './load.js';
+const bodies: BodyBudget = { begin: (giveUp) => giveUp, add() {}, end() {} };
+
+/** Accepts everything: on Workers, the platform limits the load. */
+export class Load implements Omit<FullLoad, 'bodies'> {
+  readonly bodies = bodies;
+  readonly inHand = 0;
+
+  waitForTurn(): undefined {}
+
+  refuse(): undefined {}
+
+  hold<Kind>(_body: object, _came: object, work: () => Promise<Kind>): Promise<Kind> {
+    return work();
+  }
+
+  asked(): Waiting {
+    return { since: performance.now() };
+  }
+
+  answered(): void {}
+}
 
 export const isServer: typeof full.isServer = (_server): _server is full.ClosableServer => false;
 
