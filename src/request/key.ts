@@ -1,5 +1,5 @@
 import { UsageError } from '../errors/errors.js';
-import { toUtf8 } from '../runtime/bytes.js';
+import { copyText } from '../runtime/bytes.js';
 import { sha2 } from '../runtime/hashes.js';
 import { fieldOf, isJsonObject, type JsonObject } from '../schemas/values.js';
 import { hintAtPromise } from './promised.js';
@@ -117,14 +117,11 @@ const NOT_TEXT = /[\0\p{Cs}]/u;
 /** A much faster first test, which also matches paired surrogates. Real ids contain none of either. */
 const PERHAPS_NOT_TEXT = /[\0\ud800-\udfff]/;
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
 /** Returns an unsigned header in the form that is stored: a very long one is cut, and a hash keeps it unique. */
 export function headerText(text: string): string {
   if (text.length <= MAX_HEADER && !isOdd(text)) return text;
   const begin = text.slice(0, 100).replace(/[\0\p{Cs}]/gu, '\ufffd');
-  // Copied, because a slice keeps the whole text in memory.
-  return `${decoder.decode(toUtf8(begin))}…${hashOf(text)}`;
+  return `${copyText(begin)}…${hashOf(text)}`;
 }
 
 function isOdd(text: string): boolean {

@@ -9,6 +9,13 @@ export function toUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Copies a text that was cut from a longer one. A slice keeps the whole text in memory. */
+export function copyText(text: string): string {
+  return decoder.decode(toUtf8(text));
+}
+
 /** Maps each byte to one character, to search for text in bytes that may not be valid text. */
 export function toText(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);

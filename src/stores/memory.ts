@@ -1,5 +1,6 @@
 import { UsageError } from '../errors/errors.js';
 import { findUnknownOption } from '../errors/text.js';
+import { copyText } from '../runtime/bytes.js';
 import type { Json } from '../schemas/values.js';
 import { type ReadFilter, type StoreVerbs, VERBS, withContract } from './contract.js';
 import { type Entry, IS_IN, isStalled, MemoryEntries, stepBytes } from './memory-entries.js';
@@ -8,6 +9,7 @@ import {
   type Claimable,
   COUNT_LIMIT,
   type CountFilter,
+  ERROR_CHARACTERS,
   type FailTerms,
   type IdempotencyStore,
   INTERRUPTED,
@@ -28,6 +30,7 @@ export interface MemoryStoreOptions {
 /** The approximate size of a done entry, and of an unfinished one without its texts and its body. */
 const DONE_BYTES = 400;
 const ENTRY_BYTES = 800;
+const errorBytes = (error: string | undefined) => 2 * (error?.length ?? 0);
 const NOTHING: Record<string, Json> = Object.freeze({});
 
 /**
@@ -105,7 +108,7 @@ class MemoryStore implements StoreVerbs {
       // Otherwise, the attempt never began, because the answer to its claim was lost.
       const counts = !lapsed || entry.renewed || leases <= 1;
       if (lapsed && counts && leases >= lease.maxCrashes) {
-        entry.error = INTERRUPTED;
+        this.#setError(entry, INTERRUPTED);
         this.#end(entry, now);
         return { state: 'dead' };
       }
@@ -146,6 +149,7 @@ class MemoryStore implements StoreVerbs {
     entry.delivery = undefined;
     entry.owner = '';
     entry.steps = NOTHING;
+    entry.error = undefined;
     this.#entries.resize(entry, DONE_BYTES);
     this.#entries.move(entry, 'done');
     return true;
@@ -158,7 +162,7 @@ class MemoryStore implements StoreVerbs {
     if (entry.state !== 'leased') return entry.state;
     const now = clock();
     entry.failures += 1;
-    entry.error = terms.error;
+    this.#setError(entry, terms.error);
     entry.notBefore = now;
     if (terms.permanent) {
       this.#end(entry, now);
@@ -185,7 +189,7 @@ class MemoryStore implements StoreVerbs {
     entry.fence = nextFence(entry.fence, now);
     entry.attempts = 0;
     entry.failures = 0;
-    entry.error = undefined;
+    this.#setError(entry, undefined);
     entry.notBefore = now;
     this.#entries.move(entry, 'retry');
     return true;
@@ -265,6 +269,18 @@ class MemoryStore implements StoreVerbs {
     };
     this.#entries.add(entry, now);
     return { state: 'acquired', fence, attempt: 1, steps: NOTHING };
+  }
+
+  /** Keeps the error of an entry, unless deliveries that are being processed leave no room for it. */
+  #setError(entry: Entry, text: string | undefined): void {
+    const known = entry.bytes - errorBytes(entry.error);
+    entry.error = text && copyText(text.slice(0, ERROR_CHARACTERS));
+    try {
+      this.#entries.resize(entry, known + errorBytes(entry.error));
+    } catch {
+      entry.error = undefined;
+      this.#entries.resize(entry, known);
+    }
   }
 
   #end(entry: Entry, now: number): void {
