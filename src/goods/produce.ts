@@ -50,7 +50,7 @@ export class Producer {
 
   /** Resolves once the store has recorded what is still pending. No call waits for it. */
   get recording(): Promise<unknown> | undefined {
-    return this.#idempotency.recording;
+    return this.#reporter.after(this.#idempotency.recording);
   }
 
   /** Takes no more calls and waits up to `timeoutMs` for running ones. Resolves to whether all have ended. */

@@ -107,8 +107,27 @@ describe('a token', () => {
     [`short${'\u200b'.repeat(20)}`],
     ['a'.repeat(20)],
     ['"0123456789abcdef"'],
+    ['0123456789+abcdef'],
+    ['0123456789&abcdef'],
+    ['0123456789#abcdef'],
+    ['0123456789%41bcdef'],
   ])('cannot be %j', (given) => {
     expect(() => hasToken(given)).toThrow(expect.objectContaining({ code: 'secret_invalid' }));
+  });
+
+  test.each(['-', '_', '.', '~', '/', '=', ':', '@', '!'])(
+    'may have %s, which no address has to encode',
+    async (one) => {
+      const odd = `0123456789${one}abcdef`;
+      const { goods } = watched({ verify: { signed: false, allow: hasToken(odd) } });
+      expect((await call(goods, ORDER, { url: `/goods?token=${odd}` })).status).toBe(200);
+    },
+  );
+
+  test('is rejected with the characters to use if an address would change it', () => {
+    expect(() => hasToken('0123456789+abcdef')).toThrow(
+      'it has one of + & # %, which mean something else in an address: use letters, digits, - and _.',
+    );
   });
 
   test('is not repeated in the rejection', () => {
