@@ -41,7 +41,7 @@ export async function findEndpoint(
 ): Promise<Found> {
   const all: WebhookEndpoint[] = [];
   const options = { ...call, perPage: PER_PAGE, onIssues() {} };
-  const pages = pagesOf((page) =>
+  const pages = pagesOf('webhookEndpoints.list', (page) =>
     pace.run(async () => client.webhookEndpoints.list({ ...options, page })),
   );
   for await (const { items } of pages) all.push(...items);

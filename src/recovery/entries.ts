@@ -23,6 +23,7 @@ export async function* entriesOf(
   onOther: (entry: WebhookLog) => Promise<void> = async () => {},
 ): AsyncGenerator<WebhookLog, void, undefined> {
   const pages = pagesOf(
+    'webhookLogs.list',
     (page, onNone) =>
       pace.run(async () =>
         client.webhookLogs.list({

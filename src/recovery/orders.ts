@@ -22,6 +22,7 @@ export async function* orderPages(
 ): AsyncGenerator<readonly Order[], void, undefined> {
   const options = { ...call, perPage: PER_PAGE };
   const pages = pagesOf(
+    'orders.list',
     (page, onNone) =>
       pace.run(async () =>
         client.orders.list({ ...options, page, onIssues: tellingOfNone(orderSchema, onNone) }),

@@ -1,3 +1,4 @@
+import { ApiError } from '../api/api-error.js';
 import type { Page } from '../api/list.js';
 import { sha2 } from '../runtime/hashes.js';
 import type { Issue } from '../schemas/issue.js';
@@ -18,6 +19,12 @@ const MAX_AGAIN = 5;
 const MAX_UNREADABLE = 20;
 
 /**
+ * How many pages a list may have: five million records. A list in which new records follow forever has to end. Old
+ * records do not end it earlier, because a provider may list the oldest first.
+ */
+export const MAX_PAGES = 100_000;
+
+/**
  * Makes an `onIssues` for a client. It calls `tell` for each record that cannot be read, because a required
  * field does not fit.
  */
@@ -31,11 +38,14 @@ export function tellingOfNone(schema: ResourceSchema<unknown>, tell: () => void)
  * Yields all pages of a list, and requests each one while the one before is read. Keeps no records, however
  * many there are: a record that shifts onto the next page is yielded again.
  *
+ * @param operation - The method of the client, such as `orders.list`, for the error.
  * @param fetchPage - Returns a page, and calls its second argument for each record that is not among its
  *   items because it cannot be read.
  * @param onUnreadable - Called for each record that cannot be read.
+ * @throws {ApiError} `response_invalid` if the list has no end.
  */
 export async function* pagesOf<Item extends { readonly id: string }>(
+  operation: string,
   fetchPage: (page: number, onUnreadable: () => void) => Promise<Page<Item>>,
   onUnreadable: () => void = () => {},
 ): AsyncGenerator<Page<Item>, void, undefined> {
@@ -51,7 +61,7 @@ export async function* pagesOf<Item extends { readonly id: string }>(
   const met = new Set<string>();
   let next = fetchCounted(1);
   let [empty, unreadable, again] = [0, 0, 0];
-  for (;;) {
+  for (let count = 1; ; count++) {
     const { page, hasUnreadable } = await next;
     const ids = page.items.map(({ id }) => id).join();
     const digest = ids === '' ? '' : sha2.sha256(ids);
@@ -65,6 +75,7 @@ export async function* pagesOf<Item extends { readonly id: string }>(
       page.totalPages === undefined
         ? empty > 0 || isSame
         : page.page >= page.totalPages || empty === MAX_EMPTY || again === MAX_AGAIN;
+    if (!isOver && count === MAX_PAGES) throw endless(operation);
     if (!isOver) {
       next = fetchCounted(page.page + 1);
       // The next turn awaits it. If the caller stops reading, its error is ignored.
@@ -74,4 +85,9 @@ export async function* pagesOf<Item extends { readonly id: string }>(
     if (isOver) return;
     met.add(digest);
   }
+}
+
+function endless(operation: string): ApiError {
+  const message = `The list has more than ${MAX_PAGES} pages, so it may have no end.`;
+  return new ApiError('response_invalid', message, { operation });
 }

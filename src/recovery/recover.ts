@@ -1,4 +1,5 @@
 import { UsageError } from '../errors/errors.js';
+import { INTERNALS } from '../process/internals.js';
 import { findEarlier } from './earlier-deliveries.js';
 import {
   deleteDisabled,
@@ -103,6 +104,8 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   if (settings.recreateEndpoint && (isComplete || isOver))
     await deleteDisabled(endpoint, settings, pace);
   const isSent = endpoint.state === 'enabled';
+  // The program may end with this run, as a scheduled function does.
+  await options.receiver[INTERNALS].processing.recording;
   return {
     applied: apply,
     log: counts,

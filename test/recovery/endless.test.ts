@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { MAX_PAGES, pagesOf } from '../../src/recovery/pages.js';
+
+interface Asked {
+  readonly page: number;
+  readonly totalPages: number | undefined;
+}
+
+/** Reads a list to its end, and returns the number of pages. */
+async function read(idOf: (page: number) => string, totalPages?: number): Promise<number> {
+  const fetchPage = async (page: number): Promise<Asked & { items: { id: string }[] }> => ({
+    ...{ items: [{ id: idOf(page) }], page, totalPages },
+  });
+  let count = 0;
+  for await (const _ of pagesOf('orders.list', fetchPage)) count += 1;
+  return count;
+}
+
+describe('a list', () => {
+  test.each([undefined, 1_000_000_000])(
+    'of ever new records ends with an error, if it states %s pages',
+    async (totalPages) => {
+      await expect(read((page) => `ord_${page}`, totalPages)).rejects.toMatchObject({
+        code: 'response_invalid',
+        operation: 'orders.list',
+        message: expect.stringContaining(`more than ${MAX_PAGES} pages`),
+      });
+    },
+  );
+
+  test('may have exactly as many pages', async () => {
+    expect(await read((page) => `ord_${page}`, MAX_PAGES)).toBe(MAX_PAGES);
+  });
+});
