@@ -30,8 +30,9 @@ export function scriptCallsOf(client: RedisClient): ScriptCalls {
     }
     if (isUpstash(client)) {
       return {
-        eval: (script, keys, args) => client.eval(script, keys, args),
-        evalSha: (sha, keys, args) => client.evalsha(sha, keys, args),
+        // Async, because a pipeline of Upstash returns itself and no promise.
+        eval: async (script, keys, args) => client.eval(script, keys, args),
+        evalSha: async (sha, keys, args) => client.evalsha(sha, keys, args),
       };
     }
   }

@@ -19,6 +19,7 @@ import { COUNT, COUNT_READ, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-sc
 import { integer } from './layout.js';
 import { limitsOf } from './limits.js';
 import { list } from './list.js';
+import { checkClient, refuseReply } from './preconditions.js';
 import type { Script } from './script.js';
 import { scriptCallsOf } from './script-calls.js';
 import { CLAIM, FENCED, NO_BODY } from './scripts.js';
@@ -61,10 +62,10 @@ const LAYOUT_KEY = 'wh:{00}:layout';
  * createReceiver({ secret, store: redisStore(client) });
  */
 export function redisStore(client: RedisClient): IdempotencyStore {
-  const calls = scriptCallsOf(client);
   const limits = limitsOf(client);
+  const store = new RedisStore(client, adviceOf(limits));
   warnOfLimits('Redis', limits);
-  return withContract(new RedisStore(calls, adviceOf(limits)));
+  return withContract(store);
 }
 
 type ClaimReply =
@@ -76,6 +77,7 @@ class RedisStore implements StoreVerbs {
   readonly durable = true;
   readonly description = 'Redis';
   readonly whenSilent: string | undefined;
+  readonly #client: RedisClient;
   readonly #calls: ScriptCalls;
   readonly #shards: Shards;
   readonly #claims: Together;
@@ -83,12 +85,13 @@ class RedisStore implements StoreVerbs {
   #hasLooked = false;
   #layout: Promise<void> | undefined;
 
-  constructor(calls: ScriptCalls, whenSilent: string | undefined) {
+  constructor(client: RedisClient, whenSilent: string | undefined) {
     this.whenSilent = whenSilent;
-    this.#calls = calls;
-    this.#shards = new Shards(calls);
-    this.#claims = new Together(calls, CLAIM);
-    this.#verbs = new Together(calls, FENCED);
+    this.#client = client;
+    this.#calls = scriptCallsOf(client);
+    this.#shards = new Shards(this.#calls);
+    this.#claims = new Together(this.#calls, CLAIM);
+    this.#verbs = new Together(this.#calls, FENCED);
   }
 
   async claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
@@ -189,7 +192,10 @@ class RedisStore implements StoreVerbs {
     return script.run(this.#calls, deliveryKeys(key), args);
   }
 
-  /** @throws {WebhookError} `schema_newer` */
+  /**
+   * @throws {UsageError} `client_invalid`
+   * @throws {WebhookError} `schema_newer`
+   */
   #checked(): Promise<void> {
     this.#layout ??= this.#checkLayout().catch((error) => {
       this.#layout = undefined;
@@ -199,7 +205,8 @@ class RedisStore implements StoreVerbs {
   }
 
   async #checkLayout(): Promise<void> {
-    const newer = await RECORD_LAYOUT.run(this.#calls, [LAYOUT_KEY], []);
+    checkClient(this.#client);
+    const newer = await RECORD_LAYOUT.run(this.#calls, [LAYOUT_KEY], []).catch(refuseReply);
     const [layout = 0, beside = 0] = newer.split(' ').map(Number);
     checkLayout({ layout, beside }, 'Redis');
   }

@@ -1,7 +1,10 @@
 import { Redis as Upstash } from '@upstash/redis';
-import { redisStore } from 'storefront-webhooks/redis';
-import { describe, expect, test } from 'vitest';
-import { newDelivery } from './deliveries.js';
+import { Redis } from 'ioredis';
+import { createClient, createClientPool } from 'redis';
+import { type RedisClient, redisStore } from 'storefront-webhooks/redis';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { quiet } from './clients.js';
+import { newDelivery, terms } from './deliveries.js';
 
 describe('an object that is not a client', () => {
   test.each([
@@ -40,9 +43,95 @@ test('the types of @upstash/redis are accepted with any options', () => {
   expect(redisStore(new Upstash(options)).durable).toBe(true);
 });
 
-test('a client that returns no reply is reported', async () => {
-  const silent = { defineCommand: () => {}, eval: async () => {}, evalsha: async () => 'QUEUED' };
-  await expect(redisStore(silent).redrive(newDelivery().key)).rejects.toMatchObject({
-    code: 'store_invalid',
+const UPSTASH = {
+  url: 'http://127.0.0.1:1',
+  token: 'token',
+  signal: () => AbortSignal.timeout(5000),
+};
+
+test.each<[string, () => object]>([
+  [
+    'in a MULTI',
+    () => ({ defineCommand: () => {}, eval: async () => {}, evalsha: async () => 'QUEUED' }),
+  ],
+  ['a pipeline of Upstash', () => new Upstash(UPSTASH).pipeline()],
+  ['a legacy() client of node-redis', () => quiet(createClient()).legacy()],
+])('a client that returns no reply is rejected at its first use: %s', async (_, make) => {
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const store = redisStore(make() as RedisClient);
+  await expect(store.redrive(newDelivery().key)).rejects.toMatchObject({
+    code: 'client_invalid',
+    message: expect.stringMatching(
+      /not its pipeline\(\), multi\(\) or legacy\(\), not one with legacyMode/,
+    ),
   });
+  warned.mockRestore();
+});
+
+describe('a client of node-redis', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test.each([
+    ['a client', () => createClient()],
+    ['a pool', () => createClientPool()],
+  ])(
+    'that is not connected is rejected at its first use, not when the store is made: %s',
+    async (_, make) => {
+      vi.spyOn(console, 'warn').mockImplementation(() => {});
+      const store = redisStore(make());
+      await expect(store.claim(newDelivery(), terms())).rejects.toMatchObject({
+        code: 'client_invalid',
+        message: expect.stringMatching(
+          /not connected, or it was closed: await client\.connect\(\) first/,
+        ),
+      });
+    },
+  );
+
+  test.each([
+    ['without', 1],
+    ['with', 0],
+  ])('%s a listener for errors is logged once, or not', async (kind, count) => {
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    vi.resetModules();
+    const { redisStore: newStore } = await import('storefront-webhooks/redis');
+    for (let store = 0; store < 2; store++) {
+      const client = createClient({
+        pingInterval: 1000,
+        socket: { socketTimeout: 5000, reconnectStrategy: 100 },
+      });
+      if (kind === 'with') quiet(client);
+      await expect(newStore(client).redrive(newDelivery().key)).rejects.toThrow();
+    }
+    const lines = warned.mock.calls.map(([line]) => line);
+    expect(lines).toHaveLength(count);
+    for (const line of lines) {
+      expect(line).toMatch(
+        /client of node-redis has no listener for its error event.*client\.on\('error'.*operate\.md#no-error-listener$/,
+      );
+    }
+  });
+});
+
+test.each<[string, () => RedisClient]>([
+  [
+    'ioredis',
+    () =>
+      new Redis({
+        lazyConnect: true,
+        socketTimeout: 1000,
+        maxRetriesPerRequest: 0,
+        retryStrategy: null,
+        port: 1,
+      }),
+  ],
+  ['Upstash', () => new Upstash({ ...UPSTASH, retry: false })],
+])('nothing is logged for %s, which needs no listener', async (_, make) => {
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  await expect(redisStore(make()).redrive(newDelivery().key)).rejects.toThrow();
+  expect(warned).not.toHaveBeenCalled();
+  vi.restoreAllMocks();
 });
