@@ -1,5 +1,7 @@
-import { WebhookError } from '../../errors/errors.js';
+import { UsageError, WebhookError } from '../../errors/errors.js';
 import { pause } from '../../runtime/timing.js';
+import { optionOf } from '../../stores/size-limits.js';
+import { warnWithoutListener } from '../../stores/warn-once.js';
 import type { Boss, BossQueueOptions } from './boss.js';
 
 const DAY_S = 24 * 60 * 60;
@@ -59,6 +61,8 @@ export class Queues {
   }
 
   async #create(): Promise<void> {
+    checkStarted(this.#boss);
+    warnWithoutListener(this.#boss, 'pg-boss', 'boss');
     // The dead-letter queue has to exist before the queue that names it.
     await this.#ensure({ name: this.dead, ...DEAD_SETTINGS });
     await this.#ensure({ name: this.name, ...SETTINGS, deadLetter: this.dead });
@@ -78,6 +82,18 @@ export class Queues {
       await pause(200 * attempt * Math.random());
     }
   }
+}
+
+/** @throws {UsageError} `client_invalid` if pg-boss has no connection of its own yet, or no longer. */
+function checkStarted(boss: Boss): void {
+  const database = boss.getDb?.();
+  // Marks of a database that pg-boss opens itself, by version 10 and by later ones.
+  const isItsOwn = optionOf(database, 'isOurs') ?? optionOf(database, '_pgbdb');
+  if (!isItsOwn || optionOf(database, 'opened')) return;
+  throw new UsageError(
+    'client_invalid',
+    'pg-boss is not started, or it has stopped: await boss.start() first.',
+  );
 }
 
 /** @throws {WebhookError} `queue_invalid` if the queue would drop deliveries. */

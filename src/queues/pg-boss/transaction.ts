@@ -15,7 +15,15 @@ export function toOptions(tx: BossTransaction | undefined): { db?: BossDatabase 
   if (has(tx, 'executeSql')) return { db: tx };
   // A pool also has query(), but each of its statements may run on another connection.
   if (has(tx, 'query') && !('totalCount' in tx))
-    return { db: { executeSql: (text, values) => tx.query(text, values) } };
+    return {
+      db: {
+        executeSql: async (text, values) => {
+          const answer: unknown = await tx.query(text, values);
+          // TypeORM returns the rows themselves.
+          return Array.isArray(answer) ? { rows: answer } : (answer as { rows: unknown[] });
+        },
+      },
+    };
   throw new UsageError(
     'transaction_missing',
     'tx has to be a client of pg (not the pool), or an object that pg-boss takes as db: { executeSql(text, values) }.',

@@ -25,9 +25,13 @@ export const withPgBoss = (name: string, tests: () => void): void =>
 const bosses = new Map<string, Promise<PgBoss>>();
 
 /** One for all tests of a file, because each holds connections, and takes a while to start. */
-function startedBoss({ url }: PostgresServer, version: BossVersion): Promise<PgBoss> {
+function startedBoss(
+  { url }: PostgresServer,
+  version: BossVersion,
+  Boss10?: typeof PgBoss,
+): Promise<PgBoss> {
   const id = `${version} ${url}`;
-  const started = bosses.get(id) ?? newBoss(version, url).then((boss) => boss.start());
+  const started = bosses.get(id) ?? newBoss(version, url, Boss10).then((boss) => boss.start());
   bosses.set(id, started);
   return started;
 }
@@ -38,14 +42,19 @@ export async function stopBosses(): Promise<void> {
   bosses.clear();
 }
 
-/** A queue with its own name, and a store on the same PostgreSQL. */
+/**
+ * A queue with its own name, and a store on the same PostgreSQL.
+ *
+ * @param Boss10 - The class of another pg-boss 10.
+ */
 export async function makePgBoss(
   server: PostgresServer,
   version: BossVersion,
   { attempts, expireInSeconds = 60 }: EngineOptions,
+  Boss10?: typeof PgBoss,
 ): Promise<PgBossEngine> {
   const name = `webhooks-${randomUUID()}`;
-  const boss = await startedBoss(server, version);
+  const boss = await startedBoss(server, version, Boss10);
   const pool = new pg.Pool({ connectionString: server.url });
   pool.on('error', () => {});
   // If two queues of pg-boss 10 are created at once, PostgreSQL may end one of them as a deadlock.
