@@ -1,9 +1,11 @@
 import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
+import { waitUntilOf } from './shared/late-work.js';
 import { respond } from './shared/web-response.js';
 
 /**
  * Mounts a receiver in Elysia, on a route with `{ parse: 'none' }`: on Bun, on Deno, or on Node with
- * `@elysiajs/node`.
+ * `@elysiajs/node`. On a host that stops with the response, add its `waitUntil` to the context:
+ * `new Elysia().decorate('waitUntil', waitUntil)`.
  *
  * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
  * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
@@ -15,9 +17,9 @@ import { respond } from './shared/web-response.js';
  */
 export function toElysia(
   receiver: ReceiverSource,
-): (context: { readonly request: Request }) => Promise<Response> {
+): (context: { readonly request: Request; readonly waitUntil?: unknown }) => Promise<Response> {
   const receive = toReceive(receiver);
-  return ({ request }) => respond(receive, request, parsedBodyHint);
+  return (context) => respond(receive, context.request, parsedBodyHint, waitUntilOf(context));
 }
 
 const parsedBodyHint =

@@ -1,4 +1,5 @@
 import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
+import { waitUntilOf } from './shared/late-work.js';
 import { respond } from './shared/web-response.js';
 
 /**
@@ -6,14 +7,20 @@ import { respond } from './shared/web-response.js';
  * passes a `Request` and expects a `Response`. For Nitro on Node, use `toNodeHandler`.
  *
  * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
+ * @returns A handler. On a host that stops with the response, pass it as its second argument an object with the
+ *   `waitUntil` of the host. Anything else there is ignored.
  * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
  * Bun.serve({ routes: { '/webhooks': toFetch(receiver) } });
  */
-export function toFetch(receiver: ReceiverSource): (request: Request) => Promise<Response> {
+export function toFetch(
+  receiver: ReceiverSource,
+): (request: Request, context?: unknown) => Promise<Response> {
   const receive = toReceive(receiver);
-  return (request) => respond(receive, request, parsedBodyHint);
+  // The context has a default value, because some callers take a function with two parameters for a handler of Node.
+  return (request, context = undefined) =>
+    respond(receive, request, parsedBodyHint, waitUntilOf(context));
 }
 
 const parsedBodyHint =

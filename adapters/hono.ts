@@ -1,10 +1,12 @@
 import type { Context, Handler } from 'hono';
 import { tooOld } from '../src/errors/too-old.js';
 import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
+import { hasMethod, type LambdaContext, waitForLate, waitUntilOf } from './shared/late-work.js';
 import { respond } from './shared/web-response.js';
 
 /**
- * Mounts a receiver in Hono 3 or 4, on any runtime that Hono supports.
+ * Mounts a receiver in Hono 3 or 4, on any runtime that Hono supports. On a host that stops with the response, and is not
+ * Cloudflare, Lambda or Netlify, call `app.fetch(request, env, context)` with a context that has the host's `waitUntil`.
  *
  * @param receiver - A receiver or goods, or a function that creates one, once, from the `env` of the first
  *   request, which holds the secrets of a Worker.
@@ -29,7 +31,11 @@ export function toHono<Env extends object = object>(
   const receive = toReceive(receiver);
   return (context) =>
     respond(
-      (asked) => receive(asked, context.env),
+      async (asked) => {
+        const received = await receive(asked, context.env);
+        const lambda = findLambda(context);
+        return lambda ? waitForLate(received, lambda) : received;
+      },
       context.req.raw ?? refuse(),
       parsedBodyHint,
       (promise) => waitUntil(context, promise),
@@ -41,13 +47,20 @@ function refuse(): never {
   throw tooOld('toHono()', 'Hono 3', 'Hono 2 or earlier', 'hono@latest');
 }
 
-/** Keeps a Worker running until the promise settles. */
+/** Keeps a Worker or a function of Netlify running until the promise settles. */
 function waitUntil(context: Context, promise: Promise<unknown>): void {
   try {
     context.executionCtx.waitUntil(promise);
   } catch {
-    // Other runtimes have no execution context and need none.
+    // Other runtimes have no execution context. The context of Netlify is in `env`.
+    waitUntilOf(context.env?.context)?.(promise);
   }
+}
+
+/** Returns the context of Lambda, which Hono's adapters for Lambda put into `env`. */
+function findLambda({ env }: Context): Partial<LambdaContext> | undefined {
+  const contexts: unknown[] = [env?.lambdaContext, env?.context];
+  return contexts.find((one): one is LambdaContext => hasMethod(one, 'getRemainingTimeInMillis'));
 }
 
 const parsedBodyHint =

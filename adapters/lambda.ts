@@ -1,7 +1,11 @@
 import { UsageError } from '../src/errors/errors.js';
 import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import type { WebhookRequest } from '../src/request/request.js';
+import { withTimeout } from '../src/runtime/timing.js';
 import { runsOn } from '../src/stores/platform.js';
+import { type LambdaContext, waitForLate } from './shared/late-work.js';
+
+export type { LambdaContext };
 
 /** The event of a function URL, of API Gateway (payload formats 1.0 and 2.0), or of a load balancer. */
 export interface LambdaEvent {
@@ -45,11 +49,19 @@ export interface LambdaResult {
  * @example
  * export const handler = toLambda(receiver);
  */
-export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Promise<LambdaResult> {
+export function toLambda(
+  receiver: ReceiverSource,
+): (event: LambdaEvent, context?: Partial<LambdaContext>) => Promise<LambdaResult> {
   const receive = toReceive(receiver);
   runsOn('instances');
-  return async (event) => {
-    const { status, headers, body } = await receive(readEvent(event));
+  let earlier: Promise<unknown> | undefined;
+  return async (event, context) => {
+    const request = readEvent(event);
+    // An earlier invocation may have left a record behind, and the store may have recovered since then.
+    if (earlier) await withTimeout(earlier, 'Late work', EARLIER_MS).catch(() => {});
+    const received = await receive(request);
+    earlier = received.recorded;
+    const { status, headers, body } = await waitForLate(received, context);
     return {
       statusCode: status,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
@@ -57,6 +69,9 @@ export function toLambda(receiver: ReceiverSource): (event: LambdaEvent) => Prom
     };
   };
 }
+
+/** Longer than the pause between two tries to record an outcome. */
+const EARLIER_MS = 2_000;
 
 /**
  * Writes the bytes as text if they are valid UTF-8. A REST API of API Gateway returns base64 undecoded, unless it

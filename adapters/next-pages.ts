@@ -1,4 +1,5 @@
-import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
+import { type Receive, type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
+import { waitForLate } from './shared/late-work.js';
 import type { NodeRequest, NodeResponse } from './shared/node-request.js';
 import { respond } from './shared/node-response.js';
 
@@ -21,7 +22,9 @@ export function toNextPages(
   receiver: ReceiverSource,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const receive = toReceive(receiver);
-  return (request, response) => respond(receive, request, response, parsedBodyHint);
+  // Next hands no work of an API route over to its platform, which may stop with the response.
+  const receiveAll: Receive = async (asked) => waitForLate(await receive(asked));
+  return (request, response) => respond(receiveAll, request, response, parsedBodyHint);
 }
 
 const parsedBodyHint =

@@ -1,4 +1,5 @@
-import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
+import { type Receive, type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
+import { waitForLate } from './shared/late-work.js';
 import { respond } from './shared/web-response.js';
 
 /**
@@ -14,7 +15,24 @@ import { respond } from './shared/web-response.js';
  */
 export function toNext(receiver: ReceiverSource): (request: Request) => Promise<Response> {
   const receive = toReceive(receiver);
-  return (request) => respond(receive, request, parsedBodyHint);
+  const receiveAll: Receive = async (asked) => {
+    const received = await receive(asked);
+    const { recorded } = received;
+    return !recorded || (await goesOn(recorded)) ? received : waitForLate(received);
+  };
+  return (request) => respond(receiveAll, request, parsedBodyHint);
+}
+
+/** Hands work over to Next, whose platform then does not stop before the work has ended. Returns whether it has. */
+async function goesOn(work: Promise<unknown>): Promise<boolean> {
+  try {
+    const { after } = await import('next/server.js');
+    after?.(work);
+    return after !== undefined;
+  } catch {
+    // Outside of Next, as in a test of the route.
+    return false;
+  }
 }
 
 const parsedBodyHint =

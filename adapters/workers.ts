@@ -28,7 +28,8 @@ export function toWorker<Env extends object>(
         (asked) => receive(asked, env),
         request,
         parsedBodyHint,
-        (promise) => context?.waitUntil(promise),
+        // Without a context, nothing lets the Worker go on after its response.
+        (promise) => (context ? context.waitUntil(promise) : promise),
       ),
   };
 }

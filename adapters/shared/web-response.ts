@@ -1,22 +1,24 @@
 import type { Receive } from '../../src/process/receiver-source.js';
+import type { WaitUntil } from './late-work.js';
 import { readRequest } from './web-request.js';
 
 /**
  * Responds to one Fetch request.
  *
- * @param waitUntil - Keeps the platform running until the promise settles: some platforms end after the response.
+ * @param waitUntil - Keeps the platform running until the promise settles: some platforms end after the response. If
+ *   it returns a promise, the response waits for that. Default: the process goes on.
  */
 export function respond(
   receive: Receive,
   request: Request,
   parsedBodyHint: string,
-  waitUntil: (promise: Promise<unknown>) => void = () => {},
+  waitUntil: WaitUntil = () => {},
 ): Promise<Response> {
   let isOver = false;
   const respondOnce = async () => {
     const received = await receive(readRequest(request, parsedBodyHint, () => isOver));
     isOver = true;
-    if (received.recorded) waitUntil(received.recorded);
+    if (received.recorded) await waitUntil(received.recorded);
     const { body } = received;
     const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : Uint8Array.from(body);
     return new Response(bytes, {

@@ -1,6 +1,7 @@
 import { WebhookError } from '../errors/errors.js';
 import { MAX_TIMER_MS } from '../errors/option-checks.js';
 import type { Dispatched } from '../request/outcome.js';
+import { LateWork } from '../runtime/late-work.js';
 import { keepTrying, pause, withRetry, withTimeout } from '../runtime/timing.js';
 import type { Claimable, IdempotencyStore, LeaseTerms } from '../stores/store.js';
 import { Lease, type Timing, type Work } from './lease.js';
@@ -22,9 +23,14 @@ export interface OnceTerms {
   readonly isOnlyRecord?: boolean;
   /** A single transaction of the store does all of the work. */
   readonly isTransaction?: boolean | undefined;
+  /** If the store does not accept the record, a retry would repeat no plain handler. */
+  readonly retryUnrecorded?: boolean | undefined;
   /** Called with the reason if the outcome comes neither from the work nor from an earlier claim. */
   readonly onError: (error: WebhookError, attempt?: number) => void;
 }
+
+/** The result of work, and what to do if the store has not accepted it yet. */
+type Settled = Work & Pick<OnceTerms, 'retryUnrecorded'>;
 
 /** Does work once per key, with any store. */
 export class Idempotency {
@@ -32,8 +38,8 @@ export class Idempotency {
   readonly #timing: Timing;
   readonly #load: Load;
   readonly #onError: (error: unknown, subject: Claimable) => void;
-  /** Work past its time limit, and records that the store has not accepted yet. No sender waits for them. */
-  readonly #late = new Set<Promise<unknown>>();
+  /** Work past its time limit, records that the store has not accepted yet, and purges. */
+  readonly #late = new LateWork();
   readonly #purger: Purger;
   #name: string | undefined;
   #claims = 0;
@@ -67,19 +73,20 @@ export class Idempotency {
     const lease = await this.#claim(subject, terms);
     if (lease.outcome !== undefined) return lease;
     const working = work(lease);
-    let ended = await lease.until(working);
+    let ended: Settled = await lease.until(working);
     const isEarly = ended.state === 'timeout' || ended.state === 'lost';
     if (isEarly) this.#settleLate(lease, subject, working, terms);
     else ended = await this.#settle(lease, subject, ended, terms);
     if (ended.state === 'timeout' || ended.state === 'lost')
       terms.onError(lease.endError(ended.state), lease.attempt);
-    if (!this.#closing) this.#purger.ifDue();
+    const purging = this.#closing ? undefined : this.#purger.ifDue();
+    if (purging) this.#late.add(purging);
     return toDispatched(ended, lease);
   }
 
   /** Settles when all late work has ended and is recorded; `undefined` if no work is late. */
   get recording(): Promise<unknown> | undefined {
-    return this.#late.size === 0 ? undefined : Promise.allSettled(this.#late);
+    return this.#late.ended;
   }
 
   /** Whether {@link close} has been called. */
@@ -97,10 +104,9 @@ export class Idempotency {
     running: () => readonly Promise<unknown>[] = () => [],
   ): Promise<boolean> {
     this.#closing = true;
-    const left = () => [...running(), ...this.#late];
+    const left = () => [...running(), this.#late.ended].filter((each) => each !== undefined);
     const idle = async () => {
       for (let all = left(); all.length > 0; all = left()) await Promise.allSettled(all);
-      await this.#purger.idle;
     };
     // Another process takes over longer work after its lease has expired.
     const isIdle = await withTimeout(
@@ -204,8 +210,8 @@ export class Idempotency {
     lease: Lease,
     subject: Claimable,
     work: Work,
-    { keepMs, lastAttempt = false, isOnlyRecord = false }: Omit<OnceTerms, 'onError'>,
-  ): Promise<Work> {
+    { keepMs, lastAttempt = false, isOnlyRecord, retryUnrecorded }: Omit<OnceTerms, 'onError'>,
+  ): Promise<Settled> {
     lease.stop();
     const permanent = lastAttempt && this.#parks(subject);
     const settle = () => lease.settle(work, { keepMs, permanent });
@@ -213,9 +219,9 @@ export class Idempotency {
       return await withRetry(settle);
     } catch (cause) {
       if (isOnlyRecord) return { state: 'unavailable', ran: [] };
-      this.#goOn(this.#settleInTheEnd(lease, subject, settle, cause));
+      this.#late.add(this.#settleInTheEnd(lease, subject, settle, cause));
       // The work is done whether or not it is recorded. A retry by the provider would only repeat it.
-      return work;
+      return { ...work, retryUnrecorded };
     }
   }
 
@@ -249,7 +255,7 @@ export class Idempotency {
 
   /** Settles work that ends late. Its result still counts, unless another process has taken over by then. */
   #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, terms: OnceTerms): void {
-    this.#goOn(
+    this.#late.add(
       working
         .then<unknown>((work) =>
           // The time limit was already reported. The work has stopped, so release the lease for the next retry.
@@ -258,21 +264,21 @@ export class Idempotency {
         .catch((error) => this.#onError(error, subject)),
     );
   }
-
-  /** Makes {@link close} wait for work that no request awaits. The promise must not reject. */
-  #goOn(late: Promise<unknown>): void {
-    this.#late.add(late);
-    void late.finally(() => this.#late.delete(late));
-  }
 }
 
-function toDispatched({ state, ran }: Work, { attempt, key }: Lease): Dispatched {
+function toDispatched(
+  { state, ran, retryUnrecorded }: Settled,
+  { attempt, key }: Lease,
+): Dispatched {
   switch (state) {
     case 'done':
     case 'committed':
     case 'kept':
       // Nothing ran if every effect had already been done for another delivery.
-      return { outcome: ran.length > 0 ? 'handled' : 'duplicate', ran, attempt, key };
+      return {
+        ...{ outcome: ran.length > 0 ? 'handled' : 'duplicate', ran, attempt, key },
+        retryUnrecorded,
+      };
     case 'dead':
       return { outcome: 'parked', ran, attempt, key };
     case 'timeout':

@@ -7,12 +7,12 @@ import { atEndOfTurn } from '../runtime/timing.js';
 /** The most bytes of bodies in memory: of verified deliveries together, and again of requests being read. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The limit of deliveries in hand: before any measurement, the smallest, and the largest. */
+/** The limit of deliveries in progress: before any measurement, the smallest, and the largest. */
 const FIRST_LIMIT = 500;
 const MIN_LIMIT = 32;
 const MAX_LIMIT = 10_000;
 
-/** How often a receiver measures its load while it has deliveries in hand. */
+/** How often a receiver measures its load while it has deliveries in progress. */
 const LOOK_MS = 250;
 /** If a claim waits longer, or the event loop is later, the receiver is overloaded. */
 const SLOW_CLAIM_MS = 1_000;
@@ -39,21 +39,21 @@ export interface Waiting {
 }
 
 /**
- * Counts the deliveries in hand, and decides whether there is room for more. The limit adapts to the store and the
+ * Counts the deliveries in progress, and decides whether there is room for more. The limit adapts to the store and the
  * processor: while claims wait or the event loop is late, it falls towards the number finished in the last second;
  * otherwise it grows.
  */
 export class Load {
   readonly #reporter: Pick<Reporter, 'error' | 'shed'>;
   readonly bodies = new Bodies();
-  /** The largest number in hand. Also taken as the number that can be done in a second. */
+  /** The largest number of deliveries in progress. Also taken as the number that can be done in a second. */
   #limit = FIRST_LIMIT;
   #bytes = 0;
-  /** The number of deliveries in hand. */
+  /** The number of deliveries in progress. */
   inHand = 0;
   /** Oldest first. */
   readonly #waiting = new Set<Waiting>();
-  /** The most in hand since the last measurement. */
+  /** The most deliveries in progress since the last measurement. */
   #most = 0;
   #finished = 0;
   #perSecond = 0;
@@ -184,7 +184,7 @@ function unavailable(retryAfterMs?: number): Dispatched {
 function overloaded(inHand: number, perSecond: number): WebhookError {
   return new WebhookError(
     'overloaded',
-    `More webhooks arrive than this process can handle: ${inHand} are in hand, and ${Math.round(perSecond)} were ` +
+    `More webhooks arrive than this process can handle: ${inHand} are in progress, and ${Math.round(perSecond)} were ` +
       'done within the last second. Further ones are answered 503, and the provider retries them. ' +
       'If this happens often, make the handlers faster, give the store more connections, or start more processes.',
   );

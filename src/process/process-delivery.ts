@@ -43,6 +43,7 @@ interface OnceOptions extends ProcessOptions {
   readonly payload?: unknown;
   /** A single transaction does all of the work. */
   readonly isTransaction?: boolean | undefined;
+  readonly retryUnrecorded?: boolean | undefined;
 }
 
 /** The result of a delivery, with the fields in which its order disagrees with it. */
@@ -144,7 +145,8 @@ export class Processing {
     // would protect the delivery.
     const [only, ...others] = routes;
     const isTransaction = only?.transaction && others.length === 0 && !this.#settings.confirm;
-    const once = { ...how, payload, isTransaction };
+    const retryUnrecorded = routes.every(({ oncePer, transaction }) => oncePer || transaction);
+    const once = { ...how, payload, isTransaction, retryUnrecorded };
     const result = await this.doOnce(seal(delivery), once, async (lease) => {
       const isLeft = routes.some(({ step }) => !Object.hasOwn(lease.steps, step));
       const permission = isLeft ? await this.#confirmation.ask(delivery) : undefined;
@@ -198,14 +200,13 @@ export class Processing {
   /** Does work on a delivery once, and returns the result. */
   doOnce(
     delivery: SealedDelivery,
-    { lastAttempt, isGone, payload, isTransaction }: OnceOptions,
+    { payload, ...how }: OnceOptions,
     work: (lease: Lease) => Promise<Work>,
   ): Promise<Dispatched> {
     const onError = (error: unknown, attempt?: number) =>
       this.onError(error, { ...delivery, payload }, { attempt });
     const { keepMs } = this.#settings;
-    const terms = { keepMs, lastAttempt, isGone, isTransaction, onError };
-    return this.#idempotency.doOnce(delivery, terms, work);
+    return this.#idempotency.doOnce(delivery, { ...how, keepMs, onError }, work);
   }
 
   /**
@@ -242,9 +243,9 @@ export class Processing {
     });
   }
 
-  /** Settles when the store has recorded all late work; `undefined` if no work is late. */
+  /** Settles when all late work has ended; `undefined` if no work is late. */
   get recording(): Promise<unknown> | undefined {
-    return this.#idempotency.recording;
+    return this.#reporter.after(this.#idempotency.recording);
   }
 
   /** Accepts no more work, waits at most `timeoutMs` until all has ended, and returns whether it has. */

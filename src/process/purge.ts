@@ -14,8 +14,6 @@ export class Purger {
   readonly #store: IdempotencyStore;
   readonly #onError: (error: unknown) => void;
   #dueAt = performance.now();
-  /** Resolves when no purge is running. */
-  idle: Promise<void> = Promise.resolve();
 
   constructor(store: IdempotencyStore, onError: (error: unknown) => void) {
     this.#store = store;
@@ -23,9 +21,8 @@ export class Purger {
   }
 
   /** Starts a purge if one is due. Call it after a delivery, which then need not wait for the purge. */
-  ifDue(): void {
-    if (!this.#store.durable || performance.now() < this.#dueAt) return;
-    this.idle = this.#purge();
+  ifDue(): Promise<void> | undefined {
+    return this.#store.durable && performance.now() >= this.#dueAt ? this.#purge() : undefined;
   }
 
   async #purge(): Promise<void> {

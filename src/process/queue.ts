@@ -42,7 +42,8 @@ export interface HandOff<Tx = never> {
   enqueue(delivery: SealedDelivery, options: HandOffOptions<Tx>): Promise<{ readonly id: string }>;
   /**
    * Stores a delivery that the queue may remember as completed, so that it is processed again. Without it,
-   * `receiver.redrive` runs the handlers itself.
+   * `receiver.redrive` runs the handlers itself. Only a delivery that could not be verified then goes through
+   * `enqueue`: it has a key that the queue cannot remember, and the receiver may have no handlers.
    */
   redrive?(delivery: SealedDelivery, options: HandOffOptions<Tx>): Promise<{ readonly id: string }>;
 }

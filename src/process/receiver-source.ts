@@ -41,7 +41,7 @@ function notReceiver(given: unknown): UsageError {
   const type = given instanceof Promise ? 'a promise: await it' : nameType(given);
   return new UsageError(
     'receiver_invalid',
-    `This takes a receiver, or a function that returns one, but was given ${type}.`,
+    `This takes a receiver, or a function that returns one, but got ${type}.`,
   );
 }
 

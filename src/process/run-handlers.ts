@@ -136,7 +136,7 @@ async function recordNewest(
     return { state: 'kept', ran };
   } catch (cause) {
     if (lease.hasEnded()) return BUSY;
-    const message = 'The store could not record which state the handler has finished.';
+    const message = 'The store could not save the newest updated_at of this handler.';
     run.onError(new WebhookError('store_unavailable', message, { cause }), name);
     return UNAVAILABLE;
   }

@@ -97,7 +97,7 @@ const OPTIONS = ['server', 'timeoutMs'] satisfies (keyof CloseOptions)[];
 function noServer(given: unknown): UsageError {
   return new UsageError(
     'option_invalid',
-    'close({ server }) takes the server, such as the one from app.listen(), and not the application, but was given ' +
+    'close({ server }) needs the server that app.listen() returns, not the application, but got ' +
       `${nameType(given)}. The server was not stopped, so deliveries that still arrive are answered 503.`,
   );
 }

@@ -2,6 +2,8 @@ import { safely } from '../errors/log.js';
 import type { Delivery, DeliverySource } from '../request/delivery.js';
 import type { Dispatched, Outcome, Rejection, RejectionCode, Result } from '../request/outcome.js';
 import { sha2 } from '../runtime/hashes.js';
+import { LateWork } from '../runtime/late-work.js';
+import { withTimeout } from '../runtime/timing.js';
 import type { Issue } from '../schemas/issue.js';
 import { type Announced, type Failure, Messages } from './messages.js';
 import { type Started, type Telemetry, trace, watched } from './telemetry.js';
@@ -82,7 +84,10 @@ export interface ErrorInfo {
   readonly attempt?: number | undefined;
 }
 
-/** Functions that the receiver calls to report what happens. It does not wait for them, and they may throw. */
+/**
+ * Functions that the receiver calls to report what happens. They may throw. No response waits for them, except on a
+ * platform that stops with the response: docs/reliability.md#after-the-response.
+ */
 export interface Hooks {
   /**
    * Called with the outcome of each verified delivery. Without it, the receiver logs parked deliveries and events
@@ -108,6 +113,8 @@ export class Reporter {
   readonly #isDebug: boolean;
   readonly #recentIds = new RecentIds();
   readonly #lines = new Messages();
+  /** The calls of hooks that have returned a promise, for at most 10 s each. */
+  readonly #called = new LateWork();
 
   /** @param settings.debug - Whether to log every delivery on stderr. */
   constructor(settings: { hooks: Hooks; telemetry: Telemetry | undefined; debug: boolean }) {
@@ -207,10 +214,18 @@ export class Reporter {
       instead();
     };
     try {
-      Promise.resolve(hook()).catch(failed);
+      const given = hook();
+      const ended = Promise.resolve(given).catch(failed);
+      if (typeof given === 'object' && given !== null)
+        this.#called.add(withTimeout(ended, 'A hook').catch(() => {}));
     } catch (error) {
       failed(error);
     }
+  }
+
+  /** Settles when the work, which may call hooks, and all promises of hooks have settled; `undefined` if none is left. */
+  after(work: Promise<unknown> | undefined): Promise<unknown> | undefined {
+    return work ? work.then(() => this.#called.ended) : this.#called.ended;
   }
 
   /** Logs the counts that have not been logged yet. */

@@ -132,6 +132,11 @@ export interface Dispatched {
   readonly attempt?: number | undefined;
   /** After how long to retry, for `busy` and `unavailable`. */
   readonly retryAfterMs?: number | undefined;
+  /**
+   * Whether the handlers are done, the store has not recorded that yet, and a retry would repeat no handler without
+   * `oncePer` or `transaction`.
+   */
+  readonly retryUnrecorded?: boolean | undefined;
   /** The idempotency key under which the delivery was processed; absent if it was not processed. */
   readonly key?: string | undefined;
 }
@@ -146,10 +151,16 @@ export interface WebhookResponse<Body extends string | Uint8Array = string> {
   /** The names of the handlers that finished. Not sent. */
   readonly ran: readonly string[];
   /**
-   * Settles when the store has accepted what it could not accept before the response. Pass it to `waitUntil`, on a
-   * platform that ends after the response.
+   * Settles when nothing is left of what the response did not wait for: records that the store has not accepted yet,
+   * late handlers, promises of hooks, and the deletion of expired records. Pass it to `waitUntil`, on a platform that
+   * ends after the response.
    */
   readonly recorded?: Promise<unknown> | undefined;
+  /**
+   * Whether to answer 503 instead, if the platform stops before `recorded` settles: the handlers are done, the store has
+   * not recorded that yet, and a retry would repeat no handler without `oncePer` or `transaction`.
+   */
+  readonly retryUnrecorded?: boolean | undefined;
 }
 
 const RESPONSES = {
@@ -189,6 +200,7 @@ export function toResponse(result: Result, receipt?: string): WebhookResponse {
     body: JSON.stringify({ message, outcome, errors, receipt }),
     outcome,
     ran: outcome === 'rejected' ? [] : result.ran,
+    retryUnrecorded: outcome === 'rejected' ? undefined : result.retryUnrecorded,
   };
 }
 

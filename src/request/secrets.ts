@@ -191,6 +191,6 @@ function isQuoted(secret: Secret): boolean {
   return typeof secret === 'string' && /^(["'`]).*\1$/s.test(secret);
 }
 
-const IN_QUOTES = 'It is in quotation marks, which are taken for a part of it: remove them. ';
+const IN_QUOTES = 'A secret is in quotation marks, which count as part of it: remove them. ';
 
 export const NO_SHOP = 'The secret function knows no shop for it.';

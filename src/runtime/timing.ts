@@ -79,11 +79,14 @@ export async function keepTrying<Result>(
   const giveUpAt = performance.now() + KEEP_TRYING_MS;
   for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     await pause(pauseMs);
-    if (isOver() || performance.now() > giveUpAt) return undefined;
+    if (isOver()) return undefined;
+    // A process that was frozen for longer than five minutes tries once more when it wakes up.
+    const isLast = performance.now() > giveUpAt;
     try {
       return await write();
     } catch (error) {
       onFailed(error);
     }
+    if (isLast) return undefined;
   }
 }

@@ -23,6 +23,14 @@ export async function buildAndStartNext(
     env: { ...Object.fromEntries(open), ...env },
     timeout: 220_000,
   });
+  return startNext(folder, secrets);
+}
+
+/** Serves an application that has been built. */
+export function startNext(
+  folder: string,
+  secrets: Readonly<Record<string, string>>,
+): Promise<Started> {
   return start(process.execPath, [NEXT, 'start', '-H', '127.0.0.1'], {
     cwd: folder,
     env: { ...env, ...secrets },

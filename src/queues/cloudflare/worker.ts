@@ -2,6 +2,7 @@ import { WebhookError } from '../../errors/errors.js';
 import { quoted } from '../../errors/log.js';
 import { type Tell, teller } from '../../errors/rate-limit.js';
 import { describeError } from '../../errors/text.js';
+import { INTERNALS, type Internals } from '../../process/internals.js';
 import { makeOnce, type ReceiverSource, readSource } from '../../process/receiver-source.js';
 import { withTimeout } from '../../runtime/timing.js';
 import { type Dispatching, runDelivery } from '../run-job.js';
@@ -97,7 +98,17 @@ export function cloudflareWorker<Env>(
       for (const message of rest) await settle(message, worker, { isDead, endAt });
     };
     await Promise.all(Array.from({ length: MAX_RUNNING }, processRest));
+    await endLate(worker.receiver, endAt - performance.now());
   };
+}
+
+/** Waits for records that the store has not accepted yet: the platform stops with this invocation. */
+async function endLate(
+  receiver: Dispatching & { readonly [INTERNALS]?: Pick<Internals, 'processing'> },
+  leftMs: number,
+): Promise<void> {
+  const late = receiver[INTERNALS]?.processing.recording;
+  if (late) await withTimeout(late, 'Late work', leftMs).catch(() => {});
 }
 
 /** Processes one message and settles it. Never rejects, so that the other messages of the batch go on. */

@@ -1,13 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { dirname, join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { sign } from 'storefront-webhooks/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SECRET } from '../../adapters/apps/inside/contract.js';
 import { adapterContract, type Mounted } from '../../adapters/contract.js';
 import { compileApps } from '../../runtimes/apps.js';
 import { withRuntimes } from '../../runtimes/installed.js';
-import { buildAndStartNext } from '../../runtimes/next.js';
+import { buildAndStartNext, startNext } from '../../runtimes/next.js';
 import { makeProject, type Project } from '../../runtimes/project.js';
+import { paidOrder } from '../../support/deliver.js';
 import type { Started } from '../../support/start.js';
+import { Host } from '../frozen/host.js';
 
 withRuntimes('the adapters in Next.js', () => {
   let project: Project;
@@ -43,6 +47,36 @@ withRuntimes('the adapters in Next.js', () => {
   adapterContract('toNextPages in the Pages Router', below('/api'), {
     parsed: /export const config = { api: { bodyParser: false } };/,
   });
+
+  test.each([
+    ['toNext', '/app/frozen'],
+    ['toNextPages', '/api/frozen'],
+  ])(
+    '%s has delivered the goods of an order once, if the platform stops the process after the response',
+    async (_, path) => {
+      const host = new Host(() => {});
+      const platform = resolve('test/full/frozen/inside/next-platform.cjs');
+      const shop = await startNext(project.folder, {
+        HOST: await host.listen(),
+        NODE_OPTIONS: `--require=${platform}`,
+      });
+      try {
+        const body = JSON.stringify(paidOrder());
+        const headers = {
+          'x-service-event': 'order:paid',
+          'x-service-webhook': 'whl_1',
+          'x-service-signature': sign(Buffer.from(body), SECRET),
+        };
+        const { status } = await fetch(shop.origin + path, { method: 'POST', headers, body });
+        expect(status).toBe(200);
+        await host.updateOrder();
+        expect(host.goods).toEqual(['ord_1']);
+      } finally {
+        await shop.stop();
+        host.close();
+      }
+    },
+  );
 });
 
 /** The handlers of each route of the application. */
@@ -61,6 +95,33 @@ async function writeApplication(folder: string): Promise<void> {
     await writeFile(join(folder, file), text);
   };
   await compileApps(folder, ['inside/contract.ts']);
+  await build({
+    entryPoints: ['test/full/frozen/inside/shop.ts'],
+    outfile: join(folder, 'shop.mjs'),
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    // The package itself, instead of its sources.
+    tsconfigRaw: {},
+  });
+  await write(
+    'app/app/frozen/route.ts',
+    `
+import { toNext } from 'storefront-webhooks/next';
+import { makeShop } from '../../../shop.mjs';
+export const POST = toNext(() => makeShop(process.env.HOST ?? ''));
+`,
+  );
+  await write(
+    'pages/api/frozen.ts',
+    `
+import { toNextPages } from 'storefront-webhooks/next-pages';
+import { makeShop } from '../../shop.mjs';
+export const config = { api: { bodyParser: false } };
+export default toNextPages(() => makeShop(process.env.HOST ?? ''));
+`,
+  );
   await write('package.json', '{ "private": true, "type": "module" }');
   for (const [name, source] of Object.entries(SOURCES)) {
     const reads = name === 'parsed' ? 'await request.json();' : '';

@@ -313,3 +313,26 @@ test.each<[string, unknown]>([
     expect.objectContaining({ code: 'receiver_invalid' }),
   );
 });
+
+test('a batch ends when the store has the record of each delivery', async () => {
+  let tries = 0;
+  const store = durableStore((base) => ({
+    complete: async (...args) => {
+      tries += 1;
+      if (tries <= 3) throw new Error('it restarts');
+      return base.complete(...args);
+    },
+  }));
+  const receiver = createReceiver({ secret: SECRET, scope: 'default', store }).on('*', () => {});
+  const content = contentOf(paidOrder(), Buffer.from(order));
+  const key = deliveryKey('delivery', {
+    scope: 'default',
+    id: 'late',
+    event: 'order:paid',
+    content,
+  });
+  const one = message({ ...job('late'), key });
+  await cloudflareWorker(receiver, NAMES)(batchOf([one]), env);
+  expect(one.ack).toHaveBeenCalledOnce();
+  expect(tries).toBe(4);
+});

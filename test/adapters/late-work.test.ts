@@ -1,0 +1,279 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Elysia } from 'elysia';
+import express from 'express';
+import { Hono } from 'hono';
+import {
+  createReceiver,
+  type IdempotencyStore,
+  memoryStore,
+  type Receiver,
+} from 'storefront-webhooks';
+import { toElysia } from 'storefront-webhooks/elysia';
+import { toExpress } from 'storefront-webhooks/express';
+import { toFetch } from 'storefront-webhooks/fetch';
+import { toHono } from 'storefront-webhooks/hono';
+import { type LambdaContext, toLambda } from 'storefront-webhooks/lambda';
+import { toNext } from 'storefront-webhooks/next';
+import { toNextPages } from 'storefront-webhooks/next-pages';
+import { toNodeHandler } from 'storefront-webhooks/node';
+import { toWorker } from 'storefront-webhooks/workers';
+import { describe, expect, test, vi } from 'vitest';
+import { forward } from '../../src/stores/contract.js';
+import { durableStore } from '../support/durable.js';
+import { SECRET } from './apps/inside/contract.js';
+import { orderOf, webhook } from './corpus.js';
+
+const order = orderOf(1_000);
+const headersOf = (id: string, event?: string) =>
+  Object.fromEntries(webhook(order, id, event).map(([name, value]) => [name, String(value)]));
+
+/** A store that does not accept the end of a delivery for so many calls. */
+function awayFor(calls: number, store = memoryStore()): IdempotencyStore {
+  let left = calls;
+  const complete: IdempotencyStore['complete'] = async (...args) => {
+    left -= 1;
+    if (left >= 0) throw new Error('it restarts');
+    return store.complete(...args);
+  };
+  return forward(store, { complete });
+}
+
+const soon = () => new Promise((resolve) => setTimeout(resolve, 50));
+
+/** Each kind of work that no response waits for: makes a receiver with it, and `onDone` is called at its end. */
+const KINDS: readonly (readonly [string, (onDone: () => void) => Receiver])[] = [
+  [
+    'the record of a delivery that the store did not accept at first',
+    (onDone) => {
+      const store = awayFor(3);
+      const complete: IdempotencyStore['complete'] = async (...args) => {
+        const isHeld = await store.complete(...args);
+        onDone();
+        return isHeld;
+      };
+      const options = { secret: SECRET, store: forward(store, { complete }) };
+      return createReceiver(options).on('*', () => {});
+    },
+  ],
+  [
+    'a hook that returns a promise',
+    (onDone) => {
+      const hooks = { onOutcome: () => soon().then(onDone) };
+      return createReceiver({ secret: SECRET, store: memoryStore(), hooks }).on('*', () => {});
+    },
+  ],
+  [
+    'a hook about a late record',
+    (onDone) => {
+      let tries = 0;
+      const lose = async () => {
+        tries += 1;
+        if (tries < 4) throw new Error('it restarts');
+        return false;
+      };
+      const hooks = { onError: () => soon().then(onDone) };
+      const store = forward(memoryStore(), { complete: lose });
+      return createReceiver({ secret: SECRET, store, hooks }).on('*', () => {});
+    },
+  ],
+  [
+    'a purge',
+    (onDone) => {
+      const purge = async () => {
+        await soon();
+        onDone();
+        return 0;
+      };
+      const store = durableStore(() => ({ purge }));
+      return createReceiver({ secret: SECRET, store }).on('*', () => {});
+    },
+  ],
+];
+
+type Send = (headers: Record<string, string>) => Promise<number>;
+type WaitUntil = (promise: Promise<unknown>) => void;
+type Fetch = (request: Request) => Response | Promise<Response>;
+
+const byFetch =
+  (fetch: Fetch): Send =>
+  async (headers) =>
+    (
+      await fetch(
+        new Request('http://localhost/', { method: 'POST', headers, body: order as never }),
+      )
+    ).status;
+
+const byNode =
+  (listener: RequestListener): Send =>
+  async (headers) => {
+    const server = createServer(listener).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const init = { method: 'POST', headers, body: order as never };
+    const { status } = await fetch(`http://127.0.0.1:${port}/`, init);
+    server.closeAllConnections();
+    server.close();
+    return status;
+  };
+
+const byLambda =
+  (receiver: Receiver, context?: Partial<LambdaContext>): Send =>
+  async (headers) => {
+    const event = { httpMethod: 'POST', path: '/', headers, body: order.toString() };
+    return (await toLambda(receiver)(event, context)).statusCode;
+  };
+
+const inTime = (ms: number): LambdaContext => ({ getRemainingTimeInMillis: () => ms });
+
+const hono = (receiver: Receiver) => new Hono().post('/', toHono(receiver));
+
+describe.concurrent.each(KINDS)('%s', (_, makeReceiver) => {
+  test.each<[string, (receiver: Receiver, waitUntil: WaitUntil) => Send]>([
+    [
+      'toWorker',
+      (receiver, waitUntil) =>
+        byFetch((request) => toWorker(receiver).fetch(request, {}, { waitUntil })),
+    ],
+    [
+      'toHono on Workers',
+      (receiver, waitUntil) => {
+        const context = { waitUntil, passThroughOnException() {}, props: {} };
+        return byFetch((request) => hono(receiver).fetch(request, {}, context));
+      },
+    ],
+    [
+      'toHono on Netlify',
+      (receiver, waitUntil) =>
+        byFetch((request) => hono(receiver).fetch(request, { context: { waitUntil } })),
+    ],
+    [
+      'toElysia',
+      (receiver, waitUntil) =>
+        byFetch((request) =>
+          new Elysia()
+            .decorate('waitUntil', waitUntil)
+            .post('/', toElysia(receiver), { parse: 'none' })
+            .handle(request),
+        ),
+    ],
+    [
+      'toFetch',
+      (receiver, waitUntil) => byFetch((request) => toFetch(receiver)(request, { waitUntil })),
+    ],
+  ])('is handed over to the waitUntil of the platform by %s', async (_, mount) => {
+    const onDone = vi.fn();
+    const waited: Promise<unknown>[] = [];
+    const send = mount(makeReceiver(onDone), (promise) => waited.push(promise));
+    expect(await send(headersOf('whl_1'))).toBe(200);
+    expect(onDone).not.toHaveBeenCalled();
+    await Promise.all(waited);
+    expect(onDone).toHaveBeenCalledOnce();
+  });
+
+  test.each<[string, (receiver: Receiver) => Send]>([
+    ['toLambda', (receiver) => byLambda(receiver, inTime(20_000))],
+    ['toLambda without a context', (receiver) => byLambda(receiver)],
+    [
+      'toHono on Lambda',
+      (receiver) =>
+        byFetch((request) => hono(receiver).fetch(request, { lambdaContext: inTime(20_000) })),
+    ],
+    [
+      'toHono on Lambda, streaming',
+      (receiver) =>
+        byFetch((request) => hono(receiver).fetch(request, { context: inTime(20_000) })),
+    ],
+    ['toNext without after()', (receiver) => byFetch(toNext(receiver))],
+    ['toNextPages', (receiver) => byNode(toNextPages(receiver))],
+    [
+      'toWorker without a context',
+      (receiver) => byFetch((request) => toWorker(receiver).fetch(request, {})),
+    ],
+  ])('ends before the response of %s', async (_, mount) => {
+    const onDone = vi.fn();
+    expect(await mount(makeReceiver(onDone))(headersOf('whl_1'))).toBe(200);
+    expect(onDone).toHaveBeenCalledOnce();
+  });
+
+  test.each<[string, (receiver: Receiver) => Send]>([
+    ['toNodeHandler', (receiver) => byNode(toNodeHandler(receiver))],
+    ['toExpress', (receiver) => byNode(express().post('/', toExpress(receiver)))],
+    ['toFetch', (receiver) => byFetch(toFetch(receiver))],
+    [
+      'toFetch, with the second argument of Bun',
+      (receiver) => byFetch((request) => toFetch(receiver)(request, { requestIP() {} })),
+    ],
+    ['toHono', (receiver) => byFetch(hono(receiver).fetch)],
+  ])('does not delay the response of %s, whose process goes on', async (_, mount) => {
+    const onDone = vi.fn();
+    expect(await mount(makeReceiver(onDone))(headersOf('whl_1'))).toBe(200);
+    expect(onDone).not.toHaveBeenCalled();
+    await vi.waitFor(() => expect(onDone).toHaveBeenCalledOnce());
+  });
+});
+
+describe.concurrent('toLambda, if its time is over before the store has the record,', () => {
+  const oncePer = { name: 'deliver', oncePer: ({ id }: { id: string }) => id };
+  const away = () => createReceiver({ secret: SECRET, store: awayFor(Number.POSITIVE_INFINITY) });
+
+  test.each<[string, number, (receiver: Receiver) => Receiver]>([
+    ['503 for handlers with oncePer', 503, (receiver) => receiver.onPaid(() => {})],
+    ['503 for one with oncePer', 503, (receiver) => receiver.on('order:paid', () => {}, oncePer)],
+    [
+      '200 for a plain handler, which a retry would run again',
+      200,
+      (receiver) => receiver.on('order:paid', () => {}),
+    ],
+    [
+      '200 for a plain handler beside one with oncePer',
+      200,
+      (receiver) => receiver.onPaid(() => {}).on('order:*', () => {}),
+    ],
+    [
+      '500 for a handler that failed',
+      500,
+      (receiver) =>
+        receiver.onPaid(() => {
+          throw new Error('no');
+        }),
+    ],
+  ])('answers %s', async (_, status, register) => {
+    const receiver = register(away());
+    const left = inTime(700);
+    expect(await byLambda(receiver, left)(headersOf('whl_1'))).toBe(status);
+    await receiver.close({ timeoutMs: 0 });
+  });
+
+  test('answers 503 without the receipt of a handled delivery', async () => {
+    const receiver = away().onPaid(() => {});
+    const event = { httpMethod: 'POST', headers: headersOf('whl_1'), body: order.toString() };
+    const { headers, body } = await toLambda(receiver)(event, inTime(700));
+    expect(headers).toMatchObject({ 'retry-after': '1' });
+    expect(`${JSON.stringify(headers)} ${body}`).not.toMatch(/handled\.|receipt/);
+    await receiver.close({ timeoutMs: 0 });
+  });
+
+  test('answers as usual if only a hook is left', async () => {
+    const hooks = { onOutcome: () => new Promise(() => {}) };
+    const receiver = createReceiver({ secret: SECRET, store: memoryStore(), hooks });
+    receiver.onPaid(() => {});
+    expect(await byLambda(receiver, inTime(700))(headersOf('whl_1'))).toBe(200);
+  });
+
+  test('and is invoked again, finishes the record first, and delivers once', async () => {
+    const delivered = vi.fn();
+    // Three tries of each record, and one or two later ones.
+    const receiver = createReceiver({ secret: SECRET, store: awayFor(8) }).onPaid(delivered);
+    const handler = toLambda(receiver);
+    const invoke = async (id: string, event: string) => {
+      const sent = { httpMethod: 'POST', headers: headersOf(id, event), body: order.toString() };
+      return (await handler(sent, inTime(600))).statusCode;
+    };
+    expect(await invoke('whl_1', 'order:paid')).toBe(503);
+    expect(await invoke('whl_2', 'order:updated')).toBe(200);
+    expect(await invoke('whl_1', 'order:paid')).toBe(200);
+    expect(delivered).toHaveBeenCalledOnce();
+  });
+});
