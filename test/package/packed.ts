@@ -1,5 +1,6 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { subpaths } from './entries.js';
 import { build, makeFolder, ROOT, run, USERS, writeJson } from './folder.js';
 
@@ -8,6 +9,17 @@ export async function pack(): Promise<string> {
   const folder = await build({ types: true });
   // The scripts would build it again.
   const printed = await run(folder, 'npm', 'pack', '--ignore-scripts', '--json');
+  const [packed]: { filename: string }[] = JSON.parse(printed);
+  if (!packed) throw new Error(`npm pack has packed nothing: ${printed}`);
+  return join(folder, packed.filename);
+}
+
+/** Packs the build of this run, which has no types, and returns the path of the tarball. */
+export async function packBuilt(): Promise<string> {
+  const built = join(inject('built'), 'node_modules/storefront-webhooks');
+  const folder = makeFolder();
+  const to = ['--pack-destination', folder];
+  const printed = await run(built, 'npm', 'pack', '--ignore-scripts', '--json', ...to);
   const [packed]: { filename: string }[] = JSON.parse(printed);
   if (!packed) throw new Error(`npm pack has packed nothing: ${printed}`);
   return join(folder, packed.filename);

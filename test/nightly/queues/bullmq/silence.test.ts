@@ -69,7 +69,7 @@ withRedis('a connection of BullMQ that falls silent', () => {
       await enqueue(queue, first);
       await vi.waitUntil(() => worked.length === 1, 20_000);
       if (delay > 0) await bull.add('later', {}, { delay });
-      // The worker is waiting.
+      // Give the worker time to start waiting for a job.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
 
       proxy.silence();
@@ -86,7 +86,7 @@ withRedis('a connection of BullMQ that falls silent', () => {
 
   test.each([
     ['nothing', {}, 1],
-    // It gives up a command, and keeps the connection.
+    // With a commandTimeout alone, the client gives up the command but keeps the connection.
     ['only a commandTimeout', { commandTimeout: 5_000 }, 1],
     ['a socketTimeout', { socketTimeout: 5_000 }, 0],
   ])('leads to a warning if the client has %s', async (_, options, lines) => {

@@ -194,7 +194,7 @@ withRuntimes('Cloudflare Queues, on the broker of workerd', () => {
     expect(await shop.deliver('/r2', order('unsent'), 'm')).toBe('503 unavailable');
     for (const bytes of [200_000, 300_000])
       expect(await shop.deliver('/r2', largeOrder('unsent', bytes), 'm')).toBe('503 unavailable');
-    // The next test overwrites the rest.
+    // The body stays in the bucket until the next test overwrites it.
     expect(await offloadedIn('/r2')).toEqual([{ name: expect.any(String), size: 300_000 }]);
     await shop.faults({});
     expect(await shop.deliver('/r2', order('unsent'), 'm')).toBe('200 queued');

@@ -42,7 +42,7 @@ withPgBoss('when PostgreSQL restarts under a worker', () => {
         died = how;
       });
       const done = () => engine.countDone().catch(() => 0);
-      // While jobs start, while they run, and while they finish.
+      // Restart the server while jobs start, run and finish.
       for (const mode of ['fast', 'immediate', 'fast', 'immediate'] as const) {
         const before = await vi.waitUntil(done, 30_000);
         await vi.waitUntil(async () => died !== undefined || (await done()) > before, 30_000);
