@@ -10,7 +10,7 @@ const SET_UPS = [
   { accepts: 1000, works: 150, queueLimit: 20_000 },
   { accepts: 150, refusal: 0.2 },
   { accepts: 150, retryAfter: { delay: 120, jitter: 0.5 } },
-  // Too little even for the new deliveries alone.
+  // This capacity is too small even for the new deliveries alone.
   { accepts: 90, horizon: 5000 },
 ];
 

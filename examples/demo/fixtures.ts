@@ -29,7 +29,7 @@ const hooks: Hooks = {
   onError() {},
 };
 
-// A placeholder for the work of a shop.
+// This is a placeholder for the work of a shop.
 const note = () => sleep(1);
 let replies = 0;
 /** Fails the first time, so that one delivery has to be retried. */

@@ -87,7 +87,7 @@ function withId(operation: string, path: string, id: unknown): string {
   if (typeof id !== 'string' || ['', '.', '..'].includes(id)) {
     throw new UsageError(
       'parameter_invalid',
-      `${operation} needs the id of a record, and was given ${id === '' ? 'an empty one' : nameType(id)}.`,
+      `${operation} expects the id of a record but got ${id === '' ? 'an empty one' : nameType(id)}.`,
     );
   }
   return path.replace(':id', () => encodeURIComponent(id));
@@ -100,7 +100,7 @@ function readParameters(
   { extra = {} }: SendOptions,
 ): string {
   if (typeof parameters !== 'object' || parameters === null) {
-    const message = `${operation} needs an object of parameters, and was given ${nameType(parameters)}.`;
+    const message = `${operation} expects an object of parameters but got ${nameType(parameters)}.`;
     throw new UsageError('parameter_invalid', message);
   }
   const known = namesIn(schema);

@@ -209,7 +209,7 @@ function rowsOf(api: ReturnType<typeof newer> | ReturnType<typeof older>): Row[]
 
 describe.each([
   { variant: 'newer', api: newer(), authorization: 'Bearer tok_1' },
-  // The Base64 of seller@example.com:key_1
+  // The credentials are `seller@example.com:key_1` in Base64.
   { variant: 'older', api: older(), authorization: 'Basic c2VsbGVyQGV4YW1wbGUuY29tOmtleV8x' },
 ])('a client of the $variant variant', ({ api, authorization }) => {
   const rows = rowsOf(api);

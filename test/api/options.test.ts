@@ -118,7 +118,7 @@ describe('an id', () => {
   test.each(['', '.', '..', undefined, null, 7, {}])(
     '%j is rejected before anything is sent',
     async (id) => {
-      const message = /^products\.\w+ needs the id of a record, and was given /;
+      const message = /^products\.\w+ expects the id of a record but got /;
       const refusal = {
         name: 'UsageError',
         code: 'parameter_invalid',

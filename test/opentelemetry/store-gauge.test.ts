@@ -46,7 +46,7 @@ describe('the number of unfinished deliveries in the store', () => {
       answers ? Promise.resolve(COUNTS[state]) : new Promise<number>(() => {}),
     );
     openTelemetry({ ...providers, store: durableStore(() => ({ count })) });
-    // Two collections at once, which ask the store once.
+    // Collect twice at the same time: the gauge asks the store once.
     const late = Promise.all([points(GAUGE), points(GAUGE)]);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await late).toEqual([[], []]);

@@ -27,7 +27,7 @@ function cleanUp(): void {
   for (const child of running) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 }
-// Removed with each file of tests that uses it, however this process ends.
+// End the programs and remove the bundles after each file of tests, and also if this process ends before that.
 afterAll(cleanUp);
 process.once('exit', cleanUp);
 

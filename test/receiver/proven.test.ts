@@ -147,7 +147,7 @@ describe('a delivery from a queue', () => {
     expect(await late.dispatch(job)).toMatchObject({ outcome: 'parked' });
     const withTimeout = makeWorker({ retiredSecrets: retired(hour) });
     expect(await withTimeout.dispatch(job)).toMatchObject({ outcome: 'handled' });
-    // A request may not.
+    // A request that is signed with the retired secret is rejected.
     const sent = deliver(withTimeout, paidOrder({ id: 'new' }), { secret: 'the old one' });
     expect(await sent).toMatchObject({ status: 401 });
   });

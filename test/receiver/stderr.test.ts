@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
-  // Without the lines that `debug` adds for each delivery.
+  // Leave out the lines that `debug` adds for each delivery, which name no page.
   const troubles = told().filter((line) => !/ in \d+\.\d ms/.test(line));
   expect(missing(troubles.map((line) => placeOf(line) ?? line))).toEqual([]);
 });
@@ -48,7 +48,7 @@ describe('a rejection is logged to stderr', () => {
       'a quoted secret',
       { secret: `"${SECRET}"` },
       {},
-      'The secret does not fit. It is in quotation marks',
+      'The secret does not fit. A secret is in quotation marks',
       'none-fits',
     ],
     [

@@ -14,7 +14,7 @@ import { loadFixture, replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
-// A schema that runs in another context, such as a test runner's.
+// A schema may return a promise of another realm, for example in a test runner.
 const promiseOfAnotherRealm = runInNewContext('(result) => Promise.resolve(result)');
 
 describe('the events', () => {

@@ -47,7 +47,7 @@ export function describeSilence(clients: Record<string, SilentClient>): void {
         const backMs = await untilAnswered(store, inUse.length);
         const inUseMs = await Promise.all(inUse);
         expect(backMs).toBeLessThan(BACK_MS);
-        // The connections were really silent.
+        // Check that the connections were really silent.
         if (!client.opensAnew) expect(Math.max(...inUseMs)).toBeGreaterThan(SILENT_MS);
         expect(Math.max(...inUseMs)).toBeLessThan(FAILED_MS);
       });

@@ -186,7 +186,7 @@ function toLost(effect: string, after: string): CrashFinding {
 }
 
 function toUnfinished({ effect = 'the end', place }: Gate, again: ReplayResult): CrashFinding {
-  const message = `After a crash before ${effect} at ${place}, the delivery can never be handled: the receiver answers ${again.status}. Make everything before ${place} repeatable, or put it into a once().`;
+  const message = `After a crash before ${effect} at ${place}, the delivery can never be handled: the receiver answers ${again.status}. Make everything before ${place} safe to run twice, or wrap it in a once().`;
   return { effect, problem: 'unfinished', times: 0, after: place, before: place, message };
 }
 

@@ -66,7 +66,10 @@ export function toTested(store: IdempotencyStore, expires: boolean): Tested {
     keysIn: async (state) => (await store.list({ state, limit: 99 })).map(({ key }) => key),
     only: async (state) => {
       const [first, ...others] = await store.list({ state, limit: 9 });
-      assert.ok(first && others.length === 0, `There is not exactly one ${state} delivery.`);
+      assert.ok(
+        first && others.length === 0,
+        `The store should list exactly one ${state} delivery.`,
+      );
       return first;
     },
   };

@@ -285,6 +285,6 @@ test('every cause that the doctor can name has a fault here', () => {
       some.flatMap(({ causes }) => causes),
     ),
   ];
-  // These need two recordings, or further keys.
+  // The doctor finds these two only with two recordings, or with further keys.
   expect(CAUSES.filter((code) => !named.includes(code))).toEqual(['changed', 'other_secret']);
 });

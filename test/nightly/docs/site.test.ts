@@ -70,7 +70,7 @@ withChromium('the site in Chromium', () => {
     const page = await browser.newPage();
     await page.goto(origin);
     const pages = await page.evaluate<string[]>(hrefsOf('.VPSidebar a'));
-    // The site has its own page for CHANGELOG.md, and none for CONTRIBUTING.md and examples/.
+    // The site has a page for CHANGELOG.md, but not for CONTRIBUTING.md and examples/.
     expect(new Set(pages).size).toBe(PAGES.length - 1);
     for (const address of pages) {
       await page.goto(address);

@@ -23,7 +23,7 @@ const DAY = 24 * 60 * 60_000;
 // The folder in which the imports resolve.
 const folder = mkdtempSync(join('node_modules', '.killed-'));
 const server = join(folder, 'shop-server.mjs');
-// A bundle, because it is started often.
+// Bundle the shop's server once, because the tests start it often.
 beforeAll(() =>
   build({
     entryPoints: ['test/recovery/shop-server.ts'],

@@ -65,7 +65,7 @@ withPostgres('stores that race in PostgreSQL', () => {
     expect(asked).toHaveLength(1);
     const completed = await Promise.all(
       deliveries.map(({ key }, index) => {
-        // Every other one has a wrong fence.
+        // Every other completion names a wrong fence.
         const fence = (claims[index]?.fence ?? 0) - (index % 2);
         return store.complete(key, fence, KEEP_MS);
       }),
@@ -93,7 +93,7 @@ withPostgres('stores that race in PostgreSQL', () => {
         );
       expect(new Set(won.map(({ key }) => key)).size).toBe(200);
       expect(won).toHaveLength(200);
-      // All complete all keys; those that have won nothing do so in the opposite order.
+      // Each store completes all keys, every second store in the opposite order.
       const completed = await Promise.all(
         stores.map(({ store }, index) => {
           const order = index % 2 === 0 ? won : won.toReversed();

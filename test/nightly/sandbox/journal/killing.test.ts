@@ -67,7 +67,7 @@ test('a sandbox that is killed during a hundred orders keeps each order, and giv
   const paid = new Map<string, string>();
 
   let { url, client } = begun;
-  // Killed in the middle of the requests of eight customers, until everything is sold.
+  // Kill the sandbox while eight customers send requests, again and again, until everything is sold.
   for (let kills = 0; ; kills++) {
     const customer = async () => {
       for (;;) {
