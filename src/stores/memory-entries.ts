@@ -1,6 +1,7 @@
 import { WebhookError } from '../errors/errors.js';
+import { copyText } from '../runtime/bytes.js';
 import type { Json } from '../schemas/values.js';
-import { type Claimable, STALLED_MS, type UnfinishedState } from './store.js';
+import { type Claimable, ERROR_CHARACTERS, STALLED_MS, type UnfinishedState } from './store.js';
 
 /** The entry of one key in the memory store. */
 export interface Entry extends Aged<Entry> {
@@ -22,12 +23,17 @@ export interface Entry extends Aged<Entry> {
   readonly isForEver: boolean;
   /** Change it only with {@link MemoryEntries.resize}. */
   bytes: number;
+  /** Change it only with {@link MemoryEntries.setError}, unless the entry is resized as a whole. */
   error: string | undefined;
 }
 
 /** Returns the approximate size of a completed step. */
 export function stepBytes(step: string, output: Json): number {
   return step.length + JSON.stringify(output).length;
+}
+
+function errorBytes({ error }: Entry): number {
+  return 2 * (error?.length ?? 0);
 }
 
 export function isStalled({ state, notBefore }: Entry, now: number): boolean {
@@ -96,6 +102,18 @@ export class MemoryEntries {
     if (bytes > entry.bytes) this.#makeRoom(0, bytes - entry.bytes, this.#idle());
     this.#bytes += bytes - entry.bytes;
     entry.bytes = bytes;
+  }
+
+  /** Keeps the error of an entry, unless deliveries that are being processed leave no room for it. */
+  setError(entry: Entry, text: string | undefined): void {
+    const known = entry.bytes - errorBytes(entry);
+    entry.error = text && copyText(text.slice(0, ERROR_CHARACTERS));
+    try {
+      this.resize(entry, known + errorBytes(entry));
+    } catch {
+      entry.error = undefined;
+      this.resize(entry, known);
+    }
   }
 
   forget(entry: Entry): void {

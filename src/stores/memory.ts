@@ -1,6 +1,5 @@
 import { UsageError } from '../errors/errors.js';
 import { findUnknownOption } from '../errors/text.js';
-import { copyText } from '../runtime/bytes.js';
 import type { Json } from '../schemas/values.js';
 import { type ReadFilter, type StoreVerbs, VERBS, withContract } from './contract.js';
 import { type Entry, IS_IN, isStalled, MemoryEntries, stepBytes } from './memory-entries.js';
@@ -9,7 +8,6 @@ import {
   type Claimable,
   COUNT_LIMIT,
   type CountFilter,
-  ERROR_CHARACTERS,
   type FailTerms,
   type IdempotencyStore,
   INTERRUPTED,
@@ -30,7 +28,6 @@ export interface MemoryStoreOptions {
 /** The approximate size of a done entry, and of an unfinished one without its texts and its body. */
 const DONE_BYTES = 400;
 const ENTRY_BYTES = 800;
-const errorBytes = (error: string | undefined) => 2 * (error?.length ?? 0);
 const NOTHING: Record<string, Json> = Object.freeze({});
 
 /**
@@ -108,7 +105,7 @@ class MemoryStore implements StoreVerbs {
       // Otherwise, the attempt never began, because the answer to its claim was lost.
       const counts = !lapsed || entry.renewed || leases <= 1;
       if (lapsed && counts && leases >= lease.maxCrashes) {
-        this.#setError(entry, INTERRUPTED);
+        this.#entries.setError(entry, INTERRUPTED);
         this.#end(entry, now);
         return { state: 'dead' };
       }
@@ -162,7 +159,7 @@ class MemoryStore implements StoreVerbs {
     if (entry.state !== 'leased') return entry.state;
     const now = clock();
     entry.failures += 1;
-    this.#setError(entry, terms.error);
+    this.#entries.setError(entry, terms.error);
     entry.notBefore = now;
     if (terms.permanent) {
       this.#end(entry, now);
@@ -189,7 +186,7 @@ class MemoryStore implements StoreVerbs {
     entry.fence = nextFence(entry.fence, now);
     entry.attempts = 0;
     entry.failures = 0;
-    this.#setError(entry, undefined);
+    this.#entries.setError(entry, undefined);
     entry.notBefore = now;
     this.#entries.move(entry, 'retry');
     return true;
@@ -269,18 +266,6 @@ class MemoryStore implements StoreVerbs {
     };
     this.#entries.add(entry, now);
     return { state: 'acquired', fence, attempt: 1, steps: NOTHING };
-  }
-
-  /** Keeps the error of an entry, unless deliveries that are being processed leave no room for it. */
-  #setError(entry: Entry, text: string | undefined): void {
-    const known = entry.bytes - errorBytes(entry.error);
-    entry.error = text && copyText(text.slice(0, ERROR_CHARACTERS));
-    try {
-      this.#entries.resize(entry, known + errorBytes(entry.error));
-    } catch {
-      entry.error = undefined;
-      this.#entries.resize(entry, known);
-    }
   }
 
   #end(entry: Entry, now: number): void {
