@@ -12,10 +12,25 @@ interface Answered {
   /** Why there was no answer. */
   readonly error: string;
   readonly expect: Fixture['expect'];
+  /** The type and the title of an answer that is not a receiver's. */
+  readonly page?: string | undefined;
 }
 
 /** Explains an answer by what its sender can see. A receiver does not report to senders why it rejects a delivery. */
-export function explain({ status, outcome, event, error, expect }: Answered): Explained {
+export function explain({ page, ...answered }: Answered): Explained {
+  const { status } = answered;
+  const isRedirect = status >= 300 && status < 400;
+  if (page === undefined || isRedirect) return explainReceiver(answered);
+  const [cause, fix] = (!RECEIVERS_OWN.has(status) && CAUSES[status]) || [];
+  const notOurs = `The answer is not from the receiver: ${status} ${page}.`;
+  return {
+    cause: cause === undefined ? notOurs : `${notOurs} ${cause}`,
+    fix:
+      fix ?? 'Look for what answers before the receiver: a login page, a proxy, or another route.',
+  };
+}
+
+function explainReceiver({ status, outcome, event, error, expect }: Answered): Explained {
   if (status >= 200 && status < 300 && expect) {
     return {
       cause: `The fixture expects ${[expect.status, expect.outcome].filter(Boolean).join(' ')}.`,
@@ -60,6 +75,9 @@ export function explain({ status, outcome, event, error, expect }: Answered): Ex
   }
   return { cause: `The server answered ${status}, so a provider retries the delivery.` };
 }
+
+/** The statuses whose cause below holds only if the receiver has answered. */
+const RECEIVERS_OWN: ReadonlySet<number> = new Set([400, 401, 422, 500, 503]);
 
 const CAUSES: Readonly<Record<number, readonly [cause: string, fix?: string]>> = {
   400: [

@@ -70,6 +70,14 @@ export function answerOf({ status, outcome, durationMs, body }: ReplayResult) {
   return { status, outcome: outcome ?? '', ms, answer: shownAnswer(body) };
 }
 
+/** Returns the type and the title of an answer that is not a receiver's; `undefined` if it is a receiver's. */
+export function pageOf({ outcome, headers, body }: ReplayResult): string | undefined {
+  if (outcome !== undefined) return undefined;
+  const type = headers['content-type']?.split(';')[0]?.trim() || 'without a content type';
+  const title = /<title[^>]*>([^<]*)/i.exec(body)?.[1]?.replace(/\s+/g, ' ').trim();
+  return printable(title ? `${type}, titled "${title}"` : type, 200);
+}
+
 /** Returns the body of an answer as one line, without its receipt. */
 export function shownAnswer(body: string): string {
   return printable(body.replace(RECEIPT, '').replace(/\s+/g, ' ').trim(), 500);

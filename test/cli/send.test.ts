@@ -14,7 +14,7 @@ function makeFolder(): string {
 }
 
 /** Starts a server that keeps the received bodies, and answers with a status. */
-async function startServer(status = 200, headers = {}) {
+async function startServer(status = 200, headers = {}, answer = '{"said":"no"}') {
   const bodies: string[] = [];
   const seen: (readonly [event: unknown, id: unknown])[] = [];
   const server = createServer(async (request, response) => {
@@ -22,7 +22,7 @@ async function startServer(status = 200, headers = {}) {
     for await (const piece of request.setEncoding('utf8')) body += piece;
     bodies.push(body);
     seen.push([request.headers['x-service-event'], request.headers['x-service-webhook']]);
-    response.writeHead(status, headers).end('{"said":"no"}');
+    response.writeHead(status, headers).end(answer);
   });
   return { ...(await serve(server)), bodies, seen };
 }
@@ -105,11 +105,11 @@ describe('storefront-webhooks send', () => {
   });
 
   test.each([
-    [401, 'secret'],
-    [404, 'path'],
+    [401, 'not from the receiver: 401 without a content type.'],
+    [404, 'not from the receiver: 404 without a content type. The server has no such path.'],
     [301, 'redirects'],
-    [500, 'handler threw'],
-    [418, '418'],
+    [500, 'not from the receiver: 500'],
+    [418, 'not from the receiver: 418'],
   ])('explains a %d, with the answer and the command that sends it again', async (code, why) => {
     const { url } = await startServer(code, code === 301 ? { location: '/other' } : {});
     const { status, records } = await run(['send', 'order:paid', url], { env });
@@ -120,6 +120,28 @@ describe('storefront-webhooks send', () => {
         cause: expect.stringContaining(why),
         answer: '{"said":"no"}',
         repeat: `npx storefront-webhooks send order:paid ${url}`,
+      },
+    ]);
+  });
+
+  test('explains a 401 of the receiver', async () => {
+    const { url } = await openShop();
+    const other = { WEBHOOK_SECRET: 'another secret of the same length' };
+    const { status, records } = await run(['send', 'order:paid', url], { env: other });
+    expect(status).toBe(1);
+    expect(records()).toMatchObject([{ cause: expect.stringContaining('another secret') }]);
+  });
+
+  test.each([200, 401])('a page with the status %d is no answer of a receiver', async (code) => {
+    const page = { 'content-type': 'text/html; charset=utf-8' };
+    const { url } = await startServer(code, page, '<title>\n  Log in </title>');
+    const { status, records } = await run(['send', 'order:paid', url], { env });
+    expect(status).toBe(1);
+    expect(records()).toMatchObject([
+      {
+        good: false,
+        cause: `The answer is not from the receiver: ${code} text/html, titled "Log in".`,
+        fix: expect.stringContaining('login page'),
       },
     ]);
   });
