@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { sign } from 'storefront-webhooks/testing';
 import { Connection, head } from '../support/raw-http.js';
 import type { Started } from '../support/start.js';
@@ -26,26 +27,26 @@ export async function tryDeliveries(server: Started, secret: string): Promise<Tr
       const delivery = makeDelivery(secret);
       expectAnswer(await post(server, '/webhooks', delivery), 200, 'handled');
       expectAnswer(await post(server, '/webhooks', delivery), 200, 'duplicate');
-      expectRuns(server, delivery, 1);
+      await expectRuns(server, delivery, 1);
     }),
     await tried('read before', async () => {
       const delivery = makeDelivery(secret);
       const answer = await post(server, '/parsed', delivery);
       // A framework that keeps the bytes lets the receiver read them again.
-      if (answer.status === 200) return expectRuns(server, delivery, 1);
+      if (answer.status === 200) return await expectRuns(server, delivery, 1);
       expectRefusal(answer);
-      expectRuns(server, delivery, 0);
-      expectReport(server, /raw body is gone|The body is (empty|incomplete|shorter)/);
+      await expectRuns(server, delivery, 0);
+      await expectReport(server, /raw body is gone|The body is (empty|incomplete|shorter)/);
     }),
     await tried('cut', async () => {
       const delivery = makeDelivery(secret);
       const half = delivery.body.subarray(0, delivery.body.length / 2);
       expectRefusal(await post(server, '/webhooks', { ...delivery, body: half }));
       await hangUp(server, delivery, half);
-      expectRuns(server, delivery, 0);
+      await expectRuns(server, delivery, 0);
       // The next one, whole, is handled.
       expectAnswer(await post(server, '/webhooks', delivery), 200, 'handled');
-      expectRuns(server, delivery, 1);
+      await expectRuns(server, delivery, 1);
       if (/secret does not fit/.test(server.output())) {
         throw new Error('The secret is blamed for a body that was cut.');
       }
@@ -111,11 +112,19 @@ function expectRefusal({ status, text }: Answer): void {
   if (status < 400) throw new Error(`Expected an error, got ${status} ${text.slice(0, 500)}`);
 }
 
-function expectRuns(server: Started, { order }: Delivery, times: number): void {
-  const runs = server.output().split(`delivered ${order}`).length - 1;
-  if (runs !== times) throw new Error(`The handler ran ${runs} times, not ${times}.`);
+async function expectRuns(server: Started, { order }: Delivery, times: number): Promise<void> {
+  const count = () => server.output().split(`delivered ${order}`).length - 1;
+  await settled(() => count() >= times);
+  if (count() !== times) throw new Error(`The handler ran ${count()} times, not ${times}.`);
 }
 
-function expectReport(server: Started, text: RegExp): void {
-  if (!text.test(server.output())) throw new Error(`stderr does not say ${text}.`);
+async function expectReport(server: Started, text: RegExp): Promise<void> {
+  const isThere = () => text.test(server.output());
+  await settled(isThere);
+  if (!isThere()) throw new Error(`stderr does not say ${text}.`);
+}
+
+/** Waits up to five seconds: a line may arrive after the answer. */
+async function settled(condition: () => boolean): Promise<void> {
+  for (let waits = 0; !condition() && waits < 50; waits++) await setTimeout(100);
 }
