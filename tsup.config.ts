@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import type { OnResolveResult, Plugin } from 'esbuild';
 import type { Options } from 'tsup';
@@ -80,7 +81,8 @@ const replacements = Object.fromEntries(
 
 /**
  * What only the sandbox and the command need is in their own files, so that who imports the library installs
- * nothing more.
+ * nothing more. raw-body is bundled because it is CommonJS: it takes Node's modules by `require`, which fails once a
+ * user's bundler has put it into a module.
  */
 export const bundled = [
   'commander',
@@ -89,6 +91,7 @@ export const bundled = [
   'markdown-it',
   'picocolors',
   'qs',
+  'raw-body',
   'string-width',
 ];
 
@@ -102,6 +105,22 @@ const withoutInspect = {
     build.onLoad({ filter: /object-inspect[\\/]util\.inspect\.js$/ }, () => ({ contents: '' }));
   },
 } satisfies NonNullable<Options['esbuildPlugins']>[number];
+
+/** Imports the modules of Node that bundled CommonJS requires, because a module has no `require`. */
+export const asModules: Plugin = {
+  name: 'as-modules',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^[\w/]+$/ }, ({ path, kind }) =>
+      kind === 'require-call' && isBuiltin(path) ? { path, namespace: 'builtin' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => ({
+      contents: `export * from 'node:${path}';`,
+    }));
+    // raw-body needs it only to decode text, and it is the largest of all.
+    onResolve({ filter: /^iconv-lite$/ }, ({ path }) => ({ path, namespace: 'unused' }));
+    onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: '' }));
+  },
+};
 
 /** Code of tsup's own that its CommonJS holds. */
 export const injected = 'node_modules/tsup/assets/cjs_shims.js';
@@ -134,7 +153,7 @@ const packages = [
   {
     ...shared,
     entry: { ...entryPoints, ...replacements },
-    esbuildPlugins: [...shared.esbuildPlugins, keepReplaced],
+    esbuildPlugins: [...shared.esbuildPlugins, asModules, keepReplaced],
     format: ['esm', 'cjs'],
     dts: { entry: declarations, compilerOptions: { ignoreDeprecations: '6.0', paths: {} } },
     // Shared code once, so that a class is the same class whichever subpath it came through.

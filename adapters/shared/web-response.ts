@@ -1,4 +1,5 @@
 import type { Receive } from '../../src/process/receiver-source.js';
+import { toUtf8 } from '../../src/runtime/bytes.js';
 import type { WaitUntil } from './late-work.js';
 import { readRequest } from './web-request.js';
 
@@ -20,7 +21,7 @@ export function respond(
     isOver = true;
     if (received.recorded) await waitUntil(received.recorded);
     const { body } = received;
-    const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : Uint8Array.from(body);
+    const bytes = typeof body === 'string' ? toUtf8(body) : Uint8Array.from(body);
     return new Response(bytes, {
       status: received.status,
       headers: { ...received.headers, 'content-length': String(bytes.length) },

@@ -1,3 +1,4 @@
+import { TextDecoder } from '../runtime/bytes.js';
 /**
  * The largest answer that is read: more than fifty log entries need, each with the largest body that a
  * receiver takes by default.

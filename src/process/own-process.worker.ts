@@ -5,9 +5,8 @@ import type * as full from './server-drain.js';
 const bodies: BodyBudget = { begin: (giveUp) => giveUp, add() {}, end() {} };
 
 /** Accepts everything: on Workers, the platform limits the load. */
-export class Load implements Omit<FullLoad, 'bodies'> {
+export class Load implements Omit<FullLoad, 'bodies' | 'inHand'> {
   readonly bodies = bodies;
-  readonly inHand = 0;
 
   waitForTurn(): undefined {}
 

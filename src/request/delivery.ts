@@ -1,3 +1,4 @@
+import { utf8 } from '../runtime/bytes.js';
 import { withTimeout } from '../runtime/timing.js';
 import type { Issue } from '../schemas/issue.js';
 import { findUnpaid, type OrderStatus } from '../schemas/order.js';
@@ -231,9 +232,6 @@ export function keyOfSealed(
     return undefined;
   }
 }
-
-// Strict: a lossy decoder would drop a byte order mark and replace broken UTF-8 with question marks.
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export function parseJson(
   bytes: Uint8Array,

@@ -3,17 +3,26 @@ export function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && (value as Uint8Array)[Symbol.toStringTag] === 'Uint8Array';
 }
 
+// jsdom, in which test runners also run the tests of servers, has neither of them.
+export const { TextEncoder, TextDecoder } = globalThis.TextEncoder
+  ? globalThis
+  : process.getBuiltinModule('util');
+
 const encoder = new TextEncoder();
 
-export function toUtf8(text: string): Uint8Array {
+export function toUtf8(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+/**
+ * Throws if the bytes are not UTF-8: a lossy decoder would drop a byte order mark and replace broken UTF-8 with question
+ * marks.
+ */
+export const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Copies a text that was cut from a longer one. A slice keeps the whole text in memory. */
 export function copyText(text: string): string {
-  return decoder.decode(toUtf8(text));
+  return utf8.decode(toUtf8(text));
 }
 
 /** Maps each byte to one character, to search for text in bytes that may not be valid text. */

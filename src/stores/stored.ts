@@ -1,3 +1,4 @@
+import { TextDecoder } from '../runtime/bytes.js';
 import { INTERRUPTED, type StoredDelivery, type UnfinishedState } from './store.js';
 
 /** A stored delivery, as a store reads it for a list. Times are milliseconds since 1970. */

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type * as z from 'zod/mini';
 import { UsageError } from '../errors/errors.js';
+import { utf8 } from '../runtime/bytes.js';
+import { ownFile } from '../runtime/own-file.js';
 import { parseExact, stringifyExact } from './exact-json.js';
 import {
   type Fixture,
@@ -37,24 +39,23 @@ export function loadFixture(name: string): Fixture {
  * const paid = shippedFixtures().filter((name) => name.startsWith('order:paid/'));
  */
 export function shippedFixtures(): string[] {
-  return readdirSync(SHIPPED, { withFileTypes: true })
+  const folder = shippedFolder();
+  return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .flatMap(({ name: folder }) =>
-      readdirSync(join(SHIPPED, folder))
+    .flatMap(({ name: event }) =>
+      readdirSync(join(folder, event))
         .filter((file) => file.endsWith(SUFFIX))
-        .map((file) => `${folder.replace('-', ':')}/${file.slice(0, -SUFFIX.length)}`),
+        .map((file) => `${event.replace('-', ':')}/${file.slice(0, -SUFFIX.length)}`),
     )
     .sort();
 }
 
-const SHIPPED = shippedFolder();
 const SHIPPED_NAME = /^\w[\w:.-]*(\/\w[\w:.-]*)?$/;
 
-// In src/testing/ and in dist/, the folder is beside the nearest package.json above.
+// Found by the name of the package, because this code may be in a bundle.
 function shippedFolder(): string {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    if (readdirSync(folder).includes('package.json')) return join(folder, 'fixtures');
-  }
+  const manifest = createRequire(ownFile()).resolve('storefront-webhooks/package.json');
+  return join(dirname(manifest), 'fixtures');
 }
 
 function shippedFile(name: string): string {
@@ -66,7 +67,7 @@ function shippedFile(name: string): string {
     );
   }
   const [event = '', variant = 'default'] = name.split('/');
-  return join(SHIPPED, event.replace(':', '-'), `${variant}${SUFFIX}`);
+  return join(shippedFolder(), event.replace(':', '-'), `${variant}${SUFFIX}`);
 }
 
 function load(file: string, from: readonly string[]): Fixture {
@@ -147,7 +148,7 @@ function patchBody(file: string, body: Uint8Array, patch: unknown): Uint8Array {
 
 function readUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     return undefined;
   }

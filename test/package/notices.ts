@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
-import { bundled, injected } from '../../tsup.config.js';
+import { asModules, bundled, injected } from '../../tsup.config.js';
 import { ROOT } from './folder.js';
 
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), 'utf8'));
@@ -22,6 +22,7 @@ export async function noticesOf(entryPoints: readonly string[]): Promise<string>
     platform: 'node',
     // tsup decides by the package name, for all paths in the package.
     external: installed.filter((name) => !bundled.includes(name)),
+    plugins: [asModules],
     metafile: true,
     write: false,
     logLevel: 'silent',

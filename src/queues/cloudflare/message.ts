@@ -1,5 +1,6 @@
 import { WebhookError } from '../../errors/errors.js';
 import type { SealedDelivery } from '../../request/delivery.js';
+import { toUtf8 } from '../../runtime/bytes.js';
 import { fromJob, type Job, toJob } from '../job.js';
 
 /** A job without its body, which was too large for the message. `offloaded` is the body's name in the storage. */
@@ -16,14 +17,13 @@ export type Message = Job | OffloadedJob;
 const MAX_BYTES = 127_000;
 
 const NO_BODY = new Uint8Array(0);
-const encoder = new TextEncoder();
 
 /** Converts a delivery to a message; `undefined` if it is too large. */
 export function toMessage(delivery: SealedDelivery): Job | undefined {
   // Base64 makes a body a third larger. Do not encode bodies that cannot fit.
   if (delivery.body.length > MAX_BYTES * 0.75) return undefined;
   const job = toJob(delivery);
-  return encoder.encode(JSON.stringify(job)).length <= MAX_BYTES ? job : undefined;
+  return toUtf8(JSON.stringify(job)).length <= MAX_BYTES ? job : undefined;
 }
 
 export function toOffloadedJob(delivery: SealedDelivery, offloaded: string): OffloadedJob {

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import process from 'node:process';
+import { ownFile } from '../../runtime/own-file.js';
 
 /** The part of a connection that the journal uses, which `node:sqlite` and `libsql` both have. */
 export interface Connection {
@@ -29,7 +30,7 @@ function findBuiltin(): Opens | undefined {
 /** Returns `libsql`, an optional peer dependency for Node 20. */
 function findLibsql(): Opens | undefined {
   try {
-    return createRequire(import.meta.url)('libsql');
+    return createRequire(ownFile())('libsql');
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { isBytes } from '../../runtime/bytes.js';
+import { isBytes, toUtf8 } from '../../runtime/bytes.js';
 import type { StatementName } from '../sqlite/statements.js';
 
 /** A request to the object: the name of a statement, or `purge`. */
@@ -36,7 +36,7 @@ export function encode(data: unknown): Uint8Array<ArrayBuffer> {
     pieces.push(bytes);
     return { bytes: bytes.length };
   });
-  const text = new TextEncoder().encode(json);
+  const text = toUtf8(json);
   const size = pieces.reduce((sum, { length }) => sum + length, LENGTH_BYTES + text.length);
   const frame = new Uint8Array(size);
   new DataView(frame.buffer).setUint32(0, text.length);

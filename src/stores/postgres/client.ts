@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors/errors.js';
-import { isBytes } from '../../runtime/bytes.js';
+import { isBytes, TextDecoder } from '../../runtime/bytes.js';
 import { SILENCE_MS } from '../guard.js';
 import { hasMethods } from '../platform.js';
 import { optionOf } from '../size-limits.js';

@@ -1,5 +1,5 @@
 import { WebhookError } from '../../errors/errors.js';
-import { toHex, toUtf8 } from '../../runtime/bytes.js';
+import { TextDecoder, toHex, toUtf8 } from '../../runtime/bytes.js';
 import type { ScriptCalls } from './client.js';
 
 /** A Lua script whose reply is a text that begins with "=". */

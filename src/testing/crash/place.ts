@@ -1,8 +1,4 @@
 import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-/** The path of this package's code, `src` or `dist`. */
-const OWN = toPath(fileURLToPath(import.meta.url)).replace(/\/(testing\/crash\/)?[^/]+$/, '/');
 
 const FRAME = /\(?((?:file:\/\/)?[^()]+?):(\d+):(\d+)\)?$/;
 
@@ -18,20 +14,24 @@ export function placeInProgram(): string | undefined {
   Error.stackTraceLimit = FRAMES;
   const { stack = '' } = new Error();
   Error.stackTraceLimit = stackTraceLimit;
-  for (const line of stack.split('\n').slice(1)) {
-    const [, file = '', row, column] =
-      FRAME.exec(
-        line
-          .trim()
-          .replace(/^at (async )?/, '')
-          .replace(/^[^(]*\(/, '('),
-      ) ?? [];
-    const path = toPath(file);
+  // The first frame is in this file.
+  const [here, ...frames] = stack.split('\n').slice(1).map(parseFrame);
+  const own = here?.path.replace(/\/(testing\/crash\/)?[^/]+$/, '/') ?? '';
+  for (const { path, row, column } of frames) {
     if (!path.includes('/') || path.startsWith('node:')) continue;
-    if (path.startsWith(OWN) || path.includes('/node_modules/')) continue;
+    if (path.startsWith(own) || path.includes('/node_modules/')) continue;
     return `${toPath(relative(process.cwd(), path))}:${row}:${column}`;
   }
   return undefined;
+}
+
+function parseFrame(line: string) {
+  const text = line
+    .trim()
+    .replace(/^at (async )?/, '')
+    .replace(/^[^(]*\(/, '(');
+  const [, file = '', row, column] = FRAME.exec(text) ?? [];
+  return { path: toPath(file), row, column };
 }
 
 function toPath(file: string): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { toJob } from '../../queues/job.js';
 import type { SealedDelivery } from '../../request/delivery.js';
+import { toUtf8 } from '../../runtime/bytes.js';
 import { eventually } from '../suite.js';
 import { enqueue, newDelivery, newReceiver, StandIn, sendOrder } from './deliveries.js';
 import type { Defining } from './tested-queue.js';
@@ -11,7 +12,7 @@ const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const ANY: readonly (readonly [what: string, parts: Partial<SealedDelivery>])[] = [
   ['bytes of all values', { body: Uint8Array.from({ length: 256 }, (_, byte) => byte) }],
   ['no bytes', { body: new Uint8Array() }],
-  ['almost empty JSON', { body: new TextEncoder().encode('{}') }],
+  ['almost empty JSON', { body: toUtf8('{}') }],
   ['a mebibyte', { body: new Uint8Array(randomBytes(1024 * 1024)) }],
   ['names in other scripts', { id: 'whl_été_日本_🎁', event: 'ordre:payé', scope: '店' }],
   ['names that no database takes', { id: 'whl_\0', event: 'a\ud800b', scope: '\udfff\\u0000"' }],

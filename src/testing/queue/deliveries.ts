@@ -9,6 +9,7 @@ import { contentOf, deliveryKey } from '../../request/key.js';
 import type { Result, WebhookResponse } from '../../request/outcome.js';
 import type { SecretFunction } from '../../request/secrets.js';
 import { sign } from '../../request/signature.js';
+import { toUtf8 } from '../../runtime/bytes.js';
 
 export const SECRET = 'a secret for tests';
 
@@ -18,7 +19,7 @@ const ORDER = {
   email: 'buyer@example.com',
   updated_at: '2026-11-20T10:00:05.000000+00:00',
 };
-const BODY = new TextEncoder().encode(JSON.stringify(ORDER));
+const BODY = toUtf8(JSON.stringify(ORDER));
 
 /**
  * The secret of a worker that serves all shops. Each test has deliveries of its own scope, named in a header.

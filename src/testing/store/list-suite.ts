@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { TextDecoder, toUtf8 } from '../../runtime/bytes.js';
 import type { Claimable } from '../../stores/store.js';
 import { hasParts } from '../suite.js';
 import { LATER_MS, LONG_AGO_MS, newDelivery, RETRY, STATES, type StoreTest } from './tested.js';
@@ -141,7 +142,7 @@ export function defineListing(test: StoreTest): void {
   ];
   for (const [what, body, orderId, email] of BODIES) {
     test(`reads the order of a delivery from ${what}`, async ({ fail, only }) => {
-      const delivery = { ...newDelivery(), body: new TextEncoder().encode(body) };
+      const delivery = { ...newDelivery(), body: toUtf8(body) };
       await fail(delivery);
       const failing = await only('failing');
       assert.deepEqual({ orderId: failing.orderId, email: failing.email }, { orderId, email });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { toUtf8 } from '../../runtime/bytes.js';
 import type {
   Claim,
   Claimable,
@@ -82,7 +83,7 @@ export function newDelivery(): Claimable {
     id: 'whl_1',
     event: 'order:paid',
     receivedAt: 1_790_000_000_000,
-    body: new TextEncoder().encode('{"id":"ord_1"}'),
+    body: toUtf8('{"id":"ord_1"}'),
   };
 }
 
