@@ -1,6 +1,8 @@
 import type { Context, Handler } from 'hono';
 import { tooOld } from '../src/errors/too-old.js';
 import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
+import type { ReadBody } from '../src/request/request.js';
+import { toUtf8 } from '../src/runtime/bytes.js';
 import { hasMethod, type LambdaContext, waitForLate, waitUntilOf } from './shared/late-work.js';
 import { respond } from './shared/web-response.js';
 
@@ -32,7 +34,8 @@ export function toHono<Env extends object = object>(
   return (context) =>
     respond(
       async (asked) => {
-        const received = await receive(asked, context.env);
+        const body = readKept(context) ?? asked.body;
+        const received = await receive({ ...asked, body }, context.env);
         const lambda = findLambda(context);
         return lambda ? waitForLate(received, lambda) : received;
       },
@@ -45,6 +48,13 @@ export function toHono<Env extends object = object>(
 /** @throws {UsageError} `version_unsupported` */
 function refuse(): never {
   throw tooOld('toHono()', 'Hono 3', 'Hono 2 or earlier', 'hono@latest');
+}
+
+/** Reads what Hono keeps for a validator that comes before. If Hono keeps only parsed values, the bytes are gone. */
+function readKept({ req }: Context): ReadBody | undefined {
+  const { arrayBuffer, text } = req.bodyCache ?? {};
+  if (arrayBuffer) return async () => new Uint8Array(await arrayBuffer);
+  return text === undefined ? undefined : async () => toUtf8(await text);
 }
 
 /** Keeps a Worker or a function of Netlify running until the promise settles. */

@@ -14,7 +14,8 @@ function makeHono({ receiver, lazy, down, goods }: Contract): Hono {
   app.all('/down', toHono(down));
   app.all('/goods', toHono(goods));
   app.use('/parsed', async (context, next) => {
-    await context.req.json();
+    // Without Hono, which would keep the bytes.
+    await context.req.raw.json();
     await next();
   });
   app.all('/parsed', toHono(receiver));
