@@ -78,9 +78,10 @@ export function pageOf({ outcome, headers, body }: ReplayResult): string | undef
   return printable(title ? `${type}, titled "${title}"` : type, 200);
 }
 
-/** Returns the body of an answer as one line, without its receipt. */
+/** Returns the body of an answer as one line, without its receipt; of a page, only its words. */
 export function shownAnswer(body: string): string {
-  return printable(body.replace(RECEIPT, '').replace(/\s+/g, ' ').trim(), 500);
+  const words = /^\s*</.test(body) ? body.replace(/<[^<>]*>/g, ' ') : body;
+  return printable(words.replace(RECEIPT, '').replace(/\s+/g, ' ').trim(), 500);
 }
 
 /** Returns the line for a delivery in a terminal. */

@@ -134,12 +134,13 @@ describe('storefront-webhooks send', () => {
 
   test.each([200, 401])('a page with the status %d is no answer of a receiver', async (code) => {
     const page = { 'content-type': 'text/html; charset=utf-8' };
-    const { url } = await startServer(code, page, '<title>\n  Log in </title>');
+    const { url } = await startServer(code, page, '<title>\n  Log in </title><p>To go on');
     const { status, records } = await run(['send', 'order:paid', url], { env });
     expect(status).toBe(1);
     expect(records()).toMatchObject([
       {
         good: false,
+        answer: 'Log in To go on',
         cause: `The answer is not from the receiver: ${code} text/html, titled "Log in".`,
         fix: expect.stringContaining('login page'),
       },

@@ -7,8 +7,8 @@ const GOOD: readonly string[] = ['handled', 'ignored', 'duplicate', 'settled'];
 
 /** Returns the line for a delivery in a terminal. */
 export function deliveryLine(delivery: Recovered, { paint, columns }: Printer): string {
-  const { toldAt, event, recordId = '', reason, outcome, id } = delivery;
-  const time = toldAt.toISOString().slice(5, 16).replace('T', ' ');
+  const { sentAt, event, recordId = '', reason, outcome, id } = delivery;
+  const time = sentAt.toISOString().slice(5, 16).replace('T', ' ');
   const colour = GOOD.includes(outcome) ? paint.green : paint.red;
   return toLine(
     [
