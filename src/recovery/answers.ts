@@ -1,6 +1,7 @@
 import type { Outcome } from '../request/outcome.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import { DoneBefore } from './completed-keys.js';
+import { isSuccess } from './delivery-status.js';
 import {
   changedAtOf,
   type EntryFound,
@@ -11,7 +12,6 @@ import {
 } from './log-entry.js';
 import { Predecessor } from './predecessor.js';
 import type { SourceSettings } from './source.js';
-import { isSuccess } from './standing.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
 const ALWAYS = Number.NEGATIVE_INFINITY;
@@ -73,17 +73,17 @@ export class Answers {
     const its = this.#shops.get(shop) ?? noAnswers();
     this.#shops.set(shop, its);
     const at = changedAtOf(entry);
-    const toldAt = timeOr(created_at, at);
+    const sentAt = timeOr(created_at, at);
     its.isRefused ||= code === 401;
     if (answeredBy === 'edited' || answeredBy === 'other') {
       its.firstOther = Math.min(its.firstOther, at);
     } else if (receipt) {
       its.first = Math.min(its.first, at);
       const isDone = TAKEN.includes(receipt.outcome);
-      if (isDone && answeredBy === 'own' && toldAt >= this.#asksSince)
+      if (isDone && answeredBy === 'own' && sentAt >= this.#asksSince)
         await this.#ask(entry, found, its);
     } else if (isSuccess(code)) {
-      its.predecessor.add(entry, toldAt, subjectOf(found));
+      its.predecessor.add(entry, sentAt, subjectOf(found));
     }
   }
 
@@ -103,12 +103,12 @@ export class Answers {
   /** Notes whether the store knows a delivery that the receiver's answer says is done. */
   async #ask(entry: WebhookLog, found: EntryFound, its: Answered): Promise<void> {
     const { pendingAfterMs, now } = this.#settings;
-    const { delivery, receipt, standing } = found;
+    const { delivery, receipt, status } = found;
     const at = changedAtOf(entry);
     // The store may still be recording a delivery that was answered just now. The provider's clock may be ahead.
     if (Math.abs(now - at) < pendingAfterMs) return;
     if (await this.#before.has(delivery, receipt && (() => receipt.key))) its.known.push(at);
-    else if (standing === 'queued') its.firstQueued = Math.min(its.firstQueued, at);
+    else if (status === 'queued') its.firstQueued = Math.min(its.firstQueued, at);
     else if (receipt?.outcome !== 'queued' && this.#before.canSay)
       its.lastUnknown = Math.max(its.lastUnknown, at);
   }
@@ -123,8 +123,8 @@ export class Answers {
   }
 
   /** Whether an answer that this receiver and its store both know of is older than a delivery. */
-  knowsBefore({ shop, toldAt }: Pick<Missed, 'shop' | 'toldAt'>): boolean {
-    return this.#shops.get(shop ?? '')?.known.some((at) => at <= toldAt) ?? false;
+  knowsBefore({ shop, sentAt }: Pick<Missed, 'shop' | 'sentAt'>): boolean {
+    return this.#shops.get(shop ?? '')?.known.some((at) => at <= sentAt) ?? false;
   }
 
   /** The terms of each shop. */

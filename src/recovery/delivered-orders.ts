@@ -1,5 +1,5 @@
 import type { Order } from '../schemas/order.js';
-import { type Evidence, effectsOf } from './evidence.js';
+import { effectsOf, type OrderHistory } from './order-history.js';
 import type { ReconcileSettings } from './reconcile-options.js';
 
 /** The deliveries of an order to its customer, as far as the shop knows. */
@@ -16,12 +16,12 @@ export interface Delivered {
  */
 export async function findDelivered(
   orders: readonly Order[],
-  evidence: ReadonlyMap<string, Evidence>,
+  history: ReadonlyMap<string, OrderHistory>,
   settings: ReconcileSettings,
 ): Promise<ReadonlyMap<string, Delivered>> {
   if (orders.length === 0) return new Map();
   const { delivered } = settings;
-  if (!delivered) return findByEffects(orders, evidence, settings);
+  if (!delivered) return findByEffects(orders, history, settings);
   const given = await delivered(orders.map(({ id }) => id));
   const times = new Map<string, number>();
   for (const id of given) times.set(id, (times.get(id) ?? 0) + 1);
@@ -31,29 +31,27 @@ export async function findDelivered(
 
 async function findByEffects(
   orders: readonly Order[],
-  evidence: ReadonlyMap<string, Evidence>,
+  history: ReadonlyMap<string, OrderHistory>,
   settings: ReconcileSettings,
 ): Promise<ReadonlyMap<string, Delivered>> {
   const { ledger, receiver } = settings;
   const known = await Promise.all(
     orders.map(async (order) => {
-      const found = evidence.get(order.id);
+      const found = history.get(order.id);
       // The log may have other events of the order, but no paid one.
-      const deliveries = found?.standing
-        ? found.deliveries
-        : await unloggedEffects(order, settings);
-      return { id: order.id, evidence: found, deliveries };
+      const deliveries = found?.status ? found.deliveries : await unloggedEffects(order, settings);
+      return { id: order.id, history: found, deliveries };
     }),
   );
   const effects = known.flatMap(({ deliveries }) => [...deliveries.values()].flat());
   const keys = [...new Set(effects.map(({ key }) => key))];
-  const reversals = known.flatMap((one) => [...(one.evidence?.reversals ?? [])]);
+  const reversals = known.flatMap((one) => [...(one.history?.reversals ?? [])]);
   const done = new Set(
     (await receiver.findDone(ledger ? reversals : [...keys, ...reversals])) ?? [],
   );
   const entered = new Set(ledger && keys.length > 0 ? await ledger.entered(keys) : []);
   return new Map(
-    known.map(({ id, evidence: found, deliveries }) => {
+    known.map(({ id, history: found, deliveries }) => {
       const times = ledger
         ? Math.max(0, ...countByHandler(deliveries, entered).values())
         : timesDone(found, deliveries, done);
@@ -64,7 +62,7 @@ async function findByEffects(
   );
 }
 
-type Deliveries = Evidence['deliveries'];
+type Deliveries = OrderHistory['deliveries'];
 
 /** Returns the effects that handlers would have for an order that the log does not mention. */
 async function unloggedEffects(
@@ -80,20 +78,20 @@ async function unloggedEffects(
  * after a recovery or a redrive.
  */
 function timesDone(
-  evidence: Evidence | undefined,
+  history: OrderHistory | undefined,
   deliveries: Deliveries,
   done: ReadonlySet<string>,
 ): number {
-  const { handled = new Set<string>(), wasTaken = false } = evidence ?? {};
-  const told = Math.max(handled.size, wasTaken ? 1 : 0);
+  const { handled = new Set<string>(), wasTaken = false } = history ?? {};
+  const logged = Math.max(handled.size, wasTaken ? 1 : 0);
   const counts = [...countByHandler(deliveries, done).values()];
   // A handler that has done nothing may be the one that delivers the goods.
-  if (counts.length === 0 || counts.includes(0)) return told;
+  if (counts.length === 0 || counts.includes(0)) return logged;
   // An effect with a key of its own (`oncePer`) was done once, however many deliveries there are. Count only
   // effects under the key of a delivery.
   const isPlain = (key: string) => deliveries.has(key) && !handled.has(key);
   const more = countByHandler(deliveries, new Set([...done].filter(isPlain)));
-  return Math.max(told, 1, handled.size + Math.max(...more.values()));
+  return Math.max(logged, 1, handled.size + Math.max(...more.values()));
 }
 
 /** Counts, for each handler, its effects that are among `keys`. */

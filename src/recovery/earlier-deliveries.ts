@@ -8,9 +8,9 @@ import { type SourceSettings, withoutErrors } from './source.js';
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** The properties by which `findEarlier` judges a delivery. */
-export type Told = Pick<
+export type MissedFacts = Pick<
   Missed,
-  'reason' | 'hasReceipt' | 'toldAt' | 'shop' | 'event' | 'recordId' | 'isPaid' | 'changedAt'
+  'reason' | 'hasReceipt' | 'sentAt' | 'shop' | 'event' | 'recordId' | 'isPaid' | 'changedAt'
 >;
 
 /**
@@ -25,9 +25,9 @@ export type Told = Pick<
 export async function findEarlier(
   settings: SourceSettings,
   pace: Pace,
-  missed: readonly Told[],
+  missed: readonly MissedFacts[],
   read?: Answers,
-): Promise<(one: Told) => boolean> {
+): Promise<(one: MissedFacts) => boolean> {
   if (missed.length === 0) return () => false;
   const isUnlogged = missed.some(({ shop }) => shop === undefined);
   let answers = read ?? (await readAnswers(settings, pace));
@@ -37,20 +37,20 @@ export async function findEarlier(
   const { terms } = answers;
   const all = [...terms.values()];
   return (one) => {
-    const { reason, hasReceipt, toldAt, shop } = one;
+    const { reason, hasReceipt, sentAt, shop } = one;
     // An order that the log does not mention is this receiver's only from its first answer on.
-    if (shop === undefined && !all.some(({ first }) => first <= toldAt)) return true;
+    if (shop === undefined && !all.some(({ first }) => first <= sentAt)) return true;
     const its = shop === undefined ? all : [terms.get(shop) ?? NO_TERMS];
     const isBare = reason === 'foreign' && !hasReceipt;
     const subject = subjectOf(one) ?? '';
     return its.some(
       ({ first, since, until, taken }) =>
-        toldAt < since ||
-        (isBare && toldAt <= until) ||
+        sentAt < since ||
+        (isBare && sentAt <= until) ||
         // The previous code has answered another delivery of the same, such as `order:paid`.
         (taken.get(subject) ?? NEVER) <= until ||
         // This receiver had not answered here yet, and another address of the account took the same.
-        (shop !== undefined && toldAt < first && answers.wasTakenElsewhere(one)),
+        (shop !== undefined && sentAt < first && answers.wasTakenElsewhere(one)),
     );
   };
 }

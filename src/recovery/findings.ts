@@ -1,14 +1,14 @@
 import type { Order, OrderStatus } from '../schemas/order.js';
 import type { UnfinishedState } from '../stores/store.js';
 import type { Delivered } from './delivered-orders.js';
-import { findEarlier, type Told } from './earlier-deliveries.js';
+import type { DeliveryStatus } from './delivery-status.js';
+import { findEarlier, type MissedFacts } from './earlier-deliveries.js';
 import { type Found, lacksOrders } from './endpoint.js';
 import { moneyOf, timeOr } from './log-entry.js';
 import { isSafeUnlogged } from './orders.js';
 import type { ReconcileSettings } from './reconcile-options.js';
 import type { Remedy } from './remedies.js';
 import type { Pace } from './request-rate.js';
-import type { Standing } from './standing.js';
 
 /**
  * How the provider and the shop disagree about an order. `not_delivered`: paid, but not delivered.
@@ -23,9 +23,9 @@ export interface Finding {
   readonly kind: FindingKind;
   /**
    * For `not_delivered`, where the delivery is: `dead`, `stalled` or `failing` in the store, otherwise its
-   * standing in the provider's log, or `unlogged` if the log does not mention the order.
+   * status in the provider's log, or `unlogged` if the log does not mention the order.
    */
-  readonly because: UnfinishedState | Standing | 'unlogged' | undefined;
+  readonly because: UnfinishedState | DeliveryStatus | 'unlogged' | undefined;
   /** How to recover the order; `undefined` if nothing has to be done, such as while a retry is pending. */
   readonly remedy: Remedy | undefined;
   /** How often the order was delivered. */
@@ -40,7 +40,7 @@ export interface Finding {
 /** A finding whose remedy is not known yet. */
 export interface Judged {
   readonly finding: Omit<Finding, 'remedy'>;
-  readonly told: Told | undefined;
+  readonly missed: MissedFacts | undefined;
 }
 
 /** Returns how the provider and the shop disagree about an order. */
@@ -66,7 +66,7 @@ export function toJudged(
   order: Order,
   kind: FindingKind,
   times: number,
-  where: { readonly because: Finding['because']; readonly told: Told | undefined },
+  where: { readonly because: Finding['because']; readonly missed: MissedFacts | undefined },
 ): Judged {
   const updatedAt = timeOr(order.updated_at, Number.NaN);
   const isMissed = kind === 'not_delivered';
@@ -76,7 +76,7 @@ export function toJudged(
       ...{ status: order.status, ...moneyOf(order) },
       updatedAt: Number.isNaN(updatedAt) ? undefined : new Date(updatedAt),
     },
-    told: isMissed ? where.told : undefined,
+    missed: isMissed ? where.missed : undefined,
   };
 }
 
@@ -102,14 +102,14 @@ export async function withRemedies(
   const isEarlier = await findEarlier(
     settings,
     pace,
-    judged.flatMap(({ told }) => told ?? []),
+    judged.flatMap(({ missed }) => missed ?? []),
   );
   const isSafe = settings.receiver.isFront || isSafeUnlogged(settings);
   const unlogged = lacksOrders(found, Math.max(firstPaidAt, settings.since)) ? 'recover' : 'orders';
-  const remedyOf = ({ finding: { because }, told }: Judged): Remedy | undefined => {
+  const remedyOf = ({ finding: { because }, missed }: Judged): Remedy | undefined => {
     if (because === 'dead' || because === 'stalled' || because === 'failing') return 'dead';
-    if (!told) return undefined;
-    if (isEarlier(told)) return 'earlier';
+    if (!missed) return undefined;
+    if (isEarlier(missed)) return 'earlier';
     if (because === 'queued') return 'queued';
     if ((because === 'unlogged' || because === 'edited') && !isSafe) return 'oncePer';
     return because === 'unlogged' ? unlogged : 'recover';

@@ -1,3 +1,4 @@
+export type { DeliveryStatus, MissedReason } from './delivery-status.js';
 export type { EndpointState } from './endpoint.js';
 export type { Finding, FindingKind } from './findings.js';
 export type { RecoverOptions } from './options.js';
@@ -14,4 +15,3 @@ export type {
   RecoveryProgress,
   SourceOptions,
 } from './source.js';
-export type { MissedReason, Standing } from './standing.js';

@@ -4,13 +4,18 @@ import type { Receipt } from '../request/receipt.js';
 import { isJsonObject, type JsonObject, toTime } from '../schemas/values.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import { withoutQuery } from './addresses.js';
+import {
+  type DeliveryStatus,
+  deliveryStatus,
+  isYoungerThan,
+  type MissedReason,
+} from './delivery-status.js';
 import type { AnsweredBy, LoggedDelivery, Recovering } from './log-reader.js';
 import type { SourceSettings } from './source.js';
-import { isYoungerThan, type MissedReason, type Standing, standingOf } from './standing.js';
 
 /** An entry of the log, with what it means for the receiver. */
 export interface EntryFound {
-  readonly standing: Standing;
+  readonly status: DeliveryStatus;
   readonly answeredBy: AnsweredBy;
   /** The address that it was sent to, and the scope of the shop. */
   readonly shop: string;
@@ -47,23 +52,23 @@ export async function readEntry(
   if (!logged) return 'unknownShop';
   const { answeredBy, receipt, event, delivery, keyWithoutId } = logged;
   const shop = `${withoutQuery(entry.url ?? '')} ${logged.scope}`;
-  const shown = standingOf(entry, answeredBy, { now, pendingAfterMs, sends });
-  const standing =
+  const shown = deliveryStatus(entry, answeredBy, { now, pendingAfterMs, sends });
+  const status =
     shown === 'done' && receipt?.outcome === 'queued'
-      ? await standingInQueue(entry, receipt.key, logged, settings)
+      ? await statusInQueue(entry, receipt.key, logged, settings)
       : shown;
   const record = isJsonObject(logged.record) ? logged.record : {};
   const recordId = typeof record.id === 'string' ? record.id : undefined;
   const isPaid = event.startsWith('order:') && receiver.isPaid(record);
-  const toldAt = timeOr(entry.created_at, 0);
-  const changedAt = timeOr(record.updated_at, toldAt);
+  const sentAt = timeOr(entry.created_at, 0);
+  const changedAt = timeOr(record.updated_at, sentAt);
   const about = { event, recordId, isPaid, changedAt };
   const parts = { record, receipt, delivery, keyWithoutId };
-  const found = { standing, answeredBy, shop, ...parts, ...about };
-  if (standing === 'done' || standing === 'waiting') return found;
+  const found = { status, answeredBy, shop, ...parts, ...about };
+  if (status === 'done' || status === 'waiting') return found;
   const hasReceipt = receipt !== undefined;
-  const told = { id: entry.id, reason: standing, shop, toldAt, hasReceipt };
-  return { ...found, missed: { ...about, ...told, ...moneyOf(record) } };
+  const missed = { id: entry.id, reason: status, shop, sentAt, hasReceipt };
+  return { ...found, missed: { ...about, ...missed, ...moneyOf(record) } };
 }
 
 /**
@@ -84,7 +89,7 @@ export function subjectOf({
  * Returns `queued` if the store does not have a queued delivery as done. A queue that is lost, or whose
  * worker has stopped, reports nothing; the store knows what a worker has done.
  */
-async function standingInQueue(
+async function statusInQueue(
   entry: WebhookLog,
   key: string,
   logged: LoggedDelivery,
@@ -154,7 +159,7 @@ export interface Missed {
    * mention the order, when it was ordered: milliseconds.
    */
   readonly changedAt: number;
-  readonly toldAt: number;
+  readonly sentAt: number;
   /** Whether it says that an order is paid. */
   readonly isPaid: boolean;
   /** Whether this receiver has answered it, though without success. */

@@ -124,11 +124,11 @@ async function readLogged(
   settings: Settings,
 ): Promise<LoggedDelivery | undefined> {
   const { id, event, url = '', payload, created_at } = entry;
-  const told = { id, event, url, payload, at: toDate(created_at) };
-  const shop = await findShop(told, settings);
+  const found = { id, event, url, payload, at: toDate(created_at) };
+  const shop = await findShop(found, settings);
   if (!shop) return undefined;
-  const parts = unwrapBody(payload, settings.unwrap, told, settings.limit);
-  const delivery = () => readTold(told, shop, settings);
+  const parts = unwrapBody(payload, settings.unwrap, found, settings.limit);
+  const delivery = () => readRecord(found, shop, settings);
   const { scope, secrets } = shop;
   const known = { event: parts.event ?? event, record: parts.record, scope, delivery };
   const content = contentOf(parts.record, NO_BYTES);
@@ -170,13 +170,13 @@ async function readPaidOrder(
   settings: Settings,
 ): Promise<Delivery | Rejection | undefined> {
   const { id, updated_at } = order;
-  const told = { id: `order:${id}`, event: PAID, url, payload: order, at: toDate(updated_at) };
-  const shop = await findShop(told, settings);
-  return shop ? readTold(told, shop, { ...settings, unwrap: false }) : undefined;
+  const found = { id: `order:${id}`, event: PAID, url, payload: order, at: toDate(updated_at) };
+  const shop = await findShop(found, settings);
+  return shop ? readRecord(found, shop, { ...settings, unwrap: false }) : undefined;
 }
 
 /** A delivery or an order, from the provider's API. */
-interface Told {
+interface ApiRecord {
   readonly id: string;
   readonly event: string;
   readonly url: string;
@@ -185,7 +185,7 @@ interface Told {
 }
 
 /** Returns the shop of an address, with its current and its retired secrets. */
-async function findShop({ id, event, url, at }: Told, { secretSource }: Settings) {
+async function findShop({ id, event, url, at }: ApiRecord, { secretSource }: Settings) {
   const proof = secretSource.asksRequest
     ? writeProof('', { method: 'POST', ...requestTo(url), body: NO_BYTES }, true)
     : '';
@@ -199,8 +199,8 @@ function requestTo(url: string) {
   return { url: path, headers: { host: address?.host ?? '' } };
 }
 
-async function readTold(
-  { id, event, url, payload, at }: Told,
+async function readRecord(
+  { id, event, url, payload, at }: ApiRecord,
   { scope }: { readonly scope: string },
   settings: Settings,
 ): Promise<Delivery | Rejection> {

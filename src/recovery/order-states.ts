@@ -4,7 +4,7 @@ import { type EntryFound, type Missed, timeOr } from './log-entry.js';
 interface State {
   readonly changedAt: number;
   /** When the provider first sent it. */
-  readonly toldAt: number;
+  readonly sentAt: number;
   readonly isReversed: boolean;
   readonly isPaid: boolean;
 }
@@ -19,11 +19,11 @@ const REVERSED: readonly unknown[] = [51, 56];
 export class OrderStates {
   readonly #newest = new Map<string, State>();
 
-  add({ event, record, recordId, isPaid, changedAt }: EntryFound, sentAt: unknown): void {
+  add({ event, record, recordId, isPaid, changedAt }: EntryFound, createdAt: unknown): void {
     const { status } = record;
     if (recordId === undefined || status === undefined || !event.startsWith('order:')) return;
-    const toldAt = timeOr(sentAt, changedAt);
-    const state = { changedAt, toldAt, isReversed: REVERSED.includes(status), isPaid };
+    const sentAt = timeOr(createdAt, changedAt);
+    const state = { changedAt, sentAt, isReversed: REVERSED.includes(status), isPaid };
     const known = this.#newest.get(recordId);
     if (!known || isLater(state, known)) this.#newest.set(recordId, state);
   }
@@ -38,6 +38,6 @@ export class OrderStates {
 /** Several states of an order may have the same time, such as of one second. */
 function isLater(one: State, other: State): boolean {
   if (one.changedAt !== other.changedAt) return one.changedAt > other.changedAt;
-  if (one.toldAt !== other.toldAt) return one.toldAt > other.toldAt;
+  if (one.sentAt !== other.sentAt) return one.sentAt > other.sentAt;
   return one.isReversed;
 }

@@ -1,12 +1,12 @@
 import { type Order, orderSchema } from '../schemas/order.js';
 import { DoneBefore } from './completed-keys.js';
+import { isYoungerThan } from './delivery-status.js';
 import { type Sequence, untilSettled } from './entries.js';
 import { type Missed, moneyOf, timeOr } from './log-entry.js';
-import type { ToldOrders } from './orders-in-log.js';
+import type { OrdersInLog } from './orders-in-log.js';
 import { PER_PAGE, pagesOf, tellingOfNone } from './pages.js';
 import type { Pace } from './request-rate.js';
 import type { SourceSettings } from './source.js';
-import { isYoungerThan } from './standing.js';
 
 /**
  * Yields the provider's orders, page by page.
@@ -54,7 +54,7 @@ export interface Unlogged {
 export async function findUnlogged(
   settings: SourceSettings,
   pace: Pace,
-  told: ToldOrders,
+  logged: OrdersInLog,
   sends: boolean,
 ): Promise<Unlogged> {
   const { since, now, pendingAfterMs, receiver, urls } = settings;
@@ -71,7 +71,7 @@ export async function findUnlogged(
       for await (const orders of orderPages(settings, pace, seen, onUnreadable)) {
         for (const order of orders) {
           const at = timeOr(order.updated_at, timeOr(order.created_at, now));
-          if (at < since || told.has(order.id) || !receiver.isPaid(order)) continue;
+          if (at < since || logged.has(order.id) || !receiver.isPaid(order)) continue;
           if (sends && isYoungerThan(pendingAfterMs, order, now)) {
             waiting += 1;
             continue;
@@ -87,14 +87,14 @@ export async function findUnlogged(
 }
 
 function toMissed(order: Order, changedAt: number): Omit<Missed, 'isDone' | 'isUnsafe'> {
-  return { id: order.id, ...moneyOf(order), ...toldOfNone(order, changedAt), changedAt };
+  return { id: order.id, ...moneyOf(order), ...asUnlogged(order, changedAt), changedAt };
 }
 
 /** Returns what `findEarlier` judges an order by that the log does not mention. */
-export function toldOfNone({ id, created_at }: Order, otherwise: number) {
-  const toldAt = timeOr(created_at, otherwise);
-  const about = { event: 'order:paid', recordId: id, isPaid: true, changedAt: toldAt } as const;
-  return { ...about, reason: 'unlogged', hasReceipt: false, toldAt, shop: undefined } as const;
+export function asUnlogged({ id, created_at }: Order, otherwise: number) {
+  const sentAt = timeOr(created_at, otherwise);
+  const about = { event: 'order:paid', recordId: id, isPaid: true, changedAt: sentAt } as const;
+  return { ...about, reason: 'unlogged', hasReceipt: false, sentAt, shop: undefined } as const;
 }
 
 /**

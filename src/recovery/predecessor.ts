@@ -10,7 +10,7 @@ const OVERLAP_MS = DAY_MS;
 
 interface Answer {
   /** When the provider first sent the delivery. */
-  readonly toldAt: number;
+  readonly sentAt: number;
   readonly form: string | undefined;
 }
 
@@ -20,10 +20,10 @@ export class Predecessor {
   readonly #taken = new Map<string, number>();
 
   /** @param subject - The subject of the delivery: see `subjectOf`. */
-  add(entry: WebhookLog, toldAt: number, subject: string | undefined): void {
-    this.#answers.push({ toldAt, form: formOf(entry) });
+  add(entry: WebhookLog, sentAt: number, subject: string | undefined): void {
+    this.#answers.push({ sentAt, form: formOf(entry) });
     if (subject === undefined) return;
-    this.#taken.set(subject, Math.min(toldAt, this.#taken.get(subject) ?? toldAt));
+    this.#taken.set(subject, Math.min(sentAt, this.#taken.get(subject) ?? sentAt));
   }
 
   get hasAnswered(): boolean {
@@ -41,14 +41,14 @@ export class Predecessor {
    * @param first - When this receiver answered first.
    */
   answeredUntil(first: number): number {
-    const before = this.#answers.filter(({ toldAt }) => toldAt < first);
+    const before = this.#answers.filter(({ sentAt }) => sentAt < first);
     if (before.length === 0) return Number.NEGATIVE_INFINITY;
     const forms = new Set(before.flatMap(({ form }) => form ?? []));
     let until = first;
-    for (const { toldAt, form } of this.#answers.sort((a, b) => a.toldAt - b.toldAt)) {
+    for (const { sentAt, form } of this.#answers.sort((a, b) => a.sentAt - b.sentAt)) {
       // After a rollback, the previous code answers again, perhaps days later.
       const isItsForm = form !== undefined && forms.has(form);
-      if (isItsForm || toldAt - until < OVERLAP_MS) until = Math.max(until, toldAt);
+      if (isItsForm || sentAt - until < OVERLAP_MS) until = Math.max(until, sentAt);
     }
     return until;
   }

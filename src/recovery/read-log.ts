@@ -2,23 +2,23 @@ import type { WebhookLog } from '../schemas/webhook-log.js';
 import { Answers } from './answers.js';
 import { DoneBefore } from './completed-keys.js';
 import { Copies } from './copies.js';
+import type { DeliveryStatus } from './delivery-status.js';
 import { entriesOf, untilSettled } from './entries.js';
 import { type EntryFound, type Missed, readEntry, timeOr, type Unusable } from './log-entry.js';
 import { OrderStates } from './order-states.js';
-import { ToldOrders } from './orders-in-log.js';
+import { OrdersInLog } from './orders-in-log.js';
 import type { Pace } from './request-rate.js';
 import { type SourceSettings, withoutErrors } from './source.js';
-import type { Standing } from './standing.js';
 
 /** The number of log entries of each kind. */
-export type LogCounts = Record<Standing | Unusable, number>;
+export type LogCounts = Record<DeliveryStatus | Unusable, number>;
 
 /** The result of {@link readLog}. */
 export interface LogFound {
   readonly missed: Map<string, Missed>;
   readonly counts: LogCounts;
   /** The paid orders that the log mentions; absent if they were not asked for. */
-  readonly told?: ToldOrders;
+  readonly logged?: OrdersInLog;
   /** When the log has its first paid order, as far as it was read; `Infinity` if it has no paid order. */
   readonly firstPaidAt: number;
   readonly answers: Answers;
@@ -38,7 +38,7 @@ export async function readLog(
   { sends, orders, queued }: Record<'sends' | 'orders' | 'queued', boolean>,
 ): Promise<LogFound> {
   const missed = new Map<string, Missed>();
-  const told = orders ? new ToldOrders(settings) : undefined;
+  const logged = orders ? new OrdersInLog(settings) : undefined;
   const read = orders ? { ...settings, since: 0 } : settings;
   const before = new DoneBefore(settings.receiver);
   const isDone = ({ delivery, keyWithoutId }: EntryFound) => before.has(delivery, keyWithoutId);
@@ -73,23 +73,23 @@ export async function readLog(
           await answers.add(entry, found);
           states.add(found, entry.created_at);
         }
-        const toldAt = timeOr(entry.created_at, settings.now);
-        if (isPaidOrder(found)) firstPaidAt = Math.min(firstPaidAt, toldAt);
-        if (toldAt < settings.since) {
-          if (told && isPaidOrder(found) && (!found.missed || (await isDone(found))))
-            told.add(found.recordId, entry.url);
+        const sentAt = timeOr(entry.created_at, settings.now);
+        if (isPaidOrder(found)) firstPaidAt = Math.min(firstPaidAt, sentAt);
+        if (sentAt < settings.since) {
+          if (logged && isPaidOrder(found) && (!found.missed || (await isDone(found))))
+            logged.add(found.recordId, entry.url);
           continue;
         }
         if (typeof found === 'string') {
           counts[found] += 1;
           continue;
         }
-        counts[found.standing] += 1;
-        const isLeft = found.standing === 'queued' && !queued;
+        counts[found.status] += 1;
+        const isLeft = found.status === 'queued' && !queued;
         const known = missed.get(entry.id);
-        if (found.standing === 'done') copies.addHandled(found);
+        if (found.status === 'done') copies.addHandled(found);
         // A retry has brought it since the last reading.
-        if (found.standing === 'done' && !again.has(entry.id) && !isAnother(found, known))
+        if (found.status === 'done' && !again.has(entry.id) && !isAnother(found, known))
           missed.delete(entry.id);
         if (found.missed && !isLeft && isAnother(found.missed, known)) {
           onUnreadable();
@@ -97,16 +97,16 @@ export async function readLog(
           again.add(entry.id);
           const wasDone = known?.isDone ?? (await isDone(found));
           if (wasDone) copies.addHandled(found);
-          const mayRepeat = found.standing === 'edited' || copies.has(found);
+          const mayRepeat = found.status === 'edited' || copies.has(found);
           const isUnsafe = mayRepeat && !(await before.isOncePer(found.delivery));
           const isIgnored = await before.isIgnored(found.delivery);
           missed.set(entry.id, { ...found.missed, isDone: wasDone, isUnsafe, isIgnored });
         }
-        if (isPaidOrder(found)) told?.add(found.recordId, entry.url);
+        if (isPaidOrder(found)) logged?.add(found.recordId, entry.url);
       }
     },
   );
-  return { missed, counts, firstPaidAt, answers, states, ...(told && { told }) };
+  return { missed, counts, firstPaidAt, answers, states, ...(logged && { logged }) };
 }
 
 /** Whether one id stands for two deliveries. The provider's API would return only one of them. */

@@ -2,10 +2,10 @@ import type { Order } from '../schemas/order.js';
 import { findDelivered } from './delivered-orders.js';
 import { type EndpointState, findEndpoint } from './endpoint.js';
 import { untilSettled } from './entries.js';
-import { type Gathered, gatherEvidence } from './evidence.js';
 import { type Finding, isYoung, type Judged, judge, toJudged, withRemedies } from './findings.js';
 import { timeOr } from './log-entry.js';
-import { orderPages, toldOfNone } from './orders.js';
+import { type Gathered, readHistories } from './order-history.js';
+import { asUnlogged, orderPages } from './orders.js';
 import { type ReconcileOptions, readReconcileOptions } from './reconcile-options.js';
 import { Pace } from './request-rate.js';
 
@@ -48,25 +48,22 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const found = await findEndpoint(read, pace);
   const settings = { ...read, apart: found.apart };
   const { receiver, since, now } = settings;
-  const gathered = await gatherEvidence(settings, pace);
+  const gathered = await readHistories(settings, pace);
   const unfinished = await receiver.unfinished();
   const judged: Judged[] = [];
   const counts = { orders: 0, paid: 0, delivered: 0, young: 0, unreadable: 0, earlierOrders: 0 };
   /** Judges orders, and returns those that are not delivered and are older than the first order in the log. */
-  const judgeAll = async (
-    orders: readonly Order[],
-    { orders: evidence, firstPaidAt }: Gathered,
-  ) => {
-    const delivered = await findDelivered(orders, evidence, settings);
+  const judgeAll = async (orders: readonly Order[], { orders: history, firstPaidAt }: Gathered) => {
+    const delivered = await findDelivered(orders, history, settings);
     return orders.filter((order) => {
       const { id, created_at } = order;
       const { times, wasTakenBack } = delivered.get(id) ?? { times: 0, wasTakenBack: false };
-      const { standing, told } = evidence.get(id) ?? {};
-      const because: Finding['because'] = unfinished.get(id) ?? standing ?? 'unlogged';
+      const { status, missed } = history.get(id) ?? {};
+      const because: Finding['because'] = unfinished.get(id) ?? status ?? 'unlogged';
       const kinds = judge(order, { times, wasTakenBack }, settings);
       const isUntold = because === 'unlogged' && kinds.includes('not_delivered');
       if (isUntold && !settings.delivered && timeOr(created_at, now) < firstPaidAt) return true;
-      const where = { because, told: because === 'unlogged' ? toldOfNone(order, now) : told };
+      const where = { because, missed: because === 'unlogged' ? asUnlogged(order, now) : missed };
       judged.push(...kinds.map((kind) => toJudged(order, kind, times, where)));
       counts.delivered += times > 0 ? 1 : 0;
       return false;
@@ -98,7 +95,7 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   if (before.length > 0) {
     // Read the whole log to see whether the provider had sent orders to this address by then. If it never
     // has, the orders are findings.
-    const whole = await gatherEvidence({ ...settings, since: 0 }, pace);
+    const whole = await readHistories({ ...settings, since: 0 }, pace);
     const firstPaidAt = whole.firstPaidAt === Number.POSITIVE_INFINITY ? 0 : whole.firstPaidAt;
     counts.earlierOrders = (await judgeAll(before, { ...whole, firstPaidAt })).length;
   }

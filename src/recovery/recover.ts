@@ -77,8 +77,8 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   const orders = receiver.handles(PAID) && (settings.orders ?? lacksOrders(found, settings.since));
   const log = await readLog(settings, pace, { sends, orders, queued });
   const { unlogged, waiting, unreadable } =
-    log.told && (settings.orders || lacksOrders(found, log.firstPaidAt))
-      ? await findUnlogged(settings, pace, log.told, sends)
+    log.logged && (settings.orders || lacksOrders(found, log.firstPaidAt))
+      ? await findUnlogged(settings, pace, log.logged, sends)
       : NONE_UNLOGGED;
   const counts = {
     ...log.counts,
@@ -139,5 +139,5 @@ function checkAddresses(found: Found): void {
 const DONE: readonly RecoveredOutcome[] = ['handled', 'duplicate', 'ignored', 'settled'];
 
 function inOrder(a: Missed, b: Missed): number {
-  return a.changedAt - b.changedAt || a.toldAt - b.toldAt || (a.id < b.id ? -1 : 1);
+  return a.changedAt - b.changedAt || a.sentAt - b.sentAt || (a.id < b.id ? -1 : 1);
 }

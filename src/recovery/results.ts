@@ -1,5 +1,5 @@
 import type { Outcome } from '../request/outcome.js';
-import type { MissedReason } from './standing.js';
+import type { MissedReason } from './delivery-status.js';
 
 /**
  * The outcome of a missed delivery.
@@ -35,7 +35,7 @@ export interface Recovered {
   /** The id of the order or other record that it is about; `undefined` if its payload has no id. */
   readonly recordId: string | undefined;
   /** When the provider first sent it; for an order that the log does not mention, when it was ordered. */
-  readonly toldAt: Date;
+  readonly sentAt: Date;
   readonly outcome: RecoveredOutcome;
   /** The value of the order, a decimal as text; `undefined` if it has none. */
   readonly value: string | undefined;

@@ -64,8 +64,8 @@ export class Running {
       const outcome = apply ? await this.#runOne(one) : this.#list(one);
       if (outcome === 'handled') this.#handled.add(stateOf(one));
       if (NOT_NOW.includes(outcome) && one.recordId !== undefined) this.#held.add(one.recordId);
-      const { id, event, reason, recordId, toldAt, value, currency } = one;
-      const about = { id, event, reason, recordId, toldAt: new Date(toldAt), value, currency };
+      const { id, event, reason, recordId, sentAt, value, currency } = one;
+      const about = { id, event, reason, recordId, sentAt: new Date(sentAt), value, currency };
       const delivery = { ...about, outcome };
       recovered.push(delivery);
       onProgress({ step: 'deliveries', done: recovered.length, of: missed.length, delivery });

@@ -228,7 +228,7 @@ describe('an unlogged paid order', () => {
     const orders = [paid(2, { updated_at: null, created_at: null }), paid(1)];
     const { deliveries } = await recoverFrom({ logs: [await live(shop)], endpoints, orders }, shop);
     expect(shop.delivered).toEqual(['ord_1', 'ord_2']);
-    expect(deliveries.at(-1)?.toldAt).toEqual(NOW);
+    expect(deliveries.at(-1)?.sentAt).toEqual(NOW);
   });
 
   test('does not run if it was refunded after the list was read', async () => {

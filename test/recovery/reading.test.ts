@@ -158,7 +158,7 @@ describe('a log entry', () => {
   test('reports when it was created, not when it was last tried', async () => {
     const logs = [entry(1, { created_at: ago(DAY) })];
     const { deliveries } = await recoverFrom({ logs }, openShop());
-    expect(deliveries[0]?.toldAt).toEqual(new Date(ago(DAY)));
+    expect(deliveries[0]?.sentAt).toEqual(new Date(ago(DAY)));
   });
 });
 

@@ -2,7 +2,7 @@ import { createReceiver, orderSchema } from 'storefront-webhooks';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readRetryAfter } from '../../src/api/exchange.js';
 import { toSince } from '../../src/cli/times.js';
-import { isYoungerThan } from '../../src/recovery/standing.js';
+import { isYoungerThan } from '../../src/recovery/delivery-status.js';
 import { toSortable, toTime } from '../../src/schemas/values.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 

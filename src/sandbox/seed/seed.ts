@@ -34,7 +34,7 @@ export async function seed(market: Market): Promise<void> {
   });
 }
 
-const NOBODY = { tell: () => {}, takes: () => true, idle: async () => {}, supply: () => {} };
+const NOBODY = { announce: () => {}, takes: () => true, idle: async () => {}, supply: () => {} };
 
 function refuseUsed(account: Account): void {
   const { products, categories, orders, blacklist, queries, feedback } = account;

@@ -9,7 +9,7 @@ import type { Unknowns } from '../unknowns.js';
 export type EventName = keyof typeof eventSchemas;
 
 /** A change that webhooks are sent about. */
-export interface Told {
+export interface Change {
   readonly event: EventName;
   /** The record as it is now. */
   readonly payload: JsonObject;
@@ -23,7 +23,7 @@ export interface Outbox {
    * Writes the webhook logs of a change within its transaction, so that both are stored or neither. Sends the
    * webhooks from `account.afterwards()`.
    */
-  tell(told: Told): void;
+  announce(change: Change): void;
   /** Returns whether webhooks may be sent to a URL, judging by the URL alone. */
   takes(url: string): boolean;
   /** Resolves when no webhook is being sent. Does not wait for scheduled work. */

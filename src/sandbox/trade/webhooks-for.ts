@@ -9,7 +9,7 @@ export function tellOrder(
   order: KeptOrder,
 ): void {
   const urls = event === 'order:created' ? [] : urlsOf(market, order);
-  market.outbox.tell({ event, payload: { ...order.shown }, urls });
+  market.outbox.announce({ event, payload: { ...order.shown }, urls });
 }
 
 /**
@@ -20,7 +20,7 @@ export function tellPaid(market: Market, order: KeptOrder): void {
   const isBoth = market.unknowns.emission === 'both';
   if (isBoth) tellOrder(market, 'order:updated', order);
   const urls = isBoth ? [] : urlsOf(market, order);
-  market.outbox.tell({ event: 'order:paid', payload: { ...order.shown }, urls });
+  market.outbox.announce({ event: 'order:paid', payload: { ...order.shown }, urls });
 }
 
 /**
@@ -41,5 +41,5 @@ export function tellRecord(
 ): void {
   const { id, updated_at } = record;
   const payload = market.unknowns.eventPayloads === 'record' ? shown : { id, updated_at };
-  market.outbox.tell({ event, payload, urls: [] });
+  market.outbox.announce({ event, payload, urls: [] });
 }

@@ -1,6 +1,6 @@
 import type { Account } from '../state/account.js';
 import type { KeptWebhookLog } from '../state/kinds.js';
-import type { Market, Told } from '../trade/market.js';
+import type { Change, Market } from '../trade/market.js';
 import { Destinations } from './destinations.js';
 import { DYNAMIC_CALL } from './dynamic-call.js';
 import { openLog } from './logs.js';
@@ -27,9 +27,9 @@ export function openWebhooks(
   const market: Market = {
     ...place,
     outbox: {
-      tell(told) {
-        for (const to of receiversOf(account, told)) {
-          send({ event: told.event, payload: told.payload, ...to });
+      announce(change) {
+        for (const to of receiversOf(account, change)) {
+          send({ event: change.event, payload: change.payload, ...to });
         }
       },
       takes: (url) => destinations.takes(url),
@@ -52,7 +52,7 @@ export function openWebhooks(
 /** Returns the receivers of a change: each enabled endpoint that has subscribed, and the order's own URLs. */
 function receiversOf(
   { webhookEndpoints }: Account,
-  { event, urls }: Told,
+  { event, urls }: Change,
 ): Pick<KeptWebhookLog, 'url' | 'endpoint_id'>[] {
   const subscribed = [...webhookEndpoints]
     .filter(({ enabled, events }) => enabled && events.includes(event))

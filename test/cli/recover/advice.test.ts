@@ -11,7 +11,7 @@ function advice(
 ): string {
   const deliveries = outcomes.map(
     (outcome): Recovered => ({
-      ...{ id: 'whl_1', event: 'order:paid', recordId: 'ord_1', toldAt: new Date(0) },
+      ...{ id: 'whl_1', event: 'order:paid', recordId: 'ord_1', sentAt: new Date(0) },
       ...{ value: undefined, currency: undefined, reason: 'refused', outcome },
     }),
   );

@@ -7,7 +7,7 @@ import { tableLines } from '../../../src/cli/recover/lines.js';
 import { totalByCurrency, totalByOrder } from '../../../src/cli/recover/totals.js';
 
 function recovered(changes: Partial<Recovered>): Recovered {
-  const about = { id: 'whl_1', event: 'order:paid', recordId: 'ord_1', toldAt: new Date(0) };
+  const about = { id: 'whl_1', event: 'order:paid', recordId: 'ord_1', sentAt: new Date(0) };
   const worth = { value: '9.90', currency: 'EUR' };
   return { ...about, ...worth, reason: 'refused', outcome: 'handled', ...changes };
 }

@@ -6,9 +6,9 @@ import { stockOf } from '../../../src/sandbox/trade/stock.js';
 import { openStall } from './stall.js';
 
 test('[spec: Events] order:created has the Order object as its payload', () => {
-  const { market, told, offer } = openStall();
+  const { market, changes, offer } = openStall();
   const order = buy(market, { product_id: offer().id });
-  expect(told).toEqual([{ event: 'order:created', payload: order.shown, urls: [] }]);
+  expect(changes).toEqual([{ event: 'order:created', payload: order.shown, urls: [] }]);
 });
 
 describe('quantities', () => {

@@ -153,11 +153,11 @@ describe('a payment', () => {
   });
 
   test('[spec: Payments] webhook_url receives order status webhooks, one for each status', () => {
-    const { market, told } = openStall();
+    const { market, changes } = openStall();
     const { id } = createPayment(market, TERMS);
     pay(market, id);
     confirm(market, id);
-    expect(told.map(({ event, urls }) => [event, urls])).toEqual([
+    expect(changes.map(({ event, urls }) => [event, urls])).toEqual([
       ['order:created', []],
       ['order:updated', ['https://shop.example/payment']],
       ['order:updated', ['https://shop.example/payment']],
@@ -167,13 +167,13 @@ describe('a payment', () => {
 });
 
 test("[spec: Product] webhook_url: URL called for every order status update of this product's orders", () => {
-  const { market, told, offer } = openStall({ variant: 'older' });
+  const { market, changes, offer } = openStall({ variant: 'older' });
   const { id } = buy(market, {
     product_id: offer({ webhook_url: 'https://shop.example/tuner' }).id,
   });
   pay(market, id);
   refund(market, id);
-  const updates = told.filter(({ urls }) => urls.includes('https://shop.example/tuner'));
+  const updates = changes.filter(({ urls }) => urls.includes('https://shop.example/tuner'));
   expect(updates.map(({ payload }) => payload.status)).toEqual([55, 100, 56]);
 });
 
@@ -185,11 +185,11 @@ describe('a place that the specification leaves open', () => {
   });
 
   test('emission: paid-alone sends order:paid once, also to the webhook_url', () => {
-    const { market, told, heard } = openStall({ emission: 'paid-alone', transitions: 'direct' });
+    const { market, changes, heard } = openStall({ emission: 'paid-alone', transitions: 'direct' });
     const { id } = createPayment(market, { ...TERMS, gateway: 'paypal' });
     pay(market, id);
     expect(heard()).toEqual(['order:created 0', 'order:paid 100']);
-    expect(told.at(-1)?.urls).toEqual(['https://shop.example/payment']);
+    expect(changes.at(-1)?.urls).toEqual(['https://shop.example/payment']);
   });
 });
 
@@ -210,11 +210,11 @@ describe('queries and feedback', () => {
   const question = { email: 'buyer@example.com', title: 'Order', message: 'Where is it?' };
 
   test('[spec: Events] query:created, query:replied and query:updated', () => {
-    const { market, told } = openStall();
+    const { market, changes } = openStall();
     const { id } = ask(market, question);
     write(market, id, { from: 'seller', text: 'On its way.' });
     write(market, id, { from: 'customer', text: 'Thanks.' });
-    expect(told.map(({ event, payload }) => [event, payload.status, payload.message])).toEqual([
+    expect(changes.map(({ event, payload }) => [event, payload.status, payload.message])).toEqual([
       ['query:created', 'open', 'Where is it?'],
       ['query:replied', 'replied', 'On its way.'],
       ['query:updated', 'open', 'Thanks.'],
@@ -234,9 +234,9 @@ describe('queries and feedback', () => {
 
   test('the shapes of query payloads are options', () => {
     const shape = (unknowns: object) => {
-      const { market, told } = openStall(unknowns);
+      const { market, changes } = openStall(unknowns);
       ask(market, question);
-      return Object.keys(told[0]?.payload ?? {}).sort();
+      return Object.keys(changes[0]?.payload ?? {}).sort();
     };
     const common = ['created_at', 'email', 'id', 'status', 'title', 'updated_at'];
     expect(shape({})).toEqual([...common, 'message'].sort());

@@ -1,13 +1,13 @@
 import { Faults } from '../../../src/sandbox/faults.js';
 import { Account } from '../../../src/sandbox/state/account.js';
 import type { KeptProduct } from '../../../src/sandbox/state/kinds.js';
-import type { Market, Told } from '../../../src/sandbox/trade/market.js';
+import type { Change, Market } from '../../../src/sandbox/trade/market.js';
 import { chooseUnknowns, type Unknowns } from '../../../src/sandbox/unknowns.js';
 
 /** A market that records its webhooks. */
 export interface Stall {
   readonly market: Market;
-  readonly told: Told[];
+  readonly changes: Change[];
   /** The orders of dynamic products for which the market requested goods. */
   readonly supplied: string[];
   /** Returns the webhooks since the last call, as `event status`. */
@@ -50,24 +50,24 @@ const PRODUCT: KeptProduct = {
 };
 
 export function openStall(unknowns: Partial<Unknowns> = {}): Stall {
-  const told: Told[] = [];
+  const changes: Change[] = [];
   const supplied: string[] = [];
   const account = new Account('sk_test_stall', { clock: 'manual', start: Date.UTC(2026, 0, 5) });
   const market: Market = {
     account,
     unknowns: chooseUnknowns(unknowns),
     faults: new Faults(),
-    outbox: { tell: (one) => told.push(one), takes: () => true, idle: async () => {} },
+    outbox: { announce: (one) => changes.push(one), takes: () => true, idle: async () => {} },
     supplier: { supply: ({ id }) => supplied.push(id) },
   };
   let heard = 0;
   return {
     market,
-    told,
+    changes,
     supplied,
     heard() {
-      const latest = told.slice(heard);
-      heard = told.length;
+      const latest = changes.slice(heard);
+      heard = changes.length;
       return latest.map(({ event, payload }) =>
         event.startsWith('order:') ? `${event} ${payload.status}` : event,
       );

@@ -1,24 +1,24 @@
 import type { Delivery } from '../request/delivery.js';
 import type { Rejection } from '../request/outcome.js';
 import type { Effect } from '../stores/ledger.js';
-import type { Told } from './earlier-deliveries.js';
+import type { DeliveryStatus } from './delivery-status.js';
+import type { MissedFacts } from './earlier-deliveries.js';
 import { PAID } from './endpoint.js';
 import { entriesOf, untilSettled } from './entries.js';
 import { type EntryFound, readEntry, timeOr } from './log-entry.js';
 import type { Recovering } from './log-reader.js';
 import type { ReconcileSettings } from './reconcile-options.js';
 import type { Pace } from './request-rate.js';
-import type { Standing } from './standing.js';
 
 /** The orders in the provider's log. */
 export interface Gathered {
-  readonly orders: ReadonlyMap<string, Evidence>;
+  readonly orders: ReadonlyMap<string, OrderHistory>;
   /** When the log has its first paid order, as far as it was read; `Infinity` if it has no paid order. */
   readonly firstPaidAt: number;
 }
 
 /** The deliveries of an order in the provider's log. */
-export interface Evidence {
+export interface OrderHistory {
   /** The keys of the handled deliveries that say that the order is paid. */
   readonly handled: Set<string>;
   /**
@@ -35,15 +35,15 @@ export interface Evidence {
   wasReversed: boolean;
   /** The keys of the deliveries that say so and that the log does not show as handled. */
   readonly reversals: Set<string>;
-  /** The standing of the last delivery that says that the order is paid. */
-  standing: Standing | undefined;
+  /** The status of the last delivery that says that the order is paid. */
+  status: DeliveryStatus | undefined;
   /** The properties to judge that delivery by, if it was missed. */
-  told: Told | undefined;
+  missed: MissedFacts | undefined;
 }
 
 /** Reads from the provider's log what happened to each order. */
-export async function gatherEvidence(settings: ReconcileSettings, pace: Pace): Promise<Gathered> {
-  const found = new Map<string, Evidence>();
+export async function readHistories(settings: ReconcileSettings, pace: Pace): Promise<Gathered> {
+  const found = new Map<string, OrderHistory>();
   let firstPaidAt = Number.POSITIVE_INFINITY;
   await untilSettled(
     () => found.size,
@@ -52,9 +52,9 @@ export async function gatherEvidence(settings: ReconcileSettings, pace: Pace): P
         const read = await readEntry(entry, settings, true);
         if (typeof read === 'string' || read.recordId === undefined) continue;
         if (!read.event.startsWith('order:')) continue;
-        const evidence = found.get(read.recordId) ?? noEvidence();
-        found.set(read.recordId, evidence);
-        await note(read, evidence, settings);
+        const history = found.get(read.recordId) ?? emptyHistory();
+        found.set(read.recordId, history);
+        await note(read, history, settings);
         if (read.event !== PAID) continue;
         firstPaidAt = Math.min(firstPaidAt, timeOr(entry.created_at, settings.now));
       }
@@ -64,29 +64,29 @@ export async function gatherEvidence(settings: ReconcileSettings, pace: Pace): P
 }
 
 async function note(
-  { event, standing, record, receipt, delivery, missed }: EntryFound,
-  evidence: Evidence,
+  { event, status, record, receipt, delivery, missed }: EntryFound,
+  history: OrderHistory,
   { receiver, ledger, reversedStatuses }: ReconcileSettings,
 ): Promise<void> {
   // A receipt for another payload does not prove that this one was handled.
-  const { outcome, key } = (standing === 'edited' ? undefined : receipt) ?? {};
+  const { outcome, key } = (status === 'edited' ? undefined : receipt) ?? {};
   const isHandled = outcome === 'handled';
   if (event === PAID) {
-    if (isHandled && key !== undefined) evidence.handled.add(key);
-    evidence.wasTaken ||= outcome === 'duplicate' || (outcome === 'queued' && standing === 'done');
+    if (isHandled && key !== undefined) history.handled.add(key);
+    history.wasTaken ||= outcome === 'duplicate' || (outcome === 'queued' && status === 'done');
     // The log has the newest entries first.
-    if (evidence.standing === undefined) evidence.told = missed;
-    evidence.standing ??= standing;
+    if (history.status === undefined) history.missed = missed;
+    history.status ??= status;
     if (ledger || !isHandled) {
       const effects = await effectsOf(delivery, receiver);
-      for (const [one, its] of effects) evidence.deliveries.set(one, its);
+      for (const [one, its] of effects) history.deliveries.set(one, its);
     }
   }
   if (!reversedStatuses.some((one) => one === record.status)) return;
-  evidence.wasReversed ||= isHandled;
+  history.wasReversed ||= isHandled;
   if (isHandled) return;
   const read = await readKnown(delivery);
-  if (read) evidence.reversals.add(read.key);
+  if (read) history.reversals.add(read.key);
 }
 
 type Read = () => Promise<Delivery | Rejection | undefined>;
@@ -112,14 +112,14 @@ async function readKnown(read: Read): Promise<Delivery | undefined> {
   return delivery?.outcome === undefined && delivery?.kind === 'known' ? delivery : undefined;
 }
 
-function noEvidence(): Evidence {
+function emptyHistory(): OrderHistory {
   return {
     handled: new Set(),
     wasTaken: false,
     deliveries: new Map(),
     wasReversed: false,
     reversals: new Set(),
-    standing: undefined,
-    told: undefined,
+    status: undefined,
+    missed: undefined,
   };
 }

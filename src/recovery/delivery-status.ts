@@ -15,10 +15,10 @@ export type MissedReason = 'refused' | 'unanswered' | 'foreign' | 'edited' | 'qu
  * The meaning of a log entry. `done`: the receiver has answered it. `waiting`: its answer or a retry may
  * still arrive.
  */
-export type Standing = 'done' | 'waiting' | MissedReason;
+export type DeliveryStatus = 'done' | 'waiting' | MissedReason;
 
 /** The terms by which an entry is judged. Times are milliseconds. */
-export interface StandingRules {
+export interface StatusRules {
   readonly now: number;
   readonly pendingAfterMs: number;
   /** Whether the provider still sends. A disabled endpoint gets no retries. */
@@ -26,11 +26,11 @@ export interface StandingRules {
 }
 
 /** Returns what an entry of the provider's log means (specification: Webhook log). */
-export function standingOf(
+export function deliveryStatus(
   entry: WebhookLog,
   answeredBy: AnsweredBy,
-  rules: StandingRules,
-): Exclude<Standing, 'queued'> {
+  rules: StatusRules,
+): Exclude<DeliveryStatus, 'queued'> {
   const { response_code: code = 0 } = entry;
   if (isSuccess(code) && answeredBy === 'own') return 'done';
   if (isSuccess(code)) return answeredBy === 'edited' ? 'edited' : 'foreign';
@@ -45,7 +45,7 @@ export function isSuccess(code: number): boolean {
 function isWaiting(
   entry: WebhookLog,
   code: number,
-  { now, pendingAfterMs, sends }: StandingRules,
+  { now, pendingAfterMs, sends }: StatusRules,
 ): boolean {
   const { retries, retry_limit, next_retry_at } = entry;
   const isYoung = isYoungerThan(pendingAfterMs, entry, now);
