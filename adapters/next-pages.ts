@@ -29,4 +29,5 @@ export function toNextPages(
 
 const parsedBodyHint =
   'Add this line, exactly as written here, to the file of the API route: ' +
-  'export const config = { api: { bodyParser: false } };';
+  'export const config = { api: { bodyParser: false } }; If the line is there, a server in front of Next has read ' +
+  'the body, as express.json() does: leave the path of this route out of it.';

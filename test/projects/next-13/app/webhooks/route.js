@@ -1,0 +1,4 @@
+import { toNext } from 'storefront-webhooks/next';
+import { makeReceiver } from '../../receiver.mjs';
+
+export const POST = toNext(makeReceiver);
