@@ -74,7 +74,7 @@ export function answerOf({ status, outcome, durationMs, body }: ReplayResult) {
 export function pageOf({ outcome, headers, body }: ReplayResult): string | undefined {
   if (outcome !== undefined) return undefined;
   const type = headers['content-type']?.split(';')[0]?.trim() || 'without a content type';
-  const title = /<title[^>]*>([^<]*)/i.exec(body)?.[1]?.replace(/\s+/g, ' ').trim();
+  const title = /<title[^<>]*>([^<]*)/i.exec(body)?.[1]?.replace(/\s+/g, ' ').trim();
   return printable(title ? `${type}, titled "${title}"` : type, 200);
 }
 

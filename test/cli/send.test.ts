@@ -147,6 +147,16 @@ describe('storefront-webhooks send', () => {
     ]);
   });
 
+  test('reads a page with many unfinished titles once', async () => {
+    const { url } = await startServer(
+      502,
+      { 'content-type': 'text/html' },
+      '<title'.repeat(170_000),
+    );
+    const { records } = await run(['send', 'order:paid', url], { env });
+    expect(records()).toMatchObject([{ cause: expect.stringContaining('502 text/html.') }]);
+  });
+
   test('shows no amount for a record without a value', async () => {
     const { url } = await startServer();
     const { records } = await run(['send', 'product:out_of_stock', url], { env });
