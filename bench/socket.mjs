@@ -52,7 +52,7 @@ export async function start(contender) {
     throw new Error(`${contender.file} ended with ${code} before it listened`);
   });
   const [port] = await Promise.race([once(createInterface(child.stdout), 'line'), failed]);
-  // After it listens, the benchmark itself ends it.
+  // From here on, the benchmark ends the process itself, and its exit is no failure.
   failed.catch(() => {});
   return { ...contender, child, port, bad: 0, results: [] };
 }

@@ -28,7 +28,7 @@ function textsOf(module: string, name: string): string[] {
   return members.flatMap((member) => (member.isStringLiteral() ? member.value : []));
 }
 
-describe('the linked section exists', () => {
+describe('the section that a message links to exists', () => {
   test('for each kind of line on stderr', () => {
     const places = textsOf('src/errors/docs-link.ts', 'Page');
     expect(places.length).toBeGreaterThan(20);

@@ -18,7 +18,7 @@ const byHand = {
     };
   },
   sqlite(database) {
-    // As durable as our store.
+    // The settings that make SQLite as durable as the package's store.
     database.exec('PRAGMA journal_mode = WAL');
     database.exec('PRAGMA synchronous = FULL');
     database.exec('CREATE TABLE IF NOT EXISTS by_hand (id TEXT PRIMARY KEY, done_at INTEGER)');

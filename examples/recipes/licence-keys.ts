@@ -18,7 +18,7 @@ const receiver = createReceiver({
   // One transaction takes the codes and records that the order has them. Do not await inside it.
   .onPaid(
     ({ payload: { id, product_id, quantity = 1 }, tx }) => {
-      // For SQLite, a negative LIMIT means no limit.
+      // SQLite treats a negative LIMIT as no limit.
       if (!product_id || quantity < 1) throw new Error('This order has no product or no quantity.');
       const { changes } = tx
         .prepare(

@@ -6,13 +6,13 @@ import { extend } from './markdown.js';
 const root = resolve(import.meta.dirname, '../..');
 const pages = resolve(import.meta.dirname, '../pages');
 
-// As they are: pages outside of this folder would find no vue.
+// Copy the pages into this folder, because pages outside of it could not import vue.
 rmSync(pages, { recursive: true, force: true });
 for (const path of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs']) {
   cpSync(join(root, path), join(pages, path), { recursive: true });
 }
 
-/** By what a reader is doing; `npm test` finds a page that is missing. */
+/** The groups of the sidebar, by what a reader is doing. `npm test` fails if a page is missing. */
 const groups = JSON.parse(readFileSync(join(import.meta.dirname, 'sidebar.json'), 'utf8'));
 
 export default defineConfig({

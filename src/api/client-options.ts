@@ -22,7 +22,7 @@ export interface ClientOptions<V extends Variant = Variant> {
    * pass an environment variable, but `createClient` rejects it.
    */
   auth: ClientAuth;
-  /** Which shape products have. Default `'newer'`. */
+  /** The shape of products that the provider's service uses. Default `'newer'`. */
   variant?: V;
   /** The longest time that one try may take, including its answer. Default 30 s. */
   timeout?: number;
@@ -44,7 +44,7 @@ export interface ClientOptions<V extends Variant = Variant> {
 
 /** The options, checked and with their defaults. */
 export interface ClientSettings {
-  /** Without a slash at its end. */
+  /** The address of the provider's service, without a slash at its end. */
   readonly baseUrl: string;
   readonly authorization: string;
   /** Texts that no error may hold. */

@@ -30,7 +30,7 @@ export interface OrderReader {
 const NAMES = ['keep', 'whenDown'] as const satisfies (keyof ConfirmOptions)[];
 /** The most orders to keep for reuse. */
 const MAX_KEPT = 1_000;
-/** Shorter than the receiver waits. Covers all requests for one delivery. */
+/** The time limit for all requests of one delivery, shorter than the time that the receiver gives `confirm`. */
 const TIMEOUT_MS = 5_000;
 
 const checks = new OptionChecks('confirmOrders');

@@ -8,7 +8,7 @@ export type ExitCode = 0 | 1 | 2;
 export function report(error: unknown, printer: Printer): ExitCode {
   // Commander has printed the error already. A request such as --help is not a failure.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  // By its name: the class would load the library, which a command may not need.
+  // Compare the name, because importing the class would load the library, which a command may not need.
   if (error instanceof Error && error.name === 'UsageError') {
     printer.note(error.message);
     return 2;

@@ -94,7 +94,7 @@ function conclude(result: Reconciliation, printer: Printer): void {
   printer.note(`${orders} orders, ${paid} paid, ${delivered} delivered.${left}`);
   if (unreadable > 0) {
     printer.note(
-      `${unreadable} could not be read: the id, status or e-mail address is missing. Look in the dashboard.`,
+      `${unreadable} could not be read: the id, status or e-mail address is missing. Look at them in the provider's dashboard.`,
     );
   }
   if (earlierOrders > 0) {

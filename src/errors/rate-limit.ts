@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 const MAX_TOPICS = 100;
 
 interface Topic {
-  /** When the current minute began. */
+  /** The time at which the current minute began. */
   since: number;
   written: number;
   held: number;

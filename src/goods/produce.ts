@@ -37,7 +37,7 @@ export class Producer {
     this.#reporter = reporter;
     this.#inFlight = new InFlight(timeoutMs + TIMING.waitMs);
     this.#idempotency = new Idempotency(store, { ...TIMING, timeoutMs }, load, (error, subject) => {
-      // Harmless: goods are only sent once they are recorded. At worst, the next call waits for the lease.
+      // An unrecorded release is harmless, because goods are sent only after they are recorded. At worst, the next call waits for the lease.
       const isHarmless = error instanceof WebhookError && error.code === 'outcome_unrecorded';
       if (!isHarmless) reporter.error(error, subject ?? {});
     });

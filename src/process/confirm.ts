@@ -11,7 +11,7 @@ import { isJsonObject, type JsonObject } from '../schemas/values.js';
 export interface StatedOrder {
   /** The payload as its handlers get it. Its `id` is a text. */
   readonly payload: JsonObject & { readonly id: string };
-  /** Not signed. */
+  /** The name of the event, which is not signed. */
   readonly event: string;
   /** The shop. */
   readonly scope: string;
@@ -82,7 +82,7 @@ export class OrderConfirmation {
     this.#onError = onError;
   }
 
-  /** Never rejects. */
+  /** Looks the order up. Never rejects. */
   async ask(delivery: Delivery): Promise<Permission> {
     const { confirm, paidStatuses, telemetry } = this.#settings;
     const { event, scope, payload } = delivery;

@@ -216,7 +216,7 @@ const turn = new Turn();
 
 /** The bodies that are being read, none of which is verified yet. */
 class Bodies implements BodyBudget {
-  /** In the order in which they began. */
+  /** The bodies that are being read, in the order in which they began. */
   readonly #reading = new Map<object, { bytes: number; readonly giveUp: () => void }>();
   #bytes = 0;
 

@@ -26,7 +26,7 @@ export class Purger {
   }
 
   async #purge(): Promise<void> {
-    // Set before the first await, so that only one purge runs at a time.
+    // Set the flag before the first await, so that only one purge runs at a time.
     this.#dueAt = performance.now() + EVERY_MS;
     try {
       if ((await this.#store.purge(LIMIT)) >= LIMIT) this.#dueAt = 0;

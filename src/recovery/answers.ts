@@ -18,7 +18,7 @@ const ALWAYS = Number.NEGATIVE_INFINITY;
 
 /** From when on a shop belongs to this receiver, as far as the log shows. Times are milliseconds. */
 export interface Terms {
-  /** When this receiver answered first. */
+  /** The time of this receiver's first answer. */
   readonly first: number;
   /**
    * If another receiver answered before, or the store was lost: the first answer that both this receiver and

@@ -29,7 +29,7 @@ export interface EntryFound {
   readonly changedAt: number;
   /** The receipt in its answer, if the answer is the receiver's. */
   readonly receipt: Receipt | undefined;
-  /** Absent if it was not missed. */
+  /** The missed delivery. Absent if the delivery was not missed. */
   readonly missed?: Omit<Missed, 'isDone' | 'isUnsafe'>;
   delivery(): Promise<Delivery | Rejection>;
   /** Returns the key that it had if a proxy dropped its id on the way. Throws what `keyBy` throws. */

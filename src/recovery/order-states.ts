@@ -3,7 +3,7 @@ import { type EntryFound, type Missed, timeOr } from './log-entry.js';
 /** A state of an order that the log shows. Times are milliseconds. */
 interface State {
   readonly changedAt: number;
-  /** When the provider first sent it. */
+  /** The time at which the provider first sent this state. */
   readonly sentAt: number;
   readonly isReversed: boolean;
   readonly isPaid: boolean;

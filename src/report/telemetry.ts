@@ -48,7 +48,7 @@ export interface Telemetry {
   traceparent(): string | undefined;
 }
 
-/** When processing began, and for which action. */
+/** The time at which processing began, and the action. */
 export type Started = Pick<TracedDelivery, 'action' | 'startedAt'> &
   Partial<Pick<TracedDelivery, 'traceparent'>>;
 

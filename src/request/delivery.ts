@@ -259,7 +259,7 @@ function findContradictions(
   if (unpaid) issues.push(unpaid);
   if (maxAgeMs < Number.POSITIVE_INFINITY && updated_at !== undefined) {
     const age = receivedAt.getTime() - toTime(updated_at);
-    // Negated, so that a date that is not valid is rejected: its age is NaN.
+    // The comparison is negated so that an invalid date, whose age is NaN, is rejected.
     if (!(age <= maxAgeMs)) issues.push({ path: 'updated_at', message: 'is older than maxAge' });
     else if (age < -MAX_AHEAD_MS) issues.push({ path: 'updated_at', message: 'is in the future' });
   }

@@ -56,7 +56,7 @@ export interface WebhookHeaders {
   /** Absent if only the signed body names the event. */
   readonly event: string | undefined;
   readonly signature: string;
-  /** Absent if the request has no delivery id. */
+  /** The delivery id. `undefined` if the request has none. */
   readonly id: string | undefined;
   readonly outcome?: undefined;
 }

@@ -56,7 +56,7 @@ export function resource<Required extends Fields, Rest extends Fields>(
   // zod's compiled object; it also works if code generation is forbidden. With z.object, receive() is 9 % slower.
   const compile = () =>
     new $ZodObjectJIT({ type: 'object', shape: { ...required, ...mayBeMissing(rest) } });
-  // Made for the first record: most programs read records of one kind.
+  // Compile the schema at the first record, because most programs read records of only one kind.
   let known: ReturnType<typeof compile> | undefined;
 
   return resourceSchema({ required, rest }, (input) => {

@@ -77,7 +77,7 @@ export class Batch<Item, Result> {
     }
   }
 
-  /** Never rejects. */
+  /** Sends a batch, and settles its items. Never rejects. */
   async #send(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#run(batch.map(({ item }) => item));

@@ -102,7 +102,7 @@ class MemoryStore implements StoreVerbs {
       entry.fence = nextFence(entry.fence, now);
       const lapsed = entry.state === 'leased';
       const leases = entry.attempts - entry.failures;
-      // Otherwise, the attempt never began, because the answer to its claim was lost.
+      // An expired lease counts as a crash if it was renewed, or is the first: otherwise, its claim's answer may have been lost.
       const counts = !lapsed || entry.renewed || leases <= 1;
       if (lapsed && counts && leases >= lease.maxCrashes) {
         this.#entries.setError(entry, INTERRUPTED);

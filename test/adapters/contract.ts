@@ -71,7 +71,7 @@ export function adapterContract(
       patient = await open();
       const id = freshId();
       down = send({ path: '/down', body: order, headers: webhook(order, id) }, patient);
-      // Its test reports the failure.
+      // The test that awaits this request reports its failure.
       down.catch(() => {});
       if (holdsBack) return;
       unfinished = await open();
@@ -140,7 +140,7 @@ export function adapterContract(
       await written('6 of 6 vectors hold');
     });
 
-    test.each(GENUINE)('%s is handled, byte for byte', async (_, text) => {
+    test.each(GENUINE)('%s is handled, and reaches the handler byte for byte', async (_, text) => {
       const id = freshId();
       const body = Buffer.from(text);
       expect(await send({ body, headers: webhook(body, id) })).toEqual(HANDLED);
@@ -249,7 +249,7 @@ export function adapterContract(
 
     if (!buffers) {
       test.each(['end', 'close', 'reset'] as const)(
-        'a sender that leaves in the middle does no harm (%s)',
+        'a sender that disconnects during its body runs no handler (%s)',
         async (leave) => {
           const id = freshId();
           const connection = await connect();

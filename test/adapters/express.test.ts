@@ -132,7 +132,7 @@ describe.each([
     expect((await post(app, '/webhooks')).status).toBe(200);
   });
 
-  test('applies the limit to such bytes as well', async () => {
+  test('applies the limit to bytes that a parser has read before', async () => {
     const { app } = setUp();
     const receiver = createReceiver({ secret: SECRET, limit: body.length - 1 }).on('*', () => {});
     app.post('/webhooks', express.raw({ type: () => true }), toExpress(receiver));

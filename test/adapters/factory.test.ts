@@ -26,7 +26,7 @@ const throwing = (thrown: unknown) => () => {
   throw thrown;
 };
 
-describe('a function that creates no receiver', () => {
+describe('if the function that creates the receiver', () => {
   test.each([
     ['gives nothing', () => undefined],
     ['gives null', () => null],
@@ -37,7 +37,7 @@ describe('a function that creates no receiver', () => {
     ['throws undefined', throwing(undefined)],
     ['is rejected', () => Promise.reject(new Error('no secret'))],
   ])(
-    '%s: the answer is 500, one line is logged, and the next request calls it again',
+    '%s, the answer is 500, one line is logged, and the next request calls it again',
     async (_, make) => {
       const source = vi.fn<() => unknown>(make);
       const mounted = toFetchUnchecked(source);
@@ -50,7 +50,7 @@ describe('a function that creates no receiver', () => {
     },
   );
 
-  test('never ends: it is abandoned after 10 s, and the next request calls it again', async () => {
+  test('never settles, it is abandoned after 10 s, and the next request calls it again', async () => {
     vi.useFakeTimers();
     const source = vi.fn<() => unknown>(() => new Promise(() => {}));
     const mounted = toFetchUnchecked(source);
@@ -62,7 +62,7 @@ describe('a function that creates no receiver', () => {
     expect(await outcomeOf(mounted)).toBe('handled');
   });
 
-  test('is logged in one short line of printable characters', async () => {
+  test('throws, its error is logged in one short line of printable characters', async () => {
     const text = `line\nend\u2028\u202e${'x'.repeat(100_000)}`;
     await outcomeOf(toFetchUnchecked(throwing(new Error(text))));
     const [[line = ''] = []] = written.mock.calls;

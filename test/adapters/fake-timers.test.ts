@@ -6,8 +6,8 @@ import { makeContract, SECRET } from './apps/inside/contract.js';
 
 const mounts = await applications();
 
-describe.each(stillClocks)('while a clock of a test stands still (%s)', (_, install) => {
-  test.each(mounts)('a delivery to %s is answered', async (_, { serve }) => {
+describe.each(stillClocks)('while the fake clock of a test stands still (%s)', (_, install) => {
+  test.each(mounts)('%s answers a delivery', async (_, { serve }) => {
     const { port, close } = await serve(makeContract(() => {}));
     onTestFinished(close);
     onTestFinished(install());

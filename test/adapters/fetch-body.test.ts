@@ -59,7 +59,7 @@ describe('the body of a fetch runtime', () => {
     ['pieces, some of them empty', [order.subarray(0, 1), new Uint8Array(), order.subarray(1)]],
     ['views of another type', [new DataView(copyOf(order).buffer)]],
     ['shared memory', [shared(order)]],
-  ])('is handled in %s', async (_, chunks) => {
+  ])('is handled if it arrives in %s', async (_, chunks) => {
     const { fetch, handler } = setUp();
     expect((await fetch(pieces(...chunks))).status).toBe(200);
     expect(Buffer.from(handler.mock.calls[0]?.[0].rawBody)).toEqual(order);
@@ -84,13 +84,13 @@ describe('the body of a fetch runtime', () => {
     expect(Buffer.from(handler.mock.calls[0]?.[0].rawBody)).toEqual(order);
   });
 
-  test('rejects the request if it fails', async () => {
+  test('leads to a 400 if its stream fails', async () => {
     const { fetch } = setUp();
     const failing = streamed({ pull: (controller) => controller.error(new Error('reset')) });
     expect((await fetch(failing)).status).toBe(400);
   });
 
-  test('is not read further if it is too long', async () => {
+  test('is not read further once it exceeds the limit', async () => {
     const { fetch } = setUp();
     const pull = vi.fn((controller) => controller.enqueue(order));
     const cancel = vi.fn();
@@ -98,11 +98,11 @@ describe('the body of a fetch runtime', () => {
     const pulled = pull.mock.calls.length;
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(pull.mock.calls.length).toBe(pulled);
-    // This would end the process in h3.
+    // Cancelling the stream would end the process in h3.
     expect(cancel).not.toHaveBeenCalled();
   });
 
-  test('is not read further if it is too late', async () => {
+  test('is not read further after the time limit', async () => {
     const { fetch } = setUp({ bodyTimeout: 20 });
     const pull = vi.fn(async (controller) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -120,13 +120,13 @@ describe('the body of a fetch runtime', () => {
   test.each([
     ['of nothing', new Uint8Array()],
     ['of one byte', new Uint8Array(1)],
-  ])('is cut off if it has endless pieces %s', async (_, chunk) => {
+  ])('is cut off if it never ends, in pieces %s', async (_, chunk) => {
     const { fetch } = setUp();
     const endless = streamed({ pull: (controller) => controller.enqueue(chunk) });
     expect((await fetch(endless)).status).toBe(408);
   });
 
-  test('may be absent', async () => {
+  test('may be absent, which counts as a wrong signature', async () => {
     const { fetch } = setUp();
     const request = streamed({});
     const { method, headers } = request;
@@ -134,7 +134,7 @@ describe('the body of a fetch runtime', () => {
   });
 
   test.each(['used', 'locked', 'read as by srvx'] as const)(
-    'that is %s already is a server error',
+    'leads to a 500 if it was already %s',
     async (how) => {
       const { fetch, handler } = setUp();
       const request = pieces(order);

@@ -48,7 +48,7 @@ test('the receiver handles a delivery over HTTP/2', async () => {
   expect(await send(orderOf(1_000))).toEqual({ status, body });
 });
 
-test('the receiver rejects requests over HTTP/2 as over HTTP/1.1', async () => {
+test('the receiver rejects the same requests over HTTP/2 as over HTTP/1.1', async () => {
   await open();
   const { status, body } = answered(
     413,

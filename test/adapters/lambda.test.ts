@@ -86,7 +86,7 @@ describe('an event', () => {
     ['a list', []],
     ['a number', 1],
     ['false', false],
-  ])('whose body a middleware has replaced by %s is answered 500', async (_, body) => {
+  ])('whose body a middleware has replaced by %s is answered with 500', async (_, body) => {
     expect((await setUp().handler(other({ ...http, headers, body }))).statusCode).toBe(500);
   });
 

@@ -214,7 +214,7 @@ describe.concurrent.each(KINDS)('%s', (_, makeReceiver) => {
   });
 });
 
-describe.concurrent('toLambda, if its time is over before the store has the record,', () => {
+describe.concurrent('toLambda, if its invocation ends before the store has the record,', () => {
   const oncePer = { name: 'deliver', oncePer: ({ id }: { id: string }) => id };
   const away = () => createReceiver({ secret: SECRET, store: awayFor(Number.POSITIVE_INFINITY) });
 
@@ -262,7 +262,7 @@ describe.concurrent('toLambda, if its time is over before the store has the reco
     expect(await byLambda(receiver, inTime(700))(headersOf('whl_1'))).toBe(200);
   });
 
-  test('and is invoked again, finishes the record first, and delivers once', async () => {
+  test('finishes the record first in its next invocation, and delivers once', async () => {
     const delivered = vi.fn();
     // Three tries of each record, and one or two later ones.
     const receiver = createReceiver({ secret: SECRET, store: awayFor(8) }).onPaid(delivered);

@@ -17,14 +17,14 @@ function setUp(changes: object = {}) {
   return { receiver: createReceiver(options).on('*', () => {}), rejected };
 }
 
-describe('an error is known by who threw it', () => {
+describe('an error with the status 413 or 408 while the body is read', () => {
   const theirs = () =>
     Object.assign(new Error(`too big for me${'!'.repeat(1_000)}`), { status: 413 });
   const unsized = Object.fromEntries(
     webhook(order, 'whl_1').map(([name, value]) => [name, String(value)]),
   );
 
-  test('one of the stream of a fetch runtime is no limit of the receiver', async () => {
+  test('that the stream of a fetch runtime throws does not count as a limit of the receiver', async () => {
     const { receiver, rejected } = setUp();
     const body = new ReadableStream({ pull: (controller) => controller.error(theirs()) });
     const init = { method: 'POST', headers: unsized, body, duplex: 'half' } as const;
@@ -32,11 +32,11 @@ describe('an error is known by who threw it', () => {
     expectTheirs(rejected);
   });
 
-  test("one of Node's request is no limit of the receiver", async () => {
+  test("that Node's request emits does not count as a limit of the receiver", async () => {
     const { receiver, rejected } = setUp();
     const server = createServer((request, response) => {
       request.on('newListener', (event) => {
-        // Before the first piece is read.
+        // Emit the error before the receiver reads the first piece.
         if (event === 'error') queueMicrotask(() => request.emit('error', theirs()));
       });
       void toNodeHandler(receiver)(request, response);
@@ -52,7 +52,7 @@ describe('an error is known by who threw it', () => {
   });
 
   test.each([413, 408])(
-    'one of a function of the user with the status %d is none either',
+    'that a `body` function of the user throws with %d does not count as a limit either',
     async (status) => {
       const { receiver, rejected } = setUp();
       const body = () => Promise.reject(Object.assign(theirs(), { status }));
@@ -62,7 +62,7 @@ describe('an error is known by who threw it', () => {
     },
   );
 
-  test('but the limit of the receiver ends a function of the user, even if it ignores that', async () => {
+  test('of the receiver itself counts, even if the `body` function of the user swallows it', async () => {
     const { receiver, rejected } = setUp({ limit: 100 });
     const body = vi.fn(async (limit: number, onBytes: (bytes: number) => void) => {
       expect(limit).toBe(100);

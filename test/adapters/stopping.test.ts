@@ -9,7 +9,7 @@ import { start } from '../support/start.js';
 import { SECRET } from './apps/inside/contract.js';
 
 test.each(['node', 'koa'])(
-  'a process (%s) that exits after close() has sent its answers',
+  'a process that exits after close() has sent its answers (%s)',
   async (mounted) => {
     const server = await start(process.execPath, [
       await compileProgram('test/adapters/apps/inside/stopping.ts', 'sources'),

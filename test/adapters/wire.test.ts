@@ -134,7 +134,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
   });
 
   test.each(['end', 'close', 'reset'] as const)(
-    'drops a body whose sender leaves in the middle (%s)',
+    'drops a body whose sender disconnects during it (%s)',
     async (leave) => {
       const connection = await open();
       const rejected = once(rejections, 'rejection');
@@ -154,7 +154,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     await connection.closed();
   });
 
-  test('reads no more than the declared length', async () => {
+  test('does not read beyond the declared length', async () => {
     const connection = await open();
     await connection.send(sized(body, 'bad', 900), body.subarray(0, 900));
     expect(await connection.answer()).toMatchObject(answered(401));
@@ -163,20 +163,20 @@ describe.each(SERVERS)('%s', (name, mount) => {
     await connection.closed();
   });
 
-  test('rejects less than the declared length', async () => {
+  test('rejects a body that is shorter than its declared length', async () => {
     const connection = await open({ bodyTimeout: 100 });
     await connection.send(sized(body, 'bad', 1_100), body);
     expect(await connection.answer()).toMatchObject(answered(408));
   });
 
-  test('cuts off a sender that sends a little forever', async () => {
+  test('cuts off a sender that sends small pieces forever', async () => {
     const connection = await open({ bodyTimeout: 100 });
     await connection.send(chunked(body));
     await connection.flood(chunk(Buffer.from(' ')));
     expect(await connection.answer()).toMatchObject(answered(408));
   });
 
-  test('reads a chunked body in pieces of any size', async () => {
+  test('reads a chunked body that arrives in several chunks', async () => {
     const connection = await open();
     await connection.send(chunked(body, 'good'));
     for (let start = 0; start < body.length; start += 300) {
@@ -201,7 +201,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     ['endless chunks', chunked(body), chunk(orderOf(16 * 1024))],
     ['an endless body', sized(body, 'bad', 1024 * MEBIBYTE), orderOf(16 * 1024)],
     ['an endless chunk', `${chunked(body)}ffffffff\r\n`, orderOf(16 * 1024)],
-  ])('answers %s, and soon stops reading', async (_, start, more) => {
+  ])('answers 413 to %s, and soon stops reading', async (_, start, more) => {
     const connection = await open();
     await connection.send(start);
     await connection.flood(more);
@@ -213,14 +213,14 @@ describe.each(SERVERS)('%s', (name, mount) => {
     ['no signature', head([['Transfer-Encoding', 'chunked']]), 401],
     ['another method', head([['Transfer-Encoding', 'chunked']], { method: 'PUT' }), 405],
     ['a body over the limit', chunked(body), 413],
-  ])('answers a sender of %s that keeps sending', async (_, start, status) => {
+  ])('answers a sender that keeps sending after %s', async (_, start, status) => {
     const connection = await open();
     await connection.send(start);
     await connection.flood(chunk(orderOf(16 * 1024)));
     expect(await connection.answer()).toMatchObject(answered(status));
   });
 
-  test('lets a sender of more than the limit finish, so that it gets the answer', async () => {
+  test('lets a sender finish a body over the limit, so that the sender gets the answer', async () => {
     const connection = await open();
     const pieces = Array.from({ length: 32 }, () => orderOf(MEBIBYTE / 64));
     await connection.send(sized(body, 'bad', MEBIBYTE / 2));
@@ -374,7 +374,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     await connection.closed();
   });
 
-  test('rejects one byte more before it is sent, if it is declared', async () => {
+  test('rejects a declared length of one byte over the limit, before the body arrives', async () => {
     const connection = await open();
     // The clock is stopped, so the answer cannot wait for a timer.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
@@ -384,7 +384,7 @@ describe.each(SERVERS)('%s', (name, mount) => {
     expect(answer.headers.connection).toBe('close');
   });
 
-  test('rejects one byte more when it arrives, if it is streamed', async () => {
+  test('rejects a streamed body when the first byte over the limit arrives', async () => {
     const connection = await open();
     const tooLong = orderOf(limit + 1);
     await connection.send(chunked(tooLong), chunk(tooLong.subarray(0, limit)));

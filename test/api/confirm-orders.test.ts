@@ -224,7 +224,7 @@ describe('a delivery gets', () => {
     expect(other.asked).toHaveBeenCalledTimes(3);
   });
 
-  test('handled with whenDown: accept while the storefront is down, which is reported once a minute', async () => {
+  test('200 handled while the storefront is down if whenDown is accept; the outage is reported once a minute', async () => {
     const { paid } = await openStorefront();
     const listener = await startListener();
     await listener.close();
@@ -238,7 +238,7 @@ describe('a delivery gets', () => {
     expect(await counted()).toEqual({ unavailable: 3 });
   });
 
-  test('an answer within 5 s, even if the storefront hangs', async () => {
+  test('an answer of the receiver within 5 s, even if the storefront hangs', async () => {
     const { paid } = await openStorefront();
     const listener = await startListener();
     onTestFinished(() => listener.close());

@@ -56,7 +56,7 @@ function asText(value: unknown): unknown {
   return value === null ? '' : String(value);
 }
 
-test('another decoder reads the sent form correctly', async () => {
+test('a second form decoder reads the sent parameters correctly', async () => {
   const parameters = fc.dictionary(name, value, { minKeys: 1, maxKeys: 5 });
   await fc.assert(
     fc.asyncProperty(parameters, async (sent) => {

@@ -132,7 +132,7 @@ describe('an id', () => {
   );
 });
 
-describe('a page', () => {
+describe('the page option of a list', () => {
   test.each([
     [{ page: 0 }, 'page has to be at least 1'],
     [{ page: 1.5 }, 'page has to be a whole number'],
@@ -140,7 +140,7 @@ describe('a page', () => {
     [{ perPage: 9 }, 'perPage has to be at least 10'],
     [{ perPage: 51 }, 'perPage has to be at most 50'],
     [{ perPage: Number.NaN }, 'perPage has to be a number'],
-  ])('%o is rejected before anything is sent', async (options, fault) => {
+  ])('%o is rejected before the request', async (options, fault) => {
     await expect(client.orders.list(options as object)).rejects.toMatchObject({
       name: 'UsageError',
       code: 'option_invalid',
@@ -149,7 +149,7 @@ describe('a page', () => {
     expect(provider.received).toEqual([]);
   });
 
-  test.each([10, 50])('may have %d records', async (perPage) => {
+  test.each([10, 50])('may ask for %d records', async (perPage) => {
     provider.answers(json(200, []));
     await client.orders.list({ perPage });
     expect(provider.received[0]?.url).toBe(`/api/v2/orders?page=1&per_page=${perPage}`);
@@ -195,15 +195,18 @@ describe('a parameter that the specification does not name', () => {
     expect(provider.received[0]?.body).toBe('title=Tuners&colour=red');
   });
 
-  test.each([undefined, null, 'title=Tuners'])('cannot be read from %j', async (parameters) => {
-    await expect(
-      client.categories.update('cat_1', parameters as unknown as object),
-    ).rejects.toMatchObject({ code: 'parameter_invalid' });
-  });
+  test.each([undefined, null, 'title=Tuners'])(
+    'cannot be taken from parameters that are %j',
+    async (parameters) => {
+      await expect(
+        client.categories.update('cat_1', parameters as unknown as object),
+      ).rejects.toMatchObject({ code: 'parameter_invalid' });
+    },
+  );
 });
 
 describe('fetch', () => {
-  test("can be the program's own", async () => {
+  test('can be replaced by a function of the program', async () => {
     const fetch = vi.fn(async () =>
       Response.json({ id: 'prd_1', title: 'T', product_type: 'file' }),
     );

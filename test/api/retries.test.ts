@@ -334,7 +334,7 @@ describe('a provider that stops responding', () => {
     expect(provider.received).toHaveLength(2);
   });
 
-  test('is given up even if fetch ignores its signal', async () => {
+  test('is abandoned even if fetch ignores its signal', async () => {
     const deaf = connect({ timeout: 50, retries: 0, fetch: () => new Promise(() => {}) });
     await expect(deaf.orders.get('ord_1')).rejects.toMatchObject({ code: 'timed_out' });
   });

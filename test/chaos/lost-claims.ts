@@ -15,7 +15,7 @@ export async function runLostClaims(
   seed: number,
   { deliveries, limitMs }: { deliveries: number; limitMs: number },
 ): Promise<{ load: Load; sender: Sender; receivers: Receivers }> {
-  // One process, because it counts the lost answers.
+  // A single process, because it counts the lost answers.
   const receivers = new Receivers(store, [], () => ({ CHAOS_LOSE_CLAIMS: `${LOST}` }));
   await receivers.start(1);
   const sender = new Sender(() => receivers.targets);

@@ -6,7 +6,7 @@ export type FromReceiver =
   | { readonly kind: 'granted' | 'answered' | 'running'; readonly id: string; readonly at: number }
   | { readonly kind: 'redriven'; readonly count: number }
   | { readonly kind: 'loaded'; readonly loaded: Loaded }
-  /** An error, whose text begins with its code. `id` is the delivery that it concerns. */
+  /** The text of an error, which begins with its code. `id` is the delivery of the error. */
   | { readonly kind: 'error'; readonly error: string; readonly id?: string | undefined };
 
 /** The state of a receiver under load. */
@@ -17,7 +17,7 @@ export interface Loaded {
   readonly mostRss: number;
   /** The longest time that its event loop was blocked. */
   readonly stillMs: number;
-  /** By code. */
+  /** The number of errors, by their codes. */
   readonly errors: Readonly<Record<string, number>>;
 }
 

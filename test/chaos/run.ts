@@ -66,7 +66,7 @@ const BESIDE_THEM: readonly Part[] = ['copies', 'races', 'clocks'];
 /** Everything after the hand-off belongs to the store, and is measured with the store alone. */
 const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling', 'deploys'];
 const OF_SERVERS: readonly Part[] = ['network', 'restarts'];
-/** For stores whose databases have transactions. */
+/** The parts that run only on stores whose databases have transactions. */
 const OF_DATABASES: readonly Part[] = ['transaction'];
 const LIMIT_MS = { short: 30 * 60_000, full: 90 * 60_000 };
 

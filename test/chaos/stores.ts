@@ -36,7 +36,7 @@ export interface TestedStore {
   readonly environment: Environment;
   /** First the store's own servers, then the database of the effects if it is separate. */
   readonly servers: readonly TestedServer[];
-  /** Like `environment`, with an empty database in the same place. */
+  /** Returns an environment like `environment`, with an empty database on the same server. */
   fresh(): Promise<Environment>;
   /** Counts effects. */
   readonly query: Query;

@@ -6,7 +6,7 @@ export interface Cell {
   /** The condition to hold; empty if the figure is only shown. */
   readonly limit: string;
   readonly figure: string;
-  /** Without a bar. */
+  /** Whether the figure holds its bar. `undefined` if it has no bar. */
   readonly holds: boolean | undefined;
 }
 
@@ -20,7 +20,7 @@ export function row(
   return { bar, what, limit, figure, holds };
 }
 
-/** For events that must not happen at all. */
+/** Returns the row of an event that must never happen. */
 export function none(bar: string, what: string, count: number, of?: number): Cell {
   return row(bar, what, '0', of === undefined ? `${count}` : `${count} of ${of}`, count === 0);
 }

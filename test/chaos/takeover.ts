@@ -12,7 +12,7 @@ import type { TestedStore } from './stores.js';
 
 const LIMIT_MS = 120_000;
 const RETRY_MS = 100;
-/** Longer than a takeover takes. */
+/** How long the slow handler runs: longer than a takeover takes. */
 const SLOW_MS = 60_000;
 const LATE_MS = 300;
 

@@ -15,7 +15,7 @@ describe('a cell of a table', () => {
     },
   );
 
-  test('with a number stays a number, also below zero', () => {
+  test('with a number stays a number, even a negative one', () => {
     expect(cellsOf({ times: 2, status: -1 })).toBe('ord_1,not_delivered,,2,-1,,,');
     expect(cellsOf({ value: '-9.90' })).toBe('ord_1,not_delivered,,,,-9.90,,');
   });

@@ -58,13 +58,13 @@ describe('storefront-webhooks doctor', () => {
       expect(stdout + stderr).not.toContain(kept);
   });
 
-  test('prints how many transformations do not explain it, and exits with 1', async () => {
+  test('prints how many transformations it tried if none explains the mismatch, and exits with 1', async () => {
     const { status, stdout } = await run(save('forged.json', '{"value":1}'), sign('another'));
     const { result, tried } = JSON.parse(stdout);
     expect([status, result, tried > 500]).toEqual([1, 'unexplained', true]);
   });
 
-  test('names the hop by two recordings', async () => {
+  test('names the hop that changed the body, from two recordings', async () => {
     const recording = (name: string, text: string) =>
       save(
         name,

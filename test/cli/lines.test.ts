@@ -28,10 +28,13 @@ describe('a text with its label', () => {
 describe('a command with its label', () => {
   const words = ['send', "it's", 'a b', '--observe', `echo "{order}" 'x' \\ y`, 'x'.repeat(50), ''];
 
-  test.each([30, 60, 200])('is the same command for a shell, in lines of %d columns', (columns) => {
-    const lines = commandLines('', ['printf', '%s\\n', ...words].map(quote).join(' '), columns);
-    const said = execFileSync('sh', ['-c', lines.join('\n')], { encoding: 'utf8' });
-    expect(said).toBe(words.map((word) => `${word}\n`).join(''));
-    expect(lines.length > 1).toBe(columns < 200);
-  });
+  test.each([30, 60, 200])(
+    'stays the same command for a shell when it is broken into lines of %d columns',
+    (columns) => {
+      const lines = commandLines('', ['printf', '%s\\n', ...words].map(quote).join(' '), columns);
+      const said = execFileSync('sh', ['-c', lines.join('\n')], { encoding: 'utf8' });
+      expect(said).toBe(words.map((word) => `${word}\n`).join(''));
+      expect(lines.length > 1).toBe(columns < 200);
+    },
+  );
 });

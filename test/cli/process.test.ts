@@ -8,7 +8,7 @@ import { openOutage } from './recover/outage.js';
 
 // Tests of the built command that need a process. Other tests call the command as a function.
 
-describe('the process of a command', () => {
+describe('the process of the command-line tool', () => {
   test.each([
     [0, ['sign', '-'], '{}'],
     [1, ['verify', '-', 'ab'], '{}'],
@@ -35,17 +35,20 @@ describe('the process of a command', () => {
     expect([stdout.trim().split('\n').at(-1), stderr]).toEqual(['0', '']);
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('that serves exits with 0 on a %s', async (signal) => {
-    const sandbox = spawnCommand(['sandbox', '--port', '0']);
-    await sandbox.says('stdout', 'openapi.json');
-    sandbox.child.kill(signal);
-    expect((await sandbox.ended).status).toBe(0);
-  });
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'exits with 0 on a %s while it serves',
+    async (signal) => {
+      const sandbox = spawnCommand(['sandbox', '--port', '0']);
+      await sandbox.says('stdout', 'openapi.json');
+      sandbox.child.kill(signal);
+      expect((await sandbox.ended).status).toBe(0);
+    },
+  );
 });
 
 // The terminal comes from script, whose flags differ on other systems.
 describe.skipIf(process.platform !== 'linux')('a real terminal (made by script of Linux)', () => {
-  test.each([80])('of %d columns has colours, and no line that is longer', async (columns) => {
+  test.each([80])('of %d columns shows colours, and no longer line', async (columns) => {
     const { url } = await openShop();
     const args = ['send', 'order:paid', url, '--duplicate', '3'];
     const env = { WEBHOOK_SECRET: SECRET };
@@ -62,7 +65,7 @@ describe.skipIf(process.platform !== 'linux')('a real terminal (made by script o
     expect(plain.stdout).not.toContain('\u001b[3');
   });
 
-  test('asks a question, and accepts a no', async () => {
+  test('shows the question of a command, which accepts a no', async () => {
     const args = ['check', 'https://192.0.2.1/webhooks'];
     const env = { WEBHOOK_SECRET: SECRET };
     const asked = spawnInTerminal(80, args, { env });

@@ -87,7 +87,7 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
     expect(stderr).toContain('Export your ledger, or delivered(orderIds)');
   });
 
-  test('asks the ledger that the file exports beside the receiver', async () => {
+  test('uses the ledger that the file exports beside the receiver', async () => {
     const { args, env, sell } = await openOutage();
     const ids = await sell(2);
     await run([...args, '--apply'], { env: { ...env, SHOP_BROKEN: `${ids[0]}` } });

@@ -222,23 +222,26 @@ describe('storefront-webhooks record', () => {
     ['Content-Length: 43', 'content-length', 'GET /smuggled HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
     ['Transfer-Encoding: chunked', 'Transfer-Encoding , x', '2\r\n{}\r\n0\r\n\r\n'],
     ['X-A: 1', 'host', ''],
-  ])('sends one request per request, even if Connection names %s', async (header, named, body) => {
-    const asked: string[] = [];
-    const target = await serve(
-      createServer((request, response) => {
-        asked.push(`${request.method} ${request.url} ${request.headers.host}`);
-        request.resume().on('end', () => response.end('{}'));
-      }),
-    );
-    const recorder = await record(target);
-    const { host } = new URL(recorder.origin);
-    const head = `GET /hook HTTP/1.1\r\nHost: ${host}\r\n${header}\r\nConnection: ${named}, close`;
-    const answer = await sendRaw(recorder.origin, `${head}\r\n\r\n${body}`);
-    expect([answer.slice(0, 15), asked]).toEqual([
-      'HTTP/1.1 200 OK',
-      [`GET /hook ${new URL(target).host}`],
-    ]);
-  });
+  ])(
+    'forwards one request as one request, even if its Connection header names %s',
+    async (header, named, body) => {
+      const asked: string[] = [];
+      const target = await serve(
+        createServer((request, response) => {
+          asked.push(`${request.method} ${request.url} ${request.headers.host}`);
+          request.resume().on('end', () => response.end('{}'));
+        }),
+      );
+      const recorder = await record(target);
+      const { host } = new URL(recorder.origin);
+      const head = `GET /hook HTTP/1.1\r\nHost: ${host}\r\n${header}\r\nConnection: ${named}, close`;
+      const answer = await sendRaw(recorder.origin, `${head}\r\n\r\n${body}`);
+      expect([answer.slice(0, 15), asked]).toEqual([
+        'HTTP/1.1 200 OK',
+        [`GET /hook ${new URL(target).host}`],
+      ]);
+    },
+  );
 
   test.each<[string, { method?: string; headers: Record<string, string> }]>([
     ['posts', { method: 'POST', headers: { origin: 'http://evil.example' } }],
@@ -387,7 +390,7 @@ describe('storefront-webhooks record', () => {
     expect(read('0001-order-paid.hook.json').expect).toBeUndefined();
   });
 
-  test('reports without a secret that it verified nothing', async () => {
+  test('reports that it verified nothing if it has no secret', async () => {
     const url = await serveReceiver();
     const recorder = await recordWith({ WEBHOOK_SECRET: '' }, url);
     await deliver(recorder.origin, order());

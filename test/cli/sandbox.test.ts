@@ -180,7 +180,7 @@ describe('storefront-webhooks sandbox', () => {
     }
   });
 
-  test('reports it in a readable line in a terminal', async () => {
+  test('reports each answer in a readable line in a terminal', async () => {
     const shop = createServer((request, response) =>
       request.resume().on('end', () => response.writeHead(500).end('no keys left')),
     );

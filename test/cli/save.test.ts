@@ -144,7 +144,7 @@ describe('storefront-webhooks save', () => {
     [['body.json', '--event', 'order:paid', '--receiver', 'package.json'], 'exports no receiver'],
     [['form.txt', '--event', 'order:paid'], '--as-is'],
     [['body.json'], '--event'],
-  ])('reports what is missing, and writes nothing: %j', async (args, hint) => {
+  ])('writes nothing if an argument is missing, and names the argument: %j', async (args, hint) => {
     write('body.json', body);
     write('form.txt', 'email=jane@shop.test');
     const { status, stdout, stderr } = await run('save', ...args);

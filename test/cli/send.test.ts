@@ -73,7 +73,7 @@ describe('storefront-webhooks send', () => {
     ]);
   });
 
-  test('sends it several times, of which one is handled', async () => {
+  test('sends copies of a delivery, of which one is handled', async () => {
     const { url, delivered } = await openShop();
     const args = ['send', 'order:paid', url, '--duplicate', '3'];
     const { status, records } = await run(args, { env });

@@ -177,7 +177,7 @@ describe('the pages name only', () => {
     expect([...unknown].sort()).toEqual(OTHERS);
   });
 
-  test('of files, the settings of the Worker name the same', () => {
+  test('settings of a Worker that its wrangler.jsonc has', () => {
     const program = blocks(pageAt('docs/mount.md'), 'ts').find((one) => one.includes('toWorker('));
     const [, named] = /^\/\/ (\S+)/.exec(program ?? '') ?? [];
     const settings = readFileSync('examples/workers/wrangler.jsonc', 'utf8');
@@ -185,7 +185,7 @@ describe('the pages name only', () => {
     expect(settings).toContain(`"main": "${named}"`);
   });
 
-  test('the alarms ask for metrics, labels, outcomes and states that there are', () => {
+  test('metrics, labels, outcomes and states in alarms that the code has', () => {
     const rules = docs.flatMap((page) => blocks(page, 'yaml')).join('\n');
     const names = Object.values(metrics).map((name) => name.replaceAll('.', '_'));
     const asked = Array.from(rules.matchAll(/storefront_webhooks\w+/g), ([name]) => name);

@@ -9,7 +9,7 @@ import { SECRET } from '../support/deliver.js';
 import { gate } from '../support/gate.js';
 import { ended } from '../support/patience.js';
 
-test('goods and a receiver on one server close together, and answer the requests that have arrived', async () => {
+test('goods and a receiver on one server can be closed together, and answer the requests that have arrived', async () => {
   const { open, opened } = gate<string>();
   const slowly = vi.fn(() => opened);
   const store = memoryStore();

@@ -9,7 +9,7 @@ const shop = (make: MakeGoods, options = {}) =>
   createGoods({ secret: SECRET, store: memoryStore(), hooks: quiet, ...options }, make);
 
 describe('goods', () => {
-  test('are the answer: made once for an order, and sent again to each call', async () => {
+  test('are made once for an order, and sent again to each call', async () => {
     const { make } = keys();
     const goods = shop(make);
     const first = await call(goods);

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { gate } from '../support/gate.js';
 import { call, ORDER, SECRET } from './calls.js';
 
-/** As many calls as a process takes at once. */
+/** The most calls that a process accepts at once. */
 const FULL = 500;
 
 test('a call for which there is no room is answered 503 before its body is read', async () => {

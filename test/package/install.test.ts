@@ -44,7 +44,7 @@ describe('npm ci', () => {
     expect(namesOf(({ deprecated }) => deprecated !== undefined)).toEqual([]);
   });
 
-  test('finds a decision in package.json about each package with an install script', () => {
+  test('runs only install scripts about which package.json has decided', () => {
     const scripted = Object.keys(packages).filter((path) => packages[path]?.hasInstallScript);
     expect(new Set(scripted.map(nameOf))).toEqual(new Set(Object.keys(allowScripts)));
   });

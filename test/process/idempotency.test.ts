@@ -547,7 +547,7 @@ describe('closing', () => {
   });
 });
 
-test('a process that was frozen for longer than it retries a write tries once more', async () => {
+test('a process that was frozen for longer than the retries of a write tries the write once more', async () => {
   const now = vi.spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(600_000);
   const write = vi.fn(async () => 'written');
   expect(await keepTrying(write, { isOver: () => false, onFailed: () => {} })).toBe('written');

@@ -12,8 +12,8 @@ function deferred<Value>() {
   return { promise, resolve };
 }
 
-describe('copies in one process', () => {
-  // As on Workers, which end the work of a request silently.
+describe('copies of a delivery in one process', () => {
+  // Workers end the work of a request silently, as this promise that never settles does.
   const never = () => new Promise<never>(() => {});
   const HANDLED = { outcome: 'handled', ran: ['mail'] } as const;
   const mustNotRun = () => Promise.reject(new Error('The copy ran beside the first one.'));

@@ -110,7 +110,7 @@ describe('a transaction under a lease', () => {
   });
 });
 
-describe('the end of work', () => {
+describe('work under a lease', () => {
   test('that failed after its timeout lets the lease expire, and is not reported as a failure', async () => {
     const fail = vi.fn(async () => 'retry' as const);
     const renewedFor: number[] = [];
@@ -129,7 +129,7 @@ describe('the end of work', () => {
     await process.close(0);
   });
 
-  test('is reported if another process has taken the delivery over before it was recorded', async () => {
+  test('is reported as lost if another process has taken the delivery over before the result was recorded', async () => {
     const errors: unknown[] = [];
     let asked = 0;
     const complete = async () => {

@@ -70,7 +70,7 @@ describe('a receiver', () => {
       await workOff(run, 20, 5);
     }
     run.begin(1_000);
-    // It finishes 200 a second.
+    // This load finishes 200 deliveries a second.
     const inHand = run.load.inHand;
     expect(inHand).toBeGreaterThan(100);
     expect(inHand).toBeLessThan(300);
@@ -113,7 +113,7 @@ describe('a receiver', () => {
       await workOff(run, 50, 3);
     }
     run.begin(1_000);
-    // It finishes 215 a second.
+    // This load finishes 215 deliveries a second.
     expect(run.load.inHand).toBeGreaterThan(100);
     expect(run.load.inHand).toBeLessThan(350);
   });
@@ -149,7 +149,7 @@ describe('a receiver', () => {
     expect(errors.slice(1)).toEqual([
       expect.stringMatching(/^The overload is over.* 205 requests were answered 503\./),
     ]);
-    // Each check reads it. Other files share the timers and clocks, but not this load.
+    // Each check of the load reads `inHand`. Other test files share the timers and clocks, but not this load.
     const look = vi.fn(() => 0);
     Object.defineProperty(load, 'inHand', { get: look });
     await vi.advanceTimersByTimeAsync(60_000);

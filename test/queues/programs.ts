@@ -8,7 +8,7 @@ import { afterAll } from 'vitest';
 
 /** A process that runs a file of `inside`. */
 export interface Program {
-  /** Its first line. */
+  /** The first line that the process prints. */
   readonly said: Promise<string>;
   /** The signal that killed it; pending while it runs. */
   readonly died: Promise<unknown>;

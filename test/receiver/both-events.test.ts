@@ -138,9 +138,9 @@ class Processes {
 }
 
 function describeOrders(name: string, open: () => IdempotencyStore): void {
-  describe(`an order, over ${name}, is delivered once`, () => {
+  describe(`an order on ${name} is delivered once`, () => {
     test.each(FAULTS.map((faults) => ({ faults })))(
-      'for any order of its webhooks, if the handler has these faults: $faults',
+      'for any sequence of its webhooks, if the handler has these faults: $faults',
       async ({ faults }) => {
         const scenarios = permutations(ALL);
         expect(scenarios).toHaveLength(90);
@@ -161,7 +161,7 @@ function describeOrders(name: string, open: () => IdempotencyStore): void {
       },
     );
 
-    test('if two processes get all webhooks at the same time, for any order of the store calls', async () => {
+    test('if two processes get all webhooks at the same time, for any interleaving of their store calls', async () => {
       const property = fc.asyncProperty(fc.scheduler(), fc.nat(2), async (scheduler, failures) => {
         const order = new OneOrder();
         const turn = () => scheduler.schedule(Promise.resolve());

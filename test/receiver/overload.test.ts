@@ -143,7 +143,7 @@ test('a flood of forged requests takes no capacity from genuine ones', async () 
   expect(handler).toHaveBeenCalledOnce();
 });
 
-test('forged bodies that never end are dropped in favour of others', async () => {
+test('forged bodies that never end are dropped to make room for other bodies', async () => {
   const { receiver, receive, open: openStore } = await busyShop();
   openStore();
   const piece = 512 * 1024;

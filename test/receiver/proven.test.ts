@@ -260,7 +260,7 @@ test('a redriven delivery returns to the queue with a proof for its worker', asy
   const web = makeWorker({ queue: redriving });
   if (kept) expect(await web.redrive(kept)).toMatchObject({ outcome: 'queued' });
   const again = jobs.at(-1);
-  // Its secret is not known any more, but the operator of the store vouches for it.
+  // The secret of the delivery is not known any more, but the operator vouches for the delivery.
   if (again) expect(await makeWorker().dispatch(again)).toMatchObject({ outcome: 'handled' });
   expect(await dead()).toEqual([]);
 });

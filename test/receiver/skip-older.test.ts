@@ -48,7 +48,7 @@ describe('skipOlder compares times', () => {
   });
 
   test.each<unknown>([undefined, null, '', 'yesterday', {}, '+012026-11-20T10:00:05Z'])(
-    'and runs a state without a time: %j',
+    'and runs a state without a valid time: %j',
     async (updated_at) => {
       expect(await second('2026-11-20T10:00:05Z', updated_at)).toBe('handled');
     },

@@ -192,7 +192,7 @@ describe('an error is logged to stderr', () => {
   test.each([
     ['an id', 'x" (query:created) with 200: Handled. rejected delivery "whl_victim', 'ord_1'],
     ['an order', 'whl_1', 'ord_1", attempt 1): all is well. "'],
-  ])('with %s in quotes that it cannot close', async (_, id, order) => {
+  ])('with %s in quotes that the quoted text cannot close', async (_, id, order) => {
     await fail('no', paidOrder({ id: order }), id);
     expect(told()[0]).toMatch(
       /^storefront-webhooks: error in the handler "order:paid" for delivery "(\\.|[^"\\])*" \("order:paid", order "(\\.|[^"\\])*", attempt 1\): no\. See node_modules\/storefront-webhooks\/docs\/operate\.md#handler-failed$/,
@@ -330,12 +330,12 @@ describe('a warning is logged to stderr for', () => {
       await deliver(receiver, paidOrder(), { event: `e${sent}` });
     expect(told()).toHaveLength(21);
     expect(told()[20]).toContain('They are not logged');
-    // They cannot hide a known event.
+    // The invented events cannot hide a known event.
     await deliver(receiver, paidOrder());
     expect(told()[21]).toContain('.onPaid(handler)');
   });
 
-  test('each of these without changing the answer, even if the console throws', async () => {
+  test('each of these events without changing the answer, even if the console throws', async () => {
     const broken = () => {
       throw new Error('no console');
     };
@@ -351,7 +351,7 @@ describe('a warning is logged to stderr for', () => {
     await receiver.close();
   });
 
-  test('a hook that throws, ten times a minute', async () => {
+  test('a hook that throws, at most ten times a minute', async () => {
     const hooks = {
       onRejected() {
         throw new Error('broken');

@@ -59,7 +59,7 @@ describe('a delivery that a handler’s `when` skips', () => {
     expect(ship).toHaveBeenCalledOnce();
   });
 
-  test('is done when the other handlers are', async () => {
+  test('counts as done when its other handlers have finished', async () => {
     const { receiver, ship, onOutcome } = shop();
     const audit = vi.fn();
     receiver.on('order:*', audit);

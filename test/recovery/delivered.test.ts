@@ -222,7 +222,7 @@ describe('reconcile with a ledger', () => {
     ['under the key of the order', perOrder],
   ];
 
-  test.each(named)('in SQLite, %s, trusts the ledger over the log', async (_, options) => {
+  test.each(named)('trusts a ledger in SQLite over the log, for effects %s', async (_, options) => {
     const database = openSqlite();
     const sqlite = sqliteLedger();
     const enter = (event: { key: string; handler: string }) =>
@@ -234,7 +234,7 @@ describe('reconcile with a ledger', () => {
   });
 
   describe('in PostgreSQL', () => {
-    test.each(named)('%s, trusts the ledger over the log', async (_, options) => {
+    test.each(named)('trusts the ledger over the log, for effects %s', async (_, options) => {
       const pool = await openPglite();
       const ledger = postgresLedger(pool);
       const enter = (event: { key: string; handler: string }) =>
@@ -245,7 +245,7 @@ describe('reconcile with a ledger', () => {
     });
   });
 
-  test('finds an order that was entered under two keys', async () => {
+  test('reports an order as delivered twice if the ledger has it under two keys', async () => {
     const database = openSqlite();
     const sqlite = sqliteLedger();
     const receiver = open(sqliteStore(database)).on('order:paid', (event) =>
@@ -258,7 +258,7 @@ describe('reconcile with a ledger', () => {
     expect(await findings(provided, receiver, { ledger })).toEqual(['ord_1 delivered_twice']);
   });
 
-  test('rejects `delivered` beside it, and an object that is not a ledger', async () => {
+  test('rejects the option `delivered` beside a ledger, and an object that is not a ledger', async () => {
     const ledger = { entered: async () => [] };
     const receiver = open(durableStore());
     const both = { ledger, delivered: () => [] };

@@ -45,14 +45,14 @@ describe("a success from before the receiver's first answer", () => {
     expect([deliveries[0]?.outcome, complete]).toEqual(['duplicate', true]);
   });
 
-  test('is not looked for before `since` if the log has an older answer of the receiver', async () => {
+  test('does not make recovery read the log before `since` if the log has an older answer of the receiver', async () => {
     const shop = openShop();
     const old = await answered(shop, entry(1, DAYS_AGO));
     const { deliveries } = await recoverFrom({ logs: [after, old] }, shop, { since: DAY });
     expect(deliveries).toMatchObject([{ id: 'whl_3', outcome: 'handled' }]);
   });
 
-  test('is still one if the first answer of the receiver was to the retry of an older delivery', async () => {
+  test("still counts as earlier if the receiver's first answer was to the retry of an older delivery", async () => {
     const shop = openShop();
     const retried = await answered(shop, entry(2, { created_at: ago(4 * DAY) }));
     const { deliveries } = await recoverFrom({ logs: [retried, before] }, shop);

@@ -18,7 +18,7 @@ async function read(idOf: (page: number) => string, totalPages?: number): Promis
 
 describe('a list', () => {
   test.each([undefined, 1_000_000_000])(
-    'of ever new records ends with an error, if it states %s pages',
+    'that never stops returning new records ends with an error, if it states %s pages',
     async (totalPages) => {
       await expect(read((page) => `ord_${page}`, totalPages)).rejects.toMatchObject({
         code: 'response_invalid',
@@ -28,7 +28,7 @@ describe('a list', () => {
     },
   );
 
-  test('may have exactly as many pages', async () => {
+  test('may have as many pages as the limit allows', async () => {
     expect(await read((page) => `ord_${page}`, MAX_PAGES)).toBe(MAX_PAGES);
   });
 });

@@ -127,7 +127,7 @@ describe('a store that does not contain the deliveries in the log', () => {
     expect([complete, fresh.delivered]).toEqual([true, missed]);
   });
 
-  test("because it is yesterday's backup does not run orders again that were recovered since", async () => {
+  test("because it is yesterday's backup does not run again the orders that recovery has delivered since", async () => {
     const seller = await openSeller();
     const [file, backup] = [newFile(), newFile()];
     const shop = openShop(seller.secret, { store: sqlite(file) });
@@ -405,7 +405,7 @@ describe('reconcile does not advise `recover` for orders that recovery leaves', 
   const remediesOf = async (seller: Seller, shop: SellersShop) =>
     (await seller.reconcile(shop)).findings.map(({ because, remedy }) => `${because} ${remedy}`);
 
-  test('because they are older than the endpoint, after its first webhook', async () => {
+  test('if they are older than the endpoint, after its first webhook', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     await seller.sell(2);
@@ -421,7 +421,7 @@ describe('reconcile does not advise `recover` for orders that recovery leaves', 
     expect(findings.map(({ remedy }) => remedy)).toEqual(['earlier', 'earlier']);
   });
 
-  test('because of a new store, another scope or a migration', async () => {
+  test('if the store is new, the scope is another one, or the shop has migrated', async () => {
     const { seller, shop } = await openLived();
     expect(await remediesOf(seller, shop)).toEqual([]);
     const fresh = openShop(seller.secret);
@@ -430,7 +430,7 @@ describe('reconcile does not advise `recover` for orders that recovery leaves', 
     expect(await remediesOf(seller, scoped)).toSatisfy(all('earlier'));
   });
 
-  test('because they are unsafe, also after the endpoint was recreated', async () => {
+  test('if they are unsafe, even after the endpoint was recreated', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret, { isPlain: true });
     await seller.endpoint();
@@ -448,7 +448,7 @@ describe('reconcile does not advise `recover` for orders that recovery leaves', 
     expect(await remediesOf(seller, openShop(seller.secret))).toSatisfy(all('earlier'));
   });
 
-  test('but advises it for orders that it compares', async () => {
+  test('unless recovery compares the orders', async () => {
     const seller = await openSeller();
     const shop = openShop(seller.secret);
     await seller.endpoint();

@@ -94,7 +94,7 @@ describe('a copy of a handled delivery, under an id of its own', () => {
     }
   });
 
-  test('is unsafe if recovery has handled the other one, in the same run or before', async () => {
+  test('is unsafe if recovery has handled the original, in the same run or an earlier one', async () => {
     const shop = openPlain();
     const logs = [copy(), entry(1), await live(shop)];
     for (const outcomes of [

@@ -126,7 +126,7 @@ describe('a shop that was down', () => {
     expect(delivered).toHaveLength(28);
   });
 
-  test('answers a retry after its recovery as a duplicate', async () => {
+  test('answers a late retry as a duplicate after its recovery', async () => {
     const { account, client, receiver, delivered, url, sell, answer } = await openShop();
     await answer('down');
     await sell();

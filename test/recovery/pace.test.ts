@@ -37,7 +37,7 @@ test('a request is tried ten times with growing pauses, and then recovery reject
   expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
 });
 
-test('a Retry-After of years, longer than a timer can wait, does not end early', async () => {
+test('a Retry-After that is longer than a timer can wait does not end early', async () => {
   const headers = { 'Retry-After': '9999999999' };
   const onRequest = () => Response.json({ message: 'Later.' }, { status: 503, headers });
   const client = provider({ logs: [], onRequest });

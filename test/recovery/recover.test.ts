@@ -246,7 +246,7 @@ describe('a missed delivery', () => {
     await deliver(shop.receiver, paid(3), { id: 'whl_3' });
     const ofWebhook = calls.splice(0);
     await recoverFrom({ logs }, shop);
-    // One asks for the key that the delivery had if a proxy dropped its id.
+    // One call of isDone is for the key that the delivery has if a proxy dropped its id.
     const asked = Array(4).fill('isDone');
     expect(calls.splice(0)).toEqual([...asked, ...ofWebhook, ...ofWebhook]);
     await recoverFrom({ logs }, shop);

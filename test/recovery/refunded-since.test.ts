@@ -78,14 +78,14 @@ describe.each(Object.entries(TOKENS))('with %s', (_, order) => {
     }
   });
 
-  test('an order is not delivered if its refund was answered, though no handler is for it', async () => {
+  test('an order is not delivered if its refund was answered, even without a handler for refunds', async () => {
     const shop = open({ takesBack: false });
     const ignored = await answered(shop, stated(40, 56));
     const { outcomes } = await recovered(shop, [ignored, missed], order);
     expect([outcomes, shop.ran]).toEqual([['order:paid settled'], []]);
   });
 
-  test('an order is not delivered if its refund was missed, too, and the refund is handled', async () => {
+  test('an order whose payment and refund were both missed is not delivered, and its refund is handled', async () => {
     const shop = open();
     const { outcomes } = await recovered(shop, [stated(40, 56), missed], order);
     expect(outcomes).toEqual(['order:paid settled', 'order:updated handled']);
@@ -99,7 +99,7 @@ describe.each(Object.entries(TOKENS))('with %s', (_, order) => {
     expect([outcomes, shop.ran]).toEqual([['order:paid settled'], []]);
   });
 
-  test('an order that was refunded in the second of its payment is not delivered', async () => {
+  test('an order is not delivered if it was refunded in the same second as its payment', async () => {
     const shop = open();
     const second = stated(50, 56, { created_at: missed.created_at });
     const { outcomes } = await recovered(shop, [missed, await answered(shop, second)], order);

@@ -74,7 +74,7 @@ describe.each(OTHERS)(
   },
 );
 
-describe('a delivery that a maintenance page answered first is run once', () => {
+describe('a delivery that a maintenance page answered first runs once', () => {
   test.each(OTHERS.slice(2))('if then %s answered', async (_, other) => {
     for (const inOrder of Object.values(orders))
       for (const id of ['whl_1', 'whl_2']) {
@@ -87,7 +87,7 @@ describe('a delivery that a maintenance page answered first is run once', () => 
       }
   });
 
-  test('by its retry, which the receiver answered, and by no recovery', async () => {
+  test('in its retry, which the receiver answered, and not in recovery', async () => {
     for (const inOrder of Object.values(orders)) {
       const shop = openShop();
       const own = await answered(shop, attempt(20));
@@ -98,8 +98,8 @@ describe('a delivery that a maintenance page answered first is run once', () => 
   });
 });
 
-test('a delivery that its retry brings while the log is read is no longer listed', async () => {
-  // Without isDone, only the log shows it.
+test('a delivery whose retry arrives while the log is read is no longer listed', async () => {
+  // In a store without isDone, only the log shows that the delivery is done.
   const { isDone: _, ...store } = durableStore();
   const shop = openShop({ store });
   const own = await answered(shop, attempt(1));

@@ -8,20 +8,20 @@ const lossOf = (text: string) => findLoss(Buffer.from(text)) ?? 'whole';
 
 describe('a body', () => {
   test.each(['{"a":{"b":1}', '[1,{"a":"}"}', ' {"a":"\\"}', '{"a":"é', '"a', '{', '["'])(
-    'without its end is cut: %s',
+    'without its end counts as cut: %s',
     (text) => {
       expect(lossOf(text)).toMatch(CUT);
     },
   );
 
   test.each(['{}', ' [1,"]"] ', '{"a":"\\\\"}', 'a={"b"', 'id=1&name="x', '\ufeff{', '1', '}{'])(
-    'that has its end, or is no JSON, is not cut: %s',
+    'that is complete, or is not JSON, does not count as cut: %s',
     (text) => {
       expect(lossOf(text)).toBe('whole');
     },
   );
 
-  test('of an object is cut exactly if a part is missing at its end', () => {
+  test('of an object counts as cut only if its end is missing', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.json()), fc.nat(), (object, at) => {
         const text = JSON.stringify(object, null, 1);

@@ -297,7 +297,7 @@ describe('a mistake of the program throws a TypeError with advice', () => {
     ['an ArrayBuffer', new ArrayBuffer(2), 'an object'],
     ['sixteen-bit numbers', new Uint16Array(2), 'an object'],
     ['an object that only claims to be bytes', { [Symbol.toStringTag]: 'Uint8Array' }, 'an object'],
-  ])('%s for a body', (_, rawBody, named) => {
+  ])('for a body that is %s', (_, rawBody, named) => {
     for (const error of [
       thrownBy(verifySignature, rawBody, mac, SECRET),
       thrownBy(verifySignature, rawBody, undefined, SECRET),
@@ -324,7 +324,7 @@ describe('a mistake of the program throws a TypeError with advice', () => {
     ['a number', 42],
     ['an object', { secret: SECRET }],
     ['a text object', Object(SECRET)],
-  ])('a secret that is %s', (_, secret) => {
+  ])('for a secret that is %s', (_, secret) => {
     for (const error of [
       thrownBy(verifySignature, '{}', mac, secret),
       thrownBy(verifySignature, '{}', undefined, secret),
@@ -337,19 +337,19 @@ describe('a mistake of the program throws a TypeError with advice', () => {
     }
   });
 
-  test('an empty list of secrets', () => {
+  test('for an empty list of secrets', () => {
     const { code, message } = thrownBy(verifySignature, '{}', mac, []);
     expect(code).toBe('secret_invalid');
     expect(message).toContain('the list of secrets is empty');
   });
 
-  test('a nested list of secrets', () => {
+  test('for a nested list of secrets', () => {
     const { code, message } = thrownBy(verifySignature, '{}', mac, [[SECRET]]);
     expect(code).toBe('secret_invalid');
     expect(message).not.toContain(SECRET);
   });
 
-  test('a list of secrets for signing', () => {
+  test('for a list of secrets when it signs', () => {
     expect(thrownBy(sign, '{}', [SECRET]).message).toContain('it is an array');
   });
 });

@@ -16,7 +16,7 @@ describe('a manual clock', () => {
     expect(clock.now()).toBe(START);
   });
 
-  test('runs every timer that is due on the way, each at its time, one after another', async () => {
+  test('runs every timer that comes due while it advances, at its own time, one after another', async () => {
     const clock = open();
     const ran: [string, number][] = [];
     const note = (name: string) => async () => {
@@ -37,7 +37,7 @@ describe('a manual clock', () => {
     expect(clock.now()).toBe(START + 4 * HOUR);
   });
 
-  test('runs a timer that was set on the way, if it is due', async () => {
+  test('runs a timer that is set while it advances, if it is due', async () => {
     const clock = open();
     const times: number[] = [];
     const again = () => {
@@ -140,7 +140,7 @@ describe('a real clock', () => {
     clock.close();
   });
 
-  test('runs every timer that is due on the way, even timers that take longer than the real time', async () => {
+  test('runs every timer that comes due while it advances, even timers that take longer than the real time', async () => {
     const clock = new Clock({ mode: 'real' });
     const seen: string[] = [];
     const repeat = (name: string, left: number) => {

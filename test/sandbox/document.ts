@@ -30,7 +30,7 @@ function open(text: string) {
 
 /** Two ways to call a sandbox. Both check each answer against the document that the sandbox serves. */
 export interface Checked {
-  /** For requests that may be invalid. */
+  /** Sends requests that may be invalid. */
   readonly raw: Answers;
   /** For a client. Its requests are checked as well. */
   readonly client: Answers;

@@ -36,7 +36,7 @@ test.each(['newer', 'older'] as const)(
 
 const typeOf = ({ product_type }: { product_type: unknown }) => product_type;
 
-test('its orders are from the last seven days, newest first', async () => {
+test('the orders of a seeded shop are from the last seven days, newest first', async () => {
   const { client, account } = await openSeeded({ clock: 'manual' });
   const { items } = await client.orders.list();
   const ages = items.map(({ created_at }) => account.clock.now() - Date.parse(created_at ?? ''));
@@ -45,7 +45,7 @@ test('its orders are from the last seven days, newest first', async () => {
   expect(ages.at(-1)).toBeLessThan(7 * 86_400_000);
 });
 
-test('its orders can be confirmed and its products bought', async () => {
+test('the orders of a seeded shop can be confirmed, and its products bought', async () => {
   const { client, account } = await openSeeded();
   const { items } = await client.orders.list();
   const { id: waiting = '' } = items.find(({ status }) => status === 54) ?? {};
@@ -58,7 +58,7 @@ test('its orders can be confirmed and its products bought', async () => {
   expect(await account.buy({ product_id: id })).toMatchObject({ status: 0 });
 });
 
-test('it is the same each time', async () => {
+test('a seeded shop is the same each time', async () => {
   const [one, other] = [
     await openSeeded({ clock: 'manual' }),
     await openSeeded({ clock: 'manual' }),
@@ -101,7 +101,7 @@ describe('an account that is not empty', () => {
     expect((await send('POST', '/sandbox/seed', '')).status).toBe(204);
   });
 
-  test('is still the seeded one after a restart', async () => {
+  test('is not seeded again after a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const db = join(folder, 'shop.db');

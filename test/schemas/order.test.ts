@@ -16,7 +16,7 @@ const NULLABLE = [
 ] as const satisfies (keyof Order)[];
 
 describe('an order', () => {
-  test('has null if the specification allows it, and no field if null means no value', () => {
+  test('keeps null if the specification allows it, and otherwise leaves out a field that is null', () => {
     const nulled = Object.fromEntries(Object.keys(paid).map((name) => [name, null]));
     const { id, status, email } = paid;
     const reading = orderSchema.read({ ...nulled, id, status, email });
@@ -92,7 +92,7 @@ describe('an order', () => {
     expect(reading.issues).toEqual([]);
   });
 
-  test('has times as ISO 8601 text, also if they arrive as seconds or in an earlier format', () => {
+  test('has times as ISO 8601 text, even if they arrive as seconds or in an earlier format', () => {
     const times = [
       ['2026-11-20T10:00:05.123456+00:00', '2026-11-20T10:00:05.123456+00:00'],
       ['2017-04-20 03:11:22 UTC', '2017-04-20T03:11:22Z'],
@@ -179,8 +179,11 @@ test.each([
   ['100', [100], false],
   [100, ['100'], false],
   ['paid', ['paid'], true],
-])('an order of status %j is paid, if %j mean paid: %j', (status, paidStatuses, paid) => {
-  expect(isPaid({ status })).toBe(status === 100);
-  expect(isPaid({ status }, { paidStatuses })).toBe(paid);
-  expect(isPaid({ status }, {})).toBe(status === 100);
-});
+])(
+  'an order of status %j, with the paid statuses %j, is paid: %j',
+  (status, paidStatuses, paid) => {
+    expect(isPaid({ status })).toBe(status === 100);
+    expect(isPaid({ status }, { paidStatuses })).toBe(paid);
+    expect(isPaid({ status }, {})).toBe(status === 100);
+  },
+);

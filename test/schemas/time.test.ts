@@ -43,7 +43,7 @@ describe.each(ZONES)('on a machine in the zone %s, a time without an offset is i
     expect(toTime(text)).toBe(time);
   });
 
-  test('in maxAge, in a field of a record, and in what skipOlder compares', async () => {
+  test('as maxAge, the fields of a record, and skipOlder read it', async () => {
     process.env.TZ = zone;
     const maxAge = 60_000;
     const receiver = createReceiver({ secret: SECRET, maxAge, hooks: { onRejected() {} } });
@@ -57,7 +57,7 @@ describe.each(ZONES)('on a machine in the zone %s, a time without an offset is i
     expect(toSortable('2026-11-20T08:30:15.250123')).toBe('2026-11-20T08:30:15.250123');
   });
 
-  test('in --since, in the log of the provider, and in Retry-After', () => {
+  test("as --since, the provider's log, and Retry-After read it", () => {
     process.env.TZ = zone;
     expect(toSince('2026-11-20T08:30:15')).toEqual(new Date(AT));
     const entry = { updated_at: undefined, created_at: '2026-11-20T08:30:15' };
@@ -69,7 +69,7 @@ describe.each(ZONES)('on a machine in the zone %s, a time without an offset is i
     expect(Math.round((waitMs ?? 0) / 60_000)).toBe(10);
   });
 
-  test('in retiredSecrets', () => {
+  test('as retiredSecrets reads it', () => {
     process.env.TZ = zone;
     const retiredSecrets = [{ secret: 'a', until: '2026-11-20T08:30:15' }];
     expect(() => createReceiver({ secret: SECRET, retiredSecrets })).not.toThrow();

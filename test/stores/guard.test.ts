@@ -51,14 +51,14 @@ describe.each([[false], [true]])('a faulty store (oncePer: %s)', (oncePer) => {
     ['returns an unknown state', async () => ({ state: 'unknown' })],
     ['returns no progress', async () => ({ state: 'acquired', fence: 1, attempt: 1, steps: null })],
     ['returns no fence', async () => ({ state: 'acquired', attempt: 1, steps: {} })],
-  ])('that %s for a claim: no handler runs, and the error is reported', async (_, claim) => {
+  ])('that %s for a claim leads to a reported error, and no handler runs', async (_, claim) => {
     const { receiver, ship, onError } = shop(storeWith('claim', claim), oncePer);
     expect(await replyOf(receiver)).toMatchObject({ outcome: 'unavailable' });
     expect(ship).not.toHaveBeenCalled();
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'store_unavailable' });
   });
 
-  test('that throws synchronously for complete: the delivery is answered as handled', async () => {
+  test('that throws synchronously for complete leads to the answer handled', async () => {
     const { receiver, ship, onError } = shop(storeWith('complete', throwAtOnce), oncePer);
     expect(await replyOf(receiver)).toMatchObject({ outcome: 'handled' });
     expect(ship).toHaveBeenCalledOnce();
@@ -85,7 +85,7 @@ describe.each([[false], [true]])('a faulty store (oncePer: %s)', (oncePer) => {
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
   });
 
-  test('that hangs after the handlers: the sender is answered in time, and the error is reported', async () => {
+  test('that hangs after the handlers does not delay the answer for long, and the error is reported', async () => {
     vi.useFakeTimers();
     const { receiver, onError } = shop(
       storeWith('complete', () => new Promise(() => {})),
@@ -97,7 +97,7 @@ describe.each([[false], [true]])('a faulty store (oncePer: %s)', (oncePer) => {
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'outcome_unrecorded' });
   });
 
-  test('that hangs: the sender is answered in time', async () => {
+  test('that hangs does not delay the answer for long', async () => {
     vi.useFakeTimers();
     const { receiver } = shop(
       storeWith('claim', () => new Promise(() => {})),
@@ -177,7 +177,7 @@ test('a reported error does not contain the data that its driver attaches', asyn
   expect(Object.keys(cause)).not.toContain('command');
 });
 
-test('a store that fails slowly is not asked again while the sender waits', async () => {
+test('a call to a store that fails slowly is not retried while the sender waits', async () => {
   vi.useFakeTimers();
   const claim = vi.fn(
     () =>

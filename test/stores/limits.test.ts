@@ -137,7 +137,7 @@ describe('nothing is logged for a client', () => {
     ['postgres.js', () => postgres(URL, LIMITED_JS)],
     ['PGlite', () => new PGlite()],
     ['a wrapped client', () => ({ query: async () => ({ rows: [] }) })],
-  ])('with limits, or without the need for them: %s', async (_, make) => {
+  ])('of PostgreSQL that has limits or needs none: %s', async (_, make) => {
     await postgresStore(make());
     expect(lines).toEqual([]);
   });
@@ -152,7 +152,7 @@ describe('nothing is logged for a client', () => {
     ['node-redis, a pool', () => createClientPool()],
     ['node-redis, a cluster', () => createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] })],
     ['Upstash', () => new Upstash({ ...UPSTASH, signal: () => AbortSignal.timeout(5000) })],
-  ])('with limits, or with unknown ones: %s', async (_, make) => {
+  ])('of Redis that has limits or hides them: %s', async (_, make) => {
     await redisStore(make());
     expect(lines).toEqual([]);
   });

@@ -34,7 +34,7 @@ const BACK_MS = 15_000;
 const FAILED_MS = 11_500;
 /** Longer than any limit, so that connections that were opened in the hole are given up. */
 const HOLE_MS = 6_000;
-/** Shorter than any limit. */
+/** A call that takes longer than this was on a silent connection. Shorter than any limit. */
 const SILENT_MS = 900;
 const PACE_MS = 400;
 
@@ -54,7 +54,7 @@ export function describeSilence(clients: Record<string, SilentClient>): void {
     });
 
     if (!client.isLimited) return;
-    test('fails in time in a black hole, and works again after it', async () => {
+    test('fails within its time limit while the network drops every packet, and works again afterwards', async () => {
       await withClient(client, async (store, proxies, inUse) => {
         for (const proxy of proxies) proxy.blackHole();
         const answered = untilAnswered(store, inUse.length);

@@ -31,7 +31,7 @@ export function describeStore(
       expect((await make()).isDone).toBeTypeOf('function');
     });
 
-    test('does what the model of the state machine does, whatever is asked of it', async () => {
+    test('behaves like the model of its state machine, for any sequence of calls', async () => {
       await fc.assert(
         fc.asyncProperty(histories, async (history) => {
           const tested = await make();

@@ -15,7 +15,7 @@ export interface Seller<Tx> {
   readonly other: IdempotencyStore<Tx>;
   /** Runs a statement in the transaction. */
   run(tx: Tx, statement: string): unknown;
-  /** Runs statements outside of it. */
+  /** Runs statements outside of the transaction. */
   exec(statements: string): Promise<unknown>;
   sold(): Promise<number>;
 }
@@ -223,7 +223,7 @@ export function describeTransactions<Tx>(
       expect(await sold()).toBe(2);
     });
 
-    test('rejects once(), whose step a rollback would forget', async () => {
+    test('rejects once(), because a rollback would undo the record of its step', async () => {
       const { receiver, sold, onError } = await shop();
       const step = vi.fn();
       const selling = receiver().on('order:paid', ({ once }) => void once('mail', step), EACH);

@@ -25,7 +25,7 @@ const STORES: Readonly<Record<string, () => Promise<IdempotencyStore>>> = {
   },
 };
 
-describe.each(stillClocks)('while a clock of a test stands still (%s)', (_, install) => {
+describe.each(stillClocks)('while the fake clock of a test stands still (%s)', (_, install) => {
   const stopClock = () => onTestFinished(install());
 
   test.each(Object.keys(STORES))('a receiver on %s answers', async (name) => {
@@ -46,7 +46,7 @@ describe.each(stillClocks)('while a clock of a test stands still (%s)', (_, inst
     await receiver.close();
   });
 
-  test('a delivery arrives in pieces', async () => {
+  test('replay() sends a body in pieces', async () => {
     const bodies: string[] = [];
     const server = createServer(async (request, response) => {
       let body = '';
@@ -88,7 +88,7 @@ describe.each(stillClocks)('while a clock of a test stands still (%s)', (_, inst
   });
 });
 
-test('a real wait of no length is in one place, which takes its timers at import', () => {
+test('only the listed modules wait for a turn of the event loop, with timers taken at import', () => {
   const PLACES = [
     'src/runtime/timing.ts',
     'src/testing/timers.ts',

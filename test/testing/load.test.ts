@@ -61,7 +61,7 @@ describe('a fixture', () => {
     });
   });
 
-  test('can set every field', () => {
+  test('may set every field', () => {
     const file = save('full', {
       ...base,
       description: 'a paid order',
@@ -346,7 +346,7 @@ describe('the shipped fixtures', () => {
     expect(refusalOf(name)).toContain('the path of a file has to end in .hook.json');
   });
 
-  test('are all that a name can reach', () => {
+  test('are the only files that a name can load', () => {
     const planted = resolve('planted.hook.json');
     writeFileSync(planted, JSON.stringify(base));
     try {

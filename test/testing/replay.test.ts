@@ -246,7 +246,7 @@ describe('the option', () => {
     });
   }
 
-  test('secret signs, as text or in a list', async () => {
+  test('secret signs the delivery, as a text or a list', async () => {
     for (const key of ['another', Uint8Array.of(1, 2, 3)]) {
       const [request] = await sent({ secret: key });
       expect(request?.all('X-Service-Signature')).toEqual([sign(paid.body, key)]);
@@ -433,7 +433,7 @@ describe('the option', () => {
     });
   });
 
-  test('concurrency limits how many are sent at the same time', async () => {
+  test('concurrency limits the number of simultaneous deliveries', async () => {
     let running = 0;
     let most = 0;
     let release: (() => void)[] = [];
@@ -569,7 +569,7 @@ describe('a result', () => {
     expect(durationMs).toBeLessThanOrEqual(performance.now() - startedAt);
   });
 
-  test('tells whether the status and outcome are the expected ones', async () => {
+  test('states whether the status and outcome are the expected ones', async () => {
     const expecting = async (expect: Fixture['expect']) =>
       (await replay(makeReceiver(), { ...paid, expect })).asExpected;
     expect(await expecting({ status: 200, outcome: 'handled' })).toBe(true);

@@ -58,7 +58,7 @@ describe('a server', () => {
         socket.once('close', () => clearInterval(timer));
       },
     ],
-  ])('that %s is waited for until the timeout, and then disconnected', async (_, answer) => {
+  ])('that %s is disconnected after the timeout', async (_, answer) => {
     const { address, sockets } = await listen(answer);
     const error = await errorOf(replay(address, paid, { secret, timeout: 100 }));
     expect(error.code).toBe('timed_out');

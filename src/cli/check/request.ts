@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** A request to send, and the faults to send it with. */
 export interface Outgoing {
-  /** Sent in this order and case. A name may occur twice. */
+  /** The headers, sent in this order and case. A name may occur twice. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
   /** How many pieces to send the body in. Default 1. */

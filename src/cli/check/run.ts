@@ -85,7 +85,10 @@ export async function runRows(run: Run): Promise<Result[]> {
         "This row needs --restart '<command>', which stops the endpoint and starts it again.",
       );
     }
-    return notTried(row, `The time was up. Run this row alone: ${run.repeat(row.name)}`);
+    return notTried(
+      row,
+      `The time for all rows was up. Run this row alone: ${run.repeat(row.name)}`,
+    );
   });
 }
 
@@ -111,7 +114,7 @@ async function tryRow(row: Row, setting: Setting, { observer, goodsMs }: Run): P
     isCounted && trial.orders.length > 0
       ? new GoodsCount(observer, trial.orders, before)
       : undefined;
-  // Without an answer, the endpoint may be down.
+  // If a request got no answer, the endpoint may be down.
   if (trial.answers.includes(0)) await trial.checkAlive();
   if (setting.signal.aborted || trial.isDown) return { trial, goods: undefined, ms };
   if (goods && trial.complaints.length === 0) {

@@ -27,7 +27,7 @@ export interface Setting {
 export interface Faults extends Omit<Partial<Outgoing>, 'headers' | 'body'> {
   /** Replaces the correct signature; `null` sends no signature. */
   readonly signature?: string | null;
-  /** Sent instead of the signed body. */
+  /** The body to send instead of the signed one. */
   readonly body?: string | Uint8Array;
   readonly contentType?: string;
   /** Changes the headers just before they are sent. */

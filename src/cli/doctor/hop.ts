@@ -17,7 +17,7 @@ export interface Hop {
   readonly other: Diagnosis['result'];
 }
 
-/** How much work to do at most, in about nanoseconds. */
+/** The limit of the search, in steps of about a nanosecond. */
 const MOST_WORK = 1e8;
 
 /** Compares a delivery with an earlier recording of it, nearer to the provider. */

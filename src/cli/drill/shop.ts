@@ -16,7 +16,7 @@ export async function openShop(secret: string, store: IdempotencyStore) {
       name: 'deliver',
       oncePer: ({ id }) => id,
     })
-    // Once per delivery. Without an oncePer, recovery would not run orders that the log does not show.
+    // A random key runs this handler for each delivery. Without an oncePer, recovery would not run orders that the log does not show.
     .on('order:paid', ({ payload: { id } }) => count(mailed, id), {
       name: 'mail',
       oncePer: () => crypto.randomUUID(),

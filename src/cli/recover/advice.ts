@@ -28,7 +28,7 @@ export function adviceOn(
     }),
     ...(log.unreadable > 0
       ? [
-          `${log.unreadable} unreadable: not a valid log entry or order, or the unwrap, keyBy or secret function of your receiver threw, as stderr reports. Look in the dashboard.`,
+          `${log.unreadable} unreadable: not a valid log entry or order, or the unwrap, keyBy or secret function of your receiver threw, as stderr reports. Look at them in the provider's dashboard.`,
         ]
       : []),
     ...(log.unknownShop > 0

@@ -4,9 +4,9 @@ import { addDecimals } from './decimals.js';
 /** How many deliveries were missed, and how many of them are done. */
 export interface Counts {
   readonly missed: number;
-  /** Handled by this run. */
+  /** Missed deliveries that this run has handled. */
   readonly doneNow: number;
-  /** Handled before: the log did not show it, or another process was faster. */
+  /** Deliveries that were handled before: the log did not show it, or another process was faster. */
   readonly doneBefore: number;
 }
 

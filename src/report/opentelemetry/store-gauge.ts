@@ -3,7 +3,7 @@ import { withTimeout } from '../../runtime/timing.js';
 import type { IdempotencyStore, UnfinishedState } from '../../stores/store.js';
 import { STATE, STORE_DELIVERIES } from './names.js';
 
-/** Shorter than the timeout of a scraper. */
+/** How long a collection waits for the store: shorter than the timeout of a scraper. */
 const COUNT_MS = 5_000;
 /** After this time without an answer, the store is asked again. */
 const GIVE_UP_MS = 60_000;

@@ -42,7 +42,7 @@ export interface OpenTelemetryOptions {
 interface Running {
   readonly span: Span;
   readonly within: Context;
-  /** On the clock of `Date.now()`. */
+  /** The time of the start, by the clock of `Date.now()`. */
   readonly startTime: number;
 }
 

@@ -6,7 +6,7 @@ import type { Visit } from './visit.js';
 /** The content of a form: the customer's input, and its faults. */
 export interface Filled {
   readonly typed: URLSearchParams;
-  /** In the order of the fields. */
+  /** The faults of the form, in the order of its fields. */
   readonly faults: readonly Fault[];
 }
 

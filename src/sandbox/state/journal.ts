@@ -6,7 +6,7 @@ import { type Connection, openSqlite } from './sqlite.js';
 export interface Change {
   readonly account: string;
   readonly kind: string;
-  /** The place of the record among all of its kind. A record keeps its place. */
+  /** The position of the record among all records of its kind, which never changes. */
   readonly place: number;
   readonly value: object | undefined;
 }

@@ -51,7 +51,7 @@ export function d1Ledger(database: D1Client): D1Ledger {
         return true;
       } catch (error) {
         if (!isEntered(error)) throw error;
-        // One of the user's own statements may enter effects, and may have failed instead.
+        // The error may come from a statement of the user that enters effects itself.
         if ((await bound(FIND).all()).results.length > 0) return false;
         throw error;
       }

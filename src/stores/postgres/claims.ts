@@ -17,7 +17,7 @@ import { storable } from './storable.js';
 export interface Asked {
   readonly delivery: Claimable;
   readonly lease: LeaseTerms;
-  /** Its transaction has to wait for a connection first, and is not to be taken over meanwhile. */
+  /** The delivery's transaction has to wait for a connection, and no other process may take the delivery over meanwhile. */
   readonly waits?: boolean | undefined;
 }
 

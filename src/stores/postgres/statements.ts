@@ -182,7 +182,7 @@ export const COMPLETE_STEP = `
 UPDATE webhook_delivery SET handlers = handlers || jsonb_build_object($3::text, $4::text)
 ${HELD} RETURNING 'yes' AS held`;
 
-// These two can be repeated if the first answer was lost, because the same fence means no claim since.
+// `fail` and `release` can be repeated if the first answer was lost: if the fence is the same, there was no claim since.
 const endedBy = (...states: readonly string[]) => `WHERE key = decode($1::text, 'hex')
   AND fence = $2::text::bigint AND state IN ('leased', ${states.map((state) => `'${state}'`).join(', ')})`;
 const IS_HELD = `state = 'leased'`;
@@ -215,7 +215,7 @@ export const IS_DONE = `
 SELECT 'yes' AS done FROM webhook_delivery
 WHERE key = decode($1::text, 'hex') AND state = 'done' AND purge_at > clock_timestamp()`;
 
-// As a subquery, PostgreSQL evaluates it once per statement. Otherwise it would prevent the use of an index.
+// PostgreSQL evaluates a subquery once per statement. The bare function would prevent the use of an index.
 const NOW = '(SELECT clock_timestamp())';
 
 /**

@@ -36,7 +36,7 @@ export function scriptCallsOf(client: RedisClient): ScriptCalls {
       };
     }
   }
-  // Its methods take callbacks.
+  // node-redis 3, whose methods take callbacks.
   if (hasMethods(client, 'send_command', 'evalsha') && !hasMethods(client, 'defineCommand')) {
     throw tooOld('redisStore()', 'node-redis 4', 'node-redis 3 or earlier', 'redis@latest');
   }

@@ -26,7 +26,7 @@ interface Waiting {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly since: number;
-  /** Runs in its own transaction. Also set after a shared one has failed, so that the faulty work fails alone. */
+  /** Whether the work runs in a transaction of its own. Also set after a shared transaction has failed, so that only the faulty work fails again. */
   readonly isAlone: boolean;
   /** The user's own statements, which run once at most. */
   readonly isForeign: boolean;

@@ -47,7 +47,7 @@ export const STATEMENTS = {
   SET ${DONE(`max(purge_at, ${NOW} + ?)`)}
   WHERE key = ? AND fence = ? AND state IN ('leased', 'done') RETURNING purge_at`,
 
-  // These two can be repeated if the first answer was lost, because the same fence means no claim since.
+  // `fail` and `release` can be repeated if the first answer was lost: if the fence is the same, there was no claim since.
   /** error, permanent, key, fence */
   fail: `UPDATE webhook_delivery
   SET (state, failures, not_before, error, purge_at) = (

@@ -100,7 +100,7 @@ export async function crashPoints<const Observed extends Effects, Tx = unknown>(
 
   const deliver = (life: Life): Promise<ReplayResult> =>
     life.run(async () => {
-      // Its handlers get this `tx`, and no other.
+      // The handlers of this receiver get the `tx` of this life, and no other.
       const store = life.store as IdempotencyStore<Tx>;
       const receiver = await makeReceiver(store, life.observe(observe));
       if (!isReceiver(receiver)) throw notMade();

@@ -12,7 +12,7 @@ export type Effects = Readonly<Record<string, (...args: never[]) => unknown>>;
 interface Call {
   readonly effect: string;
   readonly place: string;
-  /** It happened in a handler with the option `transaction`, so a rollback does not undo it. */
+  /** The effect happened in a handler with the option `transaction`, outside of its `tx`, so a rollback does not undo it. */
   readonly isInTransaction: boolean;
   isPending: boolean;
 }

@@ -56,7 +56,7 @@ export function defineCarrying({ test, withQueue }: Defining): void {
       assert.equal(first.delivery.traceparent, TRACEPARENT);
     }));
 
-  test('goes on after a worker that throws an error of its own', () =>
+  test('runs a job again if its worker throws', () =>
     withQueue(async ({ queue, work, countDone }) => {
       const receiver = new StandIn(() => Promise.reject(new Error('\0\ud800')));
       await work(receiver);
@@ -65,7 +65,7 @@ export function defineCarrying({ test, withQueue }: Defining): void {
       assert.equal(receiver.given.length, 2);
     }));
 
-  test('keeps a job that is not a delivery, and goes on', () =>
+  test('keeps a job that is not a delivery, and runs the next job', () =>
     withQueue(async ({ queue, work, store, count, countDone, addJob }) => {
       let runs = 0;
       await addJob({ hello: 'world' });

@@ -8,7 +8,7 @@ import type { Defining } from './tested-queue.js';
 /** Defines the tests of how often a queue runs a delivery, and when it runs it again. */
 export function defineRunning({ test, withQueue, jobsOf, suite }: Defining): void {
   test(
-    'makes one job of a delivery that is sent twice',
+    'adds one job for a delivery that is sent twice',
     () =>
       withQueue(async ({ queue, count }) => {
         const receiver = newReceiver({ queue });
@@ -22,7 +22,7 @@ export function defineRunning({ test, withQueue, jobsOf, suite }: Defining): voi
   );
 
   test(
-    'makes one job of twenty simultaneous copies',
+    'adds one job for twenty simultaneous copies of a delivery',
     () =>
       withQueue(async ({ queue, count }) => {
         const delivery = newDelivery();
@@ -33,7 +33,7 @@ export function defineRunning({ test, withQueue, jobsOf, suite }: Defining): voi
     ['oneJob'],
   );
 
-  test('runs the handlers of a delivery once', () =>
+  test('runs the handlers of a queued delivery once', () =>
     withQueue(async ({ queue, store, work, countDone }) => {
       const runs: object[] = [];
       const receiver = newReceiver({ store });
@@ -105,7 +105,7 @@ export function defineRunning({ test, withQueue, jobsOf, suite }: Defining): voi
   );
 
   test(
-    'processes a delivery again that is redriven while its last attempt ends',
+    'processes a delivery again if it is redriven while its last attempt ends',
     () =>
       withQueue(async ({ queue, work, count, countDone }) => {
         let end = () => {};
@@ -181,7 +181,7 @@ export function defineRunning({ test, withQueue, jobsOf, suite }: Defining): voi
     ['crash'],
   );
 
-  test('answers 503 while it is down', async () => {
+  test('makes the receiver answer 503 while the queue is down', async () => {
     assert.ok(suite.openDown, 'Pass `openDown`, or give the reason in `lacks.down`.');
     const { queue, close } = await suite.openDown();
     try {

@@ -35,7 +35,7 @@ export function defineAttempts(test: StoreTest): void {
     hasParts(await acquire(), { attempt: 1 });
   });
 
-  test('marks a delivery dead whose failure is permanent', async ({
+  test('marks a delivery dead if its failure is permanent', async ({
     store,
     delivery,
     claim,
@@ -63,7 +63,7 @@ export function defineAttempts(test: StoreTest): void {
     assert.deepEqual(await claim(), { state: 'dead' });
   });
 
-  test('counts no claim that was never renewed, as if its answer was lost, except the first', async ({
+  test('counts an expired claim that was never renewed only if it was the first', async ({
     store,
     delivery,
     acquire,

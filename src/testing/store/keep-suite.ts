@@ -45,7 +45,7 @@ export function defineKeeping(test: StoreTest): void {
     assert.equal(stalled?.error, undefined);
   });
 
-  test('answers isDone for as long as a delivery is remembered, and changes nothing', async ({
+  test('answers isDone for as long as a delivery is remembered, and isDone changes nothing', async ({
     store,
     delivery,
     acquire,
@@ -86,7 +86,7 @@ export function defineKeeping(test: StoreTest): void {
     assert.equal((await claim()).state, 'dead');
   });
 
-  test('marks an old delivery dead that its sender has given up, and keeps it for the operator', async ({
+  test('marks a stalled delivery dead after its sender has given up, and keeps it for the operator', async ({
     store,
     claim,
     acquire,

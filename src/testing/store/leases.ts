@@ -26,7 +26,7 @@ export function defineLeases(test: StoreTest): void {
     ['not text', JSON.parse('null')],
   ];
   for (const [what, key] of WRONG) {
-    test(`rejects a key that is ${what}, in every verb`, async ({ store, delivery, claim }) => {
+    test(`rejects, in every verb, a key that is ${what}`, async ({ store, delivery, claim }) => {
       const calls = [
         claim({}, { ...delivery, key }),
         store.renew(key, 1, LEASE_MS),
@@ -120,7 +120,7 @@ export function defineLeases(test: StoreTest): void {
     hasParts(second, { fence: first.fence, attempt: 1 });
   });
 
-  test('keeps keys apart', async ({ acquire }) => {
+  test('grants two keys independently', async ({ acquire }) => {
     await acquire();
     hasParts(await acquire({}, newDelivery()), { attempt: 1 });
   });

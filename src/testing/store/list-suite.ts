@@ -53,7 +53,7 @@ export function defineListing(test: StoreTest): void {
     assert.deepEqual(await scoped('books'), []);
   });
 
-  test('lists no effect as failing', async ({ store, fail, lapse, keysIn }) => {
+  test('does not list an effect as failing', async ({ store, fail, lapse, keysIn }) => {
     await fail({ ...newDelivery(), body: undefined });
     await lapse({ ...newDelivery(), body: undefined });
     assert.deepEqual(await keysIn('failing'), []);
@@ -75,7 +75,7 @@ export function defineListing(test: StoreTest): void {
     hasParts(await only('failing'), { key: delivery.key, attempts: 1 });
   });
 
-  test('redrives no failing delivery', async ({ store, fail, keysIn }) => {
+  test('does not redrive a failing delivery', async ({ store, fail, keysIn }) => {
     const delivery = newDelivery();
     await fail(delivery);
     assert.equal(await store.redrive(delivery.key), false);

@@ -14,7 +14,7 @@ function makeHono({ receiver, lazy, down, goods }: Contract): Hono {
   app.all('/down', toHono(down));
   app.all('/goods', toHono(goods));
   app.use('/parsed', async (context, next) => {
-    // Without Hono, which would keep the bytes.
+    // Read the raw request directly: Hono's own methods would keep the bytes.
     await context.req.raw.json();
     await next();
   });

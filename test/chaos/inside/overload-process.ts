@@ -7,7 +7,7 @@ import type { FromReceiver, Loaded } from '../messages.js';
 import { breakLoad } from './broken-load.js';
 import { openStore } from './open.js';
 
-/** As long as a call of an external service. */
+/** The duration of a handler, about that of a call to an external service. */
 const HANDLER_MS = 50;
 const TELL_MS = 250;
 

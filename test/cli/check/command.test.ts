@@ -30,7 +30,7 @@ const rowsOf = (...rows: string[]) => rows.flatMap((row) => ['--only', row]);
 const observed = ({ url }: RunningEndpoint) => `${url.origin}/goods/{order}`;
 
 describe('storefront-webhooks check', () => {
-  test('prints in a pipe the failed rows, their consequence for a customer, and how to repeat them', async () => {
+  test('prints to a pipe the failed rows, their consequence for a customer, and how to repeat them', async () => {
     const args = [bad.url.href, '--observe', observed(bad), ...rowsOf('duplicate', 'tampered')];
     const { status, stdout, stderr } = await check(...args);
     const [duplicate, tampered] = recordsIn(stdout);
@@ -50,7 +50,7 @@ describe('storefront-webhooks check', () => {
     expect(repeated.slice(0, 4)).toEqual(['check', bad.url.href, '--only', 'duplicate']);
   });
 
-  test('takes a command that counts, with the order in its text or in its environment', async () => {
+  test('runs a command that counts the goods, with the order in its arguments or environment', async () => {
     const url = JSON.stringify(`${bad.url.origin}/goods/`);
     const script = `fetch(${url} + process.env.ORDER_ID).then(async (r) => console.log("counted", await r.text()))`;
     for (const observe of [
@@ -166,7 +166,7 @@ describe('in a terminal', () => {
     expect(status).toBe(1);
   });
 
-  test('asks before it sends beyond a private network, and accepts a no', async () => {
+  test('asks before it sends to an address outside a private network, and sends nothing after a no', async () => {
     const { status, stdout } = await runInTerminal(80, ['check', 'https://192.0.2.1/webhooks'], {
       ...{ env, input: 'n\n' },
     });
@@ -177,7 +177,7 @@ describe('in a terminal', () => {
 });
 
 describe('a run', () => {
-  test('ends in time with an endpoint that is slow, and lists the rows that it did not try', async () => {
+  test('of a slow endpoint ends in time, and lists the rows that it did not try', async () => {
     const endpoint = await serveEndpoint(() => (_, response) => {
       setTimeout(() => response.end(), 1000);
     });
@@ -200,7 +200,7 @@ describe('a run', () => {
     });
     await endpoint.stop();
     expect(results).toHaveLength(ROWS.length);
-    const late = results.filter(({ cause }) => cause?.startsWith('The time was up'));
+    const late = results.filter(({ cause }) => cause?.startsWith('The time for all rows was up'));
     expect(late.length).toBeGreaterThan(5);
   });
 });

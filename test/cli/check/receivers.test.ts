@@ -5,7 +5,7 @@ import { ALL_ROWS, check, runOf } from './runs.js';
 
 const namesOf = (results: readonly { readonly row: string }[]) => results.map(({ row }) => row);
 
-test('check names the row that takes the endpoint down, and tries no row after it', async () => {
+test('check names the row that crashes the endpoint, and tries no further row', async () => {
   const endpoint = await endpoints.serveEndpoint(endpoints.goesDown);
   const results = await runRows(runOf(endpoint, { only: ['tampered', 'echo', 'oversize'] }));
   await endpoint.stop();

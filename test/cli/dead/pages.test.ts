@@ -75,7 +75,7 @@ describe('a delivery that is read again', () => {
     },
   );
 
-  test('is not found once it has left its states, and no other stands in for it', async () => {
+  test('is not found after its state has changed, and no other delivery is returned instead', async () => {
     const store = memoryStore();
     for (const key of [FIRST, SECOND, AFTER_CARRY]) await leave(store, { key });
     await store.redrive(SECOND);

@@ -29,7 +29,7 @@ test('a process that Lambda freezes with its response has delivered the goods of
   });
   const host = new Host(async (request, response) => {
     if (request.url?.endsWith('/response')) {
-      // The platform has it, so the process stops: it does not even learn that.
+      // The platform has the response, so it freezes the process before the process gets a reply.
       const result = await json(request);
       freeze();
       answer(result);

@@ -26,7 +26,7 @@ const receiver = createReceiver({ secret: 'any' }).onPaid(async () => {});
 replay(toNodeHandler(receiver), 'order:paid', { secret: 'any' }).then(({ outcome }) => console.log(outcome));
 `;
 
-/** What the bundles leave out, because the user installs it. */
+/** The packages that the bundles leave out, because the user installs them. */
 const external = Object.keys(manifest.peerDependencies);
 
 test.each([

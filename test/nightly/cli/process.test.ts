@@ -54,7 +54,7 @@ describe('a command that runs the code of a shop', () => {
     ['creates its receiver, and leaves a timer open', 'make-receiver', 0, 'Nothing was missed.'],
     ['listens', 'listening', 0, 'starts a server, which accepts requests while this command runs.'],
     ['exports no receiver, and leaves a pool open', 'none', 2, 'exports no receiver. Add to it:'],
-  ])('ends soon, even if the shop %s', async (_, name, status, told) => {
+  ])('exits soon after it ends, even if the shop %s', async (_, name, status, told) => {
     const { args, env } = await openOutage();
     const ended = await spawnCommand([...args, ...shopOf(name)], { env }).ended;
     expect([ended.status, ended.stderr]).toEqual([status, expect.stringContaining(told)]);

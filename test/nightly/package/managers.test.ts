@@ -82,7 +82,7 @@ describe.each(MANAGERS)('$name installs the package', (manager) => {
     return folder;
   }
 
-  test('beside versions that it cannot use', async () => {
+  test('beside frameworks in versions that it cannot use', async () => {
     const folder = makeProject(UNUSABLE);
     const { file, arguments: given, resolves } = manager;
     const printed = await run(folder, process.execPath, program(file), ...given, resolves);

@@ -14,7 +14,7 @@ const CRASH_MS = 60_000;
 const eventually = { timeout: 50_000, interval: 50 };
 
 // The crash table of the design, row by row.
-withPgBoss('what dies', () => {
+withPgBoss('the death', () => {
   withRedis('with real queues', () => {
     let postgres: PostgresServer;
     let redis: RedisServer;
@@ -37,7 +37,7 @@ withPgBoss('what dies', () => {
       'pg-boss 10': () => makePgBoss(postgres, 10, { attempts, expireInSeconds: 5 }),
     };
 
-    describe.each(Object.entries(engines))('and %s', (name, make) => {
+    describe.each(Object.entries(engines))('under %s', (name, make) => {
       /** A queue, and its processes. */
       async function open() {
         const engine = await make();
@@ -118,7 +118,7 @@ withPgBoss('what dies', () => {
         await engine.close();
       });
 
-      test.concurrent('of a worker before its queue knows that a delivery is done leaves a duplicate', {
+      test.concurrent('of a worker before its queue knows that a delivery is done makes the next run a duplicate', {
         timeout: CRASH_MS,
       }, async () => {
         const { engine, run, written, isWritten } = await open();

@@ -121,7 +121,7 @@ function expectAllOnce(drill: Drill, orders: number): void {
 }
 
 describe('the drill', { timeout }, () => {
-  test('on SQLite delivers each order once, and is drawn in docs/drill.svg', async () => {
+  test('delivers each order once on SQLite, as docs/drill.svg shows', async () => {
     const drill = await playDrill({ store: openSqlite(), orders: 412, seed: 1 });
     expectAllOnce(drill, 412);
     // To redraw it: UPDATE_DRILL=1.

@@ -50,7 +50,7 @@ describe('a job of BullMQ', () => {
   );
 
   test.each([0, 900, -900])(
-    "is delayed by BullMQ if the worker's clock is right: off by %d ms",
+    "is delayed by BullMQ if the worker's clock is off by less than a second: %d ms",
     async (offMs) => {
       const waiting = jobOf(offMs);
       expect((await process(waiting, 'unavailable')).error).toMatchObject({ name: 'DelayedError' });

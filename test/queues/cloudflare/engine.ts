@@ -47,7 +47,7 @@ export async function openRelay(): Promise<Relay> {
   /** Settles the messages of one queue, and returns the acknowledged ones. */
   async function settle(of: string, { queue, messages }: RelayedBatch): Promise<Acknowledged> {
     const inbox = inboxes.get(of);
-    // Its test has ended.
+    // The test of this message has ended.
     if (!inbox) return messages.map(({ id }) => id);
     for (const { id } of messages) inbox.seen.set(id, false);
     const handle = await inbox.handle;

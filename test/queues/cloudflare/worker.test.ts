@@ -143,7 +143,7 @@ test('only a delivery from the dead-letter queue is parked', async () => {
 });
 
 test.each([-48, 48])(
-  'a delivery that was received by a clock that is %d hours off is processed',
+  'a delivery is processed even if the clock of its receiver is %d hours off',
   async (hours) => {
     const handler = vi.fn();
     const receiver = createReceiver({ secret: SECRET, scope: 'default', store: durableStore() });

@@ -27,7 +27,7 @@ test('a dead letter that cannot be put back is not completed', async () => {
   const { boss, handlers, send } = fullBoss();
   const dispatch = async () => ({ outcome: 'unavailable', ran: [] }) as const;
   await pgBossWorker(boss, { dispatch });
-  // As pg-boss 10 passes it: without the pauses of its queue.
+  // A job as pg-boss 10 passes it, without the retry pauses of its queue.
   const job = {
     id: 'a',
     data: toJob(newDelivery()),

@@ -42,7 +42,7 @@ describe('the completion of a job of pg-boss 10', () => {
     });
     expect(asked).toHaveLength(4);
     asked.length = 0;
-    // Its completion has succeeded.
+    // The completion of the job has succeeded.
     await expect(database.executeSql('', ['webhooks', ['a'], '{}'])).rejects.toThrow('down');
     expect(await database.executeSql('', ['webhooks', ['b'], '{}'])).toBeDefined();
   });

@@ -78,7 +78,7 @@ describe('the rows of a client are read', () => {
     ],
   ])('%s', (_, make) => use(postgresStore(make())));
 
-  test('and a ledger reads them in the transaction of another library', async () => {
+  test('by a ledger in the transaction of another library, too', async () => {
     const ledger = postgresLedger(database);
     const effect = { key: newDelivery().key, handler: 'sale' };
     const enter = () =>
@@ -211,7 +211,7 @@ describe('an object that is built on a driver is rejected at once', () => {
     expect(() => postgresLedger(given as PostgresClient)).toThrow(expected);
   });
 
-  test('and the clients of the drivers are not', () => {
+  test('unlike the clients of the drivers', () => {
     const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
     for (const given of [new pg.Pool(), new pg.Client(), postgres(URL), database]) {
       expect(postgresStore(given).durable).toBe(true);

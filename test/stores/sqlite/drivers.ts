@@ -29,7 +29,7 @@ export const drivers = [
   { name: 'bun:sqlite', command: [installed('.bin/bun')], driver: 'bun:sqlite' },
   {
     name: 'better-sqlite3',
-    // Its binary is for one Node, and npm takes the first that is installed beside it, whichever runs npm.
+    // The binary of better-sqlite3 fits one version of Node: npm chooses it for the first Node that is installed beside it.
     command: [installed('node20/bin/node')],
     driver: pathToFileURL(installed('better-sqlite3/lib/index.js')).href,
   },

@@ -28,7 +28,7 @@ function openShop() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('a transaction of the SQLite ledger', () => {
-  test('does an effect once', async () => {
+  test('runs an effect once', async () => {
     const { sell, stock } = openShop();
     const effect = newEffect();
     expect([await sell(effect), await sell(effect)]).toEqual([true, false]);
@@ -38,7 +38,7 @@ describe('a transaction of the SQLite ledger', () => {
   });
 
   test.each(['it fails', 'database is locked'])(
-    'undoes a work that throws "%s", and runs the work once',
+    'rolls back work that throws "%s", and runs it once',
     async (message) => {
       const { sell, stock } = openShop();
       const effect = newEffect();
@@ -56,23 +56,26 @@ describe('a transaction of the SQLite ledger', () => {
   test.each<[string, () => Promise<void>]>([
     ['resolves', () => Promise.resolve()],
     ['rejects', () => Promise.reject(new Error('Nothing awaits this.'))],
-  ])('rejects and undoes a work that returns a promise, if the promise %s', async (_, later) => {
-    const { sell, stock } = openShop();
-    const effect = newEffect();
-    const work = (tx: Database.Database) => {
-      tx.exec(SELL);
-      return later();
-    };
-    await expect(sell(effect, work)).rejects.toMatchObject({
-      code: 'work_invalid',
-      message: expect.stringContaining('no await'),
-    });
-    await turn();
-    expect(stock()).toMatchObject({ n: 100 });
-    expect(await sell(effect)).toBe(true);
-  });
+  ])(
+    'rejects and rolls back work that returns a promise, even if the promise %s',
+    async (_, later) => {
+      const { sell, stock } = openShop();
+      const effect = newEffect();
+      const work = (tx: Database.Database) => {
+        tx.exec(SELL);
+        return later();
+      };
+      await expect(sell(effect, work)).rejects.toMatchObject({
+        code: 'work_invalid',
+        message: expect.stringContaining('no await'),
+      });
+      await turn();
+      expect(stock()).toMatchObject({ n: 100 });
+      expect(await sell(effect)).toBe(true);
+    },
+  );
 
-  test('rejects an async work before it begins, so that nothing of it runs after its first await', async () => {
+  test('rejects an async function before it starts, so that nothing runs after its first await', async () => {
     const { sell, stock } = openShop();
     const effect = newEffect();
     const steps: string[] = [];

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a lock that is never released is waited for 5 s, and then an error is thrown', async () => {
+test('a call waits 5 s for a lock that is never released, and then throws an error', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'locked-'));
   const [holder, database] = [0, 1].map(() => new Database(join(folder, 'shop.db')));
   if (!holder || !database) throw new Error('SQLite opened nothing');

@@ -16,7 +16,7 @@ async function open(setUp = '') {
 }
 
 test.each(['dead', 'stalled', 'failing', 'countDead', 'countStalled', 'countFailing'] as const)(
-  'the statement of %s uses an index without done deliveries and stored goods',
+  'the statement of %s uses an index that omits done deliveries and stored goods',
   async (name) => {
     const database = await open();
     const plan = database

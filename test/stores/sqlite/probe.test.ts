@@ -93,7 +93,7 @@ describe('a database whose rows cannot be read is rejected when the store is mad
     );
   });
 
-  test('and rows with integers of another type are read', async () => {
+  test('unlike one whose integers are BigInts', async () => {
     const database = open(':memory:').defaultSafeIntegers(true);
     expect(await sqliteStore(database).claim(newDelivery(), TERMS)).toMatchObject({ attempt: 1 });
   });

@@ -16,7 +16,7 @@ export const SECRET = 'a secret for tests';
 export interface Which {
   readonly store: 'd1' | 'durable-object';
   readonly shards?: number;
-  /** Its objects never wake up to purge. */
+  /** The Durable Objects of this Worker never wake up to purge. */
   readonly sleeps?: boolean;
 }
 
@@ -37,11 +37,11 @@ export interface ServedStore extends IdempotencyStore {
     what: 'receiver' | 'd1' | 'objects',
     binding: 'KV' | 'SERVICE' | 'STUB' | 'NONE',
   ): Promise<void>;
-  /** For D1. */
+  /** Runs a query in D1. */
   sql(query: string): Promise<Row[]>;
   once(effect: Effect, statements: readonly Sql[]): Promise<boolean>;
   entered(keys: readonly string[]): Promise<string[]>;
-  /** For Durable Objects. */
+  /** Runs a query in the SQLite of a Durable Object. */
   objectSql(shard: number, query: string): Promise<Row[]>;
   alarm(shard: number): Promise<number | null>;
   storePurge(limit: number): Promise<number>;

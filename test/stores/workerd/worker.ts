@@ -103,7 +103,7 @@ function verbsOf(env: Env, which: Which): RemoteVerbs {
     const sql = (query: string) => env.DB.prepare(query).all();
     return {
       ...common,
-      // Otherwise, the rows that a completion purges would be missing from the count of `purge`.
+      // Without this, the rows that a completion purges would be missing from the count of `purge`.
       ...bound(withContract(new D1Store(env.DB, Number.POSITIVE_INFINITY))),
       sql: async (query: string) => (await sql(query)).results,
       entered: (keys: readonly string[]) => d1Ledger(env.DB).entered(keys),

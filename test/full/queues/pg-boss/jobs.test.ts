@@ -103,7 +103,7 @@ withPgBoss('over PostgreSQL', () => {
       expect(await boss.getQueue(`${fresh}-dead`)).toMatchObject({ retryBackoff: true });
     });
 
-    test('that was deleted does not report duplicates, and is created again', async () => {
+    test('does not report duplicates after it was deleted, and is created again', async () => {
       const { boss, queue, name } = await open();
       const delivery = newDelivery();
       const late = AbortSignal.abort();

@@ -71,7 +71,7 @@ withRedis('records in Redis that another program has written', () => {
       const [first, second, third] = await three('dead');
       await client.hdel(`wh:{00}:${first}`, field);
       expect(await listed()).toEqual([second, third]);
-      // They stay, and are logged again.
+      // The unreadable records stay in Redis, and a further list logs them again.
       expect(await listed()).toEqual([second, third]);
       expect(lines).toHaveLength(2);
       expect(lines[0]).toContain(`wh:{00}:${first}`);

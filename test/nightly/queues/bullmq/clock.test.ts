@@ -59,7 +59,7 @@ withRedis('a worker of BullMQ', () => {
           handled.push(performance.now() - failedAt);
         }),
       );
-      // It stops gracefully, whatever it holds.
+      // The worker with the wrong clock stops gracefully, even if it holds a job.
       wrong.stop();
       await vi.waitUntil(() => handled.length > 0, 30_000);
       expect(handled[0]).toBeLessThan(15_000);

@@ -7,7 +7,7 @@ import { enqueue, newDelivery } from '../../../queues/deliveries.js';
 import { type FaultyProxy, startFaultyProxy } from '../../../support/faulty-proxy.js';
 import { type RedisServer, startRedis, withRedis } from '../../../support/redis.js';
 
-/** As in docs/stores.md. */
+/** The settings of docs/stores.md. */
 const QUEUE = { maxRetriesPerRequest: 1, socketTimeout: 5_000 };
 // Longer than BullMQ waits for a job, which is at most 10 s.
 const WORKER = { maxRetriesPerRequest: null, socketTimeout: 12_000 };
@@ -49,7 +49,7 @@ withRedis('a connection of BullMQ that falls silent', () => {
     ['waits for a job', 0],
     ['waits for a delayed job', 60_000],
   ])(
-    'does not stop the receiving side, nor a worker that %s, for long',
+    'stops the receiver, and a worker that %s, only briefly',
     {
       timeout: 60_000,
     },

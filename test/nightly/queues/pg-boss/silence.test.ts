@@ -7,7 +7,7 @@ import { withPgBoss } from '../../../queues/pg-boss/engine.js';
 import { startFaultyProxy } from '../../../support/faulty-proxy.js';
 import { type PostgresServer, startPostgres } from '../../../support/postgres.js';
 
-// As in docs/queues.md, but shorter: query_timeout is 10 s there.
+// The settings of docs/queues.md, with a shorter query_timeout, which is 10 s there.
 const limits = { query_timeout: 4_000, connectionTimeoutMillis: 5_000, keepAlive: true, max: 4 };
 
 withPgBoss('connections of pg-boss that fall silent', () => {

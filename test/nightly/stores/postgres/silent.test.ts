@@ -66,7 +66,7 @@ withPostgres('on silent connections to PostgreSQL', () => {
   });
 });
 
-/** As in docs/stores.md. */
+/** The settings of docs/stores.md. */
 function socket({ host: [host], port: [port] }: { host: string[]; port: number[] }) {
   const connection = connect(port ?? 5432, host);
   const end = () => connection.destroy();

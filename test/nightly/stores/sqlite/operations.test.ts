@@ -93,7 +93,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
     });
 
     test.each(['has written before', 'creates its tables first'])(
-      'do not block the event loop while another process holds a lock, if the waiting one %s',
+      'do not block the event loop while another process holds a lock, if the call that waits %s',
       async (which) => {
         const [holder, store] = [await open(), await open()];
         // Otherwise the change of the mode would fail at once, and not wait for the schema.
@@ -122,7 +122,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await waits()).toEqual([4321]);
     });
 
-    test('that write constantly all get their turn', async () => {
+    test('all get their turn if they write constantly', async () => {
       const all = await Promise.all([open(), open(), open()]);
       const claimed = await Promise.all(
         all.map(async (store) => {
