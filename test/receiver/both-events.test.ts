@@ -10,7 +10,7 @@ import {
   type Receiver,
 } from 'storefront-webhooks';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { forward } from '../../src/stores/contract.js';
 import { newFolder } from '../stores/sqlite/remote.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
@@ -91,6 +91,12 @@ class OneOrder {
   }
 }
 
+/** Ends each handler of a dead process: its receiver has timers while it runs. */
+const endDead: (() => void)[] = [];
+afterEach(() => {
+  for (const end of endDead.splice(0)) end();
+});
+
 /** Processes on one store, one at a time: after a handler dies, its process never answers, and a new one starts. */
 class Processes {
   readonly #store: IdempotencyStore;
@@ -129,7 +135,8 @@ class Processes {
       if (fault === 'fails') throw new Error('the mail server is down');
       if (fault === 'dies') {
         die();
-        await new Promise(() => {});
+        await new Promise<void>((resolve) => endDead.push(resolve));
+        throw new Error('the process is dead');
       }
       this.#order.deliveries += 1;
     });

@@ -157,7 +157,7 @@ test('forged bodies that never end are dropped to make room for other bodies', a
       },
       body: (_, onBytes) => {
         onBytes(piece);
-        return new Promise(() => {});
+        return new Promise((resolve) => ends.push(() => resolve(Buffer.from(body))));
       },
     }),
   );
