@@ -3,7 +3,7 @@ import { waitUntilOf } from './shared/late-work.js';
 import { respond } from './shared/web-response.js';
 
 /**
- * Mounts a receiver in Elysia, on a route with `{ parse: 'none' }`: on Bun, on Deno, or on Node with
+ * Mounts a receiver in Elysia 1.3 or later, on a route with `{ parse: 'none' }`: on Bun, on Deno, or on Node with
  * `@elysiajs/node`. On a host that stops with the response, add its `waitUntil` to the context:
  * `new Elysia().decorate('waitUntil', waitUntil)`.
  *
@@ -23,5 +23,5 @@ export function toElysia(
 }
 
 const parsedBodyHint =
-  "Mount it as app.post('/webhooks', toElysia(receiver), { parse: 'none' }), and above every hook that " +
-  'reads the body.';
+  "Mount it as app.post('/webhooks', toElysia(receiver), { parse: 'none' }), which Elysia knows from 1.3 on, " +
+  'and above every hook that reads the body.';

@@ -31,7 +31,7 @@ const MOUNTED: Readonly<Record<Framework, string>> = {
   koa: "Mount the receiver above the body parser: new Router().post('/webhooks', toKoa(receiver));",
   hono: "Mount the receiver before any middleware that reads the body: new Hono().post('/webhooks', toHono(receiver));",
   elysia:
-    "Give the route { parse: 'none' }: app.post('/webhooks', toElysia(receiver), { parse: 'none' });",
+    "With Elysia 1.3 or later, give the route { parse: 'none' }: app.post('/webhooks', toElysia(receiver), { parse: 'none' });",
   next: 'In the App Router: export const POST = toNext(…). In the Pages Router, in the file itself: export const config = { api: { bodyParser: false } };',
   sveltekit:
     'Verify the bytes of the request, and not its json(): export const POST = ({ request }) => webhooks(request); with webhooks = toFetch(receiver).',
