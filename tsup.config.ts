@@ -80,9 +80,9 @@ const replacements = Object.fromEntries(
 );
 
 /**
- * What only the sandbox and the command need is in their own files, so that who imports the library installs
- * nothing more. raw-body is bundled because it is CommonJS: it takes Node's modules by `require`, which fails once a
- * user's bundler has put it into a module.
+ * The dependencies that are bundled. Most are needed by the sandbox and the command only, and users of the library
+ * need not install them. raw-body is bundled because it is CommonJS: it loads Node's modules by `require`, which
+ * fails after a user's bundler has moved it into an ES module.
  */
 export const bundled = [
   'commander',
@@ -96,8 +96,8 @@ export const bundled = [
 ];
 
 /**
- * What qs describes values with takes `util` by `require`, which a module has not. As its own package.json says for
- * browsers, it does without.
+ * Removes a file of object-inspect, on which qs depends: it loads `util` by `require`, which an ES module does not
+ * have. The package.json of object-inspect removes it for browsers.
  */
 const withoutInspect = {
   name: 'without-inspect',
@@ -116,13 +116,13 @@ export const asModules: Plugin = {
     onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => ({
       contents: `export * from 'node:${path}';`,
     }));
-    // raw-body needs it only to decode text, and it is the largest of all.
+    // raw-body needs it only to decode text, and it is larger than all others together.
     onResolve({ filter: /^iconv-lite$/ }, ({ path }) => ({ path, namespace: 'unused' }));
     onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: '' }));
   },
 };
 
-/** Code of tsup's own that its CommonJS holds. */
+/** A file of tsup that it adds to CommonJS. */
 export const injected = 'node_modules/tsup/assets/cjs_shims.js';
 
 /** Where TypeScript 7 writes the declarations. In node_modules/, tsup would take them for another package's. */
@@ -156,12 +156,12 @@ const packages = [
     esbuildPlugins: [...shared.esbuildPlugins, asModules, keepReplaced],
     format: ['esm', 'cjs'],
     dts: { entry: declarations, compilerOptions: { ignoreDeprecations: '6.0', paths: {} } },
-    // Shared code once, so that a class is the same class whichever subpath it came through.
+    // All subpaths share their code: a class that is imported from two of them is the same class.
     splitting: true,
     esbuildOptions(options, { format }) {
       if (format !== 'cjs') return;
-      // An import.meta.url, by which the testing subpath finds the saved fixtures, and the sandbox libsql. The
-      // option `shims` gives ES modules something as well, and makes each of them load node:path.
+      // The testing subpath finds the saved fixtures by import.meta.url, and the sandbox finds libsql. The option
+      // `shims` would also change the ES modules: each would load node:path.
       options.define = { ...options.define, 'import.meta.url': 'importMetaUrl' };
       options.inject = [...(options.inject ?? []), injected];
     },
@@ -169,11 +169,11 @@ const packages = [
   },
   {
     ...shared,
-    // It is run and not imported. What it uses of the package is what the seller's own modules load as well.
+    // The command imports the package, so that it shares its classes with the modules that a seller's files import.
     entry: { cli: 'src/cli/index.ts' },
     format: 'esm',
     external: [/^storefront-webhooks(\/|$)/],
-    // For what is CommonJS of what it holds.
+    // Some bundled dependencies are CommonJS.
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
     },

@@ -52,7 +52,7 @@ export type Confirm = (order: StatedOrder) => Promise<Confirmation>;
 /** Longer than `confirmOrders()` takes, shorter than a sender's timeout. */
 const CONFIRM_MS = 7_000;
 /** Unconfirmed orders that run anyway are reported at most this often. */
-const TELL_MS = 60_000;
+const REPORT_MS = 60_000;
 
 /** Whether the handlers of a delivery may run. */
 export type Permission =
@@ -72,7 +72,7 @@ interface ConfirmSettings {
 export class OrderConfirmation {
   readonly #settings: ConfirmSettings;
   readonly #onError: (error: WebhookError, delivery: Delivery) => void;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     settings: ConfirmSettings,
@@ -99,8 +99,8 @@ export class OrderConfirmation {
   }
 
   #tell({ cause, accepts }: Unavailable, delivery: Delivery): void {
-    if (accepts && performance.now() - this.#toldAt < TELL_MS) return;
-    if (accepts) this.#toldAt = performance.now();
+    if (accepts && performance.now() - this.#reportedAt < REPORT_MS) return;
+    if (accepts) this.#reportedAt = performance.now();
     const what = accepts
       ? 'Its handlers run anyway'
       : 'It is answered 503, and the provider retries it';

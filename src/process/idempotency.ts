@@ -184,8 +184,8 @@ export class Idempotency {
       return { outcome: 'busy', ran: [], retryAfterMs: 0, key };
     // The first attempt is counted in any case, and a delivery that cannot be parked may crash any number of
     // times.
-    const tellsBeginning = claim.attempt > 1 && this.#parks(subject);
-    return new Lease(this.#store, key, claim, timing, { askedAt, tellsBeginning });
+    const recordsBeginning = claim.attempt > 1 && this.#parks(subject);
+    return new Lease(this.#store, key, claim, timing, { askedAt, recordsBeginning });
   }
 
   /**
@@ -233,10 +233,10 @@ export class Idempotency {
     firstCause: unknown,
   ): Promise<void> {
     let cause = firstCause;
-    let isTold = false;
+    let isReported = false;
     const tell = () => {
-      if (isTold) return;
-      isTold = true;
+      if (isReported) return;
+      isReported = true;
       const message = 'The store could not record how the delivery ended.';
       this.#onError(new WebhookError('outcome_unrecorded', message, { cause }), subject);
     };

@@ -53,7 +53,7 @@ export class Lease {
   readonly #fence: number;
   readonly #timing: Timing;
   readonly #startedAt = performance.now();
-  readonly #tellsBeginning: boolean;
+  readonly #recordsBeginning: boolean;
   #beginning: Promise<boolean> | undefined;
   #renewedAt: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -69,7 +69,7 @@ export class Lease {
 
   /**
    * @param options.askedAt - When it was claimed. The lease lasts at least `leaseMs` from then on.
-   * @param options.tellsBeginning - Whether to notify the store when the work begins.
+   * @param options.recordsBeginning - Whether to record in the store that the work begins.
    */
   constructor(
     store: IdempotencyStore,
@@ -78,8 +78,8 @@ export class Lease {
     timing: Timing,
     {
       askedAt = performance.now(),
-      tellsBeginning = false,
-    }: { readonly askedAt?: number; readonly tellsBeginning?: boolean } = {},
+      recordsBeginning = false,
+    }: { readonly askedAt?: number; readonly recordsBeginning?: boolean } = {},
   ) {
     this.#store = store;
     this.key = key;
@@ -88,7 +88,7 @@ export class Lease {
     this.attempt = claim.attempt;
     this.steps = claim.steps;
     this.#renewedAt = askedAt;
-    this.#tellsBeginning = tellsBeginning;
+    this.#recordsBeginning = recordsBeginning;
     // If the claim was slow, renew earlier: the lease runs from the time of the request.
     const age = this.#startedAt - askedAt;
     this.#schedule(Math.min(timing.timeoutMs, Math.max(0, timing.renewMs - age)));
@@ -124,12 +124,12 @@ export class Lease {
    * @returns Whether the lease is still held.
    */
   begin(): boolean | Promise<boolean> {
-    if (!this.#tellsBeginning) return true;
-    this.#beginning ??= this.#tellBeginning();
+    if (!this.#recordsBeginning) return true;
+    this.#beginning ??= this.#recordBeginning();
     return this.#beginning;
   }
 
-  async #tellBeginning(): Promise<boolean> {
+  async #recordBeginning(): Promise<boolean> {
     // If the store cannot record the start, run anyway: skipping the handler would do more harm than an uncounted
     // crash.
     await this.#renew();

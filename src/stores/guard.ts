@@ -78,11 +78,11 @@ const MINUTE_MS = 60_000;
 /** Returns a function that takes the result of each call, and warns on stderr after several time-outs in a row. */
 export function listening({ description = 'the store', whenSilent = '' }: IdempotencyStore) {
   let inARow = 0;
-  let toldAt = -MINUTE_MS;
+  let reportedAt = -MINUTE_MS;
   return (error?: unknown): void => {
     inARow = isTimeout(error) ? inARow + 1 : 0;
-    if (inARow < IN_A_ROW || performance.now() - toldAt < MINUTE_MS) return;
-    toldAt = performance.now();
+    if (inARow < IN_A_ROW || performance.now() - reportedAt < MINUTE_MS) return;
+    reportedAt = performance.now();
     const what = `${description} has not answered ${inARow} calls in a row: it is overloaded, or its connection is dead.`;
     writeLine(`${what} ${whenSilent}`.trimEnd(), 'operate.md#store-silent');
   };

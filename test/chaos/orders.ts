@@ -59,7 +59,7 @@ export async function runOrders(
     send(orderId, deliverOne) {
       // Each of the sequences reports the order as unpaid twice.
       unpaid += 2;
-      return random.pick(WAYS)(toldOf(orderId, deliverOne));
+      return random.pick(WAYS)(webhooksOf(orderId, deliverOne));
     },
   });
   try {
@@ -73,9 +73,9 @@ export async function runOrders(
   }
 }
 
-type Told = Readonly<Record<'unpaid' | 'updated' | 'paid', () => Promise<boolean>>>;
+type Webhooks = Readonly<Record<'unpaid' | 'updated' | 'paid', () => Promise<boolean>>>;
 
-function toldOf(orderId: string, deliverOne: DeliverOne): Told {
+function webhooksOf(orderId: string, deliverOne: DeliverOne): Webhooks {
   const sent = (name: string, event: string, status: number) =>
     deliverOne({ id: `${orderId}-${name}`, event, orderId, status });
   return {
@@ -86,7 +86,7 @@ function toldOf(orderId: string, deliverOne: DeliverOne): Told {
 }
 
 /** The sequences in which the events of an order arrive. */
-const WAYS: readonly ((told: Told) => Promise<boolean[]>)[] = [
+const WAYS: readonly ((webhooks: Webhooks) => Promise<boolean[]>)[] = [
   ({ unpaid, updated, paid }) =>
     Promise.all([unpaid(), updated(), paid(), updated(), paid(), unpaid()]),
   ({ unpaid, updated, paid }) => oneByOne(unpaid, updated, paid, unpaid),

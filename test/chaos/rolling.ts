@@ -83,7 +83,7 @@ export async function runRolling<Judged>(
 
 async function terminate(child: ChildProcess): Promise<number> {
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const toldAt = performance.now();
+  const stoppedAt = performance.now();
   let isLate = false;
   const late = setTimeout(() => {
     isLate = true;
@@ -94,5 +94,5 @@ async function terminate(child: ChildProcess): Promise<number> {
     await ended;
   }
   clearTimeout(late);
-  return isLate ? Number.POSITIVE_INFINITY : performance.now() - toldAt;
+  return isLate ? Number.POSITIVE_INFINITY : performance.now() - stoppedAt;
 }

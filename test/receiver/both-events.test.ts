@@ -17,13 +17,13 @@ import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { runs } from '../support/tier.js';
 
 /** The webhooks of an order. Each is sent twice. */
-const TOLD = {
+const WEBHOOKS = {
   unpaid: { event: 'order:updated', status: 54 },
   updated: { event: 'order:updated', status: 100 },
   paid: { event: 'order:paid', status: 100 },
 } as const;
-type Told = keyof typeof TOLD;
-const ALL: readonly Told[] = ['unpaid', 'unpaid', 'updated', 'updated', 'paid', 'paid'];
+type Webhook = keyof typeof WEBHOOKS;
+const ALL: readonly Webhook[] = ['unpaid', 'unpaid', 'updated', 'updated', 'paid', 'paid'];
 
 /** The number of attempts after which a webhook would never succeed. */
 const MOST = 30;
@@ -39,7 +39,7 @@ const FAULTS: readonly (readonly Fault[])[] = [
 ];
 
 /** Returns every order in which the webhooks can arrive. */
-function permutations(left: readonly Told[]): Told[][] {
+function permutations(left: readonly Webhook[]): Webhook[][] {
   if (left.length === 0) return [[]];
   return [...new Set(left)].flatMap((first) => {
     const at = left.indexOf(first);
@@ -48,22 +48,22 @@ function permutations(left: readonly Told[]): Told[][] {
 }
 
 /** A webhook, its outcome, and the deliveries of the order so far. */
-type Seen = readonly [Told, Outcome | 'dies', number];
+type Seen = readonly [Webhook, Outcome | 'dies', number];
 
 /** Returns the expected outcomes. A webhook without a success is retried later. */
-function expected(scenario: readonly Told[], faults: readonly Fault[]): Seen[] {
+function expected(scenario: readonly Webhook[], faults: readonly Fault[]): Seen[] {
   const seen: Seen[] = [];
   const left = [...faults];
   const queue = [...scenario];
   let deliveries = 0;
-  for (let told = queue.shift(); told; told = queue.shift()) {
-    const fault = told === 'unpaid' ? undefined : left.shift();
-    if (told === 'unpaid') seen.push([told, 'ignored', deliveries]);
+  for (let webhook = queue.shift(); webhook; webhook = queue.shift()) {
+    const fault = webhook === 'unpaid' ? undefined : left.shift();
+    if (webhook === 'unpaid') seen.push([webhook, 'ignored', deliveries]);
     else if (fault) {
-      seen.push([told, fault === 'fails' ? 'failed' : 'dies', deliveries]);
-      queue.push(told);
+      seen.push([webhook, fault === 'fails' ? 'failed' : 'dies', deliveries]);
+      queue.push(webhook);
     } else {
-      seen.push([told, deliveries === 0 ? 'handled' : 'duplicate', 1]);
+      seen.push([webhook, deliveries === 0 ? 'handled' : 'duplicate', 1]);
       deliveries = 1;
     }
   }
@@ -84,10 +84,10 @@ class OneOrder {
   readonly #id = `ord_${OneOrder.#count++}`;
   deliveries = 0;
 
-  send(receiver: Receiver, told: Told) {
-    const { event, status } = TOLD[told];
+  send(receiver: Receiver, webhook: Webhook) {
+    const { event, status } = WEBHOOKS[webhook];
     const payload = paidOrder({ id: this.#id, status });
-    return deliver(receiver, payload, { event, id: `${this.#id} ${told}` });
+    return deliver(receiver, payload, { event, id: `${this.#id} ${webhook}` });
   }
 }
 
@@ -112,9 +112,9 @@ class Processes {
   }
 
   /** Sends a webhook once. Returns its outcome, or `dies` if the process dies. */
-  async send(told: Told): Promise<Outcome | 'dies'> {
+  async send(webhook: Webhook): Promise<Outcome | 'dies'> {
     const { receiver, died } = this.#live;
-    const reply = await Promise.race([this.#order.send(receiver, told), died]);
+    const reply = await Promise.race([this.#order.send(receiver, webhook), died]);
     if (reply) return reply.outcome;
     this.#live = this.#start();
     return 'dies';
@@ -151,16 +151,16 @@ function describeOrders(name: string, open: () => IdempotencyStore): void {
       async ({ faults }) => {
         const scenarios = permutations(ALL);
         expect(scenarios).toHaveLength(90);
-        const play = async (scenario: readonly Told[]) => {
+        const play = async (scenario: readonly Webhook[]) => {
           const order = new OneOrder();
           const processes = new Processes(open(), order, faults);
           const seen: Seen[] = [];
           const queue = [...scenario];
-          for (let told = queue.shift(); told; told = queue.shift()) {
-            const outcome = await processes.send(told);
-            seen.push([told, outcome, order.deliveries]);
-            const isToldAgain = outcome === 'failed' || outcome === 'dies';
-            if (isToldAgain && seen.length < MOST) queue.push(told);
+          for (let webhook = queue.shift(); webhook; webhook = queue.shift()) {
+            const outcome = await processes.send(webhook);
+            seen.push([webhook, outcome, order.deliveries]);
+            const isRetried = outcome === 'failed' || outcome === 'dies';
+            if (isRetried && seen.length < MOST) queue.push(webhook);
           }
           expect(seen).toEqual(expected(scenario, faults));
         };
@@ -184,11 +184,11 @@ function describeOrders(name: string, open: () => IdempotencyStore): void {
             order.deliveries += 1;
           }),
         );
-        const sendUntilGood = async (told: Told, at: number): Promise<string> => {
+        const sendUntilGood = async (webhook: Webhook, at: number): Promise<string> => {
           const receiver = receivers[at % 2];
           if (!receiver) throw new Error('there are two');
           for (let attempt = 0; attempt < MOST; attempt++) {
-            const { status, outcome } = await order.send(receiver, told);
+            const { status, outcome } = await order.send(receiver, webhook);
             if (status === 200) return outcome;
           }
           throw new Error('it was never answered 200');

@@ -5,7 +5,7 @@ import type { Difference, Excerpt } from './difference.js';
 import type { Hop } from './hop.js';
 
 /** The results that `doctor` prints. */
-export interface Told {
+export interface Finding {
   readonly diagnosis: Diagnosis;
   readonly change: string | undefined;
   readonly hop: Hop | undefined;
@@ -14,7 +14,7 @@ export interface Told {
 
 /** Returns the lines for a diagnosis in a terminal. */
 export function toLines(
-  { diagnosis, change, hop, bytes }: Told,
+  { diagnosis, change, hop, bytes }: Finding,
   { paint, columns }: Printer,
 ): string[] {
   const { observations } = diagnosis;

@@ -55,14 +55,14 @@ const OF_MESSAGE = ['host', 'content-length', 'transfer-encoding', 'trailer'];
 
 /** Creates a server that passes requests on to the target unchanged, and passes the answers back. */
 export function createProxy(options: ProxyOptions): Server {
-  let isTold = false;
+  let isReported = false;
   return createServer((incoming, outgoing) => {
     if (!isDelivery(incoming)) {
-      if (!isTold)
+      if (!isReported)
         options.onRefused(
           'A request from a web page was rejected: web pages do not send deliveries.',
         );
-      isTold = true;
+      isReported = true;
       refuse(outgoing, 403, 'This server does not accept requests from other web pages.');
       return;
     }

@@ -72,8 +72,8 @@ function list({ account }: Market, products: readonly KeptProduct[]): Html {
 export function stockNote(product: KeptProduct): Html {
   const stock = stockOf(product);
   if (stock === 0) return html`<span class="bad">Out of stock</span>`;
-  const isTold = stock !== '∞' && !product.hide_stock;
-  return html`<span class="muted">${isTold ? `${stock} in stock` : 'In stock'}</span>`;
+  const isShown = stock !== '∞' && !product.hide_stock;
+  return html`<span class="muted">${isShown ? `${stock} in stock` : 'In stock'}</span>`;
 }
 
 function howToCreate(key: string, origin: string): Html {

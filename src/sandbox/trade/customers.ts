@@ -4,7 +4,7 @@ import type { Market } from './market.js';
 import { findOrder } from './orders.js';
 import { Refusal } from './refusal.js';
 import { showFeedback, showQuery } from './to-json.js';
-import { tellRecord } from './webhooks-for.js';
+import { sendRecord } from './webhooks-for.js';
 
 /**
  * Creates a customer's query to the seller, and sends `query:created`.
@@ -29,7 +29,7 @@ export function ask(
       created_at: now,
       updated_at: now,
     });
-    tellRecord(market, 'query:created', query, showQuery(query, unknowns));
+    sendRecord(market, 'query:created', query, showQuery(query, unknowns));
     return query;
   });
 }
@@ -55,7 +55,7 @@ export function write(
       updated_at: now,
     });
     const event = from === 'seller' ? 'query:replied' : 'query:updated';
-    tellRecord(market, event, query, showQuery(query, unknowns));
+    sendRecord(market, event, query, showQuery(query, unknowns));
     return query;
   });
 }
@@ -87,7 +87,7 @@ export function rate(
       updated_at: now,
     });
     const event = before ? 'feedback:updated' : 'feedback:created';
-    tellRecord(market, event, feedback, showFeedback(feedback, unknowns));
+    sendRecord(market, event, feedback, showFeedback(feedback, unknowns));
     return feedback;
   });
 }

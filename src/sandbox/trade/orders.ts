@@ -3,7 +3,7 @@ import { coinTerms, nameOf, rateOf } from './gateways.js';
 import type { Market } from './market.js';
 import { convert, toCents, toText, toUnits } from './money.js';
 import { Refusal } from './refusal.js';
-import { tellOrder, tellPaid } from './webhooks-for.js';
+import { sendOrder, sendPaid } from './webhooks-for.js';
 
 /** The details of a customer. */
 export type Customer = Pick<
@@ -78,7 +78,7 @@ export function openOrder(
   const order = { id, gateway, confirmations_needed, held, taken, is_closed, received: '0', shown };
   orders.put(order);
   beside(order);
-  tellOrder(market, 'order:created', order);
+  sendOrder(market, 'order:created', order);
   return order;
 }
 
@@ -98,8 +98,8 @@ export function changeOrder(
   const changed = { ...order, ...kept, shown: { ...order.shown, ...shown, updated_at } };
   market.account.orders.put(changed);
   const isPaid = changed.shown.status === 100 && order.shown.status !== 100;
-  if (isPaid) tellPaid(market, changed);
-  else tellOrder(market, 'order:updated', changed);
+  if (isPaid) sendPaid(market, changed);
+  else sendOrder(market, 'order:updated', changed);
   return changed;
 }
 

@@ -3,7 +3,7 @@ import type { Market } from './market.js';
 import { Refusal } from './refusal.js';
 import { serialsOf, stockOf } from './stock.js';
 import { showProduct } from './to-json.js';
-import { tellRecord } from './webhooks-for.js';
+import { sendRecord } from './webhooks-for.js';
 
 type Held = Pick<KeptOrder, 'held' | 'taken'>;
 
@@ -23,7 +23,7 @@ export function hold(market: Market, product: KeptProduct, quantity: number): He
   const held = serials.splice(0, quantity);
   const left = changeStock(market, product, serials, -quantity);
   if (stock === quantity) {
-    tellRecord(market, 'product:out_of_stock', left, showProduct(left, market.unknowns));
+    sendRecord(market, 'product:out_of_stock', left, showProduct(left, market.unknowns));
   }
   return { held, taken: quantity };
 }

@@ -3,7 +3,7 @@ import type { KeptOrder } from '../state/kinds.js';
 import type { EventName, Market } from './market.js';
 
 /** Sends the webhooks for an order that was created or updated. */
-export function tellOrder(
+export function sendOrder(
   market: Market,
   event: 'order:created' | 'order:updated',
   order: KeptOrder,
@@ -16,9 +16,9 @@ export function tellOrder(
  * Sends `order:paid` for an order and, unless `emission` is `paid-alone`, also `order:updated`. The
  * `webhook_url` of a product or a payment gets each status once.
  */
-export function tellPaid(market: Market, order: KeptOrder): void {
+export function sendPaid(market: Market, order: KeptOrder): void {
   const isBoth = market.unknowns.emission === 'both';
-  if (isBoth) tellOrder(market, 'order:updated', order);
+  if (isBoth) sendOrder(market, 'order:updated', order);
   const urls = isBoth ? [] : urlsOf(market, order);
   market.outbox.announce({ event: 'order:paid', payload: { ...order.shown }, urls });
 }
@@ -33,7 +33,7 @@ function urlsOf({ account }: Market, { id, shown }: KeptOrder): string[] {
 }
 
 /** Sends the webhooks for another record, whose payload the specification does not show. */
-export function tellRecord(
+export function sendRecord(
   market: Market,
   event: EventName,
   record: { readonly id: string; readonly updated_at: string },
