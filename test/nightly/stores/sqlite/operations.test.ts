@@ -224,7 +224,7 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       const store = await open();
       await claim(store, newDelivery());
       await store.exec('BEGIN');
-      await expect(claim(store, newDelivery())).rejects.toThrow(/within a transaction/);
+      await expect(claim(store, newDelivery())).rejects.toThrow(/has begun a transaction/);
       await store.exec('COMMIT');
       expect(await claim(store, newDelivery())).toMatchObject({ state: 'acquired' });
     });
