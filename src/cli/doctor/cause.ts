@@ -59,6 +59,8 @@ const TEXTS = {
     'The secret in {} and the secret of the signer differ in upper and lower case.',
   ],
   secret_cut: ['secret', 'The signer has only the beginning of the secret in {}.'],
+  secret_short: ['secret', 'The secret in {}: copy it again.'],
+  secret_twice: ['secret', 'The secret in {} was pasted twice.'],
   secret_expanded: ['secret', 'A shell changed a $ or a backslash of the secret in {}.'],
   // The signed bytes, and the signing.
   other_message: ['signing', 'The sender signed {}, and not the body alone.'],

@@ -4,7 +4,7 @@ import { addBodies } from './bodies.js';
 import type { Candidate, Step } from './cause.js';
 import { toBytes } from './charsets.js';
 import { type Difference, findDifference } from './difference.js';
-import { givenKeys, type Keys, knownKeys, misread, misreadTwice } from './keys.js';
+import { copiedShort, givenKeys, type Keys, knownKeys, misread, misreadTwice } from './keys.js';
 import {
   joined,
   joinedFurther,
@@ -13,6 +13,7 @@ import {
   partsGuessed,
   partsWithin,
   type Received,
+  versioned,
 } from './messages.js';
 import { observe } from './observations.js';
 import { createSearch, type Key, type Message } from './search.js';
@@ -133,6 +134,13 @@ function addPairs(
     return otherMessages(body);
   });
   add(7, MISREAD, misreadOthers, () => only);
+  add(
+    7,
+    MISREAD,
+    () => copiedShort(own),
+    () => only,
+  );
+  add(8, MESSAGES, given, () => versioned(body, beside));
   add(8, MESSAGES, given, () => joinedFurther(body, parts));
   add(8, MESSAGES, first, () => joined(body, partsGuessed(headers)));
   add(9, SEVERAL, ownTwice, () => only);

@@ -67,6 +67,22 @@ export function* misreadTwice(key: GivenKey): Generator<Key> {
   }
 }
 
+const SECRET_CHARACTERS = [
+  ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-.!#$%&*',
+];
+
+/** Yields the possible keys if the given secret lacks its first or its last character, as after a careless copy. */
+export function* copiedShort({ value: secret, name, steps }: GivenKey): Generator<Key> {
+  const lacking = (value: string, end: string): Key => ({
+    value,
+    steps: [...steps, step('secret_short', `${name} lacks its ${end} character`)],
+  });
+  for (const character of SECRET_CHARACTERS) {
+    yield lacking(character + secret, 'first');
+    yield lacking(secret + character, 'last');
+  }
+}
+
 type Misread = readonly [CauseCode, detail: string, ...values: (string | Uint8Array)[]];
 
 /** Matches a beginning that is not part of the secret: of a line in a file, of a header or of a key. */
@@ -85,7 +101,9 @@ function* atHand(secret: string, name: string): Generator<Misread> {
   const texts = members.filter((value) => typeof value === 'string');
   const bare = [unquoted(secret), trimmed.replace(/[;,]$/, ''), trimmed.replace(/\s+#.*$/s, '')];
   yield ['secret_quoted', own, ...bare, ...texts];
-  yield ['secret_prefix', own, trimmed.replace(PREFIX, '')];
+  yield ['secret_prefix', own, trimmed.replace(PREFIX, ''), trimmed.replace(/^[-*•]\s+/, '')];
+  const half = trimmed.slice(0, trimmed.length / 2);
+  if (trimmed === half + half) yield ['secret_twice', name, half];
   const typed = unquoted(secret.replace(/[\u2010-\u2015\u2212]/g, '-').replace(/[‘’“”„]/g, '"'));
   yield ['secret_encoding', `${name} before a word processor changed its quotes or dashes`, typed];
   for (const { value, how } of decodings(secret))
@@ -116,7 +134,7 @@ function* ofSigner(secret: string, name: string): Generator<Misread> {
   yield ['secret_prefix', theirs, ...PREFIXES.map((prefix) => prefix + secret)];
   yield ['secret_cut', name, ...SIGNS.map((sign) => secret.slice(0, secret.indexOf(sign)))];
   yield ['secret_cut', name, ...LENGTHS.map((length) => secret.slice(0, length))];
-  yield ['secret_cut', name, secret.replace(/=+$/, '')];
+  yield ['secret_cut', name, secret.replace(/=+$/, ''), secret.slice(0, -1)];
   const expanded = [/\$(?:\w+|\{[^}]*\})/g, /\$\d/g].map((what) => secret.replace(what, ''));
   const doubled = [secret.replaceAll('$', '$$$$'), secret.replaceAll('$$', '$')];
   yield ['secret_expanded', name, ...expanded, ...doubled, secret.replace(/\\(.)/g, '$1')];

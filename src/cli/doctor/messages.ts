@@ -93,6 +93,18 @@ export function* joined(
     }
 }
 
+const VERSIONS = ['v0', 'v1'];
+
+/** Yields the body after a version of the scheme and a part, as in `v0:1795168800:{…}`. */
+export function* versioned(body: Uint8Array, parts: readonly Part[]): Generator<Message> {
+  for (const version of VERSIONS)
+    for (const [what, part] of parts)
+      for (const joint of [':', '.']) {
+        const before = [version, part, ''].join(joint);
+        yield of(Buffer.concat([Buffer.from(before), body]), `${version}, ${what} and the body`);
+      }
+}
+
 /** Yields the body with two or three parts before it. */
 export function* joinedFurther(
   body: Uint8Array,

@@ -152,6 +152,15 @@ const SIGNATURES: Record<string, readonly [signature: string, own: string, ...co
     ],
     'a secret in a URL': [hex(sent, 'a+b/c'), 'a%2Bb%2Fc', 'secret_encoding'],
     'the API key': [hex(sent, apiKey), secret, 'api_key'],
+    'a secret that was pasted twice': [hex(sent), secret + secret, 'secret_twice'],
+    'a secret without its first character': [hex(sent), secret.slice(1), 'secret_short'],
+    'a secret without its last character': [hex(sent), secret.slice(0, -1), 'secret_short'],
+    'a signer without the last character': [
+      hex(sent, secret.slice(0, -2)),
+      secret.slice(0, -1),
+      'secret_cut',
+    ],
+    'a bullet before the secret': [hex(sent), `- ${secret}`, 'secret_prefix'],
     'no secret': [hex(sent, 'undefined'), secret, 'known_secret'],
     'a secret in another case': [hex(sent, secret.toUpperCase()), secret, 'secret_case'],
     'the SHA-256 of the secret': [
@@ -171,6 +180,12 @@ const SIGNATURES: Record<string, readonly [signature: string, own: string, ...co
     'no key': [createHash('sha512').update(sent).digest('hex'), secret, 'no_hmac'],
     swapped: [hex(secret, sent), secret, 'swapped'],
     'Base64 of the body': [hex(Buffer.from(sent).toString('base64')), secret, 'other_message'],
+    'a version and a time before the body': [
+      `t=1763650000,v1=${hex(`v0:1763650000:${sent}`)}`,
+      secret,
+      'other_message',
+      'signature_prefix',
+    ],
     'a time before the body': [
       `t=1763650000,v1=${hex(`1763650000.${sent}`)}`,
       secret,
