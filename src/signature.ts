@@ -1,0 +1,1 @@
+export { type Secret, verifySignature } from './request/signature.js';
