@@ -38,11 +38,14 @@ test.each(SERVERS)('the package loads only the schema library on %s', (_, condit
   expect(packages).toEqual(['zod/mini', 'zod/v4/core']);
 });
 
-test.each(SERVERS)('the subpath for the signature alone loads no package on %s', (_, conditions) => {
-  const { bytes, packages } = loadedBy('signature', conditions);
-  expect(packages).toEqual([]);
-  expect(bytes).toBeLessThanOrEqual(20_000);
-});
+test.each(SERVERS)(
+  'the subpath for the signature alone loads no package on %s',
+  (_, conditions) => {
+    const { bytes, packages } = loadedBy('signature', conditions);
+    expect(packages).toEqual([]);
+    expect(bytes).toBeLessThanOrEqual(20_000);
+  },
+);
 
 test('a Worker loads the portable hashing', () => {
   const { packages } = loadedBy('index', ['workerd', 'import']);
