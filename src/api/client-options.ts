@@ -73,7 +73,7 @@ const NAMES = [
  */
 export function readClientOptions(options: ClientOptions): ClientSettings {
   check(typeof options === 'object' && options !== null, 'baseUrl', 'given');
-  checks.checkNames(Object.keys(options), NAMES);
+  checks.checkNames(options, NAMES);
   const { variant = 'newer', fetch } = options;
   check(variant === 'newer' || variant === 'older', 'variant', "'newer' or 'older'");
   check(fetch === undefined || typeof fetch === 'function', 'fetch', 'a function');

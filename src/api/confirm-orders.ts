@@ -55,7 +55,7 @@ export function confirmOrders(client: OrderReader, options: ConfirmOptions = {})
     'a client from createClient()',
   );
   checks.check(typeof options === 'object' && options !== null, 'keep', 'in an object');
-  checks.checkNames(Object.keys(options), NAMES);
+  checks.checkNames(options, NAMES);
   const { keep = 5_000, whenDown = 'refuse' } = options;
   checks.check(
     typeof keep === 'number' && keep >= 0 && keep <= 60_000,

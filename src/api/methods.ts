@@ -55,7 +55,7 @@ export function toMethod(operation: string, row: Endpoint, settings: ClientSetti
 
   async function send(path: string, options: CallOptions, body?: string): Promise<Answer> {
     const checks = new OptionChecks(operation);
-    checks.checkNames(Object.keys(options), OPTION_NAMES[row.kind]);
+    checks.checkNames(options, OPTION_NAMES[row.kind]);
     const terms = readTerms(checks, options, settings);
     const { baseUrl, authorization, secrets, fetch } = settings;
     const headers = {

@@ -1,5 +1,5 @@
 import { UsageError } from './errors.js';
-import { didYouMean } from './text.js';
+import { findUnknownOption, type OptionNaming } from './text.js';
 
 /**
  * Checks the options of a function. Each check throws a `UsageError`, `option_invalid`, that says what to change.
@@ -17,16 +17,9 @@ export class OptionChecks {
     if (!condition) this.refuse(`the option ${option} has to be ${expected}.`);
   }
 
-  /** @param of - The option that contains them, with a dot at the end. */
-  checkNames(
-    given: readonly string[],
-    known: readonly string[],
-    { of = '', hint }: { of?: string; hint?: (unknown: string) => string | undefined } = {},
-  ): void {
-    const unknown = given.find((name) => !known.includes(name));
-    if (unknown === undefined) return;
-    const meant = hint?.(unknown) ?? didYouMean(unknown, known);
-    this.refuse(`there is no option ${of}${unknown}. ${meant}The options are ${known.join(', ')}.`);
+  checkNames(given: object, known: readonly string[], naming?: OptionNaming): void {
+    const unknown = findUnknownOption(this.#caller, given, known, naming);
+    if (unknown) throw unknown;
   }
 
   atLeastOne(name: string, value: number): number {

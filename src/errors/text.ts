@@ -104,15 +104,25 @@ function byDistance(given: string, names: readonly string[]) {
     .sort((a, b) => a.far - b.far);
 }
 
+/** How a message names an unknown option. */
+export interface OptionNaming {
+  /** The option that contains it, with a dot at the end. */
+  readonly of?: string;
+  /** Returns advice on it. Without advice, the message suggests the nearest name. */
+  readonly hint?: (unknown: string) => string | undefined;
+}
+
 /** Returns an error for the first unknown option; `undefined` if all are known. */
 export function findUnknownOption(
   caller: string,
   given: object,
   known: readonly string[],
+  { of = '', hint }: OptionNaming = {},
 ): UsageError | undefined {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
-  const message = `${caller}: there is no option ${unknown}. ${didYouMean(unknown, known)}The options are ${known.join(', ')}.`;
+  const meant = hint?.(unknown) ?? didYouMean(unknown, known);
+  const message = `${caller}: there is no option ${of}${unknown}. ${meant}The options are ${known.join(', ')}.`;
   return new UsageError('option_invalid', message);
 }
 

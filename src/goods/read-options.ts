@@ -47,10 +47,10 @@ export function readGoodsOptions(options: GoodsOptions): GoodsSettings {
     'secret',
     'given: createGoods({ secret: process.env.WEBHOOK_SECRET, store }, make)',
   );
-  checks.checkNames(Object.keys(options), NAMES, { hint });
+  checks.checkNames(options, NAMES, { hint });
   const { verify = {}, oncePer = ({ id }) => id, scope = '', secret } = options;
   checks.check(typeof verify === 'object' && verify !== null, 'verify', 'an object');
-  checks.checkNames(Object.keys(verify), VERIFY, { of: 'verify.' });
+  checks.checkNames(verify, VERIFY, { of: 'verify.' });
   const { signed = true, allow, event, order } = verify;
   checks.check(typeof signed === 'boolean', 'verify.signed', 'true or false');
   checks.check(

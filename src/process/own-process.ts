@@ -2,4 +2,4 @@
 // no server is stopped.
 
 export { Load } from './load.js';
-export { drain, isServer } from './server-drain.js';
+export { drain } from './server-drain.js';

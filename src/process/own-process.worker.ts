@@ -23,6 +23,4 @@ export class Load implements Omit<FullLoad, 'bodies' | 'inHand'> {
   answered(): void {}
 }
 
-export const isServer: typeof full.isServer = (_server): _server is full.ClosableServer => false;
-
 export const drain: typeof full.drain = async () => {};

@@ -71,7 +71,7 @@ export function readOptions(options: ReceiverOptions): Settings {
     'secret',
     'given: createReceiver({ secret: process.env.WEBHOOK_SECRET })',
   );
-  checks.checkNames(Object.keys(options), NAMES, { hint: hookHint });
+  checks.checkNames(options, NAMES, { hint: hookHint });
   const { keyBy = 'delivery', keepDays = 30, scope = '', unwrap = false } = options;
   const { events = {}, queue, confirm, retiredSecrets = [] } = options;
   checkRetired(retiredSecrets);
@@ -246,7 +246,7 @@ export function readCommon(options: CommonOptions, checks: OptionChecks): Common
 
 function checkHooks(hooks: unknown, checks: OptionChecks): void {
   checks.check(typeof hooks === 'object' && hooks !== null, 'hooks', 'an object of functions');
-  checks.checkNames(Object.keys(hooks ?? {}), HOOKS, { of: 'hooks.' });
+  checks.checkNames(hooks ?? {}, HOOKS, { of: 'hooks.' });
   for (const [name, hook] of Object.entries(hooks ?? {})) {
     const isHook = hook === undefined || typeof hook === 'function';
     checks.check(isHook, `hooks.${name}`, 'a function');

@@ -1,3 +1,5 @@
+import { UsageError } from '../errors/errors.js';
+import { nameType } from '../runtime/bytes.js';
 import { atEndOfTurn, pause } from '../runtime/timing.js';
 
 /** A server of `node:http`, as from `app.listen()` and `serve()`; of `Bun.serve()`; or of `Deno.serve()`. */
@@ -37,10 +39,8 @@ const ACCEPT_MS = 1_000;
 const QUIET_TURNS = 2;
 const SHORT_TURN_MS = 0.1;
 
-/**
- * Whether the value is a server that can be drained: plain JavaScript may pass anything, such as the application.
- */
-export function isServer(server: unknown): server is ClosableServer {
+/** Whether the value is a server that can be drained: plain JavaScript may pass anything, such as the application. */
+function isServer(server: unknown): server is ClosableServer {
   if (typeof server !== 'object' || server === null) return false;
   return ['close', 'stop', 'shutdown'].some(
     (method) => method in server && typeof Reflect.get(server, method) === 'function',
@@ -53,8 +53,10 @@ export function isServer(server: unknown): server is ClosableServer {
  *
  * @param how.isOver - Whether to give up. Connections that are still open are then cut off.
  * @param how.onStopped - Called when the server accepts no more connections.
+ * @throws {UsageError} `option_invalid` if it is no server.
  */
-export async function drain(server: ClosableServer, how: DrainHow): Promise<void> {
+export async function drain(server: unknown, how: DrainHow): Promise<void> {
+  if (!isServer(server)) throw noServer(server);
   if ('close' in server) return drainNode(server, how);
   const { isOver, onStopped } = how;
   let isClosed = false;
@@ -67,6 +69,14 @@ export async function drain(server: ClosableServer, how: DrainHow): Promise<void
   while (!isClosed && !isOver()) await pause(LOOK_MS);
   // Awaited for its error: if the server could not be stopped, it still accepts requests.
   if (isClosed) await closing;
+}
+
+function noServer(given: unknown): UsageError {
+  return new UsageError(
+    'option_invalid',
+    'close({ server }) needs the server that app.listen() returns, not the application, but got ' +
+      `${nameType(given)}. The server was not stopped, so deliveries that still arrive are answered 503.`,
+  );
 }
 
 async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): Promise<void> {

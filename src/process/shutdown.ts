@@ -1,11 +1,10 @@
-import { UsageError, WebhookError } from '../errors/errors.js';
+import { WebhookError } from '../errors/errors.js';
 import { MAX_TIMER_MS } from '../errors/option-checks.js';
 import { findUnknownOption } from '../errors/text.js';
 import type { Reporter } from '../report/hooks.js';
 import type { WebhookResponse } from '../request/outcome.js';
-import { nameType } from '../runtime/bytes.js';
 import { withTimeout } from '../runtime/timing.js';
-import { drain, isServer } from './own-process.js';
+import { drain } from './own-process.js';
 import type { Processing } from './process-delivery.js';
 import type { ClosableServer } from './server-drain.js';
 
@@ -62,13 +61,13 @@ export class Shutdown {
     const endAt = performance.now() + timeoutMs;
     // Compare first: if the time limit is not a number, no time is left.
     const leftMs = () => (performance.now() < endAt ? endAt - performance.now() : 0);
-    if (isServer(server)) {
+    if (server !== undefined) {
       const onStopped = () => {
         this.#isDraining = true;
       };
       const drained = drain(server, { isOver: () => leftMs() === 0, onStopped });
       await drained.catch((error) => this.#reporter.error(error, {}));
-    } else if (server !== undefined) this.#reporter.error(noServer(server), {});
+    }
     const [isIdle] = await Promise.all([this.#processing.close(leftMs()), this.#allLeft(leftMs())]);
     if (!isIdle) this.#reporter.error(closedEarly(timeoutMs), {});
     this.#reporter.flush();
@@ -93,14 +92,6 @@ export class Shutdown {
 }
 
 const OPTIONS = ['server', 'timeoutMs'] satisfies (keyof CloseOptions)[];
-
-function noServer(given: unknown): UsageError {
-  return new UsageError(
-    'option_invalid',
-    'close({ server }) needs the server that app.listen() returns, not the application, but got ' +
-      `${nameType(given)}. The server was not stopped, so deliveries that still arrive are answered 503.`,
-  );
-}
 
 function closedEarly(timeoutMs: number): WebhookError {
   return new WebhookError(

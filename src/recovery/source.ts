@@ -104,7 +104,7 @@ export function readSourceOptions(
 ): SourceSettings {
   const isGiven = typeof options === 'object' && options !== null;
   checks.check(isGiven, 'receiver', 'given, with client and url');
-  checks.checkNames(Object.keys(options), names);
+  checks.checkNames(options, names);
   const { receiver, client, onProgress = () => {}, signal, now = new Date() } = options;
   const isReceiver = typeof receiver === 'object' && receiver !== null && INTERNALS in receiver;
   checks.check(isReceiver, 'receiver', 'a receiver from createReceiver(), with its handlers');

@@ -41,7 +41,7 @@ export function warnOfMemory(): void {
   const problem =
     where === 'server'
       ? 'deliveries are remembered in the memory of this process only'
-      : 'this platform starts and stops instances, and each remembers its own deliveries only';
+      : 'each instance on this platform remembers its own deliveries only';
   writeLine(
     `${problem}, so one can be handled twice. Pass ${STORES[where]} as \`store\`, ` +
       'or memoryStore() if this is intended.',
@@ -57,24 +57,23 @@ export function reasonToRefuse(store: unknown): string {
   if (isProxy(store))
     return '. This is a stub or a service binding, which seems to have every method';
   if (store instanceof Map) return '';
-  const kind = KINDS.find(({ verbs }) => hasMethods(store, ...verbs));
-  if (!kind) return '';
+  const [name] = KINDS.find(([, ...verbs]) => hasMethods(store, ...verbs)) ?? [];
+  if (name === undefined) return '';
+  const instead =
+    name === WORKERS_KV ? STORES.workers : `${STORES.server}, on the same server if you like`;
   return (
-    `. ${kind.name} does not work: it cannot compare and set, so two receivers that get and then put ` +
-    `would both handle a delivery. ${kind.instead}`
+    `. ${name} does not work: it cannot compare and set, so two receivers could handle one delivery. ` +
+    `Use ${instead}`
   );
 }
 
-const DATABASE = `Use ${STORES.server}, on the same server if you like`;
+const WORKERS_KV = 'Workers KV';
 
+/** Key-value stores, each recognized by methods that only it has. */
 const KINDS = [
-  {
-    name: 'Workers KV',
-    verbs: ['get', 'put', 'list', 'getWithMetadata'],
-    instead: `Use ${STORES.workers}`,
-  },
-  { name: 'unstorage', verbs: ['getItem', 'setItem', 'hasItem', 'getKeys'], instead: DATABASE },
-  { name: 'keyv', verbs: ['get', 'set', 'delete', 'clear', 'has'], instead: DATABASE },
+  [WORKERS_KV, 'get', 'put', 'list', 'getWithMetadata'],
+  ['unstorage', 'getItem', 'setItem', 'hasItem', 'getKeys'],
+  ['keyv', 'get', 'set', 'delete', 'clear', 'has'],
 ] as const;
 
 /**

@@ -53,7 +53,7 @@ async function mount(platform: string): Promise<ReplayTarget> {
 
 const OF_ONE =
   'memory of this process only, so one can be handled twice. Pass sqliteStore(…), postgresStore(…)';
-const OF_SEVERAL = 'starts and stops instances';
+const OF_SEVERAL = 'each instance on this platform';
 
 test.each([
   ['Workers', '', 'durableObjectStore(…) or d1Store(…) of storefront-webhooks/cloudflare'],
