@@ -1,5 +1,5 @@
 import { unexplained } from './docs-link.js';
-import { UsageError, WebhookError } from './errors.js';
+import { UsageError, type UsageErrorCode, WebhookError } from './errors.js';
 
 // Controls, line ends, invisible and bidirectional marks, lone surrogates: they can forge or hide a log line.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
@@ -109,7 +109,9 @@ export interface OptionNaming {
   /** The option that contains it, with a dot at the end. */
   readonly of?: string;
   /** Returns advice on it. Without advice, the message suggests the nearest name. */
-  readonly hint?: (unknown: string) => string | undefined;
+  readonly hint?: ((unknown: string) => string | undefined) | undefined;
+  /** Default: `option_invalid`. */
+  readonly code?: UsageErrorCode;
 }
 
 /** Returns an error for the first unknown option; `undefined` if all are known. */
@@ -117,13 +119,13 @@ export function findUnknownOption(
   caller: string,
   given: object,
   known: readonly string[],
-  { of = '', hint }: OptionNaming = {},
+  { of = '', hint, code = 'option_invalid' }: OptionNaming = {},
 ): UsageError | undefined {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
   const meant = hint?.(unknown) ?? didYouMean(unknown, known);
   const message = `${caller}: there is no option ${of}${unknown}. ${meant}The options are ${known.join(', ')}.`;
-  return new UsageError('option_invalid', message);
+  return new UsageError(code, message);
 }
 
 /** The Levenshtein distance of two names, ignoring case. */

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors/errors.js';
-import { didYouMean } from '../errors/text.js';
+import { findUnknownOption } from '../errors/text.js';
 import { nameType } from '../runtime/bytes.js';
 import type { IdempotencyStore } from '../stores/store.js';
 import type { TransactionHandler } from '../stores/transactions.js';
@@ -22,19 +22,13 @@ export function checkOptionNames(
   call: string,
   options: unknown,
   known = OPTIONS,
-  hint: (unknown: string) => string | undefined = () => undefined,
+  hint?: (unknown: string) => string | undefined,
 ): void {
-  const isObject = typeof options === 'object' && options !== null;
-  const unknown = isObject ? Object.keys(options).find((name) => !known.includes(name)) : '';
-  if (unknown === undefined) return;
-  const given = isObject
-    ? `no option ${JSON.stringify(unknown)}`
-    : `no ${nameType(options)} as options`;
-  const meant = isObject ? (hint(unknown) ?? didYouMean(unknown, known)) : '';
-  throw new UsageError(
-    'handler_invalid',
-    `${call} takes ${given}. ${meant}The options are { ${known.join(', ')} }.`,
-  );
+  const code = 'handler_invalid';
+  if (typeof options !== 'object' || options === null)
+    throw new UsageError(code, `${call} takes an object of options, not ${nameType(options)}.`);
+  const unknown = findUnknownOption(call, options, known, { code, hint });
+  if (unknown) throw unknown;
 }
 
 /** @throws {UsageError} `handler_invalid` */

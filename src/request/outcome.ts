@@ -177,8 +177,6 @@ const RESPONSES = {
 /** The response header that holds the receipt of a delivery. */
 export const RECEIPT_HEADER = 'webhook-receipt';
 
-const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
-
 /**
  * Step 7: makes the response to a delivery or a rejected request.
  *
@@ -186,32 +184,34 @@ const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
  */
 export function toResponse(result: Result, receipt?: string): WebhookResponse {
   const { outcome } = result;
-  const [status, message] =
-    outcome === 'rejected' ? [result.status, result.message] : RESPONSES[outcome];
-  const errors = outcome === 'rejected' ? faultsOf(result) : undefined;
+  const isRejected = outcome === 'rejected';
+  const [status, message] = isRejected ? [result.status, result.message] : RESPONSES[outcome];
+  const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' };
+  if (receipt !== undefined) headers[RECEIPT_HEADER] = receipt;
+  if (status === 405) headers.allow = 'POST';
+  if (status === 503) headers['retry-after'] = toSeconds(isRejected ? {} : result);
+  // Only the faults may need an escape in JSON.
+  let body = `{"message":"${message}","outcome":"${outcome}"`;
+  if (isRejected) body += faultsOf(result);
+  if (receipt !== undefined) body += `,"receipt":"${receipt}"`;
   return {
     status,
-    headers: {
-      ...JSON_HEADERS,
-      ...(receipt === undefined ? {} : { [RECEIPT_HEADER]: receipt }),
-      ...(status === 405 ? { allow: 'POST' } : {}),
-      ...(status === 503 ? { 'retry-after': toSeconds(result) } : {}),
-    },
-    body: JSON.stringify({ message, outcome, errors, receipt }),
+    headers,
+    body: `${body}}`,
     outcome,
-    ran: outcome === 'rejected' ? [] : result.ran,
-    retryUnrecorded: outcome === 'rejected' ? undefined : result.retryUnrecorded,
+    ran: isRejected ? [] : result.ran,
+    retryUnrecorded: isRejected ? undefined : result.retryUnrecorded,
   };
 }
 
-function faultsOf({ issues }: Rejection): string[] | undefined {
+function faultsOf({ issues }: Rejection): string {
   const fields = new Set(
     issues.map(({ path, foreign }) => (foreign ? '' : path.split('.')[0]) || 'payload'),
   );
-  return fields.size > 0 ? Array.from(fields, (field) => `${field} is not as expected`) : undefined;
+  if (fields.size === 0) return '';
+  return `,"errors":${JSON.stringify(Array.from(fields, (field) => `${field} is not as expected`))}`;
 }
 
-function toSeconds(result: Result): string {
-  const { retryAfterMs = 1000 } = result.outcome === 'rejected' ? {} : result;
+function toSeconds({ retryAfterMs = 1000 }: Pick<Dispatched, 'retryAfterMs'>): string {
   return String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
 }

@@ -1,4 +1,4 @@
-import { decodeHex, toHex, toUtf8 } from '../runtime/bytes.js';
+import { toUtf8 } from '../runtime/bytes.js';
 import { sha2 } from '../runtime/hashes.js';
 import { headerText } from './key.js';
 import { OUTCOMES, type Outcome } from './outcome.js';
@@ -33,7 +33,7 @@ export function writeReceipt(
   answeredAt = Date.now(),
 ): string {
   const stated = `v1.${outcome}.${Math.floor(answeredAt / 1000)}.${key}`;
-  return `${stated}.${toHex(codeOf(stated, id, secret))}`;
+  return `${stated}.${codeOf(stated, id, secret)}`;
 }
 
 const RECEIPT = /v1\.([a-z]{1,20})\.(\d{1,12})\.([0-9a-f]{64})\.([0-9a-f]{64})(?![0-9a-z])/;
@@ -53,29 +53,29 @@ export function isGenuine(
   id: string,
   secrets: readonly Secret[],
 ): boolean {
-  const given = decodeHex(code, new Uint8Array(32));
+  const given = toUtf8(code);
   let genuine = false;
-  for (const secret of secrets) genuine = sha2.equal(codeOf(stated, id, secret), given) || genuine;
+  for (const secret of secrets)
+    genuine = sha2.equal(toUtf8(codeOf(stated, id, secret)), given) || genuine;
   return genuine;
 }
 
 /** Derives a key of its own for receipts, so that no receipt is also a valid signature of the provider. */
 const PURPOSE = toUtf8('storefront-webhooks receipt');
 
-/** The keys of the latest secrets, cached: a log has many receipts under few secrets. */
-const receiptKeys = new Map<Secret, Uint8Array>();
-const MAX_KEYS = 16;
+/** The signers of the latest secrets, cached: a log has many receipts under few secrets. */
+const signers = new Map<Secret, (message: string) => string>();
+const MAX_SIGNERS = 16;
 
-function receiptKeyOf(secret: Secret): Uint8Array {
-  const known = receiptKeys.get(secret);
+function signerOf(secret: Secret): (message: string) => string {
+  const known = signers.get(secret);
   if (known) return known;
-  if (receiptKeys.size >= MAX_KEYS) receiptKeys.clear();
-  const made = sha2.hmacSha512(secret, PURPOSE);
-  receiptKeys.set(secret, made);
+  if (signers.size >= MAX_SIGNERS) signers.clear();
+  const made = sha2.signer(sha2.hmacSha512(secret, PURPOSE));
+  signers.set(secret, made);
   return made;
 }
 
-function codeOf(stated: string, id: string, secret: Secret): Uint8Array {
-  const about = toUtf8(JSON.stringify([stated, headerText(id)]));
-  return sha2.hmacSha512(receiptKeyOf(secret), about).subarray(0, 32);
+function codeOf(stated: string, id: string, secret: Secret): string {
+  return signerOf(secret)(JSON.stringify([stated, headerText(id)])).slice(0, 64);
 }

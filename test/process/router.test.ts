@@ -342,13 +342,13 @@ describe('a wrong registration', () => {
   );
 
   test.each([
-    [{ onceper: (order: { id: string }) => order.id }, '"onceper". Did you mean "oncePer"?'],
+    [{ onceper: (order: { id: string }) => order.id }, 'onceper. Did you mean "oncePer"?'],
     [
       { retries: 1 },
-      'no option "retries". The options are { name, formerly, when, oncePer, skipOlder, transaction }',
+      'no option retries. The options are name, formerly, when, oncePer, skipOlder, transaction.',
     ],
-    [() => 'a', 'no function as options'],
-    [null, 'no null as options'],
+    [() => 'a', 'not function'],
+    [null, 'not null'],
     [{ name: '' }, 'has to be a single text that is not empty'],
     [{ name: 5 }, 'has to be a single text that is not empty'],
     [{ name: 'a', formerly: '' }, 'has to be a single text that is not empty'],

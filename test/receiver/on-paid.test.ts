@@ -265,16 +265,16 @@ describe('.onPaid() with a mistake', () => {
   });
 
   test.each([
-    [{ when: () => true }, 'no option "when". The handler runs once for each paid order'],
+    [{ when: () => true }, 'no option when. The handler runs once for each paid order'],
     [{ oncePer: () => 'a' }, 'for another condition or key, use .on()'],
-    [{ skipOlder: true }, 'no option "skipOlder". The handler runs once'],
+    [{ skipOlder: true }, 'no option skipOlder. The handler runs once'],
     [{ transactoin: true }, 'Did you mean "transaction"?'],
-    [{ retries: 1 }, 'no option "retries". The options are { name, formerly, transaction }.'],
+    [{ retries: 1 }, 'no option retries. The options are name, formerly, transaction.'],
     [{ name: '' }, 'The name of a handler has to be a single text'],
     [{ formerly: 7 }, 'The formerly of a handler has to be a single text'],
     [{ transaction: true }, 'true needs a store whose database has transactions'],
-    [null, 'no null as options'],
-    ['deliver', 'no string as options'],
+    [null, 'options, not null'],
+    ['deliver', 'options, not string'],
   ])('rejects the options %j immediately', (options, said) => {
     const { code, message } = thrownBy(ship, options);
     expect(code).toBe('handler_invalid');
