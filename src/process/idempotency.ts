@@ -3,7 +3,7 @@ import { MAX_TIMER_MS } from '../errors/option-checks.js';
 import type { Dispatched } from '../request/outcome.js';
 import { LateWork } from '../runtime/late-work.js';
 import { keepTrying, pause, withRetry, withTimeout } from '../runtime/timing.js';
-import type { Claimable, IdempotencyStore, LeaseTerms } from '../stores/store.js';
+import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from '../stores/store.js';
 import { Lease, type Timing, type Work } from './lease.js';
 import type { Load } from './load.js';
 import { Purger } from './purge.js';
@@ -166,8 +166,12 @@ export class Idempotency {
     const { key } = subject;
     const waiting = this.#load.asked();
     const { since: askedAt } = waiting;
-    const claiming = this.#store.claim(subject, terms);
-    const claim = await claiming.finally(() => this.#load.answered(waiting));
+    let claim: Claim;
+    try {
+      claim = await this.#store.claim(subject, terms);
+    } finally {
+      this.#load.answered(waiting);
+    }
     switch (claim.state) {
       case 'busy':
         return { outcome: 'busy', ran: [], retryAfterMs: claim.retryAfterMs, key };
@@ -276,7 +280,10 @@ function toDispatched(
     case 'kept':
       // Nothing ran if every effect had already been done for another delivery.
       return {
-        ...{ outcome: ran.length > 0 ? 'handled' : 'duplicate', ran, attempt, key },
+        outcome: ran.length > 0 ? 'handled' : 'duplicate',
+        ran,
+        attempt,
+        key,
         retryUnrecorded,
       };
     case 'dead':

@@ -200,13 +200,13 @@ export class Processing {
   /** Does work on a delivery once, and returns the result. */
   doOnce(
     delivery: SealedDelivery,
-    { payload, ...how }: OnceOptions,
+    options: OnceOptions,
     work: (lease: Lease) => Promise<Work>,
   ): Promise<Dispatched> {
     const onError = (error: unknown, attempt?: number) =>
-      this.onError(error, { ...delivery, payload }, { attempt });
+      this.onError(error, { ...delivery, payload: options.payload }, { attempt });
     const { keepMs } = this.#settings;
-    return this.#idempotency.doOnce(delivery, { ...how, keepMs, onError }, work);
+    return this.#idempotency.doOnce(delivery, { ...options, keepMs, onError }, work);
   }
 
   /**
