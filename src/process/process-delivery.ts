@@ -146,7 +146,8 @@ export class Processing {
     const [only, ...others] = routes;
     const isTransaction = only?.transaction && others.length === 0 && !this.#settings.confirm;
     const retryUnrecorded = routes.every(({ oncePer, transaction }) => oncePer || transaction);
-    const once = { ...how, payload, isTransaction, retryUnrecorded };
+    const { lastAttempt, isGone } = how;
+    const once = { lastAttempt, isGone, payload, isTransaction, retryUnrecorded };
     const result = await this.doOnce(seal(delivery), once, async (lease) => {
       const isLeft = routes.some(({ step }) => !Object.hasOwn(lease.steps, step));
       const permission = isLeft ? await this.#confirmation.ask(delivery) : undefined;
@@ -206,7 +207,9 @@ export class Processing {
     const onError = (error: unknown, attempt?: number) =>
       this.onError(error, { ...delivery, payload: options.payload }, { attempt });
     const { keepMs } = this.#settings;
-    return this.#idempotency.doOnce(delivery, { ...options, keepMs, onError }, work);
+    const { lastAttempt, isGone, isTransaction, retryUnrecorded } = options;
+    const terms = { lastAttempt, isGone, isTransaction, retryUnrecorded, keepMs, onError };
+    return this.#idempotency.doOnce(delivery, terms, work);
   }
 
   /**
