@@ -105,12 +105,8 @@ export async function readDelivery(
     const { id, event } = envelope;
     return new Rejection('body_not_json', { verified: true, id, event });
   }
-  const { event, record, contradicts, ...found } = unwrapBody(
-    json.value,
-    rules.unwrap,
-    envelope,
-    rawBody.length,
-  );
+  const found = unwrapBody(json.value, rules.unwrap, envelope, rawBody.length);
+  const { event, record } = found;
   if (event === undefined) {
     const detail = 'No header names the event, and `unwrap` found none in the body.';
     return new Rejection('event_header_invalid', { verified: true, id: found.id, detail });
@@ -118,7 +114,7 @@ export async function readDelivery(
 
   const content = contentOf(record, rawBody);
   const id = found.id ?? contentId(content);
-  const contradictions = contradicts ? [OTHER_EVENT] : [];
+  const contradictions = found.contradicts ? [OTHER_EVENT] : [];
   if (typeof rules.unwrap === 'function' && hasRoundedId(json.text))
     contradictions.push(ROUNDED_ID);
   contradictions.push(...findContradictions(record, event, receivedAt, rules));
@@ -129,7 +125,20 @@ export async function readDelivery(
   const parts = { scope, id, event, content };
   const key =
     kind === 'invalid' ? invalidKey(parts, rawBody) : deliveryKey(rules.keyBy, parts, record);
-  return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source, request };
+  return {
+    kind,
+    key,
+    scope,
+    id,
+    event,
+    content,
+    payload,
+    issues,
+    rawBody,
+    receivedAt,
+    source,
+    request,
+  };
 }
 
 const OTHER_EVENT: Issue = { path: 'event', message: 'differs from the event header' };

@@ -72,8 +72,9 @@ export async function verifyRequest(
   const { event, id, signature } = headers;
   const proof = writeProof(signature, request, rules.keepsRequest);
   const { url = '' } = request;
-  const came = { request: new Unprinted(url, request.headers, proof), receivedAt: new Date() };
-  const envelope = { event, id, scope, source: 'webhook', ...came } as const;
+  const receivedAt = new Date();
+  const unprinted = new Unprinted(url, request.headers, proof);
+  const envelope = { event, id, scope, source: 'webhook', request: unprinted, receivedAt } as const;
   const delivery = await readDelivery(bytes, envelope, rules);
   if (delivery.outcome === 'rejected') return delivery;
   // A source returns at least one secret. Of several, the first is the current one.
