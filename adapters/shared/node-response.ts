@@ -33,13 +33,12 @@ export async function toNodeResponse(
   // Under overload (503), respond at once: a turn of the event loop may take long then.
   if (status !== 503) await endOfTurn();
   const body = typeof content === 'string' ? content : toBuffer(content);
-  const { connection, ...rest } = given;
   const headers: Record<string, string> = {
-    ...rest,
-    // HTTP/2 has no `connection` header.
-    ...(connection !== undefined && !('stream' in request) && { connection }),
+    ...given,
     'content-length': String(Buffer.byteLength(body)),
   };
+  // HTTP/2 has no such header.
+  if ('stream' in request) delete headers.connection;
   const prepared = { status, headers, body };
   if (request.complete || request.readableEnded) return prepared;
   // If nothing has begun to read the body, Node itself reads it to its end.
