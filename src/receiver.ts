@@ -292,8 +292,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
 
   #process(delivery: Delivery, how: ProcessHow): Promise<Result> {
     const process = () => this.#processing.process(delivery, how);
-    const { startedAt, traceparent } = how;
-    return this.#reporter.watch(delivery, { action: 'process', startedAt, traceparent }, process);
+    return this.#reporter.watch(delivery, { action: 'process', ...how }, process);
   }
 }
 

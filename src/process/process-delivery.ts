@@ -143,12 +143,12 @@ export class Processing {
     let disagreements: readonly Issue[] | undefined;
     // Only a single handler with a transaction, and without `confirm`: while an order is confirmed, no transaction
     // would protect the delivery.
-    const [only, ...others] = routes;
-    const isTransaction = only?.transaction && others.length === 0 && !this.#settings.confirm;
+    const [only] = routes;
+    const isTransaction = only?.transaction && routes.length === 1 && !this.#settings.confirm;
     const retryUnrecorded = routes.every(({ oncePer, transaction }) => oncePer || transaction);
     const { lastAttempt, isGone } = how;
-    const once = { lastAttempt, isGone, payload, isTransaction, retryUnrecorded };
-    const result = await this.doOnce(seal(delivery), once, async (lease) => {
+    const options = { lastAttempt, isGone, payload, isTransaction, retryUnrecorded };
+    const result = await this.doOnce(seal(delivery), options, async (lease) => {
       const isLeft = routes.some(({ step }) => !Object.hasOwn(lease.steps, step));
       const permission = isLeft ? await this.#confirmation.ask(delivery) : undefined;
       if (permission?.state === 'disagreed') disagreements = permission.issues;
@@ -205,9 +205,9 @@ export class Processing {
     work: (lease: Lease) => Promise<Work>,
   ): Promise<Dispatched> {
     const onError = (error: unknown, attempt?: number) =>
-      this.onError(error, { ...delivery, payload: options.payload }, { attempt });
+      this.onError(error, { ...delivery, payload }, { attempt });
     const { keepMs } = this.#settings;
-    const { lastAttempt, isGone, isTransaction, retryUnrecorded } = options;
+    const { lastAttempt, isGone, payload, isTransaction, retryUnrecorded } = options;
     const terms = { lastAttempt, isGone, isTransaction, retryUnrecorded, keepMs, onError };
     return this.#idempotency.doOnce(delivery, terms, work);
   }

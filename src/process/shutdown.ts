@@ -97,7 +97,7 @@ function closedEarly(timeoutMs: number): WebhookError {
   return new WebhookError(
     'closed_early',
     `close() has waited for ${timeoutMs} ms, and deliveries are still being processed or recorded. If the process ` +
-      'ends now, the next retry of the provider or the queue takes them over, after their lease has expired. ' +
+      'ends now, a retry takes them over after their lease has expired. ' +
       'Raise timeoutMs, or make handlers stop when their signal fires.',
   );
 }

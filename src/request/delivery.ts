@@ -125,20 +125,7 @@ export async function readDelivery(
   const parts = { scope, id, event, content };
   const key =
     kind === 'invalid' ? invalidKey(parts, rawBody) : deliveryKey(rules.keyBy, parts, record);
-  return {
-    kind,
-    key,
-    scope,
-    id,
-    event,
-    content,
-    payload,
-    issues,
-    rawBody,
-    receivedAt,
-    source,
-    request,
-  };
+  return { kind, key, ...parts, payload, issues, rawBody, receivedAt, source, request };
 }
 
 const OTHER_EVENT: Issue = { path: 'event', message: 'differs from the event header' };

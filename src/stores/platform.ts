@@ -54,8 +54,7 @@ export function warnOfMemory(): void {
  * receivers that do so at once both win. Returns an empty text for other values.
  */
 export function reasonToRefuse(store: unknown): string {
-  if (isProxy(store))
-    return '. This is a stub or a service binding, which seems to have every method';
+  if (isProxy(store)) return '. This is a stub or a service binding';
   if (store instanceof Map) return '';
   const [name] = KINDS.find(([, ...verbs]) => hasMethods(store, ...verbs)) ?? [];
   if (name === undefined) return '';
