@@ -1,4 +1,4 @@
-import { toUtf8 } from '../runtime/bytes.js';
+import { toHex, toUtf8 } from '../runtime/bytes.js';
 import { sha2 } from '../runtime/hashes.js';
 import { headerText } from './key.js';
 import { OUTCOMES, type Outcome } from './outcome.js';
@@ -64,15 +64,17 @@ export function isGenuine(
 const PURPOSE = toUtf8('storefront-webhooks receipt');
 
 /** The signers of the latest secrets, cached: a log has many receipts under few secrets. */
-const signers = new Map<Secret, (message: string) => string>();
+const signers = new Map<string, (message: string) => string>();
 const MAX_SIGNERS = 16;
 
 function signerOf(secret: Secret): (message: string) => string {
-  const known = signers.get(secret);
+  // Each call of a `secret` function can return new bytes. No variable of the environment holds a zero.
+  const name = typeof secret === 'string' ? secret : `\0${toHex(secret)}`;
+  const known = signers.get(name);
   if (known) return known;
   if (signers.size >= MAX_SIGNERS) signers.clear();
   const made = sha2.signer(sha2.hmacSha512(secret, PURPOSE));
-  signers.set(secret, made);
+  signers.set(name, made);
   return made;
 }
 

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { createReceiver, type Delivery, type ReceiverOptions } from 'storefront-webhooks';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { OUTCOMES } from '../../src/request/outcome.js';
 import { findReceipt, isGenuine, writeReceipt } from '../../src/request/receipt.js';
 import { sign } from '../../src/request/signature.js';
+import { sha2 } from '../../src/runtime/hashes.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
 const quiet = { onRejected() {}, onError() {} };
@@ -74,6 +75,26 @@ describe('the receipt of an answer', () => {
     const receipt = findReceipt((await deliver(receiver, paidOrder())).body);
     expect(receipt && isGenuine(receipt, 'whl_1', ['the new secret'])).toBe(true);
     expect(receipt && isGenuine(receipt, 'whl_1', [SECRET])).toBe(false);
+  });
+
+  test('prepares one signer for a secret that comes as new bytes for each delivery', async () => {
+    const signer = vi.spyOn(sha2, 'signer');
+    const fresh = () => new TextEncoder().encode('a secret as bytes');
+    const receiver = receiverWith({ secret: () => ({ secret: fresh(), scope: 'a' }) });
+    for (let turn = 0; turn < 5; turn++) {
+      const order = paidOrder({ id: `ord_${turn}` });
+      const receipt = findReceipt(
+        (await deliver(receiver, order, { secret: 'a secret as bytes' })).body,
+      );
+      expect(receipt && isGenuine(receipt, 'whl_1', [fresh()])).toBe(true);
+    }
+    expect(signer).toHaveBeenCalledTimes(1);
+    // The hexadecimal digits of a secret are another secret.
+    const stated = { key: 'f'.repeat(64), id: 'whl_1' };
+    const digits = '6120736563726574206173206279746573';
+    expect(writeReceipt(stated, 'handled', digits, 0)).not.toBe(
+      writeReceipt(stated, 'handled', fresh(), 0),
+    );
   });
 
   test("uses the secret of the delivery's shop", async () => {
