@@ -44,7 +44,7 @@ export type Diagnosis =
 
 /** How much work a search may do. */
 export interface Effort {
-  /** In about nanoseconds. Default: a second, and twice as much for a large body. */
+  /** In about nanoseconds. Default: half a second to a second, and more for a body above 100 KB. */
   readonly mostWork?: number;
 }
 
@@ -58,7 +58,7 @@ export interface Effort {
 export function diagnose(
   received: Received,
   keys: Keys,
-  { mostWork = 9e8 + Math.min(1000 * received.body.length, 7e8) }: Effort = {},
+  { mostWork = 6e8 + Math.min(1000 * received.body.length, 7e8) }: Effort = {},
 ): Diagnosis {
   const { body, signature } = received;
   const observations = observe(received);
