@@ -43,8 +43,8 @@ export const BARS = [
 
 /** The highest ratios of processor time for one delivery between two servers. */
 export const COSTS = [
-  { file: 'node.mjs', than: 'node-careful.mjs', atMost: 0.95 },
-  { file: 'node.mjs', than: 'octokit.mjs', atMost: 1.6 },
+  { file: 'node.mjs', than: 'node-careful.mjs', atMost: 0.9 },
+  { file: 'node.mjs', than: 'octokit.mjs', atMost: 1.5 },
   { file: 'express.mjs', than: 'express-by-hand.mjs', atMost: 1.05 },
   { file: 'fastify.mjs', than: 'fastify-by-hand.mjs', atMost: 2.2 },
 ];

@@ -270,7 +270,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
   }
 
   /** Runs steps 1 to 3, if there is room for another request. */
-  async #verify(request: WebhookRequest): Promise<Verified | Rejection | Dispatched> {
+  #verify(request: WebhookRequest): Promise<Verified | Rejection> | Rejection | Dispatched {
     const headers = readHeaders(request, this.#settings);
     if (headers.outcome === 'rejected') return headers;
     const refusal = this.#load.refuse();

@@ -1,5 +1,5 @@
 import { WebhookError } from '../errors/errors.js';
-import { withRetry } from '../runtime/timing.js';
+import { afterTurn, withRetry } from '../runtime/timing.js';
 import type { Json } from '../schemas/values.js';
 import type {
   IdempotencyStore,
@@ -56,7 +56,7 @@ export class Lease {
   readonly #recordsBeginning: boolean;
   #beginning: Promise<boolean> | undefined;
   #renewedAt: number;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stopTimer: () => void;
   #stopped = false;
   /** A transaction holds the delivery: no process can take it over, or renew its lease. */
   #isInTransaction = false;
@@ -90,8 +90,8 @@ export class Lease {
     this.#renewedAt = askedAt;
     this.#recordsBeginning = recordsBeginning;
     // If the claim was slow, renew earlier: the lease runs from the time of the request.
-    const age = this.#startedAt - askedAt;
-    this.#schedule(Math.min(timing.timeoutMs, Math.max(0, timing.renewMs - age)));
+    const renewMs = timing.renewMs + askedAt - this.#startedAt;
+    this.#stopTimer = this.#startTimer(Math.min(timing.timeoutMs, renewMs));
   }
 
   /** Fires when the lease ends early. Created on first use, because most handlers never use it. */
@@ -230,7 +230,7 @@ export class Lease {
 
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#stopTimer();
   }
 
   /** The error for a lease that ended early. It is reported, and is the reason of the signal. */
@@ -248,8 +248,8 @@ export class Lease {
     );
   }
 
-  #schedule(left: number): void {
-    this.#timer = setTimeout(() => this.#tick(), Math.min(left, this.#timing.renewMs));
+  #startTimer(leftMs: number): () => void {
+    return afterTurn(() => this.#tick(), Math.min(leftMs, this.#timing.renewMs));
   }
 
   #tick(): void {
@@ -258,7 +258,7 @@ export class Lease {
       this.#endEarly('timeout');
       return;
     }
-    this.#schedule(left);
+    this.#stopTimer = this.#startTimer(left);
     // Not awaited: a store that hangs must not delay the time limit.
     this.#renewing = this.#renew();
   }

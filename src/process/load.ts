@@ -2,7 +2,7 @@ import { WebhookError } from '../errors/errors.js';
 import type { Reporter } from '../report/hooks.js';
 import type { BodyBudget } from '../request/body.js';
 import type { Dispatched } from '../request/outcome.js';
-import { atEndOfTurn } from '../runtime/timing.js';
+import { atEndOfTurn } from '../runtime/turn.js';
 
 /** The most bytes of bodies in memory: of verified deliveries together, and again of requests being read. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -1,12 +1,9 @@
-import type { BodyBudget } from '../request/body.js';
 import type { Load as FullLoad, Waiting } from './load.js';
 import type * as full from './server-drain.js';
 
-const bodies: BodyBudget = { begin: (giveUp) => giveUp, add() {}, end() {} };
-
 /** Accepts everything: on Workers, the platform limits the load. */
 export class Load implements Omit<FullLoad, 'bodies' | 'inHand'> {
-  readonly bodies = bodies;
+  declare readonly bodies: undefined;
 
   waitForTurn(): undefined {}
 

@@ -1,6 +1,7 @@
 import { UsageError } from '../errors/errors.js';
 import { nameType } from '../runtime/bytes.js';
-import { atEndOfTurn, pause } from '../runtime/timing.js';
+import { pause } from '../runtime/timing.js';
+import { atEndOfTurn } from '../runtime/turn.js';
 
 /** A server of `node:http`, as from `app.listen()` and `serve()`; of `Bun.serve()`; or of `Deno.serve()`. */
 export type ClosableServer = NodeServer | { stop(): unknown } | { shutdown(): unknown };

@@ -1,6 +1,7 @@
 import { UsageError } from '../errors/errors.js';
 import { describeError, printable } from '../errors/text.js';
 import { isBytes, nameType } from '../runtime/bytes.js';
+import { afterTurn } from '../runtime/timing.js';
 import { Rejection } from './outcome.js';
 import type { ReadBody, WebhookRequest } from './request.js';
 
@@ -59,12 +60,12 @@ function readInTime(
 ): Promise<{ readonly body: unknown; readonly outcome?: undefined } | Rejection> {
   return new Promise((resolve) => {
     const giveUp = () => end(new Rejection('body_late'));
-    const timer = setTimeout(giveUp, bodyTimeoutMs);
+    const stopTimer = afterTurn(giveUp, bodyTimeoutMs);
     const reading = bodies?.begin(giveUp);
     let size = 0;
     let piecesLeft = maxPieces(limit);
     const end = (result: { readonly body: unknown } | Rejection) => {
-      clearTimeout(timer);
+      stopTimer();
       if (reading) bodies?.end(reading);
       resolve(result);
     };

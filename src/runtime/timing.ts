@@ -32,17 +32,24 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-// Taken at import, before a test installs fake timers. A limit or a pause follows the clock of a test, which may move
-// it; a turn of the event loop has no length, and would never end on a clock that stands still.
-const { setImmediate, setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
-
-/** Calls back at the end of this turn of the event loop; on runtimes without `setImmediate`, by a timer. */
-export const atEndOfTurn: (callback: () => void) => unknown = setImmediate ?? startTimer;
-
-/** Calls back after the timers that are due now. Returns a function that cancels the call. */
-export function soon(callback: () => void): () => void {
-  const timer = startTimer(callback, 0);
-  return () => stopTimer(timer);
+/**
+ * Starts a time limit for work that usually ends within this turn of the event loop: the timer is made at the end of the
+ * turn, if the work has not ended by then. Returns a function that stops it.
+ */
+export function afterTurn(callback: () => void, ms: number): () => void {
+  const dueAt = performance.now() + ms;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const start = () => {
+    timer = setTimeout(callback, Math.max(0, dueAt - performance.now()));
+  };
+  // The global one, so that a test that moves the clock moves both timers. Not every runtime has it, and it throws on the
+  // edge runtime of Next.js.
+  const turn =
+    'EdgeRuntime' in globalThis ? start() : (globalThis.setImmediate?.(start) ?? start());
+  return () => {
+    if (turn) clearImmediate(turn);
+    clearTimeout(timer);
+  };
 }
 
 /** How long a failed write is retried. */
@@ -54,15 +61,18 @@ const MAX_PAUSE_MS = 1_000;
  * Retries a write twice if the store fails, so that completed work is not forgotten because of a short outage.
  * Every verb of a store can be repeated: if the first answer was lost, the second is the same.
  */
-export function withRetry<Result>(write: () => Promise<Result>): Promise<Result> {
+export async function withRetry<Result>(write: () => Promise<Result>): Promise<Result> {
   const startedAt = performance.now();
-  const after = (pauseMs: number) => async (error: unknown) => {
-    // Do not retry if the store was slow to fail: it would be slow again, and the sender is waiting.
-    if (performance.now() - startedAt > 1_000) throw error;
-    await pause(pauseMs);
-    return write();
-  };
-  return write().catch((error) => after(50)(error).catch(after(250)));
+  for (const pauseMs of [50, 250]) {
+    try {
+      return await write();
+    } catch (error) {
+      // Do not retry if the store was slow to fail: it would be slow again, and the sender is waiting.
+      if (performance.now() - startedAt > 1_000) throw error;
+      await pause(pauseMs);
+    }
+  }
+  return write();
 }
 
 /**

@@ -1,6 +1,6 @@
 import { writeLine } from '../errors/log.js';
 import { describeInFull } from '../errors/text.js';
-import { soon } from '../runtime/timing.js';
+import { soon } from '../runtime/turn.js';
 
 /**
  * How time passes in a sandbox: `real` follows the machine's clock, `manual` moves only by `advance()`, and

@@ -1,5 +1,6 @@
 import { WebhookError } from '../errors/errors.js';
-import { atEndOfTurn, CALL_MS } from '../runtime/timing.js';
+import { CALL_MS } from '../runtime/timing.js';
+import { atEndOfTurn } from '../runtime/turn.js';
 
 export interface BatchOptions<Item, Result> {
   /** How many batches run at once. Items that arrive meanwhile go into the next batch. */

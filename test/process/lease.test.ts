@@ -23,7 +23,9 @@ const FAILED: Work = { state: 'failed', error: 'it threw', ran: [] };
 const DONE: Work = { state: 'done', ran: ['deliver'] };
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
+  });
 });
 afterEach(() => {
   vi.useRealTimers();

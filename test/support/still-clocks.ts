@@ -12,7 +12,14 @@ export const stillClocks: readonly StillClock[] = [
     "Vitest's fake timers",
     () => {
       vi.useFakeTimers({
-        toFake: [...WAITING, 'clearTimeout', 'performance', 'Date', 'queueMicrotask'],
+        toFake: [
+          ...WAITING,
+          'clearTimeout',
+          'clearImmediate',
+          'performance',
+          'Date',
+          'queueMicrotask',
+        ],
       });
       return () => void vi.useRealTimers();
     },

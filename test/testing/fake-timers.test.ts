@@ -91,6 +91,7 @@ describe.each(stillClocks)('while the fake clock of a test stands still (%s)', (
 test('only the listed modules wait for a turn of the event loop, with timers taken at import', () => {
   const PLACES = [
     'src/runtime/timing.ts',
+    'src/runtime/turn.ts',
     'src/testing/timers.ts',
     'adapters/shared/node-response.ts',
   ];

@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors/errors.js';
-import { soon } from '../../runtime/timing.js';
+import { soon } from '../../runtime/turn.js';
 
 /** The `sql` of postgres.js. */
 export interface PostgresJs<Tx> {

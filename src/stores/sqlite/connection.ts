@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors/errors.js';
-import { atEndOfTurn } from '../../runtime/timing.js';
+import { atEndOfTurn } from '../../runtime/turn.js';
 import { warnOnce } from '../warn-once.js';
 import {
   isBusy,

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterTurn } from '../../src/runtime/timing.js';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
+});
+afterEach(() => {
+  // In this order: each of them puts back what it found.
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+test('makes no timer for work that ends within its turn', () => {
+  const callback = vi.fn();
+  afterTurn(callback, 100)();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.advanceTimersByTime(200);
+  expect(callback).not.toHaveBeenCalled();
+});
+
+test('calls back after the time if the work has not ended, unless it is stopped', () => {
+  const [late, stopped] = [vi.fn(), vi.fn()];
+  afterTurn(late, 100);
+  const stop = afterTurn(stopped, 100);
+  vi.advanceTimersByTime(50);
+  stop();
+  expect(late).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(51);
+  expect(late).toHaveBeenCalledOnce();
+  expect(stopped).not.toHaveBeenCalled();
+});
+
+test.each([
+  ['counts a turn that took long', 80, 20],
+  ['calls back at once after a turn that took longer than the time', 5_000, 0],
+])('%s', (_, turnMs, leftMs) => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  afterTurn(() => {}, 100);
+  now.mockReturnValue(1_000 + turnMs);
+  vi.advanceTimersToNextTimer();
+  expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([leftMs]);
+});
+
+function unsupported(): never {
+  throw new Error('A Node.js API is used which is not supported in the Edge Runtime.');
+}
+
+test.each([
+  ['without setImmediate', {}],
+  ['of Next.js at the edge, whose setImmediate throws', { EdgeRuntime: 'edge-runtime' }],
+])('makes the timer at once on a runtime %s', (_, globals) => {
+  const made = 'EdgeRuntime' in globals ? unsupported : undefined;
+  const all = { setImmediate: made, clearImmediate: made, ...globals };
+  for (const [name, value] of Object.entries(all)) vi.stubGlobal(name, value);
+  const callback = vi.fn();
+  const stop = afterTurn(callback, 100);
+  expect(vi.getTimerCount()).toBe(1);
+  stop();
+  afterTurn(callback, 100);
+  vi.advanceTimersByTime(100);
+  expect(callback).toHaveBeenCalledOnce();
+});
