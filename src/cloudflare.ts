@@ -13,6 +13,7 @@ export type { CloudflareWorkerOptions } from './queues/cloudflare/worker-options
 export type { D1Client, D1Statement } from './stores/d1/database.js';
 export { type D1Ledger, d1Ledger } from './stores/d1/ledger.js';
 export { d1Schema, d1Store } from './stores/d1/store.js';
+export type { D1Batch } from './stores/d1/transact.js';
 export { type DeliveriesState, WebhookDeliveries } from './stores/durable-object/object.js';
 export {
   type DeliveriesNamespace,

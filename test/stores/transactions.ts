@@ -27,7 +27,15 @@ type Paid<Tx> = WebhookEvent<'order:paid', Order> & { readonly tx: Tx };
 export function describeTransactions<Tx>(
   name: string,
   open: () => Promise<Seller<Tx>>,
-  { isSynchronous = false }: { readonly isSynchronous?: boolean } = {},
+  {
+    isSynchronous = false,
+    // Moves the claim a second into the past. A transaction that is gone holds it no longer.
+    expire = `UPDATE webhook_delivery SET fence = fence - 1000 WHERE state = 'leased'`,
+  }: {
+    readonly isSynchronous?: boolean;
+    /** Makes the claim of a process that has died free for the next. */
+    readonly expire?: string;
+  } = {},
 ): void {
   describe(name, () => {
     const shop = async () => {
@@ -274,8 +282,7 @@ export function describeTransactions<Tx>(
             },
           );
         });
-        // Move the claim a second into the past.
-        await exec(`UPDATE webhook_delivery SET fence = fence - 1000 WHERE state = 'leased'`);
+        await exec(expire);
       }
       await vi.waitFor(async () => {
         const result = await deliver(selling, paidOrder(), { id: 'whl_1' });

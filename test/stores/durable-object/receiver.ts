@@ -3,13 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { paidOrder } from '../../support/deliver.js';
 import { SECRET, type Served } from '../workerd/served.js';
 
-async function send(worker: Served, payload: unknown): Promise<number> {
+export async function send(
+  worker: Served,
+  payload: unknown,
+  { path = '/webhooks', id = 'whl_1' }: { readonly path?: string; readonly id?: string } = {},
+): Promise<number> {
   const body = JSON.stringify(payload);
-  const answer = await fetch(`${worker.origin}/webhooks`, {
+  const answer = await fetch(`${worker.origin}${path}`, {
     method: 'POST',
     headers: {
       'x-service-event': 'order:paid',
-      'x-service-webhook': 'whl_1',
+      'x-service-webhook': id,
       'x-service-signature': sign(new TextEncoder().encode(body), SECRET),
     },
     body,

@@ -26,7 +26,7 @@ export interface Effect {
 }
 
 /** A statement and its values. */
-export type Sql = readonly [query: string, ...values: (string | number)[]];
+export type Sql = readonly [query: string, ...values: (string | number | null)[]];
 
 type Row = Record<string, unknown>;
 
@@ -39,6 +39,8 @@ export interface ServedStore extends IdempotencyStore {
   ): Promise<void>;
   /** Runs a query in D1. */
   sql(query: string): Promise<Row[]>;
+  /** Runs statements in one batch of D1. */
+  batch(statements: readonly Sql[]): Promise<Row[][]>;
   once(effect: Effect, statements: readonly Sql[]): Promise<boolean>;
   entered(keys: readonly string[]): Promise<string[]>;
   /** Runs a query in the SQLite of a Durable Object. */
@@ -126,6 +128,7 @@ const MORE = [
   'shiftClock',
   'refusal',
   'sql',
+  'batch',
   'once',
   'entered',
   'objectSql',

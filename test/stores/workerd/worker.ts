@@ -23,6 +23,7 @@ import {
 } from 'storefront-webhooks/cloudflare';
 import { toWorker } from 'storefront-webhooks/workers';
 import { forward, toLimit, withContract } from '../../../src/stores/contract.js';
+import { Purge } from '../../../src/stores/d1/purge.js';
 import { D1Store } from '../../../src/stores/d1/store.js';
 import {
   decode as fromFrame,
@@ -101,17 +102,17 @@ function verbsOf(env: Env, which: Which): RemoteVerbs {
   };
   if (which.store === 'd1') {
     const sql = (query: string) => env.DB.prepare(query).all();
+    const bindSql = ([query, ...values]: Sql) => env.DB.prepare(query).bind(...values);
     return {
       ...common,
       // Without this, the rows that a completion purges would be missing from the count of `purge`.
-      ...bound(withContract(new D1Store(env.DB, Number.POSITIVE_INFINITY))),
+      ...bound(withContract(new D1Store(env.DB, new Purge(env.DB, Number.POSITIVE_INFINITY)))),
       sql: async (query: string) => (await sql(query)).results,
+      batch: async (statements: readonly Sql[]) =>
+        (await env.DB.batch(statements.map(bindSql))).map(({ results }) => results),
       entered: (keys: readonly string[]) => d1Ledger(env.DB).entered(keys),
       once: (effect: Effect, statements: readonly Sql[]) =>
-        d1Ledger(env.DB).batch(
-          effect,
-          statements.map(([query, ...values]) => env.DB.prepare(query).bind(...values)),
-        ),
+        d1Ledger(env.DB).batch(effect, statements.map(bindSql)),
     };
   }
   return {
@@ -169,6 +170,15 @@ const webhooks = toWorker((env: Env) => {
   );
 });
 
+/** A shop whose sales are in the database of its store. */
+const sales = toWorker((env: Env) =>
+  createReceiver({ secret: env.SECRET, store: d1Store(env.DB) }).onPaid(
+    ({ payload: { id }, tx }) =>
+      tx.add(env.DB.prepare('INSERT INTO sold (order_id) VALUES (?)').bind(id)),
+    { transaction: true },
+  ),
+);
+
 /** Takes a line of JSON for each call, and sends one for each answer, until the test disconnects. */
 async function serve(port: number, env: Env): Promise<void> {
   const { connect } = await import('cloudflare:sockets' as string);
@@ -191,6 +201,7 @@ export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === '/webhooks') return webhooks.fetch(request, env);
+    if (pathname === '/sales') return sales.fetch(request, env);
     await serve(Number(searchParams.get('port')), env);
     return new Response();
   },

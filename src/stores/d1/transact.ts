@@ -1,0 +1,153 @@
+import { UsageError } from '../../errors/errors.js';
+import { Row } from '../sqlite/rows.js';
+import { DONE, NOW, STATEMENTS } from '../sqlite/statements.js';
+import type { StoreTransactions, Transacted, TransactTerms } from '../store.js';
+import { refuseSkipOlder, refuseStep } from '../transactions.js';
+import type { D1Client, D1Statement } from './database.js';
+import type { Purge } from './purge.js';
+
+/**
+ * The `tx` of a handler with `transaction` on D1: a batch, because D1 has no other transactions. The handler reads from
+ * the database as usual, and adds its writes to the batch.
+ */
+export interface D1Batch {
+  /**
+   * Adds statements. They run in this order after the handler has ended, together with the record of the delivery. If
+   * one of them fails, D1 undoes all of them, and the provider retries the delivery.
+   *
+   * @throws {UsageError} `transaction_missing` after the handler has ended.
+   *
+   * @example
+   * toWorker((env: Env) => {
+   *   const sell = env.DB.prepare('UPDATE stock SET amount = amount - 1 WHERE product = ?');
+   *   return createReceiver({ secret: env.WEBHOOK_SECRET, store: d1Store(env.DB) }).onPaid(
+   *     ({ payload: order, tx }) => tx.add(sell.bind(order.product_id)),
+   *     { transaction: true },
+   *   );
+   * });
+   */
+  add(...statements: readonly D1Statement[]): void;
+}
+
+const BUSY = `state = 'leased' AND not_before > ${NOW}`;
+
+/** key, fence, effect. Fails, and so undoes the batch, if the lease is lost, or the effect done or being done. */
+const GUARD = `SELECT iif(
+    EXISTS (SELECT 1 FROM webhook_delivery WHERE key = ? AND fence = ? AND state = 'leased')
+    AND NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE key = ? AND (state = 'done' OR ${BUSY})),
+  1, json(''))`;
+
+/** effect, key */
+const COMPLETE_EFFECT = `INSERT INTO webhook_delivery
+  (key, scope, delivery_id, event, received_at, body, state, owner, fence, not_before, purge_at)
+SELECT ?, scope, delivery_id, event, received_at, NULL, 'done', '', ${NOW}, ${NOW}, NULL
+FROM webhook_delivery WHERE key = ?
+ON CONFLICT (key) DO UPDATE SET ${DONE('NULL')}`;
+
+/** fence, key, key, effect */
+const FIND = `SELECT
+  (SELECT iif(fence = ?, state, 'lost') FROM webhook_delivery WHERE key = ?) AS delivery,
+  (SELECT handlers FROM webhook_delivery WHERE key = ?) AS steps,
+  (SELECT iif(${BUSY}, 'busy', state) FROM webhook_delivery WHERE key = ?) AS effect`;
+
+/** Makes the transactions of a D1 store, whose purge runs with their records. */
+export function d1Transactions(database: D1Client, purge: Purge): StoreTransactions<D1Batch> {
+  return {
+    check: refuseSkipOlder,
+    refuseStep,
+    run: (terms, work) => run(database, purge, terms, work),
+  };
+}
+
+async function run(
+  database: D1Client,
+  purge: Purge,
+  terms: TransactTerms,
+  work: (tx: D1Batch) => unknown,
+): Promise<Transacted> {
+  const { key, fence, effect = '', signal } = terms;
+  if (!(await terms.begin())) return { state: 'lost' };
+  const bind = (sql: string, ...values: unknown[]) => database.prepare(sql).bind(...values);
+  const record = recordOf(terms, bind);
+  /** Returns how the transaction has ended; `undefined` if it has not run, and may. */
+  const look = async (): Promise<Transacted | undefined> => {
+    try {
+      const { results } = await bind(FIND, fence, key, key, effect).all();
+      const state = stateOf(new Row(results[0]), terms);
+      if (state !== 'known') return state && { state };
+      // The effect was done for another delivery: only record this one.
+      const [recorded] = await purge.runWith(record);
+      return { state: recorded?.results.length ? 'known' : 'lost' };
+    } catch (cause) {
+      return { state: 'unavailable', cause };
+    }
+  };
+
+  const before = effect === '' ? undefined : await look();
+  if (before) return before;
+  const added = await collect(work);
+  signal.throwIfAborted();
+  try {
+    await purge.runWith(
+      bind(GUARD, key, fence, effect),
+      ...added,
+      ...(effect === '' ? [] : [bind(COMPLETE_EFFECT, effect, key)]),
+      record,
+    );
+    return { state: 'done' };
+  } catch (error) {
+    // The answer to a batch that was committed may be lost, and the guard does not say why it failed.
+    const after = await look();
+    if (after === undefined) throw error;
+    return after;
+  }
+}
+
+type Bind = (sql: string, ...values: unknown[]) => D1Statement;
+
+function recordOf({ key, fence, record }: TransactTerms, bind: Bind): D1Statement {
+  if ('step' in record)
+    return bind(STATEMENTS.completeStep, JSON.stringify({ [record.step]: 'null' }), key, fence);
+  const { keepMs } = record;
+  return bind(STATEMENTS.complete, keepMs === Number.POSITIVE_INFINITY ? null : keepMs, key, fence);
+}
+
+function stateOf(
+  row: Row,
+  { record }: TransactTerms,
+): 'done' | 'lost' | 'known' | 'busy' | undefined {
+  const delivery = row.maybeText('delivery');
+  const isRecorded =
+    'step' in record
+      ? Object.hasOwn(JSON.parse(row.maybeText('steps') ?? '{}'), record.step)
+      : delivery === 'done';
+  if (isRecorded && delivery !== 'lost') return 'done';
+  if (delivery !== 'leased') return 'lost';
+  const effect = row.maybeText('effect');
+  if (effect === 'done') return 'known';
+  return effect === 'busy' ? 'busy' : undefined;
+}
+
+/** Runs the handler, and returns the statements that it has added. */
+async function collect(work: (tx: D1Batch) => unknown): Promise<readonly D1Statement[]> {
+  const added: D1Statement[] = [];
+  let hasEnded = false;
+  try {
+    await work({
+      add(...statements) {
+        if (hasEnded) throw tooLate();
+        added.push(...statements);
+      },
+    });
+  } finally {
+    hasEnded = true;
+  }
+  return added;
+}
+
+function tooLate(): UsageError {
+  return new UsageError(
+    'transaction_missing',
+    'A handler has added a statement to its transaction after it had ended. Await everything in the handler.',
+  );
+}

@@ -1,0 +1,222 @@
+import Database from 'libsql';
+import { createReceiver } from 'storefront-webhooks';
+import { type D1Batch, d1Store } from 'storefront-webhooks/cloudflare';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { deliver, paidOrder, SECRET } from '../../support/deliver.js';
+import { gate } from '../../support/gate.js';
+import { describeTransactions, TABLE } from '../transactions.js';
+import { D1OverLibsql, EXPIRE } from './over-libsql.js';
+
+function openDatabase() {
+  const database = new Database(':memory:');
+  onTestFinished(() => void database.close());
+  database.exec(TABLE);
+  return { database, d1: new D1OverLibsql(database) };
+}
+
+describeTransactions<D1Batch>(
+  'D1',
+  async () => {
+    const { database, d1 } = openDatabase();
+    return {
+      store: d1Store(d1),
+      other: d1Store(d1),
+      run: (tx, statement) => tx.add(d1.prepare(statement)),
+      exec: async (statements) => database.exec(statements),
+      sold: async () => database.prepare('SELECT * FROM sold').all().length,
+    };
+  },
+  { expire: EXPIRE },
+);
+
+describe('a batch of D1', () => {
+  const ONCE = { name: 'sell', transaction: true } as const;
+
+  function openShop() {
+    const { database, d1 } = openDatabase();
+    const errors: unknown[] = [];
+    const hooks = { onError: (error: unknown) => void errors.push(error), onRejected() {} };
+    const store = d1Store(d1);
+    const receiver = (options: { timeout?: number } = {}) =>
+      createReceiver({ secret: SECRET, store, hooks, ...options });
+    const insert = (id: string) => d1.prepare('INSERT INTO sold VALUES (?)').bind(id);
+    const selling = () => receiver().onPaid(({ payload, tx }) => tx.add(insert(payload.id)), ONCE);
+    const sold = () => database.prepare('SELECT order_id FROM sold').all().length;
+    return { database, d1, store, errors, receiver, insert, selling, sold };
+  }
+
+  test('runs the statements in the order in which the handler adds them', async () => {
+    const { database, d1, receiver, insert } = openShop();
+    const shop = receiver().onPaid(async ({ payload, tx }) => {
+      tx.add(insert('first'), insert('second'));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      tx.add(insert(payload.id), d1.prepare("DELETE FROM sold WHERE order_id = 'first'"));
+    }, ONCE);
+    expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
+    const rows = database.prepare('SELECT order_id FROM sold').all();
+    expect(rows).toEqual([{ order_id: 'second' }, { order_id: 'ord_1' }]);
+  });
+
+  test('whose last statement fails changes nothing, and the provider retries', async () => {
+    const { database, d1, receiver, insert, sold, errors } = openShop();
+    database.exec('CREATE TABLE stock (n INTEGER CHECK (n >= 0)); INSERT INTO stock VALUES (0)');
+    const take = d1.prepare('UPDATE stock SET n = n - 1');
+    const shop = receiver().onPaid(({ payload, tx }) => tx.add(insert(payload.id), take), ONCE);
+    expect(await deliver(shop, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+    expect([sold(), `${errors[0]}`]).toEqual([0, expect.stringContaining('CHECK')]);
+    database.exec('UPDATE stock SET n = 1');
+    expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(sold()).toBe(1);
+  });
+
+  test.each([
+    ['that is the only handler', false],
+    ['beside another handler', true],
+  ])('that was committed although its answer was lost counts as done: %s', async (_, isBeside) => {
+    const { d1, selling, sold, errors } = openShop();
+    const shop = selling();
+    const mail = vi.fn();
+    if (isBeside) shop.on('order:paid', mail, { name: 'mail' });
+    d1.hooks.after = () => {
+      d1.hooks.after = () => {};
+      throw new Error('D1_ERROR: Network connection lost.');
+    };
+    expect(await deliver(shop, paidOrder())).toMatchObject({ status: 200, outcome: 'handled' });
+    expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+    expect([sold(), errors, mail.mock.calls.length]).toEqual([1, [], isBeside ? 1 : 0]);
+  });
+
+  test('of which nothing is known is answered 503, and the retry finds out', async () => {
+    const { database, d1, selling, sold } = openShop();
+    const shop = selling();
+    d1.hooks.after = () => {
+      d1.hooks.after = () => {};
+      const prepare = d1.prepare.bind(d1);
+      d1.prepare = () => {
+        d1.prepare = prepare;
+        throw new Error('D1_ERROR: Network connection lost.');
+      };
+      throw new Error('D1_ERROR: Network connection lost.');
+    };
+    expect(await deliver(shop, paidOrder())).toMatchObject({ status: 503 });
+    expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+    expect(sold()).toBe(1);
+    expect(database.prepare(`SELECT state FROM webhook_delivery`).all()).toEqual([
+      { state: 'done' },
+      { state: 'done' },
+    ]);
+  });
+
+  test('of a handler that has lost its lease changes nothing', async () => {
+    const { database, d1, selling, sold, errors } = openShop();
+    const shop = selling();
+    d1.hooks.before = () => {
+      database.exec("UPDATE webhook_delivery SET fence = fence + 1 WHERE state = 'leased'");
+      d1.hooks.before = () => {};
+    };
+    expect(await deliver(shop, paidOrder())).toMatchObject({ status: 503, outcome: 'busy' });
+    expect(sold()).toBe(0);
+    expect(errors).toMatchObject([{ code: 'lease_lost' }]);
+  });
+
+  test('of a handler that has exceeded the time limit is not run', async () => {
+    const { receiver, insert, sold } = openShop();
+    const ended = gate();
+    const shop = receiver({ timeout: 20 }).onPaid(async ({ payload, tx }) => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      tx.add(insert(payload.id));
+      setTimeout(ended.open);
+    }, ONCE);
+    expect(await deliver(shop, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+    await ended.opened;
+    expect(sold()).toBe(0);
+  });
+
+  test('is not made for an order that was delivered', async () => {
+    const { receiver, insert, sold } = openShop();
+    const sell = vi.fn(({ payload, tx }) => tx.add(insert(payload.id)));
+    const shop = receiver().onPaid(sell, ONCE);
+    await deliver(shop, paidOrder(), { id: 'whl_1' });
+    await deliver(shop, paidOrder(), { id: 'whl_2' });
+    expect([sold(), sell.mock.calls.length]).toEqual([1, 1]);
+  });
+
+  test('whose effect another delivery finishes meanwhile changes nothing more', async () => {
+    const { d1, selling, sold } = openShop();
+    const shop = selling();
+    d1.hooks.before = async () => {
+      d1.hooks.before = () => {};
+      expect(await deliver(shop, paidOrder(), { id: 'whl_2' })).toMatchObject({
+        outcome: 'handled',
+      });
+    };
+    expect(await deliver(shop, paidOrder(), { id: 'whl_1' })).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(sold()).toBe(1);
+  });
+
+  test('whose effect a handler without a transaction begins meanwhile changes nothing', async () => {
+    const { d1, receiver, selling, sold } = openShop();
+    const shop = selling();
+    const begun = gate();
+    const plain = receiver().onPaid(() => new Promise(() => begun.open()), { name: 'sell' });
+    d1.hooks.before = async () => {
+      d1.hooks.before = () => {};
+      void deliver(plain, paidOrder(), { id: 'whl_2' });
+      await begun.opened;
+    };
+    expect(await deliver(shop, paidOrder(), { id: 'whl_1' })).toMatchObject({ outcome: 'busy' });
+    expect(sold()).toBe(0);
+  });
+
+  test('waits for a handler without a transaction that has the effect', async () => {
+    const { d1, receiver, selling, sold } = openShop();
+    const plain = receiver().onPaid(() => new Promise(() => {}), { name: 'sell' });
+    void deliver(plain, paidOrder(), { id: 'whl_1' });
+    await vi.waitFor(async () => {
+      const { results } = await d1.prepare('SELECT 1 FROM webhook_delivery').all();
+      expect(results).toHaveLength(2);
+    });
+    expect(await deliver(selling(), paidOrder(), { id: 'whl_2' })).toMatchObject({
+      outcome: 'busy',
+    });
+    expect(sold()).toBe(0);
+  });
+
+  test('takes no statement after its handler has ended', async () => {
+    const { receiver, insert, sold } = openShop();
+    let late: D1Batch | undefined;
+    const shop = receiver().onPaid(({ tx }) => {
+      late = tx;
+    }, ONCE);
+    expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(() => late?.add(insert('late'))).toThrow(
+      expect.objectContaining({ code: 'transaction_missing' }),
+    );
+    expect(sold()).toBe(0);
+  });
+
+  test('also purges old deliveries, once a minute', async () => {
+    const { database, selling } = openShop();
+    const shop = selling();
+    await deliver(shop, paidOrder({ id: 'ord_0' }), { id: 'whl_0' });
+    database.exec('UPDATE webhook_delivery SET purge_at = 1 WHERE purge_at IS NOT NULL');
+    const count = () => database.prepare('SELECT * FROM webhook_delivery').all().length;
+    await deliver(shop, paidOrder({ id: 'ord_1' }), { id: 'whl_1' });
+    expect(count()).toBe(4);
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now: now + 61_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    await deliver(shop, paidOrder({ id: 'ord_2' }), { id: 'whl_2' });
+    expect(count()).toBe(5);
+  });
+
+  test('cannot skip older states', () => {
+    const { receiver } = openShop();
+    const both = { name: 'sell', skipOlder: true, transaction: true } as const;
+    expect(() => receiver().on('order:paid', () => {}, both)).toThrow(
+      expect.objectContaining({ code: 'handler_invalid' }),
+    );
+  });
+});
