@@ -25,7 +25,7 @@ export const LATIN_1: Charset = {
   name: 'Latin-1',
   decode: (bytes) => Buffer.from(bytes).toString('latin1'),
   // biome-ignore lint/suspicious/noControlCharactersInRegex: Latin-1 includes control characters.
-  encode: (text) => (/^[\u0000-\u00ff]*$/.test(text) ? Buffer.from(text, 'latin1') : undefined),
+  encode: (text) => (/[^\u0000-\u00ff]/.test(text) ? undefined : Buffer.from(text, 'latin1')),
 };
 
 /** Creates a charset with one byte per character that TextDecoder knows. */

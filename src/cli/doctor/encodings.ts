@@ -136,13 +136,14 @@ function fromHex(text: string): Uint8Array | undefined {
   // White space goes first: a regular expression that skips it takes quadratic time for a long run of it.
   const joined = text.replace(/^x'|'$/gi, '').replace(/[\s:-]/g, '');
   const digits = joined.replace(/,?(?:\\x|0x)/gi, '');
-  const isHex = digits.length >= 8 && digits.length % 2 === 0 && /^[\da-f]+$/i.test(digits);
+  // Looks for another character: a repetition over 10 MB could take more of the stack than there is.
+  const isHex = digits.length >= 8 && digits.length % 2 === 0 && !/[^\da-f]/i.test(digits);
   return isHex ? Buffer.from(digits, 'hex') : undefined;
 }
 
 function fromBase64(text: string): Uint8Array | undefined {
   const joined = text.replace(/\s+/g, '');
-  const isBase64 = joined.length >= 4 && /^[\w+/-]+={0,2}$/.test(joined);
+  const isBase64 = joined.length >= 4 && !/[^\w+/-]/.test(joined.replace(/={1,2}$/, ''));
   return isBase64 ? Buffer.from(joined, 'base64') : undefined;
 }
 
