@@ -38,6 +38,8 @@ const receivers = new Map<string, Receiver>();
 
 beforeAll(async () => {
   process.env.WEBHOOK_SECRET = 'a secret for tests';
+  // Receivers of its own: another file in this worker may have used those of the examples.
+  vi.resetModules();
   for (const name of Object.keys(SERVICES)) {
     const { receiver }: { receiver: Receiver } = await import(`../../examples/services/${name}.ts`);
     receiver
