@@ -68,7 +68,7 @@ const signers = new Map<string, (message: string) => string>();
 const MAX_SIGNERS = 16;
 
 function signerOf(secret: Secret): (message: string) => string {
-  // Each call of a `secret` function can return new bytes. No variable of the environment holds a zero.
+  // Each call of a `secret` function can return new bytes. No variable of the environment holds a zero byte.
   const name = typeof secret === 'string' ? secret : `\0${toHex(secret)}`;
   const known = signers.get(name);
   if (known) return known;

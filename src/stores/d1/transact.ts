@@ -148,6 +148,6 @@ async function collect(work: (tx: D1Batch) => unknown): Promise<readonly D1State
 function tooLate(): UsageError {
   return new UsageError(
     'transaction_missing',
-    'A handler has added a statement to its transaction after it had ended. Await everything in the handler.',
+    'A statement was added to a transaction after its handler had ended. Await everything in the handler.',
   );
 }
