@@ -66,7 +66,9 @@ export function addBodies<Made>(
     agenda.add(cost + 1, ENCODERS, () => {
       addRewritings(agenda, text.replace(/^\ufeff/, ''), cost, (earlier) =>
         make({
-          ...earlier,
+          value: earlier.value,
+          cost: earlier.cost,
+          // No spread, which would describe the steps of every body.
           get steps() {
             return after(earlier);
           },

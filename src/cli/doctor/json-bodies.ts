@@ -1,9 +1,10 @@
 import { type Agenda, MAX_COST } from './agenda.js';
 import { type Candidate, type Step, step } from './cause.js';
 import { changesOfMembers } from './json-members.js';
-import { findStyle, type Style, stylesFor, textsOf, toWriter } from './json-styles.js';
+import { findStyle, type Style, stylesFor, textsOf } from './json-styles.js';
 import { type Node, readTree } from './json-tree.js';
 import { type Change, changesOfValues } from './json-values.js';
+import { toWriter } from './json-writer.js';
 
 /** JSON that may have been sent. */
 export interface Rewritten extends Candidate<string> {

@@ -1,49 +1,12 @@
 import { type Node, valuesOf } from './json-tree.js';
-
-/** The white space around values. */
-interface Layout {
-  readonly comma: string;
-  readonly colon: string;
-  /** The indent of each level. Without it, all is on one line. */
-  readonly indent?: string;
-  /** Inside non-empty brackets, if all is on one line. */
-  readonly pad?: string;
-  /** Inside empty brackets. */
-  readonly empty?: string;
-  /** Whether arrays stay on one line. */
-  readonly flatArrays?: boolean;
-}
-
-/** How strings are written. */
-interface Escapes {
-  readonly beyondAscii: 'raw' | 'lower' | 'upper';
-  /** The characters that are written as `\u`, beside those that have to be. */
-  readonly set: keyof typeof SETS;
-  readonly slash: boolean;
-  /** Whether `\b` and `\f` are written as `\u0008` and `\u000c`. */
-  readonly longControls: boolean;
-}
+import { type Escapes, type Layout, quote, SETS, type Written } from './json-writer.js';
 
 /** A way to write JSON. */
-export interface Style {
+export interface Style extends Written {
   readonly name: string;
   /** About the logarithm of how many other styles are as common. */
   readonly cost: number;
-  readonly layout: Layout;
-  readonly escapes: Escapes;
 }
-
-/** The characters of each set, and whether their escapes have upper-case digits. */
-const SETS = {
-  none: { characters: /(?!)/g, upper: false },
-  delete: { characters: /\u007f/g, upper: false },
-  lines: { characters: /[\u2028\u2029]/g, upper: false },
-  html: { characters: /[<>&\u2028\u2029]/g, upper: false },
-  gson: { characters: /[<>&='\u2028\u2029]/g, upper: false },
-  dotnet: { characters: /[<>&'"+`\u007f\u2028\u2029]/g, upper: true },
-  phpHex: { characters: /[<>&'"]/g, upper: true },
-  php: { characters: /[<>]/g, upper: true },
-} as const;
 
 const escaping = (
   beyondAscii: Escapes['beyondAscii'],
@@ -180,71 +143,4 @@ export function textsOf(root: Node): readonly string[] {
     if (node.kind === 'string') return [node.text];
     return node.kind === 'object' ? node.members.map(([name]) => name) : [];
   });
-}
-
-/** Returns a function that writes trees, and quotes each text only once for styles with the same escapes. */
-export function toWriter(): (root: Node, style: Style) => string {
-  const quoted = new Map<Escapes, Map<string, string>>();
-  return (root, { layout, escapes }) => {
-    const known = quoted.get(escapes) ?? new Map<string, string>();
-    quoted.set(escapes, known);
-    return writeTree(root, layout, (text) => {
-      const before = known.get(text);
-      if (before !== undefined) return before;
-      const written = quote(text, escapes);
-      known.set(text, written);
-      return written;
-    });
-  };
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern excludes characters that need escapes.
-const NEEDS_NONE = /^[^"\\/<>&='+`\u0000-\u001f\u007f-\uffff]*$/;
-
-function quote(text: string, { slash, beyondAscii, set, longControls }: Escapes): string {
-  if (NEEDS_NONE.test(text)) return `"${text}"`;
-  const { characters, upper } = SETS[set];
-  let quoted = JSON.stringify(text).slice(1, -1);
-  // .NET and PHP can write a quote as \u0022.
-  const long = set === 'dotnet' || set === 'phpHex';
-  if (long) quoted = quoted.replace(/\\(["\\])/g, (all, one) => (one === '"' ? '"' : all));
-  if (slash) quoted = quoted.replaceAll('/', '\\/');
-  if (longControls) quoted = quoted.replace(/\\b/g, '\\u0008').replace(/\\f/g, '\\u000c');
-  quoted = quoted.replace(characters, (one) => unicode(one, upper));
-  if (beyondAscii !== 'raw')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern matches text outside ASCII.
-    quoted = quoted.replace(/[^\u0000-\u007f]/g, (one) => unicode(one, beyondAscii === 'upper'));
-  return `"${quoted}"`;
-}
-
-function unicode(unit: string, upper: boolean): string {
-  const digits = unit.charCodeAt(0).toString(16).padStart(4, '0');
-  return `\\u${upper ? digits.toUpperCase() : digits}`;
-}
-
-/** Writes JSON in a layout. */
-function writeTree(root: Node, layout: Layout, text: (text: string) => string): string {
-  const { comma, colon, indent, pad = '', empty = '', flatArrays = false } = layout;
-  const write = (node: Node, depth: number): string => {
-    if (node.kind === 'string') return text(node.text);
-    if (node.kind === 'number') return node.digits;
-    if (node.kind === 'literal') return node.word;
-    const isObject = node.kind === 'object';
-    const [open, close] = isObject ? '{}' : '[]';
-    const flat = flatArrays && !isObject;
-    // An array on one line does not indent its items.
-    const inner = flat ? depth : depth + 1;
-    const inline = flat || indent === undefined;
-    const after = inline ? (flat ? ' ' : pad) : `\n${indent.repeat(depth + 1)}`;
-    const before = inline ? after : `\n${indent.repeat(depth)}`;
-    const joint = inline ? (flat ? `${comma} ` : comma) : comma + after;
-    let written = '';
-    if (isObject)
-      for (const [name, value] of node.members)
-        written += (written === '' ? '' : joint) + text(name) + colon + write(value, inner);
-    else
-      for (const item of node.items) written += (written === '' ? '' : joint) + write(item, inner);
-    return written === '' ? open + empty + close : open + after + written + before + close;
-  };
-  return write(root, 0);
 }

@@ -85,19 +85,26 @@ export function valuesOf(root: Node): readonly (readonly [value: Node, name: str
 
 /** Maps the values of a tree; returns the same tree if no value changes. `name` is as in {@link valuesOf}. */
 export function mapped(node: Node, change: (node: Node, name: string) => Node, name = ''): Node {
-  let isChanged = false;
-  const inner = (value: Node, key: string): Node => {
-    const other = mapped(value, change, key);
-    isChanged ||= other !== value;
-    return other;
-  };
+  // Most values stay as they are, so a copy is made at the first change.
   if (node.kind === 'object') {
-    const members = node.members.map(([key, value]) => [key, inner(value, key)] as const);
-    return change(isChanged ? { kind: 'object', members } : node, name);
+    let members: (readonly [string, Node])[] | undefined;
+    for (const [index, [key, value]] of node.members.entries()) {
+      const other = mapped(value, change, key);
+      if (other === value) continue;
+      members ??= [...node.members];
+      members[index] = [key, other];
+    }
+    return change(members === undefined ? node : { kind: 'object', members }, name);
   }
   if (node.kind === 'array') {
-    const items = node.items.map((item) => inner(item, name));
-    return change(isChanged ? { kind: 'array', items } : node, name);
+    let items: Node[] | undefined;
+    for (const [index, item] of node.items.entries()) {
+      const other = mapped(item, change, name);
+      if (other === item) continue;
+      items ??= [...node.items];
+      items[index] = other;
+    }
+    return change(items === undefined ? node : { kind: 'array', items }, name);
   }
   return change(node, name);
 }

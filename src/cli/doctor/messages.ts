@@ -5,8 +5,9 @@ import { isJsonObject } from '../../schemas/values.js';
 import { type Candidate, step } from './cause.js';
 import { readUtf8 } from './charsets.js';
 import { encodingsOf, percentEncoded } from './encodings.js';
-import { PLAIN, toWriter } from './json-styles.js';
+import { PLAIN } from './json-styles.js';
 import { type Members, type Node, readTree } from './json-tree.js';
+import { toWriter } from './json-writer.js';
 import { parseJson } from './undone.js';
 
 /** Headers in the order in which they arrived. */

@@ -1,6 +1,7 @@
 import type { Candidate } from './cause.js';
-import { PLAIN, toWriter } from './json-styles.js';
+import { PLAIN } from './json-styles.js';
 import { endOfQuoted, type Members, type Node, readTree } from './json-tree.js';
+import { toWriter } from './json-writer.js';
 import { one, parseJson, withPluses } from './undone.js';
 
 type Body = Candidate<Uint8Array>;
