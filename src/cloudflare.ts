@@ -15,6 +15,7 @@ export { type D1Ledger, d1Ledger } from './stores/d1/ledger.js';
 export { d1Schema, d1Store } from './stores/d1/store.js';
 export type { D1Batch } from './stores/d1/transact.js';
 export { type DeliveriesState, WebhookDeliveries } from './stores/durable-object/object.js';
+export { type OwnStorage, storageStore } from './stores/durable-object/own-storage.js';
 export {
   type DeliveriesNamespace,
   type DurableObjectStoreOptions,

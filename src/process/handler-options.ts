@@ -47,8 +47,8 @@ export function checkTransaction(
   }
   throw new UsageError(
     'handler_invalid',
-    'transaction is true or false, and true needs a store with transactions: postgresStore(pool), ' +
-      `sqliteStore(database) or d1Store(env.DB). The store is ${description}.`,
+    'transaction is true or false, and true needs postgresStore(pool), sqliteStore(database), ' +
+      `d1Store(env.DB) or storageStore(ctx.storage). The store is ${description}.`,
   );
 }
 

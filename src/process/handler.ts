@@ -142,11 +142,12 @@ export interface HandlerOptions<Payload = unknown> {
   /**
    * Runs the handler in a transaction of the store's database, which also records the delivery as done: both are
    * committed together or not at all, whatever crashes. The event has `tx`, the driver's client of the transaction.
-   * On SQLite the handler must not await anything. On D1, `tx` is a batch, to which the handler adds its writes.
+   * On SQLite, also in a Durable Object, the handler must not await anything. On D1, `tx` is a batch, to which the
+   * handler adds its writes.
    *
    * Handlers without the option run after it, once it is committed. The database ends the transaction after the
    * receiver's `timeout`. After a deadlock the handler runs again. Cannot be combined with `skipOlder` and with
-   * `once()`. Only for `postgresStore` with a pool, `sqliteStore` and `d1Store`. Default: `false`.
+   * `once()`. Only for `postgresStore` with a pool, `sqliteStore`, `d1Store` and `storageStore`. Default: `false`.
    *
    * @example
    * receiver.onPaid(async ({ payload: order, tx }) => {

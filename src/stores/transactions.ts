@@ -34,3 +34,12 @@ export function endedByHandler(): UsageError {
       'ROLLBACK out, and throw an error to roll everything back.',
   );
 }
+
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  );
+}

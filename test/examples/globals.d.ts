@@ -35,6 +35,18 @@ interface ExportedHandler<Env> {
   ): Promise<Response>;
 }
 
+// Cloudflare's types declare it only for programs without the types of the browser.
+declare module 'cloudflare:workers' {
+  import type { DurableObjectState } from '@cloudflare/workers-types';
+
+  export abstract class DurableObject<Env> {
+    protected readonly ctx: DurableObjectState;
+    protected readonly env: Env;
+    constructor(ctx: DurableObjectState, env: Env);
+    fetch(request: Request): Promise<Response>;
+  }
+}
+
 // Exists only in newer versions of Node than the oldest supported one.
 declare module 'node:sqlite' {
   export class DatabaseSync {

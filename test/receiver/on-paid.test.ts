@@ -272,7 +272,7 @@ describe('.onPaid() with a mistake', () => {
     [{ retries: 1 }, 'no option retries. The options are name, formerly, transaction.'],
     [{ name: '' }, 'The name of a handler has to be a single text'],
     [{ formerly: 7 }, 'The formerly of a handler has to be a single text'],
-    [{ transaction: true }, 'true needs a store with transactions'],
+    [{ transaction: true }, 'true needs postgresStore(pool)'],
     [null, 'options, not null'],
     ['deliver', 'options, not string'],
   ])('rejects the options %j immediately', (options, said) => {

@@ -1,18 +1,13 @@
 import { toLimit } from '../contract.js';
 import type { SqliteValue } from '../sqlite/database.js';
-import { FIND_LAYOUT, isThereByNow, remedyFor, updatesFrom } from '../sqlite/schema.js';
 import { STATEMENTS, type StatementName } from '../sqlite/statements.js';
 import { CONTENT_TYPE, decode, encode, OTHER_VERSION, toVerb } from './frames.js';
+import { type SqlStorage, Tables } from './tables.js';
 import { type Alarms, WakeUp } from './wake-up.js';
 
 /** The part of Cloudflare's `DurableObjectState` that this package uses. */
 export interface DeliveriesState {
-  readonly storage: Alarms & {
-    readonly sql: {
-      exec(query: string, ...values: SqliteValue[]): { toArray(): Record<string, unknown>[] };
-    };
-    transactionSync<Result>(work: () => Result): Result;
-  };
+  readonly storage: Alarms & SqlStorage;
 }
 
 /** The most rows of a purge, so that no claim waits long for it. */
@@ -36,11 +31,12 @@ export class WebhookDeliveries {
   /** The brand by which the types of Workers recognize the class of a Durable Object. */
   declare readonly __DURABLE_OBJECT_BRAND: never;
   readonly #storage: DeliveriesState['storage'];
+  readonly #tables: Tables;
   readonly #wakeUp: WakeUp;
-  #isReady = false;
 
   constructor({ storage }: DeliveriesState, _env?: unknown) {
     this.#storage = storage;
+    this.#tables = new Tables(storage);
     this.#wakeUp = new WakeUp(storage);
   }
 
@@ -64,14 +60,14 @@ export class WebhookDeliveries {
     // First, so that the next delivery sets the alarm even if purging fails for good.
     this.#wakeUp.ring();
     if (this.#purge(PURGE_LIMIT) >= PURGE_LIMIT) this.#wakeUp.hurry();
-    const [next] = this.#exec(NEXT_DUE);
+    const [next] = this.#tables.exec(NEXT_DUE);
     if (next) await this.#wakeUp.by(Number(next.purge_at));
   }
 
   async #do(verb: string, values: readonly SqliteValue[]): Promise<unknown> {
     if (verb === 'purge') return this.#purge(toLimit(Number(values[0])));
     if (!isStatement(verb)) throw new Error(OTHER_VERSION);
-    const rows = this.#exec(STATEMENTS[verb], ...values);
+    const rows = this.#tables.exec(STATEMENTS[verb], ...values);
     // The object keeps the delivery until this time, and then wakes up and purges it.
     const due = rows[0]?.purge_at;
     if (typeof due === 'number') await this.#wakeUp.by(due);
@@ -80,40 +76,9 @@ export class WebhookDeliveries {
 
   #purge(limit: number): number {
     return this.#storage.transactionSync(() => {
-      const abandoned = this.#exec(STATEMENTS.abandon, limit).length;
-      return abandoned + this.#exec(STATEMENTS.forget, limit - abandoned).length;
+      const abandoned = this.#tables.exec(STATEMENTS.abandon, limit).length;
+      return abandoned + this.#tables.exec(STATEMENTS.forget, limit - abandoned).length;
     });
-  }
-
-  #exec(query: string, ...values: SqliteValue[]): Record<string, unknown>[] {
-    try {
-      if (!this.#isReady) {
-        const [row] = this.#sql(FIND_LAYOUT);
-        this.#update(updatesFrom(row, 'this Durable Object'));
-      }
-      return this.#sql(query, ...values);
-    } catch (error) {
-      const remedy = remedyFor(error);
-      if (remedy.length === 0) throw error;
-      this.#update(remedy);
-      return this.#sql(query, ...values);
-    }
-  }
-
-  #update(statements: readonly string[]): void {
-    for (const statement of statements) {
-      try {
-        this.#sql(statement);
-      } catch (error) {
-        if (!isThereByNow(error)) throw error;
-      }
-    }
-    this.#isReady = true;
-  }
-
-  /** Runs a statement and reads all of its rows, because an open cursor breaks the object. */
-  #sql(query: string, ...values: SqliteValue[]): Record<string, unknown>[] {
-    return this.#storage.sql.exec(query, ...values).toArray();
   }
 }
 

@@ -1,5 +1,6 @@
 import { UsageError } from '../../errors/errors.js';
 import { checkEffect, checkKeys, type Effect, type EffectLedger } from '../ledger.js';
+import { isPromise } from '../transactions.js';
 import { checkDatabase } from './check-database.js';
 import { connectionOf } from './connection.js';
 import { prepare, type SqliteDatabase } from './database.js';
@@ -115,15 +116,6 @@ function enter(tx: SqliteDatabase, { key, handler }: Effect): boolean {
   tx.exec(EFFECT);
   const row = prepare(tx, ENTER).get(key, handler);
   return row !== undefined && row !== null;
-}
-
-export function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  );
 }
 
 function awaiting(): UsageError {

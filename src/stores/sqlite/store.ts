@@ -4,10 +4,17 @@ import { refuseStep } from '../transactions.js';
 import { checkDatabase } from './check-database.js';
 import { checkLibsql } from './check-libsql.js';
 import { connectionOf } from './connection.js';
-import type { SqliteDatabase } from './database.js';
+import { prepare, type SqliteDatabase } from './database.js';
 import { baseName, fileOf } from './file.js';
+import { isOutside } from './ledger.js';
 import { StatementStore } from './statement-store.js';
-import { checkHandler, runInTransaction } from './transact.js';
+import {
+  checkHandler,
+  prepareAll,
+  runInTransaction,
+  type Statements,
+  type Transactor,
+} from './transact.js';
 
 /**
  * Remembers deliveries in a SQLite file: durable, for all processes of one machine. Pass an open connection of
@@ -43,12 +50,19 @@ export function sqliteStore<Database extends SqliteDatabase>(
       connection.run((statements) => statements[name].all(...values), isSoon),
     ),
   );
+  let statements: Statements | undefined;
+  const transactor: Transactor<Database> = {
+    tx: database,
+    statements: () => (statements ??= prepareAll((sql) => prepare(database, sql))),
+    transact: (work) => connection.transact(work),
+    isOutside: () => isOutside(database),
+  };
   return {
     ...store,
     transactions: {
       check: checkHandler,
       refuseStep,
-      run: (terms, work) => runInTransaction(database, terms, work),
+      run: (terms, work) => runInTransaction(transactor, terms, work),
     },
   };
 }

@@ -1,9 +1,12 @@
 import { UsageError } from '../../errors/errors.js';
 import type { Transacted, TransactTerms } from '../store.js';
-import { endedByHandler, refuseSkipOlder, type TransactionHandler } from '../transactions.js';
-import { connectionOf } from './connection.js';
-import { prepare, type SqliteDatabase, type SqliteStatement } from './database.js';
-import { isOutside, isPromise } from './ledger.js';
+import {
+  endedByHandler,
+  isPromise,
+  refuseSkipOlder,
+  type TransactionHandler,
+} from '../transactions.js';
+import type { SqliteStatement } from './database.js';
 import { Row } from './rows.js';
 import { DONE, NOW, STATEMENTS } from './statements.js';
 
@@ -25,47 +28,54 @@ const SQL = {
   completeStep: STATEMENTS.completeStep,
 } as const;
 
-type Prepared = Readonly<Record<keyof typeof SQL, SqliteStatement>>;
+type Statement = Pick<SqliteStatement, 'all'>;
+export type Statements = Readonly<Record<keyof typeof SQL, Statement>>;
 
-const prepared = new WeakMap<SqliteDatabase, Prepared>();
-
-function preparedFor(database: SqliteDatabase): Prepared {
-  const known = prepared.get(database);
-  if (known) return known;
-  const entries = Object.entries(SQL).map(([name, sql]) => [name, prepare(database, sql)]);
+/** Prepares the statements of a transaction. */
+export function prepareAll(prepare: (sql: string) => Statement): Statements {
+  const entries = Object.entries(SQL).map(([name, sql]) => [name, prepare(sql)]);
   // The type of Object.fromEntries loses the names.
-  const made = Object.fromEntries(entries) as Prepared;
-  prepared.set(database, made);
-  return made;
+  return Object.fromEntries(entries) as Statements;
+}
+
+/** A SQLite whose transactions begin and end within one turn of the event loop. */
+export interface Transactor<Tx> {
+  /** The driver's own object, for the handler. */
+  readonly tx: Tx;
+  /** Called within the transaction. */
+  statements(): Statements;
+  transact<Result>(work: () => Result): Promise<Result>;
+  /** Returns whether the handler has ended the transaction, as far as the driver shows that. */
+  isOutside(): boolean;
 }
 
 /** Runs a handler in the transaction that records it. The handler must not await anything. */
-export async function runInTransaction<Database extends SqliteDatabase>(
-  database: Database,
+export async function runInTransaction<Tx>(
+  on: Transactor<Tx>,
   { key, fence, effect, record, signal, begin }: TransactTerms,
-  work: (tx: Database) => unknown,
+  work: (tx: Tx) => unknown,
 ): Promise<Transacted> {
   if (!(await begin())) return { state: 'lost' };
-  return connectionOf(database).transact<Transacted>(() => {
+  return on.transact<Transacted>(() => {
     signal.throwIfAborted();
-    const statements = preparedFor(database);
+    const statements = on.statements();
     if (statements.held.all(key, fence).length === 0) return { state: 'lost' };
     let isKnown = false;
     if (effect !== undefined) {
       statements.insertEffect.all(effect, key);
-      const found = new Row(statements.findEffect.get(effect));
+      const found = new Row(statements.findEffect.all(effect)[0]);
       isKnown = found.text('state') === 'done';
       // The effect of an attempt that failed or crashed is due; any other is being done.
       if (!isKnown && found.text('state') === 'leased' && found.number('due') === 0)
         return { state: 'busy' };
     }
     if (!isKnown) {
-      const result = work(database);
+      const result = work(on.tx);
       if (isPromise(result)) {
         result.then(undefined, () => {});
         throw awaiting();
       }
-      if (isOutside(database)) throw endedByHandler();
+      if (on.isOutside()) throw endedByHandler();
       if (effect !== undefined) statements.completeEffect.all(effect);
     }
     const written =

@@ -14,7 +14,8 @@ import { newFolder } from '../sqlite/remote.js';
 export const SECRET = 'a secret for tests';
 
 export interface Which {
-  readonly store: 'd1' | 'durable-object';
+  /** `storage`: in the object that the receiver runs in. */
+  readonly store: 'd1' | 'durable-object' | 'storage';
   readonly shards?: number;
   /** The Durable Objects of this Worker never wake up to purge. */
   readonly sleeps?: boolean;
@@ -37,7 +38,7 @@ export interface ServedStore extends IdempotencyStore {
     what: 'receiver' | 'd1' | 'objects',
     binding: 'KV' | 'SERVICE' | 'STUB' | 'NONE',
   ): Promise<void>;
-  /** Runs a query in D1. */
+  /** Runs a query in D1, or in the object of the shop. */
   sql(query: string): Promise<Row[]>;
   /** Runs statements in one batch of D1. */
   batch(statements: readonly Sql[]): Promise<Row[][]>;

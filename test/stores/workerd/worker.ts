@@ -14,13 +14,16 @@ import {
   createReceiver,
   type IdempotencyStore,
   type LeaseTerms,
+  type Order,
 } from 'storefront-webhooks';
 import {
   d1Ledger,
   d1Store,
   durableObjectStore,
+  storageStore,
   WebhookDeliveries,
 } from 'storefront-webhooks/cloudflare';
+import { toFetch } from 'storefront-webhooks/fetch';
 import { toWorker } from 'storefront-webhooks/workers';
 import { forward, toLimit, withContract } from '../../../src/stores/contract.js';
 import { Purge } from '../../../src/stores/d1/purge.js';
@@ -36,6 +39,7 @@ import type { Effect, Sql, Which } from './served.js';
 interface Env {
   readonly DELIVERIES: DurableObjectNamespace<TestDeliveries>;
   readonly SLEEPING: DurableObjectNamespace<SleepingDeliveries>;
+  readonly SHOP_OBJECT: DurableObjectNamespace;
   readonly DB: D1Database;
   readonly SHOP: D1Database;
   readonly KV: KVNamespace;
@@ -73,6 +77,47 @@ export class TestDeliveries extends WebhookDeliveries {
 /** Purges only on request, so that a test can count the rows. */
 export class SleepingDeliveries extends TestDeliveries {
   override async alarm(): Promise<void> {}
+}
+
+/** A shop whose receiver runs in its own object, beside its sales. The id of an order says what happens to it. */
+export class ShopObject {
+  readonly #storage: DurableObjectState['storage'];
+  readonly #routes: Readonly<Record<string, (request: Request) => Promise<Response>>>;
+
+  constructor(state: DurableObjectState, env: Env) {
+    const { storage } = state;
+    this.#storage = storage;
+    let failures = 0;
+    const sell = ({ payload: { id } }: { readonly payload: Order }) => {
+      storage.sql.exec('INSERT INTO sold (order_id) VALUES (?)', id);
+      if (id.includes('abort')) state.abort('the object ends');
+      if (id.includes('fail') && failures++ === 0) throw new Error('it fails once it has sold');
+    };
+    const shop = (scope: string) =>
+      createReceiver({ secret: env.SECRET, store: storageStore(storage), scope });
+    this.#routes = {
+      '/shop': toFetch(shop('in a transaction').onPaid(sell, { transaction: true })),
+      '/shop/plain': toFetch(shop('plain').onPaid(sell)),
+    };
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    const route = this.#routes[pathname];
+    if (route) return route(request);
+    return new Response(await answer(await request.text(), () => this.#verbs()));
+  }
+
+  #verbs(): RemoteVerbs {
+    const sql = (query: string) => this.#storage.sql.exec(query).toArray();
+    return {
+      ...bound(storageStore(this.#storage)),
+      sql,
+      refusal: (what: 'state' | 'sql') => {
+        storageStore((what === 'state' ? { storage: this.#storage } : {}) as never);
+      },
+    };
+  }
 }
 
 const realNow = Date.now;
@@ -179,6 +224,15 @@ const sales = toWorker((env: Env) =>
   ),
 );
 
+function shopOf(env: Env) {
+  return env.SHOP_OBJECT.get(env.SHOP_OBJECT.idFromName('shop'));
+}
+
+/** Whether a call is to the store in the object of the shop. */
+function isOfShop(line: string): boolean {
+  return (JSON.parse(line) as { which: Which }).which.store === 'storage';
+}
+
 /** Takes a line of JSON for each call, and sends one for each answer, until the test disconnects. */
 async function serve(port: number, env: Env): Promise<void> {
   const { connect } = await import('cloudflare:sockets' as string);
@@ -190,9 +244,12 @@ async function serve(port: number, env: Env): Promise<void> {
     const lines = (line + piece).split('\n');
     line = lines.pop() ?? '';
     for (const one of lines) {
-      void answer<Call & { which: Which }>(one, ({ which }) => verbsOf(env, which)).then((reply) =>
-        writer.write(text.encode(reply)),
-      );
+      const reply = isOfShop(one)
+        ? shopOf(env)
+            .fetch('https://test/call', { method: 'POST', body: one })
+            .then((of) => of.text())
+        : answer<Call & { which: Which }>(one, ({ which }) => verbsOf(env, which));
+      void reply.then((of) => writer.write(text.encode(of)));
     }
   }
 }
@@ -201,6 +258,7 @@ export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === '/webhooks') return webhooks.fetch(request, env);
+    if (pathname.startsWith('/shop')) return shopOf(env).fetch(request as never) as never;
     if (pathname === '/sales') return sales.fetch(request, env);
     await serve(Number(searchParams.get('port')), env);
     return new Response();
