@@ -68,7 +68,10 @@ export function addRewritings<Made>(
   }
 
   function* undone(some: readonly Move[]): Generator<Draft | undefined> {
-    for (const move of some) yield after(move, start);
+    for (const move of some) {
+      agenda.spend(WORK.change, text.length);
+      yield after(move, start);
+    }
   }
 
   function* written(cost: number, drafts: Iterable<Draft | undefined>): Generator<Made> {
@@ -104,7 +107,7 @@ export function addRewritings<Made>(
 }
 
 const WORK = {
-  reading: { each: 300_000, byte: 500 },
+  reading: { each: 300_000, byte: 1200 },
   change: { each: 1000, byte: 7 },
   writing: { each: 1500, byte: 10 },
 };
