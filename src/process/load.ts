@@ -7,8 +7,13 @@ import { atEndOfTurn } from '../runtime/turn.js';
 /** The most bytes of bodies in memory: of verified deliveries together, and again of requests being read. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The limit of deliveries in progress: before any measurement, the smallest, and the largest. */
-const FIRST_LIMIT = 500;
+/**
+ * Senders wait for about 10 s. So, before any measurement, a receiver accepts what it does in 8 s at the rate of a slow
+ * store.
+ */
+const FIRST_PER_SECOND = 500;
+const ACCEPTED_S = 8;
+/** The limit of deliveries in progress: the smallest, and the largest. */
 const MIN_LIMIT = 32;
 const MAX_LIMIT = 10_000;
 
@@ -46,8 +51,8 @@ export interface Waiting {
 export class Load {
   readonly #reporter: Pick<Reporter, 'error' | 'shed'>;
   readonly bodies = new Bodies();
-  /** The largest number of deliveries in progress. Also taken as the number that can be done in a second. */
-  #limit = FIRST_LIMIT;
+  /** The largest number of deliveries in progress. */
+  #limit = FIRST_PER_SECOND * ACCEPTED_S;
   #bytes = 0;
   /** The number of deliveries in progress. */
   inHand = 0;
@@ -86,7 +91,7 @@ export class Load {
     this.#overload.shed += 1;
     this.#reporter.shed();
     // Each sender gets the time at which the ones before it will be done, so that they do not all return at once.
-    const aheadMs = (1_000 * this.#refusedAhead) / this.#limit;
+    const aheadMs = (1_000 * this.#refusedAhead) / this.#rate();
     return unavailable(1_000 + Math.min(aheadMs, MAX_RETRY_AFTER_MS));
   }
 
@@ -131,7 +136,12 @@ export class Load {
   }
 
   #ahead(now: number): number {
-    return Math.max(0, this.#refusedAhead - (this.#limit * (now - this.#refusedAt)) / 1_000);
+    return Math.max(0, this.#refusedAhead - (this.#rate() * (now - this.#refusedAt)) / 1_000);
+  }
+
+  /** How many deliveries are done in a second, as far as that was measured. */
+  #rate(): number {
+    return Math.max(this.#perSecond, this.#limit / ACCEPTED_S);
   }
 
   #watch(): void {

@@ -11,6 +11,9 @@ import { paidOrder, SECRET } from '../support/deliver.js';
 const body = JSON.stringify(paidOrder());
 const signature = await sign(body, SECRET);
 
+/** How many deliveries a receiver accepts at first. */
+const ACCEPTED = 4_000;
+
 const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
@@ -54,8 +57,8 @@ async function busyShop() {
     });
   /** More deliveries than the receiver accepts. */
   const fill = () => {
-    for (let index = 0; index < 500; index++) void receive(`whl_fill_${index}`);
-    return vi.waitUntil(() => claim.mock.calls.length === 500);
+    for (let index = 0; index < ACCEPTED; index++) void receive(`whl_fill_${index}`);
+    return vi.waitUntil(() => claim.mock.calls.length === ACCEPTED, 10_000);
   };
   return { receiver, receive, fill, claim, handler, errors, port, open };
 }
@@ -118,7 +121,7 @@ describe('an overloaded receiver', () => {
     }
     expect(errors).toEqual([expect.objectContaining({ code: 'overloaded' })]);
     openStore();
-    await vi.waitUntil(() => handler.mock.calls.length === 500);
+    await vi.waitUntil(() => handler.mock.calls.length === ACCEPTED, 10_000);
     expect(await receive('whl_1')).toMatchObject({ outcome: 'handled' });
   });
 });
