@@ -6,7 +6,7 @@ import { gate } from '../support/gate.js';
 import { call, ORDER, SECRET } from './calls.js';
 
 /** The most calls that a process accepts at once. */
-const FULL = 500;
+const FULL = 4_000;
 
 test('a call for which there is no room is answered 503 before its body is read', async () => {
   const { opened, open } = gate<string>();
@@ -14,7 +14,7 @@ test('a call for which there is no room is answered 503 before its body is read'
   const hooks = { onError() {} };
   const goods = createGoods({ secret: SECRET, store: memoryStore(), hooks }, make);
   const calls = Array.from({ length: FULL }, (_, at) => call(goods, { ...ORDER, id: `ord_${at}` }));
-  await vi.waitUntil(() => make.mock.calls.length === FULL);
+  await vi.waitUntil(() => make.mock.calls.length === FULL, 10_000);
   const body = new TextEncoder().encode(JSON.stringify(ORDER));
   const read = vi.fn(async () => body);
   const headers = { 'x-service-signature': sign(body, SECRET) };
