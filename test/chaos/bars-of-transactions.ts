@@ -1,29 +1,44 @@
 import type { Sizes } from './arguments.js';
-import { countEffects } from './counting.js';
-import { describeRun, runFaults } from './fault-run.js';
+import type { Measured } from './bars.js';
+import { type Counted, countEffects } from './counting.js';
+import { describeErrors, describeRun, runFaults } from './fault-run.js';
 import { TRANSACTION_POINTS } from './faults.js';
+import { planNetwork, runNetwork } from './network.js';
+import { Random } from './random.js';
+import { planRestarts, runRestarts } from './restarts.js';
 import type { TestedStore } from './stores.js';
 import { type Cell, none, row } from './table.js';
 
 const MINUTES = 60_000;
-const PREFIX = 'tx-';
+const SALES = { handlers: 'transaction' } as const;
 
-/** Measures handlers in transactions of the store while their processes are killed and stopped at any point. */
+/** Measures handlers in transactions of the store: no ledger and no constraint prevents selling two. */
 export async function measureTransactions(
   store: TestedStore,
   seed: number,
+  sizes: Sizes,
+): Promise<Measured> {
+  const killed = await whileKilled(store, seed, sizes);
+  if (store.servers.length === 0) return killed;
+  const cut = await whileCut(store, seed, sizes);
+  const restarted = await whileRestarted(store, seed, sizes);
+  return {
+    cells: [...killed.cells, ...cut.cells, ...restarted.cells],
+    notes: [...killed.notes, ...cut.notes, ...restarted.notes],
+  };
+}
+
+/** The processes are killed and stopped at any point. */
+async function whileKilled(
+  store: TestedStore,
+  seed: number,
   { deliveries, faults }: Sizes,
-): Promise<{ cells: readonly Cell[]; notes: readonly string[] }> {
+): Promise<Measured> {
   const limitMs = 2 * MINUTES + 1.5 * (faults * 1_000 + deliveries * 100);
-  const size = { deliveries, faults, limitMs };
-  const kind = { prefix: PREFIX, points: TRANSACTION_POINTS, handlers: 'transaction' };
-  const run = await runFaults(store, seed, size, kind);
+  const kind = { ...SALES, prefix: 'tx-', points: TRANSACTION_POINTS };
+  const run = await runFaults(store, seed, { deliveries, faults, limitMs }, kind);
   const { ids, answered, receivers, plannedFaults } = run;
-  const { withoutSale, soldTwice, unknownSales, stockError } = await countEffects(
-    store,
-    ids,
-    PREFIX,
-  );
+  const counted = await countEffects(store, ids, kind.prefix);
   const isWhole = receivers.faults === plannedFaults && ids.length >= deliveries;
   return {
     cells: [
@@ -35,10 +50,83 @@ export async function measureTransactions(
         isWhole,
       ),
       none('19a', 'processes that ended unplanned', receivers.unplannedEnds),
-      none('19b', 'lost: unanswered or not sold', ids.length - answered.size + withoutSale),
-      none('19c', 'sold twice, without a ledger', soldTwice, ids.length),
-      none('19d', 'stock and sales apart', stockError + unknownSales),
+      ...judge('bcd', '', { ids, answered, counted }),
     ],
     notes: describeRun(run),
   };
+}
+
+/** The connections to the store fall silent, are cut, and lose answers, those to COMMIT among them. */
+async function whileCut(
+  store: TestedStore,
+  seed: number,
+  { networkFaults, blackHoleMs }: Sizes,
+): Promise<Measured> {
+  const plan = planNetwork(new Random(seed), networkFaults, blackHoleMs);
+  const limitMs = 5 * MINUTES + networkFaults * (45_000 + blackHoleMs);
+  const kind = { ...SALES, prefix: 'txnet-' };
+  const { load, receivers, happened } = await runNetwork(store, seed, { plan, limitMs }, kind);
+  const counted = await countEffects(store, load.ids, kind.prefix);
+  const sizes = `${load.ids.length} / ${happened}`;
+  return {
+    cells: [
+      row('19e', 'the same / faults of the network', 'as planned', sizes, happened === plan.length),
+      ...judge('fgh', 'the network: ', { ...load, counted }),
+    ],
+    notes: [`network: ${describeErrors(receivers)}`],
+  };
+}
+
+/** The server of the store is restarted, gracefully and not. */
+function whileRestarted(store: TestedStore, seed: number, { restarts }: Sizes): Promise<Measured> {
+  const plan = planRestarts(new Random(seed), restarts);
+  const limitMs = 5 * MINUTES + restarts * 30_000;
+  const kind = { ...SALES, prefix: 'txrestart-' };
+  return runRestarts(
+    store,
+    seed,
+    { plan, limitMs },
+    async ({ load, receivers, happened }) => {
+      const counted = await countEffects(store, load.ids, kind.prefix);
+      const sizes = `${load.ids.length} / ${happened}`;
+      return {
+        cells: [
+          row(
+            '19i',
+            'the same / restarts of the store',
+            'as planned',
+            sizes,
+            happened === restarts,
+          ),
+          ...judge('jkl', 'restarts: ', { ...load, counted }),
+        ],
+        notes: [`restarts: ${describeErrors(receivers)}`],
+      };
+    },
+    kind,
+  );
+}
+
+function judge(
+  [lost, twice, apart]: string,
+  when: string,
+  {
+    ids,
+    answered,
+    counted: { withoutSale, soldTwice, unknownSales, stockError },
+  }: {
+    readonly ids: readonly string[];
+    readonly answered: ReadonlySet<string>;
+    readonly counted: Counted;
+  },
+): Cell[] {
+  return [
+    none(
+      `19${lost}`,
+      `${when}lost: unanswered or not sold`,
+      ids.length - answered.size + withoutSale,
+    ),
+    none(`19${twice}`, `${when}sold twice, without a ledger`, soldTwice, ids.length),
+    none(`19${apart}`, `${when}stock and sales apart`, stockError + unknownSales),
+  ];
 }

@@ -29,11 +29,15 @@ export interface FaultRunSize {
   readonly limitMs: number;
 }
 
-/** The names of a run's deliveries, the points of its faults, and its handlers. */
-export interface FaultRunKind {
+/** The names of a run's deliveries, and its handlers. */
+export interface LoadKind {
   readonly prefix: string;
+  readonly handlers: string;
+}
+
+/** The same, and the points of its faults. */
+export interface FaultRunKind extends LoadKind {
   readonly points: readonly Point[];
-  readonly handlers?: string;
 }
 
 /** Delivers while processes die, until all deliveries are done and all faults have happened. */
@@ -56,11 +60,7 @@ export async function runFaults(
       points,
     },
   );
-  const environmentOf = pausing(seed);
-  const receivers = new Receivers(store, plan, (start) => ({
-    ...environmentOf(start),
-    CHAOS_HANDLERS: handlers,
-  }));
+  const receivers = new Receivers(store, plan, pausing(seed, handlers));
   await receivers.start(PROCESSES);
   const sender = new Sender(() => receivers.targets);
   const deadline = new Deadline(`The fault run on ${store.name}`, limitMs);
@@ -97,8 +97,11 @@ export async function runFaults(
 }
 
 /** A process also dies between an effect and its record, so there is a pause between them. */
-export function pausing(seed: number): (start: number) => Record<string, string> {
-  return (start) => ({ CHAOS_PAUSES: `${seed * 1_000_003 + start}` });
+export function pausing(seed: number, handlers = ''): (start: number) => Record<string, string> {
+  return (start) => ({
+    CHAOS_PAUSES: `${seed * 1_000_003 + start}`,
+    CHAOS_HANDLERS: handlers,
+  });
 }
 
 let lastProgress = 0;

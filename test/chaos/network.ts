@@ -1,7 +1,7 @@
 import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.js';
 import { Deadline } from './deadline.js';
 import { drain } from './drain.js';
-import { pausing } from './fault-run.js';
+import { type LoadKind, pausing } from './fault-run.js';
 import { Load } from './load.js';
 import type { Random } from './random.js';
 import { Receivers } from './receivers.js';
@@ -53,9 +53,10 @@ export async function runNetwork(
   store: TestedStore,
   seed: number,
   { plan, limitMs }: { plan: readonly NetworkFault[]; limitMs: number },
+  { prefix = NETWORK_PREFIX, handlers = '' }: Partial<LoadKind> = {},
 ): Promise<NetworkRun> {
   const proxies = await Promise.all(store.servers.map(({ port }) => startFaultyProxy(port)));
-  const receivers = new Receivers(throughProxies(store, proxies), [], pausing(seed));
+  const receivers = new Receivers(throughProxies(store, proxies), [], pausing(seed, handlers));
   await receivers.start(PROCESSES);
   const recovery = new Recovery();
   const sender = new Sender(
@@ -63,7 +64,7 @@ export async function runNetwork(
     (answered) => recovery.heard(answered),
   );
   const load = new Load(sender, {
-    prefix: NETWORK_PREFIX,
+    prefix,
     seed,
     deadline: new Deadline(`The run with network faults on ${store.name}`, limitMs),
     settleMs: SETTLE_MS,
@@ -87,7 +88,7 @@ export async function runNetwork(
   };
   try {
     await load.runBeside(harm);
-    if (store.handsOff) await drain(store, () => receivers.any, load.ids, NETWORK_PREFIX);
+    if (store.handsOff) await drain(store, () => receivers.any, load.ids, prefix);
     return { load, receivers, sender, happened, recoveries };
   } finally {
     load.giveUp();

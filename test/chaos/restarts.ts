@@ -1,6 +1,6 @@
 import { Deadline } from './deadline.js';
 import { drain } from './drain.js';
-import { pausing } from './fault-run.js';
+import { type LoadKind, pausing } from './fault-run.js';
 import { Load } from './load.js';
 import type { Random } from './random.js';
 import { Receivers } from './receivers.js';
@@ -49,14 +49,15 @@ export async function runRestarts<Judged>(
   seed: number,
   { plan, limitMs }: { plan: readonly Restart[]; limitMs: number },
   judge: (run: RestartRun) => Promise<Judged>,
+  { prefix = RESTARTS_PREFIX, handlers = '' }: Partial<LoadKind> = {},
 ): Promise<Judged> {
   const [server] = plain.servers;
   if (!server) throw new Error(`${plain.name} has no server.`);
   const store = await withBooks(plain);
-  const receivers = new Receivers(store, [], pausing(seed));
+  const receivers = new Receivers(store, [], pausing(seed, handlers));
   const sender = new Sender(() => receivers.targets);
   const load = new Load(sender, {
-    prefix: RESTARTS_PREFIX,
+    prefix,
     seed,
     deadline: new Deadline(`The run with restarts on ${store.name}`, limitMs),
     settleMs: SETTLE_MS,
@@ -77,7 +78,7 @@ export async function runRestarts<Judged>(
   try {
     await receivers.start(PROCESSES);
     await load.runBeside(restart);
-    if (store.handsOff) await drain(store, () => receivers.any, load.ids, RESTARTS_PREFIX);
+    if (store.handsOff) await drain(store, () => receivers.any, load.ids, prefix);
     // A receiver that closes has recorded everything that it could.
     await receivers.close();
     const leftOpen = await unfinished(store, load.answered);
