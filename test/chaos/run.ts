@@ -23,7 +23,8 @@
  * - `claims`: the answers to claims are lost, five times over.
  * - `orders`: two events report each order as paid, and another one as unpaid: at once and in both orders, while
  *   receivers are killed.
- * - `transaction`: handlers in transactions of the store, whose processes are killed and stopped anywhere.
+ * - `transaction`: handlers in transactions of the store, whose processes are killed and stopped anywhere. Then the
+ *   network and the server break, as in `network` and `restarts`.
  * - `overload`: one receiver gets more orders than it can handle, all at once, and for a while.
  * - `goods`: each order calls three times at once and once more, while the processes are hit as in `faults`.
  *
