@@ -64,12 +64,12 @@ async function benchStore(store, { atLeast, server: startServer, node }) {
 const SALES = {
   postgres: {
     server: startPostgres,
-    atLeast: { careful: { 1: 0.36, 64: 0.4 }, statements: { 1: 0.48, 64: 0.45 } },
+    atLeast: { careful: { 1: 0.5, 64: 0.43 }, statements: { 1: 0.65, 64: 0.55 } },
   },
   sqlite: {
     server: startFile,
     node: NODE_24,
-    atLeast: { careful: { 1: 0.36, 64: 0.45 }, statements: { 1: 0.6, 64: 0.8 } },
+    atLeast: { careful: { 1: 0.53, 64: 0.57 }, statements: { 1: 0.85, 64: 1 } },
   },
 };
 
