@@ -8,8 +8,8 @@ import { atEndOfTurn } from '../runtime/turn.js';
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Senders wait for about 10 s. So, before any measurement, a receiver accepts what it does in 8 s at the rate of a slow
- * store.
+ * The provider does not say how long it waits for an answer: 10 s are assumed. So, before any measurement, a receiver
+ * accepts what it does in 8 s at the rate of a slow store.
  */
 const FIRST_PER_SECOND = 500;
 const ACCEPTED_S = 8;

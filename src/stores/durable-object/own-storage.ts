@@ -3,9 +3,8 @@ import { withContract } from '../contract.js';
 import { hasMethods, isProxy } from '../platform.js';
 import { StatementStore } from '../sqlite/statement-store.js';
 import { STATEMENTS, type StatementName } from '../sqlite/statements.js';
-import { checkHandler, prepareAll, runInTransaction, type Transactor } from '../sqlite/transact.js';
+import { prepareAll, type Transactor, transactionsOn } from '../sqlite/transact.js';
 import type { IdempotencyStore } from '../store.js';
-import { refuseStep } from '../transactions.js';
 import { type SqlStorage, Tables } from './tables.js';
 
 /** The part of Cloudflare's `DurableObjectStorage` that {@link storageStore} uses. */
@@ -66,14 +65,7 @@ export function storageStore<Storage extends OwnStorage>(
     // The runtime rejects BEGIN, COMMIT and ROLLBACK.
     isOutside: () => false,
   };
-  return {
-    ...store,
-    transactions: {
-      check: checkHandler,
-      refuseStep,
-      run: (terms, work) => runInTransaction(transactor, terms, work),
-    },
-  };
+  return { ...store, transactions: transactionsOn(transactor) };
 }
 
 /**
@@ -83,8 +75,8 @@ export function storageStore<Storage extends OwnStorage>(
 const BEFORE_WORK: ReadonlySet<StatementName> = new Set(['claim', 'claimProved', 'renew'] as const);
 
 /** @throws {UsageError} `client_invalid` */
-function checkStorage(storage: unknown): void {
-  if (!isProxy(storage) && hasMethods(storage, 'transactionSync', 'sync') && hasSql(storage))
+function checkStorage(storage: Partial<OwnStorage> | undefined): void {
+  if (!isProxy(storage) && hasMethods(storage, 'transactionSync', 'sync') && hasSqlite(storage))
     return;
   throw new UsageError(
     'client_invalid',
@@ -93,12 +85,11 @@ function checkStorage(storage: unknown): void {
   );
 }
 
-function hasSql(storage: unknown): boolean {
-  if (typeof storage !== 'object' || storage === null || !('sql' in storage)) return false;
+/** Returns whether the storage runs statements. That of a class without SQLite has `sql`, too, but only throws. */
+function hasSqlite(storage: Partial<OwnStorage>): boolean {
   try {
-    return hasMethods(storage.sql, 'exec');
+    return storage.sql?.exec('SELECT 1').toArray().length === 1;
   } catch {
-    // The class of the object is not one with SQLite.
     return false;
   }
 }

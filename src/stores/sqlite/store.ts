@@ -1,6 +1,5 @@
 import { withContract } from '../contract.js';
 import type { IdempotencyStore } from '../store.js';
-import { refuseStep } from '../transactions.js';
 import { checkDatabase } from './check-database.js';
 import { checkLibsql } from './check-libsql.js';
 import { connectionOf } from './connection.js';
@@ -8,13 +7,7 @@ import { prepare, type SqliteDatabase } from './database.js';
 import { baseName, fileOf } from './file.js';
 import { isOutside } from './ledger.js';
 import { StatementStore } from './statement-store.js';
-import {
-  checkHandler,
-  prepareAll,
-  runInTransaction,
-  type Statements,
-  type Transactor,
-} from './transact.js';
+import { prepareAll, type Statements, type Transactor, transactionsOn } from './transact.js';
 
 /**
  * Remembers deliveries in a SQLite file: durable, for all processes of one machine. Pass an open connection of
@@ -57,12 +50,5 @@ export function sqliteStore<Database extends SqliteDatabase>(
     transact: (work) => connection.transact(work),
     isOutside: () => isOutside(database),
   };
-  return {
-    ...store,
-    transactions: {
-      check: checkHandler,
-      refuseStep,
-      run: (terms, work) => runInTransaction(transactor, terms, work),
-    },
-  };
+  return { ...store, transactions: transactionsOn(transactor) };
 }

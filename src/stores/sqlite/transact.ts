@@ -1,9 +1,10 @@
 import { UsageError } from '../../errors/errors.js';
-import type { Transacted, TransactTerms } from '../store.js';
+import type { StoreTransactions, Transacted, TransactTerms } from '../store.js';
 import {
   endedByHandler,
   isPromise,
   refuseSkipOlder,
+  refuseStep,
   type TransactionHandler,
 } from '../transactions.js';
 import type { SqliteStatement } from './database.js';
@@ -49,8 +50,17 @@ export interface Transactor<Tx> {
   isOutside(): boolean;
 }
 
-/** Runs a handler in the transaction that records it. The handler must not await anything. */
-export async function runInTransaction<Tx>(
+/** The transactions of a store on a SQLite. Its handlers must not await anything. */
+export function transactionsOn<Tx>(on: Transactor<Tx>): StoreTransactions<Tx> {
+  return {
+    check: checkHandler,
+    refuseStep,
+    run: (terms, work) => runInTransaction(on, terms, work),
+  };
+}
+
+/** Runs a handler in the transaction that records it. */
+async function runInTransaction<Tx>(
   on: Transactor<Tx>,
   { key, fence, effect, record, signal, begin }: TransactTerms,
   work: (tx: Tx) => unknown,
@@ -92,7 +102,7 @@ function finite(keepMs: number): number | null {
 }
 
 /** @throws {UsageError} `handler_invalid` */
-export function checkHandler(registered: TransactionHandler): void {
+function checkHandler(registered: TransactionHandler): void {
   refuseSkipOlder(registered);
   if (`${registered.handler}`.startsWith('async')) throw awaiting();
 }

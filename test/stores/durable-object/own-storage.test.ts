@@ -62,16 +62,6 @@ test.each([
     'the state instead of its storage',
     { storage: new StorageOverLibsql(new Database(':memory:')) },
   ],
-  [
-    'an object without SQLite',
-    {
-      sync() {},
-      transactionSync() {},
-      get sql(): never {
-        throw new Error('SQL is not enabled for this Durable Object class.');
-      },
-    },
-  ],
 ])('is refused with the line to change: %s', (_, storage) => {
   expect(() => storageStore(storage as never)).toThrow(
     expect.objectContaining({

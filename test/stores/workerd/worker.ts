@@ -40,6 +40,7 @@ interface Env {
   readonly DELIVERIES: DurableObjectNamespace<TestDeliveries>;
   readonly SLEEPING: DurableObjectNamespace<SleepingDeliveries>;
   readonly SHOP_OBJECT: DurableObjectNamespace;
+  readonly KEY_VALUE: DurableObjectNamespace;
   readonly DB: D1Database;
   readonly SHOP: D1Database;
   readonly KV: KVNamespace;
@@ -113,10 +114,24 @@ export class ShopObject {
     return {
       ...bound(storageStore(this.#storage)),
       sql,
-      refusal: (what: 'state' | 'sql') => {
-        storageStore((what === 'state' ? { storage: this.#storage } : {}) as never);
-      },
     };
+  }
+}
+
+/** An object of a class without SQLite. Answers with the error of the store. */
+export class KeyValueObject {
+  readonly #storage: DurableObjectState['storage'];
+
+  constructor({ storage }: DurableObjectState) {
+    this.#storage = storage;
+  }
+
+  async fetch(): Promise<Response> {
+    try {
+      return new Response(storageStore(this.#storage).description);
+    } catch (error) {
+      return new Response(`${error}`);
+    }
   }
 }
 
@@ -259,6 +274,8 @@ export default {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === '/webhooks') return webhooks.fetch(request, env);
     if (pathname.startsWith('/shop')) return shopOf(env).fetch(request as never) as never;
+    if (pathname === '/key-value')
+      return env.KEY_VALUE.get(env.KEY_VALUE.idFromName('one')).fetch(request as never) as never;
     if (pathname === '/sales') return sales.fetch(request, env);
     await serve(Number(searchParams.get('port')), env);
     return new Response();
