@@ -1,6 +1,5 @@
 import { fromBase64, toBase64 } from '../../runtime/base64.js';
 import type { Json } from '../../schemas/values.js';
-import { SILENCE_MS } from '../guard.js';
 import {
   type Claim,
   type Claimable,
@@ -11,6 +10,7 @@ import {
 } from '../store.js';
 import { toStored } from '../stored.js';
 import type { Row, Value } from './client.js';
+import { WAIT_MS } from './sessions.js';
 import { storable } from './storable.js';
 
 /** A claim that a receiver has asked for. */
@@ -20,9 +20,6 @@ export interface Asked {
   /** The delivery's transaction has to wait for a connection, and no other process may take the delivery over meanwhile. */
   readonly waits?: boolean | undefined;
 }
-
-/** The longest wait for a connection: for one of the pool's to be free, and then to be opened. */
-const WAIT_MS = 2 * SILENCE_MS;
 
 /** Converts a claim to the columns of the statements, in their order. Numbers are text: JSON has no `Infinity`. */
 export function toColumns({ delivery, lease, waits }: Asked): Record<string, Value> {

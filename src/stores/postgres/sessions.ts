@@ -14,6 +14,8 @@ export interface Sessions<Tx> {
   readonly hasOthers: boolean;
   /** Keeps a connection for the transaction of a delivery, for {@link GAP_MS}. Returns false if none is free. */
   keep(key: string): boolean;
+  /** Returns once whether no connection was free for the transaction of a delivery when it was claimed. */
+  hadToWait(key: string): boolean;
   open(key: string): Promise<Session<Tx>>;
 }
 
@@ -47,6 +49,9 @@ function toOpen<Tx>(client: unknown, prepares: boolean): Open<Tx> | undefined {
   return undefined;
 }
 
+/** The longest wait for a connection: for one of the pool's to be free, and then to be opened. */
+export const WAIT_MS = 2 * SILENCE_MS;
+
 /**
  * Leaves one connection of a pool to everything else: to claims, and to handlers that use the pool beside their
  * transaction.
@@ -58,6 +63,8 @@ class LimitedSessions<Tx> implements Sessions<Tx> {
   #free: number;
   /** The deliveries for which a connection is kept, and until when. Oldest first. */
   readonly #kept = new Map<string, number>();
+  /** The deliveries for which no connection was free, and until when they wait. Oldest first. */
+  readonly #late = new Map<string, number>();
 
   constructor(open: Open<Tx>, most: number, hasOthers: boolean) {
     this.#open = open;
@@ -67,13 +74,15 @@ class LimitedSessions<Tx> implements Sessions<Tx> {
 
   keep(key: string): boolean {
     const now = performance.now();
-    for (const [old, until] of this.#kept) {
-      if (until > now) break;
-      this.#kept.delete(old);
-    }
-    if (this.#kept.size >= this.#free) return false;
-    this.#kept.set(key, now + GAP_MS);
-    return true;
+    for (const keys of [this.#kept, this.#late]) forgetOld(keys, now);
+    const isFree = this.#kept.size < this.#free;
+    if (isFree) this.#kept.set(key, now + GAP_MS);
+    else this.#late.set(key, now + WAIT_MS);
+    return isFree;
+  }
+
+  hadToWait(key: string): boolean {
+    return this.#late.delete(key);
   }
 
   async open(key: string): Promise<Session<Tx>> {
@@ -126,5 +135,12 @@ class LimitedSessions<Tx> implements Sessions<Tx> {
         this.#waiting.push(turn);
       });
     }
+  }
+}
+
+function forgetOld(keys: Map<string, number>, now: number): void {
+  for (const [key, until] of keys) {
+    if (until > now) break;
+    keys.delete(key);
   }
 }

@@ -28,7 +28,7 @@ import {
 import { connectionsOf, limitsOf } from './limits.js';
 import { retrying } from './retry.js';
 import { Schema } from './schema.js';
-import { type Sessions, toSessions } from './sessions.js';
+import { type Sessions, toSessions, WAIT_MS } from './sessions.js';
 import * as sql from './statements.js';
 import { storable } from './storable.js';
 import { Transactions } from './transact.js';
@@ -128,7 +128,7 @@ class PostgresStore implements StoreVerbs {
   #prepares: boolean;
   /** Whether rows may be locked for as long as a handler runs. */
   #isBesideTransactions = false;
-  readonly #sessions: Pick<Sessions<unknown>, 'keep'> | undefined;
+  readonly #sessions: Sessions<unknown> | undefined;
   readonly #schema: Schema;
   readonly #claims: Batch<Asked, Claim>;
   readonly #completions = new Batch<Completion, boolean>(
@@ -146,7 +146,7 @@ class PostgresStore implements StoreVerbs {
     client: PostgresClient,
     prepares: boolean,
     whenSilent: string | undefined,
-    sessions: Pick<Sessions<unknown>, 'keep'> | undefined,
+    sessions: Sessions<unknown> | undefined,
   ) {
     this.#sessions = sessions;
     this.#claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
@@ -177,7 +177,9 @@ class PostgresStore implements StoreVerbs {
   }
 
   renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
-    return this.#renewals.add({ key, fence, leaseMs });
+    // From now on, the lock of the transaction holds the delivery, and ends with its process.
+    const mostMs = this.#sessions?.hadToWait(key) ? WAIT_MS : leaseMs;
+    return this.#renewals.add({ key, fence, leaseMs: Math.min(leaseMs, mostMs) });
   }
 
   async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import postgres from 'postgres';
 import { postgresStore } from 'storefront-webhooks/postgres';
-import { afterAll, beforeAll } from 'vitest';
-import { STARTING_MS } from '../../../stores/postgres/claiming.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { acquire, newDelivery, STARTING_MS } from '../../../stores/postgres/claiming.js';
 import { describeTransactions, TABLE } from '../../../stores/transactions.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
@@ -46,5 +46,29 @@ withPostgres('PostgreSQL', () => {
       exec: (statements) => pool.query(statements),
       sold: async () => (await pool.query('SELECT * FROM sold')).rows.length,
     };
+  });
+
+  test('a later attempt that waited for a connection blocks its delivery for 10 s if its process dies', async () => {
+    await pool.query(EMPTY);
+    const limits = { query_timeout: 5_000, connectionTimeoutMillis: 5_000 };
+    const small = new pg.Pool({ connectionString: server.url, max: 2, ...limits });
+    const store = postgresStore(small);
+    const waiting = newDelivery();
+    await acquire(postgresStore(pool), waiting, { leaseMs: 0 });
+    const lease = { leaseMs: 70_000, isTransaction: true };
+    // Takes the only connection for transactions.
+    await acquire(store, newDelivery(), lease);
+    const { attempt, fence } = await acquire(store, waiting, lease);
+    // The receiver does this before it runs a handler again. After that, the process dies.
+    expect(await store.renew(waiting.key, fence, lease.leaseMs)).toBe(true);
+    const { rows } = await pool.query(
+      `SELECT extract(epoch FROM not_before - clock_timestamp())::float8 AS seconds FROM webhook_delivery
+      WHERE key = decode($1, 'hex')`,
+      [waiting.key],
+    );
+    await small.end();
+    expect(attempt).toBe(2);
+    expect(rows[0].seconds).toBeGreaterThan(5);
+    expect(rows[0].seconds).toBeLessThanOrEqual(10);
   });
 });
