@@ -41,6 +41,10 @@ export interface Sizes {
   readonly blackHoleMs: number;
   /** The number of restarts of the store's server. */
   readonly restarts: number;
+  /** Deliveries in a transaction, the faults of the processes meanwhile, and the jumps of the clock afterwards. */
+  readonly transactions: number;
+  readonly transactionFaults: number;
+  readonly jumps: number;
   /** The number of restarts of each receiver, and on PostgreSQL. */
   readonly rounds: number;
   readonly stops: number;
@@ -75,6 +79,9 @@ const SHORT: Sizes = {
   networkFaults: 4,
   blackHoleMs: 3_000,
   restarts: 4,
+  transactions: 300,
+  transactionFaults: 40,
+  jumps: 8,
   rounds: 2,
   stops: 4,
   halfDone: 150,
@@ -102,6 +109,9 @@ const FULL: Sizes = {
   networkFaults: 25,
   blackHoleMs: 13_000,
   restarts: 20,
+  transactions: 30_000,
+  transactionFaults: 600,
+  jumps: 100,
   rounds: 8,
   stops: 100,
   halfDone: 2_000,
@@ -145,6 +155,8 @@ export function readArguments(args: string[]): Arguments {
     },
   });
   const sizes = values.short ? SHORT : FULL;
+  const sizeOf = (name: 'deliveries' | 'faults' | 'races', planned: number) =>
+    wholeNumber(name, values[name] ?? `${planned}`);
   return {
     short: values.short,
     seed: wholeNumber('seed', values.seed),
@@ -152,9 +164,11 @@ export function readArguments(args: string[]): Arguments {
     parts: choose('only', values.only, PARTS),
     sizes: {
       ...sizes,
-      deliveries: wholeNumber('deliveries', values.deliveries ?? `${sizes.deliveries}`),
-      faults: wholeNumber('faults', values.faults ?? `${sizes.faults}`),
-      races: wholeNumber('races', values.races ?? `${sizes.races}`),
+      deliveries: sizeOf('deliveries', sizes.deliveries),
+      transactions: sizeOf('deliveries', sizes.transactions),
+      faults: sizeOf('faults', sizes.faults),
+      transactionFaults: sizeOf('faults', sizes.transactionFaults),
+      races: sizeOf('races', sizes.races),
     },
     json: values.json,
     markdown: values.markdown,

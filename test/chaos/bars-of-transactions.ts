@@ -2,7 +2,8 @@ import type { Sizes } from './arguments.js';
 import type { Measured } from './bars.js';
 import { type Counted, countEffects } from './counting.js';
 import { describeErrors, describeRun, runFaults } from './fault-run.js';
-import { TRANSACTION_POINTS } from './faults.js';
+import { planFaults, TRANSACTION_POINTS } from './faults.js';
+import { planJumps, runJumps } from './jumps.js';
 import { planNetwork, runNetwork } from './network.js';
 import { Random } from './random.js';
 import { planRestarts, runRestarts } from './restarts.js';
@@ -18,13 +19,14 @@ export async function measureTransactions(
   seed: number,
   sizes: Sizes,
 ): Promise<Measured> {
-  const killed = await whileKilled(store, seed, sizes);
-  if (store.servers.length === 0) return killed;
-  const cut = await whileCut(store, seed, sizes);
-  const restarted = await whileRestarted(store, seed, sizes);
+  const measured = [await whileKilled(store, seed, sizes)];
+  if (store.servers.length > 0) {
+    measured.push(await whileCut(store, seed, sizes), await whileRestarted(store, seed, sizes));
+  }
+  measured.push(await whileClockJumps(store, seed, sizes));
   return {
-    cells: [...killed.cells, ...cut.cells, ...restarted.cells],
-    notes: [...killed.notes, ...cut.notes, ...restarted.notes],
+    cells: measured.flatMap(({ cells }) => cells),
+    notes: measured.flatMap(({ notes }) => notes),
   };
 }
 
@@ -32,7 +34,7 @@ export async function measureTransactions(
 async function whileKilled(
   store: TestedStore,
   seed: number,
-  { deliveries, faults }: Sizes,
+  { transactions: deliveries, transactionFaults: faults }: Sizes,
 ): Promise<Measured> {
   const limitMs = 2 * MINUTES + 1.5 * (faults * 1_000 + deliveries * 100);
   const kind = { ...SALES, prefix: 'tx-', points: TRANSACTION_POINTS };
@@ -101,6 +103,35 @@ function whileRestarted(store: TestedStore, seed: number, { restarts }: Sizes): 
           ...judge('jkl', 'restarts: ', { ...load, counted }),
         ],
         notes: [`restarts: ${describeErrors(receivers)}`],
+      };
+    },
+    kind,
+  );
+}
+
+/** The clock of the machine jumps, on which the receivers and the server run. */
+function whileClockJumps(store: TestedStore, seed: number, { jumps }: Sizes): Promise<Measured> {
+  const plan = planJumps(new Random(seed), jumps);
+  const faults = planFaults(
+    new Random(seed),
+    { faults: jumps, deliveries: 10 * jumps },
+    { stopsInTransaction: store.name !== 'sqlite', points: TRANSACTION_POINTS },
+  );
+  const limitMs = 5 * MINUTES + jumps * 10_000;
+  const kind = { ...SALES, prefix: 'txjump-' };
+  return runJumps(
+    store,
+    seed,
+    { plan, faults, limitMs },
+    async ({ store: own, load, receivers, happened }) => {
+      const counted = await countEffects(own, load.ids, kind.prefix);
+      const sizes = `${load.ids.length} / ${happened}`;
+      return {
+        cells: [
+          row('19m', 'the same / jumps of the clock', 'as planned', sizes, happened === jumps),
+          ...judge('nop', 'jumps: ', { ...load, counted }),
+        ],
+        notes: [`jumps: ${receivers.faults} processes hit; ${describeErrors(receivers)}`],
       };
     },
     kind,

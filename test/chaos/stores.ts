@@ -56,11 +56,15 @@ export function nodeOf(version: 20 | 22 | 24): string {
   return fileURLToPath(new URL(path, import.meta.url));
 }
 
+/** @param environment - Further variables of the environment of its processes and of PostgreSQL. */
 export async function startStore(
   name: StoreName,
   programs: Readonly<Record<Program, string>>,
+  environment: Environment = {},
 ): Promise<TestedStore> {
-  const store = await (name === 'sqlite' ? startSqlite(programs) : startServers(name, programs));
+  const store = await (name === 'sqlite'
+    ? startSqlite(programs, environment)
+    : startServers(name, programs, environment));
   if (name !== 'sqlite') await makeTables(store.query);
   return store;
 }
@@ -100,11 +104,18 @@ function toQuery(pool: pg.Pool): Query {
   return async (sql) => (await pool.query<Record<string, unknown>>(sql)).rows;
 }
 
-async function startSqlite(programs: TestedStore['programs']): Promise<TestedStore> {
+async function startSqlite(
+  programs: TestedStore['programs'],
+  further: Environment,
+): Promise<TestedStore> {
   const folder = mkdtempSync(join(tmpdir(), 'wh-chaos-'));
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   process.once('exit', removeFolder);
-  const environment = { CHAOS_STORE: 'sqlite', CHAOS_SQLITE: join(folder, 'webhooks.db') };
+  const environment = {
+    ...further,
+    CHAOS_STORE: 'sqlite',
+    CHAOS_SQLITE: join(folder, 'webhooks.db'),
+  };
   let databases = 0;
   const query: Query = async (sql) => {
     const task = { task: 'sql', statements: [sql] } as const;
@@ -130,8 +141,9 @@ async function startSqlite(programs: TestedStore['programs']): Promise<TestedSto
 async function startServers(
   name: Exclude<StoreName, 'sqlite'>,
   programs: TestedStore['programs'],
+  further: Environment,
 ): Promise<TestedStore> {
-  const postgres = await startPostgres({ max_connections: '300' });
+  const postgres = await startPostgres({ max_connections: '300' }, further);
   const isRedis = name === 'redis' || name === 'bullmq';
   const redis = isRedis ? await startRedis() : undefined;
   const leaveAlone = redis && endWithUs(redis.port);
@@ -139,6 +151,7 @@ async function startServers(
   const pool = toPool(postgres.url);
   const query = toQuery(pool);
   const environment = {
+    ...further,
     CHAOS_STORE: isRedis ? 'redis' : 'postgres',
     CHAOS_QUEUE: handsOff ? name : '',
     CHAOS_POSTGRES: postgres.url,

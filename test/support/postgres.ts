@@ -38,9 +38,11 @@ export function withPostgres(name: string, tests: () => void): void {
  * Starts a server on a port that the system chooses. The server ends with this process.
  *
  * @param settings - Settings of the server, such as `{ max_connections: '20' }`.
+ * @param environment - Further variables of its environment.
  */
 export async function startPostgres(
   settings: Record<string, string> = {},
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'wh-postgres-'));
   folders.add(folder);
@@ -59,7 +61,8 @@ export async function startPostgres(
     host: HOST,
     port,
     async start() {
-      child = run('postgres', args, { cwd: folder, ...user });
+      const env = { ...process.env, ...environment };
+      child = run('postgres', args, { cwd: folder, env, ...user });
       watch(child.process, folder);
       await ready(child);
     },
