@@ -79,6 +79,8 @@ export type Transacted =
 export const IN_TRANSACTION = 'tx-';
 /** How long after such a claim its transaction may begin, before another process may take the delivery over. */
 export const GAP_MS = 150;
+/** A claim that is further in the future was made before the store's clock was set back. */
+export const AHEAD_MS = 1_000;
 
 /** The answer of a store to a claim. */
 export type Claim =

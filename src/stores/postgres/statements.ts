@@ -1,4 +1,11 @@
-import { GAP_MS, IN_TRANSACTION, INTERRUPTED, KEEP_DEAD_MS, STALLED_MS } from '../store.js';
+import {
+  AHEAD_MS,
+  GAP_MS,
+  IN_TRANSACTION,
+  INTERRUPTED,
+  KEEP_DEAD_MS,
+  STALLED_MS,
+} from '../store.js';
 
 // Each parameter is text and is cast here, and each returned column is text, because drivers differ in how they
 // write and read other types, and users can change that. The server's clock decides.
@@ -88,21 +95,25 @@ ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, pur
     CASE WHEN poison THEN 'dead' WHEN taken THEN 'leased' ELSE d.state END,
     CASE WHEN taken THEN excluded.owner ELSE d.owner END,
     CASE WHEN free THEN ${nextFence('d.fence', 'now')} ELSE d.fence END,
-    CASE WHEN taken OR mine THEN excluded.not_before ELSE d.not_before END,
+    CASE WHEN taken OR mine THEN excluded.not_before
+      WHEN ahead AND d.state = 'leased' THEN least(d.not_before, excluded.not_before) ELSE d.not_before END,
     CASE WHEN poison THEN '${INTERRUPTED}' ELSE d.error END
   FROM (
-    SELECT now, again, mine, counts, free, free AND dying AS poison, free AND NOT dying AS taken
+    SELECT now, again, mine, ahead, counts, free, free AND dying AS poison, free AND NOT dying AS taken
     FROM (
-      SELECT now, again, mine, counts, again OR (due AND NOT mine) AS free,
+      SELECT now, again, mine, ahead, counts, again OR (due AND NOT mine) AS free,
         d.state = 'leased' AND counts AND d.attempts - d.failures >=
           (SELECT crashes FROM claims WHERE key = encode(d.key, 'hex')) AS dying
       FROM (
         SELECT now, d.state = 'done' AND d.purge_at <= now AS again,
-          d.state = 'leased' AND d.owner = excluded.owner AS mine,
-          d.state IN ('leased', 'retry') AND (d.not_before <= now OR (d.owner LIKE '${IN_TRANSACTION}%'
-            AND d.fence < ${fenceAt('now')} - ${GAP_MS})) AS due,
+          d.state = 'leased' AND d.owner = excluded.owner AS mine, ahead,
+          d.state IN ('leased', 'retry') AND (d.not_before <= now OR (ahead AND d.state = 'retry')
+            OR (d.owner LIKE '${IN_TRANSACTION}%' AND (ahead OR d.fence < time - ${GAP_MS}))) AS due,
           d.state <> 'leased' OR d.renewed OR d.attempts - d.failures <= 1 AS counts
-        FROM (SELECT clock_timestamp() AS now) a
+        FROM (
+          SELECT now, time, d.fence > time + ${AHEAD_MS} AS ahead
+          FROM (SELECT now, ${fenceAt('now')} AS time FROM (SELECT clock_timestamp() AS now) z) y
+        ) a
       ) b
     ) c
   ) e
@@ -114,7 +125,9 @@ RETURNING encode(key, 'hex') AS key, state, owner, fence::text AS fence, attempt
 /**
  * $1 claims, as JSON. Returns a row for each key; the claim has succeeded if its owner has the lease. In the order
  * of the keys, so that two of these statements never deadlock. An expired lease counts as a crash if it was renewed
- * or is the first to expire. Otherwise its attempt never began, because the answer to the claim was lost.
+ * or is the first to expire. Otherwise its attempt never began, because the answer to the claim was lost. A claim in
+ * the future was made before the clock was set back: its retry is due, and its lease ends no later than a lease taken
+ * now.
  */
 export const CLAIM = claim({ beside: false, soon: false });
 

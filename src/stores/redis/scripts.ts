@@ -1,4 +1,4 @@
-import { INTERRUPTED } from '../store.js';
+import { AHEAD_MS, INTERRUPTED } from '../store.js';
 import { deliveriesScript, EVER } from './layout.js';
 
 /** The argument in place of a body, for an effect, which has none. */
@@ -32,7 +32,14 @@ end
 if state == 'dead' then return '{"state":"dead"}' end
 
 local mine = state == 'leased' and holder == owner
-if not mine and tonumber(not_before) > now then
+-- Claimed before the clock was set back: the retry is due, and the lease ends no later than a lease taken now.
+local ahead = (tonumber(fence) or 0) > now + ${AHEAD_MS}
+if not mine and tonumber(not_before) > now and not (ahead and state == 'retry') then
+  if ahead and tonumber(not_before) > now + lease then
+    not_before = now + lease
+    redis.call('HSET', delivery, 'n', int(not_before))
+    redis.call('ZADD', open, 'XX', int(not_before), key)
+  end
   return '{"state":"busy","retryAfterMs":' .. int(not_before - now) .. '}'
 end
 if not mine then

@@ -1,5 +1,6 @@
 import {
   ABANDONED,
+  AHEAD_MS,
   GAP_MS,
   IN_TRANSACTION,
   INTERRUPTED,
@@ -134,7 +135,7 @@ function claim(column: string, mark: string): string {
               AND d.owner LIKE '${IN_TRANSACTION}%') AS free,
           d.state = 'leased' AND counts AND d.attempts - d.failures >= ? AS dying
         FROM (SELECT d.state = 'done' AND ifnull(d.purge_at <= excluded.fence, 0) AS again,
-          d.state = 'leased' AND d.owner = excluded.owner AS mine, d.fence > excluded.fence + 1000 AS ahead,
+          d.state = 'leased' AND d.owner = excluded.owner AS mine, d.fence > excluded.fence + ${AHEAD_MS} AS ahead,
           d.state <> 'leased' OR d.renewed OR d.attempts - d.failures <= 1 AS counts))))
   RETURNING state, owner, fence, attempts, handlers, max(0, not_before - ${NOW}) AS wait, purge_at`;
 }

@@ -1,7 +1,7 @@
 import type { PGlite } from '@electric-sql/pglite';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { COUNT, LIST } from '../../../src/stores/postgres/statements.js';
 import { openPglite } from '../../support/pglite.js';
 import {
@@ -79,6 +79,35 @@ test.each([
     expect(await store.renew(delivery.key, last, 10_000)).toBe(false);
     last = fence;
   }
+});
+
+describe('after the clock was set back by an hour', () => {
+  /** As the rows look then, from the new time. */
+  const SET_BACK = `UPDATE webhook_delivery
+    SET fence = fence + 3600000, not_before = not_before + interval '1 hour'`;
+
+  test('a failed delivery is due at once', async () => {
+    await store.fail(delivery.key, (await acquire(store, delivery)).fence, RETRY);
+    await database.exec(SET_BACK);
+    expect(await acquire(store, delivery)).toMatchObject({ attempt: 2 });
+  });
+
+  test('a lease ends no later than one that is taken now', async () => {
+    const { fence } = await acquire(store, delivery);
+    await database.exec(SET_BACK);
+    const claim = await store.claim(delivery, terms({ leaseMs: 5_000 }));
+    expect(claim).toMatchObject({ state: 'busy' });
+    expect(claim.state === 'busy' && claim.retryAfterMs).toBeLessThanOrEqual(5_000);
+    await store.claim(delivery, terms({ leaseMs: -1 }));
+    const next = await acquire(store, delivery);
+    expect(next.fence).toBeGreaterThan(fence + 3_600_000);
+  });
+
+  test('a delivery that no transaction holds can be taken over', async () => {
+    await acquire(store, delivery, { isTransaction: true });
+    await database.exec(SET_BACK);
+    await acquire(store, delivery);
+  });
 });
 
 test.each([

@@ -250,6 +250,34 @@ withRedis('the Redis store', () => {
     });
   });
 
+  describe('after the clock was set back by an hour', () => {
+    async function setBack(key: string): Promise<void> {
+      const [hash, open] = [`wh:{${key.slice(0, 2)}}:${key}`, `wh:{${key.slice(0, 2)}}:open`];
+      for (const field of ['f', 'n']) await client.hincrby(hash, field, 3_600_000);
+      await client.zincrby(open, 3_600_000, key);
+    }
+
+    test('a failed delivery is due at once', async () => {
+      const delivery = newDelivery();
+      const { fence } = await acquire(store, delivery);
+      await store.fail(delivery.key, fence, { permanent: false, error: 'it threw' });
+      await setBack(delivery.key);
+      expect(await acquire(store, delivery)).toMatchObject({ attempt: 2 });
+    });
+
+    test('a lease ends no later than one that is taken now', async () => {
+      const delivery = newDelivery();
+      const { fence } = await acquire(store, delivery);
+      await setBack(delivery.key);
+      const claim = await store.claim(delivery, terms({ leaseMs: 5_000 }));
+      expect(claim).toMatchObject({ state: 'busy' });
+      expect(claim.state === 'busy' && claim.retryAfterMs).toBeLessThanOrEqual(5_000);
+      await store.claim(delivery, terms({ leaseMs: -1 }));
+      const next = await acquire(store, delivery);
+      expect(next.fence).toBeGreaterThan(fence + 3_600_000);
+    });
+  });
+
   test('distinguishes names that differ only in lone surrogates', async () => {
     const delivery = newDelivery();
     const { fence } = await acquire(store, delivery);
