@@ -19,6 +19,7 @@ export const PARTS = [
   'goods',
   'overload',
   'transaction',
+  'jumps',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -41,9 +42,10 @@ export interface Sizes {
   readonly blackHoleMs: number;
   /** The number of restarts of the store's server. */
   readonly restarts: number;
-  /** Deliveries in a transaction, the faults of the processes meanwhile, and the jumps of the clock afterwards. */
+  /** Deliveries in a transaction, and the faults of the processes meanwhile. */
   readonly transactions: number;
   readonly transactionFaults: number;
+  /** The number of jumps of the clock. */
   readonly jumps: number;
   /** The number of restarts of each receiver, and on PostgreSQL. */
   readonly rounds: number;

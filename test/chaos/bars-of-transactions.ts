@@ -23,7 +23,6 @@ export async function measureTransactions(
   if (store.servers.length > 0) {
     measured.push(await whileCut(store, seed, sizes), await whileRestarted(store, seed, sizes));
   }
-  measured.push(await whileClockJumps(store, seed, sizes));
   return {
     cells: measured.flatMap(({ cells }) => cells),
     notes: measured.flatMap(({ notes }) => notes),
@@ -52,7 +51,7 @@ async function whileKilled(
         isWhole,
       ),
       none('19a', 'processes that ended unplanned', receivers.unplannedEnds),
-      ...judge('bcd', '', { ids, answered, counted }),
+      ...judge('19', 'bcd', '', { ids, answered, counted }),
     ],
     notes: describeRun(run),
   };
@@ -73,7 +72,7 @@ async function whileCut(
   return {
     cells: [
       row('19e', 'the same / faults of the network', 'as planned', sizes, happened === plan.length),
-      ...judge('fgh', 'the network: ', { ...load, counted }),
+      ...judge('19', 'fgh', 'the network: ', { ...load, counted }),
     ],
     notes: [`network: ${describeErrors(receivers)}`],
   };
@@ -100,7 +99,7 @@ function whileRestarted(store: TestedStore, seed: number, { restarts }: Sizes): 
             sizes,
             happened === restarts,
           ),
-          ...judge('jkl', 'restarts: ', { ...load, counted }),
+          ...judge('19', 'jkl', 'restarts: ', { ...load, counted }),
         ],
         notes: [`restarts: ${describeErrors(receivers)}`],
       };
@@ -109,8 +108,12 @@ function whileRestarted(store: TestedStore, seed: number, { restarts }: Sizes): 
   );
 }
 
-/** The clock of the machine jumps, on which the receivers and the server run. */
-function whileClockJumps(store: TestedStore, seed: number, { jumps }: Sizes): Promise<Measured> {
+/** The same, while the clock of the machine jumps, on which the receivers and the server run. */
+export function measureJumps(
+  store: TestedStore,
+  seed: number,
+  { jumps }: Sizes,
+): Promise<Measured> {
   const plan = planJumps(new Random(seed), jumps);
   const faults = planFaults(
     new Random(seed),
@@ -128,10 +131,17 @@ function whileClockJumps(store: TestedStore, seed: number, { jumps }: Sizes): Pr
       const sizes = `${load.ids.length} / ${happened}`;
       return {
         cells: [
-          row('19m', 'the same / jumps of the clock', 'as planned', sizes, happened === jumps),
-          ...judge('nop', 'jumps: ', { ...load, counted }),
+          row(
+            '20',
+            'deliveries in a transaction / jumps of the clock',
+            'as planned',
+            sizes,
+            happened === jumps,
+          ),
+          none('20a', 'processes that ended unplanned', receivers.unplannedEnds),
+          ...judge('20', 'bcd', '', { ...load, counted }),
         ],
-        notes: [`jumps: ${receivers.faults} processes hit; ${describeErrors(receivers)}`],
+        notes: [`${receivers.faults} processes hit; ${describeErrors(receivers)}`],
       };
     },
     kind,
@@ -139,6 +149,7 @@ function whileClockJumps(store: TestedStore, seed: number, { jumps }: Sizes): Pr
 }
 
 function judge(
+  part: string,
   [lost, twice, apart]: string,
   when: string,
   {
@@ -153,11 +164,11 @@ function judge(
 ): Cell[] {
   return [
     none(
-      `19${lost}`,
+      `${part}${lost}`,
       `${when}lost: unanswered or not sold`,
       ids.length - answered.size + withoutSale,
     ),
-    none(`19${twice}`, `${when}sold twice, without a ledger`, soldTwice, ids.length),
-    none(`19${apart}`, `${when}stock and sales apart`, stockError + unknownSales),
+    none(`${part}${twice}`, `${when}sold twice, without a ledger`, soldTwice, ids.length),
+    none(`${part}${apart}`, `${when}stock and sales apart`, stockError + unknownSales),
   ];
 }

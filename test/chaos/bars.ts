@@ -8,7 +8,7 @@ import {
   measureRestarts,
   measureRolling,
 } from './bars-in-service.js';
-import { measureTransactions } from './bars-of-transactions.js';
+import { measureJumps, measureTransactions } from './bars-of-transactions.js';
 import { measureOverload } from './bars-under-load.js';
 import { runClocks } from './clocks.js';
 import { runCopies } from './copies.js';
@@ -51,6 +51,7 @@ export const MEASURING: Readonly<Record<Part, Measuring>> = {
   goods: measureGoods,
   overload: measureOverload,
   transaction: measureTransactions,
+  jumps: measureJumps,
 };
 
 async function measureFaults(store: TestedStore, seed: number, sizes: Sizes): Promise<Measured> {

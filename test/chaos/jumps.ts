@@ -9,7 +9,8 @@ import { startStore, type TestedStore } from './stores.js';
 import { WallClock } from './wall-clock.js';
 
 const PROCESSES = 4;
-const SETTLE_MS = 60_000;
+/** Longer than the lease of a delivery in a transaction. */
+const SETTLE_MS = 120_000;
 const HOUR_MS = 60 * 60 * 1000;
 
 /** One jump of the clock of the machine, on which the receivers and the store's server run. */
@@ -20,12 +21,12 @@ export interface Jump {
 }
 
 /**
- * Plans jumps forward by up to six hours, as after a virtual machine was asleep, and back by up to 5 s, as when a wrong
- * clock is set. After a longer jump back, an interrupted delivery would be busy for as long.
+ * Plans jumps forward by up to six hours, as after a virtual machine was asleep, and back by up to an hour, as when a
+ * wrong clock is set.
  */
 export function planJumps(random: Random, jumps: number): Jump[] {
   return Array.from({ length: jumps }, (_, index) => ({
-    byMs: index % 2 === 0 ? random.between(10_000, 6 * HOUR_MS) : -random.between(100, 5_000),
+    byMs: index % 2 === 0 ? random.between(10_000, 6 * HOUR_MS) : -random.between(100, HOUR_MS),
     calmMs: random.between(300, 2_000),
   }));
 }

@@ -24,7 +24,8 @@
  * - `orders`: two events report each order as paid, and another one as unpaid: at once and in both orders, while
  *   receivers are killed.
  * - `transaction`: handlers in transactions of the store, whose processes are killed and stopped anywhere. Then the
- *   network and the server break, as in `network` and `restarts`, and the clock of the machine jumps.
+ *   network and the server break, as in `network` and `restarts`.
+ * - `jumps`: the same handlers on a machine whose clock jumps, while their processes are hit.
  * - `overload`: one receiver gets more orders than it can handle, all at once, and for a while.
  * - `goods`: each order calls three times at once and once more, while the processes are hit as in `faults`.
  *
@@ -68,7 +69,7 @@ const BESIDE_THEM: readonly Part[] = ['copies', 'races', 'clocks'];
 const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling', 'deploys'];
 const OF_SERVERS: readonly Part[] = ['network', 'restarts'];
 /** The parts that run only on stores whose databases have transactions. */
-const OF_DATABASES: readonly Part[] = ['transaction'];
+const OF_DATABASES: readonly Part[] = ['transaction', 'jumps'];
 const LIMIT_MS = { short: 30 * 60_000, full: 90 * 60_000 };
 
 const startedAt = performance.now();
