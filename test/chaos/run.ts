@@ -70,7 +70,7 @@ const OF_QUEUES: readonly Part[] = ['faults', 'network', 'restarts', 'rolling', 
 const OF_SERVERS: readonly Part[] = ['network', 'restarts'];
 /** The parts that run only on stores whose databases have transactions. */
 const OF_DATABASES: readonly Part[] = ['transaction', 'jumps'];
-const LIMIT_MS = { short: 30 * 60_000, full: 90 * 60_000 };
+const LIMIT_MS = { short: 30 * 60_000, full: 150 * 60_000 };
 
 const startedAt = performance.now();
 const { short, seed, stores, parts, sizes, json, markdown } = readArguments(process.argv.slice(2));
