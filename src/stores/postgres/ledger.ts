@@ -2,11 +2,11 @@ import { UsageError } from '../../errors/errors.js';
 import { checkEffect, checkKeys, type Effect, type EffectLedger } from '../ledger.js';
 import { warnOfLimits } from '../size-limits.js';
 import { type PostgresClient, type Query, refuseWrappers, toQuery } from './client.js';
+import { ENTER_EFFECT, FIND_EFFECTS, FIND_MARK, MARK_TRANSACTION } from './ledger-statements.js';
 import { limitsOf } from './limits.js';
 import { checkConnected, warnOfClient } from './preconditions.js';
 import { retrying } from './retry.js';
 import { isUndefined, LOOK_FOR_EFFECTS, makeTables } from './schema.js';
-import { ENTER_EFFECT, FIND_EFFECTS, FIND_MARK, MARK_TRANSACTION } from './statements.js';
 import { storable } from './storable.js';
 import { type TransactionSource, toBegin } from './transaction.js';
 
