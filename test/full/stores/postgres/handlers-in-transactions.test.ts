@@ -2,7 +2,7 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { postgresStore } from 'storefront-webhooks/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { acquire, newDelivery, STARTING_MS } from '../../../stores/postgres/claiming.js';
+import { acquire, KEEP_MS, newDelivery, STARTING_MS } from '../../../stores/postgres/claiming.js';
 import { describeTransactions, TABLE } from '../../../stores/transactions.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
@@ -56,8 +56,23 @@ withPostgres('PostgreSQL', () => {
     const waiting = newDelivery();
     await acquire(postgresStore(pool), waiting, { leaseMs: 0 });
     const lease = { leaseMs: 70_000, isTransaction: true };
-    // Takes the only connection for transactions.
-    await acquire(store, newDelivery(), lease);
+    // A handler has the only connection for transactions.
+    const other = newDelivery();
+    const held = await acquire(store, other, lease);
+    let end = () => {};
+    let running: Promise<unknown> | undefined;
+    await new Promise<void>((begun) => {
+      const work = () =>
+        new Promise<void>((ended) => {
+          end = ended;
+          begun();
+        });
+      const record = { keepMs: KEEP_MS };
+      const { signal } = new AbortController();
+      const limits = { timeoutMs: 60_000, signal, begin: async () => true };
+      const terms = { key: other.key, fence: held.fence, effect: undefined, record, ...limits };
+      running = store.transactions?.run(terms, work);
+    });
     const { attempt, fence } = await acquire(store, waiting, lease);
     // The receiver does this before it runs a handler again. After that, the process dies.
     expect(await store.renew(waiting.key, fence, lease.leaseMs)).toBe(true);
@@ -66,6 +81,8 @@ withPostgres('PostgreSQL', () => {
       WHERE key = decode($1, 'hex')`,
       [waiting.key],
     );
+    end();
+    await running;
     await small.end();
     expect(attempt).toBe(2);
     expect(rows[0].seconds).toBeGreaterThan(5);
