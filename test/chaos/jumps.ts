@@ -21,7 +21,7 @@ export interface Jump {
 }
 
 /**
- * Plans jumps forward by up to six hours, as after a virtual machine was asleep, and back by up to an hour, as when a
+ * Plans jumps forward by up to six hours, as after a virtual machine slept, and back by up to an hour, as when a
  * wrong clock is set.
  */
 export function planJumps(random: Random, jumps: number): Jump[] {

@@ -14,7 +14,7 @@ export interface Sessions<Tx> {
   readonly hasOthers: boolean;
   /** Keeps a connection for the transaction of a delivery, for {@link GAP_MS}. Returns false if none is free. */
   keep(key: string): boolean;
-  /** Returns once whether no connection was free for the transaction of a delivery when it was claimed. */
+  /** Returns whether no connection was free for a delivery when it was claimed, and forgets that. */
   hadToWait(key: string): boolean;
   open(key: string): Promise<Session<Tx>>;
 }

@@ -108,7 +108,7 @@ ON CONFLICT (key) DO UPDATE SET (scope, id, event, received_at, body, proof, pur
         SELECT now, d.state = 'done' AND d.purge_at <= now AS again,
           d.state = 'leased' AND d.owner = excluded.owner AS mine, ahead,
           d.state IN ('leased', 'retry') AND (d.not_before <= now OR (ahead AND d.state = 'retry')
-            OR (d.owner LIKE '${IN_TRANSACTION}%' AND (ahead OR d.fence < time - ${GAP_MS}))) AS due,
+            OR (d.owner LIKE '${IN_TRANSACTION}%' AND d.fence < time - ${GAP_MS})) AS due,
           d.state <> 'leased' OR d.renewed OR d.attempts - d.failures <= 1 AS counts
         FROM (
           SELECT now, time, d.fence > time + ${AHEAD_MS} AS ahead

@@ -103,10 +103,13 @@ describe('after the clock was set back by an hour', () => {
     expect(next.fence).toBeGreaterThan(fence + 3_600_000);
   });
 
-  test('a delivery that no transaction holds can be taken over', async () => {
-    await acquire(store, delivery, { isTransaction: true });
+  test('a copy does not take over a delivery whose transaction is about to begin', async () => {
+    await store.fail(delivery.key, (await acquire(store, delivery)).fence, RETRY);
     await database.exec(SET_BACK);
-    await acquire(store, delivery);
+    await acquire(store, delivery, { isTransaction: true });
+    expect(await store.claim(delivery, terms({ isTransaction: true }))).toMatchObject({
+      state: 'busy',
+    });
   });
 });
 
