@@ -13,14 +13,12 @@ import {
 const fenceAt = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)::bigint`;
 export const FENCE_NOW = fenceAt('clock_timestamp()');
 const nextFence = (previous: string, time: string) => `greatest(${previous} + 1, ${fenceAt(time)})`;
-const after = (ms: string, time = 'clock_timestamp()') =>
+export const after = (ms: string, time = 'clock_timestamp()') =>
   `${time} + (${ms}) * interval '1 millisecond'`;
 /** More than a thousand years, or `Infinity`, means forever, because no date can hold it. */
 const kept = (ms: string, time: string) =>
   `CASE WHEN ${ms} > 1e14 THEN 'infinity' ELSE ${after(ms, time)} END`;
-const keptDead = (time = 'clock_timestamp()') =>
-  `greatest(purge_at, ${after(`${KEEP_DEAD_MS}`, time)})`;
-const stalledBefore = (time: string) => after(`-${STALLED_MS}`, time);
+export const stalledBefore = (time: string) => after(`-${STALLED_MS}`, time);
 
 /**
  * A setting of the statement's own transaction, for a row that was claimed and locked after the statement began. It
@@ -143,77 +141,6 @@ export const CLAIM_UNLOCKED_SOON = claim({ beside: true, soon: true });
 export const DONE = (keep: string) => `state = 'done',
   purge_at = greatest(d.purge_at, ${kept(keep, 'clock_timestamp()')}),
   owner = NULL, handlers = '{}', error = NULL, body = NULL, proof = NULL`;
-
-/** $1 completions, as JSON. Returns a row for each that still had its lease, or was already done under it. */
-export const COMPLETE_ALL = `
-WITH held AS (
-  SELECT d.key, c.keep
-  FROM webhook_delivery d
-  JOIN json_to_recordset($1::text::json) AS c (key text, fence bigint, keep double precision)
-    ON d.key = decode(c.key, 'hex') AND d.fence = c.fence
-  WHERE d.state IN ('leased', 'done')
-  ORDER BY d.key
-  FOR UPDATE OF d
-)
-UPDATE webhook_delivery d SET ${DONE('held.keep')}
-FROM held
-WHERE d.key = held.key
-RETURNING encode(d.key, 'hex') AS key`;
-
-/** $1 key, $2 fence, $3 keep */
-export const COMPLETE = `
-UPDATE webhook_delivery d SET ${DONE('$3::text::double precision')}
-WHERE key = decode($1::text, 'hex') AND fence = $2::text::bigint AND state IN ('leased', 'done')
-RETURNING 'yes' AS held`;
-
-/** $1 key, $2 fence: the condition of the other verbs of a lease. */
-const HELD = `WHERE key = decode($1::text, 'hex') AND fence = $2::text::bigint AND state = 'leased'`;
-
-/** $3 lease */
-export const RENEW = `
-UPDATE webhook_delivery SET not_before = ${after('$3::text::double precision')}, renewed = true
-${HELD} RETURNING 'yes' AS held`;
-
-/** $1 renewals, as JSON. Returns a row for each that still had its lease. */
-export const RENEW_ALL = `
-WITH held AS (
-  SELECT d.key, r.lease
-  FROM webhook_delivery d
-  JOIN json_to_recordset($1::text::json) AS r (key text, fence bigint, lease double precision)
-    ON d.key = decode(r.key, 'hex') AND d.fence = r.fence
-  WHERE d.state = 'leased'
-  ORDER BY d.key
-  FOR UPDATE OF d
-)
-UPDATE webhook_delivery d SET not_before = ${after('held.lease')}, renewed = true
-FROM held
-WHERE d.key = held.key
-RETURNING encode(d.key, 'hex') AS key`;
-
-/** $3 the name of a step, $4 its output: both JSON, whose texts may hold characters that jsonb rejects. */
-export const COMPLETE_STEP = `
-UPDATE webhook_delivery SET handlers = handlers || jsonb_build_object($3::text, $4::text)
-${HELD} RETURNING 'yes' AS held`;
-
-// `fail` and `release` can be repeated if the first answer was lost: if the fence is the same, there was no claim since.
-const endedBy = (...states: readonly string[]) => `WHERE key = decode($1::text, 'hex')
-  AND fence = $2::text::bigint AND state IN ('leased', ${states.map((state) => `'${state}'`).join(', ')})`;
-const IS_HELD = `state = 'leased'`;
-const ENDS = '$3::text::boolean';
-
-/** $3 whether the failure is permanent, $4 error */
-export const FAIL = `
-UPDATE webhook_delivery SET failures = failures + (${IS_HELD})::int,
-  error = CASE WHEN ${IS_HELD} THEN $4::text ELSE error END,
-  state = CASE WHEN NOT ${IS_HELD} THEN state WHEN ${ENDS} THEN 'dead' ELSE 'retry' END,
-  purge_at = CASE WHEN ${IS_HELD} AND ${ENDS} THEN ${keptDead()} ELSE purge_at END,
-  not_before = CASE WHEN ${IS_HELD} THEN clock_timestamp() ELSE not_before END
-${endedBy('retry', 'dead')} RETURNING state`;
-
-export const RELEASE = `
-UPDATE webhook_delivery SET state = 'retry', attempts = attempts - (${IS_HELD})::int,
-  not_before = CASE WHEN ${IS_HELD} THEN clock_timestamp() ELSE not_before END
-${endedBy('retry')} RETURNING 'yes' AS held`;
 
 /** $1 key */
 export const REDRIVE = `

@@ -25,6 +25,7 @@ import {
   toQuery,
   type Value,
 } from './client.js';
+import { LeaseWrites } from './lease-writes.js';
 import { connectionsOf, limitsOf } from './limits.js';
 import { retrying } from './retry.js';
 import { Schema } from './schema.js';
@@ -57,18 +58,6 @@ export interface PostgresStoreOptions {
    * option for this, and PGlite prepares nothing. Default: true, until such a pooler rejects a statement.
    */
   readonly prepare?: boolean;
-}
-
-interface Renewal {
-  readonly key: string;
-  readonly fence: number;
-  readonly leaseMs: number;
-}
-
-interface Completion {
-  readonly key: string;
-  readonly fence: number;
-  readonly keepMs: number;
 }
 
 /**
@@ -131,16 +120,7 @@ class PostgresStore implements StoreVerbs {
   readonly #sessions: Sessions<unknown> | undefined;
   readonly #schema: Schema;
   readonly #claims: Batch<Asked, Claim>;
-  readonly #completions = new Batch<Completion, boolean>(
-    (completions) => this.#complete(completions),
-    { ...LIMITS, maxRunning: MAX_RUNNING, sizeOf: () => 0, keyOf: ({ key }) => key },
-  );
-  readonly #renewals = new Batch<Renewal, boolean>((renewals) => this.#renew(renewals), {
-    ...LIMITS,
-    maxRunning: MAX_RUNNING,
-    sizeOf: () => 0,
-    keyOf: ({ key }) => key,
-  });
+  readonly #writes: LeaseWrites;
 
   constructor(
     client: PostgresClient,
@@ -149,13 +129,18 @@ class PostgresStore implements StoreVerbs {
     sessions: Sessions<unknown> | undefined,
   ) {
     this.#sessions = sessions;
+    const connections = connectionsOf(client);
     this.#claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
       ...LIMITS,
       // Leaves one connection for running handlers.
-      maxRunning: Math.min(MAX_RUNNING, Math.max(1, connectionsOf(client) - 1)),
+      maxRunning: Math.min(MAX_RUNNING, Math.max(1, connections - 1)),
       sizeOf: ({ delivery }) => CLAIM_SIZE + (delivery.body?.length ?? 0),
       keyOf: ({ delivery }) => delivery.key,
       dropped: ({ lease }) => (lease.isGone?.() ? { state: 'gone' } : undefined),
+    });
+    this.#writes = new LeaseWrites((text, values, name) => this.#run(text, values, name), {
+      ...LIMITS,
+      maxRunning: Math.min(MAX_RUNNING, connections),
     });
     this.whenSilent = whenSilent;
     this.#prepares = prepares;
@@ -172,30 +157,33 @@ class PostgresStore implements StoreVerbs {
     return this.#claims.add({ delivery, lease, waits });
   }
 
-  complete(key: string, fence: number, keepMs: number): Promise<boolean> {
-    return this.#completions.add({ key, fence, keepMs });
+  async complete(key: string, fence: number, keepMs: number): Promise<boolean> {
+    return (
+      (await this.#writes.complete({ key, fence: `${fence}`, keep: `${keepMs}` })) !== undefined
+    );
   }
 
-  renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
+  async renew(key: string, fence: number, leaseMs: number): Promise<boolean> {
     // From now on, the lock of the transaction holds the delivery, and ends with its process.
     const mostMs = this.#sessions?.hadToWait(key) ? WAIT_MS : leaseMs;
-    return this.#renewals.add({ key, fence, leaseMs: Math.min(leaseMs, mostMs) });
+    const lease = `${Math.min(leaseMs, mostMs)}`;
+    return (await this.#writes.renew({ key, fence: `${fence}`, lease })) !== undefined;
   }
 
-  async completeStep(key: string, fence: number, step: string, output: Json): Promise<boolean> {
-    const texts = [JSON.stringify(step), JSON.stringify(output)];
-    return this.#holds(sql.COMPLETE_STEP, [key, `${fence}`, ...texts], 'complete step');
+  async completeStep(key: string, fence: number, name: string, value: Json): Promise<boolean> {
+    const texts = { step: JSON.stringify(name), output: JSON.stringify(value) };
+    return (await this.#writes.completeStep({ key, fence: `${fence}`, ...texts })) !== undefined;
   }
 
   async fail(key: string, fence: number, terms: FailTerms): Promise<'retry' | 'dead' | 'lost'> {
-    const error = storable(terms.error);
-    const [row] = await this.#run(sql.FAIL, [key, `${fence}`, `${terms.permanent}`, error], 'fail');
-    if (!row) return 'lost';
-    return row.text('state') === 'dead' ? 'dead' : 'retry';
+    const values = { permanent: `${terms.permanent}`, message: storable(terms.error) };
+    const state = await this.#writes.fail({ key, fence: `${fence}`, ...values });
+    if (state === undefined) return 'lost';
+    return state === 'dead' ? 'dead' : 'retry';
   }
 
   async release(key: string, fence: number): Promise<boolean> {
-    return this.#holds(sql.RELEASE, [key, `${fence}`], 'release');
+    return (await this.#writes.release({ key, fence: `${fence}` })) !== undefined;
   }
 
   async redrive(key: string): Promise<boolean> {
@@ -245,32 +233,6 @@ class PostgresStore implements StoreVerbs {
     return asked.map(({ delivery, lease }) =>
       toClaim(rows.get(delivery.key), lease.owner, isLeftOut),
     );
-  }
-
-  async #complete(completions: readonly Completion[]): Promise<boolean[]> {
-    const [one, ...others] = completions;
-    if (one && others.length === 0) {
-      const { key, fence, keepMs } = one;
-      return [await this.#holds(sql.COMPLETE, [key, `${fence}`, `${keepMs}`], 'complete')];
-    }
-    const values = completions.map(({ key, fence, keepMs }) => ({ key, fence, keep: `${keepMs}` }));
-    const rows = byKey(await this.#run(sql.COMPLETE_ALL, [JSON.stringify(values)]));
-    return completions.map(({ key }) => rows.has(key));
-  }
-
-  async #renew(renewals: readonly Renewal[]): Promise<boolean[]> {
-    const [one, ...others] = renewals;
-    if (one && others.length === 0) {
-      const { key, fence, leaseMs } = one;
-      return [await this.#holds(sql.RENEW, [key, `${fence}`, `${leaseMs}`], 'renew')];
-    }
-    const values = renewals.map(({ leaseMs, ...held }) => ({ ...held, lease: `${leaseMs}` }));
-    const rows = byKey(await this.#run(sql.RENEW_ALL, [JSON.stringify(values)]));
-    return renewals.map(({ key }) => rows.has(key));
-  }
-
-  async #holds(text: string, values: Value[], name: string): Promise<boolean> {
-    return (await this.#run(text, values, name)).length > 0;
   }
 
   /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hasParts } from '../suite.js';
-import { acquired, KEEP_MS, newDelivery, RETRY, type StoreTest } from './tested.js';
+import { acquired, KEEP_MS, LATER_MS, newDelivery, RETRY, type StoreTest } from './tested.js';
 
 /** Defines the tests of what counts as an attempt, and when a delivery is dead. */
 export function defineAttempts(test: StoreTest): void {
@@ -143,6 +143,48 @@ export function defineAttempts(test: StoreTest): void {
     }
     await acquire({ leaseMs: 1 });
     assert.equal((await takeOver()).state, 'acquired');
+  });
+
+  test('keeps apart what is written at once for forty deliveries', async ({
+    store,
+    claim,
+    acquire,
+  }) => {
+    const subjects = Array.from({ length: 40 }, newDelivery);
+    const ends = ['done', 'dead', 'failed', 'released'] as const;
+    await Promise.all(
+      subjects.map(async (subject, index) => {
+        const { key } = subject;
+        const { fence } = await acquire({ leaseMs: LATER_MS }, subject);
+        const steps = ['mail', 'ship'].map((step) => store.completeStep(key, fence, step, index));
+        assert.deepEqual(await Promise.all(steps), [true, true]);
+        const error = `fault ${index}`;
+        const end = ends[index % 4];
+        if (end === 'done') assert.equal(await store.complete(key, fence, KEEP_MS), true);
+        else if (end === 'released') assert.equal(await store.release(key, fence), true);
+        else await store.fail(key, fence, { permanent: end === 'dead', error });
+        assert.equal(await store.renew(key, fence, LATER_MS), false);
+      }),
+    );
+    const dead = await store.list({ state: 'dead', limit: 99 });
+    assert.deepEqual(
+      new Map(dead.map(({ key, error }) => [key, error])),
+      new Map(
+        subjects.flatMap(({ key }, index) =>
+          ends[index % 4] === 'dead' ? [[key, `fault ${index}`] as const] : [],
+        ),
+      ),
+    );
+    for (const [index, subject] of subjects.entries()) {
+      const end = ends[index % 4];
+      const result = await claim({}, subject);
+      if (end === 'done' || end === 'dead') assert.deepEqual(result, { state: end });
+      else
+        hasParts(acquired(result), {
+          attempt: end === 'failed' ? 2 : 1,
+          steps: { mail: index, ship: index },
+        });
+    }
   });
 
   test('never marks a delivery dead if maxCrashes is Infinity', async ({

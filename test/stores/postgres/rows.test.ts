@@ -203,3 +203,30 @@ test('terms of any size are accepted', async () => {
     expect(await store.complete(one.key, fence, keepMs)).toBe(true);
   }
 });
+
+test('a thousand writes at once share a few statements', async () => {
+  let statements = 0;
+  const counted = postgresStore({
+    query(text: string, values?: (string | null)[]) {
+      statements += 1;
+      return database.query(text, values);
+    },
+  });
+  const claimed = await Promise.all(
+    Array.from({ length: 1_000 }, async () => {
+      const { key, ...rest } = newDelivery();
+      return { key, ...(await acquire(counted, { key, ...rest })) };
+    }),
+  );
+  const verbs = {
+    renew: (key: string, fence: number) => counted.renew(key, fence, 60_000),
+    completeStep: (key: string, fence: number) => counted.completeStep(key, fence, 'mail', null),
+    release: (key: string, fence: number) => counted.release(key, fence),
+    fail: (key: string, fence: number) => counted.fail(key, fence, RETRY),
+  };
+  for (const [verb, write] of Object.entries(verbs)) {
+    statements = 0;
+    await Promise.all(claimed.map(({ key, fence }) => write(key, fence)));
+    expect([verb, statements]).toEqual([verb, 4]);
+  }
+});
