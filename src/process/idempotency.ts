@@ -86,7 +86,8 @@ export class Idempotency {
 
   /** Settles when all late work has ended and is recorded; `undefined` if no work is late. */
   get recording(): Promise<unknown> | undefined {
-    return this.#late.ended;
+    // Work that ends late may begin to record its result.
+    return this.#late.ended?.then(() => this.#late.ended);
   }
 
   /** Whether {@link close} has been called. */
@@ -104,19 +105,17 @@ export class Idempotency {
     running: () => readonly Promise<unknown>[] = () => [],
   ): Promise<boolean> {
     this.#closing = true;
-    const left = () => [...running(), this.#late.ended].filter((each) => each !== undefined);
     const idle = async () => {
-      for (let all = left(); all.length > 0; all = left()) await Promise.allSettled(all);
+      for (;;) {
+        const late = this.#late.ended;
+        const all = running();
+        if (!late && all.length === 0) return true;
+        await Promise.allSettled([late, ...all]);
+      }
     };
     // Another process takes over longer work after its lease has expired.
-    const isIdle = await withTimeout(
-      idle(),
-      'Running work',
-      Math.min(timeoutMs, MAX_TIMER_MS),
-    ).then(
-      () => true,
-      () => false,
-    );
+    const ended = withTimeout(idle(), 'Running work', Math.min(timeoutMs, MAX_TIMER_MS));
+    const isIdle = await ended.catch(() => false);
     this.#closed = true;
     return isIdle;
   }

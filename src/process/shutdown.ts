@@ -3,6 +3,7 @@ import { MAX_TIMER_MS } from '../errors/option-checks.js';
 import { findUnknownOption } from '../errors/text.js';
 import type { Reporter } from '../report/hooks.js';
 import type { WebhookResponse } from '../request/outcome.js';
+import { LateWork } from '../runtime/late-work.js';
 import { withTimeout } from '../runtime/timing.js';
 import { drain } from './own-process.js';
 import type { Processing } from './process-delivery.js';
@@ -28,7 +29,7 @@ export class Shutdown {
   readonly #processing: Closable;
   readonly #reporter: Reporter;
   /** The responses that are being sent: after `close()`, the program may end the process. */
-  readonly #leaving = new Set<Promise<unknown>>();
+  readonly #leaving = new LateWork();
   #isDraining = false;
   #begun: AbortController | undefined;
 
@@ -46,10 +47,7 @@ export class Shutdown {
   /** @param sent - Settles when a response has left. */
   waitFor(sent: PromiseLike<unknown>): void {
     // An adapter of the user may pass anything: no order must be lost because of it.
-    const leaving = Promise.resolve(sent);
-    this.#leaving.add(leaving);
-    const forget = () => this.#leaving.delete(leaving);
-    leaving.then(forget, forget);
+    this.#leaving.add(Promise.resolve(sent).catch(() => {}));
   }
 
   async close(options: CloseOptions): Promise<void> {
@@ -74,7 +72,7 @@ export class Shutdown {
   }
 
   async #allLeft(timeoutMs: number): Promise<void> {
-    const all = Promise.allSettled(this.#leaving);
+    const all = Promise.resolve(this.#leaving.ended);
     await withTimeout(all, 'A response', Math.min(timeoutMs, MAX_TIMER_MS)).catch(() => {});
   }
 
@@ -96,8 +94,7 @@ const OPTIONS = ['server', 'timeoutMs'] satisfies (keyof CloseOptions)[];
 function closedEarly(timeoutMs: number): WebhookError {
   return new WebhookError(
     'closed_early',
-    `close() has waited for ${timeoutMs} ms, and deliveries are still being processed or recorded. If the process ` +
-      'ends now, a retry takes them over after their lease has expired. ' +
-      'Raise timeoutMs, or make handlers stop when their signal fires.',
+    `close() has waited for ${timeoutMs} ms, and work is still running. If the process ends now, a retry takes it over ` +
+      'after its lease has expired. Raise timeoutMs, or make handlers stop when their signal fires.',
   );
 }

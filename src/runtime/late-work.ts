@@ -1,19 +1,27 @@
 /** Work that goes on beside the requests, because no response waits for it. */
 export class LateWork {
-  readonly #running = new Set<Promise<unknown>>();
+  /** The running work that {@link #earlier} does not wait for. */
+  readonly #recent = new Set<Promise<unknown>>();
+  #earlier: Promise<void> | undefined;
 
   /** @param work - Must not reject. */
   add(work: Promise<unknown>): void {
-    this.#running.add(work);
-    void work.finally(() => this.#running.delete(work));
+    this.#recent.add(work);
+    void work.then(() => this.#recent.delete(work));
   }
 
-  /** Resolves when all of it has ended, with the work that it begins; `undefined` if none is running. */
+  /**
+   * Resolves when all work that is running now has ended; `undefined` if none is. Each response asks, so they share
+   * one wait for each piece of work.
+   */
   get ended(): Promise<void> | undefined {
-    return this.#running.size > 0 ? this.#end() : undefined;
-  }
-
-  async #end(): Promise<void> {
-    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    if (this.#recent.size > 0) {
+      const all = Promise.all([this.#earlier, ...this.#recent]).then(() => {
+        if (this.#earlier === all) this.#earlier = undefined;
+      });
+      this.#recent.clear();
+      this.#earlier = all;
+    }
+    return this.#earlier;
   }
 }
