@@ -12,7 +12,7 @@ withPostgres('every fence predicate of the PostgreSQL store', () => {
   });
   afterAll(() => server.remove());
 
-  const file = 'src/stores/postgres/statements.ts';
+  const file = 'src/stores/postgres/lease-statements.ts';
   everyFenceCounts(
     {
       file,
