@@ -64,6 +64,11 @@ export interface Sizes {
   readonly storms: readonly { readonly orders: number; readonly processes: number }[];
   /** How long three times the capacity arrives. */
   readonly floodMs: number;
+  /** Orders at once to a process whose store is far away, and orders whose senders are impatient. */
+  readonly farOrders: number;
+  readonly hastyOrders: number;
+  /** How long forged orders arrive beside genuine ones. */
+  readonly forgedMs: number;
 }
 
 const SHORT: Sizes = {
@@ -94,6 +99,9 @@ const SHORT: Sizes = {
   goodsFaults: 8,
   storms: [{ orders: 3_000, processes: 1 }],
   floodMs: 8_000,
+  farOrders: 1_000,
+  hastyOrders: 1_000,
+  forgedMs: 3_000,
 };
 
 const FULL: Sizes = {
@@ -129,6 +137,9 @@ const FULL: Sizes = {
     { orders: 30_000, processes: 4 },
   ],
   floodMs: 60_000,
+  farOrders: 12_000,
+  hastyOrders: 5_000,
+  forgedMs: 10_000,
 };
 
 export interface Arguments {

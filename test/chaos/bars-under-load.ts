@@ -1,6 +1,8 @@
-import type { Measuring } from './bars.js';
+import type { Sizes } from './arguments.js';
+import type { Measured, Measuring } from './bars.js';
 import type { Loaded, Stormed } from './messages.js';
 import { startLoaded } from './overload.js';
+import type { TestedStore } from './stores.js';
 import { type Cell, none, row } from './table.js';
 
 // Measures a receiver that gets more orders than it can handle.
@@ -21,21 +23,18 @@ const WARM_UP_MS = 1_000;
 const FEW = 64;
 const AFTER_MS = 2_000;
 const PREFIX = 'overload-';
+/** How long a trip to a store far away takes, and how long an impatient sender waits. */
+const TRIP_MS = 100;
+const PATIENCE_MS = 2_000;
 
-export const measureOverload: Measuring = async (store, _, { storms, floodMs }) => {
-  const calm = await startLoaded(store);
-  const task = { how: 'closed', inFlight: SATURATED, forMs: SATURATED_MS } as const;
-  const saturated = await calm.storm({ ...task, prefix: `${PREFIX}calm-`, attempts: ATTEMPTS });
-  const answered = saturated.answeredAt.filter(
-    (at) => at > COMPILED_MS && at < SATURATED_MS,
-  ).length;
-  const saturation = (1_000 * answered) / (SATURATED_MS - COMPILED_MS);
-  await calm.close();
+export const measureOverload: Measuring = async (store, _, sizes) => {
+  const { storms, floodMs } = sizes;
+  const saturation = await saturationOf(store);
   const cells: Cell[] = [row('18', 'saturation, orders a second', '', saturation.toFixed(0))];
   const notes: string[] = [];
   let number = 0;
   for (const { orders, processes } of storms) {
-    const receiver = await startLoaded(store, processes);
+    const receiver = await startLoaded(store, { processes });
     // Redis still has the data of the previous storm.
     const burst = { how: 'burst', orders, prefix: `${PREFIX}${orders}-${processes}-` } as const;
     const stormed = await receiver.storm({ ...burst, attempts: ATTEMPTS });
@@ -62,17 +61,88 @@ export const measureOverload: Measuring = async (store, _, { storms, floodMs }) 
   cells.push(...judge('three times as many', name, stormed, loaded, useful));
   cells.push(none(name('f'), 'after it: refused or cut off', after.givenUp, after.sent));
   notes.push(`three times as many: ${describe(stormed, receiver.loaded)}`);
+  for (const measuring of [measureFar, measureHasty, measureForged]) {
+    const measured = await measuring(store, sizes);
+    cells.push(...measured.cells);
+    notes.push(...measured.notes);
+  }
   return { cells, notes };
 };
+
+/** Returns how many orders a receiver can do in a second. */
+async function saturationOf(store: TestedStore, tripMs?: number): Promise<number> {
+  const receiver = await startLoaded(store, { tripMs });
+  const task = { how: 'closed', inFlight: SATURATED, forMs: SATURATED_MS } as const;
+  const prefix = `${PREFIX}calm-${tripMs ?? 0}-`;
+  const { answeredAt } = await receiver.storm({ ...task, prefix, attempts: ATTEMPTS });
+  await receiver.close();
+  const answered = answeredAt.filter((at) => at > COMPILED_MS && at < SATURATED_MS).length;
+  return (1_000 * answered) / (SATURATED_MS - COMPILED_MS);
+}
+
+/** A storm at a process whose store is far away, over its only connection. */
+async function measureFar(store: TestedStore, { farOrders }: Sizes): Promise<Measured> {
+  if (store.servers.length === 0) return { cells: [], notes: [] };
+  const saturation = await saturationOf(store, TRIP_MS);
+  const receiver = await startLoaded(store, { tripMs: TRIP_MS });
+  const burst = { how: 'burst', orders: farOrders, prefix: `${PREFIX}far-` } as const;
+  const stormed = await receiver.storm({ ...burst, attempts: ATTEMPTS });
+  await receiver.close();
+  const what = `${farOrders} at once, one connection, ${TRIP_MS} ms a trip`;
+  const useful = usefulOf(stormed, saturation);
+  return {
+    cells: judge(what, (letter) => `18.d${letter}`, stormed, receiver.loaded, useful),
+    notes: [`${what}: ${describe(stormed, receiver.loaded)}`],
+  };
+}
+
+/** A storm of senders that hang up before the last of them can be answered. */
+async function measureHasty(store: TestedStore, { hastyOrders }: Sizes): Promise<Measured> {
+  const receiver = await startLoaded(store);
+  const burst = { how: 'burst', orders: hastyOrders, prefix: `${PREFIX}hasty-` } as const;
+  const hasty = { patienceMs: PATIENCE_MS, attempts: ATTEMPTS };
+  const stormed = await receiver.storm({ ...burst, ...hasty });
+  await receiver.close();
+  const what = `${hastyOrders} at once, whose senders wait ${PATIENCE_MS / 1_000} s`;
+  return {
+    cells: judge(what, (letter) => `18.h${letter}`, stormed, receiver.loaded),
+    notes: [`${what}: ${describe(stormed, receiver.loaded)}`],
+  };
+}
+
+/** Genuine orders beside a flood of forged ones. */
+async function measureForged(store: TestedStore, { forgedMs }: Sizes): Promise<Measured> {
+  const receiver = await startLoaded(store);
+  const forging = { how: 'closed', inFlight: SATURATED, forMs: forgedMs, isForged: true } as const;
+  const genuine = { how: 'closed', inFlight: FEW, forMs: forgedMs } as const;
+  const [forged, answered] = await Promise.all([
+    receiver.storm({ ...forging, prefix: `${PREFIX}forged-`, attempts: 1 }),
+    receiver.storm({ ...genuine, prefix: `${PREFIX}genuine-`, attempts: 1 }),
+  ]);
+  await receiver.close();
+  const what = 'genuine orders beside forged ones';
+  const rate = ({ attempts, overMs }: Stormed) => Math.round((1_000 * attempts) / overMs);
+  return {
+    cells: [
+      none('18.ga', `${what}: not answered 200`, answered.sent - answered.answered, answered.sent),
+      none(
+        '18.gb',
+        'forged orders that were not rejected',
+        forged.attempts - (forged.statuses[401] ?? 0),
+      ),
+    ],
+    notes: [`${what}: ${rate(answered)} and ${rate(forged)} a second`],
+  };
+}
 
 function judge(
   what: string,
   name: (letter: string) => string,
   { givenUp, cut, sent }: Stormed,
   { handled, twice, mostRss, stillMs }: Loaded,
-  useful: number,
+  useful?: number,
 ): Cell[] {
-  return [
+  const cells = [
     none(
       name('a'),
       `${what}: given up by their sender, cut off or not handled`,
@@ -93,14 +163,17 @@ function judge(
       `${(stillMs / 1_000).toFixed(2)} s`,
       stillMs < STILL_MS,
     ),
-    row(
-      name('e'),
-      `${what}: done ÷ saturation`,
-      `≥ ${USEFUL}`,
-      useful.toFixed(2),
-      useful >= USEFUL,
-    ),
   ];
+  if (useful === undefined) return cells;
+  const isUseful = useful >= USEFUL;
+  const ratio = row(
+    name('e'),
+    `${what}: done ÷ saturation`,
+    `≥ ${USEFUL}`,
+    useful.toFixed(2),
+    isUseful,
+  );
+  return [...cells, ratio];
 }
 
 /**

@@ -30,6 +30,10 @@ export type StormTask = {
   readonly prefix: string;
   /** The number of attempts after which an order is given up. */
   readonly attempts: number;
+  /** How long a sender waits for an answer, in milliseconds. Default: 10,000. */
+  readonly patienceMs?: number;
+  /** Whether the signatures are wrong. */
+  readonly isForged?: boolean;
 } & (
   | { readonly how: 'burst'; readonly orders: number }
   | { readonly how: 'closed'; readonly inFlight: number; readonly forMs: number }

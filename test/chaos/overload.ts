@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { nextMessage, startChild } from './children.js';
+import { farAway } from './far-away.js';
 import type { FromReceiver, Loaded, Stormed, StormTask } from './messages.js';
 import { portOf } from './receivers.js';
 import { SECRET } from './sender.js';
@@ -23,12 +24,23 @@ type Storming = StormTask extends infer Task
 
 const NOTHING: Loaded = { handled: 0, twice: 0, mostRss: 0, stillMs: 0, errors: {} };
 
-/** Starts separate receivers, whose handler takes 50 ms. */
-export async function startLoaded(store: TestedStore, processes = 1): Promise<Loading> {
+/**
+ * Starts separate receivers, whose handler takes 50 ms.
+ *
+ * @param options.tripMs - If given, each trip to the store takes as long, and each process has one connection.
+ */
+export async function startLoaded(
+  store: TestedStore,
+  {
+    processes = 1,
+    tripMs,
+  }: { readonly processes?: number; readonly tripMs?: number | undefined } = {},
+): Promise<Loading> {
+  const far = tripMs === undefined ? undefined : await farAway(store, tripMs);
   const environment = {
-    ...(await store.fresh()),
+    ...(far?.environment ?? (await store.fresh())),
     CHAOS_SECRET: SECRET,
-    CHAOS_CONNECTIONS: `${CONNECTIONS}`,
+    CHAOS_CONNECTIONS: `${far ? 1 : CONNECTIONS}`,
   };
   const children = Array.from({ length: processes }, () =>
     startChild(store.node, store.programs.overload, environment),
@@ -55,6 +67,7 @@ export async function startLoaded(store: TestedStore, processes = 1): Promise<Lo
       const ended = children.map((child) => once(child, 'exit'));
       for (const child of children) child.kill('SIGTERM');
       await Promise.all(ended);
+      await far?.close();
     },
   };
 }

@@ -26,7 +26,8 @@
  * - `transaction`: handlers in transactions of the store, whose processes are killed and stopped anywhere. Then the
  *   network and the server break, as in `network` and `restarts`.
  * - `jumps`: the same handlers on a machine whose clock jumps, while their processes are hit.
- * - `overload`: one receiver gets more orders than it can handle, all at once, and for a while.
+ * - `overload`: one receiver gets more orders than it can handle, all at once, and for a while; with a store far away,
+ *   from impatient senders, and beside forged orders.
  * - `goods`: each order calls three times at once and once more, while the processes are hit as in `faults`.
  *
  * On each queue, `faults`, `network`, `restarts`, `rolling` and `deploys` with receivers that hand deliveries off and
@@ -61,7 +62,7 @@ import { startStore, type TestedStore } from './stores.js';
 import { type Cell, isMissed, toMarkdown, toText } from './table.js';
 
 /** Reported by the short run, and judged by the full one: on a busy machine they differ. */
-const SPEEDS = ['7a', '9', '9a', '10a', '18.0e', '18.1e', '18.2e', '18.fe'];
+const SPEEDS = ['7a', '9', '9a', '10a', '18.0e', '18.1e', '18.2e', '18.de', '18.fe'];
 /** Others run at the same time. */
 const MOSTLY_WAITING: readonly Part[] = ['takeover', 'claims', 'orders', 'goods'];
 const BESIDE_THEM: readonly Part[] = ['copies', 'races', 'clocks'];

@@ -79,7 +79,7 @@ async function withClient(
     inUse: readonly Promise<number>[],
   ) => Promise<void>,
 ): Promise<void> {
-  const proxies = await Promise.all(ports().map(startFaultyProxy));
+  const proxies = await Promise.all(ports().map((port) => startFaultyProxy(port)));
   const client = await open(proxies.map(({ port }) => port));
   const store = guardStore(client.store);
   const askAll = <Answer>(ask: (store: IdempotencyStore) => Promise<Answer>) =>

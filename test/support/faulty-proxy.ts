@@ -25,8 +25,15 @@ interface Pair {
   isSilent: boolean;
 }
 
-/** @param to - The port of the server, on 127.0.0.1. */
-export async function startFaultyProxy(to: number): Promise<FaultyProxy> {
+/**
+ * @param to - The port of the server, on 127.0.0.1.
+ * @param options.delayMs - How long bytes take to the server, and back. Default: 0.
+ */
+export async function startFaultyProxy(
+  to: number,
+  { delayMs = 0 }: { readonly delayMs?: number } = {},
+): Promise<FaultyProxy> {
+  const later = (carry: () => void) => (delayMs > 0 ? setTimeout(carry, delayMs) : carry());
   const pairs = new Set<Pair>();
   const swallowed = new Set<Socket>();
   let isBlackHole = false;
@@ -44,14 +51,14 @@ export async function startFaultyProxy(to: number): Promise<FaultyProxy> {
     const pair: Pair = { client, server, isSilent: false };
     pairs.add(pair);
     client.on('data', (bytes) => {
-      if (!pair.isSilent) server.write(bytes);
+      if (!pair.isSilent) later(() => server.write(bytes));
     });
     server.on('data', (bytes) => {
       if (pair.isSilent) return;
       if (toLose > 0) {
         toLose -= 1;
         client.destroy();
-      } else client.write(bytes);
+      } else later(() => client.write(bytes));
     });
     client.on('end', () => {
       if (!pair.isSilent) client.end();

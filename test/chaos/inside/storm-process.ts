@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Stormed, StormTask } from '../messages.js';
 
-/** The longest wait of a sender for an answer, and between two attempts. */
-const ANSWER_MS = 10_000;
+/** How long a sender waits for an answer. */
+const PATIENCE_MS = 10_000;
+/** The pauses of a sender between two attempts. */
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;
 /** The number of connections to one address, each of which needs a local port. */
@@ -40,7 +41,9 @@ function requestFor(index: number, prefix: string): string {
     value: '10.00',
     updated_at: '2026-11-01T00:00:00Z',
   });
-  const signature = createHmac('sha512', task.secret).update(body).digest('hex');
+  const signature = createHmac('sha512', task.isForged ? 'guessed' : task.secret)
+    .update(body)
+    .digest('hex');
   return (
     `POST / HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\nX-Service-Event: order:paid\r\n` +
     `X-Service-Webhook: whl_${id}\r\nX-Service-Signature: ${signature}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
@@ -71,7 +74,7 @@ function send(request: string): Promise<number | 'late' | 'cut'> {
       socket.destroy();
       resolve(how);
     };
-    const timer = setTimeout(() => end('late'), ANSWER_MS);
+    const timer = setTimeout(() => end('late'), task.patienceMs ?? PATIENCE_MS);
     socket.on('error', () => end('cut')).on('close', () => end('cut'));
     socket.once('data', (bytes) => end(Number(bytes.subarray(9, 12).toString('latin1'))));
     socket.write(request);
