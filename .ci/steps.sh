@@ -3,7 +3,8 @@ set -uo pipefail
 
 reports=$(mktemp -d)
 output=$(mktemp)
-trap 'rm -rf "$reports" "$output"' EXIT
+beside=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$reports" "$output" "$beside"' EXIT
 
 step() {
   printf '\n== %s\n' "$*"
@@ -17,6 +18,18 @@ step() {
   # A failed step without a failed test counts as one failure.
   node .ci/closing-line.mjs "$reports" 1
   exit 1
+}
+
+# Starts a command beside the next steps. The step `ended` waits for it, prints its output, and fails if it failed.
+beside() {
+  printf '\n== %s, beside the next steps\n' "$*"
+  { "$@" >"$beside/output" 2>&1; echo $? >"$beside/status"; } &
+}
+
+ended() {
+  until [ -s "$beside/status" ]; do sleep 0.2; done
+  cat "$beside/output"
+  return "$(cat "$beside/status")"
 }
 
 # The servers and programs that the tests start themselves. The arguments are Debian packages.
