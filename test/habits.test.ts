@@ -35,7 +35,7 @@ const read = (folder: string, file: string) => readFileSync(join(folder, file), 
 
 /** Returns the npm commands of a script or step, one per line. */
 function npmCommands(text: string): string[] {
-  const commands = text.matchAll(/^(?:step (?:env \S+ )?)?(npm .*)$/gm);
+  const commands = text.matchAll(/^(?:(?:step|beside) (?:env \S+ )?)?(npm .*)$/gm);
   return Array.from(commands, ([, command = '']) => command.trim());
 }
 
