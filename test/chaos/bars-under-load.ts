@@ -74,9 +74,14 @@ async function saturationOf(store: TestedStore, tripMs?: number): Promise<number
   const receiver = await startLoaded(store, { tripMs });
   const task = { how: 'closed', inFlight: SATURATED, forMs: SATURATED_MS } as const;
   const prefix = `${PREFIX}calm-${tripMs ?? 0}-`;
-  const { answeredAt } = await receiver.storm({ ...task, prefix, attempts: ATTEMPTS });
+  const calm = await receiver.storm({ ...task, prefix, attempts: ATTEMPTS });
   await receiver.close();
-  const answered = answeredAt.filter((at) => at > COMPILED_MS && at < SATURATED_MS).length;
+  const { length: answered } = calm.answeredAt.filter(
+    (at) => at > COMPILED_MS && at < SATURATED_MS,
+  );
+  // Every rate is relative to this one, and any would seem high enough.
+  if (answered === 0)
+    throw new Error(`The calm receiver did nothing: ${describe(calm, receiver.loaded)}.`);
   return (1_000 * answered) / (SATURATED_MS - COMPILED_MS);
 }
 

@@ -61,6 +61,8 @@ export async function startLoaded(
         CHAOS_TASK: JSON.stringify({ ...task, ports, secret: SECRET }),
       });
       const { stormed } = await nextMessage<{ stormed: Stormed }>(sender, () => true);
+      // Nothing is lost of a storm that never began.
+      if (stormed.attempts === 0) throw new Error(`No order was sent: ${JSON.stringify(task)}.`);
       return stormed;
     },
     async close() {

@@ -47,7 +47,7 @@
  * - `CHAOS_BREAK=rename`: a handler gets another name without `formerly` (`deploys`).
  * - `CHAOS_BREAK=event`, `when`: each event has its own effects; the claim precedes `when` (`orders`).
  * - `CHAOS_BREAK=unbounded`, `timid`: a receiver sheds nothing (detected by the full run), or too much; `done`:
- *   a done delivery is forgotten (`overload`).
+ *   a done delivery is forgotten; `forged`: the forger knows a secret (`overload`).
  * - `CHAOS_BREAK=park`: a delivery that was claimed five times is parked, although it never ran (`claims`).
  *
  * The result of a plan also depends on the machine; the events are logged to stderr. Exits with 1 if a bar is missed;

@@ -3,6 +3,8 @@ import { Agent, request } from 'node:http';
 import { Random } from './random.js';
 
 export const SECRET = 'the secret of the harness';
+/** The secret with which forged orders are signed. */
+export const GUESSED = 'guessed';
 /** A stopped receiver does not close its connections. */
 const ANSWER_MS = 5_000;
 const FIRST_PAUSE_MS = 100;

@@ -1,4 +1,5 @@
 import { Load } from '../../../src/process/load.js';
+import { GUESSED } from '../sender.js';
 
 /** Breaks the load limit of a receiver as `CHAOS_BREAK` requires, to check that `overload` detects it. */
 export function breakLoad(): void {
@@ -16,4 +17,10 @@ export function breakLoad(): void {
       };
       break;
   }
+}
+
+/** The secret of the shop; with `CHAOS_BREAK=forged`, also the one that the forger guesses. */
+export function secrets(): readonly string[] {
+  const secret = process.env.CHAOS_SECRET ?? '';
+  return process.env.CHAOS_BREAK === 'forged' ? [secret, GUESSED] : [secret];
 }

@@ -58,6 +58,7 @@ export function brokenStore(store: IdempotencyStore, how: string): IdempotencySt
     case 'tx-listener':
     case 'unbounded':
     case 'timid':
+    case 'forged':
     case 'when':
       return whole;
     default:

@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createReceiver } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import type { FromReceiver, Loaded } from '../messages.js';
-import { breakLoad } from './broken-load.js';
+import { breakLoad, secrets } from './broken-load.js';
 import { openStore } from './open.js';
 
 /** The duration of a handler, about that of a call to an external service. */
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     errors.set(code, (errors.get(code) ?? 0) + 1);
   };
   const receiver = createReceiver({
-    secret: process.env.CHAOS_SECRET,
+    secret: secrets(),
     store,
     hooks: { onError: count, onRejected: () => {} },
   }).on(

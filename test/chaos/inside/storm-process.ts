@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Stormed, StormTask } from '../messages.js';
+import { GUESSED } from '../sender.js';
 
 /** How long a sender waits for an answer. */
 const PATIENCE_MS = 10_000;
@@ -41,7 +42,7 @@ function requestFor(index: number, prefix: string): string {
     value: '10.00',
     updated_at: '2026-11-01T00:00:00Z',
   });
-  const signature = createHmac('sha512', task.isForged ? 'guessed' : task.secret)
+  const signature = createHmac('sha512', task.isForged ? GUESSED : task.secret)
     .update(body)
     .digest('hex');
   return (
