@@ -63,6 +63,22 @@ describe('a lease', () => {
   });
 });
 
+describe('a lease that another process has taken over', () => {
+  test('lets no handler go on after a step', async () => {
+    const store = storeWith({ completeStep: async () => false });
+    const lease = new Lease(store, subject.key, claim, timing);
+    await expect(lease.completeStep('one', null)).rejects.toMatchObject({ code: 'lease_lost' });
+    lease.stop();
+  });
+
+  test('lets no handler begin', async () => {
+    const store = storeWith({ renew: async () => false });
+    const lease = new Lease(store, subject.key, claim, timing, { recordsBeginning: true });
+    expect(await lease.begin()).toBe(false);
+    lease.stop();
+  });
+});
+
 describe('a transaction under a lease', () => {
   const RECORDS_A_STEP = { effect: undefined, record: { step: '["sell"]' } };
 

@@ -209,27 +209,31 @@ export function describeTransactions<Tx>(
       expect(await sold()).toBe(1);
     });
 
-    test('runs several handlers, each in its own transaction', async () => {
-      const { receiver, sell, sold } = await shop();
-      let fails = 1;
-      const selling = receiver()
-        .on('order:paid', sell(), EACH)
-        .on(
-          'order:paid',
+    test.each([
+      ['first', 'sell'],
+      ['last', 'sell-more'],
+    ])(
+      'runs several handlers, each in its own transaction, if the %s fails',
+      async (_, failing) => {
+        const { receiver, sell, sold } = await shop();
+        let fails = 1;
+        const sellBut = (name: string) =>
           sell(() => {
-            if (fails-- > 0) throw new Error('not now');
-          }),
-          { ...ONCE, name: 'sell-more' },
-        );
-      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
-        outcome: 'failed',
-      });
-      expect(await sold()).toBe(1);
-      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
-        ran: ['sell-more'],
-      });
-      expect(await sold()).toBe(2);
-    });
+            if (name === failing && fails-- > 0) throw new Error('not now');
+          });
+        const selling = receiver()
+          .on('order:paid', sellBut('sell'), EACH)
+          .on('order:paid', sellBut('sell-more'), { ...ONCE, name: 'sell-more' });
+        expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+          outcome: 'failed',
+        });
+        expect(await sold()).toBe(1);
+        expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
+          ran: [failing],
+        });
+        expect(await sold()).toBe(2);
+      },
+    );
 
     test('rejects once(), because a rollback would undo the record of its step', async () => {
       const { receiver, sold, onError } = await shop();
