@@ -32,6 +32,16 @@ describe('copies of a delivery in one process', () => {
     expect(await now(inFlight.join('key', async () => HANDLED))).toEqual(HANDLED);
   });
 
+  test('of a delivery that is parked are duplicates of it', async () => {
+    const inFlight = new InFlight(1_000);
+    const { promise, resolve } = deferred<{ outcome: 'parked'; ran: readonly string[] }>();
+    const first = inFlight.join('key', () => promise);
+    const second = inFlight.join('key', mustNotRun);
+    resolve({ outcome: 'parked', ran: ['mail'] });
+    expect(await first).toMatchObject({ outcome: 'parked' });
+    expect(await now(second)).toEqual({ outcome: 'duplicate', ran: [] });
+  });
+
   test('do not wait forever for a first copy that never ends, and a later copy runs', async () => {
     vi.useFakeTimers();
     try {

@@ -124,6 +124,15 @@ describe('a receiver', () => {
     expect(begin(100, MEBIBYTE)).toBe(64);
   });
 
+  test('has room for further bodies once deliveries have finished', async () => {
+    const { begin, end, load } = setUp();
+    expect(begin(3, 32 * MEBIBYTE)).toBe(2);
+    end(2);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(load.refuse()).toBeUndefined();
+    expect(begin(3, 32 * MEBIBYTE)).toBe(2);
+  });
+
   test('gives each sender the time when the earlier deliveries will have finished', async () => {
     const run = setUp();
     for (let round = 0; round < 8; round++) {

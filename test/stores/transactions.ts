@@ -7,6 +7,7 @@ import {
 } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { gate } from '../support/gate.js';
 
 /** A driver, with the statements that the suite needs. */
 export interface Seller<Tx> {
@@ -136,6 +137,30 @@ export function describeTransactions<Tx>(
       expect(before).toHaveBeenCalledTimes(1);
       expect(await sold()).toBe(1);
       expect(await selling.markDone('sell', 'ord_new')).toBe(false);
+    });
+
+    test('is busy while a plain handler is doing its effect', async () => {
+      const { receiver, sell, sold, other } = await shop();
+      const handling = gate();
+      const begun = gate();
+      const slow = () => {
+        begun.open();
+        return handling.opened;
+      };
+      const older = receiver(other).on('order:paid', slow, { ...ONCE, transaction: false });
+      const first = deliver(older, paidOrder(), { id: 'whl_1' });
+      await begun.opened;
+      const selling = receiver().on('order:paid', sell(), ONCE);
+      expect(await deliver(selling, paidOrder(), { id: 'whl_2' })).toMatchObject({
+        status: 503,
+        outcome: 'busy',
+      });
+      handling.open();
+      expect(await first).toMatchObject({ outcome: 'handled' });
+      expect(await deliver(selling, paidOrder(), { id: 'whl_2' })).toMatchObject({
+        outcome: 'duplicate',
+      });
+      expect(await sold()).toBe(0);
     });
 
     test('sells once for simultaneous copies in two processes', async () => {
