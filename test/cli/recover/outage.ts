@@ -11,6 +11,9 @@ import { serve } from '../command.js';
 const RECEIVER = 'test/cli/recover/receiver.ts';
 const MINUTE = 60_000;
 
+/** At the usual pace, the commands of the tests would mostly wait. */
+export const QUICKLY = ['--per-second', '1000'];
+
 /** Serves a storefront, and a shop behind a gateway that answers for it, so that no delivery arrives. */
 export async function openOutage({ status = 503, answer = 'Bad gateway', drop = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'recover-'));
@@ -55,7 +58,7 @@ export async function openOutage({ status = 503, answer = 'Bad gateway', drop = 
     answerWith(listener: RequestListener) {
       gateway.server.removeAllListeners('request').on('request', listener);
     },
-    args: ['recover', '--receiver', RECEIVER, '--url', url, '--api', api],
+    args: ['recover', '--receiver', RECEIVER, '--url', url, '--api', api, ...QUICKLY],
     /** Pays a number of orders, a minute apart, and waits until the provider stops retrying. */
     async sell(count: number): Promise<string[]> {
       const ids: string[] = [];

@@ -7,7 +7,7 @@ import { sign } from 'storefront-webhooks/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { asShown, openShop, runInTerminal, SECRET, serve } from '../../cli/command.js';
 import { spawnInTerminal } from '../../cli/process.js';
-import { openOutage } from '../../cli/recover/outage.js';
+import { openOutage, QUICKLY } from '../../cli/recover/outage.js';
 import { compileProgram } from '../../support/program.js';
 
 const env = { WEBHOOK_SECRET: SECRET, NO_COLOR: '1' };
@@ -84,6 +84,7 @@ test('docs/cli.md shows the output of the commands in a terminal', {
     'test/cli/recover/receiver.ts': 'dist/receiver.js',
     [outage.url]: 'https://shop.example/webhooks',
     [outage.api]: 'https://storefront.example',
+    [` ${QUICKLY.join(' ')}`]: '',
     ...Object.fromEntries(
       missed.flatMap((id, at) => {
         const same = `ord_${at + 1}7d1e0a2b9c3f4e5a6b7`;
