@@ -16,6 +16,7 @@ interface Sent {
   readonly url?: string;
   readonly method?: string;
   readonly headers?: Record<string, string>;
+  readonly responseSent?: Promise<unknown>;
 }
 
 /** The order of most tests. */
@@ -25,11 +26,11 @@ export const ORDER = { id: 'ord_1', status: 100, product_id: 'prd_1' };
 export async function call(
   goods: Mounted,
   order: unknown = ORDER,
-  { secret = SECRET, url = '/goods', method = 'POST', headers = {} }: Sent = {},
+  { secret = SECRET, url = '/goods', method = 'POST', headers = {}, responseSent }: Sent = {},
 ): Promise<Answer> {
   const body = new TextEncoder().encode(typeof order === 'string' ? order : JSON.stringify(order));
   const signed = { 'x-service-signature': sign(body, secret), ...headers };
-  return toAnswer(await goods.receive({ method, url, headers: signed, body }));
+  return toAnswer(await goods.receive({ method, url, headers: signed, body, responseSent }));
 }
 
 export interface Answer {

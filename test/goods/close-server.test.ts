@@ -8,6 +8,7 @@ import { expect, test, vi } from 'vitest';
 import { SECRET } from '../support/deliver.js';
 import { gate } from '../support/gate.js';
 import { ended } from '../support/patience.js';
+import { call, ORDER } from './calls.js';
 
 test('goods and a receiver on one server can be closed together, and answer the requests that have arrived', async () => {
   const { open, opened } = gate<string>();
@@ -35,4 +36,16 @@ test('goods and a receiver on one server can be closed together, and answer the 
   const [delivered, given] = await sent;
   expect(delivered).toMatchObject({ status: 200, outcome: 'handled' });
   expect(given).toMatchObject({ status: 200, body: 'KEY-1' });
+});
+
+test('goods are closed only after their last answer has been sent', async () => {
+  const { open, opened } = gate<string>();
+  const goods = createGoods({ secret: SECRET, store: memoryStore() }, () => 'KEY-1');
+  const given = await call(goods, ORDER, { responseSent: opened });
+  const closed = vi.fn();
+  const closing = goods.close().then(closed);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect([given.status, closed.mock.calls]).toEqual([200, []]);
+  open('');
+  await ended(closing, 'the close');
 });

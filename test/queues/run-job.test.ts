@@ -50,6 +50,14 @@ describe('a job', () => {
   test.each([[undefined], [{ hello: 'world' }], [{ v: 2 }]])('is rejected if it is %j', (job) => {
     expect(() => fromJob(job)).toThrow(expect.objectContaining({ code: 'job_invalid' }));
   });
+
+  test.each([['ab'], ['AB'.repeat(32)], [`${'ab'.repeat(32)}\n`], [7]])(
+    'is rejected if its key is %j, which no store takes',
+    async (key) => {
+      const job = { ...(await queued()), key };
+      expect(() => fromJob(job)).toThrow(expect.objectContaining({ code: 'job_invalid' }));
+    },
+  );
 });
 
 describe('the result of a job', () => {

@@ -97,6 +97,18 @@ describe('the receipt of an answer', () => {
     );
   });
 
+  test('keeps the signers of a few secrets, however many shops there are', () => {
+    const signer = vi.spyOn(sha2, 'signer');
+    const stated = { key: 'f'.repeat(64), id: 'whl_1' };
+    const ofAllShops = () => {
+      for (let shop = 0; shop < 100; shop++) writeReceipt(stated, 'handled', `of shop ${shop}`, 0);
+    };
+    ofAllShops();
+    signer.mockClear();
+    ofAllShops();
+    expect(signer).toHaveBeenCalledTimes(100);
+  });
+
   test("uses the secret of the delivery's shop", async () => {
     const secrets: Record<string, string> = { a: 'of shop a', b: 'of shop b' };
     const receiver = receiverWith({
@@ -129,7 +141,7 @@ describe('the receipt of an answer', () => {
           const text = writeReceipt({ key, id }, outcome, SECRET, seconds * 1000 + 999);
           const receipt = findReceipt(`{"message":"${outcome}","receipt":"${text}"} `);
           expect(receipt).toMatchObject({ outcome, key, answeredAt: new Date(seconds * 1000) });
-          expect(receipt && isGenuine(receipt, id, ['another', SECRET])).toBe(true);
+          expect(receipt && isGenuine(receipt, id, ['another', SECRET, 'a third'])).toBe(true);
           expect(receipt && isGenuine(receipt, `${id} `, [SECRET])).toBe(false);
           const place = at % text.length;
           const other = text[place] === '1' ? '2' : '1';

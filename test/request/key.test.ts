@@ -47,6 +47,16 @@ describe('the key of a delivery', () => {
     );
   });
 
+  test('changes with the end of an id or an event that is too long to be kept', () => {
+    const long = 'x'.repeat(300);
+    for (const name of ['id', 'event'] as const) {
+      const keys = ['a', 'b'].map((end) =>
+        deliveryKey('delivery', { ...PARTS, [name]: long + end }),
+      );
+      expect(new Set(keys).size, name).toBe(2);
+    }
+  });
+
   test('changes if a separator moves from one part to the next', () => {
     const halves = fc.tuple(part, fc.constantFrom(':', ',', '","', '\0', ''), part, part);
     fc.assert(

@@ -65,6 +65,19 @@ test('an alarm that has rung is set again at once if more is due', async () => {
   expect(storage.at).toBeLessThanOrEqual(NOW);
 });
 
+test.each([
+  ['at once', 'more is due than it purges at a time', 500, 1_000],
+  ['a minute later', 'all that was due is purged', 1, MINUTE_MS],
+])('an object wakes up again %s if %s', async (_, __, rows, afterMs) => {
+  const storage = alarms();
+  const row = { purge_at: NOW, layout: LAYOUT, beside: LAYOUT };
+  const sql = { exec: () => ({ toArray: () => Array(rows).fill(row) }) };
+  const transactionSync = <Result>(work: () => Result) => work();
+  const object = new WebhookDeliveries({ storage: { ...storage, sql, transactionSync } });
+  await object.alarm();
+  expect(storage.setAlarm.mock.calls).toEqual([[NOW + afterMs]]);
+});
+
 test('an alarm that could not be set is set by the next delivery that needs it', async () => {
   const storage = alarms();
   const wakeUp = new WakeUp(storage);
