@@ -3,25 +3,33 @@ import { type ClientHttp2Session, connect, createServer, type Http2Server } from
 import { text } from 'node:stream/consumers';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { gate } from '../support/gate.js';
 import { LIMIT, SECRET } from './apps/inside/contract.js';
 import { answered, HANDLED, NOT_POST, orderOf, webhook, withoutCode } from './corpus.js';
 
 let server: Http2Server;
 let session: ClientHttp2Session;
 
-async function open({ bodyTimeout = 10_000 } = {}) {
+async function open({ bodyTimeout = 10_000, handler = () => {} }: Opened = {}) {
   const options = { secret: SECRET, limit: LIMIT, bodyTimeout, store: memoryStore() };
-  const receiver = createReceiver(options);
-  server = createServer(toNodeHandler(receiver.on('*', () => {}))).listen(0, '127.0.0.1');
+  const receiver = createReceiver(options).on('*', handler);
+  server = createServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (typeof address !== 'object' || !address) throw new Error('The server listens on no port.');
   session = connect(`http://127.0.0.1:${address.port}`);
+  return receiver;
+}
+
+interface Opened {
+  readonly bodyTimeout?: number;
+  readonly handler?: () => unknown;
 }
 
 afterEach(async () => {
   session.close();
+  if (!server.listening) return;
   server.close();
   await once(server, 'close');
 });
@@ -46,6 +54,25 @@ test('the receiver handles a delivery over HTTP/2', async () => {
   await open();
   const { status, body } = HANDLED;
   expect(await send(orderOf(1_000))).toEqual({ status, body });
+});
+
+test('the receiver sends no header that HTTP/2 does not have while its server stops', async () => {
+  const warned = vi.fn();
+  process.once('warning', warned);
+  const { open: finish, opened } = gate();
+  const handler = vi.fn(() => opened);
+  const receiver = await open({ handler });
+  const sent = send(orderOf(1_000));
+  await vi.waitFor(() => expect(handler).toHaveBeenCalled());
+  const closing = receiver.close({ server });
+  await vi.waitFor(() => expect(server.listening).toBe(false));
+  finish();
+  expect(await sent).toMatchObject({ status: HANDLED.status });
+  session.close();
+  await closing;
+  process.off('warning', warned);
+  // Node drops such a header, and warns of it.
+  expect(warned).not.toHaveBeenCalled();
 });
 
 test('the receiver rejects the same requests over HTTP/2 as over HTTP/1.1', async () => {

@@ -176,6 +176,15 @@ describe('once', () => {
     expect(step).toHaveBeenCalledOnce();
   });
 
+  test('runs a step that has failed again if its handler asks for it again', async () => {
+    const invoice = vi.fn(async () => 7).mockRejectedValueOnce(new Error('busy'));
+    const receiver = createReceiver({ secret: SECRET }).on('order:paid', async ({ once }) => {
+      await expect(once('invoice', invoice)).rejects.toThrow('busy');
+      expect(await once('invoice', invoice)).toBe(7);
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+  });
+
   test('returns the recorded result, even if the handler modifies its copy', async () => {
     const seen: unknown[] = [];
     const receiver = createReceiver({ secret: SECRET, hooks }).on(
