@@ -96,6 +96,19 @@ describe('close({ server })', () => {
     expect(server.listening).toBe(false);
   });
 
+  test('keeps the other open connections for a second after each request', async () => {
+    const { receiver, server, port } = await shop();
+    const agents = [keepAlive(), keepAlive()];
+    for (const agent of agents) await deliver(port, agent);
+    holdTime();
+    const closing = receiver.close({ server });
+    for (const agent of agents) {
+      expect(await elapse(closing, 700)).toBe(700);
+      expect(await deliver(port, agent)).toEqual({ status: 200, connection: 'close' });
+    }
+    expect(await elapse(closing, 2_000)).toBeLessThan(2_000);
+  });
+
   test('waits for running requests, and closes their connections with the response', async () => {
     let finish = () => {};
     const { receiver, server, handled, port } = await shop(
@@ -166,9 +179,11 @@ describe('close({ server })', () => {
     const delivered = agents.map((agent) => deliver(port, agent).catch((error) => error.code));
     // The connections are established, and wait in the system's queue until the next turn of the event loop.
     for (let ticks = 0; ticks < 5; ticks++) await new Promise(process.nextTick);
-    await receiver.close({ server });
+    const closing = receiver.close({ server });
     const statuses = (await Promise.all(delivered)).map((one) => one.status ?? one);
     expect(statuses).toEqual(Array(50).fill(200));
+    vi.useRealTimers();
+    await closing;
   });
 
   test('cuts off requests that do not finish in time', async () => {
