@@ -1,5 +1,6 @@
 import { createReceiver, memoryStore, type ReceiverOptions } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
+import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
 /** Outcome, seconds, key and code: see receipts.test.ts. */
@@ -211,6 +212,7 @@ describe('the answer is', () => {
   });
 
   test('503 busy with Retry-After while another process handles the delivery', async () => {
+    skipWaits();
     const store = memoryStore();
     let finish = () => {};
     const running = new Promise<void>((resolve) => {

@@ -7,6 +7,7 @@ import {
   type WebhookEvent,
 } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
+import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
 const hooks = { onError() {}, onRejected() {} };
@@ -127,6 +128,7 @@ describe('oncePer', () => {
   });
 
   test('answers busy while another process runs the handler, without counting an attempt', async () => {
+    skipWaits();
     const store = memoryStore();
     let finish = () => {};
     const running = new Promise<void>((resolve) => {

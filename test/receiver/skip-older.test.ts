@@ -1,6 +1,7 @@
 import { createReceiver, memoryStore, type Receiver } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { forward } from '../../src/stores/contract.js';
+import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { gate } from '../support/gate.js';
 
@@ -187,6 +188,7 @@ describe('skipOlder', () => {
   });
 
   test('aborts the signal and starts no step after the lease of the record is lost', async () => {
+    skipWaits();
     const real = memoryStore();
     const subjects = new Map<string, boolean>();
     const store = forward(real, {
