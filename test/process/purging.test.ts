@@ -3,16 +3,17 @@ import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { afterEach, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
+import { gate } from '../support/gate.js';
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-function shop(purge: IdempotencyStore['purge']) {
+function shop(purge: IdempotencyStore['purge'], handler: () => unknown = () => {}) {
   const onError = vi.fn();
   const store = durableStore(() => ({ purge }));
   const receiver = createReceiver({ secret: SECRET, store, hooks: { onError } });
-  receiver.on('order:paid', () => {});
+  receiver.on('order:paid', handler);
   let count = 0;
   const next = () => deliver(receiver, paidOrder(), { id: `whl_${count++}` });
   return { onError, receiver, next };
@@ -86,6 +87,19 @@ test('close waits for a purge, so that the database can be closed afterwards', a
   expect(closed).not.toHaveBeenCalled();
   finish(1);
   await closing;
+});
+
+test('no purge begins while the receiver closes', async () => {
+  const purge = vi.fn(async () => 0);
+  const { open, opened } = gate();
+  const { receiver, next } = shop(purge, () => opened);
+  const delivering = next();
+  await settle();
+  const closing = receiver.close();
+  open();
+  expect(await delivering).toMatchObject({ outcome: 'handled' });
+  await closing;
+  expect(purge).not.toHaveBeenCalled();
 });
 
 test('the memory store limits itself, and is not purged', async () => {

@@ -3,10 +3,10 @@ import { expect, test, vi } from 'vitest';
 import { toJob } from '../../../src/queues/job.js';
 import { newDelivery } from '../deliveries.js';
 
-/** A pg-boss whose queues accept nothing, as after one was deleted. The real one returns null as well. */
-function fullBoss() {
+/** A pg-boss that returns `sent` for each new job: null, as the real one does, if a queue was deleted. */
+function bossThatSends(sent: string | null) {
   const handlers = new Map<string, (jobs: BossJob[]) => Promise<unknown>>();
-  const send = vi.fn(async () => null);
+  const send = vi.fn(async () => sent);
   const boss: Boss = {
     getQueue: async (name) => ({ name, policy: 'standard' }),
     createQueue: async () => {},
@@ -23,20 +23,39 @@ function fullBoss() {
   return { boss, handlers, send };
 }
 
+/** A job as pg-boss 10 passes it, without the retry pauses of its queue. */
+const lastAttempt = () => ({
+  id: 'a',
+  data: toJob(newDelivery()),
+  retryCount: 16,
+  retryLimit: 16,
+  retryBackoff: false,
+});
+
 test('a dead letter that cannot be put back is not completed', async () => {
-  const { boss, handlers, send } = fullBoss();
+  const { boss, handlers, send } = bossThatSends(null);
   const dispatch = async () => ({ outcome: 'unavailable', ran: [] }) as const;
   await pgBossWorker(boss, { dispatch });
-  // A job as pg-boss 10 passes it, without the retry pauses of its queue.
-  const job = {
-    id: 'a',
-    data: toJob(newDelivery()),
-    retryCount: 16,
-    retryLimit: 16,
-    retryBackoff: false,
-  };
-  await expect(handlers.get('webhooks-dead')?.([job])).rejects.toMatchObject({
+  await expect(handlers.get('webhooks-dead')?.([lastAttempt()])).rejects.toMatchObject({
     code: 'delivery_unfinished',
   });
   expect(send).toHaveBeenCalledOnce();
 });
+
+test.each([
+  ['webhooks', { deadLetter: 'webhooks-dead' }],
+  ['webhooks-dead', {}],
+])(
+  'a job of %s that is claimed while the receiver closes is put back, untried',
+  async (name, terms) => {
+    const { boss, handlers, send } = bossThatSends('b');
+    const dispatch = vi.fn();
+    const closing = new AbortController();
+    await pgBossWorker(boss, { dispatch, closing: closing.signal });
+    closing.abort();
+    const job = lastAttempt();
+    expect(await handlers.get(name)?.([job])).toEqual({ outcome: 'unavailable' });
+    expect(send).toHaveBeenCalledExactlyOnceWith(name, job.data, terms);
+    expect(dispatch).not.toHaveBeenCalled();
+  },
+);
