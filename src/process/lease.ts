@@ -201,10 +201,10 @@ export class Lease {
   ): Promise<Transacted> {
     const { signal } = this;
     const timeoutMs = this.#startedAt + this.#timing.timeoutMs - performance.now();
-    const begin = async () => {
+    const begin = async (needsLease?: boolean) => {
       const isHeld = await this.begin();
       // A renewal of another connection would wait for the transaction.
-      this.#isInTransaction = true;
+      this.#isInTransaction = !needsLease;
       await this.#renewing;
       return isHeld;
     };

@@ -83,12 +83,16 @@ describe('a transaction under a lease', () => {
   const RECORDS_A_STEP = { effect: undefined, record: { step: '["sell"]' } };
 
   /** Transactions that begin at once, and take some time. */
-  function transactions(onBegun: () => void, ms = 10): StoreTransactions<unknown> {
+  function transactions(
+    onBegun: () => void,
+    ms = 10,
+    needsLease?: boolean,
+  ): StoreTransactions<unknown> {
     return {
       check() {},
       refuseStep,
       async run({ begin }) {
-        await begin();
+        await begin(needsLease);
         onBegun();
         await new Promise((resolve) => setTimeout(resolve, ms));
         return { state: 'done' };
@@ -107,6 +111,19 @@ describe('a transaction under a lease', () => {
     open(true);
     await vi.advanceTimersByTimeAsync(20);
     expect(onBegun).toHaveBeenCalledOnce();
+    await running;
+    lease.stop();
+  });
+
+  test('renews the lease meanwhile if it does not hold the delivery, as on D1', async () => {
+    const renew = vi.fn(async () => true);
+    const lease = new Lease(storeWith({ renew }), subject.key, claim, timing);
+    const slow = transactions(() => {}, timing.leaseMs + 40, true);
+    const running = lease.runInTransaction(slow, RECORDS_A_STEP, () => {});
+    await vi.advanceTimersByTimeAsync(timing.leaseMs + 20);
+    expect(renew.mock.calls.length).toBe(Math.floor((timing.leaseMs + 20) / timing.renewMs));
+    expect(lease.hasEnded()).toBe(false);
+    await vi.advanceTimersByTimeAsync(20);
     await running;
     lease.stop();
   });

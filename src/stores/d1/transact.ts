@@ -66,7 +66,8 @@ async function run(
   work: (tx: D1Batch) => unknown,
 ): Promise<Transacted> {
   const { key, fence, effect = '', signal } = terms;
-  if (!(await terms.begin())) return { state: 'lost' };
+  // The batch holds the delivery only once the handler has ended.
+  if (!(await terms.begin(true))) return { state: 'lost' };
   const bind = (sql: string, ...values: unknown[]) => database.prepare(sql).bind(...values);
   const record = recordOf(terms, bind);
   /** Returns how the transaction has ended; `undefined` if it has not run, and may. */

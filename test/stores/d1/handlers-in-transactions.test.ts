@@ -57,6 +57,26 @@ describe('a batch of D1', () => {
     expect(rows).toEqual([{ order_id: 'second' }, { order_id: 'ord_1' }]);
   });
 
+  test('is prepared under a lease that is renewed, because nothing else holds the delivery yet', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { store, receiver, insert, sold } = openShop();
+    const renew = vi.spyOn(store, 'renew');
+    const asked = gate();
+    const shop = receiver()
+      .onPaid(async ({ payload, tx }) => {
+        await asked.opened;
+        tx.add(insert(payload.id));
+      }, ONCE)
+      .on('order:paid', () => {}, { name: 'mail' });
+    const delivering = deliver(shop, paidOrder());
+    await vi.advanceTimersByTimeAsync(12_500);
+    expect(renew).toHaveBeenCalledTimes(4);
+    asked.open();
+    expect(await delivering).toMatchObject({ outcome: 'handled', ran: ['sell', 'mail'] });
+    expect(sold()).toBe(1);
+  });
+
   test('whose last statement fails changes nothing, and the provider retries', async () => {
     const { database, d1, receiver, insert, sold, errors } = openShop();
     database.exec('CREATE TABLE stock (n INTEGER CHECK (n >= 0)); INSERT INTO stock VALUES (0)');
