@@ -22,6 +22,7 @@ import { toWorker } from 'storefront-webhooks/workers';
 import { describe, expect, test, vi } from 'vitest';
 import { forward } from '../../src/stores/contract.js';
 import { durableStore } from '../support/durable.js';
+import { gate } from '../support/gate.js';
 import { SECRET } from './apps/inside/contract.js';
 import { orderOf, webhook } from './corpus.js';
 
@@ -260,6 +261,33 @@ describe.concurrent('toLambda, if its invocation ends before the store has the r
     const receiver = createReceiver({ secret: SECRET, store: memoryStore(), hooks });
     receiver.onPaid(() => {});
     expect(await byLambda(receiver, inTime(700))(headersOf('whl_1'))).toBe(200);
+  });
+
+  test('begins no further delivery before the record is finished', async () => {
+    const { open, opened } = gate();
+    const store = memoryStore();
+    let calls = 0;
+    const complete: IdempotencyStore['complete'] = async (...args) => {
+      calls += 1;
+      if (calls <= 3) throw new Error('it restarts');
+      await opened;
+      return store.complete(...args);
+    };
+    const handled = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, store: forward(store, { complete }) });
+    const handler = toLambda(receiver.on('order:paid', () => {}).on('order:updated', handled));
+    const invoke = (id: string, event: string) =>
+      handler(
+        { httpMethod: 'POST', headers: headersOf(id, event), body: order.toString() },
+        inTime(600),
+      );
+    await invoke('whl_1', 'order:paid');
+    const next = invoke('whl_2', 'order:updated');
+    await soon();
+    expect(handled).not.toHaveBeenCalled();
+    open();
+    await next;
+    expect(handled).toHaveBeenCalledOnce();
   });
 
   test('finishes the record first in its next invocation, and delivers once', async () => {

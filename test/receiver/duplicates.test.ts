@@ -1,5 +1,7 @@
 import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, test, vi } from 'vitest';
+import { Reporter } from '../../src/report/hooks.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
 function shop(
@@ -109,6 +111,31 @@ test('an id with different content is reported', async () => {
   await deliver(receiver, paidOrder());
   await deliver(receiver, paidOrder({ id: 'ord_2' }));
   expect(onOutcome.mock.calls.map(([{ idReused }]) => idReused)).toEqual([false, false, true]);
+});
+
+test('an id with different content is reported after 5,000 other deliveries, and not after 10,000', async () => {
+  const onOutcome = vi.fn();
+  const reporter = new Reporter({ hooks: { onOutcome }, telemetry: undefined, debug: false });
+  const handled = async () => ({ outcome: 'handled', ran: [] }) as const;
+  const body = new TextEncoder().encode(JSON.stringify(paidOrder()));
+  const headers = { 'x-service-event': 'order:paid', 'x-service-signature': sign(body, SECRET) };
+  const request = { method: 'POST', headers, body };
+  const given = await createReceiver({ secret: SECRET }).verify(request);
+  if (given.outcome !== undefined) throw new Error('It was rejected.');
+  const end = async (id: string, content = 'same') => {
+    const started = { action: 'process', startedAt: 0 } as const;
+    await reporter.watch({ ...given, id, content }, started, handled);
+    return onOutcome.mock.lastCall?.[0].idReused;
+  };
+  let others = 0;
+  const endOthers = async (count: number) => {
+    for (let left = count; left > 0; left--) await end(`other ${others++}`);
+  };
+  await end('whl_1');
+  await endOthers(5_000);
+  expect(await end('whl_1', 'another')).toBe(true);
+  await endOthers(10_000);
+  expect(await end('whl_1', 'a third')).toBe(false);
 });
 
 test('an invalid delivery does not use up the key of the correct one', async () => {

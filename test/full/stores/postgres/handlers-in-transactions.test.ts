@@ -1,10 +1,19 @@
 import pg from 'pg';
 import postgres from 'postgres';
 import { postgresStore } from 'storefront-webhooks/postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { SILENCE_MS } from '../../../../src/stores/guard.js';
+import { openPool } from '../../../../src/stores/postgres/pool-session.js';
+import { PreparedCalls } from '../../../../src/stores/postgres/prepared-calls.js';
 import { acquire, KEEP_MS, newDelivery, STARTING_MS } from '../../../stores/postgres/claiming.js';
 import { describeTransactions, TABLE } from '../../../stores/transactions.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
+
+function termsOf(key: string, fence: number) {
+  const { signal } = new AbortController();
+  const limits = { timeoutMs: 60_000, signal, begin: async () => true };
+  return { key, fence, effect: undefined, record: { keepMs: KEEP_MS }, ...limits };
+}
 
 withPostgres('PostgreSQL', () => {
   let server: PostgresServer;
@@ -48,6 +57,36 @@ withPostgres('PostgreSQL', () => {
     };
   });
 
+  test('a connection leaves the pool if its transaction could not be recorded', async () => {
+    await pool.query(EMPTY);
+    const small = new pg.Pool({ connectionString: server.url, max: 2, query_timeout: 5_000 });
+    const store = postgresStore(small);
+    const delivery = newDelivery();
+    const { fence } = await acquire(store, delivery, { leaseMs: 70_000, isTransaction: true });
+    const running = store.transactions?.run(termsOf(delivery.key, fence), (tx) =>
+      tx.query('DELETE FROM webhook_delivery'),
+    );
+    await expect(running).rejects.toMatchObject({ code: 'transaction_missing' });
+    // On all of its connections at once.
+    const answers = await Promise.all([small.query('SELECT 1'), small.query('SELECT 1')]);
+    expect(answers.map(({ rows }) => rows.length)).toEqual([1, 1]);
+    await small.end();
+  });
+
+  test('a connection returns to the pool if its transaction no longer waits for it', async () => {
+    const one = new pg.Pool({ connectionString: server.url, max: 1 });
+    const held = await one.connect();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const late = expect(openPool(one, new PreparedCalls(false))).rejects;
+    const refused = late.toMatchObject({ code: 'timed_out' });
+    await vi.advanceTimersByTimeAsync(SILENCE_MS);
+    vi.useRealTimers();
+    await refused;
+    held.release();
+    await vi.waitFor(() => expect([one.totalCount, one.idleCount]).toEqual([1, 1]));
+    await one.end();
+  });
+
   test('a later attempt that waited for a connection blocks its delivery for 10 s if its process dies', async () => {
     await pool.query(EMPTY);
     const limits = { query_timeout: 5_000, connectionTimeoutMillis: 5_000 };
@@ -67,11 +106,7 @@ withPostgres('PostgreSQL', () => {
           end = ended;
           begun();
         });
-      const record = { keepMs: KEEP_MS };
-      const { signal } = new AbortController();
-      const limits = { timeoutMs: 60_000, signal, begin: async () => true };
-      const terms = { key: other.key, fence: held.fence, effect: undefined, record, ...limits };
-      running = store.transactions?.run(terms, work);
+      running = store.transactions?.run(termsOf(other.key, held.fence), work);
     });
     const { attempt, fence } = await acquire(store, waiting, lease);
     // The receiver does this before it runs a handler again. After that, the process dies.
