@@ -9,7 +9,7 @@ import {
   toJob,
   type WebhookEvent,
 } from 'storefront-webhooks';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 
@@ -168,6 +168,20 @@ describe('if confirm fails', () => {
     confirm.mockResolvedValue(AGREED);
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
     expect(ship).toHaveBeenCalledOnce();
+  });
+
+  test('the answer is 503 before a sender gives up, even if confirm never answers', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { confirm, ship, receiver } = shop(AGREED);
+    confirm.mockReturnValue(new Promise(() => {}));
+    const delivering = deliver(receiver, paidOrder());
+    await vi.advanceTimersByTimeAsync(7_500);
+    await expect(Promise.race([delivering, 'none yet'])).resolves.toMatchObject({
+      status: 503,
+      outcome: 'unavailable',
+    });
+    expect(ship).not.toHaveBeenCalled();
   });
 
   test('a job of a queue waits, even in its last attempt', async () => {
