@@ -78,6 +78,17 @@ describe('the error of a failed delivery in the memory store', () => {
     expect((await kept()).map(({ error }) => error)).toEqual([undefined]);
   });
 
+  test('that is left out takes no room, nor does the one before it', async () => {
+    const { claim, fail, kept } = open({ maxBytes: 3_000 });
+    await claim('running');
+    await claim('also running');
+    for (let again = 0; again < 10; again++) {
+      await fail('one', 'x'.repeat(2_000));
+      await fail('one', 'y'.repeat(100));
+    }
+    expect((await kept()).map(({ error }) => error?.length)).toEqual([100]);
+  });
+
   test('is bounded for errors of a handler that contain the request', async () => {
     const store = memoryStore();
     const hooks = { onError() {}, onRejected() {} };
