@@ -63,7 +63,8 @@ export interface TransactTerms {
    * Records that the attempt has begun, and returns whether the lease is still held. Called before the transaction:
    * as late as possible, because an attempt that only waited for a connection has not begun.
    *
-   * @param needsLease - Whether the lease is renewed meanwhile, because the transaction does not hold the delivery.
+   * @param needsLease - Whether the lease is renewed from then on, because the transaction does not hold the delivery
+   *   yet. Once it does, call this again.
    */
   readonly begin: (needsLease?: boolean) => Promise<boolean>;
 }

@@ -66,8 +66,7 @@ async function run(
   work: (tx: D1Batch) => unknown,
 ): Promise<Transacted> {
   const { key, fence, effect = '', signal } = terms;
-  // The batch holds the delivery only once the handler has ended.
-  if (!(await terms.begin(true))) return { state: 'lost' };
+  if (!(await terms.begin())) return { state: 'lost' };
   const bind = (sql: string, ...values: unknown[]) => database.prepare(sql).bind(...values);
   const record = recordOf(terms, bind);
   /** Returns how the transaction has ended; `undefined` if it has not run, and may. */
@@ -86,7 +85,10 @@ async function run(
 
   const before = effect === '' ? undefined : await look();
   if (before) return before;
+  // Nothing but the lease holds the delivery while the handler runs. A renewal after the batch would find no lease.
+  await terms.begin(true);
   const added = await collect(work);
+  await terms.begin();
   signal.throwIfAborted();
   try {
     await purge.runWith(

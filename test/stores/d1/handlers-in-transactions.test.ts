@@ -1,5 +1,5 @@
 import Database from 'libsql';
-import { createReceiver } from 'storefront-webhooks';
+import { type Confirm, createReceiver } from 'storefront-webhooks';
 import { type D1Batch, d1Store } from 'storefront-webhooks/cloudflare';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../../support/deliver.js';
@@ -37,7 +37,7 @@ describe('a batch of D1', () => {
     const errors: unknown[] = [];
     const hooks = { onError: (error: unknown) => void errors.push(error), onRejected() {} };
     const store = d1Store(d1);
-    const receiver = (options: { timeout?: number } = {}) =>
+    const receiver = (options: { timeout?: number; confirm?: Confirm } = {}) =>
       createReceiver({ secret: SECRET, store, hooks, ...options });
     const insert = (id: string) => d1.prepare('INSERT INTO sold VALUES (?)').bind(id);
     const selling = () => receiver().onPaid(({ payload, tx }) => tx.add(insert(payload.id)), ONCE);
@@ -75,6 +75,26 @@ describe('a batch of D1', () => {
     asked.open();
     expect(await delivering).toMatchObject({ outcome: 'handled', ran: ['sell', 'mail'] });
     expect(sold()).toBe(1);
+  });
+
+  test('whose answer takes longer than a renewal is not taken for lost', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { d1, store, receiver, insert, errors } = openShop();
+    const renew = vi.spyOn(store, 'renew');
+    const asked = gate();
+    const confirm = async () => ({ state: 'agreed', kept: false }) as const;
+    const shop = receiver({ confirm }).onPaid(async ({ payload, tx }) => {
+      await asked.opened;
+      tx.add(insert(payload.id));
+      d1.hooks.after = () => new Promise((resolve) => setTimeout(resolve, 4_000));
+    }, ONCE);
+    const delivering = deliver(shop, paidOrder());
+    await vi.advanceTimersByTimeAsync(2_500);
+    asked.open();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await delivering).toMatchObject({ outcome: 'handled', ran: ['sell'] });
+    expect([renew.mock.calls.length, errors]).toEqual([0, []]);
   });
 
   test('whose last statement fails changes nothing, and the provider retries', async () => {

@@ -8,7 +8,7 @@ export const EXPIRE = `UPDATE webhook_delivery SET not_before = not_before - 100
 export class D1OverLibsql implements D1Client {
   readonly #database: Database.Database;
   /** Called before each batch, and after each that was committed. It may throw, as a lost connection does. */
-  readonly hooks: { before?: () => void | Promise<void>; after?: () => void } = {};
+  readonly hooks: { before?: () => void | Promise<void>; after?: () => void | Promise<void> } = {};
 
   constructor(database: Database.Database) {
     this.#database = database;
@@ -32,7 +32,7 @@ export class D1OverLibsql implements D1Client {
       this.#database.exec('ROLLBACK');
       throw error;
     }
-    this.hooks.after?.();
+    await this.hooks.after?.();
     return results;
   }
 }
