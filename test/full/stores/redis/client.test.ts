@@ -18,7 +18,8 @@ withRedis('clients of node-redis', () => {
       commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
     });
     const pool = createClientPool({ url: server.url });
-    await Promise.all([quiet(buffers).connect(), quiet(pool).connect()]);
+    await quiet(buffers).connect();
+    await quiet(pool).connect();
     try {
       for (const other of [redisStore(buffers), redisStore(pool)]) {
         const delivery = newDelivery();
