@@ -26,7 +26,10 @@ export interface Finding {
    * status in the provider's log, or `unlogged` if the log does not mention the order.
    */
   readonly because: UnfinishedState | DeliveryStatus | 'unlogged' | undefined;
-  /** How to recover the order; `undefined` if nothing has to be done, such as while a retry is pending. */
+  /**
+   * How to recover the order; `undefined` if nothing has to be done, such as while a retry is pending, and for any
+   * `kind` but `not_delivered`.
+   */
   readonly remedy: Remedy | undefined;
   /** How often the order was delivered. */
   readonly times: number;
@@ -36,6 +39,9 @@ export interface Finding {
   readonly currency: string | undefined;
   readonly updatedAt: Date | undefined;
 }
+
+/** An order that claims to change later than this is judged as any other. */
+const MOST_AHEAD_MS = 24 * 60 * 60_000;
 
 /** A finding whose remedy is not known yet. */
 export interface Judged {
@@ -84,8 +90,9 @@ export function isYoung(
   { updated_at }: Order,
   { now, pendingAfterMs }: ReconcileSettings,
 ): boolean {
-  // In both directions: the provider's clock may be ahead.
-  return Math.abs(now - timeOr(updated_at, Number.NaN)) < pendingAfterMs;
+  const ageMs = now - timeOr(updated_at, Number.NaN);
+  // Below zero, the order has changed since this began, or the provider's clock is ahead.
+  return ageMs < pendingAfterMs && ageMs > -MOST_AHEAD_MS;
 }
 
 /**
@@ -108,6 +115,7 @@ export async function withRemedies(
   const unlogged = lacksOrders(found, Math.max(firstPaidAt, settings.since)) ? 'recover' : 'orders';
   const remedyOf = ({ finding: { because }, missed }: Judged): Remedy | undefined => {
     if (because === 'dead' || because === 'stalled' || because === 'failing') return 'dead';
+    if (because === 'done') return 'byHand';
     if (!missed) return undefined;
     if (isEarlier(missed)) return 'earlier';
     if (because === 'queued') return 'queued';

@@ -31,13 +31,21 @@ export class OrderStates {
   /** Whether a delivery says that an order is paid, and the log has a later state that is not. */
   isTakenBack({ isPaid, recordId = '', changedAt }: Missed): boolean {
     const newest = this.#newest.get(recordId);
-    return isPaid && newest !== undefined && !newest.isPaid && newest.changedAt >= changedAt;
+    if (!isPaid || !newest || newest.isPaid) return false;
+    // At the same time, only a reversal is surely later than the payment.
+    return newest.changedAt > changedAt || (newest.isReversed && newest.changedAt === changedAt);
   }
 }
 
 /** Several states of an order may have the same time, such as of one second. */
 function isLater(one: State, other: State): boolean {
   if (one.changedAt !== other.changedAt) return one.changedAt > other.changedAt;
+  if (isBeforePayment(one) !== isBeforePayment(other)) return isBeforePayment(other);
   if (one.sentAt !== other.sentAt) return one.sentAt > other.sentAt;
   return one.isReversed;
+}
+
+/** An order is created, paid and reversed in this order, whenever the webhooks were sent. */
+function isBeforePayment({ isPaid, isReversed }: State): boolean {
+  return !isPaid && !isReversed;
 }

@@ -2,8 +2,10 @@
  * How to recover an order that is not delivered. `recover`: `recover()`. `orders`, `queued`, `earlier`:
  * `recover()` with this option. `oncePer`: `recover()`, after you deliver in `onPaid()` and give each other
  * handler of `order:paid` an `oncePer`; until then, the order is `unsafe`. `dead`: `npx storefront-webhooks dead`.
+ * `byHand`: the receiver has answered its delivery, so `recover()` does not run it again. Find out why its handler
+ * delivered nothing, or why no handler ran, and deliver it yourself.
  */
-export type Remedy = 'recover' | 'orders' | 'queued' | 'earlier' | 'oncePer' | 'dead';
+export type Remedy = 'recover' | 'orders' | 'queued' | 'earlier' | 'oncePer' | 'dead' | 'byHand';
 
 type Recover = (option?: 'orders' | 'queued' | 'earlier') => string;
 
@@ -19,6 +21,9 @@ const SENTENCES: Readonly<Record<Remedy, (count: string, recover: Recover) => st
     `${count}, which a later webhook would deliver again: deliver in receiver.onPaid(), give each other handler of order:paid ` +
     `an oncePer, and mark what was delivered with receiver.markDone(). Then ${recover('orders')} runs the others.`,
   dead: (count) => `${count}: npx storefront-webhooks dead list shows what waits for an operator.`,
+  byHand: (count, recover) =>
+    `${count}, whose delivery the receiver has answered, so that ${recover()} does not run it again: find out why its handler ` +
+    'delivered nothing, or why no handler ran, and deliver by hand.',
 };
 
 /**

@@ -45,14 +45,16 @@ function every(interval: string, options: ScheduleOptions): Schedule {
   const ms = Number(number) * (UNITS[unit] ?? Number.NaN);
   checks.check(ms > 0 && ms <= MAX_TIMER_MS, 'interval', "a text such as '15m', '30s' or '6h'");
   const { onResult = tell, onError = tellError, ...rest } = options;
-  const { receiver } = readReconcileOptions(options, NAMES, checks);
+  const { receiver, urls } = readReconcileOptions(options, NAMES, checks);
+  // A schedule of another shop, or at another interval, is another one.
+  const name = ['reconcile', interval, ...urls.toSorted()].join(' ');
   const stopping = new AbortController();
   const signal = rest.signal ? AbortSignal.any([rest.signal, stopping.signal]) : stopping.signal;
   let running = Promise.resolve();
   const run = async () => {
     try {
       // A little shorter than the interval, so that this process does not find its own lease at the next run.
-      if (await receiver.lease('reconcile', ms * 0.9)) {
+      if (await receiver.lease(name, ms * 0.9)) {
         await onResult(await reconcileOnce({ ...rest, signal }));
       }
     } catch (error) {

@@ -59,6 +59,8 @@ describe('reconcile', () => {
     ['that was paid and not delivered', {}, [], ['not_delivered']],
     ['that was paid a moment ago and is not delivered yet', { updated_at: ago(MINUTE) }, [], []],
     ['that was paid just now, by a clock that is ahead', { updated_at: ago(-MINUTE) }, [], []],
+    ['that was paid while a long comparison went on', { updated_at: ago(-20 * MINUTE) }, [], []],
+    ['that was paid next week', { updated_at: ago(-7 * DAY) }, [], ['not_delivered']],
     ['delivered twice', {}, ['ord_1', 'ord_1'], ['delivered_twice']],
     ['that was refunded, but not taken back', { status: 56 }, ['ord_1'], ['not_taken_back']],
     ['that was charged back, but not taken back', { status: 51 }, ['ord_1'], ['not_taken_back']],
@@ -103,6 +105,18 @@ describe('reconcile', () => {
       ['ord_2', 'foreign'],
       ['ord_3', 'failing'],
       ['ord_4', 'unlogged'],
+    ]);
+  });
+
+  test('leaves to the seller what the receiver has answered and its handler has not delivered', async () => {
+    const shop = openShop();
+    const logs = [await answered(shop, entry(1)), entry(2)];
+    const { findings } = await reconcileWith({ logs, orders: [paid(1), paid(2)] }, shop, {
+      delivered: having(),
+    });
+    expect(findings.map(({ because, remedy }) => [because, remedy])).toEqual([
+      ['done', 'byHand'],
+      ['refused', 'recover'],
     ]);
   });
 

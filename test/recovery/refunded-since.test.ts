@@ -66,6 +66,7 @@ async function recovered(
 }
 
 const missed = stated(50, 100);
+const created = stated(50, 0, { id: 'whl_created' });
 
 describe.each(Object.entries(TOKENS))('with %s', (_, order) => {
   test.each([51, 56])('an order whose state %i was handled is not delivered', async (status) => {
@@ -105,10 +106,24 @@ describe.each(Object.entries(TOKENS))('with %s', (_, order) => {
     const { outcomes } = await recovered(shop, [missed, await answered(shop, second)], order);
     expect([outcomes, shop.ran]).toEqual([['order:paid settled'], []]);
   });
+
+  test('an order is not delivered if it was created, paid and refunded in one second', async () => {
+    const shop = open();
+    const refunded = await answered(shop, stated(50, 56, { id: 'whl_refunded' }));
+    const late = { ...created, created_at: ago(49 * MINUTE) };
+    const { outcomes } = await recovered(shop, [late, refunded, missed], order);
+    expect(outcomes).toContain('order:paid settled');
+    expect(shop.ran).toEqual([]);
+  });
 });
 
 test.each([
-  ['was created in the second of its payment', [missed, stated(50, 0)]],
+  ['was created in the second of its payment', [missed, created]],
+  ['was created in the second of its payment, and the log lists that first', [created, missed]],
+  [
+    'was created in the second of its payment, and the provider sent that later',
+    [{ ...created, created_at: ago(49 * MINUTE) }, missed],
+  ],
   ['was pending before', [missed, stated(52, 55)]],
   ['was charged back before, and then paid again', [missed, stated(52, 51)]],
   [

@@ -1,7 +1,7 @@
 import { reconcile } from 'storefront-webhooks/recovery';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { durableStore } from '../support/durable.js';
-import { openShop, provider, URL } from './provider.js';
+import { ENDPOINT, openShop, provider, URL } from './provider.js';
 
 beforeEach(() => {
   const timers = ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const;
@@ -9,10 +9,19 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers());
 });
 
-/** Reconciles a shop every second. */
-function begin({ receiver }: Pick<ReturnType<typeof openShop>, 'receiver'>, onResult: () => void) {
-  return reconcile.every('1s', {
-    ...{ receiver, client: provider({ logs: [] }), url: URL, onResult },
+/** Reconciles a shop, every second by default. */
+function begin(
+  { receiver }: Pick<ReturnType<typeof openShop>, 'receiver'>,
+  onResult: () => void,
+  { interval = '1s', url = URL } = {},
+) {
+  return reconcile.every(interval, {
+    ...{
+      receiver,
+      client: provider({ logs: [], endpoints: [{ ...ENDPOINT, url }] }),
+      url,
+      onResult,
+    },
     ...{ perSecond: Number.POSITIVE_INFINITY, since: new Date(0), delivered: () => [] },
   });
 }
@@ -43,4 +52,19 @@ test('the schedules of two shops that share a store both run', async () => {
   await vi.advanceTimersByTimeAsync(2_500);
   await Promise.all(schedules.map((schedule) => schedule.stop()));
   expect(ran.sort()).toEqual(['books', 'books', 'music', 'music']);
+});
+
+test('the schedules of two addresses of one receiver both run, and so do two at different intervals', async () => {
+  const shop = openShop();
+  const ran: string[] = [];
+  const run = (name: string, options: { interval?: string; url?: string }) =>
+    begin(shop, () => void ran.push(name), options);
+  const schedules = [
+    run('books', {}),
+    run('music', { url: 'https://music.example/webhooks' }),
+    run('slow', { interval: '2s' }),
+  ];
+  await vi.advanceTimersByTimeAsync(2_500);
+  await Promise.all(schedules.map((schedule) => schedule.stop()));
+  expect(ran.sort()).toEqual(['books', 'books', 'music', 'music', 'slow']);
 });
