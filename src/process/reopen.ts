@@ -56,16 +56,18 @@ export class Reopener {
   }
 
   /**
-   * Opens a delivery that comes out of a queue. Throws what a schema or a `secret` function of the user throws,
-   * because the next attempt may succeed. Parks a delivery that cannot be verified, or cannot be read at the last
+   * Opens a delivery that comes out of a queue. Throws what a schema or a function of the user throws, and that a
+   * function returned something unusable, because the next attempt may succeed. Parks a delivery that cannot be verified, or cannot be read at the last
    * attempt, if the store can park it.
    *
    * @throws {UsageError} `scope_invalid`
    */
   async open(sealed: SealedDelivery, lastAttempt: boolean): Promise<Opened> {
+    let isOwn = false;
     let isProven = false;
     try {
       refuseOtherScope(this.#settings.scope, sealed.scope);
+      isOwn = true;
       const doubt = await findDoubt(this.#settings.secretSource, sealed);
       if (doubt !== undefined)
         return this.#parkUnproven(sealed, `it could not be verified. ${doubt}`);
@@ -74,7 +76,7 @@ export class Reopener {
     } catch (error) {
       this.#processing.onError(error, sealed);
       // A delivery of another scope is not this receiver's to park.
-      if (!lastAttempt || error instanceof UsageError) throw error;
+      if (!lastAttempt || !isOwn) throw error;
       const reason = describeError(error);
       const key = isProven ? keyOfSealed(sealed, this.#settings) : undefined;
       return key === undefined

@@ -2,6 +2,7 @@ import {
   createReceiver,
   type KeyFunction,
   memoryStore,
+  type ReceiverOptions,
   type SealedDelivery,
 } from 'storefront-webhooks';
 import { expect, test, vi } from 'vitest';
@@ -62,20 +63,30 @@ test.each<[string, () => unknown]>([
   expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'key_invalid' });
 });
 
-test('a queued delivery whose key cannot be made is parked at the last attempt', async () => {
+test.each<[string, Partial<ReceiverOptions>]>([
+  [
+    'whose key cannot be made',
+    {
+      keyBy() {
+        throw new Error('no key today');
+      },
+    },
+  ],
+  ['whose key is not usable', { keyBy: () => 'undefined:1' }],
+  ['whose secret is empty', { secret: () => ({ secret: '', scope: '' }) }],
+  ['whose secret has no scope', { secret: () => ({ secret: SECRET }) as never }],
+  ['that is unwrapped to nothing', { unwrap: () => ({}) as never }],
+])('a queued delivery %s is parked at the last attempt', async (_, options) => {
   const store = durableStore();
   const enqueue = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
   const queue = { durable: true, enqueue } as const;
   const sender = createReceiver({ secret: SECRET, store, queue });
   await deliver(sender, paidOrder());
-  const keyBy = () => {
-    throw new Error('no key today');
-  };
-  const worker = createReceiver({ secret: SECRET, store, keyBy, hooks: { onError() {} } });
+  const worker = createReceiver({ secret: SECRET, store, ...options, hooks: { onError() {} } });
   worker.on('*', () => {});
   const [delivery] = enqueue.mock.calls[0] ?? [];
   if (!delivery) throw new Error('nothing is queued');
-  await expect(worker.dispatch(delivery)).rejects.toThrow('no key today');
+  await expect(worker.dispatch(delivery)).rejects.toThrow();
   expect(await worker.dispatch(delivery, { lastAttempt: true })).toMatchObject({
     outcome: 'parked',
   });

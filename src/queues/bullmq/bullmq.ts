@@ -18,10 +18,6 @@ export interface BullmqJob {
 /** The part of a looked-up job that the queue uses. */
 export interface StoredJob {
   getState(): Promise<string>;
-  retry(
-    state: 'completed' | 'failed',
-    options: { resetAttemptsMade: boolean; resetAttemptsStarted: boolean },
-  ): Promise<void>;
   promote(): Promise<void>;
   remove(): Promise<unknown>;
 }

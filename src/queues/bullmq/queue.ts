@@ -38,7 +38,7 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
       "bullmqQueue() takes a Queue of BullMQ: new Queue('webhooks', { connection }).",
     );
   }
-  const resetsAttempts = checkVersion(queue);
+  checkVersion(queue);
   // If it cannot connect, the queue reports its own errors.
   warnWithoutLimits(queue).catch(() => {});
   const add = async (delivery: SealedDelivery) => {
@@ -57,12 +57,12 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
         const job = await afterActive(signal, () => lookUp(queue, id));
         if (!job) return add(delivery);
         try {
-          if (!resetsAttempts && ['completed', 'failed'].includes(job.state)) {
-            // A new job has all of its attempts.
+          if (job.state === 'completed' || job.state === 'failed') {
+            // A new job has all of its attempts, and the delivery with the signature of the current secret.
             await job.job.remove();
             return await add(delivery);
           }
-          await putBack(job);
+          if (job.state === 'delayed') await job.job.promote();
           return { id };
         } catch (error) {
           // The job may have changed since the look-up.
@@ -83,15 +83,6 @@ async function lookUp(queue: BullmqQueue, id: string): Promise<Found | undefined
   const state = await job?.getState();
   // `unknown`: the job ended and was removed between the two calls.
   return job && state && state !== 'unknown' ? { job, state } : undefined;
-}
-
-/** Makes a job run at once. A job that has ended gets all of its attempts again. */
-async function putBack({ job, state }: Found): Promise<void> {
-  if (state === 'failed' || state === 'completed') {
-    await job.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true });
-  } else if (state === 'delayed') {
-    await job.promote();
-  }
 }
 
 // With a prefix, because BullMQ rejects ids that are integers.

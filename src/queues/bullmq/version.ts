@@ -7,10 +7,9 @@ import { find } from './find.js';
  * Checks that a queue is of BullMQ 5 or later. BullMQ 4 counts an attempt when it starts, so each wait for the store
  * would use one up. BullMQ states its version from 5.30 on, and in 3 and 4.
  *
- * @returns Whether a job that ended gets its attempts again with `retry()`: from BullMQ 5.66 on.
  * @throws {UsageError} `version_unsupported`, or `client_invalid` if the queue is of Bull.
  */
-export function checkVersion(queue: BullmqQueue): boolean {
+export function checkVersion(queue: BullmqQueue): void {
   if (typeof find(queue, 'process') === 'function') {
     throw new UsageError(
       'client_invalid',
@@ -18,7 +17,7 @@ export function checkVersion(queue: BullmqQueue): boolean {
     );
   }
   const stated = `${find(find(queue, 'metaValues'), 'version') ?? ''}`;
-  const [, version, major, minor] = /^bullmq:((\d+)\.(\d+)\S*)/.exec(stated) ?? [];
+  const [, version, major] = /^bullmq:((\d+)\.\S*)/.exec(stated) ?? [];
   const keys = find(queue, 'keys');
   // A marker wakes the workers of BullMQ 5 and later.
   const isOlder = version ? Number(major) < 5 : keys !== undefined && !find(keys, 'marker');
@@ -29,7 +28,4 @@ export function checkVersion(queue: BullmqQueue): boolean {
       `BullMQ ${version ?? '4 or earlier'}`,
       'bullmq@latest',
     );
-  if (version) return Number(major) > 5 || Number(minor) >= 66;
-  // BullMQ before 5.30, unless a queue of another make states another name, or no keys.
-  return stated !== '' || keys === undefined;
 }

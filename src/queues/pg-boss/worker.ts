@@ -50,6 +50,7 @@ export async function pgBossWorker(
   await queues.ready();
   const begins = guardEnds(boss);
   const start = async (queue: string, run: (job: BossJob) => Promise<unknown>) => {
+    if (receiver.closing?.aborted) return;
     // One job at a time, because in pg-boss 10 a batch fails or succeeds as a whole.
     const settings = { includeMetadata: true, batchSize: 1, pollingIntervalSeconds } as const;
     // Does nothing until boss.work() has returned the worker's id. After a job that ends earlier, the worker
@@ -58,17 +59,21 @@ export async function pgBossWorker(
     const worker = await boss.work(queue, settings, async ([job]) => {
       if (!job) return;
       begins(job);
+      // Without the next one: it may be this one.
+      if (receiver.closing?.aborted) return putBack(boss, queue, queues.dead, job);
       try {
-        if (receiver.closing?.aborted) return await putBack(boss, queue, queues.dead, job);
         return await run(job);
       } finally {
         takeNext();
       }
     });
-    receiver.closing?.addEventListener('abort', () => {
+    const stop = () => {
       // The worker first finishes its current job.
       boss.offWork(queue, { id: worker, wait: false }).catch(() => {});
-    });
+    };
+    // The receiver may have begun to close while the worker was started.
+    if (receiver.closing?.aborted) stop();
+    else receiver.closing?.addEventListener('abort', stop);
     // Take the next job at once. Otherwise, a worker would take one job in each polling interval.
     takeNext = () => boss.notifyWorker(worker);
   };

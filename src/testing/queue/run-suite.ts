@@ -105,7 +105,7 @@ export function defineRunning({ test, withQueue, jobsOf, suite }: Defining): voi
   );
 
   test(
-    'processes a delivery again if it is redriven while its last attempt ends',
+    'processes a delivery again, with its new signature, if it is redriven while its last attempt ends',
     () =>
       withQueue(async ({ queue, work, count, countDone }) => {
         let end = () => {};
@@ -120,13 +120,14 @@ export function defineRunning({ test, withQueue, jobsOf, suite }: Defining): voi
         const delivery = newDelivery();
         await enqueue(queue, delivery);
         await eventually('the delivery is being tried', () => receiver.given.length === 1);
-        const redriven = redrive(queue, delivery);
+        const redriven = redrive(queue, { ...delivery, proof: 'signed anew' });
         // Counting takes a request of its own. When it is answered, the redrive has usually seen that the job is
         // running.
         await count();
         end();
         await redriven;
         await eventually('the delivery is tried again', () => receiver.given.length === 2);
+        assert.equal(receiver.given[1]?.delivery.proof, 'signed anew');
         await eventually('the job is done', async () => (await countDone()) === jobsOf(2));
       }, 1),
     ['redrive'],

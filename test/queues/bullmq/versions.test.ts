@@ -1,5 +1,6 @@
 import { type BullmqQueue, bullmqQueue } from 'storefront-webhooks/bullmq';
 import { describe, expect, test, vi } from 'vitest';
+import { toJob } from '../../../src/queues/job.js';
 import { newDelivery, redrive } from '../deliveries.js';
 
 /** The keys of a queue in Redis. A marker wakes the workers of BullMQ 5 and later. */
@@ -9,8 +10,7 @@ const keysOf5 = { ...keys, marker: 'bull:webhooks:marker' };
 /** A queue with the fields by which versions differ. test/nightly/package/oldest has the real ones. */
 function queueOf(parts: object) {
   const job = {
-    getState: async () => 'failed',
-    retry: vi.fn(async () => {}),
+    getState: vi.fn(async () => 'failed'),
     promote: vi.fn(async () => {}),
     remove: vi.fn(async () => {}),
   };
@@ -37,6 +37,15 @@ describe('bullmqQueue', () => {
     );
   });
 
+  test.each([
+    ['BullMQ 6', stating('bullmq:6.7.0')],
+    ['BullMQ 5.0, which states no version', { keys: keysOf5 }],
+    ['BullMQ Pro', stating('bullmq-pro:7.0.0')],
+    ['a wrapper', {}],
+  ])('accepts %s', (_, parts) => {
+    expect(bullmqQueue(queueOf(parts).queue)).toMatchObject({ durable: true });
+  });
+
   test('rejects a queue of Bull, which BullMQ replaces', () => {
     expect(() => bullmqQueue(queueOf({ process() {}, keys }).queue)).toThrow(
       expect.objectContaining({
@@ -47,31 +56,26 @@ describe('bullmqQueue', () => {
   });
 });
 
-describe('a redriven delivery has all of its attempts', () => {
-  test.each([
-    ['5.66', stating('bullmq:5.66.0')],
-    ['6', stating('bullmq:6.7.0')],
-    ['Pro', stating('bullmq-pro:7.0.0')],
-    ['a wrapper', {}],
-  ])('with the retry of BullMQ: %s', async (_, parts) => {
-    const { queue, job, add } = queueOf(parts);
-    await redrive(bullmqQueue(queue), newDelivery());
-    expect(job.retry).toHaveBeenCalledExactlyOnceWith('failed', {
-      resetAttemptsMade: true,
-      resetAttemptsStarted: true,
-    });
-    expect(add).not.toHaveBeenCalled();
-  });
+describe('a redriven delivery', () => {
+  test.each(['completed', 'failed'])(
+    'has a new job with all of its attempts, and the signature of the current secret, in place of one that has %s',
+    async (state) => {
+      const { queue, job, add } = queueOf({});
+      job.getState.mockResolvedValue(state);
+      const delivery = { ...newDelivery(), proof: 'signed anew' };
+      await redrive(bullmqQueue(queue), delivery);
+      expect(add).toHaveBeenCalledExactlyOnceWith('webhook', toJob(delivery), expect.anything());
+      expect(job.remove.mock.invocationCallOrder[0]).toBeLessThan(
+        add.mock.invocationCallOrder[0] ?? 0,
+      );
+    },
+  );
 
-  test.each([
-    ['5.65', stating('bullmq:5.65.1')],
-    ['5.0, which states no version', { keys: keysOf5 }],
-  ])('with a new job, because the retry of BullMQ %s keeps them used up', async (_, parts) => {
-    const { queue, job, add } = queueOf(parts);
+  test('keeps its job if that waits for its next attempt, which then runs at once', async () => {
+    const { queue, job, add } = queueOf({});
+    job.getState.mockResolvedValue('delayed');
     await redrive(bullmqQueue(queue), newDelivery());
-    expect(job.retry).not.toHaveBeenCalled();
-    expect(job.remove.mock.invocationCallOrder[0]).toBeLessThan(
-      add.mock.invocationCallOrder[0] ?? 0,
-    );
+    expect(job.promote).toHaveBeenCalledOnce();
+    expect([add.mock.calls, job.remove.mock.calls]).toEqual([[], []]);
   });
 });

@@ -7,19 +7,19 @@ import { newDelivery } from '../deliveries.js';
 function bossThatSends(sent: string | null) {
   const handlers = new Map<string, (jobs: BossJob[]) => Promise<unknown>>();
   const send = vi.fn(async () => sent);
-  const boss: Boss = {
-    getQueue: async (name) => ({ name, policy: 'standard' }),
+  const boss = {
+    getQueue: async (name: string) => ({ name, policy: 'standard' }),
     createQueue: async () => {},
     send,
     getJobById: async () => null,
     deleteJob: async () => {},
-    work: async (name, _, handler) => {
+    work: vi.fn(async (name, _, handler) => {
       handlers.set(name, handler);
       return name;
-    },
-    notifyWorker() {},
-    offWork: async () => {},
-  };
+    }),
+    notifyWorker: vi.fn(),
+    offWork: vi.fn(async () => {}),
+  } satisfies Boss;
   return { boss, handlers, send };
 }
 
@@ -57,5 +57,19 @@ test.each([
     expect(await handlers.get(name)?.([job])).toEqual({ outcome: 'unavailable' });
     expect(send).toHaveBeenCalledExactlyOnceWith(name, job.data, terms);
     expect(dispatch).not.toHaveBeenCalled();
+    // The worker would take its own copy at once, again and again.
+    expect(boss.notifyWorker).not.toHaveBeenCalled();
   },
 );
+
+test('a receiver that closes while its workers start has no workers', async () => {
+  const { boss } = bossThatSends('b');
+  const closing = new AbortController();
+  boss.work.mockImplementation(async (name) => {
+    closing.abort();
+    return name;
+  });
+  await pgBossWorker(boss, { dispatch: vi.fn(), closing: closing.signal });
+  expect(boss.work).toHaveBeenCalledOnce();
+  expect(boss.offWork).toHaveBeenCalledExactlyOnceWith('webhooks', { id: 'webhooks', wait: false });
+});
