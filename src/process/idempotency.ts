@@ -10,6 +10,8 @@ import { Purger } from './purge.js';
 
 /** After how many interrupted attempts a delivery is dead, if the store can park it. */
 const MAX_CRASHES = 5;
+/** How long further responses wait for work past its time limit, which may never end. */
+const LATE_MS = 30_000;
 
 /** The terms on which work is done once. */
 export interface OnceTerms {
@@ -38,8 +40,10 @@ export class Idempotency {
   readonly #timing: Timing;
   readonly #load: Load;
   readonly #onError: (error: unknown, subject: Claimable) => void;
-  /** Work past its time limit, records that the store has not accepted yet, and purges. */
+  /** Records that the store has not accepted yet, purges, and for a while what is overdue. */
   readonly #late = new LateWork();
+  /** Work past its time limit. */
+  readonly #overdue = new LateWork();
   readonly #purger: Purger;
   #name: string | undefined;
   #claims = 0;
@@ -84,7 +88,7 @@ export class Idempotency {
     return toDispatched(ended, lease);
   }
 
-  /** Settles when all late work has ended and is recorded; `undefined` if no work is late. */
+  /** Settles when all late work has ended and is recorded, or takes too long; `undefined` if no work is late. */
   get recording(): Promise<unknown> | undefined {
     // Work that ends late may begin to record its result.
     return this.#late.ended?.then(() => this.#late.ended);
@@ -107,10 +111,9 @@ export class Idempotency {
     this.#closing = true;
     const idle = async () => {
       for (;;) {
-        const late = this.#late.ended;
-        const all = running();
-        if (!late && all.length === 0) return true;
-        await Promise.allSettled([late, ...all]);
+        const all = [this.#late.ended, this.#overdue.ended, ...running()].filter(Boolean);
+        if (all.length === 0) return true;
+        await Promise.allSettled(all);
       }
     };
     // Another process takes over longer work after its lease has expired.
@@ -258,14 +261,14 @@ export class Idempotency {
 
   /** Settles work that ends late. Its result still counts, unless another process has taken over by then. */
   #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, terms: OnceTerms): void {
-    this.#late.add(
-      working
-        .then<unknown>((work) =>
-          // The time limit was already reported. The work has stopped, so release the lease for the next retry.
-          work.state === 'done' ? this.#settle(lease, subject, work, terms) : lease.lapse(),
-        )
-        .catch((error) => this.#onError(error, subject)),
-    );
+    const settling = working
+      .then<unknown>((work) =>
+        // The time limit was already reported. The work has stopped, so release the lease for the next retry.
+        work.state === 'done' ? this.#settle(lease, subject, work, terms) : lease.lapse(),
+      )
+      .catch((error) => this.#onError(error, subject));
+    this.#overdue.add(settling);
+    this.#late.add(withTimeout(settling, '', LATE_MS).catch(() => {}));
   }
 }
 

@@ -1,5 +1,5 @@
 import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Idempotency } from '../../src/process/idempotency.js';
 import type { Lease, Work } from '../../src/process/lease.js';
 import { Load } from '../../src/process/load.js';
@@ -250,6 +250,26 @@ describe('a lease that ends early', () => {
       return (await process().doOnce(subject, KEEP, work)).outcome === 'duplicate';
     });
     expect(work).not.toHaveBeenCalled();
+  });
+
+  test('that never ends delays the responses of others for half a minute, and a stop for as long as it may take', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { process } = setUp(memoryStore(), { timeoutMs: 10 });
+    const idempotency = process();
+    const running = idempotency.doOnce(subject, KEEP, () => new Promise<Work>(() => {}));
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await running).toMatchObject({ outcome: 'failed' });
+    const waited = vi.fn();
+    void idempotency.recording?.then(waited);
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(waited).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(waited).toHaveBeenCalled();
+    expect(idempotency.recording).toBeUndefined();
+    const closing = idempotency.close(60_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await closing).toBe(false);
   });
 
   test('because another process took over rejects the late result', async () => {
