@@ -37,8 +37,11 @@ export async function toNodeResponse(
     ...given,
     'content-length': String(Buffer.byteLength(body)),
   };
-  // HTTP/2 has no such header.
-  if ('stream' in request) delete headers.connection;
+  // HTTP/2 has no such header. Node 20 and 22 leave a session open when its server closes.
+  if ('stream' in request && headers.connection) {
+    request.stream.session?.close();
+    delete headers.connection;
+  }
   const prepared = { status, headers, body };
   if (request.complete || request.readableEnded) return prepared;
   // If nothing has begun to read the body, Node itself reads it to its end.

@@ -134,7 +134,6 @@ export class Idempotency {
     { keepMs, isGone, onError, isTransaction }: OnceTerms,
   ): Promise<Lease | Dispatched> {
     const { key } = subject;
-    const { waitMs } = this.#timing;
     const { leaseMs } = this.#timingOf(isTransaction);
     const maxCrashes = this.#parks(subject) ? MAX_CRASHES : Number.POSITIVE_INFINITY;
     const owner = this.#nextOwner();
@@ -145,7 +144,7 @@ export class Idempotency {
       // Retries as the same owner: if the answer to a claim was lost, the delivery need not wait for a lease to
       // expire.
       let claimed = await withRetry(() => this.#ask(subject, terms));
-      const giveUpAt = performance.now() + waitMs;
+      const giveUpAt = performance.now() + this.#timing.waitMs;
       for (
         let pauseMs = 20;
         claimed.outcome === 'busy';
@@ -262,10 +261,11 @@ export class Idempotency {
   /** Settles work that ends late. Its result still counts, unless another process has taken over by then. */
   #settleLate(lease: Lease, subject: Claimable, working: Promise<Work>, terms: OnceTerms): void {
     const settling = working
-      .then<unknown>((work) =>
-        // The time limit was already reported. The work has stopped, so release the lease for the next retry.
-        work.state === 'done' ? this.#settle(lease, subject, work, terms) : lease.lapse(),
-      )
+      .then<unknown>((work) => {
+        const isFinal = work.state === 'done' || (work.state === 'failed' && terms.lastAttempt);
+        // The time limit was already reported. If a retry follows, release the lease for it.
+        return isFinal ? this.#settle(lease, subject, work, terms) : lease.lapse();
+      })
       .catch((error) => this.#onError(error, subject));
     this.#overdue.add(settling);
     this.#late.add(withTimeout(settling, '', LATE_MS).catch(() => {}));

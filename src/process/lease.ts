@@ -109,9 +109,7 @@ export class Lease {
     });
   }
 
-  /**
-   * Whether the lease has ended early, or has expired while this process was suspended. Begin nothing more then.
-   */
+  /** Whether the lease has ended early, or expired while this process was suspended. Begin nothing more then. */
   hasEnded(): boolean {
     if (!this.#error && this.leftMs === 0 && !this.#isInTransaction) this.#endEarly('lost');
     return this.#error !== undefined;
@@ -209,18 +207,22 @@ export class Lease {
       return isHeld;
     };
     const terms = { key: this.key, fence: this.#fence, effect, record, timeoutMs, signal, begin };
+    let isSettled = false;
     try {
-      return await transactions.run(terms, work);
+      const result = await transactions.run(terms, work);
+      isSettled = 'keepMs' in record && (result.state === 'done' || result.state === 'known');
+      return result;
     } finally {
       this.#isInTransaction = false;
-      const { renewMs } = this.#timing;
-      if ('step' in record && renewMs < this.#timing.timeoutMs) await this.#renew(true);
+      if (!isSettled && this.#timing.renewMs < this.#timing.timeoutMs) await this.#renew(true);
     }
   }
 
-  /** Ends the lease at once. The next claim counts as one after a crash. */
+  /** Ends the lease at once, after the completed steps are recorded. The next claim counts as one after a crash. */
   lapse(): Promise<boolean> {
-    return withRetry(() => this.#store.renew(this.key, this.#fence, 0));
+    return withRetry(
+      async () => (await this.#completeRest()) && this.#store.renew(this.key, this.#fence, 0),
+    );
   }
 
   /** How long the lease lasts if it is not renewed; 0 if another process may hold it. */

@@ -6,6 +6,7 @@ import { Load } from '../../src/process/load.js';
 import { forward } from '../../src/stores/contract.js';
 import type { StoreTransactions } from '../../src/stores/store.js';
 import { refuseStep } from '../../src/stores/transactions.js';
+import { durableStore } from '../support/durable.js';
 import { gate } from '../support/gate.js';
 
 const timing = { leaseMs: 100, renewMs: 30, timeoutMs: 1_000, waitMs: 0 };
@@ -143,9 +144,69 @@ describe('a transaction under a lease', () => {
     expect(renew).toHaveBeenCalledOnce();
     lease.stop();
   });
+
+  test('is still held if it fails after longer than a lease', async () => {
+    const renew = vi.fn(async () => true);
+    const lease = new Lease(storeWith({ renew }), subject.key, claim, timing);
+    const failing: StoreTransactions<unknown> = {
+      ...transactions(() => {}),
+      async run({ begin }) {
+        await begin();
+        await new Promise((resolve) => setTimeout(resolve, timing.leaseMs + 40));
+        throw new Error('no keys left');
+      },
+    };
+    const last = { effect: undefined, record: { keepMs: 60_000 } };
+    const running = lease.runInTransaction(failing, last, () => {});
+    const failed = expect(running).rejects.toThrow('no keys left');
+    await vi.advanceTimersByTimeAsync(timing.leaseMs + 40);
+    await failed;
+    expect([lease.hasEnded(), lease.leftMs]).toEqual([false, timing.leaseMs]);
+    lease.stop();
+  });
 });
 
 describe('work under a lease', () => {
+  test('that failed after its timeout is parked at the last attempt', async () => {
+    const base = memoryStore();
+    const fail = vi.fn(base.fail);
+    const store = durableStore(() => ({ fail }), base);
+    const process = new Idempotency(store, timing, LOAD, () => {});
+    const work = () =>
+      new Promise<Work>((resolve) => setTimeout(() => resolve(FAILED), timing.timeoutMs + 20));
+    const terms = { keepMs: 60_000, lastAttempt: true, onError() {} };
+    const ended = process.doOnce({ ...subject, body: new Uint8Array(2) }, terms, work);
+    await vi.advanceTimersByTimeAsync(timing.timeoutMs + 50);
+    expect(await ended).toMatchObject({ outcome: 'failed' });
+    const parked = { error: 'it threw', permanent: true };
+    expect(fail).toHaveBeenCalledExactlyOnceWith(subject.key, expect.any(Number), parked);
+    await process.close(0);
+  });
+
+  test('that failed after its timeout keeps the steps that the store had not accepted', async () => {
+    let isDown = true;
+    const calls: string[] = [];
+    const store = storeWith({
+      async completeStep(_, __, name) {
+        if (isDown) throw new Error('the store restarts');
+        calls.push(name);
+        return true;
+      },
+      async renew(_, __, leaseMs) {
+        calls.push(`renew ${leaseMs}`);
+        return true;
+      },
+    });
+    const lease = new Lease(store, subject.key, claim, { ...timing, renewMs: 60_000 });
+    const noted = lease.completeStep('mail', null);
+    await vi.advanceTimersByTimeAsync(timing.timeoutMs);
+    await noted;
+    isDown = false;
+    await lease.lapse();
+    expect(calls).toEqual(['mail', 'renew 0']);
+    lease.stop();
+  });
+
   test('that failed after its timeout lets the lease expire, and is not reported as a failure', async () => {
     const fail = vi.fn(async () => 'retry' as const);
     const renewedFor: number[] = [];

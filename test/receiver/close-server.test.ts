@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http';
-import { createServer as createSecureServer } from 'node:http2';
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { createReceiver } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
@@ -209,10 +209,37 @@ describe('close({ server })', () => {
 
   test('closes an HTTP/2 server as well', async () => {
     const { receiver } = await shop();
-    const server = createSecureServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
+    const server = createHttp2Server(toNodeHandler(receiver)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     await receiver.close({ server });
     expect(server.listening).toBe(false);
+  });
+
+  test('ends an HTTP/2 session with its next response', async () => {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const { receiver, handled } = await shop(() => ended);
+    const server = createHttp2Server(toNodeHandler(receiver)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const sent = session.request({
+      ':method': 'POST',
+      'x-service-event': 'order:paid',
+      'x-service-webhook': `whl_${++deliveries}`,
+      'x-service-signature': await sign(body, SECRET),
+    });
+    sent.end(body);
+    await vi.waitUntil(() => handled.mock.calls.length > 0);
+    const closing = receiver.close({ server });
+    await vi.waitUntil(() => !server.listening);
+    const [closed, answered] = [once(session, 'close'), once(sent, 'response')];
+    end();
+    const [headers] = await answered;
+    sent.resume();
+    await Promise.all([closed, closing]);
+    expect([headers[':status'], headers.connection]).toEqual([200, undefined]);
   });
 
   test.each([

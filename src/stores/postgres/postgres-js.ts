@@ -11,7 +11,8 @@ export interface PostgresJs<Tx> {
  *
  * If the connection ends, postgres.js rejects `begin`, but still accepts statements of that transaction, even its
  * own ROLLBACK. It writes them to a closed socket, which ends the process, or to a new one, outside of the
- * transaction. So this function lets no statement through once the transaction is over.
+ * transaction. So this function lets no statement through once the transaction is over. It lets none of the work through
+ * either once the work has ended: postgres.js would send it behind its COMMIT or ROLLBACK.
  */
 export async function throughPostgresJs<Tx>(
   sql: PostgresJs<Tx>,
@@ -25,6 +26,8 @@ export async function throughPostgresJs<Tx>(
     } catch (error) {
       first = { error };
       throw error;
+    } finally {
+      life.hasEnded = true;
     }
   };
   try {
@@ -39,7 +42,10 @@ export async function throughPostgresJs<Tx>(
 
 /** The life of a transaction. Guards the clients of the transaction and of its savepoints. */
 class Life {
+  /** Whether the driver has ended the transaction, or its connection. */
   isOver = false;
+  /** Whether the work has ended. */
+  hasEnded = false;
 
   guard<Tx, Result>(run: (tx: Tx) => Result | Promise<Result>): (tx: Tx) => Promise<unknown> {
     return async (tx) => {
@@ -79,7 +85,7 @@ class Life {
   }
 
   #check(): void {
-    if (!this.isOver) return;
+    if (!this.isOver && !this.hasEnded) return;
     throw new UsageError(
       'transaction_missing',
       'The transaction is over, because its connection was closed or its work has ended. Await each statement.',

@@ -65,6 +65,18 @@ async function describeDriver<Tx extends PostgresClient>(driver: Driver<Tx>): Pr
   expect(await ledger.transaction(source, failing, sell)).toBe(true);
   expect(await sold()).toBe(before + 2);
 
+  // Once the work has failed, no statement of it runs outside of the transaction.
+  let late: Promise<unknown> | undefined;
+  const racing = async (tx: Tx) => {
+    const slow = Promise.resolve(run(tx, 'SELECT pg_sleep(0.3)'));
+    late = slow.then(() => sell(tx)).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    throw UNDO;
+  };
+  await expect(ledger.transaction(source, newEffect(), racing)).rejects.toBe(UNDO);
+  await late;
+  expect(await sold()).toBe(before + 2);
+
   // An invalid effect is rejected before a transaction begins.
   const keyless = ledger.transaction(source, { key: 'order 1', handler: 'ship' }, sell);
   await expect(keyless).rejects.toMatchObject({ name: 'UsageError', code: 'key_invalid' });
