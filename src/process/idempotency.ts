@@ -117,7 +117,7 @@ export class Idempotency {
       }
     };
     // Another process takes over longer work after its lease has expired.
-    const ended = withTimeout(idle(), 'Running work', Math.min(timeoutMs, MAX_TIMER_MS));
+    const ended = withTimeout(idle(), '', Math.min(timeoutMs, MAX_TIMER_MS));
     const isIdle = await ended.catch(() => false);
     this.#closed = true;
     return isIdle;

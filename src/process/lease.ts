@@ -210,7 +210,7 @@ export class Lease {
     let isSettled = false;
     try {
       const result = await transactions.run(terms, work);
-      isSettled = 'keepMs' in record && (result.state === 'done' || result.state === 'known');
+      isSettled = 'keepMs' in record;
       return result;
     } finally {
       this.#isInTransaction = false;

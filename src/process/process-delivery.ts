@@ -226,7 +226,7 @@ export class Processing {
     if (typeof scope !== 'string') {
       throw new UsageError(
         'option_invalid',
-        'markDone() needs { scope }, a text: the secret function returns a scope for each request.',
+        'markDone() needs { scope }, a text: the secret function returns one for each request.',
       );
     }
     refuseOtherScope(own, scope);
@@ -294,6 +294,6 @@ export function refuseOtherScope(own: string | undefined, scope: string): void {
   throw new UsageError(
     'scope_invalid',
     'This delivery is of another scope than the receiver. Give each receiver a queue of its own, list with { scope }, ' +
-      'and redrive or mark as done with the receiver of that scope.',
+      'and redrive or mark with the receiver of that scope.',
   );
 }

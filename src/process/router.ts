@@ -109,8 +109,8 @@ export class Router {
     if (oncePer && family !== undefined) {
       throw new UsageError(
         'handler_invalid',
-        `oncePer needs exact event names, and not '${family}', which would include new events by itself. ` +
-          "List those in which the handler does the same thing: ['order:paid', 'order:updated']. " +
+        `oncePer needs exact event names, and not '${family}', which would include new events. ` +
+          "List them: ['order:paid', 'order:updated']. " +
           'To deliver paid orders: .onPaid(handler).',
       );
     }

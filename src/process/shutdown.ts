@@ -73,7 +73,7 @@ export class Shutdown {
 
   async #allLeft(timeoutMs: number): Promise<void> {
     const all = Promise.resolve(this.#leaving.ended);
-    await withTimeout(all, 'A response', Math.min(timeoutMs, MAX_TIMER_MS)).catch(() => {});
+    await withTimeout(all, '', Math.min(timeoutMs, MAX_TIMER_MS)).catch(() => {});
   }
 
   /** Adds the late work to a response. While the server stops, also closes the connection after the response. */

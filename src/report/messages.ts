@@ -103,7 +103,7 @@ export class Messages {
     if (outcome !== 'parked' || ran.length > 0) return;
     const text = (count: number) =>
       `${count === 1 ? '' : `${count} more deliveries are parked, the latest `}${nameOf(delivery)} ` +
-      'is parked: the store keeps it, and it does not run any more. Look at it with npx storefront-webhooks dead ' +
+      'is parked: the store keeps it, and it does not run any more. List it with npx storefront-webhooks dead ' +
       "list or store.list({ state: 'dead', limit: 100 }), and run it again with receiver.redrive().";
     this.#limited.tell('parked', (count) => writeLine(text(count), 'operate.md#parked'), AT_ONCE);
   }

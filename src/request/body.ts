@@ -44,12 +44,12 @@ function checkBody(body: unknown, limit: number): RawBody | Rejection {
   if (typeof body === 'object' && body !== null && 'consumed' in body) {
     throw new UsageError(
       'body_consumed',
-      `The raw body is gone: something read and parsed it before the webhook receiver could. ${body.consumed}`,
+      `The raw body is gone: something read and parsed it before the receiver. ${body.consumed}`,
     );
   }
   throw new UsageError(
     'body_not_bytes',
-    `The body has to be the raw bytes, before any parser: a Uint8Array or a function that reads one, but it is ${nameType(body)}.`,
+    `The body has to be raw bytes: a Uint8Array or a function that reads one, but it is ${nameType(body)}.`,
   );
 }
 

@@ -6,7 +6,7 @@ export const CALL_MS = 10_000;
 /**
  * Waits for a promise, but at most `ms` milliseconds.
  *
- * @param what - Names what is awaited, as the subject of the error message.
+ * @param what - Names what is awaited, as the subject of the error message; empty if no one reads that.
  * @throws {WebhookError} `timed_out`
  */
 export function withTimeout<Value>(
