@@ -187,8 +187,7 @@ export class Idempotency {
     const timing = this.#timingOf(terms.isTransaction);
     if (performance.now() - askedAt > timing.leaseMs - timing.renewMs)
       return { outcome: 'busy', ran: [], retryAfterMs: 0, key };
-    // The first attempt is counted in any case, and a delivery that cannot be parked may crash any number of
-    // times.
+    // The first attempt is counted in any case, and a delivery that cannot be parked may crash without end.
     const recordsBeginning = claim.attempt > 1 && this.#parks(subject);
     return new Lease(this.#store, key, claim, timing, { askedAt, recordsBeginning });
   }

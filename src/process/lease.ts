@@ -128,8 +128,7 @@ export class Lease {
   }
 
   async #recordBeginning(): Promise<boolean> {
-    // If the store cannot record the start, run anyway: skipping the handler would do more harm than an uncounted
-    // crash.
+    // If the store cannot record it, run anyway: an uncounted crash does less harm than a handler that does not run.
     await this.#renew();
     return !this.hasEnded();
   }
