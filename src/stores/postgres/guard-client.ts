@@ -5,7 +5,7 @@ const ENDS =
   /^\s*(?:begin|start\s+transaction|commit|end|abort|rollback(?!\s+(?:work\s+|transaction\s+)?to\b)|prepare\s+transaction)\b/i;
 
 /**
- * Returns a client for a handler that refuses statements which end the transaction, and every statement after the
+ * Returns a client for the work in a transaction that refuses statements which end the transaction, and every statement after the
  * transaction is over: on a client that went back to its pool, they would run in another one.
  */
 export function guardClient<Tx>(tx: Tx): { readonly client: Tx; end(): void } {
@@ -38,14 +38,14 @@ export function guardClient<Tx>(tx: Tx): { readonly client: Tx; end(): void } {
 function over(): UsageError {
   return new UsageError(
     'transaction_missing',
-    'The transaction of the handler is over, because the handler has ended or took too long. Await each statement.',
+    'The transaction is over, because its work has ended or took too long. Await each statement.',
   );
 }
 
 function ends(text: string): UsageError {
   return new UsageError(
     'transaction_missing',
-    `A handler with the option transaction runs in a transaction of the store, and cannot run ${text.trim().split(/\s/, 1)[0]?.toUpperCase()}. ` +
+    `The transaction ends with its work, which cannot run ${text.trim().split(/\s/, 1)[0]?.toUpperCase()}. ` +
       'Throw an error to roll everything back, and use SAVEPOINT for a part of it.',
   );
 }

@@ -3,6 +3,7 @@ import { withTimeout } from '../../runtime/timing.js';
 import { SILENCE_MS } from '../guard.js';
 import { hasMethods } from '../platform.js';
 import type { Value } from './client.js';
+import { guardClient } from './guard-client.js';
 import { type PostgresJs, throughPostgresJs } from './postgres-js.js';
 
 /** A client from a pool of `pg`. */
@@ -82,10 +83,11 @@ async function transact<Tx extends PgPoolClient>(
   // The pool does not listen to a client that it has lent, and an error without a listener ends the process. The
   // queries on the connection also reject.
   tx.on('error', ignore);
+  const { client, end } = guardClient(tx);
   try {
     // BEGIN needs no lock, so if it waits, the connection has fallen silent.
     await tx.query({ text: 'BEGIN', query_timeout: SILENCE_MS });
-    await run(tx);
+    await run(client).finally(end);
     await tx.query('COMMIT');
   } catch (error) {
     // The end of the connection also rolls back, but perhaps only after the next attempt has begun.
