@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../../support/deliver.js';
 import { openPglite } from '../../support/pglite.js';
 import { describeTransactions, TABLE } from '../transactions.js';
+import { newDelivery } from './claiming.js';
 
 describeTransactions('PGlite', async () => {
   const database = await openPglite();
@@ -32,4 +33,21 @@ test('a handler that PostgreSQL makes repeat a transaction gets the payload as i
   );
   expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
   expect(seen).toEqual(['ord_1', 'ord_1']);
+});
+
+test('a delivery that a claim finds dead is on the disk before the answer', async () => {
+  const database = await openPglite();
+  const asked: string[] = [];
+  const query = (text: string, values?: unknown[]) => {
+    asked.push(text);
+    return database.query<Record<string, unknown>>(text, values);
+  };
+  const store = postgresStore({ query });
+  const delivery = newDelivery();
+  const terms = { leaseMs: 0, keepMs: 60_000, maxCrashes: 1, isTransaction: true };
+  expect(await store.claim(delivery, { ...terms, owner: 'a' })).toMatchObject({ attempt: 1 });
+  expect(asked.at(-1)).toContain("'synchronous_commit', 'off'");
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(await store.claim(delivery, { ...terms, owner: 'b' })).toEqual({ state: 'dead' });
+  expect(asked.at(-1)).not.toContain('synchronous_commit');
 });

@@ -6,6 +6,7 @@ import { createReceiver } from 'storefront-webhooks';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { expect, test } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../../support/deliver.js';
+import { newDelivery } from '../suite.js';
 import { describeTransactions, TABLE } from '../transactions.js';
 
 describeTransactions(
@@ -52,4 +53,22 @@ test('a commit of the seller still waits for the disk', async () => {
   database.exec('COMMIT');
   expect(await deliver(shop, paidOrder(), { id: 'whl_2' })).toMatchObject({ outcome: 'handled' });
   expect(level()).toMatchObject({ synchronous: 2 });
+});
+
+test('a delivery that a claim finds dead is on the disk before the answer', async () => {
+  const database = new Database(':memory:');
+  const levels: unknown[] = [];
+  const exec = database.exec.bind(database);
+  database.exec = (statements: string) => {
+    if (statements === 'COMMIT') levels.push(database.prepare('PRAGMA synchronous').get());
+    return exec(statements);
+  };
+  const store = sqliteStore(database);
+  const delivery = newDelivery();
+  const terms = { leaseMs: 0, keepMs: 60_000, maxCrashes: 1, isTransaction: true };
+  expect(await store.claim(delivery, { ...terms, owner: 'a' })).toMatchObject({ attempt: 1 });
+  expect(levels.at(-1)).toMatchObject({ synchronous: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(await store.claim(delivery, { ...terms, owner: 'b' })).toEqual({ state: 'dead' });
+  expect(levels.at(-1)).toMatchObject({ synchronous: 2 });
 });
