@@ -9,10 +9,11 @@ const limits = { query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...limits });
 pool.on('error', console.error);
 
-// The balance of an account: SELECT sum(value) FROM payment WHERE email = $1 AND NOT is_returned
+// The balance of an account:
+// SELECT currency, sum(value) FROM payment WHERE email = $1 AND NOT is_returned GROUP BY currency
 await pool.query(
   `CREATE TABLE IF NOT EXISTS payment (order_id text PRIMARY KEY, email text NOT NULL,
-     value numeric NOT NULL, is_returned boolean NOT NULL)`,
+     value numeric NOT NULL, currency text NOT NULL, is_returned boolean NOT NULL)`,
 );
 
 /** Whether an order was charged back or refunded (specification: Order status). */
@@ -29,11 +30,14 @@ const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, store: pos
   });
 
 // The value is text, so that no cent is lost on its way into the database.
-async function enter(tx: pg.PoolClient, { id, email, value = '0' }: Order, isReturned: boolean) {
+async function enter(tx: pg.PoolClient, order: Order, isReturned: boolean) {
+  const { id, email, value, currency } = order;
+  // An error is seen and the order is retried. A payment of 0 would never be noticed.
+  if (!value || !currency) throw new Error('This order has no value or no currency.');
   await tx.query(
-    `INSERT INTO payment VALUES ($1, lower($2), $3::numeric, $4)
+    `INSERT INTO payment VALUES ($1, lower($2), $3::numeric, $4, $5)
      ON CONFLICT (order_id) DO UPDATE SET is_returned = payment.is_returned OR excluded.is_returned`,
-    [id, email, value, isReturned],
+    [id, email, value, currency, isReturned],
   );
 }
 

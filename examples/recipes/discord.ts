@@ -24,7 +24,7 @@ async function welcome({ payload: order, key, once, signal }: WebhookEvent<strin
       content: `Sold: ${order.product_title}${todo}`,
       // A buyer's text must not mention @everyone.
       allowed_mentions: { parse: [] },
-      // If the message is sent again after a crash, Discord knows it by this nonce.
+      // If the message is sent again within a few minutes, Discord knows it by this nonce.
       nonce: key.slice(0, 25),
       enforce_nonce: true,
     });

@@ -38,6 +38,8 @@ const receiver = createReceiver({
 async function sendCodes({ payload: order, key, signal }: WebhookEvent<string, Order>) {
   const rows = database.prepare('SELECT code FROM licence WHERE order_id = ?').all(order.id);
   const codes = rows.map((row) => (row as { code: string }).code);
+  // An order that was marked as done has no codes.
+  if (codes.length === 0) return;
   const response = await fetch(process.env.MAILER_URL ?? '', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': key },

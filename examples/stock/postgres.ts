@@ -37,7 +37,11 @@ const receiver = createReceiver({
 async function sell(event: WebhookEvent<string, Order>) {
   const { id, product_id: product, quantity = 1 } = event.payload;
   const isNew = await ledger.transaction(pool, event, async (tx) => {
-    await tx.query('UPDATE stock SET pieces = pieces - $2 WHERE product = $1', [product, quantity]);
+    const { rowCount } = await tx.query(
+      'UPDATE stock SET pieces = pieces - $2 WHERE product = $1',
+      [product, quantity],
+    );
+    if (rowCount !== 1) throw new Error(`The product ${product} is not in stock.`);
     await tx.query('INSERT INTO sale VALUES ($1, $2, $3)', [event.key, id, product]);
   });
   if (isNew) console.log(`Sold order ${id}`);

@@ -25,10 +25,14 @@ const receiver = createReceiver({
 }).onPaid(sell);
 
 async function sell(event: WebhookEvent<string, Order>) {
-  const { id, product_id: product = '', quantity = 1 } = event.payload;
+  const { id, product_id: product, quantity = 1 } = event.payload;
+  if (!product) throw new Error('This order has no product.');
   // Do not await inside the transaction, because all other writes wait for it.
   const isNew = await ledger.transaction(database, event, (tx) => {
-    tx.prepare('UPDATE stock SET pieces = pieces - ? WHERE product = ?').run(quantity, product);
+    const { changes } = tx
+      .prepare('UPDATE stock SET pieces = pieces - ? WHERE product = ?')
+      .run(quantity, product);
+    if (Number(changes) !== 1) throw new Error(`The product ${product} is not in stock.`);
     tx.prepare('INSERT INTO sale VALUES (?, ?, ?)').run(event.key, id, product);
   });
   if (isNew) console.log(`Sold order ${id}`);

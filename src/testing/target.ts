@@ -96,8 +96,10 @@ function openUrl(url: URL): OpenTarget {
 /**
  * Reads an address. Deliveries are correctly signed and stay valid forever, so they are not sent over an
  * unencrypted network unless the caller allows it.
+ *
+ * @throws {UsageError} `target_invalid` or `option_invalid`
  */
-function readAddress(address: string | URL, plainHttp: boolean): URL {
+export function readAddress(address: string | URL, plainHttp: boolean): URL {
   const url = parseAddress(`${address}`);
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new UsageError(

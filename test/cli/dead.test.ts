@@ -90,13 +90,86 @@ function contract(makeUrl: () => string) {
 
 describe('storefront-webhooks dead, over SQLite', () => {
   let folder = '';
-  beforeEach(() => {
+  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'dead-'));
-    new Database(join(folder, 'shop.db')).close();
+    const database = new Database(join(folder, 'shop.db'));
+    await sqliteStore(database).count({ state: 'dead' });
+    database.close();
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
   contract(() => join(folder, 'shop.db'));
+
+  test('leaves a database alone that is no store', async () => {
+    const file = join(folder, 'books.db');
+    const database = new Database(file);
+    database.exec('CREATE TABLE book (title TEXT)');
+    const { status, stderr } = await run(['dead', 'count', file]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('No receiver has used the file')]);
+    const names = database.prepare('SELECT name FROM sqlite_master').all();
+    expect(names).toEqual([expect.objectContaining({ name: 'book' })]);
+    database.close();
+  });
+
+  test('puts nothing back if the address is mistyped', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveDead(store, ['ord_1']);
+    const to = ['--to', 'localhost:3000/webhooks', '--apply'];
+    const { status, stderr } = await run(['dead', 'redrive', file, ...to], { env });
+    expect([status, stderr]).toEqual([2, expect.stringContaining('pass a complete one')]);
+    expect(await store.count({ state: 'dead' })).toBe(1);
+    await close();
+  });
+
+  test('sends the deliveries of one shop only', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    const body = new TextEncoder().encode(JSON.stringify(paidOrder()));
+    for (const scope of ['eu', 'us']) {
+      const key = sign(body, scope).slice(0, 64);
+      const row = { key, scope, id: 'whl_1', event: 'order:paid', receivedAt: Date.now(), body };
+      const terms = { owner: 'a', leaseMs: 1000, keepMs: 1e9, maxCrashes: 5 };
+      const claim = await store.claim(row, terms);
+      if (claim.state !== 'acquired') throw new Error('it was not claimed');
+      await store.fail(key, claim.fence, { permanent: true, error: 'no stock' });
+    }
+    const shop = await openShop(store);
+    const to = ['dead', 'redrive', file, '--to', shop.url, '--apply'];
+    const { status, stderr } = await run(to, { env });
+    expect([status, stderr]).toEqual([2, expect.stringContaining('several scopes: "eu", "us"')]);
+    expect([shop.delivered, await store.count({ state: 'dead' })]).toEqual([[], 2]);
+    expect(await run([...to, '--scope', 'eu'], { env })).toMatchObject({ status: 0 });
+    expect(shop.delivered).toHaveLength(1);
+    await close();
+  });
+
+  test('does not count a delivery as done that the shop has put into its queue', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveDead(store, ['ord_1']);
+    const queue = { durable: true, enqueue: async () => ({ id: '1' }) } as const;
+    const receiver = createReceiver({ secret: SECRET, store, queue });
+    const { url, server } = await serve(createServer(toNodeHandler(receiver)));
+    onTestFinished(() => receiver.close({ server }));
+    const sent = await run(['dead', 'redrive', file, '--to', url, '--apply'], { env });
+    expect([sent.status, sent.records()]).toMatchObject([
+      1,
+      [{ outcome: 'queued', good: false, fix: expect.stringContaining('receiver.redrive') }],
+    ]);
+    await close();
+  });
+
+  test('goes on after a delivery that cannot be sent', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveDead(store, ['ord_1', `ord_${'2'.repeat(300)}`, 'ord_3']);
+    const shop = await openShop(store);
+    const sent = await run(['dead', 'redrive', file, '--to', shop.url, '--apply'], { env });
+    expect([sent.status, sent.records()]).toMatchObject([1, { length: 3 }]);
+    expect(shop.delivered.sort()).toEqual(['ord_1', 'ord_3']);
+    await close();
+  });
 
   test('lists, counts and redrives every delivery', async () => {
     const file = join(folder, 'shop.db');

@@ -93,6 +93,8 @@ async function openRedis(url: string): Promise<OpenStore> {
   return { store: redisStore(client), close };
 }
 
+const HAS_STORE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'webhook_delivery'";
+
 async function openSqlite(file: string): Promise<OpenStore> {
   const builtin = process.getBuiltinModule('node:sqlite') as
     | typeof import('node:sqlite')
@@ -105,6 +107,14 @@ async function openSqlite(file: string): Promise<OpenStore> {
   const database = new Database(file);
   // The shop may be writing at the moment.
   database.exec('PRAGMA busy_timeout = 5000');
+  const reader: { prepare(statement: string): { all(): unknown[] } } = database;
+  if (reader.prepare(HAS_STORE).all().length === 0) {
+    database.close();
+    throw new UsageError(
+      'option_invalid',
+      `No receiver has used the file ${file} as its store. This command does not create a store.`,
+    );
+  }
   return { store: sqliteStore(database), close: async () => void database.close() };
 }
 

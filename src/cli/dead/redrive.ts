@@ -1,4 +1,6 @@
-import type { IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
+import { type IdempotencyStore, type StoredDelivery, UsageError } from 'storefront-webhooks';
+import { describeError } from '../../errors/text.js';
+import { readAddress } from '../../testing/target.js';
 import { deliveryLine, failureLines } from '../delivery.js';
 import type { Printer } from '../printer.js';
 import { readSecrets, type SecretFlags } from '../secrets.js';
@@ -16,7 +18,11 @@ export interface RedriveFlags extends Flags, SecretFlags {
   readonly max: number;
 }
 
-/** Puts deliveries back. Resolves with false if one is not proven genuine, or if the shop did not accept one. */
+/**
+ * Puts deliveries back. Resolves with false if one is not proven genuine, or if the shop did not run one.
+ *
+ * @throws {UsageError} If the shop cannot be reached at the address, or the deliveries belong to several shops.
+ */
 export async function redrive(
   store: IdempotencyStore,
   flags: RedriveFlags,
@@ -24,7 +30,10 @@ export async function redrive(
 ): Promise<boolean> {
   const { printer } = session;
   const secret = flags.apply && flags.to !== undefined ? readSecrets(flags, session)[0] : '';
+  // Before a delivery is put back, which would no longer be listed for a minute.
+  if (flags.to !== undefined) readAddress(flags.to, false);
   const wanted = await findWanted(store, flags, printer);
+  if (flags.apply && flags.to !== undefined) refuseSeveralShops(wanted);
   let allGood = true;
   let putBack = 0;
   let taken = 0;
@@ -51,7 +60,11 @@ export async function redrive(
       printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
       continue;
     }
-    const wasTaken = await send(delivery, flags.to, secret, flags, printer);
+    const wasTaken = await send(delivery, flags.to, secret, flags, printer).catch((error) => {
+      const action = `left: ${describeError(error)}`;
+      printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
+      return false;
+    });
     taken += wasTaken ? 1 : 0;
     allGood &&= wasTaken;
   }
@@ -63,7 +76,7 @@ export async function redrive(
   } else if (!flags.apply) printer.note('Nothing was done: add --apply.');
   else if (flags.to === undefined) {
     printer.note(
-      `${putBack} put back: they run when the provider retries them, or a worker takes them from the queue. If neither will happen, --to makes the shop run them now.`,
+      `${putBack} put back: they run when the provider retries them. If it will not, --to makes the shop run them now. If the shop has a queue, call receiver.redrive(delivery) in it instead.`,
     );
   } else {
     printer.note(`${putBack} sent, ${taken} accepted by the shop.`);
@@ -99,12 +112,32 @@ async function send(
   };
   const options = { secret, ...(headerPrefix === undefined ? {} : { headerPrefix }) };
   const repeat = `npx storefront-webhooks dead show <store> ${key}`;
-  const report = await sendOne(to, { fixture, options, isGood: isTaken, repeat }, 1);
+  const sent = await sendOne(to, { fixture, options, isGood: isTaken, repeat }, 1);
+  const report = sent.outcome === 'queued' ? { ...sent, ...QUEUED } : sent;
   printer.found({ key, ...report }, () => [
     deliveryLine(report, printer),
     ...failureLines(report, printer),
   ]);
   return report.good;
+}
+
+const QUEUED = {
+  good: false,
+  cause: 'The shop has a queue, which runs nothing if it still has the ended job of this delivery.',
+  fix: 'Call receiver.redrive(delivery) in a program of the shop, for each delivery of store.list().',
+};
+
+/** The shop at one address has one secret and one scope. It would run the deliveries of another shop under new keys. */
+function refuseSeveralShops(wanted: readonly StoredDelivery[]): void {
+  const scopes = [...new Set(wanted.map(({ scope }) => scope))].sort();
+  if (scopes.length < 2) return;
+  throw new UsageError(
+    'option_invalid',
+    `These deliveries have several scopes: ${scopes
+      .slice(0, 5)
+      .map((scope) => JSON.stringify(scope))
+      .join(', ')}. Name one with --scope, and the address and the secret of its shop.`,
+  );
 }
 
 /** The states in which a delivery is not retried. */

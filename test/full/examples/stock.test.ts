@@ -24,6 +24,16 @@ function sellsOnce({ open, count }: Shop) {
   const send = (shop: Started, id: string) =>
     replay(`${shop.origin}/webhooks`, 'order:paid', { id, secret: WEBHOOK_SECRET });
 
+  test('sells no product that is not in stock', async () => {
+    const shop = await open(env);
+    const body = Buffer.from(JSON.stringify({ ...order, id: 'ord_other', product_id: 'other' }));
+    const saved = { ...loadFixture('order:paid'), body };
+    const sold = await replay(`${shop.origin}/webhooks`, saved, { secret: WEBHOOK_SECRET });
+    expect(sold).toMatchObject({ outcome: 'failed' });
+    expect(await count("SELECT count(*) AS n FROM sale WHERE order_id = 'ord_other'")).toBe(0);
+    await shop.stop();
+  });
+
   test('moves the stock once, for any number of retries and crashes', async () => {
     for (let run = 0; run < 3; run++) {
       const shop = await open(env);

@@ -69,6 +69,11 @@ withPostgres('the recipe of a balance', () => {
     expect(await balances()).toEqual([{ email: 'buyer@example.com', balance: '0.50' }]);
     await send(shop, 6, 'order:paid', 100);
     expect(await balances()).toEqual([{ email: 'buyer@example.com', balance: '0.50' }]);
+    // No payment is better than one of 0, which nobody would notice.
+    const body = new TextEncoder().encode(JSON.stringify({ ...order, value: undefined }));
+    const options = { id: 'worthless', secret: WEBHOOK_SECRET };
+    const worthless = await replay(`${shop.origin}/webhooks`, { ...saved, body }, options);
+    expect(worthless.outcome).toBe('failed');
     shop.terminate();
     expect(await shop.ended).toBe(0);
   });
