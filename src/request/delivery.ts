@@ -108,14 +108,14 @@ export async function readDelivery(
   const found = unwrapBody(json.value, rules.unwrap, envelope, rawBody.length);
   const { event, record } = found;
   if (event === undefined) {
-    const detail = 'No header names the event, and `unwrap` found none in the body.';
+    const detail = 'No header names the event, and `unwrap` found none.';
     return new Rejection('event_header_invalid', { verified: true, id: found.id, detail });
   }
 
   const content = contentOf(record, rawBody);
   const id = found.id ?? contentId(content);
   const contradictions = found.contradicts ? [OTHER_EVENT] : [];
-  if (typeof rules.unwrap === 'function' && hasRoundedId(json.text))
+  if (typeof rules.unwrap === 'function' && hasRoundedId(json.text, record))
     contradictions.push(ROUNDED_ID);
   contradictions.push(...findContradictions(record, event, receivedAt, rules));
   const { kind, payload, issues } =
@@ -131,14 +131,15 @@ export async function readDelivery(
 const OTHER_EVENT: Issue = { path: 'event', message: 'differs from the event header' };
 const ROUNDED_ID: Issue = {
   path: 'id',
-  message: 'is a number beyond 2^53, which has lost digits: two orders may have the same id',
+  message: 'is a number beyond 2^53, which has lost digits',
 };
 
-/** Looks at the text of the body, because `unwrap` may have turned a rounded number into a string id. */
-function hasRoundedId(text: string): boolean {
-  return Array.from(text.matchAll(/"\w*id"\s*:\s*(-?\d{16,})/gi)).some(
-    ([, digits]) => !Number.isSafeInteger(Number(digits)),
-  );
+/** Looks at the numbers in the text of the body, because `unwrap` may have turned a rounded one into a string id. */
+function hasRoundedId(text: string, record: unknown): boolean {
+  return [...text.matchAll(/[:[,]\s*(-?\d{16,})/g)].some(([, digits]) => {
+    const number = Number(digits);
+    return `${number}` === `${Object(record).id}` && !Number.isSafeInteger(number);
+  });
 }
 
 type Judgement = Pick<Delivery, 'kind' | 'payload' | 'issues'>;

@@ -143,6 +143,14 @@ test('an id that has lost digits is rejected, also as text, because two orders c
   expect(await deliver(receiver, b)).toMatchObject({ outcome: 'handled' });
 });
 
+test('a large number that is not the id is accepted', async () => {
+  const { receiver } = shop({ unwrap: ({ order }) => ({ payload: order }) });
+  const body = JSON.stringify({ order: paidOrder({ custom: { steam_id: 1 }, amount_paid: 2 }) })
+    .replace('"steam_id":1', '"steam_id":76561198012345679')
+    .replace('"amount_paid":2', '"amount_paid":20000000000000000');
+  expect(await deliver(receiver, body)).toMatchObject({ outcome: 'handled' });
+});
+
 test('a queue gets the event and the id of the body, and its worker finds the same', async () => {
   const enqueue = vi.fn(async (_: SealedDelivery) => ({ id: '1' }));
   const queue = { durable: true, enqueue } as const;
