@@ -124,7 +124,8 @@ describe('in a terminal', () => {
     expect(redriven.lines.map((line) => line.slice(0, 8))).toEqual([
       ...Array(3).fill('put back'),
       '3 put ba',
-      'the queu',
+      'the shop',
+      'in it in',
     ]);
   });
 });

@@ -93,7 +93,9 @@ async function openRedis(url: string): Promise<OpenStore> {
   return { store: redisStore(client), close };
 }
 
-const HAS_STORE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'webhook_delivery'";
+/** Returns a row if the database has tables, and none of them is a store's. */
+const IS_FOREIGN = `SELECT 1 WHERE EXISTS (SELECT 1 FROM sqlite_master)
+  AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'webhook_delivery')`;
 
 async function openSqlite(file: string): Promise<OpenStore> {
   const builtin = process.getBuiltinModule('node:sqlite') as
@@ -108,7 +110,7 @@ async function openSqlite(file: string): Promise<OpenStore> {
   // The shop may be writing at the moment.
   database.exec('PRAGMA busy_timeout = 5000');
   const reader: { prepare(statement: string): { all(): unknown[] } } = database;
-  if (reader.prepare(HAS_STORE).all().length === 0) {
+  if (reader.prepare(IS_FOREIGN).all().length > 0) {
     database.close();
     throw new UsageError(
       'option_invalid',

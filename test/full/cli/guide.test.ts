@@ -204,7 +204,7 @@ npx storefront-webhooks dead show shop.db ord_1
 npx storefront-webhooks dead redrive shop.db --where event=order:paid --to http://localhost:3000/webhooks --apply
 \`\`\`
 
-\`list\` shows dead, stalled and failing deliveries, \`redrive\` puts dead and stalled ones back, and \`--state\` selects one state. \`redrive\` does nothing without \`--apply\`, and asks the store again just before it acts. With \`--to\`, your shop runs each delivery now, under its existing key: completed handlers do not run again. \`redrive\` then also sends the failing deliveries of the same orders, which would otherwise stay listed after the order was delivered. \`--state failing\` includes deliveries that have become stalled since they were listed. Without \`--to\`, deliveries run when the provider retries them, or when the queue gives them out.
+\`list\` shows dead, stalled and failing deliveries, \`redrive\` puts dead and stalled ones back, and \`--state\` selects one state. \`redrive\` does nothing without \`--apply\`, and asks the store again just before it acts. With \`--to\`, your shop runs each delivery now, under its existing key: completed handlers do not run again. If the deliveries have several scopes, name the \`--scope\` of that shop. A shop with a queue answers \`queued\`, and its queue may still have the ended job and run nothing: call [\`receiver.redrive()\`](operate.md#orders-that-are-stuck) there instead. \`redrive\` then also sends the failing deliveries of the same orders, which would otherwise stay listed after the order was delivered. \`--state failing\` includes deliveries that have become stalled since they were listed. Without \`--to\`, deliveries run when the provider retries them.
 
 ## recover
 
