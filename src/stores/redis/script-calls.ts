@@ -31,8 +31,8 @@ export function scriptCallsOf(client: RedisClient): ScriptCalls {
     if (isUpstash(client)) {
       return {
         // Async, because a pipeline of Upstash returns itself and no promise.
-        eval: async (script, keys, args) => client.eval(script, keys, args),
-        evalSha: async (sha, keys, args) => client.evalsha(sha, keys, args),
+        eval: (script, keys, args) => bare(async () => client.eval(script, keys, args)),
+        evalSha: (sha, keys, args) => bare(async () => client.evalsha(sha, keys, args)),
       };
     }
   }
@@ -45,4 +45,20 @@ export function scriptCallsOf(client: RedisClient): ScriptCalls {
     'redisStore() needs a client of ioredis (new Redis(url)), of node-redis (await ' +
       'createClient({ url }).connect()), or of @upstash/redis (Redis.fromEnv()).',
   );
+}
+
+/**
+ * Makes a call, and throws an error of Upstash as Redis states it, with its code first. Upstash puts the number of the
+ * call in a pipeline before it, and the whole command behind it, with the signature and the payload.
+ */
+async function bare(call: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const message = error.message
+      .replace(/^Command .*?failed: /, '')
+      .replace(/, command was: .*/s, '');
+    throw message === error.message ? error : new Error(message);
+  }
 }
