@@ -92,9 +92,7 @@ withPostgres('a handler in a transaction of PostgreSQL', () => {
       ONCE,
     );
     expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
-    await expect(kept?.query(SELL, ['later'])).rejects.toThrow(
-      'The transaction of the handler is over',
-    );
+    await expect(kept?.query(SELL, ['later'])).rejects.toThrow('The transaction is over');
     expect(await sold()).toBe(1);
   });
 

@@ -141,16 +141,20 @@ withPostgres('a transaction of the ledger, when its connection breaks,', () => {
     const ledger = postgresLedger(pool);
     const effect = newEffect();
     const before = await sold();
-    let query: pg.PoolClient['query'];
-    const lost = ledger.transaction(pool, effect, async (tx) => {
-      await tx.query(SELL);
-      query = tx.query.bind(tx);
-      vi.spyOn(tx, 'query').mockImplementation((text: string) => {
-        if (text === 'COMMIT') proxy.loseAnswers(1);
-        return query(text);
+    let isLost = false;
+    // The client of the work is another one than the client that commits.
+    const losing = (client: pg.PoolClient) => {
+      const query: (...args: unknown[]) => unknown = client.query.bind(client);
+      vi.spyOn(client, 'query').mockImplementation((...args: unknown[]) => {
+        if (args[0] === 'COMMIT' && !isLost) proxy.loseAnswers(1);
+        isLost ||= args[0] === 'COMMIT';
+        return query(...args);
       });
-    });
+    };
+    pool.on('acquire', losing);
+    const lost = ledger.transaction(pool, effect, (tx) => tx.query(SELL));
     await expect(lost).rejects.toThrow();
+    pool.off('acquire', losing);
     expect(await ledger.transaction(pool, effect, (tx) => tx.query(SELL))).toBe(false);
     expect(await sold()).toBe(before + 1);
   });
