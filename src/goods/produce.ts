@@ -117,10 +117,10 @@ export class Producer {
     const make = async () => {
       try {
         const made = await this.#make(call.payload, event);
-        while (event.unawaited?.size) await Promise.all(event.unawaited);
+        while (event.unawaited.length > 0) await Promise.all(event.unawaited);
         return made;
       } catch (error) {
-        await Promise.allSettled(event.unawaited ?? []);
+        await Promise.allSettled(event.unawaited);
         throw error;
       }
     };

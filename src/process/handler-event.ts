@@ -87,9 +87,9 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
     return this.#steps.once;
   }
 
-  /** The steps that are still running. If the handler has ended, it did not await them. */
-  get unawaited(): ReadonlySet<Promise<unknown>> | undefined {
-    return this.#steps?.running;
+  /** The steps that are still running, or have failed without the handler noticing. */
+  get unawaited(): readonly Promise<unknown>[] {
+    return this.#steps?.unawaited() ?? [];
   }
 
   get signal(): AbortSignal {
@@ -106,39 +106,70 @@ export function stepName(handler: string, step?: string): string {
 
 interface Steps {
   readonly once: Once;
-  readonly running: ReadonlySet<Promise<unknown>>;
+  readonly unawaited: () => readonly Promise<unknown>[];
 }
 
 /** Makes the `once` of one handler. The lease keeps the result of each step, and a retry gets the same result. */
 export function createSteps(handler: string, lease: HandlerLease): Steps {
   const begun = new Map<string, Promise<Json>>();
-  const running = new Set<Promise<unknown>>();
+  const results = new Set<StepResult<unknown>>();
 
-  const once = async <Result>(
-    step: string,
-    run: () => Result | Promise<Result>,
-  ): Promise<Result> => {
+  const once = <Result>(step: string, run: () => Result | Promise<Result>): Promise<Result> => {
+    const result = new StepResult<Result>((resolve) => resolve(take(step, run)));
+    results.add(result);
+    result.settled(() => results.delete(result));
+    return result;
+  };
+  return {
+    once,
+    unawaited: () => [...results].filter(({ hasFailed, isRead }) => !hasFailed || !isRead),
+  };
+
+  async function take<Result>(step: string, run: () => unknown): Promise<Result> {
     const name = stepName(handler, step);
     if (Object.hasOwn(lease.steps, name)) return unpack(lease.steps[name]);
     const earlier = begun.get(name);
     if (earlier) return unpack(await earlier);
     const first = perform(name, run);
     begun.set(name, first);
-    running.add(first);
-    const end = () => running.delete(first);
-    first.then(end, () => {
+    try {
+      return unpack(await first);
+    } catch (error) {
       begun.delete(name);
-      end();
-    });
-    return unpack(await first);
-  };
-  return { once, running };
+      throw error;
+    }
+  }
 
   async function perform(name: string, run: () => unknown): Promise<Json> {
     lease.check();
     const output = pack(await run());
     await lease.completeStep(name, output);
     return output;
+  }
+}
+
+/**
+ * The result of a step. Notes whether the handler reads it: a step that fails and is not awaited would otherwise pass
+ * unnoticed, or end the process as an unhandled rejection.
+ */
+class StepResult<Result> extends Promise<Result> {
+  isRead = false;
+  hasFailed = false;
+
+  // biome-ignore lint/suspicious/noThenProperty: It overrides the method of Promise.
+  override then<A = Result, B = never>(
+    onDone?: ((result: Result) => A | PromiseLike<A>) | null,
+    onFailed?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.isRead = true;
+    return super.then(onDone, onFailed);
+  }
+
+  /** Calls `onDone` if the step succeeds. This does not count as reading the result. */
+  settled(onDone: () => void): void {
+    super.then(onDone, () => {
+      this.hasFailed = true;
+    });
   }
 }
 
