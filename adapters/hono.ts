@@ -3,7 +3,7 @@ import { tooOld } from '../src/errors/too-old.js';
 import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import type { ReadBody } from '../src/request/request.js';
 import { toUtf8 } from '../src/runtime/bytes.js';
-import { hasMethod, type LambdaContext, waitForLate, waitUntilOf } from './shared/late-work.js';
+import { hasMethod, type LambdaContext, StoppingHost, waitUntilOf } from './shared/late-work.js';
 import { respond } from './shared/web-response.js';
 
 /**
@@ -31,13 +31,15 @@ export function toHono<Env extends object = object>(
   receiver: ReceiverSource<Env>,
 ): Handler<{ Bindings: Env }> {
   const receive = toReceive(receiver);
+  const host = new StoppingHost();
   return (context) =>
     respond(
       async (asked) => {
         const body = readKept(context) ?? asked.body;
-        const received = await receive({ ...asked, body }, context.env);
         const lambda = findLambda(context);
-        return lambda ? waitForLate(received, lambda) : received;
+        if (lambda) await host.begin();
+        const received = await receive({ ...asked, body }, context.env);
+        return lambda ? host.end(received, lambda) : received;
       },
       context.req.raw ?? refuse(),
       parsedBodyHint,

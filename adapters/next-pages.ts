@@ -1,5 +1,5 @@
 import { type Receive, type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
-import { waitForLate } from './shared/late-work.js';
+import { StoppingHost } from './shared/late-work.js';
 import type { NodeRequest, NodeResponse } from './shared/node-request.js';
 import { respond } from './shared/node-response.js';
 
@@ -23,7 +23,11 @@ export function toNextPages(
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const receive = toReceive(receiver);
   // Next hands no work of an API route over to its platform, which may stop with the response.
-  const receiveAll: Receive = async (asked) => waitForLate(await receive(asked));
+  const host = new StoppingHost();
+  const receiveAll: Receive = async (asked) => {
+    await host.begin();
+    return host.end(await receive(asked));
+  };
   return (request, response) => respond(receiveAll, request, response, parsedBodyHint);
 }
 

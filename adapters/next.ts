@@ -1,5 +1,5 @@
 import { type Receive, type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
-import { waitForLate } from './shared/late-work.js';
+import { StoppingHost } from './shared/late-work.js';
 import { respond } from './shared/web-response.js';
 
 /**
@@ -15,10 +15,12 @@ import { respond } from './shared/web-response.js';
  */
 export function toNext(receiver: ReceiverSource): (request: Request) => Promise<Response> {
   const receive = toReceive(receiver);
+  const host = new StoppingHost();
   const receiveAll: Receive = async (asked) => {
+    await host.begin();
     const received = await receive(asked);
     const { recorded } = received;
-    return !recorded || (await goesOn(recorded)) ? received : waitForLate(received);
+    return !recorded || (await goesOn(recorded)) ? received : host.end(received);
   };
   return (request) => respond(receiveAll, request, parsedBodyHint);
 }

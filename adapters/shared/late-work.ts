@@ -13,25 +13,43 @@ const UNKNOWN_MS = 10_000;
 /** The time in which a response leaves. */
 const RESPONSE_MS = 500;
 
-/**
- * Waits for the work that a response does not wait for, on a platform that may stop with the response.
- *
- * @param context - The context of the invocation, if the platform has one.
- * @returns The response to send. If the time is over before the store has the record, the response is 503, so that the
- *   provider retries the delivery, unless that would repeat a plain handler: then the response is the one given.
- */
-export async function waitForLate(
-  received: Received,
-  context?: Partial<LambdaContext>,
-): Promise<Received> {
-  const { recorded, retryUnrecorded } = received;
-  if (!recorded) return received;
-  const leftMs = context?.getRemainingTimeInMillis?.() ?? UNKNOWN_MS + RESPONSE_MS;
-  const isOver = await withTimeout(recorded, 'Late work', leftMs - RESPONSE_MS).then(
+/** Longer than the pause between two tries to record an outcome. */
+const EARLIER_MS = 2_000;
+
+/** A platform that may stop with each response, and go on with the next request. */
+export class StoppingHost {
+  #earlier: Promise<unknown> | undefined;
+
+  /**
+   * Waits for the record that an earlier request may have left behind: the store may have recovered since then. Await it
+   * before a request is processed.
+   */
+  async begin(): Promise<void> {
+    if (this.#earlier) await isOver(this.#earlier, EARLIER_MS);
+  }
+
+  /**
+   * Waits for the work that a response does not wait for.
+   *
+   * @param context - The context of the invocation, if the platform has one.
+   * @returns The response to send. If the time is over before the store has the record, the response is 503, so that the
+   *   provider retries the delivery, unless that would repeat a plain handler: then the response is the one given.
+   */
+  async end(received: Received, context?: Partial<LambdaContext>): Promise<Received> {
+    const { recorded, retryUnrecorded } = received;
+    this.#earlier = recorded;
+    if (!recorded) return received;
+    const leftMs = context?.getRemainingTimeInMillis?.() ?? UNKNOWN_MS + RESPONSE_MS;
+    if ((await isOver(recorded, leftMs - RESPONSE_MS)) || !retryUnrecorded) return received;
+    return toResponse({ outcome: 'unavailable', ran: [] });
+  }
+}
+
+function isOver(work: Promise<unknown>, ms: number): Promise<boolean> {
+  return withTimeout(work, 'Late work', ms).then(
     () => true,
     () => false,
   );
-  return isOver || !retryUnrecorded ? received : toResponse({ outcome: 'unavailable', ran: [] });
 }
 
 /** Keeps a platform running until a promise settles. */

@@ -19,7 +19,7 @@ import { toNext } from 'storefront-webhooks/next';
 import { toNextPages } from 'storefront-webhooks/next-pages';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { toWorker } from 'storefront-webhooks/workers';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { forward } from '../../src/stores/contract.js';
 import { durableStore } from '../support/durable.js';
 import { gate } from '../support/gate.js';
@@ -263,33 +263,6 @@ describe.concurrent('toLambda, if its invocation ends before the store has the r
     expect(await byLambda(receiver, inTime(700))(headersOf('whl_1'))).toBe(200);
   });
 
-  test('begins no further delivery before the record is finished', async () => {
-    const { open, opened } = gate();
-    const store = memoryStore();
-    let calls = 0;
-    const complete: IdempotencyStore['complete'] = async (...args) => {
-      calls += 1;
-      if (calls <= 3) throw new Error('it restarts');
-      await opened;
-      return store.complete(...args);
-    };
-    const handled = vi.fn();
-    const receiver = createReceiver({ secret: SECRET, store: forward(store, { complete }) });
-    const handler = toLambda(receiver.on('order:paid', () => {}).on('order:updated', handled));
-    const invoke = (id: string, event: string) =>
-      handler(
-        { httpMethod: 'POST', headers: headersOf(id, event), body: order.toString() },
-        inTime(600),
-      );
-    await invoke('whl_1', 'order:paid');
-    const next = invoke('whl_2', 'order:updated');
-    await soon();
-    expect(handled).not.toHaveBeenCalled();
-    open();
-    await next;
-    expect(handled).toHaveBeenCalledOnce();
-  });
-
   test('finishes the record first in its next invocation, and delivers once', async () => {
     const delivered = vi.fn();
     // Three tries of each record, and one or two later ones.
@@ -304,4 +277,57 @@ describe.concurrent('toLambda, if its invocation ends before the store has the r
     expect(await invoke('whl_1', 'order:paid')).toBe(200);
     expect(delivered).toHaveBeenCalledOnce();
   });
+});
+
+describe('a platform that may stop with each response', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test.each<[string, (receiver: Receiver) => Send]>([
+    [
+      'toLambda',
+      (receiver) => {
+        const handler = toLambda(receiver);
+        return async (headers) => {
+          const event = { httpMethod: 'POST', path: '/', headers, body: order.toString() };
+          return (await handler(event, inTime(600))).statusCode;
+        };
+      },
+    ],
+    [
+      'toHono on Lambda',
+      (receiver) => {
+        const app = hono(receiver);
+        return byFetch((request) => app.fetch(request, { lambdaContext: inTime(600) }));
+      },
+    ],
+    ['toNext without after()', (receiver) => byFetch(toNext(receiver))],
+    ['toNextPages', (receiver) => byNode(toNextPages(receiver))],
+  ])(
+    'begins no further delivery before the record of the last one is finished: %s',
+    async (_, mount) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+      const { open, opened } = gate();
+      const store = memoryStore();
+      let calls = 0;
+      const complete: IdempotencyStore['complete'] = async (...args) => {
+        calls += 1;
+        if (calls <= 3) throw new Error('it restarts');
+        await opened;
+        return store.complete(...args);
+      };
+      const handled = vi.fn();
+      const receiver = createReceiver({ secret: SECRET, store: forward(store, { complete }) });
+      const send = mount(receiver.on('order:paid', () => {}).on('order:updated', handled));
+      const first = send(headersOf('whl_1', 'order:paid'));
+      await vi.waitUntil(() => calls > 2);
+      await vi.advanceTimersByTimeAsync(11_000);
+      expect(await first).toBe(200);
+      const next = send(headersOf('whl_2', 'order:updated'));
+      await soon();
+      expect(handled).not.toHaveBeenCalled();
+      open();
+      expect(await next).toBe(200);
+      expect(handled).toHaveBeenCalledOnce();
+    },
+  );
 });
