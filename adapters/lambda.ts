@@ -1,9 +1,8 @@
 import { UsageError } from '../src/errors/errors.js';
 import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
 import type { WebhookRequest } from '../src/request/request.js';
-import { withTimeout } from '../src/runtime/timing.js';
 import { runsOn } from '../src/stores/platform.js';
-import { type LambdaContext, waitForLate } from './shared/late-work.js';
+import { type LambdaContext, StoppingHost } from './shared/late-work.js';
 
 export type { LambdaContext };
 
@@ -33,7 +32,9 @@ type Values = Readonly<Record<string, readonly string[] | undefined>>;
 /** The response for Lambda, in every format. */
 export interface LambdaResult {
   statusCode: number;
-  headers: Record<string, string>;
+  headers?: Record<string, string>;
+  /** Instead of `headers`, for a load balancer with multi-value headers. */
+  multiValueHeaders?: Record<string, string[]>;
   body: string;
   isBase64Encoded: boolean;
 }
@@ -54,24 +55,28 @@ export function toLambda(
 ): (event: LambdaEvent, context?: Partial<LambdaContext>) => Promise<LambdaResult> {
   const receive = toReceive(receiver);
   runsOn('instances');
-  let earlier: Promise<unknown> | undefined;
+  const host = new StoppingHost();
   return async (event, context) => {
     const request = readEvent(event);
-    // An earlier invocation may have left a record behind, and the store may have recovered since then.
-    if (earlier) await withTimeout(earlier, 'Late work', EARLIER_MS).catch(() => {});
-    const received = await receive(request);
-    earlier = received.recorded;
-    const { status, headers, body } = await waitForLate(received, context);
+    await host.begin();
+    const { status, headers, body } = await host.end(await receive(request), context);
     return {
       statusCode: status,
-      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+      ...writeHeaders({ ...headers, 'content-length': String(Buffer.byteLength(body)) }, event),
       ...(typeof body === 'string' ? { body, isBase64Encoded: false } : writeBytes(body)),
     };
   };
 }
 
-/** Longer than the pause between two tries to record an outcome. */
-const EARLIER_MS = 2_000;
+/** A load balancer reads the headers of an answer only in the form in which it has sent those of the request. */
+function writeHeaders(
+  headers: Record<string, string>,
+  { requestContext, multiValueHeaders }: LambdaEvent,
+): Pick<LambdaResult, 'headers' | 'multiValueHeaders'> {
+  if (!requestContext?.elb || !multiValueHeaders) return { headers };
+  const lists = Object.entries(headers).map(([name, value]) => [name, [value]]);
+  return { multiValueHeaders: Object.fromEntries(lists) };
+}
 
 /**
  * Writes the bytes as text if they are valid UTF-8. A REST API of API Gateway returns base64 undecoded, unless it

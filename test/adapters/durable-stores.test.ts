@@ -36,7 +36,11 @@ async function mount(platform: string): Promise<ReplayTarget> {
       const { toLambda } = await import('storefront-webhooks/lambda');
       const handler = toLambda(make);
       return async (request: Request) => {
-        const { statusCode, headers, body } = await handler({
+        const {
+          statusCode,
+          headers = {},
+          body,
+        } = await handler({
           requestContext: { http: { method: request.method } },
           headers: Object.fromEntries(request.headers),
           body: await request.text(),

@@ -122,6 +122,24 @@ describe('an event', () => {
   });
 
   test.each([
+    ['headers', 'a load balancer', { elb: {} }, false],
+    ['multiValueHeaders', 'a load balancer with multi-value headers', { elb: {} }, true],
+    ['headers', 'API Gateway, which sends both forms', {}, true],
+  ] as const)('is answered with %s if it is of %s', async (form, _, requestContext, isMulti) => {
+    const lists = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, [value]]),
+    );
+    const sent = isMulti ? { multiValueHeaders: lists } : { headers };
+    const event = { requestContext, httpMethod: 'POST', ...sent, body: order.toString() };
+    const { statusCode, body, isBase64Encoded, ...rest } = await setUp().handler(event);
+    expect([statusCode, isBase64Encoded, Object.keys(rest)]).toEqual([200, false, [form]]);
+    const length = String(Buffer.byteLength(body));
+    expect(rest[form]).toMatchObject({
+      'content-length': isMulti && form !== 'headers' ? [length] : length,
+    });
+  });
+
+  test.each([
     ['a queue', { Records: [{ messageId: '1', body: order.toString() }] }],
     ['a timer', { 'detail-type': 'Scheduled Event' }],
     ['nobody', undefined],

@@ -83,7 +83,7 @@ afterEach(() => {
 for (const [name, eventOf] of Object.entries(formats)) {
   const send = async (sent: Sent) => {
     const { handler } = await import('../../examples/lambda.js');
-    const { statusCode, headers, body } = await handler(eventOf(sent));
+    const { statusCode, headers = {}, body } = await handler(eventOf(sent));
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
     return `${statusCode} ${JSON.parse(body).outcome}`;
   };
