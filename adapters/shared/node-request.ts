@@ -31,12 +31,17 @@ export function readRequest(
     headers: request.headers,
     body: bodyOf(request, extras, parsedBodyHint),
     responseSent: closed(response),
-    isGone: () => response.destroyed,
+    isGone: () => isClosed(response),
   };
 }
 
+/** The response of HTTP/2 has no `destroyed`, although its type has. */
+function isClosed(response: NodeResponse): boolean {
+  return 'stream' in response ? response.stream.destroyed : response.destroyed;
+}
+
 function closed(response: NodeResponse): Promise<unknown> {
-  if (response.destroyed) return Promise.resolve();
+  if (isClosed(response)) return Promise.resolve();
   return new Promise((resolve) => response.once('close', resolve));
 }
 

@@ -103,3 +103,32 @@ test('the receiver resets a stream whose sender was answered before it finished'
   expect(answer).toBe('408{"message":"The body did not arrive in time.","outcome":"rejected"}');
   expect(stream.rstCode).toBe(0);
 });
+
+test('close() does not wait for a sender that hung up before the adapter got its request', async () => {
+  const { open: proceed, opened } = gate();
+  const receiver = createReceiver({ secret: SECRET, store: memoryStore() }).on('*', () => {});
+  const mounted = toNodeHandler(receiver);
+  const arrived = vi.fn();
+  const answered = vi.fn();
+  server = createServer(async (request, response) => {
+    arrived();
+    await opened;
+    await mounted(request, response);
+    answered();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || !address) throw new Error('The server listens on no port.');
+  session = connect(`http://127.0.0.1:${address.port}`);
+  const stream = session.request({ ':method': 'POST', ':path': '/', ...signed(orderOf(1_000)) });
+  stream.on('error', () => {});
+  await vi.waitFor(() => expect(arrived).toHaveBeenCalled());
+  stream.destroy();
+  await once(stream, 'close');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  proceed();
+  await vi.waitFor(() => expect(answered).toHaveBeenCalled());
+  const startedAt = performance.now();
+  await receiver.close({ timeoutMs: 5_000 });
+  expect(performance.now() - startedAt).toBeLessThan(2_500);
+});
