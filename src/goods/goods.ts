@@ -11,6 +11,7 @@ import {
 import { toTitle, type WebhookRequest } from '../request/request.js';
 import { SIGN, type Signing, toSigning } from '../request/secrets.js';
 import { nameType } from '../runtime/bytes.js';
+import { HeldBodies } from './held-bodies.js';
 import type { GoodsOptions, MakeGoods } from './options.js';
 import { type Given, Producer } from './produce.js';
 import { type GoodsSettings, readGoodsOptions } from './read-options.js';
@@ -45,6 +46,7 @@ export class Goods {
   readonly #settings: GoodsSettings;
   readonly #reporter: Reporter;
   readonly #load: Load;
+  readonly #held = new HeldBodies();
   readonly #making: Producer;
   readonly #closing: Shutdown;
   #isAnnounced = false;
@@ -105,8 +107,8 @@ export class Goods {
   async #verify(request: WebhookRequest): Promise<VerifiedCall | Rejection | Dispatched> {
     const headers = readCallHeaders(request, this.#settings);
     if (headers.outcome === 'rejected') return headers;
-    const { bodies } = this.#load;
-    return this.#load.refuse() ?? verifyCall(request, headers, this.#settings, bodies);
+    const limits = { bodies: this.#load.bodies, held: this.#held };
+    return this.#load.refuse() ?? verifyCall(request, headers, this.#settings, limits);
   }
 
   #announce(): void {

@@ -3,7 +3,7 @@ import { type BodyBudget, readBody } from '../request/body.js';
 import { type Delivery, parseJson } from '../request/delivery.js';
 import { checkOwnKey, goodsKey, headerText } from '../request/key.js';
 import { rejectShort } from '../request/lost-body.js';
-import { Rejection } from '../request/outcome.js';
+import { type Dispatched, Rejection } from '../request/outcome.js';
 import { Unprinted } from '../request/proof.js';
 import {
   headerEntries,
@@ -20,6 +20,7 @@ import { withTimeout } from '../runtime/timing.js';
 import type { Issue } from '../schemas/issue.js';
 import { findUnpaid } from '../schemas/order.js';
 import { isJsonObject } from '../schemas/values.js';
+import type { HeldBodies } from './held-bodies.js';
 import { type GoodsOrder, type ReadOrder, readOrder } from './order.js';
 import type { GoodsSettings } from './read-options.js';
 
@@ -72,11 +73,19 @@ export async function verifyCall(
   request: WebhookRequest,
   headers: CallHeaders,
   settings: GoodsSettings,
-  bodies: BodyBudget,
-): Promise<VerifiedCall | Rejection> {
+  { bodies, held }: { readonly bodies: BodyBudget; readonly held: HeldBodies },
+): Promise<VerifiedCall | Rejection | Dispatched> {
   const raw = await readRaw(request, headers, settings, bodies);
   if (raw.outcome === 'rejected') return raw;
-  const { bytes, scope } = raw;
+  return held.hold(raw.bytes, () => verifyRaw(raw, request, headers, settings));
+}
+
+async function verifyRaw(
+  { bytes, scope }: RawCall,
+  request: WebhookRequest,
+  headers: CallHeaders,
+  settings: GoodsSettings,
+): Promise<VerifiedCall | Rejection> {
   const isSigned = settings.secretSource !== undefined;
   if (settings.event !== undefined && headers.event !== settings.event) {
     const detail = `\`${toTitle(settings.headerNames.event)}\` does not name the event of verify.event.`;

@@ -36,11 +36,12 @@ export async function verifySignedRequest(
   rules: SignatureRules,
   bodies?: BodyBudget,
 ): Promise<SignedRequest | Rejection> {
+  // Before the body is in memory: a slow search would otherwise hold the bodies of anyone.
+  const shop = await rules.secretSource.find(request);
   const body = await readBody(request.body, rules, bodies);
   if (body.outcome === 'rejected') return body;
 
   const { event, id, signature } = headers;
-  const shop = await rules.secretSource.find(request);
   if (!shop || !fits(body.bytes, signature, shop.secrets)) {
     // Only now: if the signature fits, these are the bytes that the provider has signed, whatever the headers say.
     const short = rejectShort(body.bytes, request, headers);

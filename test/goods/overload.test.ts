@@ -8,6 +8,22 @@ import { call, ORDER, SECRET } from './calls.js';
 /** The most calls that a process accepts at once. */
 const FULL = 4_000;
 
+test('unsigned calls of more than 64 MiB that wait for verify.allow are answered 503', async () => {
+  const { opened, open } = gate<boolean>();
+  const allow = vi.fn(() => opened);
+  const verify = { signed: false, allow } as const;
+  const goods = createGoods({ verify, store: memoryStore() }, () => 'KEY');
+  const body = new TextEncoder().encode(JSON.stringify({ ...ORDER, note: ' '.repeat(1_000_000) }));
+  const send = () => goods.receive({ method: 'POST', url: '/goods', headers: {}, body });
+  const waiting = Array.from({ length: 67 }, send);
+  await vi.waitUntil(() => allow.mock.calls.length === 67);
+  expect(await send()).toMatchObject({ status: 503, outcome: 'unavailable' });
+  expect(allow).toHaveBeenCalledTimes(67);
+  open(true);
+  expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
+  expect(await send()).toMatchObject({ status: 200 });
+});
+
 test('a call for which there is no room is answered 503 before its body is read', async () => {
   const { opened, open } = gate<string>();
   const make = vi.fn(() => opened);

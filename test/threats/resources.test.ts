@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { gate } from '../support/gate.js';
 import { order, secret, signed, watched } from './watched.js';
 
 afterEach(() => {
@@ -26,6 +27,21 @@ describe('the cost of a sender who does not know the secret', () => {
     expect(read).not.toHaveBeenCalled();
     expect(handler).not.toHaveBeenCalled();
     expect(claim).not.toHaveBeenCalled();
+  });
+
+  test('threat 23: the body is not read while a secret function searches', async () => {
+    const { open, opened } = gate<{ secret: string; scope: string }>();
+    const receiver = createReceiver({ secret: () => opened, store: memoryStore() }).on(
+      '*',
+      () => {},
+    );
+    const { body } = signed(order());
+    const read = vi.fn(async () => body);
+    const replying = receiver.receive({ method: 'POST', headers, body: read });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(read).not.toHaveBeenCalled();
+    open({ secret, scope: '' });
+    expect(await replying).toMatchObject({ outcome: 'handled' });
   });
 
   test('threat 16: the actual bytes count, not the declared length', async () => {
