@@ -7,6 +7,7 @@ import type { Claim, Claimable, IdempotencyStore, LeaseTerms } from '../stores/s
 import { Lease, type Timing, type Work } from './lease.js';
 import type { Load } from './load.js';
 import { Purger } from './purge.js';
+import { type Settled, toDispatched } from './settled.js';
 
 /** After how many interrupted attempts a delivery is dead, if the store can park it. */
 const MAX_CRASHES = 5;
@@ -30,9 +31,6 @@ export interface OnceTerms {
   /** Called with the reason if the outcome comes neither from the work nor from an earlier claim. */
   readonly onError: (error: WebhookError, attempt?: number) => void;
 }
-
-/** The result of work, and what to do if the store has not accepted it yet. */
-type Settled = Work & Pick<OnceTerms, 'retryUnrecorded'>;
 
 /** Does work once per key, with any store. */
 export class Idempotency {
@@ -265,35 +263,12 @@ export class Idempotency {
         // The time limit was already reported. If a retry follows, release the lease for it.
         return isFinal ? this.#settle(lease, subject, work, terms) : lease.lapse();
       })
-      .catch((error) => this.#onError(error, subject));
+      .catch((error) => {
+        this.#onError(error, subject);
+        // A step that is done, or goods that are made, would otherwise be forgotten.
+        return keepTrying(() => lease.lapse(), { isOver: () => this.#closed });
+      });
     this.#overdue.add(settling);
     this.#late.add(withTimeout(settling, '', LATE_MS).catch(() => {}));
-  }
-}
-
-function toDispatched(
-  { state, ran, retryUnrecorded }: Settled,
-  { attempt, key }: Lease,
-): Dispatched {
-  switch (state) {
-    case 'done':
-    case 'committed':
-    case 'kept':
-      // Nothing ran if every effect had already been done for another delivery.
-      return {
-        outcome: ran.length > 0 ? 'handled' : 'duplicate',
-        ran,
-        attempt,
-        key,
-        retryUnrecorded,
-      };
-    case 'dead':
-      return { outcome: 'parked', ran, attempt, key };
-    case 'timeout':
-      return { outcome: 'failed', ran, attempt, key };
-    case 'lost':
-      return { outcome: 'busy', ran, attempt, key };
-    default:
-      return { outcome: state, ran, attempt, key };
   }
 }

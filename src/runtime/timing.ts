@@ -84,7 +84,7 @@ export async function withRetry<Result>(write: () => Promise<Result>): Promise<R
  */
 export async function keepTrying<Result>(
   write: () => Promise<Result>,
-  { isOver, onFailed }: { isOver: () => boolean; onFailed: (error: unknown) => void },
+  { isOver, onFailed }: { isOver: () => boolean; onFailed?: (error: unknown) => void },
 ): Promise<Result | undefined> {
   const giveUpAt = performance.now() + KEEP_TRYING_MS;
   for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
@@ -95,7 +95,7 @@ export async function keepTrying<Result>(
     try {
       return await write();
     } catch (error) {
-      onFailed(error);
+      onFailed?.(error);
     }
     if (isLast) return undefined;
   }
