@@ -212,8 +212,8 @@ export class Lease {
       isSettled = 'keepMs' in record;
       return result;
     } finally {
-      this.#isInTransaction = false;
       if (!isSettled && this.#timing.renewMs < this.#timing.timeoutMs) await this.#renew(true);
+      this.#isInTransaction = false;
     }
   }
 
@@ -264,13 +264,13 @@ export class Lease {
     this.#renewing = this.#renew();
   }
 
-  /** @param isAfterTransaction - The lease may have expired while a transaction held the delivery. */
+  /** @param isAfterTransaction - The lease may have expired. Until it is renewed, the transaction counts as running. */
   async #renew(isAfterTransaction = false): Promise<void> {
-    if (this.#isInTransaction || this.#stopped) return;
-    if (isAfterTransaction ? this.#error : this.hasEnded()) return;
+    if (this.#stopped || (this.#isInTransaction && !isAfterTransaction) || this.hasEnded()) return;
     const asked = performance.now();
+    const { leaseMs } = this.#timing;
     try {
-      const held = await this.#store.renew(this.key, this.#fence, this.#timing.leaseMs);
+      const held = await withRetry(() => this.#store.renew(this.key, this.#fence, leaseMs));
       if (held) this.#renewedAt = Math.max(this.#renewedAt, asked);
       else if (!this.#stopped) this.#endEarly('lost');
     } catch {

@@ -166,6 +166,40 @@ describe('a transaction under a lease', () => {
   });
 });
 
+describe('a lease after a transaction that took longer than it', () => {
+  const slow: StoreTransactions<unknown> = {
+    check() {},
+    refuseStep,
+    async run({ begin }) {
+      await begin();
+      await new Promise((resolve) => setTimeout(resolve, timing.leaseMs + 40));
+      return { state: 'done' };
+    },
+  };
+
+  test.each<[string, () => IdempotencyStore['renew']]>([
+    [
+      'its renewal takes long enough for the next one to be due',
+      () => async () => {
+        await new Promise((resolve) => setTimeout(resolve, 2 * timing.renewMs));
+        return true;
+      },
+    ],
+    [
+      'its renewal fails once',
+      () => vi.fn(async () => true).mockRejectedValueOnce(new Error('the store restarts')),
+    ],
+  ])('is still held, even if %s', async (_, renewal) => {
+    const lease = new Lease(storeWith({ renew: renewal() }), subject.key, claim, timing);
+    const record = { effect: undefined, record: { step: '["sell"]' } };
+    const running = lease.runInTransaction(slow, record, () => {});
+    await vi.advanceTimersByTimeAsync(timing.leaseMs + 40 + 3 * timing.renewMs);
+    expect(await running).toEqual({ state: 'done' });
+    expect(lease.hasEnded()).toBe(false);
+    lease.stop();
+  });
+});
+
 describe('work under a lease', () => {
   test('that failed after its timeout is parked at the last attempt', async () => {
     const base = memoryStore();
@@ -205,6 +239,46 @@ describe('work under a lease', () => {
     await lease.lapse();
     expect(calls).toEqual(['mail', 'renew 0']);
     lease.stop();
+  });
+
+  test('that failed after its lease keeps its steps, even if the store returns much later', async () => {
+    let isDown = false;
+    const base = memoryStore();
+    const down =
+      <Args extends unknown[], Result>(verb: (...args: Args) => Promise<Result>) =>
+      async (...args: Args) => {
+        if (isDown) throw new Error('the store is down');
+        return verb(...args);
+      };
+    const { claim: grant, completeStep, renew, fail, release } = base;
+    const store = forward(base, {
+      claim: down(grant.bind(base)),
+      completeStep: down(completeStep.bind(base)),
+      renew: down(renew.bind(base)),
+      fail: down(fail.bind(base)),
+      release: down(release.bind(base)),
+    });
+    const process = new Idempotency(store, timing, LOAD, () => {});
+    const terms = { keepMs: 60_000, onError() {} };
+    const first = process.doOnce(subject, terms, async (lease) => {
+      isDown = true;
+      await lease.completeStep('mail', 'sent');
+      await new Promise((resolve) => setTimeout(resolve, timing.leaseMs));
+      return FAILED;
+    });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await first).toMatchObject({ outcome: 'busy' });
+    isDown = false;
+    await vi.advanceTimersByTimeAsync(2_000);
+    const seen: unknown[] = [];
+    const retry = process.doOnce(subject, terms, async ({ steps }) => {
+      seen.push(steps);
+      return DONE;
+    });
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await retry).toMatchObject({ outcome: 'handled' });
+    expect(seen).toEqual([{ mail: 'sent' }]);
+    await process.close(0);
   });
 
   test('that failed after its timeout lets the lease expire, and is not reported as a failure', async () => {
