@@ -67,7 +67,7 @@ export function checkSkipOlder(
   if (skipOlder && oncePer) {
     throw new UsageError(
       'handler_invalid',
-      'skipOlder cannot be combined with oncePer, which ignores a newer state. Remove one of them.',
+      'skipOlder cannot be combined with oncePer, which ignores a newer state.',
     );
   }
   if (skipOlder && name === undefined && patterns.length > 1) {

@@ -42,7 +42,7 @@ export async function markDone(
     default:
       throw new WebhookError(
         'store_unavailable',
-        'The key is not marked as done: the store is down, or the receiver is closing. Call markDone() again.',
+        'The key is not marked: the store is down, or the receiver is closing. Call markDone() again.',
         { cause },
       );
   }

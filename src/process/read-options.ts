@@ -100,12 +100,12 @@ export function readOptions(options: ReceiverOptions): Settings {
   checks.check(
     queue === undefined || isQueue(queue),
     'queue',
-    'a durable queue, { durable: true, enqueue }, such as bullmqQueue(…): a queue in memory is lost with its process',
+    'a durable queue, { durable: true, enqueue }, such as bullmqQueue(…)',
   );
   checks.check(
     confirm === undefined || typeof confirm === 'function',
     'confirm',
-    'the result of confirmOrders(client), or a function of your own',
+    'confirmOrders(client), or a function of your own',
   );
   checkEvents(events);
   const maxAge = options.maxAge ?? Number.POSITIVE_INFINITY;
@@ -216,7 +216,7 @@ export function readCommon(options: CommonOptions, checks: OptionChecks): Common
       paidStatuses.length > 0 &&
       paidStatuses.every((status) => Number.isSafeInteger(status) || isWord(status)),
     'paidStatuses',
-    "a list of the order states that mean paid, each a whole number or a text, such as [100] or ['COMPLETED']",
+    "a list of the order states that mean paid, such as [100] or ['COMPLETED']",
   );
   checks.check(typeof debug === 'boolean', 'debug', 'true or false');
   checks.check(
@@ -227,7 +227,7 @@ export function readCommon(options: CommonOptions, checks: OptionChecks): Common
   checks.check(
     telemetry === undefined || typeof telemetry?.delivery === 'function',
     'telemetry',
-    'the result of openTelemetry()',
+    'openTelemetry()',
   );
   checkHooks(hooks, checks);
   return {

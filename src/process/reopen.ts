@@ -31,7 +31,7 @@ export function checkDelivery(given: unknown): void {
   if (isKeyed(given)) return;
   throw new UsageError(
     'delivery_invalid',
-    "dispatch() takes a delivery from verify() or fromJob(). Check the outcome of verify() first: if it is 'rejected', there is no delivery.",
+    "dispatch() takes a delivery from verify() or fromJob(). If its outcome is 'rejected', verify() returns no delivery.",
   );
 }
 

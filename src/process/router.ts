@@ -44,7 +44,7 @@ export interface RouteOptions {
 
 const ONLY_ONE = 'There can be only one: combine the two.';
 const nameIt = (call: string) =>
-  'The store keeps the progress of each handler under its name, so give this one another name: ' +
+  'The store keeps the progress of a handler under its name. Give this one another: ' +
   `${call}, { name: 'something-else' }).`;
 
 /** Finds the handlers of an event. Uses Sets and Maps only, because an event may be named `constructor`. */
@@ -90,7 +90,7 @@ export class Router {
     if (formerly !== undefined && name === undefined) {
       throw new UsageError(
         'handler_invalid',
-        'A handler without a name cannot have formerly: its first name is its pattern.',
+        'A handler without a name cannot have formerly: its pattern is its name.',
       );
     }
     if (when !== undefined && typeof when !== 'function') {
@@ -109,9 +109,8 @@ export class Router {
     if (oncePer && family !== undefined) {
       throw new UsageError(
         'handler_invalid',
-        `oncePer needs exact event names, and not '${family}', which would include new events. ` +
-          "List them: ['order:paid', 'order:updated']. " +
-          'To deliver paid orders: .onPaid(handler).',
+        `oncePer needs exact event names, and '${family}' would include new ones. ` +
+          "List them: ['order:paid', 'order:updated']. To deliver paid orders: .onPaid(handler).",
       );
     }
     if (oncePer && name === undefined) {
@@ -119,8 +118,8 @@ export class Router {
       throw new UsageError(
         'handler_invalid',
         'oncePer needs a name, under which the store remembers forever what is done: .on(…, handler, ' +
-          "{ name: 'deliver', oncePer: … }). If the handler ran without a name before, add " +
-          `formerly: '${pattern}'. Otherwise it repeats everything that it has done.`,
+          "{ name: 'deliver', oncePer: … }). If it ran without a name before, add " +
+          `formerly: '${pattern}', or it repeats all that it has done.`,
       );
     }
     if (transaction !== undefined)
@@ -206,7 +205,7 @@ export class Router {
     if (this.#inUse) {
       throw new UsageError(
         'registered_late',
-        `The handler "${name}" was registered after the first delivery, which it would have missed. ` +
+        `The handler "${name}" was registered after the first delivery. ` +
           'Register all handlers where the receiver is created.',
       );
     }

@@ -109,8 +109,8 @@ function checkText(text: string): void {
 export function badSecret(reason: string): UsageError {
   return new UsageError(
     'secret_invalid',
-    `The webhook secret cannot be used: ${reason}. Set it to the signing secret of your account, ` +
-      'for example through process.env.WEBHOOK_SECRET, and check that the variable is set.',
+    `The webhook secret cannot be used: ${reason}. Pass the signing secret of your account, ` +
+      'for example process.env.WEBHOOK_SECRET, and check that it is set.',
   );
 }
 

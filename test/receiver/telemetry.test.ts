@@ -108,6 +108,6 @@ test.each<[string, Partial<Telemetry>]>([
 
 test('an object that is not telemetry is rejected', () => {
   expect(() => createReceiver({ secret: SECRET, telemetry: {} as never })).toThrow(
-    'createReceiver: the option telemetry has to be the result of openTelemetry().',
+    'createReceiver: the option telemetry has to be openTelemetry().',
   );
 });
