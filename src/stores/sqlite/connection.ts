@@ -11,6 +11,7 @@ import {
 import { baseName, fileOf } from './file.js';
 import { FIND_LAYOUT, isThereByNow, remedyFor, sqliteSchema, updatesFrom } from './schema.js';
 import { STATEMENTS, type StatementName } from './statements.js';
+import { Synchronous } from './synchronous.js';
 
 /** How long a verb waits while another process holds the lock. */
 const BUSY_MS = 5_000;
@@ -49,15 +50,16 @@ export function connectionOf(database: SqliteDatabase): Connection {
  */
 export class Connection {
   readonly #database: SqliteDatabase;
+  readonly #synchronous: Synchronous;
   #prepared: Prepared | undefined;
   #waitMs: number | undefined;
   /** In order, but works that have failed together come first. */
   #waiting: Waiting[] = [];
   #isScheduled = false;
-  #isRelaxed = false;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
+    this.#synchronous = new Synchronous(database);
   }
 
   /**
@@ -71,7 +73,7 @@ export class Connection {
   }
 
   /**
-   * Runs a handler's statements in their own transaction. Only waiting for the lock is retried. Once the work has
+   * Runs a handler's statements in their own transaction, and resolves once it is on the disk. Only waiting for the lock is retried. Once the work has
    * begun, any error rolls it back, and rejects the promise.
    */
   transact<Result>(work: () => Result): Promise<Result> {
@@ -112,11 +114,19 @@ export class Connection {
     try {
       // A ledger may use a separate database without the store's tables.
       if (!isForeign) this.#ready();
-      // In WAL mode, NORMAL writes a commit without waiting for the disk. It cannot be set within a transaction.
-      if (isSoon) this.#relax();
-      else this.#restore();
-      this.#withoutWaiting(() => this.#database.exec('BEGIN IMMEDIATE'));
+      if (isSoon) this.#synchronous.relax();
+      else this.#synchronous.restore();
+      this.#begin();
       hasBegun = true;
+      // The user has opened the database of a ledger, perhaps with commits that a power cut can undo.
+      const low = isForeign ? this.#synchronous.low() : undefined;
+      if (low !== undefined) {
+        this.#database.exec('ROLLBACK');
+        hasBegun = false;
+        this.#synchronous.raise(low);
+        this.#begin();
+        hasBegun = true;
+      }
       const results = batch.map(({ work }) => work());
       this.#database.exec('COMMIT');
       batch.forEach(({ resolve }, index) => {
@@ -128,7 +138,7 @@ export class Connection {
       else this.#fail(batch, isWithinTransaction(error) ? withinTransaction(error) : error);
     } finally {
       try {
-        this.#restore();
+        this.#synchronous.restore();
       } catch {
         // The database is closed, or the user has begun a transaction on it. The next batch tries again.
       }
@@ -164,15 +174,8 @@ export class Connection {
     }
   }
 
-  #relax(): void {
-    this.#isRelaxed = true;
-    this.#database.exec('PRAGMA synchronous = NORMAL');
-  }
-
-  #restore(): void {
-    if (!this.#isRelaxed) return;
-    this.#database.exec('PRAGMA synchronous = FULL');
-    this.#isRelaxed = false;
+  #begin(): void {
+    this.#withoutWaiting(() => this.#database.exec('BEGIN IMMEDIATE'));
   }
 
   /** Rolls back, unless SQLite has done so by itself, as after a full disk. */

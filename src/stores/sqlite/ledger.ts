@@ -22,6 +22,10 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
    * holds the lock, the ledger waits up to 5 s without blocking the event loop. Then it rejects with SQLite's
    * error `database is locked`, and nothing was changed.
    *
+   * The promise resolves once the transaction is on the disk, so that a power cut cannot undo it: for the
+   * transaction, the ledger raises `PRAGMA synchronous` to `FULL` if it is lower, as by default in WAL mode with
+   * better-sqlite3.
+   *
    * @param database - May be the store's database; then the ledger and the store take turns. For another database,
    *   set `PRAGMA journal_mode = WAL` too, or `COMMIT` waits for readers.
    * @param effect - The event of the handler.
@@ -60,7 +64,8 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
  * does the effect also enters it. The ledger creates its table if it is missing, and keeps its entries forever.
  *
  * `once` is for a transaction that you have begun. The transaction must not await anything: `BEGIN IMMEDIATE`
- * blocks the event loop while another process holds the lock, up to the `busy_timeout` of the connection. `once`
+ * blocks the event loop while another process holds the lock, up to the `busy_timeout` of the connection. With
+ * better-sqlite3 in WAL mode, set `PRAGMA synchronous = FULL`, or a power cut can undo the transaction. `once`
  * throws a `UsageError`: `transaction_missing` outside of a transaction, and `key_invalid` if the key is not one
  * of an event.
  *

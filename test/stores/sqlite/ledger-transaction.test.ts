@@ -21,7 +21,8 @@ function openShop() {
     work: (tx: Database.Database) => void = (tx) => tx.exec(SELL),
   ) => ledger.transaction(database, effect, work);
   const stock = () => database.prepare('SELECT n FROM stock').get();
-  return { sell, stock };
+  const level = () => database.prepare('PRAGMA synchronous').get();
+  return { database, sell, stock, level };
 }
 
 /** Lets everything run that a rejected work may have left behind. */
@@ -89,5 +90,34 @@ describe('a transaction of the SQLite ledger', () => {
     expect(steps).toEqual([]);
     expect(stock()).toMatchObject({ n: 100 });
     expect(await sell(effect)).toBe(true);
+  });
+
+  test('waits for the disk, also on a connection that does not, and leaves the connection as it was', async () => {
+    const { database, sell, stock, level } = openShop();
+    database.exec('PRAGMA synchronous = NORMAL');
+    const levels: unknown[] = [];
+    const work = (tx: Database.Database) => {
+      levels.push(level());
+      tx.exec(SELL);
+    };
+    expect(await sell(newEffect(), work)).toBe(true);
+    expect(level()).toMatchObject({ synchronous: 1 });
+    const failing = sell(newEffect(), (tx) => {
+      work(tx);
+      throw new Error('it fails');
+    });
+    await expect(failing).rejects.toThrow('it fails');
+    expect(level()).toMatchObject({ synchronous: 1 });
+    expect(levels).toMatchObject([{ synchronous: 2 }, { synchronous: 2 }]);
+    expect(stock()).toMatchObject({ n: 99 });
+  });
+
+  test('keeps a level that waits for more than the commit', async () => {
+    const { database, sell, level } = openShop();
+    database.exec('PRAGMA synchronous = EXTRA');
+    const work = vi.fn(level);
+    expect(await sell(newEffect(), () => void work())).toBe(true);
+    expect(work).toHaveReturnedWith(expect.objectContaining({ synchronous: 3 }));
+    expect(level()).toMatchObject({ synchronous: 3 });
   });
 });

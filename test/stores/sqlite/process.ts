@@ -79,6 +79,11 @@ const works = {
     await Promise.resolve();
     tx.exec('UPDATE stock SET n = n - 1');
   },
+  /** Leaves the level of `synchronous` within the transaction in the stock. */
+  'looks whether the disk is waited for': (tx: SqliteDatabase) => {
+    const [level] = Object.values(tx.prepare('PRAGMA synchronous').get() ?? {});
+    tx.exec(`UPDATE stock SET n = ${level}`);
+  },
   'ends its transaction': (tx: SqliteDatabase) => {
     tx.exec('ROLLBACK');
   },

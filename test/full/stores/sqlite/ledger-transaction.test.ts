@@ -111,6 +111,13 @@ describe.each(tested)('a transaction of the ledger through $name', ({ command, d
       expect(Object.values((await store.sql('PRAGMA busy_timeout'))[0] ?? {})).toEqual([1000]);
     });
 
+    test('waits for the disk if the driver does not in WAL mode', async () => {
+      const store = await shop();
+      await store.exec('PRAGMA journal_mode = WAL');
+      expect(await store.transact(newEffect(), 'looks whether the disk is waited for')).toBe(true);
+      expect(await stock(store)).toBe(2);
+    });
+
     test('alternates with the verbs of the store, of which one fails alone', async () => {
       const store = await shop();
       await claim(store);
