@@ -12,6 +12,8 @@ export interface FaultyProxy {
   heal(): void;
   /** Closes the existing connections. */
   cut(): void;
+  /** Leads new connections to another server. The existing ones keep theirs. */
+  leadTo(port: number): void;
   /** The next requests reach the server; instead of its answer, the connection is closed. */
   loseAnswers(count: number): void;
   /** The number of open connections that are not silent. */
@@ -38,6 +40,7 @@ export async function startFaultyProxy(
   const swallowed = new Set<Socket>();
   let isBlackHole = false;
   let toLose = 0;
+  let target = to;
 
   // A silent connection does not even answer a FIN.
   const listener = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
@@ -46,7 +49,7 @@ export async function startFaultyProxy(
       swallow(client);
       return;
     }
-    const server = connect({ port: to, host: '127.0.0.1', noDelay: true });
+    const server = connect({ port: target, host: '127.0.0.1', noDelay: true });
     server.on('error', () => {});
     const pair: Pair = { client, server, isSilent: false };
     pairs.add(pair);
@@ -100,6 +103,9 @@ export async function startFaultyProxy(
     },
     cut() {
       for (const { client } of pairs) client.destroy();
+    },
+    leadTo(port) {
+      target = port;
     },
     loseAnswers(count) {
       toLose = count;

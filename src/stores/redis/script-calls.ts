@@ -9,24 +9,26 @@ import {
   type RedisClient,
   type ScriptCalls,
 } from './client.js';
+import { endedByReplica, leavingReplica } from './demoted.js';
 import { endingSilence, holdingBack } from './silence.js';
 
 /** @throws {UsageError} `client_invalid`, or `version_unsupported` before node-redis 4. */
 export function scriptCallsOf(client: RedisClient): ScriptCalls {
   if (hasMethods(client, 'eval')) {
     if (isNodeRedis(client)) {
-      const calls: ScriptCalls = {
+      const calls = endedByReplica(client, {
         eval: (script, keys, args) => client.eval(script, { keys, arguments: args }),
         evalSha: (sha, keys, args) => client.evalSha(sha, { keys, arguments: args }),
-      };
+      });
       // A pool makes no second call on a connection that has not answered the first.
       return isPool(client) ? calls : holdingBack(client, calls);
     }
     if (isIoRedis(client)) {
-      return endingSilence(client, {
+      const calls = leavingReplica(client, {
         eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
         evalSha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
       });
+      return endingSilence(client, calls);
     }
     if (isUpstash(client)) {
       return {
