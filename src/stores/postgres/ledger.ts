@@ -101,7 +101,7 @@ class Ledger implements PostgresLedger {
     const query = toQuery(tx);
     if (isPool(tx)) throw outside();
     // In the transaction: to wait for another connection while this one is held could be a deadlock.
-    if (!this.#isReady) this.#isReady = await makeTables(query, LOOK_FOR_EFFECTS);
+    if (!this.#isReady) this.#isReady = (await makeTables(query, LOOK_FOR_EFFECTS)) === 'found';
     // The mark ends with the transaction, which without BEGIN is the statement itself. The mark is unique, so that
     // a pool that runs the next statement on another connection does not find one there.
     const mark = crypto.randomUUID();

@@ -5,6 +5,7 @@ import { optionOf } from '../size-limits.js';
 import { type Query, type Row, sqlState } from './client.js';
 import { checkConnected, DURABILITY, warnOfClient, warnOfServer } from './preconditions.js';
 import { checkProbe, PROBE } from './probe.js';
+import { PASSING } from './retry.js';
 
 // Vacuumed often: a completed delivery leaves its dead body behind, which is larger than its row.
 const TABLES = `
@@ -52,17 +53,41 @@ const UNRECORDED = 1;
 /** The oldest layout that has all columns of the statements. Later layouts only make the statements faster. */
 const NEEDED = 2;
 
-// Two processes that create a table at once would collide, in spite of IF NOT EXISTS. The number of the lock is
-// this library's own.
-const CREATE = `
-DO $schema$ BEGIN
-PERFORM pg_advisory_xact_lock(7166013302);
+/** The number of the lock is this library's own. */
+const OWN_LOCK = '7166013302';
+
+/**
+ * Every statement on a table queues behind one that waits for its exclusive lock, and a backup can keep that one
+ * waiting for hours. So it gives up soon. The transaction may be the user's, who gets the old limit back.
+ *
+ * @param lock - Keeps other processes from the tables. Two that create a table at once would collide, in spite of
+ *   IF NOT EXISTS.
+ */
+const create = (lock: string) => `
+DO $schema$
+DECLARE own_limit text := current_setting('lock_timeout');
+BEGIN
 PERFORM set_config('client_min_messages', 'warning', true);
+PERFORM set_config('lock_timeout', '4s', true);
+${lock}
+IF coalesce(substring(${comment('webhook_delivery')} from 'layout (\\d+)')::int, ${UNRECORDED}) < ${LAYOUT}
+  OR to_regclass('webhook_effect') IS NULL THEN
+PERFORM set_config('lock_timeout', '500ms', true);
 ${TABLES}
-IF coalesce(substring(${comment('webhook_delivery')} from 'layout (\\d+)')::int, ${UNRECORDED}) < ${LAYOUT} THEN
 ${NEWER}
 END IF;
+PERFORM set_config('lock_timeout', own_limit, true);
 END $schema$`;
+const CREATE = create(`PERFORM pg_advisory_xact_lock(${OWN_LOCK});`);
+/** For tables that can be used as they are. Of several processes, only one tries. */
+const IMPROVE = create(`IF NOT pg_try_advisory_xact_lock(${OWN_LOCK}) THEN
+RAISE 'another process is changing the tables' USING ERRCODE = 'lock_not_available';
+END IF;`);
+
+/** How long after {@link IMPROVE} gave up a process tries again. */
+const IMPROVE_AGAIN_MS = 60_000;
+/** The same for {@link CREATE}: processes of an earlier version work on meanwhile, and each try keeps them waiting. */
+const CREATE_AGAIN_MS = 5_000;
 
 /** Finds the tables of the store, and their layout. The first statement that a client runs, so it probes the client. */
 const LOOK = `
@@ -90,7 +115,10 @@ export class Schema {
   readonly #query: Query;
   readonly #client: unknown;
   #ready: Promise<unknown> | undefined;
+  /** When to look at the tables again, because another session held a lock on them. */
+  #againAt = Number.POSITIVE_INFINITY;
 
+  /** @param query - Does not repeat a statement that had to wait for a lock. */
   constructor(query: Query, client: unknown) {
     this.#query = query;
     this.#client = client;
@@ -98,22 +126,26 @@ export class Schema {
 
   /**
    * @throws {UsageError} `client_invalid`
-   * @throws {WebhookError} `schema_missing`
+   * @throws {WebhookError} `schema_missing`; `store_unavailable` if another session holds a lock on earlier tables
    */
   ready(): Promise<unknown> {
+    if (performance.now() >= this.#againAt) this.#ready = undefined;
     this.#ready ??= withTimeout(this.#setUp(), 'PostgreSQL').catch((error) => {
-      this.#ready = undefined;
+      if (isLocked(error)) this.#againAt = performance.now() + CREATE_AGAIN_MS;
+      else this.#ready = undefined;
       throw error;
     });
     return this.#ready;
   }
 
   async #setUp(): Promise<void> {
+    this.#againAt = Number.POSITIVE_INFINITY;
     checkConnected(this.#client);
     warnOfClient(this.#client);
     // A PGlite has no server.
     const isServer = optionOf(this.#client, 'waitReady') === undefined;
-    await makeTables(this.#query, LOOK, isServer ? warnOfServer : undefined);
+    const tables = await makeTables(this.#query, LOOK, isServer ? warnOfServer : undefined);
+    if (tables === 'locked') this.#againAt = performance.now() + IMPROVE_AGAIN_MS;
   }
 
   /** Makes the next {@link ready} look for the tables again if an error says that they are gone. */
@@ -123,19 +155,24 @@ export class Schema {
 }
 
 /**
+ * How the tables were found. `made`: they were missing or of an earlier layout, so a rollback of the caller's
+ * transaction undoes that. `locked`: they can be used, but another session kept this one from improving them.
+ */
+export type Tables = 'found' | 'made' | 'locked';
+
+/**
  * Creates the tables, or updates tables of an earlier layout, if necessary.
  *
  * @param look - The statement that finds the needed tables.
  * @param onLooked - Gets the row of that statement.
- * @returns Whether the tables existed. If not, a rollback of the caller's transaction removes them again.
  * @throws {UsageError} `client_invalid`
- * @throws {WebhookError} `schema_missing` or `schema_newer`
+ * @throws {WebhookError} `schema_missing`, `schema_newer`, or `store_unavailable` if another session holds a lock
  */
 export async function makeTables(
   query: Query,
   look = LOOK,
   onLooked?: (row: Row) => void,
-): Promise<boolean> {
+): Promise<Tables> {
   // Look first: a role without the right to create tables can still use them.
   const [row] = await query(look);
   const looked = checkProbe(row);
@@ -145,12 +182,23 @@ export async function makeTables(
   const layout = recorded ? Number(recorded[1]) : UNRECORDED;
   if (recorded) checkLayout({ layout, beside: Number(recorded[2]) }, 'PostgreSQL');
   // The table of effects has never changed.
-  if (found && (layout >= LAYOUT || look === LOOK_FOR_EFFECTS)) return true;
+  if (found && (layout >= LAYOUT || look === LOOK_FOR_EFFECTS)) return 'found';
+  const suffices = found && layout >= NEEDED;
   try {
-    await query(CREATE);
-    return false;
+    await query(suffices ? IMPROVE : CREATE);
+    return 'made';
   } catch (cause) {
-    if (found && layout >= NEEDED) return true;
+    const isPassing = PASSING.has(sqlState(cause) ?? '');
+    if (suffices) return isPassing ? 'locked' : 'found';
+    if (isPassing) {
+      throw new WebhookError(
+        'store_unavailable',
+        'The tables webhook_delivery and webhook_effect are missing or of an earlier version, and could not be ' +
+          'created or changed, because another session, such as a backup, holds a lock on them. The store tries ' +
+          'again every few seconds.',
+        { cause },
+      );
+    }
     throw new WebhookError(
       'schema_missing',
       'The tables webhook_delivery and webhook_effect are missing or of an earlier version, and could not ' +
@@ -158,6 +206,10 @@ export async function makeTables(
       { cause },
     );
   }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof WebhookError && error.code === 'store_unavailable';
 }
 
 /** Returns whether an error says that the tables are gone, or that earlier ones were restored. */

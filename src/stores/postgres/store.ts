@@ -144,8 +144,9 @@ class PostgresStore implements StoreVerbs {
     });
     this.whenSilent = whenSilent;
     this.#prepares = prepares;
-    this.#query = retrying(toQuery(client));
-    this.#schema = new Schema(this.#query, client);
+    const query = toQuery(client);
+    this.#query = retrying(query);
+    this.#schema = new Schema(query, client);
   }
 
   expectLocks(): void {
