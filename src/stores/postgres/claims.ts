@@ -13,6 +13,9 @@ import type { Row, Value } from './client.js';
 import { WAIT_MS } from './sessions.js';
 import { storable } from './storable.js';
 
+/** The answer to a claim whose row a transaction of another process holds. */
+export const HELD: Claim = { state: 'busy', retryAfterMs: 1_000 };
+
 /** A claim that a receiver has asked for. */
 export interface Asked {
   readonly delivery: Claimable;
@@ -45,7 +48,7 @@ export function toColumns({ delivery, lease, waits }: Asked): Record<string, Val
  * @param isLeftOut - The statement leaves out the rows that a transaction of another process holds.
  */
 export function toClaim(row: Row | undefined, owner: string, isLeftOut: boolean): Claim {
-  if (!row && isLeftOut) return { state: 'busy', retryAfterMs: 1_000 };
+  if (!row && isLeftOut) return HELD;
   if (!row) throw new Error('PostgreSQL returned no row for a claim.');
   const state = row.text('state');
   if (state === 'done' || state === 'dead') return { state };

@@ -55,6 +55,13 @@ export const CLAIM_NEW_SOON = CLAIM_NEW.replace(
 ON CONFLICT`,
 );
 
+/** {@link CLAIM_NEW} for an effect whose row a transaction may have inserted and not committed. */
+export const CLAIM_NEW_EFFECT = CLAIM_NEW.replace(
+  'ON CONFLICT',
+  `WHERE ${WITHOUT_LOCK} IS NOT NULL
+ON CONFLICT`,
+);
+
 const UNLOCKED = `, known AS MATERIALIZED (
   SELECT key FROM webhook_delivery WHERE key IN (SELECT decode(key, 'hex') FROM claims)
 ), unlocked AS MATERIALIZED (

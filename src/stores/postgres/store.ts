@@ -1,6 +1,5 @@
 import { VERSION } from '../../errors/log.js';
 import type { Json } from '../../schemas/values.js';
-import { Batch } from '../batch.js';
 import { type ReadFilter, type StoreVerbs, withContract } from '../contract.js';
 import { adviceOf, warnOfLimits } from '../size-limits.js';
 import {
@@ -14,7 +13,8 @@ import {
   type LeaseTerms,
   type StoredDelivery,
 } from '../store.js';
-import { type Asked, byKey, fromRow, toClaim, toColumns } from './claims.js';
+import { Claims } from './claim-batches.js';
+import { fromRow } from './claims.js';
 import {
   isUnprepared,
   type PostgresClient,
@@ -27,7 +27,7 @@ import {
 } from './client.js';
 import { LeaseWrites } from './lease-writes.js';
 import { connectionsOf, limitsOf } from './limits.js';
-import { retrying } from './retry.js';
+import { COLLIDED, retrying } from './retry.js';
 import { Schema } from './schema.js';
 import { type Sessions, toSessions, WAIT_MS } from './sessions.js';
 import * as sql from './statements.js';
@@ -43,8 +43,6 @@ const LIMITS = {
   // A text that the database's encoding cannot hold, or a trigger of the user's.
   isFaultOfOne: (error: unknown) => /^(?:22|23|P0)/.test(sqlState(error) ?? ''),
 };
-/** The approximate size of a claim without its body. */
-const CLAIM_SIZE = 512;
 
 /** Contains the version, so that a pooler's connection never runs a statement that another version prepared. */
 const PREFIX = `storefront-webhooks ${VERSION} `;
@@ -114,12 +112,11 @@ class PostgresStore implements StoreVerbs {
   readonly description = 'PostgreSQL';
   readonly whenSilent: string | undefined;
   readonly #query: Query;
+  readonly #queryEffects: Query;
   #prepares: boolean;
-  /** Whether rows may be locked for as long as a handler runs. */
-  #isBesideTransactions = false;
   readonly #sessions: Sessions<unknown> | undefined;
   readonly #schema: Schema;
-  readonly #claims: Batch<Asked, Claim>;
+  readonly #claims: Claims;
   readonly #writes: LeaseWrites;
 
   constructor(
@@ -130,13 +127,12 @@ class PostgresStore implements StoreVerbs {
   ) {
     this.#sessions = sessions;
     const connections = connectionsOf(client);
-    this.#claims = new Batch<Asked, Claim>((asked) => this.#claim(asked), {
+    const run = (text: string, values: Value[], name: string, isEffect = false) =>
+      this.#run(text, values, name, isEffect ? this.#queryEffects : this.#query);
+    this.#claims = new Claims(run, {
       ...LIMITS,
       // Leaves one connection for running handlers.
       maxRunning: Math.min(MAX_RUNNING, Math.max(1, connections - 1)),
-      sizeOf: ({ delivery }) => CLAIM_SIZE + (delivery.body?.length ?? 0),
-      keyOf: ({ delivery }) => delivery.key,
-      dropped: ({ lease }) => (lease.isGone?.() ? { state: 'gone' } : undefined),
     });
     this.#writes = new LeaseWrites((text, values, name) => this.#run(text, values, name), {
       ...LIMITS,
@@ -146,11 +142,12 @@ class PostgresStore implements StoreVerbs {
     this.#prepares = prepares;
     const query = toQuery(client);
     this.#query = retrying(query);
+    this.#queryEffects = retrying(query, COLLIDED);
     this.#schema = new Schema(query, client);
   }
 
   expectLocks(): void {
-    this.#isBesideTransactions = true;
+    this.#claims.expectLocks();
   }
 
   claim(delivery: Claimable, lease: LeaseTerms): Promise<Claim> {
@@ -210,47 +207,23 @@ class PostgresStore implements StoreVerbs {
     return row?.number('number') ?? 0;
   }
 
-  async #claim(asked: readonly Asked[]): Promise<Claim[]> {
-    const claims = asked.map(toColumns);
-    const isSoon = asked.every(({ lease }) => lease.isTransaction);
-    const [one, ...others] = claims;
-    if (one && others.length === 0) {
-      const { crashes: _, ...columns } = one;
-      const values = Object.values(columns);
-      const [row] = isSoon
-        ? await this.#run(sql.CLAIM_NEW_SOON, values, 'claim soon')
-        : await this.#run(sql.CLAIM_NEW, values, 'claim');
-      if (row) return [{ state: 'acquired', fence: row.number('fence'), attempt: 1, steps: {} }];
-    }
-    const values = [JSON.stringify(claims)];
-    let rows = byKey(
-      isSoon
-        ? await this.#run(sql.CLAIM_UNLOCKED_SOON, values, 'claim all soon')
-        : this.#isBesideTransactions
-          ? await this.#run(sql.CLAIM_UNLOCKED, values, 'claim unlocked')
-          : await this.#run(sql.CLAIM, values, 'claim all'),
-    );
-    // A dead delivery is answered 200, so the mark has to be on the disk: the same claim again waits for that.
-    if (isSoon && [...rows.values()].some((row) => row.text('state') === 'dead'))
-      rows = byKey(await this.#run(sql.CLAIM_UNLOCKED, values, 'claim unlocked'));
-    const isLeftOut = this.#isBesideTransactions;
-    return asked.map(({ delivery, lease }) =>
-      toClaim(rows.get(delivery.key), lease.owner, isLeftOut),
-    );
-  }
-
   /**
    * @param name - Prepares the statement under this name, if it runs for each delivery. PostgreSQL plans any other
    * statement each time, for the current data.
    */
-  async #run(text: string, values: Value[], name?: string): Promise<readonly Row[]> {
+  async #run(
+    text: string,
+    values: Value[],
+    name?: string,
+    query = this.#query,
+  ): Promise<readonly Row[]> {
     await this.#schema.ready();
     try {
-      return await this.#query(text, values, this.#prepares && name ? PREFIX + name : undefined);
+      return await query(text, values, this.#prepares && name ? PREFIX + name : undefined);
     } catch (error) {
       if (this.#prepares && name && isUnprepared(error)) {
         this.#prepares = false;
-        return this.#run(text, values);
+        return this.#run(text, values, undefined, query);
       }
       this.#schema.check(error);
       throw error;
