@@ -1,15 +1,13 @@
 import { safely } from '../errors/log.js';
 import { toTime } from '../schemas/values.js';
 import { ApiError } from './api-error.js';
+import { type Call, DOUBT } from './call.js';
 import type { ClientSettings } from './client-options.js';
-import type { Endpoint } from './endpoint.js';
 import { type FetchResponse, MAX_BYTES, readText } from './fetch.js';
 import { pause, within } from './timeouts.js';
 
 /** A request to the provider's service. */
-export interface ApiRequest {
-  readonly operation: string;
-  readonly method: Endpoint['method'];
+export interface ApiRequest extends Call {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string | undefined;
@@ -51,11 +49,11 @@ export async function exchange(request: ApiRequest, terms: Terms): Promise<Answe
   }
 }
 
-/** Returns whether a request that failed may be retried. A POST must not be carried out twice. */
-function mayRetry({ method }: ApiRequest, result: Answer | Fault): boolean {
-  if (result instanceof Fault) return method !== 'POST' || result.isUnsent;
+/** Returns whether a request that failed may be retried. */
+function mayRetry({ isRepeatable }: Call, result: Answer | Fault): boolean {
+  if (result instanceof Fault) return isRepeatable || result.isUnsent;
   const { status } = result;
-  return status === 429 || (method !== 'POST' && status >= 500 && status !== 501);
+  return status === 429 || (isRepeatable && status >= 500 && status !== 501);
 }
 
 const NOT_CONNECTED = 'no connection was made';
@@ -90,13 +88,13 @@ class Fault {
     return UNSENT.includes(this.reason);
   }
 
-  toError({ operation, method, url }: ApiRequest, tried: number): ApiError {
+  toError({ operation, isRepeatable, url }: ApiRequest, tried: number): ApiError {
     const often = tried > 1 ? ` in ${tried} tries` : '';
-    const mayBeDone = method === 'POST' && !this.isUnsent;
-    const advice = mayBeDone
-      ? 'The request may have been carried out: check before you send it again'
-      : `${method === 'POST' ? 'The request was not carried out. ' : ''}Check baseUrl, and whether the storefront is up`;
-    const message = `${new URL(url).origin} sent no complete answer${often}: ${this.reason}. ${advice}.`;
+    const advice =
+      isRepeatable || this.isUnsent
+        ? `${isRepeatable ? '' : 'The request was not carried out. '}Check baseUrl, and whether the storefront is up.`
+        : DOUBT;
+    const message = `${new URL(url).origin} sent no complete answer${often}: ${this.reason}. ${advice}`;
     return new ApiError(this.code, message, { operation });
   }
 }

@@ -4,6 +4,7 @@ import { OptionChecks } from '../errors/option-checks.js';
 import { didYouMean } from '../errors/text.js';
 import { nameType } from '../runtime/bytes.js';
 import { privateTexts, readPage, readRecord, toApiError } from './answer.js';
+import { type Call, toCall } from './call.js';
 import {
   type CallOptions,
   type ListOptions,
@@ -22,38 +23,45 @@ import { findFaults } from './validation.js';
 /** Makes the client's method for a row of the table. */
 export function toMethod(operation: string, row: Endpoint, settings: ClientSettings) {
   const { variant } = settings;
+  const call = toCall(operation, row.method);
   switch (row.kind) {
     case 'list':
       return (options: ListOptions = {}) =>
         toList(options.page ?? 1, async (page) => {
           const path = row.path + toQuery(operation, page, options.perPage);
-          const answer = await send(path, options);
+          const answer = await send(call, path, options);
           return readPage(operation, answer, page, row.returned[variant], options);
         });
     case 'get':
       return async (id: string, options: ReadOptions = {}) => {
-        const answer = await send(withId(operation, row.path, id), options);
+        const answer = await send(call, withId(operation, row.path, id), options);
         return readRecord(operation, answer, row.returned[variant], options);
       };
     case 'create':
       return async (parameters: object, options: SendOptions = {}) => {
         const form = readParameters(operation, row.sent[variant], parameters, options);
-        const answer = await send(row.path, options, form);
+        const answer = await send(call, row.path, options, form);
         return readRecord(operation, answer, row.returned[variant], options);
       };
     case 'update':
       return async (id: string, changes: object, options: SendOptions = {}) => {
         const form = readParameters(operation, row.sent[variant], changes, options);
-        const answer = await send(withId(operation, row.path, id), options, form);
+        const call = toCall(operation, row.method, form);
+        const answer = await send(call, withId(operation, row.path, id), options, form);
         return readRecord(operation, answer, row.returned[variant], options);
       };
     case 'delete':
       return async (id: string, options: CallOptions = {}) => {
-        await send(withId(operation, row.path, id), options);
+        await send(call, withId(operation, row.path, id), options);
       };
   }
 
-  async function send(path: string, options: CallOptions, body?: string): Promise<Answer> {
+  async function send(
+    call: Call,
+    path: string,
+    options: CallOptions,
+    body?: string,
+  ): Promise<Answer> {
     const checks = new OptionChecks(operation);
     checks.checkNames(options, OPTION_NAMES[row.kind]);
     const terms = readTerms(checks, options, settings);
@@ -64,7 +72,7 @@ export function toMethod(operation: string, row: Endpoint, settings: ClientSetti
       'user-agent': `storefront-webhooks/${VERSION}`,
       ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
     };
-    const request = { operation, method: row.method, url: baseUrl + path, headers, body };
+    const request = { ...call, url: baseUrl + path, headers, body };
     const answer = await exchange(request, { ...terms, fetch, signal: options.signal });
     const error = toApiError(operation, answer, [...secrets, ...privateTexts(body)]);
     if (error) throw error;

@@ -1,0 +1,28 @@
+import type { Endpoint } from './endpoint.js';
+
+/** A call of a method of the client. */
+export interface Call {
+  readonly operation: string;
+  readonly method: Endpoint['method'];
+  /** Whether it is harmless to carry out the call twice. */
+  readonly isRepeatable: boolean;
+}
+
+/** @param form - What the call sends. */
+export function toCall(operation: string, method: Endpoint['method'], form = ''): Call {
+  const isRepeatable = method !== 'POST' && !(operation === 'products.update' && hasStock(form));
+  return { operation, method, isRepeatable };
+}
+
+/**
+ * Returns whether a change of a product sets what is left to sell. If a customer buys between two such changes,
+ * the second one puts the sold item back in stock.
+ */
+function hasStock(form: string): boolean {
+  return [...new URLSearchParams(form).keys()].some((name) =>
+    /^(info|stock_amount)(\[|$)/.test(name),
+  );
+}
+
+/** Warns of a call that must not be carried out twice, and whose outcome is unknown. */
+export const DOUBT = 'The request may have been carried out: check before you send it again.';
