@@ -4,6 +4,7 @@ import type { Issue } from '../schemas/issue.js';
 import type { ResourceSchema } from '../schemas/resource.js';
 import { isJsonObject } from '../schemas/values.js';
 import { ApiError, type ApiErrorCode } from './api-error.js';
+import { type Call, withWarning } from './call.js';
 import type { ReadOptions } from './call-options.js';
 import { ERRORS } from './endpoint.js';
 import { type Answer, readRetryAfter } from './exchange.js';
@@ -18,18 +19,17 @@ const MAX_ERRORS = 100;
  * @param secrets - Texts that the error must not hold, even if the provider repeats them.
  */
 export function toApiError(
-  operation: string,
+  call: Call,
   answer: Answer,
   secrets: readonly string[],
 ): ApiError | undefined {
+  const { operation } = call;
   const { status, headers } = answer;
   if (status >= 200 && status < 300) return undefined;
   // The status is 0 if a runtime hides a redirect.
   if (status < 400) {
-    return new ApiError('redirected', describeRedirect(headers.get('location')), {
-      operation,
-      status,
-    });
+    const message = withWarning(describeRedirect(headers.get('location')), call, status);
+    return new ApiError('redirected', message, { operation, status });
   }
   const body = parse(answer);
   const { message, errors } = isJsonObject(body) ? body : {};
@@ -40,7 +40,7 @@ export function toApiError(
     .slice(0, MAX_ERRORS)
     .map(clean);
   const whole = [said.replace(/[.:\s]+$/, ''), faults.join(', ')].filter(Boolean).join(': ');
-  return new ApiError(toCode(status), clean(whole), {
+  return new ApiError(toCode(status), withWarning(clean(whole), call, status), {
     operation,
     status,
     errors: faults,
@@ -88,17 +88,17 @@ function parse({ text }: Answer): unknown {
  * @throws {ApiError} `response_invalid`
  */
 export function readRecord<T>(
-  operation: string,
+  call: Call,
   answer: Answer,
   schema: ResourceSchema<T>,
   { onIssues }: ReadOptions,
 ): T {
   const body = parse(answer);
-  if (body === undefined) throw invalid(operation, answer, 'is not valid JSON');
+  if (body === undefined) throw invalid(call, answer, 'is not valid JSON');
   const reading = schema.read(body);
   if (reading.issues.length > 0) onIssues?.(body, reading.issues);
   if ('value' in reading) return reading.value;
-  throw invalid(operation, answer, `does not fit (${describeIssues(reading.issues)})`);
+  throw invalid(call, answer, `does not fit (${describeIssues(reading.issues)})`);
 }
 
 /**
@@ -107,21 +107,21 @@ export function readRecord<T>(
  * @throws {ApiError} `response_invalid`
  */
 export function readPage<T>(
-  operation: string,
+  call: Call,
   answer: Answer,
   page: number,
   schema: ResourceSchema<T>,
   { onIssues }: ReadOptions,
 ): Page<T> {
   const body = parse(answer);
-  if (!Array.isArray(body)) throw invalid(operation, answer, 'is not a list');
+  if (!Array.isArray(body)) throw invalid(call, answer, 'is not a list');
   const items = body.flatMap((record, index) => {
     const reading = schema.read(record);
     if (reading.issues.length > 0) onIssues?.(record, reading.issues);
     if ('value' in reading) return [reading.value];
     if (onIssues) return [];
     const what = `has a record that does not fit, number ${index + 1} (${describeIssues(reading.issues)})`;
-    throw invalid(operation, answer, `${what}. To leave such records out, pass { onIssues }`);
+    throw invalid(call, answer, `${what}. To leave such records out, pass { onIssues }`);
   });
   const total = answer.headers.get('x-total-pages') ?? '';
   return { items, page, totalPages: /^\d+$/.test(total) ? Number(total) : undefined };
@@ -131,6 +131,7 @@ function describeIssues(issues: readonly Issue[]): string {
   return issues.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join(', ');
 }
 
-function invalid(operation: string, { status }: Answer, fault: string): ApiError {
-  return new ApiError('response_invalid', `The answer ${fault}.`, { operation, status });
+function invalid(call: Call, { status }: Answer, fault: string): ApiError {
+  const message = withWarning(`The answer ${fault}.`, call, status);
+  return new ApiError('response_invalid', message, { operation: call.operation, status });
 }

@@ -21,7 +21,7 @@ export type ApiErrorCode =
   | 'rate_limited'
   /**
    * The provider redirects the client to an address to which it does not send its credentials. To do: if that
-   * is the storefront, make it the `baseUrl`.
+   * is the storefront, make it the `baseUrl`. A POST may have been carried out: check before you send it again.
    */
   | 'redirected'
   /**
@@ -30,7 +30,8 @@ export type ApiErrorCode =
   | 'request_invalid'
   /**
    * The answer is not valid JSON, not a record of the specification, or over 64 MiB. To do: check `baseUrl`.
-   * The answer may be a proxy's page and not the service's.
+   * The answer may be a proxy's page and not the service's. A POST may have been carried out, unless the status
+   * is a 4xx: check before you send it again.
    */
   | 'response_invalid'
   /**
@@ -48,7 +49,10 @@ export type ApiErrorCode =
    * account.
    */
   | 'unauthenticated'
-  /** 503: offline for maintenance. To do: try again later. */
+  /**
+   * 503: offline for maintenance. To do: try again later. A POST may have been carried out, because a gateway
+   * can answer 503 too: check before you send it again.
+   */
   | 'unavailable'
   /**
    * No complete answer arrived, because the connection failed. To do: check `baseUrl`, the network, and

@@ -1,3 +1,4 @@
+import { toSentence } from '../errors/docs-link.js';
 import type { Endpoint } from './endpoint.js';
 
 /** A call of a method of the client. */
@@ -24,5 +25,15 @@ function hasStock(form: string): boolean {
   );
 }
 
-/** Warns of a call that must not be carried out twice, and whose outcome is unknown. */
-export const DOUBT = 'The request may have been carried out: check before you send it again.';
+/**
+ * Adds a warning to the message of an error, if the call must not be carried out twice and the answer does not
+ * prove that nothing was done. A gateway can answer 5xx after the service has done the work; a 4xx turns the
+ * call away.
+ *
+ * @param status - `undefined` if there was no complete answer.
+ */
+export function withWarning(message: string, { isRepeatable }: Call, status?: number): string {
+  const isTurnedAway = status !== undefined && status >= 400 && status < 500;
+  if (isRepeatable || isTurnedAway) return message;
+  return `${toSentence(message)} The request may have been carried out: check before you send it again.`;
+}

@@ -1,7 +1,7 @@
 import { safely } from '../errors/log.js';
 import { toTime } from '../schemas/values.js';
 import { ApiError } from './api-error.js';
-import { type Call, DOUBT } from './call.js';
+import { type Call, withWarning } from './call.js';
 import type { ClientSettings } from './client-options.js';
 import { type FetchResponse, MAX_BYTES, readText } from './fetch.js';
 import { pause, within } from './timeouts.js';
@@ -88,28 +88,32 @@ class Fault {
     return UNSENT.includes(this.reason);
   }
 
-  toError({ operation, isRepeatable, url }: ApiRequest, tried: number): ApiError {
+  toError(request: ApiRequest, tried: number): ApiError {
+    const { operation, isRepeatable, url } = request;
     const often = tried > 1 ? ` in ${tried} tries` : '';
-    const advice =
-      isRepeatable || this.isUnsent
-        ? `${isRepeatable ? '' : 'The request was not carried out. '}Check baseUrl, and whether the storefront is up.`
-        : DOUBT;
-    const message = `${new URL(url).origin} sent no complete answer${often}: ${this.reason}. ${advice}`;
+    const fault = `${new URL(url).origin} sent no complete answer${often}: ${this.reason}.`;
+    const check = 'Check baseUrl, and whether the storefront is up.';
+    const message = isRepeatable
+      ? `${fault} ${check}`
+      : this.isUnsent
+        ? `${fault} The request was not carried out. ${check}`
+        : withWarning(fault, request);
     return new ApiError(this.code, message, { operation });
   }
 }
 
 async function tryOnce(
-  { operation, method, url, headers, body }: ApiRequest,
+  request: ApiRequest,
   { fetch, timeoutMs, signal }: Terms,
 ): Promise<Answer | Fault> {
+  const { method, url, headers, body } = request;
   const late = new Fault('timed_out', `it took longer than ${timeoutMs} ms`);
   try {
     return await within(timeoutMs, late, signal, async (signal) => {
       const init = { method, headers, redirect: 'manual', signal } as const;
       const response = await fetch(url, body === undefined ? init : { ...init, body });
       const text = await readText(response);
-      if (text === undefined) throw tooLong(operation, url);
+      if (text === undefined) throw tooLong(request, response.status);
       return { status: response.status, headers: response.headers, text };
     });
   } catch (error) {
@@ -119,11 +123,12 @@ async function tryOnce(
   }
 }
 
-function tooLong(operation: string, url: string): ApiError {
+function tooLong(request: ApiRequest, status: number): ApiError {
+  const { operation, url } = request;
   const message =
     `The answer is over ${MAX_BYTES / 1024 / 1024} MiB, and was not read to its end. ` +
     `Check for a proxy between the client and ${new URL(url).origin}.`;
-  return new ApiError('response_invalid', message, { operation });
+  return new ApiError('response_invalid', withWarning(message, request, status), { operation });
 }
 
 /** Returns the code of an error, such as `ECONNREFUSED`. Its message could hold the address with the query. */

@@ -30,25 +30,25 @@ export function toMethod(operation: string, row: Endpoint, settings: ClientSetti
         toList(options.page ?? 1, async (page) => {
           const path = row.path + toQuery(operation, page, options.perPage);
           const answer = await send(call, path, options);
-          return readPage(operation, answer, page, row.returned[variant], options);
+          return readPage(call, answer, page, row.returned[variant], options);
         });
     case 'get':
       return async (id: string, options: ReadOptions = {}) => {
         const answer = await send(call, withId(operation, row.path, id), options);
-        return readRecord(operation, answer, row.returned[variant], options);
+        return readRecord(call, answer, row.returned[variant], options);
       };
     case 'create':
       return async (parameters: object, options: SendOptions = {}) => {
         const form = readParameters(operation, row.sent[variant], parameters, options);
         const answer = await send(call, row.path, options, form);
-        return readRecord(operation, answer, row.returned[variant], options);
+        return readRecord(call, answer, row.returned[variant], options);
       };
     case 'update':
       return async (id: string, changes: object, options: SendOptions = {}) => {
         const form = readParameters(operation, row.sent[variant], changes, options);
         const call = toCall(operation, row.method, form);
         const answer = await send(call, withId(operation, row.path, id), options, form);
-        return readRecord(operation, answer, row.returned[variant], options);
+        return readRecord(call, answer, row.returned[variant], options);
       };
     case 'delete':
       return async (id: string, options: CallOptions = {}) => {
@@ -74,7 +74,7 @@ export function toMethod(operation: string, row: Endpoint, settings: ClientSetti
     };
     const request = { ...call, url: baseUrl + path, headers, body };
     const answer = await exchange(request, { ...terms, fetch, signal: options.signal });
-    const error = toApiError(operation, answer, [...secrets, ...privateTexts(body)]);
+    const error = toApiError(call, answer, [...secrets, ...privateTexts(body)]);
     if (error) throw error;
     return answer;
   }

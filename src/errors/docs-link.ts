@@ -33,7 +33,12 @@ type Line =
 
 /** Appends the page that explains a message. It names a file, not a URL, because the docs are in the package. */
 export function withDocsLink(text: string, page: Page): string {
-  return `${text.replace(/[^.!?…]$/, '$&.')} See node_modules/storefront-webhooks/docs/${page}`;
+  return `${toSentence(text)} See node_modules/storefront-webhooks/docs/${page}`;
+}
+
+/** Ends a text with a full stop, unless it ends a sentence already. */
+export function toSentence(text: string): string {
+  return text.replace(/[^.!?…]$/, '$&.');
 }
 
 /** Removes what {@link withDocsLink} appended. */
