@@ -40,7 +40,7 @@ export interface Sandbox {
   readonly faults: FaultPlan;
   /** Resolves when no webhook is being sent. Does not wait for scheduled work, such as a retry. */
   idle(): Promise<void>;
-  /** Stops the sandbox. Unsent webhooks are sent when another sandbox opens the same `db`. */
+  /** Stops the sandbox; a second call waits for the first one. Unsent webhooks are sent when another sandbox opens the same `db`. */
   close(): Promise<void>;
 }
 
@@ -87,15 +87,15 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   });
   const listening = new Set<Listening>();
   const now = () => (defaults.clock === 'real' ? Date.now() : start) + ahead;
-  let isClosed = false;
+  let closing: Promise<void> | undefined;
   return {
     async fetch(request, init) {
-      if (isClosed) return toWhole(CLOSED.toResponse());
+      if (closing) return toWhole(CLOSED.toResponse());
       return toWhole(await app.fetch(new Request(request, init)));
     },
     async listen(options = {}) {
       const port = readPort(options);
-      if (isClosed) {
+      if (closing) {
         const message = 'sandbox.listen: the sandbox was closed. Create another one.';
         throw new UsageError('option_invalid', message);
       }
@@ -122,14 +122,18 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     async idle() {
       await Promise.all([...markets].map(({ outbox }) => outbox.idle()));
     },
-    async close() {
-      isClosed = true;
-      await Promise.all([...listening].map((served) => served.close()));
-      await Promise.all(webhooks.map((one) => one.close()));
-      for (const { account } of markets) account.clock.close();
-      journal?.close();
+    close() {
+      closing ??= close();
+      return closing;
     },
   };
+
+  async function close(): Promise<void> {
+    await Promise.all([...listening].map((served) => served.close()));
+    await Promise.all(webhooks.map((one) => one.close()));
+    for (const { account } of markets) account.clock.close();
+    journal?.close();
+  }
 }
 
 function readPort(options: { port?: number }): number {

@@ -86,6 +86,13 @@ test('a real clock that was advanced continues from there', async () => {
   await second.close();
 });
 
+test('a sandbox can be closed more than once', async () => {
+  const sandbox = open();
+  await Promise.all([sandbox.close(), sandbox.close()]);
+  await sandbox.close();
+  await open().close();
+});
+
 describe('opening a file fails', () => {
   const refused = (message: RegExp) =>
     expect(() => open()).toThrow(
