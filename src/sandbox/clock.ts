@@ -19,6 +19,8 @@ export interface ClockSettings {
   readonly mode: ClockMode;
   /** Milliseconds since 1970. Default: now. */
   readonly start?: number | undefined;
+  /** The timestamp that the next one has to follow. Default: none. */
+  readonly last?: string | undefined;
   /**
    * Called with the new time when the clock jumps, by itself or by `advance()`, so that the account can store
    * it.
@@ -44,11 +46,12 @@ export class Clock {
   #cancelWake = () => {};
   #isMoving = false;
   #isClosed = false;
-  #last = { ms: 0, micros: 0 };
+  #last: { readonly ms: number; readonly micros: number };
 
-  constructor({ mode, start = Date.now(), onMoved = () => {} }: ClockSettings) {
+  constructor({ mode, start = Date.now(), last, onMoved = () => {} }: ClockSettings) {
     this.mode = mode;
     this.#onMoved = onMoved;
+    this.#last = last === undefined ? { ms: 0, micros: 0 } : fromTimestamp(last);
     this.#base = mode === 'real' ? start - Date.now() : start;
   }
 
@@ -200,4 +203,9 @@ const MAX_WAIT_MS = 60_000;
  */
 export function toTimestamp(ms: number, micros = 0): string {
   return new Date(ms).toISOString().replace('Z', `${String(micros).padStart(3, '0')}+00:00`);
+}
+
+/** Reads what {@link toTimestamp} has written. */
+function fromTimestamp(text: string): { readonly ms: number; readonly micros: number } {
+  return { ms: Date.parse(`${text.slice(0, 23)}Z`), micros: Number(text.slice(23, 26)) };
 }

@@ -20,9 +20,9 @@ export interface SandboxOptions {
    * `'fast'` jumps to whatever is due next. Default `'real'`.
    */
   clock?: ClockMode;
-  /** The webhook secret of every new account. Default: `whsec_` and the account's key. */
+  /** The webhook secret of every account that has not set its own. Default: `whsec_` and the account's key. */
   webhookSecret?: string;
-  /** The gateways configured in every new account. Default: all of them. */
+  /** The gateways configured in every account that has not set its own. Default: all of them. */
   gateways?: readonly Gateway[];
   /**
    * The behaviour at the places that the specification does not show. Default: the first choice of each place.

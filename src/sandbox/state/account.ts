@@ -14,6 +14,7 @@ import type {
   KeptWebhookLog,
   Settings,
 } from './kinds.js';
+import { findLatest } from './latest.js';
 import { type Identified, Records, withChanges } from './records.js';
 
 /** The prefix of every account's key. */
@@ -24,7 +25,7 @@ export function isKey(text: string): boolean {
   return text.startsWith(KEY_PREFIX) && /^[\x21-\x7e]{1,200}$/.test(text.slice(KEY_PREFIX.length));
 }
 
-/** The defaults of a new account. */
+/** What an account has until it is changed. */
 export interface AccountDefaults {
   readonly clock: ClockMode;
   /** Milliseconds since 1970. */
@@ -32,6 +33,9 @@ export interface AccountDefaults {
   readonly gateways?: readonly string[] | undefined;
   readonly webhookSecret?: string | undefined;
 }
+
+/** The settings that were changed. The others follow the defaults, which another start may change. */
+type ChangedSettings = Pick<Settings, 'id'> & Partial<Settings>;
 
 /** All records of a kind. */
 interface Kind {
@@ -47,7 +51,7 @@ export class Account {
   readonly #changes: Changes;
   readonly #kinds = new Map<string, Kind>();
   readonly #initial: Settings;
-  readonly #settings: Records<Settings>;
+  readonly #settings: Records<ChangedSettings>;
   readonly products: Records<KeptProduct>;
   readonly categories: Records<KeptCategory>;
   readonly orders: Records<KeptOrder>;
@@ -80,7 +84,8 @@ export class Account {
     this.webhookLogs = records('webhook_logs');
     this.queries = records('queries');
     this.feedback = records('feedback');
-    for (const { kind, place, value } of journal?.load(key) ?? []) {
+    const stored = journal?.load(key) ?? [];
+    for (const { kind, place, value } of stored) {
       this.#kinds.get(kind)?.restore(place, value);
     }
     this.#initial = {
@@ -94,6 +99,7 @@ export class Account {
     this.clock = new Clock({
       mode: defaults.clock,
       start: moved ? moved.time + sinceThen(moved.outside, defaults.clock) : defaults.start,
+      last: findLatest(stored),
       onMoved: (time) => this.set({ clock: { time, outside: Date.now() } }),
     });
   }
@@ -104,11 +110,12 @@ export class Account {
   }
 
   get settings(): Settings {
-    return this.#settings.get('settings') ?? this.#initial;
+    return { ...this.#initial, ...this.#settings.get('settings') };
   }
 
   set(changes: { readonly [Name in keyof Settings]?: Settings[Name] | undefined }): void {
-    this.#settings.put(withChanges(this.settings, changes));
+    const changed: ChangedSettings = this.#settings.get('settings') ?? { id: 'settings' };
+    this.#settings.put(withChanges(changed, changes));
   }
 
   /** Deletes every record, cancels every timer, and restores the initial settings. The time stays. */

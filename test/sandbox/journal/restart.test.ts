@@ -86,6 +86,42 @@ test('a real clock that was advanced continues from there', async () => {
   await second.close();
 });
 
+test('every timestamp after a restart is later than the ones before, even if the time stands still', async () => {
+  const first = open();
+  const { client, account } = await sell(first);
+  await account.clock.advance(60_000);
+  const product = await client.products.create(TUNER);
+  const order = await account.buy({ product_id: product.id });
+  const { updated_at: paidAt } = await account.pay(order.id);
+  const other = await account.buy({ product_id: product.id });
+  await first.close();
+
+  const second = open();
+  const again = await sell(second);
+  expect(again.account.clock.now()).toBe(Date.parse(paidAt));
+  const { updated_at: refundedAt } = await again.account.refund(order.id);
+  expect(refundedAt > paidAt).toBe(true);
+  expect(refundedAt > other.updated_at).toBe(true);
+  await second.close();
+});
+
+test('a clock that was moved does not keep the other settings', async () => {
+  const first = open();
+  await first.account('sk_test_alpha').clock.advance(60_000);
+  first.account('sk_test_beta').set({ webhook_secret: 'own' });
+  await first.close();
+  const second = open({ webhookSecret: 'chosen', gateways: ['bitcoin'] });
+  expect(second.account('sk_test_alpha').settings).toMatchObject({
+    webhook_secret: 'chosen',
+    gateways: ['bitcoin'],
+  });
+  expect(second.account('sk_test_beta').settings).toMatchObject({
+    webhook_secret: 'own',
+    gateways: ['bitcoin'],
+  });
+  await second.close();
+});
+
 test('a sandbox can be closed more than once', async () => {
   const sandbox = open();
   await Promise.all([sandbox.close(), sandbox.close()]);
