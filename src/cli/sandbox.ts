@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { UsageError } from 'storefront-webhooks';
+import { UsageError, type WebhookEndpoint } from 'storefront-webhooks';
 import { createClient } from 'storefront-webhooks/api';
 import {
   createSandbox,
@@ -116,7 +116,7 @@ async function run(flags: Flags, { host, printer }: Session): Promise<void> {
   try {
     if (flags.seedShop) await fill(demo, printer);
     if (flags.endpoint !== undefined) await register(url, flags.endpoint, flags.variant);
-    tellWhere(url, flags, printer);
+    tellWhere(url, demo, flags, printer);
     await interrupted;
   } finally {
     await close();
@@ -124,9 +124,9 @@ async function run(flags: Flags, { host, printer }: Session): Promise<void> {
 }
 
 /** Prints the addresses, the API key and the secret. */
-function tellWhere(url: string, flags: Flags, printer: Printer): void {
-  const secret = flags.webhookSecret ?? 'whsec_sk_test_demo';
-  const account = { url, key: 'sk_test_demo', secret };
+function tellWhere(url: string, demo: SandboxAccount, flags: Flags, printer: Printer): void {
+  const secret = demo.settings.webhook_secret;
+  const account = { url, key: demo.key, secret };
   const addresses = {
     api: `${url}/api/v2/products`,
     shop: `${url}/shop/demo`,
@@ -161,11 +161,16 @@ async function serve(flags: Flags, onAttempt: (attempt: WebhookAttempt) => void)
     ...(unknowns === undefined ? {} : { seed: seed ?? 1 }),
   };
   const sandbox = createSandbox(options);
+  // Opens the account now, so that its shop exists before the first request.
+  const demo = sandbox.account('sk_test_demo');
+  // The database file may have another secret, which was set in an earlier run.
+  if (webhookSecret !== undefined && demo.settings.webhook_secret !== webhookSecret) {
+    demo.set({ webhook_secret: webhookSecret });
+  }
   const { url, close } = await sandbox.listen({ port });
   return {
     url,
-    // Opens the account now, so that its shop exists before the first request.
-    demo: sandbox.account('sk_test_demo'),
+    demo,
     close: async () => {
       await close();
       await sandbox.close();
@@ -196,15 +201,23 @@ function toTime(date: Date): string {
   return date.toTimeString().slice(0, 8);
 }
 
-/** Creates the endpoint, unless the database file has it already. */
+/** Creates the endpoint, unless the database file has it already. Replaces one that is disabled. */
 async function register(baseUrl: string, url: string, variant: Flags['variant']): Promise<void> {
   const key = 'sk_test_demo';
   // Signs in with the scheme of the variant: with --unknowns, the variant may accept no other.
   const auth =
     variant === 'older' ? { email: 'me@example.com', apiKey: key } : { accessToken: key };
   const { webhookEndpoints } = createClient({ baseUrl, auth });
-  for await (const endpoint of webhookEndpoints.list()) if (endpoint.url === url) return;
-  await webhookEndpoints.create({ url, events: ['order:paid', 'order:updated'] });
+  const disabled: WebhookEndpoint[] = [];
+  for await (const endpoint of webhookEndpoints.list()) {
+    if (endpoint.url !== url) continue;
+    if (endpoint.enabled !== false) return;
+    disabled.push(endpoint);
+  }
+  const [latest] = disabled;
+  await webhookEndpoints.create({ url, events: latest?.events ?? ['order:paid', 'order:updated'] });
+  // The API cannot enable an endpoint again.
+  for (const { id } of disabled) await webhookEndpoints.delete(id);
 }
 
 /** Fills the shop, unless the database file has a filled one already. */

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from 'storefront-webhooks/api';
+import { createSandbox } from 'storefront-webhooks/sandbox';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { openSqlite } from '../../src/sandbox/state/sqlite.js';
+import { begin } from './command.js';
+
+let folder = '';
+let db = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+  db = join(folder, 'shop.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const KEY = 'sk_test_demo';
+
+/** Runs the command on the database, and returns what it prints and what is so. */
+async function restart(...flags: string[]) {
+  const command = begin(['sandbox', '--port', '0', '--db', db, '--clock', 'manual', ...flags]);
+  const [, line = ''] = await command.says(/^(\{"url".*\})$/m);
+  const told: { url: string; secret: string } = JSON.parse(line);
+  const headers = { authorization: `Bearer ${KEY}` };
+  const response = await fetch(`${told.url}/sandbox/settings`, { headers });
+  const settings = z.object({ webhook_secret: z.string() }).parse(await response.json());
+  const client = createClient({ baseUrl: told.url, auth: { accessToken: KEY } });
+  const { items: endpoints } = await client.webhookEndpoints.list();
+  command.interrupt();
+  await command.ended;
+  return { printed: told.secret, signing: settings.webhook_secret, endpoints };
+}
+
+/** Changes the account while the command does not run. */
+async function change(work: (sandbox: ReturnType<typeof createSandbox>) => unknown): Promise<void> {
+  const sandbox = createSandbox({ db, clock: 'manual' });
+  await work(sandbox);
+  await sandbox.close();
+}
+
+describe('a restarted sandbox prints the secret that signs', () => {
+  test('after its clock was moved: the one of the flag', async () => {
+    await change((sandbox) => sandbox.account(KEY).clock.advance(60_000));
+    const { printed, signing } = await restart('--webhook-secret', 'chosen');
+    expect([printed, signing]).toEqual(['chosen', 'chosen']);
+  });
+
+  test('after another one was set: the one of the flag', async () => {
+    await change((sandbox) => sandbox.account(KEY).set({ webhook_secret: 'earlier' }));
+    const { printed, signing } = await restart('--webhook-secret', 'chosen');
+    expect([printed, signing]).toEqual(['chosen', 'chosen']);
+  });
+
+  test('after another one was set, without the flag: that one', async () => {
+    await change((sandbox) => sandbox.account(KEY).set({ webhook_secret: 'earlier' }));
+    const { printed, signing } = await restart();
+    expect([printed, signing]).toEqual(['earlier', 'earlier']);
+  });
+});
+
+describe('a restarted sandbox sends to its --endpoint', () => {
+  const url = 'http://localhost:3000/webhooks';
+  const create = () =>
+    change(async (sandbox) => {
+      const { fetch } = sandbox;
+      const auth = { accessToken: KEY };
+      const { webhookEndpoints } = createClient({ baseUrl: 'http://localhost', auth, fetch });
+      await webhookEndpoints.create({ url, events: ['feedback:created'] });
+    });
+
+  test('again if it was disabled, with the same events', async () => {
+    await create();
+    disable();
+    const { endpoints } = await restart('--endpoint', url);
+    expect(endpoints).toMatchObject([{ url, enabled: true, events: ['feedback:created'] }]);
+  });
+
+  test('as before if it is enabled', async () => {
+    await create();
+    const [first] = (await restart()).endpoints;
+    const { endpoints } = await restart('--endpoint', url);
+    expect(endpoints).toEqual([first]);
+  });
+});
+
+/** Disables the endpoint in the file, as the sandbox does after a day of failures. */
+function disable(): void {
+  const connection = openSqlite(db);
+  connection?.exec(
+    "UPDATE records SET value = json_set(value, '$.enabled', json('false')) WHERE kind = 'webhook_endpoints'",
+  );
+  connection?.close();
+}
