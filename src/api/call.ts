@@ -9,7 +9,7 @@ export interface Call {
   readonly isRepeatable: boolean;
 }
 
-/** @param form - What the call sends. */
+/** @param form - The parameters that the call sends. */
 export function toCall(operation: string, method: Endpoint['method'], form = ''): Call {
   const isRepeatable = method !== 'POST' && !(operation === 'products.update' && hasStock(form));
   return { operation, method, isRepeatable };

@@ -25,7 +25,7 @@ export function isKey(text: string): boolean {
   return text.startsWith(KEY_PREFIX) && /^[\x21-\x7e]{1,200}$/.test(text.slice(KEY_PREFIX.length));
 }
 
-/** What an account has until it is changed. */
+/** The initial settings and time of an account. */
 export interface AccountDefaults {
   readonly clock: ClockMode;
   /** Milliseconds since 1970. */
