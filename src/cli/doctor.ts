@@ -82,7 +82,11 @@ async function run(
   const hop =
     flags.compare === undefined
       ? undefined
-      : compareHops(received, readReceived(flags.compare, received.signature, host), keys);
+      : compareHops(
+          received,
+          readReceived(flags.compare, undefined, host, received.signature),
+          keys,
+        );
   const framework = flags.framework ?? findFramework(process.cwd());
   const steps =
     hop?.changed === 'between' ? hop.steps : 'steps' in diagnosis ? diagnosis.steps : [];
@@ -108,20 +112,28 @@ function readKeys(flags: Flags, session: Session): Keys {
   return { secrets: readNamedSecrets(flags, session), apiKeys };
 }
 
-/** @param signature - Takes precedence over the signature of a recording. */
-function readReceived(file: string, signature: string | undefined, host: Host): Received {
+/**
+ * @param signature - Takes precedence over the signature of a recording.
+ * @param fallback - The signature if there is no other.
+ */
+function readReceived(
+  file: string,
+  signature: string | undefined,
+  host: Host,
+  fallback?: string,
+): Received {
   if (file !== '-' && !existsSync(file)) throw wrong(`There is no file ${file}`);
   if (!file.endsWith('.hook.json')) {
-    if (signature === undefined)
+    const given = signature ?? fallback;
+    if (given === undefined)
       throw wrong(`Give the signature of ${file} as well: the value of the signature header`);
-    return { body: readBytes(file, host), signature };
+    return { body: readBytes(file, host), signature: given };
   }
   const { body, headers } = loadFixture(file);
-  const recorded = signatureOf(headers);
-  const given = signature ?? recorded;
-  if (given === '')
-    throw wrong(`${file} holds no signature header: give the signature after the file`);
-  return { body, signature: recorded === '' ? given : (signature ?? recorded), headers };
+  const recorded = signature ?? signatureOf(headers);
+  const given = recorded || fallback;
+  if (!given) throw wrong(`${file} holds no signature header: give the signature after the file`);
+  return { body, signature: given, headers };
 }
 
 async function listen(

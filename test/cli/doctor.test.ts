@@ -64,18 +64,20 @@ describe('storefront-webhooks doctor', () => {
     expect([status, result, tried > 500]).toEqual([1, 'unexplained', true]);
   });
 
+  /** Saves a recording; an empty signature is one that `record` has removed. */
+  const recording = (name: string, text: string, signature = sign(sent)) =>
+    save(
+      name,
+      JSON.stringify({
+        v: 1,
+        event: 'order:paid',
+        headers: [['X-Service-Signature', signature]],
+        body: { text },
+        signing: 'keep',
+      }),
+    );
+
   test('names the hop that changed the body, from two recordings', async () => {
-    const recording = (name: string, text: string) =>
-      save(
-        name,
-        JSON.stringify({
-          v: 1,
-          event: 'order:paid',
-          headers: [['X-Service-Signature', sign(sent)]],
-          body: { text },
-          signing: 'keep',
-        }),
-      );
     const edge = recording('edge.hook.json', sent);
     const { status, stdout } = await run(
       recording('app.hook.json', `${sent}\n`),
@@ -85,6 +87,23 @@ describe('storefront-webhooks doctor', () => {
     const { hop } = JSON.parse(stdout);
     expect([status, hop.changed, hop.steps[0].code]).toEqual([1, 'between', 'line_end_gained']);
   });
+
+  test.each([
+    ['between', 'the genuine one', sign(sent)],
+    ['both', 'another wrong one', sign('a third body')],
+    ['before', 'none', ''],
+  ])(
+    'finds %s if a recording has a wrong signature and the nearer one has %s',
+    async (changed, _, signature) => {
+      const app = recording('app.hook.json', sent, sign('another body'));
+      const { status, stdout } = await run(
+        app,
+        '--compare',
+        recording('edge.hook.json', sent, signature),
+      );
+      expect([status, JSON.parse(stdout).hop]).toMatchObject([1, { changed }]);
+    },
+  );
 
   test.each([[[]], [['no-such-file', 'a']], [['package.json']], [['a', 'b', '--listen']]])(
     'that is used wrongly exits with 2: %j',

@@ -25,12 +25,13 @@ export function compareHops(here: Received, earlier: Received, keys: Keys): Hop 
   const other = diagnose(earlier, keys).result;
   const difference = findDifference(here.body, earlier.body);
   if (difference === undefined) {
-    const isGenuine = other === 'genuine' && here.signature === earlier.signature;
-    const header: readonly Step[] =
-      here.signature === earlier.signature
-        ? []
-        : [step('changed', 'The body is the same, but the signature header is different.')];
-    const changed = isGenuine ? 'nowhere' : header.length > 0 ? 'between' : 'before';
+    const isSame = here.signature.toLowerCase() === earlier.signature.toLowerCase();
+    const header: readonly Step[] = isSame
+      ? []
+      : [step('changed', 'The body is the same, but the signature header is different.')];
+    const [same, different] =
+      other === 'genuine' ? (['nowhere', 'between'] as const) : (['before', 'both'] as const);
+    const changed = isSame ? same : different;
     return { changed, steps: header, difference, other };
   }
   const steps = whatWasDone(here.body, earlier.body);
