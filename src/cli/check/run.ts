@@ -25,8 +25,8 @@ export interface Run {
 const AT_ONCE = 6;
 /** The time that is reserved for the last count. */
 const LAST_MS = 5000;
-/** How long to wait before the last count: goods that are handed out twice may come later. */
-const LATER_MS = 1000;
+/** The time of it that the counting itself may take. */
+const COUNTING_MS = 1000;
 /** How long to wait for goods that must not come. */
 const UNWANTED_MS = 300;
 
@@ -70,7 +70,7 @@ export async function runRows(run: Run): Promise<Result[]> {
     if (!isDown(tried)) await each(row);
   }
   const rest = startedAt + run.limitMs - performance.now();
-  const isCountedAgain = countAgain([...tried.values()], run);
+  const isCountedAgain = isRefused || countAgain([...tried.values()], run, rest, signal.aborted);
   await Promise.race([isCountedAgain, wait(rest, undefined, { ref: false })]);
 
   return rows.map((row) => {
@@ -124,11 +124,20 @@ async function tryRow(row: Row, setting: Setting, { observer, goodsMs }: Run): P
   return { trial, goods, ms };
 }
 
-/** Counts goods once more, to find late ones. A count of all goods could not tell which row they belong to. */
-async function countAgain(tried: readonly Tried[], { observer }: Run): Promise<void> {
-  if (!observer?.perOrder || tried.some(({ trial }) => trial.isDown)) return;
-  await wait(LATER_MS);
-  await inParallel(tried, AT_ONCE, async ({ goods }) => goods?.count());
+/** Counts goods once more, after the time that goods may take: those that are handed out twice may come later. */
+async function countAgain(
+  tried: readonly Tried[],
+  { observer, goodsMs }: Run,
+  restMs: number,
+  isCutShort: boolean,
+): Promise<void> {
+  if (!observer || tried.some(({ trial }) => trial.isDown)) return;
+  const counted = tried.flatMap(({ goods }) => goods ?? []);
+  // A count of all goods belongs to the last row only if no other row handed out some since.
+  const again = observer.perOrder ? counted : isCutShort ? [] : counted.slice(-1);
+  if (again.length === 0) return;
+  await wait(Math.max(0, Math.min(goodsMs, restMs - COUNTING_MS)));
+  await inParallel(again, AT_ONCE, (goods) => goods.count());
 }
 
 function toResult(row: Row, tried: Tried, run: Run): Result {

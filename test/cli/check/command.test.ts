@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const env = { WEBHOOK_SECRET: SECRET, NO_COLOR: '1' };
-const check = (...args: string[]) => run(['check', ...args], { env });
+const check = (...args: string[]) => run(['check', '--goods-within', '1000', ...args], { env });
 const rowsOf = (...rows: string[]) => rows.flatMap((row) => ['--only', row]);
 const observed = ({ url }: RunningEndpoint) => `${url.origin}/goods/{order}`;
 
@@ -153,7 +153,8 @@ describe('storefront-webhooks check', () => {
 describe('in a terminal', () => {
   test.each([80, 200])('prints each row in a line that fits %d columns', async (columns) => {
     const tried = rowsOf('duplicate', 'unsigned', 'down-and-up');
-    const args = ['check', bad.url.href, '--observe', observed(bad), ...tried];
+    const within = ['--goods-within', '500'];
+    const args = ['check', bad.url.href, '--observe', observed(bad), ...within, ...tried];
     const { status, stdout, lines } = await runInTerminal(columns, args, { env });
     const rows = lines.filter((line) => /^[✓✗–] /.test(line));
     expect(rows.map((line) => line.split(/ {2,}/).slice(0, 2).join(' '))).toEqual([
