@@ -164,13 +164,19 @@ export class Trial {
         `The endpoint answered ${answer.status}, as if the delivery were genuine.`,
         customer,
       );
-    } else if (answer.status >= 500) {
-      this.complain(
-        `The endpoint answered ${answer.status}: a delivery that is not genuine makes it fail.`,
-        'Anyone who finds the address can make the endpoint fail while customers pay.',
-      );
-    }
+    } else this.complainOfFailure(answer, 'a delivery that is not genuine');
     return answer;
+  }
+
+  /** Complains if the endpoint answered 5xx, or did not answer. */
+  complainOfFailure({ status, error = '' }: Answer, to: string): void {
+    if (status > 0 ? status < 500 : this.setting.signal.aborted) return;
+    const [late] = /within [\d.]+ s/.exec(error) ?? [];
+    const silent = late === undefined ? 'closed the connection' : `did not answer ${late}`;
+    this.complain(
+      `The endpoint ${status === 0 ? silent : `answered ${status}`}: ${to} makes it fail.`,
+      'Anyone who finds the address can make the endpoint fail while customers pay.',
+    );
   }
 
   /** Complains if the endpoint has stopped answering. */
