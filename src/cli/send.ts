@@ -24,6 +24,9 @@ interface Flags extends SendingFlags, SecretFlags {
   readonly unsigned: boolean;
 }
 
+/** The answers that reject a delivery. Other statuses, such as 404, come from a server that has not looked at it. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
+
 /** Adds `send`, which sends a signed delivery to a URL. */
 export function addSend(program: Command, session: Session): void {
   const command = program
@@ -43,7 +46,7 @@ export function addSend(program: Command, session: Session): void {
   addSecretFlags(addSendingFlags(command))
     .addHelpText(
       'after',
-      '\nThe receiver has to reject a corrupt or unsigned delivery: if it answers 2xx, the command exits with 1.' +
+      '\nThe receiver has to reject a corrupt or unsigned delivery with 400, 401 or 403: if it does not, the command exits with 1.' +
         '\n\nExample:\n  npx storefront-webhooks send order:paid http://localhost:3000/webhooks --set status=51',
     )
     .action(async (what: string, url: string, flags: Flags) =>
@@ -73,9 +76,11 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
   };
   const isHostile = corrupt || fixture.signing === 'omit' || fixture.signing === 'corrupt';
   const isGood = (status: number) => {
-    const isRefused = status >= 400 && status < 500;
+    const isRefused = REFUSALS.has(status);
     // The receiver may accept a forged event if the body is valid for it, too.
-    return isHostile ? isRefused : isTaken(status) || (forgeEvent !== undefined && isRefused);
+    return isHostile
+      ? isRefused
+      : isTaken(status) || (forgeEvent !== undefined && (isRefused || status === 422));
   };
   const repeat = `npx storefront-webhooks ${host.args.map(quote).join(' ')}`;
   const sending = { fixture, options, isGood, repeat };

@@ -96,6 +96,16 @@ describe('storefront-webhooks send', () => {
     },
   );
 
+  test.each(['--corrupt', '--unsigned', '--forge-event=order:created'])(
+    '%s exits with 1 if the answer comes from no receiver',
+    async (flag) => {
+      for (const code of [404, 405, 429]) {
+        const { url } = await startServer(code);
+        expect((await run(['send', 'order:paid', url, flag], { env })).status).toBe(1);
+      }
+    },
+  );
+
   test('names another event in the header', async () => {
     const { url, delivered } = await openShop();
     const args = ['send', 'order:updated/not-paid', url, '--forge-event', 'order:paid'];

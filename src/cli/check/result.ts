@@ -30,6 +30,20 @@ export function notTried({ name, title }: Row, cause: string): Result {
   return { row: name, title, verdict: 'not tried', answers: [], ms: 0, cause };
 }
 
+/** Returns the result of a row for which the time was not enough. The command repeats the row alone. */
+export function outOfTime(row: Row, repeat: string): Result {
+  return notTried(row, `${TIME_WAS_UP} Run this row alone: ${repeat}`);
+}
+
+/** Whether the results prove that no row fails: none has, and the time was enough for all of them. */
+export function isProof(results: readonly Result[]): boolean {
+  return results.every(
+    ({ verdict, cause }) => verdict !== 'failed' && !cause?.startsWith(TIME_WAS_UP),
+  );
+}
+
+const TIME_WAS_UP = 'The time for all rows was up.';
+
 /** Returns the lines for a result in a terminal. */
 export function resultLines(result: Result, { paint, columns }: Printer): string[] {
   const { row, title, verdict, answers, goods, ms, cause, customer, change, repeat, note } = result;

@@ -2,7 +2,7 @@ import { once, setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { GoodsCount } from './goods.js';
 import type { Observer } from './observer.js';
-import { notTried, type Result } from './result.js';
+import { notTried, outOfTime, type Result } from './result.js';
 import { genuine } from './rows/index.js';
 import type { Complaint, Row } from './trial.js';
 import { type Setting, Trial } from './trial.js';
@@ -85,10 +85,7 @@ export async function runRows(run: Run): Promise<Result[]> {
         "This row needs --restart '<command>', which stops the endpoint and starts it again.",
       );
     }
-    return notTried(
-      row,
-      `The time for all rows was up. Run this row alone: ${run.repeat(row.name)}`,
-    );
+    return outOfTime(row, run.repeat(row.name));
   });
 }
 

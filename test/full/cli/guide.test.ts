@@ -124,7 +124,7 @@ ${await show('send', 'order:paid', shop.url)}
 
 The first word is an event, a fixture such as \`order:paid/crypto\`, a \`.hook.json\` file, any file with a body, or \`-\` for stdin. \`--set status=51\` changes the body, and reports what it changed; a field that is missing from the body also needs \`--add\`. \`--duplicate 3\`, \`--concurrency 3\`, \`--id\` and \`--forge-event\` imitate what happens in production.
 
-Your server has to reject a delivery with \`--corrupt\` or \`--unsigned\`:
+Your server has to reject a delivery with \`--corrupt\` or \`--unsigned\` by 400, 401 or 403, because a wrong path answers 404 to everything:
 
 ${await show('send', 'order:paid', shop.url, '--corrupt')}
 
@@ -162,7 +162,7 @@ Sends your own endpoint everything that will happen to it, from duplicates to fo
 
 ${await show('check', forgetful.url, '--only', 'unsigned')}
 
-An endpoint can answer 200 twice and deliver two keys, so the goods have to be counted: \`--observe\` takes a command or a URL that returns how many were delivered for \`{order}\`. Without it, rows that only the goods can decide are *not tried*, and never passed. \`--restart\` takes the command that ends your server and starts it again; \`--junit\` writes a report for a build server. \`--order\` and \`--unpaid\` take a paid and an unpaid body in your provider's own form: [services](services.md#rehearse-it).
+An endpoint can answer 200 twice and deliver two keys, so the goods have to be counted: \`--observe\` takes a command or a URL that returns how many were delivered for \`{order}\`. Without it, rows that only the goods can decide are *not tried*, and never passed. The last count waits as long as goods may take (\`--goods-within\`). With \`--only\`, a paid order comes first: an endpoint that does not take it proves nothing by rejecting a forgery. The exit code is 1 if a row has failed, or the time was up before it was tried. \`--restart\` takes the command that ends your server and starts it again; \`--junit\` writes a report for a build server. \`--order\` and \`--unpaid\` take a paid and an unpaid body in your provider's own form: [services](services.md#rehearse-it).
 
 \`\`\`sh
 npx storefront-webhooks check http://localhost:3000/webhooks \\
