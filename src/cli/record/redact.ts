@@ -25,14 +25,23 @@ const STAND_INS: readonly (readonly [field: RegExp, standIn: string])[] = [
   [/^custom|message|comment|content|reply|note$|^(title|text|body|subject|question)$/i, 'redacted'],
 ];
 
-/** Fields without customer data: the specification's fields, and fields that only identify or date a record. */
+/** Fields without customer data: the specification's fields, and fields that only classify a record. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...[orderSchema, newerProductSchema, olderProductSchema, whiteLabelPaymentSchema].flatMap(
     ({ [FIELDS]: fields }) => Object.keys({ ...fields?.required, ...fields?.rest }),
   ),
-  ...['event', 'type', 'score', 'storage', 'size', 'mime_type'],
+  ...['order_id', 'event', 'type', 'score', 'storage', 'size', 'mime_type'],
 ]);
-const KNOWN_KIND = /_(id|at)$/;
+
+/** The seller's own words in a record, and anyone's in another object. */
+const FREE_TEXT: ReadonlySet<string> = new Set(['description', 'warranty']);
+/** The members that hold a record. */
+const WRAPPER = /^(data|payload|object|order|product|payment)$/;
+const MOST_WRAPPERS = 4;
+
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+/** A date, or the seconds or milliseconds since 1970. */
+const DATE = /^(\d{4}-\d\d-\d\d([T ][\d:.]+ ?(Z|[+-]\d\d:?\d\d)?)?|[12]\d{9}(\d{3})?)$/;
 
 /** Matches an e-mail or IP address, or a text that is JSON itself, whose fields are not checked. */
 const TELLS = /[^\s@]@[^\s@]+\.[^\s@]|\b\d{1,3}(\.\d{1,3}){3}\b|([0-9a-f]{1,4}:){4}|^\s*[{["]/i;
@@ -50,7 +59,7 @@ export function redact(text: string): Redacted {
   let copied = 0;
   for (const { kind, start, end, path } of jsonValues(json, standInFor)) {
     const token = json.slice(start, end);
-    const hidden = kind === 'name' ? undefined : (path?.marked ?? unknownIn(path));
+    const hidden = kind === 'name' ? undefined : (path?.marked ?? unknownIn(path, token));
     const standIn = kind === 'number' ? hidden && '0' : standInForText(token, hidden?.mark);
     if (standIn === undefined || standIn === token) continue;
     pieces.push(json.slice(copied, start), standIn);
@@ -66,10 +75,27 @@ function standInFor(field: string): string | undefined {
 }
 
 /** Marks the value of an unknown field: a newer version of the provider may put customer data there. */
-function unknownIn(path: Path<string> | undefined): Path<string>['marked'] {
+function unknownIn(path: Path<string> | undefined, token: string): Path<string>['marked'] {
   const at = path?.member;
-  if (at === undefined || KNOWN.has(at.step) || KNOWN_KIND.test(at.step)) return undefined;
-  return { at, mark: 'redacted' };
+  return at === undefined || isKnown(at, token) ? undefined : { at, mark: 'redacted' };
+}
+
+function isKnown({ step, above }: Path<string>, token: string): boolean {
+  const isOf = (form: RegExp) => form.test(String(JSON.parse(token)));
+  if (step.endsWith('_at')) return isOf(DATE);
+  if (step === 'value') return isOf(NUMBER);
+  return KNOWN.has(step) && (!FREE_TEXT.has(step) || isRecord(above));
+}
+
+/** Whether the object at this path is a record of the provider: the whole body, or wrapped. */
+function isRecord(path: Path<string> | undefined): boolean {
+  let at = path?.member;
+  // The limit keeps deep nesting cheap.
+  for (let depth = 0; at && depth < MOST_WRAPPERS; depth++) {
+    if (!WRAPPER.test(at.step)) return false;
+    at = at.above?.member;
+  }
+  return at === undefined;
 }
 
 function standInForText(token: string, standIn: string | undefined): string | undefined {

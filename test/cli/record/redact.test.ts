@@ -62,6 +62,27 @@ describe('redact', () => {
     });
   });
 
+  test('replaces the values of unknown fields whose names only look like those of ids and dates', () => {
+    const body =
+      '{"telegram_user_id":81321,"steam_id":"jane","called_at":"the blue house","seen_at":4930123456,"paid_at":"2026-11-20T10:00:00Z","sent_at":1763000011,"created_at":"2026-11-20 10:00:00.000000","order_id":"ord_1"}';
+    expect(redact(body)).toEqual({
+      text: '{"telegram_user_id":0,"steam_id":"redacted","called_at":"redacted","seen_at":0,"paid_at":"2026-11-20T10:00:00Z","sent_at":1763000011,"created_at":"2026-11-20 10:00:00.000000","order_id":"ord_1"}',
+      redacted: ['/telegram_user_id', '/steam_id', '/called_at', '/seen_at'],
+    });
+  });
+
+  test('keeps the name of a field in a record, and replaces free text elsewhere', () => {
+    const product = '"description":"A **tool**","warranty":"30 days","value":"19.90"';
+    const wrapped = `[{"data":{"product":{${product}}}},{${product}}]`;
+    expect(redact(wrapped)).toEqual({ text: wrapped, redacted: [] });
+    const answers =
+      '{"answers":[{"id":7,"value":"Jane Doe"},{"value":4.5}],"buyer":{"description":"tall","data":{"warranty":"since birth"}},"value":"ten"}';
+    expect(redact(answers)).toEqual({
+      text: '{"answers":[{"id":7,"value":"redacted"},{"value":4.5}],"buyer":{"description":"redacted","data":{"warranty":"redacted"}},"value":"redacted"}',
+      redacted: ['/answers/0/value', '/buyer/description', '/buyer/data/warranty', '/value'],
+    });
+  });
+
   test('leaves fields without customer data', () => {
     const body =
       '{"id":"ord_1","product_id":"p","product_title":"Tuner 2.0","country_code":"DE","value":"19.90","status":100,"email":"","custom":{},"delivered":null,"created_at":"2026-11-20T10:00:00.000000+00:00"}';

@@ -177,7 +177,7 @@ Runs a proxy in front of your server, which forwards each delivery unchanged and
 npx storefront-webhooks record http://localhost:3000/webhooks --out test/webhooks
 \`\`\`
 
-\`record\` replaces the customer's data, the goods, and every text and number in a field that the specification does not name; \`replay\` signs the delivery again. \`--as-is\` keeps the bytes and the signature, so anyone who has the file can send the delivery again.
+\`record\` replaces the customer's data, the goods, and every text and number in a field that the specification does not name, except an \`order_id\` and dates such as \`paid_at\`; \`replay\` signs the delivery again. \`--as-is\` keeps the bytes and the signature, so anyone who has the file can send the delivery again.
 
 ## save
 
