@@ -5,7 +5,11 @@ export interface BullmqJob {
   readonly id?: string | undefined;
   readonly data: unknown;
   /** The options of this attempt. BullMQ does not store changes to them. */
-  opts: { readonly attempts?: number | undefined; readonly backoff?: JobTerms['backoff'] };
+  opts: {
+    readonly attempts?: number | undefined;
+    readonly backoff?: JobTerms['backoff'];
+    readonly removeOnComplete?: JobTerms['removeOnComplete'];
+  };
   /** How often the job has failed. */
   readonly attemptsMade: number;
   /** How often the job has been started, whatever the result. */

@@ -26,6 +26,9 @@ export interface BossQueueOptions {
   deadLetter?: string;
 }
 
+/** The part of a looked-up job that the queue uses. */
+export type StoredJob = Pick<BossJob, 'retryCount' | 'retryLimit'> & { readonly state: string };
+
 interface InTransaction {
   db?: BossDatabase;
 }
@@ -37,13 +40,18 @@ export interface Boss {
   send(
     name: string,
     data: object,
-    options: InTransaction & { id?: string; deadLetter?: string; startAfter?: number },
+    options: InTransaction & {
+      id?: string;
+      deadLetter?: string;
+      startAfter?: number;
+      retryLimit?: number;
+    },
   ): Promise<string | null>;
   getJobById(
     name: string,
     id: string,
     options: InTransaction & { includeArchive: boolean },
-  ): Promise<{ readonly state: string } | null>;
+  ): Promise<StoredJob | null>;
   deleteJob(name: string, id: string, options: InTransaction): Promise<unknown>;
   work(
     name: string,

@@ -3,7 +3,7 @@ import { tooOld } from '../../errors/too-old.js';
 import type { HandOff, HandOffOptions } from '../../process/queue.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import { afterActive } from '../run-job.js';
-import type { Boss } from './boss.js';
+import type { Boss, StoredJob } from './boss.js';
 import { toData } from './data.js';
 import { warnWithoutLimits } from './limits.js';
 import { Queues } from './queues.js';
@@ -38,15 +38,24 @@ export function pgBossQueue(
   const find = async (delivery: SealedDelivery, { tx }: Options) =>
     boss.getJobById(name, jobIdOf(delivery), { ...toOptions(tx), includeArchive: false });
 
-  const put = async (delivery: SealedDelivery, options: Options) => {
+  const remove = async (delivery: SealedDelivery, { tx }: Options) =>
+    boss.deleteJob(name, jobIdOf(delivery), toOptions(tx));
+
+  /** @param attempts - Default: as the queue is set. */
+  const put = async (delivery: SealedDelivery, options: Options, attempts?: Attempts) => {
     const id = jobIdOf(delivery);
     try {
       const data = toData(delivery);
       // Name the dead-letter queue, because a queue that the operator created may have none.
-      const terms = { ...toOptions(options.tx), id, deadLetter: queues.dead };
-      if ((await boss.send(name, data, terms)) !== null) return { id };
-      // null: the job exists already, or the queue is missing.
-      if (await find(delivery, options)) return { id };
+      const terms = { ...toOptions(options.tx), ...attempts, id, deadLetter: queues.dead };
+      for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+        if ((await boss.send(name, data, terms)) !== null) return { id };
+        // null: the job exists already, or the queue is missing.
+        const job = await find(delivery, options);
+        if (job && isPending(job)) return { id };
+        // It has ended, perhaps without a handler, and pg-boss would not run it again.
+        if (job) await remove(delivery, options);
+      }
     } catch (error) {
       queues.forget();
       throw error;
@@ -66,18 +75,25 @@ export function pgBossQueue(
     redrive: async (delivery, options) => {
       await queues.ready();
       const job = await afterActive(options.signal, () => find(delivery, options));
-      const id = jobIdOf(delivery);
-      // The job is pending or running. A new job would discard the pauses between its attempts.
-      if (job && ['active', 'created', 'retry'].includes(job.state)) return { id };
-      // pg-boss would not run a job that has ended again. A new job has all of its attempts.
-      if (job) await boss.deleteJob(name, id, toOptions(options.tx));
-      await put(delivery, options);
-      return { id };
+      if (job?.state !== 'retry') return put(delivery, options);
+      // Its next attempt may be due only in hours. A new job has the attempts that are left, and no pause before them.
+      await remove(delivery, options);
+      // pg-boss counts a retry only when it begins.
+      return put(delivery, options, { retryLimit: job.retryLimit - job.retryCount - 1 });
     },
   };
 }
 
 type Options = HandOffOptions<BossTransaction>;
+type Attempts = { readonly retryLimit: number };
+
+/** How often a job is put that another process puts or removes at the same time. */
+const MAX_TRIES = 3;
+
+/** Whether pg-boss runs the job, or will run it. */
+function isPending({ state }: StoredJob): boolean {
+  return ['active', 'created', 'retry'].includes(state);
+}
 
 /** @throws {UsageError} `client_invalid`, or `version_unsupported` before pg-boss 10. */
 export function checkBoss(boss: Boss): void {

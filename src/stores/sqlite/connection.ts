@@ -73,8 +73,8 @@ export class Connection {
   }
 
   /**
-   * Runs a handler's statements in their own transaction, and resolves once it is on the disk. Only waiting for the lock is retried. Once the work has
-   * begun, any error rolls it back, and rejects the promise.
+   * Runs a handler's statements in their own transaction, and resolves once it is on the disk. Only waiting for the
+   * lock is retried. Once the work has begun, any error rolls it back, and rejects the promise.
    */
   transact<Result>(work: () => Result): Promise<Result> {
     return this.#add(work, { isAlone: true, isForeign: true, isSoon: false });

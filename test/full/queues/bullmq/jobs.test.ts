@@ -39,6 +39,18 @@ withRedis('on Redis', () => {
       expect(handler).toHaveBeenCalledOnce();
     });
 
+    test('runs a delivery again that comes again after it was ignored', async () => {
+      const { bull, queue, work } = open();
+      const ignored = { outcome: 'ignored', ran: [] } as const;
+      const dispatch = vi.fn<Dispatching['dispatch']>().mockResolvedValue(ignored);
+      await work({ dispatch });
+      const delivery = newDelivery();
+      const { id } = await enqueue(queue, delivery);
+      await vi.waitUntil(async () => (await bull.getJob(id)) === undefined, soon);
+      expect(await enqueue(queue, delivery)).toEqual({ id });
+      await vi.waitUntil(() => dispatch.mock.calls.length === 2, soon);
+    });
+
     test("keeps jobs that failed for good, even if the queue's settings remove them", async () => {
       const { bull, queue, work } = open(2);
       Object.assign(bull, { jobsOpts: { ...bull.defaultJobOptions, removeOnFail: true } });
@@ -114,7 +126,7 @@ withRedis('on Redis', () => {
         }
         if (state === 'completed' || state === 'failed') {
           dispatch.mockResolvedValueOnce({
-            outcome: state === 'failed' ? 'failed' : 'parked',
+            outcome: state === 'failed' ? 'failed' : 'handled',
             ran: [],
           });
           await work({ dispatch });

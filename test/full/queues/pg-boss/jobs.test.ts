@@ -226,14 +226,40 @@ withPgBoss('over PostgreSQL', () => {
       },
     );
 
-    test('does not affect a job that will be retried: its pauses and attempts continue', async () => {
-      const { queue, pool, states } = await open(2);
+    test('runs a job now that waits for its retry, and leaves it the attempts that it has', async () => {
+      const { queue, name, pool, work, states } = await open(4);
+      const last: boolean[] = [];
+      const dispatch = vi.fn<Dispatching['dispatch']>(async (_, { lastAttempt }) => {
+        last.push(lastAttempt);
+        return failed;
+      });
       const delivery = newDelivery();
       const { id } = await enqueue(queue, delivery);
-      const setState = `UPDATE boss${version}.job SET state = 'retry', retry_count = 1 WHERE id = $1`;
-      await pool.query(setState, [id]);
+      // As after two attempts.
+      await pool.query(
+        `UPDATE boss${version}.job SET state = 'retry', retry_count = 1, started_on = now(),
+          start_after = now() + interval '10 h' WHERE id = $1`,
+        [id],
+      );
       expect(await redrive(queue, delivery)).toEqual({ id });
-      expect(await states()).toEqual(['retry']);
+      await work({ dispatch });
+      await vi.waitUntil(async () => (await states())[0] === 'failed', soon);
+      await vi.waitUntil(async () => (await states(`${name}-dead`)).length === 1, soon);
+      expect(last.slice(0, 2)).toEqual([false, true]);
+    });
+
+    test('runs a delivery again that comes again after it was ignored', async () => {
+      const { queue, work, states } = await open();
+      const ignored = { outcome: 'ignored', ran: [] } as const;
+      const dispatch = vi.fn<Dispatching['dispatch']>().mockResolvedValue(ignored);
+      await work({ dispatch });
+      const delivery = newDelivery();
+      const { id } = await enqueue(queue, delivery);
+      await vi.waitUntil(async () => (await states())[0] === 'completed', soon);
+      // Two requests at the same time.
+      const both = [enqueue(queue, delivery), enqueue(queue, delivery)];
+      expect(await Promise.all(both)).toEqual([{ id }, { id }]);
+      await vi.waitUntil(() => dispatch.mock.calls.length >= 2, soon);
     });
 
     test('rejects a queue whose policy drops deliveries', async () => {
