@@ -44,7 +44,7 @@ export interface RouteOptions {
 
 const ONLY_ONE = 'There can be only one: combine the two.';
 const nameIt = (call: string) =>
-  'The store keeps the progress of a handler under its name. Give this one another: ' +
+  'The store keeps progress under the name of a handler. Give this one another name: ' +
   `${call}, { name: 'something-else' }).`;
 
 /** Finds the handlers of an event. Uses Sets and Maps only, because an event may be named `constructor`. */
@@ -90,7 +90,7 @@ export class Router {
     if (formerly !== undefined && name === undefined) {
       throw new UsageError(
         'handler_invalid',
-        'A handler without a name cannot have formerly: its pattern is its name.',
+        'A handler without a name has no formerly: its pattern is its name.',
       );
     }
     if (when !== undefined && typeof when !== 'function') {

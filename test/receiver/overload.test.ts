@@ -55,10 +55,14 @@ async function busyShop() {
       },
       body: Buffer.from(body),
     });
-  /** More deliveries than the receiver accepts. */
+  /** As many deliveries as the receiver accepts. On a slow machine, it rejects some. */
   const fill = () => {
-    for (let index = 0; index < ACCEPTED; index++) void receive(`whl_fill_${index}`);
-    return vi.waitUntil(() => claim.mock.calls.length === ACCEPTED, 10_000);
+    let rejected = 0;
+    for (let index = 0; index < ACCEPTED; index++)
+      void receive(`whl_fill_${index}`).then(() => {
+        rejected += 1;
+      });
+    return vi.waitUntil(() => claim.mock.calls.length + rejected === ACCEPTED, 10_000);
   };
   return { receiver, receive, fill, claim, handler, errors, port, open };
 }
@@ -114,14 +118,15 @@ describe('an overloaded receiver', () => {
   });
 
   test('reports the overload once, and handles the retries', async () => {
-    const { fill, receive, errors, handler, open: openStore } = await busyShop();
+    const { fill, receive, claim, errors, handler, open: openStore } = await busyShop();
     await fill();
+    const accepted = claim.mock.calls.length;
     for (let index = 0; index < 50; index++) {
       expect(await receive(`whl_${index}`)).toMatchObject({ status: 503, outcome: 'unavailable' });
     }
     expect(errors).toEqual([expect.objectContaining({ code: 'overloaded' })]);
     openStore();
-    await vi.waitUntil(() => handler.mock.calls.length === ACCEPTED, 10_000);
+    await vi.waitUntil(() => handler.mock.calls.length === accepted, 10_000);
     expect(await receive('whl_1')).toMatchObject({ outcome: 'handled' });
   });
 });
