@@ -336,7 +336,9 @@ describe('a wrong registration', () => {
         ]),
       );
       expect(code).toBe('handler_invalid');
-      expect(message).toContain(`oncePer needs exact event names, and '${family}' would include new ones`);
+      expect(message).toContain(
+        `oncePer needs exact event names, and '${family}' would include new ones`,
+      );
       expect(message).toContain("['order:paid', 'order:updated']");
     },
   );
