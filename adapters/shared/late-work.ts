@@ -19,6 +19,8 @@ const EARLIER_MS = 2_000;
 /** A platform that may stop with each response, and go on with the next request. */
 export class StoppingHost {
   #earlier: Promise<unknown> | undefined;
+  /** Whether a response has waited in vain for work that goes on, such as a handler that never ends. */
+  #isStuck = false;
 
   /**
    * Waits for the record that an earlier request may have left behind: the store may have recovered since then. Await it
@@ -39,9 +41,21 @@ export class StoppingHost {
     const { recorded, retryUnrecorded } = received;
     this.#earlier = recorded;
     if (!recorded) return received;
-    const leftMs = context?.getRemainingTimeInMillis?.() ?? UNKNOWN_MS + RESPONSE_MS;
-    if ((await isOver(recorded, leftMs - RESPONSE_MS)) || !retryUnrecorded) return received;
-    return toResponse({ outcome: 'unavailable', ran: [] });
+    const leftMs = context?.getRemainingTimeInMillis?.();
+    const unknownMs = this.#isStuck ? EARLIER_MS : UNKNOWN_MS;
+    if (await isOver(recorded, leftMs === undefined ? unknownMs : leftMs - RESPONSE_MS))
+      return received;
+    if (leftMs === undefined) this.#stickAt(recorded);
+    return retryUnrecorded ? toResponse({ outcome: 'unavailable', ran: [] }) : received;
+  }
+
+  /** Lets further responses wait less until this work has ended: each of them would wait for it. */
+  #stickAt(work: Promise<unknown>): void {
+    this.#isStuck = true;
+    const end = () => {
+      this.#isStuck = false;
+    };
+    work.then(end, end);
   }
 }
 

@@ -330,4 +330,27 @@ describe('a platform that may stop with each response', () => {
       expect(handled).toHaveBeenCalledOnce();
     },
   );
+
+  test('answers others within a short time while a handler never ends', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+    const stuck = vi.fn(() => new Promise<void>(() => {}));
+    const options = { secret: SECRET, store: memoryStore(), timeout: 100, hooks: { onError() {} } };
+    const receiver = createReceiver(options)
+      .on('order:paid', stuck)
+      .on('order:updated', () => {});
+    const send = byNode(toNextPages(receiver));
+    const first = send(headersOf('whl_1', 'order:paid'));
+    await vi.waitUntil(() => stuck.mock.calls.length > 0);
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect(await first).toBe(500);
+    const answered = vi.fn();
+    const second = send(headersOf('whl_2', 'order:updated')).then(answered);
+    // In steps, because the work between two timers takes real time.
+    for (let ms = 0; ms < 6_000 && answered.mock.calls.length === 0; ms += 250) {
+      await vi.advanceTimersByTimeAsync(250);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(answered).toHaveBeenCalledWith(200);
+    await second;
+  });
 });
