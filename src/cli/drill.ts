@@ -43,7 +43,7 @@ async function run(flags: Flags, { host, printer }: Session): Promise<boolean> {
   try {
     const file = join(folder, 'drill.db');
     if (flags.store === undefined) writeFileSync(file, '');
-    const { store, close } = await openStore(flags.store ?? file, host);
+    const { store, close } = await openStore(flags.store ?? file, host, true);
     try {
       const { orders, seed } = flags;
       return conclude(

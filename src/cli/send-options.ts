@@ -34,7 +34,11 @@ export function addSendingFlags(command: Command): Command {
 }
 
 /** Returns the options for `replay` that the flags give. */
-export function toReplayOptions({ timeout, plainHttp, headerPrefix }: SendingFlags) {
+export function toReplayOptions({
+  timeout,
+  plainHttp,
+  headerPrefix,
+}: Pick<SendingFlags, 'timeout' | 'plainHttp' | 'headerPrefix'>) {
   return { timeout, plainHttp, ...(headerPrefix === undefined ? {} : { headerPrefix }) };
 }
 

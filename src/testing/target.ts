@@ -111,7 +111,7 @@ export function readAddress(address: string | URL, plainHttp: boolean): URL {
     throw new UsageError(
       'option_invalid',
       `replay() would send a genuine delivery to ${nameUrl(url)}, where anyone on the network path can read it and send it again. ` +
-        'Use https:, or { plainHttp: true } on a network that you trust.',
+        'Use https:, or on a network that you trust { plainHttp: true }, in a command --plain-http.',
     );
   }
   return url;

@@ -328,6 +328,16 @@ describe('storefront-webhooks dead, over SQLite', () => {
     expect(lines[1]).toMatch(/^1 dead: nothing runs them/);
   });
 
+  test('sends to another machine over plain HTTP only with --plain-http', async () => {
+    const redrive = ['dead', 'redrive', join(folder, 'shop.db'), '--to', 'http://192.0.2.1/hook'];
+    const refused = await run(redrive);
+    expect(refused.stderr).toContain('--plain-http');
+    expect(refused.status).toBe(2);
+    expect(await run([...redrive, '--plain-http', '--timeout', '100'])).toMatchObject({
+      status: 0,
+    });
+  });
+
   test.each(['postgres://127.0.0.1:1/shop', 'redis://127.0.0.1:1'])(
     'reports that the store does not answer: %s',
     async (url) => {

@@ -20,14 +20,16 @@ export interface OpenStore {
  *
  * @param named - The URL, or the environment variable that holds it, because other users of the machine can see
  *   the command line.
+ * @param mayCreate - Whether a PostgreSQL database that is no store may become one.
  * @throws {UsageError} If the URL does not name a store, or the project has no driver for it.
  */
 export async function openStore(
   named: string,
   { env }: Pick<Host, 'env'> = process,
+  mayCreate = false,
 ): Promise<OpenStore> {
   const url = env[named] || named;
-  if (/^postgres(ql)?:/.test(url)) return openPostgres(url);
+  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, mayCreate);
   if (/^rediss?:/.test(url)) return openRedis(url);
   if (/^\w\w+:\/\//.test(url)) {
     throw new UsageError(
@@ -47,7 +49,10 @@ export async function openStore(
 /** How long a driver may take, in milliseconds. Short, because an operator is waiting. */
 const TIMEOUT_MS = 10_000;
 
-async function openPostgres(url: string): Promise<OpenStore> {
+/** Returns a row if the store's table is there. */
+const FIND_TABLE = "SELECT 1 WHERE to_regclass('webhook_delivery') IS NOT NULL";
+
+async function openPostgres(url: string, mayCreate: boolean): Promise<OpenStore> {
   const pg = await load<typeof import('pg')>('pg');
   if (pg) {
     const pool = new pg.Pool({
@@ -57,12 +62,31 @@ async function openPostgres(url: string): Promise<OpenStore> {
       keepAlive: true,
     });
     pool.on('error', () => {});
-    return { store: postgresStore(pool), close: () => pool.end() };
+    const close = () => pool.end();
+    if (!mayCreate) await refuseOther(async () => (await pool.query(FIND_TABLE)).rows, close);
+    return { store: postgresStore(pool), close };
   }
   const postgres = await load<typeof import('postgres')>('postgres');
   if (!postgres) throw noDriver('PostgreSQL', 'pg');
   const sql = postgres(url, { connect_timeout: TIMEOUT_MS / 1000, max: 2 });
-  return { store: postgresStore(sql), close: () => sql.end() };
+  const close = () => sql.end();
+  if (!mayCreate) await refuseOther(async () => sql.unsafe(FIND_TABLE), close);
+  return { store: postgresStore(sql), close };
+}
+
+/** @throws {UsageError} If the database has no table of a store, which its first use would create. */
+async function refuseOther(
+  find: () => Promise<readonly unknown[]>,
+  close: () => Promise<void>,
+): Promise<void> {
+  // If the database does not answer, the first query of the command says so.
+  const found = await find().catch(() => undefined);
+  if (found?.length !== 0) return;
+  await close();
+  throw new UsageError(
+    'option_invalid',
+    'No receiver has used this database as its store, or its tables are in a schema outside of the search_path. This command does not create a store.',
+  );
 }
 
 async function openRedis(url: string): Promise<OpenStore> {

@@ -4,7 +4,7 @@ import { readAddress } from '../../testing/target.js';
 import { deliveryLine, failureLines } from '../delivery.js';
 import type { Printer } from '../printer.js';
 import { readSecrets, type SecretFlags } from '../secrets.js';
-import { isTaken, sendOne } from '../send-options.js';
+import { isTaken, sendOne, toReplayOptions } from '../send-options.js';
 import type { Session } from '../session.js';
 import { deliveryLine as deadLine, toRecord } from './lines.js';
 import { deliveriesIn, findNow } from './pages.js';
@@ -15,6 +15,8 @@ export interface RedriveFlags extends Flags, SecretFlags {
   readonly apply: boolean;
   readonly to?: string;
   readonly headerPrefix?: string;
+  readonly timeout: number;
+  readonly plainHttp: boolean;
   readonly max: number;
 }
 
@@ -31,7 +33,7 @@ export async function redrive(
   const { printer } = session;
   const secret = flags.apply && flags.to !== undefined ? readSecrets(flags, session)[0] : '';
   // Before a delivery is put back, which would no longer be listed for a minute.
-  if (flags.to !== undefined) readAddress(flags.to, false);
+  if (flags.to !== undefined) readAddress(flags.to, flags.plainHttp);
   const wanted = await findWanted(store, flags, printer);
   if (flags.apply && flags.to !== undefined) refuseSeveralShops(wanted);
   let allGood = true;
@@ -92,7 +94,7 @@ async function send(
   { body, event, id, key }: StoredDelivery,
   to: string,
   secret: string,
-  { headerPrefix }: RedriveFlags,
+  flags: RedriveFlags,
   printer: Printer,
 ): Promise<boolean> {
   const fixture = {
@@ -110,7 +112,7 @@ async function send(
     redacted: [],
     expect: undefined,
   };
-  const options = { secret, ...(headerPrefix === undefined ? {} : { headerPrefix }) };
+  const options = { secret, ...toReplayOptions(flags) };
   const repeat = `npx storefront-webhooks dead show <store> ${key}`;
   const sent = await sendOne(to, { fixture, options, isGood: isTaken, repeat }, 1);
   const report = sent.outcome === 'queued' ? { ...sent, ...QUEUED } : sent;

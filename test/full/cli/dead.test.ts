@@ -98,6 +98,19 @@ withPostgres('storefront-webhooks dead, over PostgreSQL', () => {
   });
   afterEach(() => server?.remove());
   contract(() => server?.url ?? '');
+
+  test('makes no store of another database', async () => {
+    const { default: pg } = await import('pg');
+    const client = new pg.Client(server?.url);
+    await client.connect();
+    const tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'";
+    await client.query('DROP TABLE webhook_delivery, webhook_effect');
+    const { status, stderr } = await run(['dead', 'list', server?.url ?? '']);
+    expect(stderr).toContain('No receiver has used this database as its store');
+    expect(status).toBe(2);
+    expect((await client.query(tables)).rows).toEqual([]);
+    await client.end();
+  });
 });
 
 withRedis('storefront-webhooks dead, over Redis', () => {
