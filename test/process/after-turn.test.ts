@@ -47,13 +47,20 @@ function unsupported(): never {
   throw new Error('A Node.js API is used which is not supported in the Edge Runtime.');
 }
 
-test.each([
+const RUNTIMES = [
   ['without setImmediate', {}],
   ['of Next.js at the edge, whose setImmediate throws', { EdgeRuntime: 'edge-runtime' }],
-])('makes the timer at once on a runtime %s', (_, globals) => {
+] as const;
+
+/** Makes the globals those of another runtime. */
+function pretend(globals: object): void {
   const made = 'EdgeRuntime' in globals ? unsupported : undefined;
   const all = { setImmediate: made, clearImmediate: made, ...globals };
   for (const [name, value] of Object.entries(all)) vi.stubGlobal(name, value);
+}
+
+test.each(RUNTIMES)('makes the timer at once on a runtime %s', (_, globals) => {
+  pretend(globals);
   const callback = vi.fn();
   const stop = afterTurn(callback, 100);
   expect(vi.getTimerCount()).toBe(1);
@@ -61,4 +68,15 @@ test.each([
   afterTurn(callback, 100);
   vi.advanceTimersByTime(100);
   expect(callback).toHaveBeenCalledOnce();
+});
+
+test.each(RUNTIMES)('calls back at the end of a turn on a runtime %s', async (_, globals) => {
+  vi.useRealTimers();
+  pretend(globals);
+  vi.resetModules();
+  const { atEndOfTurn } = await import('../../src/runtime/turn.js');
+  const called = vi.fn();
+  atEndOfTurn(called);
+  expect(called).not.toHaveBeenCalled();
+  await vi.waitFor(() => expect(called).toHaveBeenCalledOnce());
 });

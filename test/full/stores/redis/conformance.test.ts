@@ -24,6 +24,8 @@ withRedis('on a real server', () => {
     )('%s', (name, connect) => {
       let connected: Connected;
       beforeAll(async () => {
+        // Another client may have loaded the scripts.
+        await admin.script('FLUSH');
         connected = await connect(server);
       });
       afterAll(() => connected.close());
