@@ -8,6 +8,11 @@ export interface Delivered {
   readonly times: number;
   /** Whether a webhook that says that the order is reversed was handled. */
   readonly wasTakenBack: boolean;
+  /**
+   * Whether only older entries of the log can show a delivery: the order was paid before the first of these entries,
+   * and a handler runs once for each delivery, not once for each order.
+   */
+  readonly isOlder: boolean;
 }
 
 /**
@@ -26,7 +31,9 @@ export async function findDelivered(
   const times = new Map<string, number>();
   for (const id of given) times.set(id, (times.get(id) ?? 0) + 1);
   // `delivered` leaves out goods that were taken back.
-  return new Map([...times].map(([id, often]) => [id, { times: often, wasTakenBack: false }]));
+  return new Map(
+    [...times].map(([id, often]) => [id, { times: often, wasTakenBack: false, isOlder: false }]),
+  );
 }
 
 async function findByEffects(
@@ -57,20 +64,30 @@ async function findByEffects(
         : timesDone(found, deliveries, done);
       const { wasReversed = false, reversals: open } = found ?? {};
       const wasTakenBack = wasReversed || [...(open ?? [])].some((key) => done.has(key));
-      return [id, { times, wasTakenBack }];
+      const isOlder = !found?.status && !ledger && times === 0 && hasPlain(deliveries);
+      return [id, { times, wasTakenBack, isOlder }];
     }),
   );
 }
 
 type Deliveries = OrderHistory['deliveries'];
 
-/** Returns the effects that handlers would have for an order that the log does not mention. */
+/**
+ * Returns the effects that handlers would have for an order whose payment the log does not mention. A reversed order
+ * may have been paid, and delivered, long before.
+ */
 async function unloggedEffects(
   order: Order,
-  { receiver, urls }: ReconcileSettings,
+  { receiver, urls, reversedStatuses }: ReconcileSettings,
 ): Promise<Deliveries> {
-  if (!receiver.isPaid(order)) return new Map();
-  return effectsOf(() => receiver.readOrder(order, urls[0] ?? ''), receiver);
+  const isReversed = reversedStatuses.some((one) => one === order.status);
+  if (!isReversed && !receiver.isPaid(order)) return new Map();
+  return effectsOf(() => receiver.readOrder(receiver.asPaid(order), urls[0] ?? ''), receiver);
+}
+
+/** Whether a handler has its effect under the key of the delivery. */
+function hasPlain(deliveries: Deliveries): boolean {
+  return [...deliveries].some(([key, effects]) => effects.some((effect) => effect.key === key));
 }
 
 /**

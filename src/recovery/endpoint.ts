@@ -74,13 +74,14 @@ export function describeWithout({ without, others }: Pick<Found, 'without' | 'ot
 
 /**
  * Returns whether orders may have been paid since then without a webhook to any endpoint: an endpoint is
- * disabled, or every endpoint that is subscribed to paid orders was created later, such as by hand in place
- * of a disabled one.
+ * disabled, or every endpoint that is subscribed to paid orders was created or changed later, such as by hand in place
+ * of a disabled one, or by being enabled again.
  */
 export function lacksOrders({ disabled, enabled }: Found, since: number): boolean {
   if (disabled.length > 0) return true;
   const telling = enabled.filter(({ events = [PAID] }) => events.includes(PAID));
-  const isLater = ({ created_at }: WebhookEndpoint) => timeOr(created_at, since) > since;
+  const isLater = ({ created_at, updated_at }: WebhookEndpoint) =>
+    timeOr(created_at, since) > since || timeOr(updated_at, since) > since;
   return telling.length > 0 && telling.every(isLater);
 }
 

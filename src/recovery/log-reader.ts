@@ -51,6 +51,8 @@ export interface Recovering {
   readonly durable: boolean;
   /** Whether the order is in a state that means paid. */
   isPaid(order: { readonly status?: unknown }): boolean;
+  /** Returns the order as it was when it was paid, whatever has happened to it since then. */
+  asPaid(order: Order): Order;
   /**
    * Whether the receiver may have a handler for an event that an endpoint is subscribed to. Always `true`
    * with `unwrap`, which may name other events.
@@ -102,6 +104,7 @@ export function toRecovering({ settings, processing, process }: Internals): Reco
     handles: (event) => isFront || settings.unwrap !== false || processing.router.handles(event),
     findsShop: settings.secretSource.asksRequest,
     read: (entry) => readLogged(entry, settings),
+    asPaid: (order) => ({ ...order, status: paidStatuses[0] ?? order.status }),
     readOrder: (order, url) => readPaidOrder(order, url, settings),
     isFront,
     effectsOf: (delivery) => effectsOf(processing.router, delivery, paidStatuses),

@@ -1,5 +1,5 @@
 import type { Order } from '../schemas/order.js';
-import { findDelivered } from './delivered-orders.js';
+import { type Delivered, findDelivered } from './delivered-orders.js';
 import { type EndpointState, findEndpoint } from './endpoint.js';
 import { untilSettled } from './entries.js';
 import { type Finding, isYoung, type Judged, judge, toJudged, withRemedies } from './findings.js';
@@ -41,6 +41,8 @@ export interface Reconciliation {
   readonly requests: number;
 }
 
+const NOTHING: Delivered = { times: 0, wasTakenBack: false, isOlder: false };
+
 /** Compares orders once: see `reconcile`. */
 export async function reconcileOnce(options: ReconcileOptions): Promise<Reconciliation> {
   const read = readReconcileOptions(options);
@@ -52,15 +54,24 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const unfinished = await receiver.unfinished();
   const judged: Judged[] = [];
   const counts = { orders: 0, paid: 0, delivered: 0, young: 0, unreadable: 0, earlierOrders: 0 };
-  /** Judges orders, and returns those that are not delivered and are older than the first order in the log. */
-  const judgeAll = async (orders: readonly Order[], { orders: history, firstPaidAt }: Gathered) => {
+  /**
+   * Judges orders, and returns those that only the whole log can judge: not delivered and older than the first order in
+   * the log, or reversed.
+   */
+  const judgeAll = async (
+    orders: readonly Order[],
+    { orders: history, firstPaidAt }: Gathered,
+    isWhole = false,
+  ) => {
     const delivered = await findDelivered(orders, history, settings);
     return orders.filter((order) => {
       const { id, created_at } = order;
-      const { times, wasTakenBack } = delivered.get(id) ?? { times: 0, wasTakenBack: false };
+      const found = delivered.get(id) ?? NOTHING;
+      const { times } = found;
+      if (found.isOlder && !isWhole && !receiver.isPaid(order)) return true;
       const { status, missed } = history.get(id) ?? {};
       const because: Finding['because'] = unfinished.get(id) ?? status ?? 'unlogged';
-      const kinds = judge(order, { times, wasTakenBack }, settings);
+      const kinds = judge(order, found, settings);
       const isUntold = because === 'unlogged' && kinds.includes('not_delivered');
       if (isUntold && !settings.delivered && timeOr(created_at, now) < firstPaidAt) return true;
       const where = { because, missed: because === 'unlogged' ? asUnlogged(order, now) : missed };
@@ -97,7 +108,7 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
     // has, the orders are findings.
     const whole = await readHistories({ ...settings, since: 0 }, pace);
     const firstPaidAt = whole.firstPaidAt === Number.POSITIVE_INFINITY ? 0 : whole.firstPaidAt;
-    counts.earlierOrders = (await judgeAll(before, { ...whole, firstPaidAt })).length;
+    counts.earlierOrders = (await judgeAll(before, { ...whole, firstPaidAt }, true)).length;
   }
   const { firstPaidAt } = gathered;
   const findings = await withRemedies(judged, settings, pace, { found, firstPaidAt });

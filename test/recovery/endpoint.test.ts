@@ -185,6 +185,16 @@ describe('an unlogged paid order', () => {
     ]);
   });
 
+  test('is found if the endpoint was enabled again after it had been disabled', async () => {
+    const shop = openOncePerOrder();
+    const days = (count: number) => ago(count * 24 * 60 * MINUTE);
+    const again = { ...disabled, enabled: true, created_at: days(60), updated_at: ago(MINUTE) };
+    const logs = [await answered(shop, entry(2, { created_at: days(2), updated_at: days(2) }))];
+    const provided = { logs, endpoints: [again], orders: [paid(1), paid(2)] };
+    await recoverFrom(provided, shop);
+    expect(shop.delivered).toEqual(['ord_2', 'ord_1']);
+  });
+
   test('runs without an endpoint only with orders: true', async () => {
     const shop = openOncePerOrder();
     const provided = { logs: [await live(shop)], endpoints: [], orders: [paid(1)] };

@@ -120,6 +120,23 @@ describe('reconcile', () => {
     ]);
   });
 
+  test.each([
+    ['once per order', { name: 'deliver', oncePer: ({ id }: { id: string }) => id }],
+    ['for each delivery', {}],
+  ])('finds an order that was charged back long after it was delivered %s', async (_, options) => {
+    const receiver = createReceiver({ secret: SECRET, store: durableStore() });
+    receiver.on('order:paid', () => {}, options);
+    const payload = paid(1, { updated_at: ago(9 * DAY) });
+    const delivered = await answered({ receiver }, entry(1, { payload, created_at: ago(9 * DAY) }));
+    const [charged, never] = [paid(1, { status: 51 }), paid(2, { status: 51 })];
+    const provided = { logs: [delivered], orders: [charged, never] };
+    const { findings, earlierOrders } = await reconcileWith(provided, { receiver });
+    expect(findings.map(({ orderId, kind }) => [orderId, kind])).toEqual([
+      ['ord_1', 'not_taken_back'],
+    ]);
+    expect(earlierOrders).toBe(0);
+  });
+
   test('uses the log without `delivered`', async () => {
     const shop = openShop();
     shop.receiver.on('order:updated', () => {});
