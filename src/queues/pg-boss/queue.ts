@@ -41,13 +41,12 @@ export function pgBossQueue(
   const remove = async (delivery: SealedDelivery, { tx }: Options) =>
     boss.deleteJob(name, jobIdOf(delivery), toOptions(tx));
 
-  /** @param attempts - Default: as the queue is set. */
-  const put = async (delivery: SealedDelivery, options: Options, attempts?: Attempts) => {
+  const put = async (delivery: SealedDelivery, options: Options) => {
     const id = jobIdOf(delivery);
     try {
       const data = toData(delivery);
       // Name the dead-letter queue, because a queue that the operator created may have none.
-      const terms = { ...toOptions(options.tx), ...attempts, id, deadLetter: queues.dead };
+      const terms = { ...toOptions(options.tx), id, deadLetter: queues.dead };
       for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
         if ((await boss.send(name, data, terms)) !== null) return { id };
         // null: the job exists already, or the queue is missing.
@@ -61,7 +60,7 @@ export function pgBossQueue(
       throw error;
     }
     queues.forget();
-    throw new WebhookError('queue_invalid', `pg-boss has no queue ${name} any more.`);
+    throw missing(name);
   };
 
   return {
@@ -77,15 +76,23 @@ export function pgBossQueue(
       const job = await afterActive(options.signal, () => find(delivery, options));
       if (job?.state !== 'retry') return put(delivery, options);
       // Its next attempt may be due only in hours. A new job has the attempts that are left, and no pause before them.
-      await remove(delivery, options);
       // pg-boss counts a retry only when it begins.
-      return put(delivery, options, { retryLimit: job.retryLimit - job.retryCount - 1 });
+      const retryLimit = job.retryLimit - job.retryCount - 1;
+      const terms = { ...toOptions(options.tx), retryLimit, deadLetter: queues.dead };
+      const id = await boss.send(name, toData(delivery), terms);
+      if (id === null) throw missing(name);
+      // Only now: if this process dies before, the delivery has two jobs, and its claim lets one of them run it.
+      await remove(delivery, options);
+      return { id };
     },
   };
 }
 
 type Options = HandOffOptions<BossTransaction>;
-type Attempts = { readonly retryLimit: number };
+
+function missing(name: string): WebhookError {
+  return new WebhookError('queue_invalid', `pg-boss has no queue ${name} any more.`);
+}
 
 /** How often a job is put that another process puts or removes at the same time. */
 const MAX_TRIES = 3;
