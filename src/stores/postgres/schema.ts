@@ -60,10 +60,11 @@ const OWN_LOCK = '7166013302';
  * Every statement on a table queues behind one that waits for its exclusive lock, and a backup can keep that one
  * waiting for hours. So it gives up soon. The transaction may be the user's, who gets the old limit back.
  *
+ * @param limit - How long it waits for a table.
  * @param lock - Keeps other processes from the tables. Two that create a table at once would collide, in spite of
  *   IF NOT EXISTS.
  */
-const create = (lock: string) => `
+const create = (lock: string, limit: string) => `
 DO $schema$
 DECLARE own_limit text := current_setting('lock_timeout');
 BEGIN
@@ -72,20 +73,26 @@ PERFORM set_config('lock_timeout', '4s', true);
 ${lock}
 IF coalesce(substring(${comment('webhook_delivery')} from 'layout (\\d+)')::int, ${UNRECORDED}) < ${LAYOUT}
   OR to_regclass('webhook_effect') IS NULL THEN
-PERFORM set_config('lock_timeout', '500ms', true);
+PERFORM set_config('lock_timeout', '${limit}', true);
 ${TABLES}
 ${NEWER}
 END IF;
 PERFORM set_config('lock_timeout', own_limit, true);
 END $schema$`;
-const CREATE = create(`PERFORM pg_advisory_xact_lock(${OWN_LOCK});`);
+const CREATE = create(`PERFORM pg_advisory_xact_lock(${OWN_LOCK});`, '500ms');
 /** For tables that can be used as they are. Of several processes, only one tries. */
-const IMPROVE = create(`IF NOT pg_try_advisory_xact_lock(${OWN_LOCK}) THEN
+const IMPROVE = create(
+  `IF NOT pg_try_advisory_xact_lock(${OWN_LOCK}) THEN
 RAISE 'another process is changing the tables' USING ERRCODE = 'lock_not_available';
-END IF;`);
+END IF;`,
+  '50ms',
+);
 
-/** How long after {@link IMPROVE} gave up a process tries again. */
-const IMPROVE_AGAIN_MS = 60_000;
+/**
+ * The shortest and the longest time after which a process tries {@link IMPROVE} again. Each try keeps the statements of all
+ * processes waiting, so many processes must not add up to a stall.
+ */
+const IMPROVE_AGAIN_MS = [600_000, 1_800_000] as const;
 /** The same for {@link CREATE}: processes of an earlier version work on meanwhile, and each try keeps them waiting. */
 const CREATE_AGAIN_MS = 5_000;
 
@@ -145,7 +152,9 @@ export class Schema {
     // A PGlite has no server.
     const isServer = optionOf(this.#client, 'waitReady') === undefined;
     const tables = await makeTables(this.#query, LOOK, isServer ? warnOfServer : undefined);
-    if (tables === 'locked') this.#againAt = performance.now() + IMPROVE_AGAIN_MS;
+    const [least, most] = IMPROVE_AGAIN_MS;
+    if (tables === 'locked')
+      this.#againAt = performance.now() + least + Math.random() * (most - least);
   }
 
   /** Makes the next {@link ready} look for the tables again if an error says that they are gone. */
