@@ -46,7 +46,7 @@ export class Goods {
   readonly #settings: GoodsSettings;
   readonly #reporter: Reporter;
   readonly #load: Load;
-  readonly #held = new HeldBodies();
+  readonly #held = new HeldBodies((error) => this.#reporter.error(error, {}));
   readonly #making: Producer;
   readonly #closing: Shutdown;
   #isAnnounced = false;

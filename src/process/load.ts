@@ -2,6 +2,7 @@ import { WebhookError } from '../errors/errors.js';
 import type { Reporter } from '../report/hooks.js';
 import type { BodyBudget } from '../request/body.js';
 import type { Dispatched } from '../request/outcome.js';
+import { HAS_PROCESS } from '../runtime/has-process.js';
 import { atEndOfTurn } from '../runtime/turn.js';
 
 /** The most bytes of bodies in memory: of verified deliveries together, and again of requests being read. */
@@ -31,12 +32,6 @@ const OVER_MS = 5_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 /** A sender that has waited for less time than this is assumed to be connected. */
 const SURELY_THERE_MS = 250;
-
-/**
- * Whether this is a process of its own. On serverless runtimes, an invocation can be cut off and never end here, a
- * timer ends with its invocation, and time passes only between calls. There, the platform sheds load.
- */
-const HAS_PROCESS = !('WebSocketPair' in globalThis || 'EdgeRuntime' in globalThis);
 
 /** A claim, or a hand-off to a queue, whose answer has not arrived yet. */
 export interface Waiting {

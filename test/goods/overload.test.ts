@@ -12,13 +12,17 @@ test('unsigned calls of more than 64 MiB that wait for verify.allow are answered
   const { opened, open } = gate<boolean>();
   const allow = vi.fn(() => opened);
   const verify = { signed: false, allow } as const;
-  const goods = createGoods({ verify, store: memoryStore() }, () => 'KEY');
+  const onError = vi.fn();
+  const goods = createGoods({ verify, store: memoryStore(), hooks: { onError } }, () => 'KEY');
   const body = new TextEncoder().encode(JSON.stringify({ ...ORDER, note: ' '.repeat(1_000_000) }));
   const send = () => goods.receive({ method: 'POST', url: '/goods', headers: {}, body });
   const waiting = Array.from({ length: 67 }, send);
   await vi.waitUntil(() => allow.mock.calls.length === 67);
   expect(await send()).toMatchObject({ status: 503, outcome: 'unavailable' });
+  expect(await send()).toMatchObject({ status: 503 });
   expect(allow).toHaveBeenCalledTimes(67);
+  const reported = expect.objectContaining({ code: 'overloaded' });
+  expect(onError).toHaveBeenCalledExactlyOnceWith(reported, expect.anything());
   open(true);
   expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
   expect(await send()).toMatchObject({ status: 200 });
