@@ -117,10 +117,11 @@ export class Producer {
     const make = async () => {
       try {
         const made = await this.#make(call.payload, event);
-        while (event.unawaited.length > 0) await Promise.all(event.unawaited);
+        for (let left = event.unawaited(); left.length > 0; left = event.unawaited())
+          await Promise.all(left);
         return made;
       } catch (error) {
-        await Promise.allSettled(event.unawaited);
+        await Promise.allSettled(event.unawaited());
         throw error;
       }
     };

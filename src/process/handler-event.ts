@@ -37,6 +37,7 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   #request: UnsignedRequest | undefined;
   #rawBody: Uint8Array | undefined;
   #steps: Steps | undefined;
+  #isOver = false;
 
   /**
    * @param payload - For this handler alone, which may change it.
@@ -83,13 +84,18 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
 
   get once(): Once {
     this.#transaction?.refuseStep();
-    this.#steps ??= createSteps(this.handler, this.#lease);
+    this.#steps ??= createSteps(this.handler, this.#lease, () => this.#isOver);
     return this.#steps.once;
   }
 
-  /** The steps that are still running, or have failed without the handler noticing. */
-  get unawaited(): readonly Promise<unknown>[] {
-    return this.#steps?.unawaited() ?? [];
+  /**
+   * Returns the steps that are still running, or have failed without the handler noticing, after the handler has ended.
+   * If none is left, no step that begins later is part of the handler.
+   */
+  unawaited(): readonly Promise<unknown>[] {
+    const left = this.#steps?.unawaited() ?? [];
+    this.#isOver = left.length === 0;
+    return left;
   }
 
   get signal(): AbortSignal {
@@ -109,13 +115,19 @@ interface Steps {
   readonly unawaited: () => readonly Promise<unknown>[];
 }
 
-/** Makes the `once` of one handler. The lease keeps the result of each step, and a retry gets the same result. */
-export function createSteps(handler: string, lease: HandlerLease): Steps {
+/**
+ * Makes the `once` of one handler. The lease keeps the result of each step, and a retry gets the same result.
+ *
+ * @param isOver - Whether nobody looks at the steps any more, so that a failure has to be an unhandled rejection.
+ */
+export function createSteps(handler: string, lease: HandlerLease, isOver: () => boolean): Steps {
   const begun = new Map<string, Promise<Json>>();
   const results = new Set<StepResult<unknown>>();
 
   const once = <Result>(step: string, run: () => Result | Promise<Result>): Promise<Result> => {
-    const result = new StepResult<Result>((resolve) => resolve(take(step, run)));
+    const taken = take<Result>(step, run);
+    if (isOver()) return taken;
+    const result = new StepResult<Result>((resolve) => resolve(taken));
     results.add(result);
     result.settled(() => results.delete(result));
     return result;

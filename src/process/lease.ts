@@ -268,14 +268,12 @@ export class Lease {
   async #renew(isAfterTransaction = false): Promise<void> {
     if (this.#stopped || (this.#isInTransaction && !isAfterTransaction) || this.hasEnded()) return;
     const asked = performance.now();
-    const { leaseMs } = this.#timing;
-    try {
-      const held = await withRetry(() => this.#store.renew(this.key, this.#fence, leaseMs));
-      if (held) this.#renewedAt = Math.max(this.#renewedAt, asked);
-      else if (!this.#stopped) this.#endEarly('lost');
-    } catch {
-      // The store may recover before the lease expires.
-    }
+    const renew = async () =>
+      this.#stopped || this.#store.renew(this.key, this.#fence, this.#timing.leaseMs);
+    // If the store fails, it may recover before the lease expires.
+    const held = await withRetry(renew).catch(() => undefined);
+    if (held) this.#renewedAt = Math.max(this.#renewedAt, asked);
+    else if (held === false && !this.#stopped) this.#endEarly('lost');
   }
 
   #complete(name: string, output: Json): Promise<boolean> {

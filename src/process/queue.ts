@@ -69,6 +69,6 @@ export async function handOff(
   }
   throw new WebhookError(
     'queue_invalid',
-    'The queue returned no { id } for the delivery, so it may not have stored it.',
+    'The queue returned no { id }, so it may not have stored the delivery.',
   );
 }

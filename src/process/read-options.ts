@@ -90,7 +90,7 @@ export function readOptions(options: ReceiverOptions): Settings {
   checks.check(
     typeof keepDays === 'number' && keepDays >= 7,
     'keepDays',
-    'a number of at least 7: a forgotten delivery can be processed again',
+    'a number of at least 7: a forgotten delivery can run again',
   );
   checks.check(
     typeof unwrap === 'boolean' || typeof unwrap === 'function',

@@ -90,13 +90,13 @@ export class Router {
     if (formerly !== undefined && name === undefined) {
       throw new UsageError(
         'handler_invalid',
-        'A handler without a name has no formerly: its pattern is its name.',
+        'The option formerly needs a name as well, the new one.',
       );
     }
     if (when !== undefined && typeof when !== 'function') {
       throw new UsageError(
         'handler_invalid',
-        'when has to be a function of the payload that returns true or false, such as isPaid.',
+        'when has to be a function of the payload, such as isPaid.',
       );
     }
     if (oncePer !== undefined && typeof oncePer !== 'function') {

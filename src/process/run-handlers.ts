@@ -95,12 +95,13 @@ async function runHandler(
         async () => route.handler(event),
       );
     // Steps that the handler did not await are part of it: if one fails, the delivery fails.
-    while (event.unawaited.length > 0) await Promise.all(event.unawaited);
+    for (let left = event.unawaited(); left.length > 0; left = event.unawaited())
+      await Promise.all(left);
     return { state: 'done', ran: [name] };
   } catch (error) {
     const failed = fail(error, route, run);
     // Other steps are recorded first: the failure then releases the delivery for its retry.
-    await Promise.allSettled(event.unawaited);
+    await Promise.allSettled(event.unawaited());
     return failed;
   }
 }

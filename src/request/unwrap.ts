@@ -85,7 +85,7 @@ function checkFinite(payload: unknown, most: number): void {
     if (count > most) {
       throw new UsageError(
         'unwrap_invalid',
-        'unwrap has to return a payload made of the body, but returned one that contains itself, or is far larger.',
+        'unwrap returned a payload that contains itself, or is far larger than the body.',
       );
     }
     if (typeof value !== 'object' || value === null) continue;

@@ -200,6 +200,22 @@ describe('a lease after a transaction that took longer than it', () => {
   });
 });
 
+test('a renewal that is repeated does not revive a lease that has lapsed meanwhile', async () => {
+  const asked: number[] = [];
+  const renew = vi.fn(async (_: string, __: number, leaseMs: number) => {
+    asked.push(leaseMs);
+    if (asked.length < 3) throw new Error('the store restarts');
+    return true;
+  });
+  const lease = new Lease(storeWith({ renew }), subject.key, claim, timing);
+  await vi.advanceTimersByTimeAsync(timing.renewMs + 60);
+  lease.stop();
+  const lapsing = lease.lapse();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await lapsing).toBe(true);
+  expect(asked.at(-1)).toBe(0);
+});
+
 describe('work under a lease', () => {
   test('that failed after its timeout is parked at the last attempt', async () => {
     const base = memoryStore();

@@ -354,7 +354,7 @@ describe('a wrong registration', () => {
     [{ name: '' }, 'has to be a single text that is not empty'],
     [{ name: 5 }, 'has to be a single text that is not empty'],
     [{ name: 'a', formerly: '' }, 'has to be a single text that is not empty'],
-    [{ formerly: 'a' }, 'without a name has no formerly'],
+    [{ formerly: 'a' }, 'formerly needs a name as well'],
     [{ oncePer: () => 'a' }, "formerly: 'order:paid'"],
     [{ when: true }, 'when has to be a function'],
   ])('with unknown or invalid options is rejected (%o)', (options, said) => {

@@ -258,6 +258,21 @@ describe('once', () => {
     expect(mail).toHaveBeenCalledTimes(2);
   });
 
+  test('leaves the failure of a step that begins after its handler to whoever began it', async () => {
+    const failed = vi.fn();
+    let begin = () => {};
+    const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', ({ once }) => {
+      begin = () => {
+        const step = once('mail', () => Promise.reject(new Error('no mail today')));
+        expect(step.constructor).toBe(Promise);
+        step.catch(failed);
+      };
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    begin();
+    await vi.waitFor(() => expect(failed).toHaveBeenCalled());
+  });
+
   test.each<[string, (step: Promise<unknown>) => Promise<unknown>]>([
     ['at once', (step) => step.catch(() => {})],
     [
