@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Claimable, FailTerms } from '../../stores/store.js';
+import type { Claimable } from '../../stores/store.js';
 import { hasParts } from '../suite.js';
 import { KEEP_MS, LONG_AGO_MS, newDelivery, RETRY, type StoreTest } from './tested.js';
 
@@ -160,15 +160,17 @@ export function defineKeeping(test: StoreTest): void {
     assert.equal((await claim({ maxCrashes: 2 })).state, 'acquired');
   });
 
-  test('redrives a stalled delivery, and rejects late writes of its last holder', async ({
+  test('redrives a stalled delivery with its completed steps, and rejects late writes of its last holder', async ({
     store,
     delivery,
     acquire,
   }) => {
-    const { fence } = await acquire({ leaseMs: LONG_AGO_MS });
+    const { fence } = await acquire();
+    await store.completeStep(delivery.key, fence, 'mail', 'sent');
+    await store.renew(delivery.key, fence, LONG_AGO_MS);
     assert.equal(await store.redrive(delivery.key), true);
     assert.equal(await store.complete(delivery.key, fence, KEEP_MS), false);
-    hasParts(await acquire(), { attempt: 1 });
+    hasParts(await acquire(), { attempt: 1, steps: { mail: 'sent' } });
   });
 
   test('redrives no delivery that is being processed, waits for a retry, or is done', async ({
@@ -220,66 +222,4 @@ export function defineKeeping(test: StoreTest): void {
     assert.deepEqual(await store.list({ state: 'stalled', limit: 9 }), []);
     assert.deepEqual(await store.list({ state: 'dead', limit: 9 }), []);
   });
-}
-
-const DEAD: FailTerms = { permanent: true, error: 'it threw' };
-
-/** Limits that plain JavaScript may pass, and how many of three deliveries each one returns. */
-const LIMITS: readonly (readonly [limit: number, given: number])[] = [
-  [Number.NaN, 0],
-  [-1, 0],
-  [0, 0],
-  [0.5, 0],
-  [JSON.parse('"9"'), 0],
-  [Number.NEGATIVE_INFINITY, 0],
-  [2.9, 2],
-  [Number.MAX_VALUE, 3],
-  [Number.POSITIVE_INFINITY, 3],
-];
-
-/** Defines the tests of limits: the same rule for both verbs that take one. */
-export function defineLimits(test: StoreTest): void {
-  for (const [limit, given] of LIMITS) {
-    test(`lists, for a limit of ${limit}, ${given} of three dead deliveries`, async ({
-      store,
-      fenceOf,
-    }) => {
-      for (const one of [newDelivery(), newDelivery(), newDelivery()]) {
-        await store.fail(one.key, await fenceOf({ leaseMs: 60_000 }, one), DEAD);
-      }
-      const listed = await store.list({ state: 'dead', limit });
-      assert.equal(listed.length, given);
-    });
-  }
-
-  test('lists up to a hundred without a limit', async ({ store, fenceOf }) => {
-    for (const one of [newDelivery(), newDelivery()]) {
-      await store.fail(one.key, await fenceOf({ leaseMs: 60_000 }, one), DEAD);
-    }
-    assert.equal((await store.list({ state: 'dead' })).length, 2);
-  });
-
-  for (const state of ['failed', undefined]) {
-    test(`rejects an unknown state: ${state}`, async ({ store }) => {
-      const unknown = JSON.parse(JSON.stringify({ state }));
-      const message = /'dead', 'stalled' and 'failing'/;
-      await assert.rejects(store.list(unknown), { message });
-      await assert.rejects(store.count(unknown), { message });
-    });
-  }
-
-  for (const [limit, given] of LIMITS) {
-    test(`purges, for a limit of ${limit}, ${given} of three old deliveries`, async ({
-      store,
-      acquire,
-    }) => {
-      for (const one of [newDelivery(), newDelivery(), newDelivery()]) {
-        const { fence } = await acquire({ leaseMs: LONG_AGO_MS, keepMs: 0 }, one);
-        // A store in memory marks nothing as abandoned. Only done deliveries expire there.
-        if (!store.durable) await store.complete(one.key, fence, 0);
-      }
-      assert.equal(await store.purge(limit), given);
-      assert.equal(await store.purge(9), 3 - given);
-    });
-  }
 }

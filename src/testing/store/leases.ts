@@ -136,6 +136,24 @@ export function defineLeases(test: StoreTest): void {
     assert.equal(Number.isSafeInteger(second.fence), true);
   });
 
+  test('keeps the completed steps of a delivery whose lease has expired', async ({
+    store,
+    delivery,
+    acquire,
+  }) => {
+    const { fence } = await acquire({ leaseMs: LATER_MS });
+    for (const step of ['mail', 'ship']) {
+      assert.equal(await store.completeStep(delivery.key, fence, step, { sent: step }), true);
+    }
+    assert.equal(await store.renew(delivery.key, fence, -1), true);
+    const next = await acquire();
+    assert.equal(next.attempt, 2);
+    assert.deepEqual(Object.entries(next.steps).sort(), [
+      ['mail', { sent: 'mail' }],
+      ['ship', { sent: 'ship' }],
+    ]);
+  });
+
   test('does not grant a lease that is renewed', async ({ store, delivery, claim, acquire }) => {
     const { fence } = await acquire();
     const end = now() + 4 * LEASE_MS;
