@@ -1,8 +1,15 @@
 import type { Claim, IdempotencyStore } from 'storefront-webhooks';
 import { memoryStore } from 'storefront-webhooks';
 import { type StoreSuite, testStore } from 'storefront-webhooks/testing';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { forward } from '../../src/stores/contract.js';
+import { ageClock } from '../stores/suite.js';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** The titles of the tests that the wrong stores concern. */
+const TOUCHED =
+  /completed steps|redrives|sender has given up|grants a (new|released)|expired as new/;
 
 /** Runs the tests of `testStore` whose titles match, and returns the titles of those that fail. */
 async function failedBy(suite: StoreSuite, matching: RegExp): Promise<string[]> {
@@ -46,23 +53,50 @@ function forgetful(forgetsAfter: 'expiry' | 'redrive'): IdempotencyStore {
   });
 }
 
+/** A store whose purge deletes the failed deliveries in a state if their time is over. */
+function purging(state: 'failing' | 'stalled'): IdempotencyStore {
+  const kept = memoryStore();
+  return forward(kept, {
+    purge: async (limit) => {
+      for (const { key, error, ...delivery } of await kept.list({ state })) {
+        if (error === undefined) continue;
+        const terms = { owner: 'purge', leaseMs: 60_000, keepMs: 0, maxCrashes: 9 };
+        const receivedAt = Number(delivery.receivedAt);
+        const claim = await kept.claim({ ...delivery, key, receivedAt }, terms);
+        if (claim.state === 'acquired') await kept.complete(key, claim.fence, 0);
+      }
+      // The number is that of a correct store.
+      await kept.purge(limit);
+      return 0;
+    },
+  });
+}
+
 describe('testStore', () => {
   test('passes a correct store that is wrapped', async () => {
     const open = () => forward(memoryStore(), {});
-    expect(await failedBy({ open }, /steps|fence|grants a (new|released)|stalled/)).toEqual([]);
+    expect(await failedBy({ open, age: ageClock }, TOUCHED)).toEqual([]);
   });
 
   test('fails a store that forgets completed steps if a lease expires', async () => {
-    expect(await failedBy({ open: () => forgetful('expiry') }, /completed steps/)).toEqual([
+    expect(await failedBy({ open: () => forgetful('expiry') }, TOUCHED)).toEqual([
       'keeps the completed steps of a delivery whose lease has expired',
     ]);
   });
 
   test('fails a store that forgets completed steps if a stalled delivery is redriven', async () => {
-    expect(
-      await failedBy({ open: () => forgetful('redrive') }, /completed steps|redrives/),
-    ).toEqual([
+    expect(await failedBy({ open: () => forgetful('redrive') }, TOUCHED)).toEqual([
       'redrives a stalled delivery with its completed steps, and rejects late writes of its last holder',
     ]);
+  });
+
+  test.each([
+    [
+      'failing',
+      'marks a stalled delivery dead after its sender has given up, and keeps it for the operator',
+    ],
+    ['stalled', 'keeps a failed delivery for the operator after its sender has given up'],
+  ] as const)('fails a store that purges deliveries that are %s', async (state, title) => {
+    expect(await failedBy({ open: () => purging(state), age: ageClock }, TOUCHED)).toEqual([title]);
   });
 });

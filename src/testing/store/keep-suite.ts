@@ -93,6 +93,8 @@ export function defineKeeping(test: StoreTest): void {
   }) => {
     const late = { leaseMs: LONG_AGO_MS, keepMs: 0 };
     const [leased, other, effect] = [newDelivery(), newDelivery(), newDelivery()];
+    const failed = newDelivery();
+    await store.fail(failed.key, (await acquire({ keepMs: 0 }, failed)).fence, RETRY);
     await acquire(late, leased);
     await acquire(late, other);
     await acquire(late, { ...effect, body: undefined });
@@ -106,6 +108,8 @@ export function defineKeeping(test: StoreTest): void {
       assert.match(first?.error ?? '', /^abandoned/);
       assert.equal((await claim({}, leased)).state, 'dead');
     }
+    // Its sender may still retry it.
+    hasParts(await store.list({ state: 'failing' }), [{ key: failed.key, error: 'it threw' }]);
     assert.equal((await claim({}, effect)).state, 'acquired');
     assert.equal((await claim()).state, 'busy');
   });

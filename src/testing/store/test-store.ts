@@ -17,7 +17,7 @@ export interface StoreSuite {
   close?(store: IdempotencyStore): unknown;
   /**
    * Makes two minutes pass for a delivery: its lease or its retry becomes due two minutes earlier. Without
-   * `age`, the suite skips its test of a delivery that is never retried.
+   * `age`, the suite skips its tests of a delivery that is never retried.
    */
   age?(key: string): unknown;
   /** Whether done deliveries expire by themselves, so that `purge` does not count them. Default: false. */
@@ -57,18 +57,27 @@ export function testStore(
     defineAttempts(define);
     defineKeeping(define);
     definePages(define);
-    const title = 'lists a failed delivery as stalled if it is never retried';
-    if (age) define(title, (tested) => isFoundStalled(tested, age));
-    else test.skip(`${title} (the suite has no \`age\`)`, () => {});
+    for (const [title, run] of AGED) {
+      if (age) define(title, (tested) => run(tested, age));
+      else test.skip(`${title} (the suite has no \`age\`)`, () => {});
+    }
     defineListing(define);
     defineLimits(define);
   });
 }
 
-async function isFoundStalled(
-  { store, delivery, acquire }: Tested,
-  age: (key: string) => unknown,
-): Promise<void> {
+type Age = (key: string) => unknown;
+
+/** The tests of a failed delivery that is never retried. */
+const AGED: readonly (readonly [
+  title: string,
+  run: (tested: Tested, age: Age) => Promise<void>,
+])[] = [
+  ['lists a failed delivery as stalled if it is never retried', isFoundStalled],
+  ['keeps a failed delivery for the operator after its sender has given up', isKept],
+];
+
+async function isFoundStalled({ store, delivery, acquire }: Tested, age: Age): Promise<void> {
   const { fence } = await acquire();
   await store.fail(delivery.key, fence, RETRY);
   await age(delivery.key);
@@ -77,4 +86,21 @@ async function isFoundStalled(
   hasParts(stalled, { key: delivery.key, error: 'it threw', interrupted: false });
   assert.equal(await store.redrive(delivery.key), true);
   hasParts(await acquire(), { attempt: 1 });
+}
+
+async function isKept({ store, delivery, claim, acquire }: Tested, age: Age): Promise<void> {
+  const { fence } = await acquire({ keepMs: 0 });
+  await store.fail(delivery.key, fence, RETRY);
+  await age(delivery.key);
+  assert.equal(await store.purge(10), store.durable ? 1 : 0);
+  assert.equal(await store.purge(10), 0);
+  if (store.durable) {
+    const dead = await store.list({ state: 'dead' });
+    hasParts(dead, [{ key: delivery.key }]);
+    assert.match(dead[0]?.error ?? '', /^abandoned/);
+    assert.equal((await claim()).state, 'dead');
+  } else {
+    hasParts(await store.list({ state: 'stalled' }), [{ key: delivery.key, error: 'it threw' }]);
+    assert.equal((await acquire()).attempt, 2);
+  }
 }
