@@ -72,6 +72,32 @@ function purging(state: 'failing' | 'stalled'): IdempotencyStore {
   });
 }
 
+/** A store whose fences count the claims of a key from a number on, and begin anew if the key was forgotten. */
+function counting(from: number): IdempotencyStore {
+  const kept = memoryStore();
+  const fences = new Map<string, number[]>();
+  const done = new Set<string>();
+  const real = (key: string, fence: number) => fences.get(key)?.[fence - from] ?? 0;
+  return forward(kept, {
+    claim: async (delivery, terms): Promise<Claim> => {
+      const claim = await kept.claim(delivery, terms);
+      if (claim.state !== 'acquired') return claim;
+      const known = (!done.delete(delivery.key) && fences.get(delivery.key)) || [];
+      if (!known.includes(claim.fence)) known.push(claim.fence);
+      fences.set(delivery.key, known);
+      return { ...claim, fence: from + known.indexOf(claim.fence) };
+    },
+    renew: (key, fence, ms) => kept.renew(key, real(key, fence), ms),
+    completeStep: (key, fence, ...rest) => kept.completeStep(key, real(key, fence), ...rest),
+    complete: (key, fence, ms) => {
+      done.add(key);
+      return kept.complete(key, real(key, fence), ms);
+    },
+    fail: (key, fence, terms) => kept.fail(key, real(key, fence), terms),
+    release: (key, fence) => kept.release(key, real(key, fence)),
+  });
+}
+
 describe('testStore', () => {
   test('passes a correct store that is wrapped', async () => {
     const open = () => forward(memoryStore(), {});
@@ -98,5 +124,19 @@ describe('testStore', () => {
     ['stalled', 'keeps a failed delivery for the operator after its sender has given up'],
   ] as const)('fails a store that purges deliveries that are %s', async (state, title) => {
     expect(await failedBy({ open: () => purging(state), age: ageClock }, TOUCHED)).toEqual([title]);
+  });
+
+  test('fails a store whose fences are no times', async () => {
+    expect(await failedBy({ open: () => counting(1) }, TOUCHED)).toEqual([
+      'grants a new key to its first claim, under a fence that is its time',
+      'grants a released delivery to the next claim, and counts no attempt',
+      'treats a done delivery that has expired as new, even if nothing was purged',
+    ]);
+  });
+
+  test('fails a store whose fences do not grow after a delivery was forgotten', async () => {
+    expect(await failedBy({ open: () => counting(Date.now()) }, TOUCHED)).toEqual([
+      'treats a done delivery that has expired as new, even if nothing was purged',
+    ]);
   });
 });

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { hasParts } from '../suite.js';
-import { acquired, KEEP_MS, LATER_MS, newDelivery, RETRY, type StoreTest } from './tested.js';
+import {
+  acquired,
+  assertIsTime,
+  KEEP_MS,
+  LATER_MS,
+  newDelivery,
+  RETRY,
+  type StoreTest,
+} from './tested.js';
 
 /** Defines the tests of what counts as an attempt, and when a delivery is dead. */
 export function defineAttempts(test: StoreTest): void {
@@ -32,7 +40,10 @@ export function defineAttempts(test: StoreTest): void {
   }) => {
     const { fence } = await acquire();
     assert.equal(await store.release(delivery.key, fence), true);
-    hasParts(await acquire(), { attempt: 1 });
+    const next = await acquire();
+    assert.equal(next.attempt, 1);
+    assert.ok(next.fence > fence);
+    assertIsTime(next.fence);
   });
 
   test('marks a delivery dead if its failure is permanent', async ({

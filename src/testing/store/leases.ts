@@ -4,6 +4,7 @@ import { eventually, hasParts } from '../suite.js';
 import { now, sleep } from '../timers.js';
 import {
   acquired,
+  assertIsTime,
   KEEP_MS,
   LATER_MS,
   LEASE_MS,
@@ -66,8 +67,12 @@ export function defineLeases(test: StoreTest): void {
     });
   }
 
-  test('grants a new key to its first claim', async ({ acquire }) => {
-    hasParts(await acquire(), { attempt: 1, steps: {} });
+  test('grants a new key to its first claim, under a fence that is its time', async ({
+    acquire,
+  }) => {
+    const claim = await acquire();
+    hasParts(claim, { attempt: 1, steps: {} });
+    assertIsTime(claim.fence);
   });
 
   test('grants one of forty simultaneous claims', async ({ claim }) => {

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { TextDecoder, toUtf8 } from '../../runtime/bytes.js';
 import type { Claimable } from '../../stores/store.js';
 import { hasParts } from '../suite.js';
-import { LATER_MS, LONG_AGO_MS, newDelivery, RETRY, STATES, type StoreTest } from './tested.js';
+import {
+  CLOCKS_MS,
+  LATER_MS,
+  LONG_AGO_MS,
+  newDelivery,
+  RETRY,
+  STATES,
+  type StoreTest,
+} from './tested.js';
 
 /** Defines the tests of what an operator finds in a store, in each state. */
 export function defineListing(test: StoreTest): void {
@@ -91,7 +99,7 @@ export function defineListing(test: StoreTest): void {
     const delivery = newDelivery();
     const close = (date: Date | undefined, ms: number) => {
       assert.ok(date instanceof Date);
-      assert.ok(Math.abs(Number(date) - ms) < 15_000);
+      assert.ok(Math.abs(Number(date) - ms) < CLOCKS_MS);
     };
     await fail(delivery);
     const failing = await only('failing');

@@ -17,6 +17,8 @@ export const LATER_MS = 60_000;
 export const KEEP_MS = 60_000;
 /** As `leaseMs`: the lease expired so long ago that the delivery is stalled. */
 export const LONG_AGO_MS = -120_000;
+/** How much the clocks of the store and of this process may differ, with the time that a call takes. */
+export const CLOCKS_MS = 15_000;
 export const RETRY: FailTerms = { permanent: false, error: 'it threw' };
 export const STATES: readonly UnfinishedState[] = ['dead', 'stalled', 'failing'];
 
@@ -90,4 +92,12 @@ export function newDelivery(): Claimable {
 export function acquired(claim: Claim): Acquired {
   if (claim.state === 'acquired') return claim;
   assert.fail(`The claim should acquire the lease, but it is ${claim.state}.`);
+}
+
+/** Asserts that a fence is at least the time of the claim. The clock of the store may be slow. */
+export function assertIsTime(fence: number): void {
+  assert.ok(
+    fence >= Date.now() - CLOCKS_MS,
+    `A fence should be at least the time of the claim in milliseconds since 1970, but it is ${fence}.`,
+  );
 }
