@@ -30,12 +30,12 @@ export interface CrashFinding {
   /** The name of the effect in `observe`. */
   readonly effect: string;
   /**
-   * `twice`: the effect happened again. `lost`: nothing waits for the effect, so a crash after the delivery
-   * was recorded as done loses it. `unfinished`: after a crash before the effect, the delivery can never be
-   * handled.
+   * `twice`: the effect happened again. `lost`: after a crash, the delivery was recorded as done without the
+   * effect; or nothing waits for the effect, so a crash can lose it. `unfinished`: after a crash before the
+   * effect, the delivery can never be handled.
    */
   readonly problem: 'twice' | 'lost' | 'unfinished';
-  /** How often the effect happened in all; for `lost`, how often it happened although nothing waited for it. */
+  /** How often the effect happened in all; if nothing waits for it, 1. */
   readonly times: number;
   /** The call of the effect: file, line and column, relative to the working directory. */
   readonly after: string;
@@ -49,13 +49,16 @@ export interface CrashFinding {
 export interface CrashReport {
   /** The places before which the handlers were abandoned, in order. */
   readonly points: readonly string[];
-  /** The findings; empty if every effect happened once at every point. */
+  /**
+   * The findings; empty if, for every point, each effect happened as often as it does without a crash: no
+   * effect happened again, and none was lost.
+   */
   readonly findings: readonly CrashFinding[];
 }
 
 /**
  * Runs your handlers, abandons them at each point at which a process can die, delivers again, and reports the
- * effects that happen twice: those between which a `once()` is missing.
+ * effects that happen twice, between which a `once()` is missing, and those that are lost.
  *
  * The points are before each observed effect, and wherever a handler waits for something else before the
  * store has recorded the effect. If a process dies in the very moment between an effect and its record, no
@@ -64,11 +67,12 @@ export interface CrashReport {
  * Only Node shows what else a handler waits for. On Bun and Deno, the points are only before each observed
  * effect, so observe every effect that matters.
  *
- * @param makeReceiver - Makes a receiver with this store, whose handlers call these effects. Called twice for
- *   each point.
+ * @param makeReceiver - Makes a receiver with this store, whose handlers call these effects. Called once
+ *   without a crash, and twice for each point: before a crash and after it. Give each of these runs a fresh database,
+ *   if the handlers use one; the two calls for a point share theirs.
  * @param fixture - A loaded fixture or the name of a shipped one, which the receiver handles.
- * @throws {UsageError} `option_invalid`, also if the receiver does not handle the delivery at all;
- *   `receiver_invalid`, `fixture_invalid`.
+ * @throws {UsageError} `option_invalid`, also if the receiver does not handle the delivery at all, or only the first
+ *   time; `receiver_invalid`, `fixture_invalid`.
  * @throws {WebhookError} `timed_out`
  *
  * @example
@@ -119,7 +123,11 @@ export async function crashPoints<const Observed extends Effects, Tx = unknown>(
     abandoned.catch(() => {});
     await Promise.race([abandoned, first.died]);
     const gate = first.gates[index];
-    if (!first.isDead || !gate) continue;
+    if (!first.isDead || !gate) {
+      // Handlers that run side by side may pass fewer points, but not without any effect.
+      if (first.calls.length === 0) throw notRepeated();
+      continue;
+    }
     const second = new Life(kept, { tx });
     const again = await deliver(second);
     findings.push(...judge({ whole, first, second, gate, again }));
@@ -151,7 +159,16 @@ function judge({ whole, first, second, gate, again }: Lived): CrashFinding[] {
       isInTransaction ? toOutside(effect, times, place, gate) : toTwice(effect, times, place, gate),
     );
   const isDone = again.status >= 200 && again.status < 300;
-  return isDone ? twice : [...twice, toUnfinished(gate, again)];
+  if (!isDone) return [...twice, toUnfinished(gate, again)];
+  const lost = [...new Set(whole.calls.map(({ effect }) => effect))].flatMap((effect) => {
+    const times = count(first, effect) + count(second, effect);
+    if (times >= count(whole, effect)) return [];
+    const repeated = [...first.calls, ...second.calls].map(({ place }) => place);
+    const places = whole.calls.filter((call) => call.effect === effect).map(({ place }) => place);
+    const place = places.find((one) => !repeated.includes(one)) ?? places[0] ?? effect;
+    return [toForgotten(effect, times, place, gate)];
+  });
+  return [...twice, ...lost];
 }
 
 /** Keeps each finding at its earliest point. A repair there also repairs the later ones. */
@@ -185,6 +202,15 @@ function toLost(effect: string, after: string): CrashFinding {
   return { effect, problem: 'lost', times: 1, after, before: undefined, message };
 }
 
+function toForgotten(effect: string, times: number, after: string, gate: Gate): CrashFinding {
+  const before = gate.place;
+  const often = times === 0 ? 'in neither run' : times === 1 ? 'only once' : `only ${times} times`;
+  const message =
+    `${effect} at ${after} is lost: the handler was abandoned before ${before}, the delivery was sent again and recorded as done, and ${effect} happened ${often}. ` +
+    `Skip ${effect} only if it has happened itself: give it a once() of its own. If the handlers use a database, give each run a fresh one.`;
+  return { effect, problem: 'lost', times, after, before, message };
+}
+
 function toUnfinished({ effect = 'the end', place }: Gate, again: ReplayResult): CrashFinding {
   const message = `After a crash before ${effect} at ${place}, the delivery can never be handled: the receiver answers ${again.status}. Make everything before ${place} safe to run twice, or wrap it in a once().`;
   return { effect, problem: 'unfinished', times: 0, after: place, before: place, message };
@@ -203,6 +229,13 @@ function notMade(): UsageError {
   return new UsageError(
     'receiver_invalid',
     'crashPoints() needs a function that returns a receiver, such as (store, effects) => createReceiver({ secret, store }).onPaid(…).',
+  );
+}
+
+function notRepeated(): UsageError {
+  return new UsageError(
+    'option_invalid',
+    'crashPoints() needs handlers that repeat what they did in the first run, but in a later run, no effect happened: give each run a fresh database, such as one that the function makes.',
   );
 }
 
