@@ -12,6 +12,9 @@ import type { Defining, QueueSuite } from './tested-queue.js';
  * deliveries unchanged, loses none, runs each once, retries those that fail, and accepts jobs from the
  * receiver alone. Run the tests against the real queue.
  *
+ * The tests cannot kill a worker. Test that yourself: kill a worker in the middle of a job with SIGKILL, and check that
+ * the queue gives the job again.
+ *
  * @param name - The name of the queue, for the names of the tests.
  * @param runner - `{ describe, test }` of `node:test`, Vitest or Jest.
  *
