@@ -118,7 +118,7 @@ interface Steps {
 /**
  * Makes the `once` of one handler. The lease keeps the result of each step, and a retry gets the same result.
  *
- * @param isOver - Whether nobody looks at the steps any more, so that a failure has to be an unhandled rejection.
+ * @param isOver - Whether the handler has ended, and its steps: then a failure has to be an unhandled rejection.
  */
 export function createSteps(handler: string, lease: HandlerLease, isOver: () => boolean): Steps {
   const begun = new Map<string, Promise<Json>>();
