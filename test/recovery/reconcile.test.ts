@@ -120,6 +120,18 @@ describe('reconcile', () => {
     ]);
   });
 
+  test('judges an order by the last of its deliveries, if an earlier one was answered', async () => {
+    const shop = openShop();
+    const missed = entry(2, { payload: paid(1, { updated_at: ago(10 * MINUTE) }) });
+    const logs = [missed, await answered(shop, entry(1))];
+    const { findings } = await reconcileWith({ logs, orders: [paid(1)] }, shop, {
+      delivered: having(),
+    });
+    expect(findings.map(({ because, remedy }) => [because, remedy])).toEqual([
+      ['refused', 'recover'],
+    ]);
+  });
+
   test.each([
     ['once per order', { name: 'deliver', oncePer: ({ id }: { id: string }) => id }],
     ['for each delivery', {}],
