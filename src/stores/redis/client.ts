@@ -39,6 +39,8 @@ export type RedisClient = IoRedisClient | NodeRedisClient | UpstashClient;
 export interface ScriptCalls {
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
   evalSha(sha: string, keys: string[], args: string[]): Promise<unknown>;
+  /** Called with the error of each call that failed. */
+  failed?(error: unknown): void;
 }
 
 export function isNodeRedis(client: RedisClient): client is NodeRedisClient {

@@ -42,20 +42,13 @@ function sendsCommands(client: NodeRedisClient): client is NodeRedisClient & Com
 /** Calls a function at most once a second if the server rejects a write because it is a replica. */
 function watched(calls: ScriptCalls, leave: () => void): ScriptCalls {
   let last = Number.NEGATIVE_INFINITY;
-  const watch = async <Reply>(call: Promise<Reply>) => {
-    try {
-      return await call;
-    } catch (error) {
-      if (isReadOnly(error) && performance.now() - last >= PAUSE_MS) {
-        last = performance.now();
-        leave();
-      }
-      throw error;
-    }
-  };
   return {
-    eval: (script, keys, args) => watch(calls.eval(script, keys, args)),
-    evalSha: (sha, keys, args) => watch(calls.evalSha(sha, keys, args)),
+    ...calls,
+    failed(error) {
+      if (!isReadOnly(error) || performance.now() - last < PAUSE_MS) return;
+      last = performance.now();
+      leave();
+    },
   };
 }
 

@@ -16,19 +16,19 @@ import { endingSilence, holdingBack } from './silence.js';
 export function scriptCallsOf(client: RedisClient): ScriptCalls {
   if (hasMethods(client, 'eval')) {
     if (isNodeRedis(client)) {
-      const calls = endedByReplica(client, {
+      const calls: ScriptCalls = {
         eval: (script, keys, args) => client.eval(script, { keys, arguments: args }),
         evalSha: (sha, keys, args) => client.evalSha(sha, { keys, arguments: args }),
-      });
+      };
       // A pool makes no second call on a connection that has not answered the first.
-      return isPool(client) ? calls : holdingBack(client, calls);
+      return endedByReplica(client, isPool(client) ? calls : holdingBack(client, calls));
     }
     if (isIoRedis(client)) {
-      const calls = leavingReplica(client, {
+      const calls = endingSilence(client, {
         eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
         evalSha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
       });
-      return endingSilence(client, calls);
+      return leavingReplica(client, calls);
     }
     if (isUpstash(client)) {
       return {

@@ -20,9 +20,13 @@ export class Script {
   async run(calls: ScriptCalls, keys: string[], args: string[]): Promise<string> {
     this.#sha ??= sha1(this.#text);
     const sha = await this.#sha;
+    const failed = (error: unknown) => {
+      calls.failed?.(error);
+      throw error;
+    };
     const reply = await calls.evalSha(sha, keys, args).catch((error: unknown) => {
-      if (!hasCode(error, 'NOSCRIPT')) throw error;
-      return calls.eval(this.#text, keys, args);
+      if (!hasCode(error, 'NOSCRIPT')) return failed(error);
+      return calls.eval(this.#text, keys, args).catch(failed);
     });
     const text = reply instanceof Uint8Array ? new TextDecoder().decode(reply) : reply;
     if (typeof text === 'string' && text.startsWith('=')) return text.slice(1);
