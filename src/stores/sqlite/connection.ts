@@ -15,6 +15,10 @@ import { Synchronous } from './synchronous.js';
 
 /** How long a verb waits while another process holds the lock. */
 const BUSY_MS = 5_000;
+/** The most that it pauses between two tries, at first and after a while: the longer it waits, the more often it tries. */
+const PAUSE_MS = 20;
+const LONG_PAUSE_MS = 3;
+const LONG_MS = 250;
 /** The `busy_timeout` for a connection without one, so that two of the user's own writes at once do not fail. */
 const DEFAULT_WAIT_MS = 1_000;
 /** The most works of a turn, so that the event loop is not blocked for long. */
@@ -198,7 +202,9 @@ export class Connection {
     for (const waiting of batch) if (!again.includes(waiting)) waiting.reject(error);
     if (again.length === 0) return;
     this.#waiting.unshift(...again);
-    this.#schedule((callback) => setTimeout(callback, 1 + Math.random() * 20));
+    const [{ since: oldest } = { since: now }] = again;
+    const most = now - oldest > LONG_MS ? LONG_PAUSE_MS : PAUSE_MS;
+    this.#schedule((callback) => setTimeout(callback, 1 + Math.random() * most));
   }
 }
 
