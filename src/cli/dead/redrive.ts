@@ -1,11 +1,13 @@
+import { validateHeaderName } from 'node:http';
 import { type IdempotencyStore, type StoredDelivery, UsageError } from 'storefront-webhooks';
 import { describeError } from '../../errors/text.js';
 import { readAddress } from '../../testing/target.js';
-import { deliveryLine, failureLines } from '../delivery.js';
+import { type DeliveryReport, deliveryLine, failureLines } from '../delivery.js';
 import type { Printer } from '../printer.js';
 import { readSecrets, type SecretFlags } from '../secrets.js';
 import { isTaken, sendOne, toReplayOptions } from '../send-options.js';
 import type { Session } from '../session.js';
+import { quote } from '../shell.js';
 import { deliveryLine as deadLine, toRecord } from './lines.js';
 import { deliveriesIn, findNow } from './pages.js';
 import { type Flags, MEANING, noneOf, type State } from './states.js';
@@ -21,7 +23,8 @@ export interface RedriveFlags extends Flags, SecretFlags {
 }
 
 /**
- * Puts deliveries back. Resolves with false if one is not proven genuine, or if the shop did not run one.
+ * Puts deliveries back. Resolves with false if one is not proven genuine, or if the shop did not run one. Stops at
+ * an answer that shows that the shop would run none of the others: putting back a delivery erases its error.
  *
  * @throws {UsageError} If the shop cannot be reached at the address, or the deliveries belong to several shops.
  */
@@ -33,12 +36,16 @@ export async function redrive(
   const { printer } = session;
   const secret = flags.apply && flags.to !== undefined ? readSecrets(flags, session)[0] : '';
   // Before a delivery is put back, which would no longer be listed for a minute.
-  if (flags.to !== undefined) readAddress(flags.to, flags.plainHttp);
+  if (flags.to !== undefined) {
+    readAddress(flags.to, flags.plainHttp);
+    validateHeaderName(`${flags.headerPrefix ?? 'X-Service-'}Event`);
+  }
   const wanted = await findWanted(store, flags, printer);
   if (flags.apply && flags.to !== undefined) refuseSeveralShops(wanted);
   let allGood = true;
   let putBack = 0;
   let taken = 0;
+  let isCutShort = false;
   for (const [index, listed] of wanted.entries()) {
     printer.progress(`${index} of ${wanted.length} done …`);
     // Another process may have handled or put back the delivery since it was listed.
@@ -62,13 +69,18 @@ export async function redrive(
       printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
       continue;
     }
-    const wasTaken = await send(delivery, flags.to, secret, flags, printer).catch((error) => {
+    const sent = await send(delivery, flags.to, secret, flags, printer).catch((error) => {
       const action = `left: ${describeError(error)}`;
       printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
-      return false;
+      return undefined;
     });
+    const wasTaken = sent?.good === true;
     taken += wasTaken ? 1 : 0;
     allGood &&= wasTaken;
+    if (sent && !wasTaken && isForAll(sent)) {
+      isCutShort = index < wanted.length - 1;
+      break;
+    }
   }
   printer.progress(undefined);
   if (wanted.length === 0) {
@@ -82,9 +94,12 @@ export async function redrive(
     );
   } else {
     printer.note(`${putBack} sent, ${taken} accepted by the shop.`);
-    if (taken < putBack) {
-      printer.note('The others are stalled within a minute: then run this command again.');
+    if (isCutShort) {
+      printer.note(
+        'The others were not sent, and are unchanged: once the shop accepts deliveries, run this command again.',
+      );
     }
+    if (taken < putBack) printer.note(`${putBack - taken} not accepted, and ${toRepeat(flags)}`);
   }
   return allGood;
 }
@@ -96,7 +111,7 @@ async function send(
   secret: string,
   flags: RedriveFlags,
   printer: Printer,
-): Promise<boolean> {
+): Promise<DeliveryReport> {
   const fixture = {
     file: key,
     event,
@@ -120,7 +135,29 @@ async function send(
     deliveryLine(report, printer),
     ...failureLines(report, printer),
   ]);
-  return report.good;
+  return report;
+}
+
+/**
+ * Whether a bad answer would be the answer to every delivery: nothing answers in time, something else than the receiver
+ * does, or the receiver does not take what this command sends.
+ */
+function isForAll({ status, outcome }: DeliveryReport): boolean {
+  // A body that is too large, or that does not fit its event, is a fault of the one delivery.
+  if (outcome === 'rejected') return status !== 413 && status !== 422;
+  return outcome === '' || outcome === 'unavailable';
+}
+
+/** Returns how to find deliveries again that are not dead any more, and have lost their errors. */
+function toRepeat({ state, where }: Flags): string {
+  const outdated = where.filter((one) => /^(error|attempts|interrupted)\b/.test(one));
+  const isSame = outdated.length === 0 && state !== 'dead';
+  const flags = [
+    ...(state === undefined ? [] : [`--state ${state}`]),
+    ...outdated.map((one) => `--where ${quote(one)}`),
+  ];
+  const other = isSame ? '' : `, with --state stalled in place of ${flags.join(' ')}`;
+  return `stalled within a minute: then run this command again${other}.`;
 }
 
 const QUEUED = {
