@@ -55,6 +55,8 @@ export const processHost: Host = {
   admit(console, onCrash) {
     globalThis.console = console;
     process.once('uncaughtException', (error) => process.exit(onCrash(error)));
-    return () => void setTimeout(() => process.exit(), EXIT_MS).unref();
+    // The reader of a pipe may be slow, and exit() would drop what it has not read yet.
+    const exitSoon = () => void setTimeout(() => process.exit(), EXIT_MS).unref();
+    return () => void process.stdout.write('', () => process.stderr.write('', exitSoon));
   },
 };
