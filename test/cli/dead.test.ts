@@ -413,6 +413,31 @@ describe('storefront-webhooks dead, over SQLite', () => {
   );
 
   test.each([
+    '"postgres://shop:s3cret@db/shop"',
+    "'redis://:s3cret@db'",
+    'postgresql+asyncpg://shop:s3cret@db/shop',
+    'jdbc:postgresql://db/shop?user=shop&password=s3cret',
+    'mysql://shop:s3cret@db/shop',
+    'host=db user=shop password=s3cret',
+  ])('does not print the password of a store that it cannot open: %s', async (value) => {
+    for (const args of [
+      ['dead', 'count'],
+      ['drill', '--store'],
+    ]) {
+      const named = await run([...args, 'DATABASE_URL'], { env: { DATABASE_URL: value } });
+      expect([named.status, named.stderr]).toEqual([
+        2,
+        expect.stringContaining('The variable DATABASE_URL holds neither postgres://…, redis://…'),
+      ]);
+      expect(named.stderr).not.toContain('s3cret');
+    }
+    if (!value.includes('://')) return;
+    const typed = await run(['dead', 'count', value]);
+    expect([typed.status, typed.stdout]).toEqual([2, '']);
+    expect(typed.stderr).not.toContain('s3cret');
+  });
+
+  test.each([
     [['list', 'nowhere.db'], 'no file nowhere.db'],
     [['list', 'mysql://localhost'], 'postgres://'],
     [['list', 'test', '--where', 'colour=red'], 'The fields are key, id, event'],

@@ -28,22 +28,29 @@ export async function openStore(
   { env }: Pick<Host, 'env'> = process,
   mayCreate = false,
 ): Promise<OpenStore> {
-  const url = env[named] || named;
+  const value = env[named];
+  const url = value || named;
   if (/^postgres(ql)?:/.test(url)) return openPostgres(url, mayCreate);
   if (/^rediss?:/.test(url)) return openRedis(url);
-  if (/^\w\w+:\/\//.test(url)) {
+  const isAddress = /^\w\w+:\/\//.test(url);
+  if (!isAddress && existsSync(url)) return openSqlite(url);
+  // An address has a password, which would end up in a log.
+  if (value) {
+    throw new UsageError(
+      'option_invalid',
+      `The variable ${named} holds neither postgres://…, redis://… nor the path of a file that exists. Are there quotes around its value? This command does not create a store.`,
+    );
+  }
+  if (isAddress) {
     throw new UsageError(
       'option_invalid',
       'Name the store by postgres://…, redis://…, the path of a SQLite file, or an environment variable that holds one of these.',
     );
   }
-  if (!existsSync(url)) {
-    throw new UsageError(
-      'option_invalid',
-      `There is no file ${url}, and no environment variable of that name. This command does not create a store.`,
-    );
-  }
-  return openSqlite(url);
+  throw new UsageError(
+    'option_invalid',
+    `There is no file ${named.replace(/:\/\/.*/s, '://…')}, and no environment variable of that name. This command does not create a store.`,
+  );
 }
 
 /** How long a driver may take, in milliseconds. Short, because an operator is waiting. */
