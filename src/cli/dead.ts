@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { describeError } from '../errors/text.js';
+import { COUNT_LIMIT } from '../stores/store.js';
 import { deliveryLine, toRecord, wholeLines } from './dead/lines.js';
 import { openStore } from './dead/open-store.js';
 import { deliveriesIn } from './dead/pages.js';
 import { type RedriveFlags, redrive } from './dead/redrive.js';
-import { type Flags, MEANING, noneOf, STATES, type State } from './dead/states.js';
+import { type Flags, MEANING, noneOf, STATES, type State, toShown } from './dead/states.js';
 import { toFilter } from './dead/where.js';
 import type { Host } from './host.js';
 import { toCount } from './numbers.js';
@@ -141,7 +142,9 @@ async function count(
   const counts = await Promise.all(
     STATES.map(async (state) => [state, await store.count({ state, scope })] as const),
   );
-  printer.found(Object.fromEntries(counts), () =>
-    counts.map(([state, number]) => `${state.padEnd(8)} ${number}`),
+  const orMore = counts.flatMap(([state, number]) => (number < COUNT_LIMIT ? [] : state));
+  const told = { ...Object.fromEntries(counts), ...(orMore.length > 0 && { orMore }) };
+  printer.found(told, () =>
+    counts.map(([state, number]) => `${state.padEnd(8)} ${toShown(number)}`),
   );
 }

@@ -247,19 +247,67 @@ describe('storefront-webhooks dead, over SQLite', () => {
     database.close();
   });
 
+  test('reports that more are left than --max', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveDead(store, ['ord_1', 'ord_2', 'ord_3']);
+    for (const [apply, action] of [
+      [[], 'would be put back'],
+      [['--apply'], 'put back'],
+    ] as const) {
+      const some = await run(['dead', 'redrive', file, '--max', '2', ...apply]);
+      expect(some.records().map((record) => record.action)).toEqual([action, action]);
+      expect(some.stderr).toContain('There are more than 2: run it again for the rest');
+      expect(some.status).toBe(1);
+    }
+    const rest = await run(['dead', 'redrive', file, '--max', '1', '--apply']);
+    expect([rest.status, rest.stderr]).toEqual([0, expect.stringMatching(/^1 put back: /)]);
+    expect(rest.stderr).not.toContain('--max');
+    await close();
+  });
+
+  test('says so where it does not count further', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveDead(store, ['ord_1']);
+    await close();
+    const database = new Database(file);
+    onTestFinished(() => void database.close());
+    const copy = (count: number) =>
+      database.exec(`WITH RECURSIVE copy (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copy WHERE n < ${count})
+        INSERT OR IGNORE INTO webhook_delivery
+          (key, scope, delivery_id, event, received_at, body, state, owner, fence, not_before)
+        SELECT printf('%064d', n), '', 'whl_1', 'order:paid', 0, x'7b7d', 'dead', 'a', 1, 0 FROM copy`);
+    copy(9_998);
+    expect((await run(['dead', 'count', file])).records()).toEqual([
+      { dead: 9_999, stalled: 0, failing: 0 },
+    ]);
+    copy(10_500);
+    expect((await run(['dead', 'count', file])).records()).toEqual([
+      { dead: 10_000, stalled: 0, failing: 0, orMore: ['dead'] },
+    ]);
+    const { lines } = await runInTerminal(80, ['dead', 'count', file]);
+    expect(lines).toEqual(['dead     10000 or more', 'stalled  0', 'failing  0']);
+  });
+
   test('does not redrive a delivery that is not proven genuine, and reports it', async () => {
     const file = join(folder, 'shop.db');
     const database = new Database(file);
     const store = sqliteStore(database);
-    const key = 'f'.repeat(64);
+    await leaveDead(store, ['ord_2']);
+    // The first of the list.
+    const key = '0'.repeat(64);
     const row = { key, scope: '', id: 'whl_1', event: 'order:paid', receivedAt: Date.now() };
     const body = new TextEncoder().encode('{"id":"ord_1"}');
     const terms = { owner: 'a', leaseMs: 1000, keepMs: 1e9, maxCrashes: 5 };
     const claim = await store.claim({ ...row, body, proof: '!forged' }, terms);
     if (claim.state !== 'acquired') throw new Error('it was not claimed');
     await store.fail(key, claim.fence, { permanent: true, error: 'not proven' });
-    const { status, records } = await run(['dead', 'redrive', file, '--apply']);
-    expect([status, records()]).toMatchObject([1, [{ action: 'not proven: left' }]]);
+    const redrive = ['dead', 'redrive', file, '--apply', '--max', '1'];
+    const { status, stderr, records } = await run(redrive);
+    const actions = records().map(({ action }) => action);
+    expect([status, actions]).toEqual([1, ['not proven: left', 'put back']]);
+    expect(stderr).toMatch(/^1 put back: .*\n$/);
     expect(await store.count({ state: 'dead' })).toBe(1);
     database.close();
   });
@@ -284,8 +332,13 @@ describe('storefront-webhooks dead, over SQLite', () => {
     expect(none.stderr).toMatch(
       /No delivery is dead or stalled\.\s+1 failing: .* dead redrive --state failing --to <url>\./,
     );
+    const failingOnly = ['dead', 'redrive', file, '--state', 'failing'];
+    const untold = await run([...failingOnly, '--apply']);
+    expect([untold.status, untold.records()]).toMatchObject([1, [{ action: 'left: give --to' }]]);
+    expect(untold.stderr).toMatch(/^0 put back: /);
+    expect((await run(failingOnly)).records()).toMatchObject([{ action: 'left: give --to' }]);
     const shop = await openShop(store);
-    const now = ['dead', 'redrive', file, '--state', 'failing', '--apply', '--to', shop.url];
+    const now = [...failingOnly, '--apply', '--to', shop.url];
     const done = await run(now, { env });
     expect([done.status, shop.delivered]).toEqual([0, ['ord_2']]);
     expect(done.stderr).toContain('1 sent, 1 accepted by the shop.');

@@ -10,7 +10,7 @@ import type { Session } from '../session.js';
 import { quote } from '../shell.js';
 import { deliveryLine as deadLine, toRecord } from './lines.js';
 import { deliveriesIn, findNow } from './pages.js';
-import { type Flags, MEANING, noneOf, type State } from './states.js';
+import { type Flags, MEANING, noneOf, type State, toShown } from './states.js';
 import { toFilter } from './where.js';
 
 export interface RedriveFlags extends Flags, SecretFlags {
@@ -40,32 +40,32 @@ export async function redrive(
     readAddress(flags.to, flags.plainHttp);
     validateHeaderName(`${flags.headerPrefix ?? 'X-Service-'}Event`);
   }
-  const wanted = await findWanted(store, flags, printer);
+  const { wanted, isCut } = await findWanted(store, flags, printer);
   if (flags.apply && flags.to !== undefined) refuseSeveralShops(wanted);
   let allGood = true;
   let putBack = 0;
   let taken = 0;
-  let isCutShort = false;
+  let hasMore = isCut;
+  let hasUnsent = false;
   for (const [index, listed] of wanted.entries()) {
     printer.progress(`${index} of ${wanted.length} done …`);
     // Another process may have handled or put back the delivery since it was listed.
     const delivery = await findNow(store, listed.key, soonIn(listed.state));
     if (!delivery) continue;
-    // An operator has to vouch that it is genuine, with receiver.redrive(delivery, { vouched: true }).
-    const isUnproven = delivery.proof?.startsWith('!') === true;
-    if (!flags.apply || isUnproven) {
-      allGood &&= !isUnproven;
-      const action = isUnproven ? 'not proven: left' : 'would be put back';
-      printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
-      continue;
+    const left = whyLeft(delivery, flags);
+    if (left === undefined && putBack === flags.max) {
+      hasMore = true;
+      break;
     }
-    // A failing delivery is not put back: it runs when it is sent.
-    const isFailing = delivery.state === 'failing';
-    const isBack = isFailing || (await store.redrive(delivery.key));
-    if (isBack) putBack += 1;
-    if (flags.to === undefined || !isBack) {
-      const left = isFailing ? 'left: give --to' : 'put back';
-      const action = isBack ? left : 'left: it has changed';
+    // Or would be, without --apply. A failing delivery is not put back: it runs when it is sent.
+    const isBack =
+      left === undefined &&
+      (!flags.apply || delivery.state === 'failing' || (await store.redrive(delivery.key)));
+    putBack += isBack ? 1 : 0;
+    allGood &&= left === undefined;
+    if (!flags.apply || flags.to === undefined || !isBack) {
+      const done = flags.apply ? 'put back' : 'would be put back';
+      const action = left ?? (isBack ? done : 'left: it has changed');
       printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
       continue;
     }
@@ -78,7 +78,7 @@ export async function redrive(
     taken += wasTaken ? 1 : 0;
     allGood &&= wasTaken;
     if (sent && !wasTaken && isForAll(sent)) {
-      isCutShort = index < wanted.length - 1;
+      hasUnsent = index < wanted.length - 1;
       break;
     }
   }
@@ -86,7 +86,7 @@ export async function redrive(
   if (wanted.length === 0) {
     printer.note(noneOf(flags, LEFT));
     const failing = flags.state ? 0 : await store.count({ state: 'failing', scope: flags.scope });
-    if (failing > 0) printer.note(`${failing} failing: ${MEANING.failing}`);
+    if (failing > 0) printer.note(`${toShown(failing)} failing: ${MEANING.failing}`);
   } else if (!flags.apply) printer.note('Nothing was done: add --apply.');
   else if (flags.to === undefined) {
     printer.note(
@@ -94,14 +94,27 @@ export async function redrive(
     );
   } else {
     printer.note(`${putBack} sent, ${taken} accepted by the shop.`);
-    if (isCutShort) {
+    if (hasUnsent) {
       printer.note(
         'The others were not sent, and are unchanged: once the shop accepts deliveries, run this command again.',
       );
     }
     if (taken < putBack) printer.note(`${putBack - taken} not accepted, and ${toRepeat(flags)}`);
   }
-  return allGood;
+  if (hasMore) {
+    printer.note(`There are more than ${flags.max}: run it again for the rest, or raise --max.`);
+  }
+  return allGood && !hasMore;
+}
+
+/** Returns why a delivery is left as it is; `undefined` if it can be put back. */
+function whyLeft(
+  { proof, state }: Pick<StoredDelivery, 'proof' | 'state'>,
+  { to }: Pick<RedriveFlags, 'to'>,
+): string | undefined {
+  // An operator has to vouch that it is genuine, with receiver.redrive(delivery, { vouched: true }).
+  if (proof?.startsWith('!')) return 'not proven: left';
+  return state === 'failing' && to === undefined ? 'left: give --to' : undefined;
 }
 
 /** Sends a delivery to the shop, whose process runs it under the same key as before. */
@@ -167,7 +180,7 @@ const QUEUED = {
 };
 
 /** The shop at one address has one secret and one scope. It would run the deliveries of another shop under new keys. */
-function refuseSeveralShops(wanted: readonly StoredDelivery[]): void {
+function refuseSeveralShops(wanted: readonly Listed[]): void {
   const scopes = [...new Set(wanted.map(({ scope }) => scope))].sort();
   if (scopes.length < 2) return;
   throw new UsageError(
@@ -186,29 +199,39 @@ const LEFT: readonly State[] = ['dead', 'stalled'];
 const soonIn = (state: State): readonly State[] =>
   state === 'failing' ? ['failing', 'stalled'] : [state];
 
+/** The part of a listed delivery that is kept until it is read again: its body may be large. */
+type Listed = Pick<StoredDelivery, 'key' | 'scope' | 'state' | 'orderId'>;
+
+/** Lists what to put back. `isCut`: there is more than `max`. */
 async function findWanted(
   store: IdempotencyStore,
   flags: RedriveFlags,
   printer: Printer,
-): Promise<readonly StoredDelivery[]> {
+): Promise<{ readonly wanted: readonly Listed[]; readonly isCut: boolean }> {
   const { scope, state, to, max } = flags;
   const fits = toFilter(flags.where);
-  const wanted = new Map<string, StoredDelivery>();
+  const wanted = new Map<string, Listed>();
+  let room = max + 1;
   const take = (delivery: StoredDelivery) => {
-    if (wanted.size < max && fits(delivery)) wanted.set(delivery.key, delivery);
+    if (room === 0 || !fits(delivery)) return;
+    const { key, orderId } = delivery;
+    // A delivery whose state changes meanwhile is listed twice.
+    if (!wanted.has(key) && whyLeft(delivery, flags) === undefined) room -= 1;
+    wanted.set(key, { key, scope: delivery.scope, state: delivery.state, orderId });
     printer.progress(`${wanted.size} found …`);
   };
   for await (const delivery of deliveriesIn(store, state ? soonIn(state) : LEFT, scope)) {
     take(delivery);
-    if (wanted.size === max) break;
+    if (room === 0) break;
   }
-  if (state !== undefined || to === undefined || wanted.size === 0) return [...wanted.values()];
+  const found = () => ({ wanted: [...wanted.values()], isCut: room === 0 });
+  if (state !== undefined || to === undefined || wanted.size === 0) return found();
   // A failing delivery of the same order would stay listed although the order was delivered.
   const orders = new Set(Array.from(wanted.values(), orderOf));
   for await (const delivery of deliveriesIn(store, ['failing'], scope)) {
     if (delivery.orderId !== undefined && orders.has(orderOf(delivery))) take(delivery);
   }
-  return [...wanted.values()];
+  return found();
 }
 
-const orderOf = ({ scope, orderId }: StoredDelivery) => JSON.stringify([scope, orderId]);
+const orderOf = ({ scope, orderId }: Listed) => JSON.stringify([scope, orderId]);

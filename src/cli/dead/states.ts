@@ -1,3 +1,5 @@
+import { COUNT_LIMIT } from '../../stores/store.js';
+
 export const STATES = ['dead', 'stalled', 'failing'] as const;
 
 export type State = (typeof STATES)[number];
@@ -21,4 +23,9 @@ export const MEANING: Readonly<Record<State, string>> = {
 export function noneOf({ state, where }: Flags, states: readonly State[]): string {
   const named = state ?? states.join(' or ').replace(/ or (?=.* or )/g, ', ');
   return where.length > 0 ? `No matching delivery is ${named}.` : `No delivery is ${named}.`;
+}
+
+/** Returns what is known of a count: a store does not count further than its limit. */
+export function toShown(count: number): string {
+  return count < COUNT_LIMIT ? `${count}` : `${count} or more`;
 }
