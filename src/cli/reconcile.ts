@@ -29,8 +29,8 @@ ${EXPORTS}
 If the file also exports ledger or delivered(orderIds), that decides what was delivered;
 otherwise the log and the store do.
 
-The command exits with 0 if everything agrees, and with 1 if something does not, or if the
-endpoint is disabled. For cron:
+The command exits with 0 if everything agrees, and with 1 if something does not, or if an
+address has no endpoint that sends. For cron:
   */15 * * * * cd /srv/shop && npx storefront-webhooks reconcile …
 
 Example:
@@ -60,8 +60,13 @@ function run(flags: Flags, session: Session): Promise<boolean> {
         'This compared the log and the store, which do not know what a handler has really done. Export your ledger, or delivered(orderIds), beside the receiver to compare what was delivered.',
       );
     }
-    return result.findings.length + result.unreadable === 0 && result.endpoint !== 'disabled';
+    return result.findings.length + result.unreadable === 0 && isSent(result);
   });
+}
+
+/** Whether the provider sends to each address. If it does not, nothing shows that later orders will agree. */
+function isSent({ endpoint, withoutEndpoint }: Reconciliation): boolean {
+  return endpoint === 'enabled' && withoutEndpoint.length === 0;
 }
 
 const WHAT = {
@@ -104,7 +109,7 @@ function conclude(result: Reconciliation, printer: Printer): void {
   }
   noteEndpoint(result, printer);
   if (findings.length === 0) {
-    printer.note(unreadable > 0 ? 'All others agree.' : 'All agree.');
+    if (isSent(result)) printer.note(unreadable > 0 ? 'All others agree.' : 'All agree.');
     return;
   }
   for (const [kind, what] of Object.entries(WHAT)) {

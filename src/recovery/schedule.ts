@@ -92,8 +92,7 @@ function tell(result: Reconciliation): void {
   }
   const endpoint = adviceOnEndpoint(result);
   if (findings.length === 0) {
-    if (result.endpoint === 'disabled')
-      writeLine(`reconcile: ${endpoint}`, 'operate.md#reconciled');
+    if (endpoint !== '') writeLine(`reconcile: ${endpoint}`, 'operate.md#reconciled');
     return;
   }
   const ids = findings
@@ -116,10 +115,11 @@ function toCall(option?: string): string {
   return `recover()${option === undefined ? '' : ` with ${option}: true`}`;
 }
 
-/** Returns why the provider sends nothing. Empty if it sends. */
+/** Returns why the provider sends nothing to an address. Empty if it sends. */
 function adviceOnEndpoint({ endpoint, withoutEndpoint, otherEndpoints }: Reconciliation): string {
   const mistaken = describeWithout({ without: withoutEndpoint, others: otherEndpoints });
-  if (mistaken !== '') return `But ${mistaken} Correct url before anything else.`;
+  if (mistaken !== '')
+    return `This compared the wrong log: ${mistaken} Correct url before anything else.`;
   if (endpoint === 'disabled')
     return 'The webhook endpoint is disabled, so the provider sends nothing: recover() with apply and recreateEndpoint creates a new one.';
   return endpoint === 'missing'

@@ -65,6 +65,29 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
     expect(stderr).not.toContain('recover --orders');
   });
 
+  test('says that all agree only if the provider sends to every address', async () => {
+    const { args, env, url, client } = await openOutage();
+    const others = `${url}/others`;
+    await client.webhookEndpoints.create({ url: others, events: ['query:created'] });
+    const ask = (...urls: readonly string[]) => {
+      const named = urls.flatMap((one) => ['--url', one]);
+      const at = args.indexOf('--url');
+      const rest = [...args.slice(1, at), ...named, ...args.slice(at + 2), '--now', LATER];
+      return run(['reconcile', ...rest], { env });
+    };
+    const agreed = await ask(url);
+    expect([agreed.status, agreed.stderr]).toEqual([0, expect.stringContaining('All agree.')]);
+    for (const [urls, why] of [
+      [[`${url}webhook`], 'so this compared the wrong log'],
+      [[url, `${url}webhook`], 'so this compared the wrong log'],
+      [[others], 'is subscribed to no event that the receiver has a handler for'],
+    ] as const) {
+      const { status, stdout, stderr } = await ask(...urls);
+      expect([status, stdout, stderr]).toEqual([1, '', expect.stringContaining(why)]);
+      expect(stderr).not.toContain('agree.');
+    }
+  });
+
   test('prints a table for a spreadsheet', async () => {
     const { ids, reconcile, env } = await openShop();
     const { stdout } = await run([...reconcile, '--csv'], { env });

@@ -220,6 +220,7 @@ describe('a schedule', () => {
     nextInterval();
     await vi.waitFor(() => expect(lines).toHaveLength(1));
     await schedule.stop();
+    expect(lines[0]).toContain('). This compared the wrong log: no webhook endpoint of this');
     expect(lines[0]).toContain(`no webhook endpoint of this account has the address ${URL}. `);
     expect(lines[0]).toContain(`${URL}s. Correct url`);
     expect(lines[0]).not.toContain('recover()');
@@ -257,14 +258,26 @@ describe('a schedule', () => {
     expect(lines[0]).toMatch(advice);
   });
 
-  test('reports a disabled endpoint before any order is missed', async () => {
+  test.each([
+    ['disabled', disabled, /^\S+ reconcile: The webhook endpoint is disabled, .*recreateEndpoint/],
+    [
+      'missing',
+      [{ ...ENDPOINT, url: `${URL}s` }],
+      /^\S+ reconcile: This compared the wrong log: no webhook endpoint .* Correct url before/,
+    ],
+    [
+      'subscribed to other events',
+      [{ ...ENDPOINT, events: ['order:updated'] }],
+      /^\S+ reconcile: The webhook endpoint is subscribed to no event .*: add order:paid/,
+    ],
+  ])('reports an endpoint that is %s before any order is missed', async (_, endpoints, wanted) => {
     holdIntervals();
     const lines = linesOnStderr();
-    const { schedule } = begin({ logs: [], endpoints: disabled });
+    const { schedule } = begin({ logs: [], endpoints });
     nextInterval();
     await vi.waitFor(() => expect(lines).toHaveLength(1));
     await schedule.stop();
-    expect(lines[0]).toMatch(/reconcile: The webhook endpoint is disabled, .*recreateEndpoint/);
+    expect(lines[0]).toMatch(wanted);
   });
 
   test('advises recover() without an option if it needs none', async () => {
