@@ -43,7 +43,7 @@ const FAILS: Readonly<Record<string, Fixture['expect']>> = {
 
 const makeReceiver = (store: IdempotencyStore) =>
   createReceiver({ secret, store, hooks })
-    .on('order:paid', note, { name: 'ship', oncePer: (order) => order.id })
+    .onPaid(note)
     .on('order:*', note, { name: 'bookkeeping' })
     .on('product:out_of_stock', note)
     .on(['query:created', 'query:updated'], note)

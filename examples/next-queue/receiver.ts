@@ -8,6 +8,9 @@ import { postgresStore } from 'storefront-webhooks/postgres';
 // A build has no secrets and must not connect. So the route and the worker each call this function once, when
 // they start, and `recover --receiver receiver.ts` does so, too.
 export function makeReceiver() {
+  const secret = process.env.WEBHOOK_SECRET;
+  // Check it before anything connects: after an error, the route calls this function again for each request.
+  if (!secret) throw new Error('Set WEBHOOK_SECRET to the webhook secret of your account.');
   const pool = new pg.Pool({
     connectionString: process.env.DATABASE_URL,
     query_timeout: 5000,
@@ -23,13 +26,10 @@ export function makeReceiver() {
   redis.on('error', console.error);
   queue.on('error', console.error);
   return createReceiver({
-    secret: process.env.WEBHOOK_SECRET,
+    secret,
     store: postgresStore(pool),
     queue: bullmqQueue(queue),
-  }).on('order:paid', ({ payload: order }) => deliver(order), {
-    name: 'deliver',
-    oncePer: (order) => order.id,
-  });
+  }).onPaid(({ payload: order }) => deliver(order));
 }
 
 async function deliver(order: Order) {

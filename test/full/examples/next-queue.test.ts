@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cp } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { createClient } from 'storefront-webhooks/api';
 import { createSandbox } from 'storefront-webhooks/sandbox';
+import { replay } from 'storefront-webhooks/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { withRuntimes } from '../../runtimes/installed.js';
 import { buildAndStartNext } from '../../runtimes/next.js';
@@ -76,6 +79,13 @@ withRuntimes('the example in Next.js with a queue', () =>
         const { items } = await client.webhookLogs.list();
         expect(items.map(({ response }) => response)).toEqual([expect.stringContaining('queued')]);
         await vi.waitFor(() => expect(worker.output()).toContain(`Delivered order ${live}`), WAIT);
+        // This order is paid, and no order:paid reports it.
+        const { outcome } = await replay(url, 'order:updated', { secret: secrets.WEBHOOK_SECRET });
+        expect(outcome).toBe('queued');
+        await vi.waitFor(
+          () => expect(worker.output()).toContain('Delivered order ord_updated'),
+          WAIT,
+        );
 
         await next.stop();
         const missed = await sell();
@@ -96,3 +106,27 @@ withRuntimes('the example in Next.js with a queue', () =>
     }),
   ),
 );
+
+test('without a secret, no call of makeReceiver connects to anything', async () => {
+  let connections = 0;
+  const server = createServer(() => {
+    connections += 1;
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  vi.stubEnv('WEBHOOK_SECRET', undefined);
+  vi.stubEnv('REDIS_URL', `redis://127.0.0.1:${port}`);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    server.close();
+  });
+  const { makeReceiver } = await import('../../../examples/next-queue/receiver.js');
+  for (let request = 0; request < 3; request++)
+    expect(makeReceiver).toThrow('Set WEBHOOK_SECRET to the webhook secret of your account.');
+  // The server accepts connections in their order, so this one comes last.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const last = connect(port, '127.0.0.1');
+  onTestFinished(() => void last.destroy());
+  await vi.waitFor(() => expect(connections).toBeGreaterThan(0));
+  expect(connections).toBe(1);
+});
