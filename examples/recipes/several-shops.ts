@@ -7,9 +7,12 @@ import { sqliteStore } from 'storefront-webhooks/sqlite';
 
 /** The secret of each shop, by the last part of its webhook address: /webhooks/keys, /webhooks/games. */
 const SECRETS = new Map([
-  ['keys', process.env.KEYS_SECRET ?? ''],
-  ['games', process.env.GAMES_SECRET ?? ''],
+  ['keys', process.env.KEYS_SECRET],
+  ['games', process.env.GAMES_SECRET],
 ]);
+// Otherwise, each delivery of that shop would be answered 401, like one of an unknown shop.
+for (const [shop, secret] of SECRETS)
+  if (!secret) throw new Error(`Set the secret of the shop ${shop}.`);
 
 /**
  * Returns the secret of the shop that the URL names. A forger can name any shop, but does not have its secret.

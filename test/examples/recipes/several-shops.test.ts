@@ -45,6 +45,16 @@ describe('several shops', () => {
     expect(await send('/webhooks', secrets.KEYS_SECRET)).toBe('401 rejected');
   });
 
+  test.each([
+    ['keys', { ...secrets, KEYS_SECRET: '' }],
+    ['games', { KEYS_SECRET: secrets.KEYS_SECRET }],
+  ])('the example does not start without the secret of %s', async (name, env) => {
+    const started = startExample('examples/recipes/several-shops.ts', {
+      env: { ...env, DATABASE_FILE: join(folder, 'unused.db') },
+    });
+    await expect(started).rejects.toThrow(`Set the secret of the shop ${name}.`);
+  });
+
   test('the example ends on SIGTERM', async () => {
     shop.terminate();
     expect(await shop.ended).toBe(0);
