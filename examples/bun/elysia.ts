@@ -10,7 +10,8 @@ async function deliver(order: Order) {
   console.log(`Delivered order ${order.id}`);
 }
 
-// On Node: new Elysia({ adapter: node() }), of @elysiajs/node.
+// On Node, with `adapter: node()` of @elysiajs/node, there is no `server` here. Take it from the callback,
+// `listen(port, (server) => …)`, and close `server.raw.node.server`.
 const { server } = new Elysia()
   .post('/webhooks', toElysia(receiver), { parse: 'none' })
   .post('/products', ({ body, status }) => status(201, body))
