@@ -22,10 +22,9 @@ const storePool = new pg.Pool({ ...options, max: 4 });
 // The server has closed an idle connection. The pool opens another one.
 for (const each of [pool, storePool]) each.on('error', () => {});
 
-await pool.query(`
-  CREATE TABLE IF NOT EXISTS licence (code text PRIMARY KEY, product text NOT NULL, order_id text UNIQUE);
-  INSERT INTO licence SELECT 'KEY-' || number, '${process.env.PRODUCT}' FROM generate_series(1, 100) AS number
-    ON CONFLICT DO NOTHING`);
+await pool.query(
+  'CREATE TABLE IF NOT EXISTS licence (code text PRIMARY KEY, product text NOT NULL, order_id text UNIQUE)',
+);
 
 const goods = createGoods(
   { secret: process.env.WEBHOOK_SECRET, store: postgresStore(storePool) },

@@ -24,8 +24,7 @@ for (const each of [pool, storePool]) each.on('error', () => {});
 
 await pool.query(`
   CREATE TABLE IF NOT EXISTS stock (product text PRIMARY KEY, pieces int NOT NULL CHECK (pieces >= 0));
-  CREATE TABLE IF NOT EXISTS sale (delivery_key text PRIMARY KEY, order_id text NOT NULL, product text NOT NULL);
-  INSERT INTO stock VALUES ('${process.env.PRODUCT}', 10) ON CONFLICT DO NOTHING`);
+  CREATE TABLE IF NOT EXISTS sale (delivery_key text PRIMARY KEY, order_id text NOT NULL, product text NOT NULL)`);
 
 const ledger = postgresLedger(pool);
 

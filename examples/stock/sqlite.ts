@@ -14,8 +14,7 @@ const database = new DatabaseSync(process.env.DATABASE_FILE ?? 'shop.db');
 database.exec(`
   PRAGMA busy_timeout = 1000;
   CREATE TABLE IF NOT EXISTS stock (product TEXT PRIMARY KEY, pieces INTEGER NOT NULL CHECK (pieces >= 0));
-  CREATE TABLE IF NOT EXISTS sale (delivery_key TEXT PRIMARY KEY, order_id TEXT NOT NULL, product TEXT NOT NULL);
-  INSERT INTO stock VALUES ('${process.env.PRODUCT}', 10) ON CONFLICT DO NOTHING`);
+  CREATE TABLE IF NOT EXISTS sale (delivery_key TEXT PRIMARY KEY, order_id TEXT NOT NULL, product TEXT NOT NULL)`);
 
 const ledger = sqliteLedger();
 

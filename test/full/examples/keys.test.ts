@@ -5,7 +5,7 @@ import { WEBHOOK_SECRET } from '../../examples/shop.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { startExample } from '../../support/program.js';
 
-const { product_id: PRODUCT } = JSON.parse(Buffer.from(loadFixture('goods').body).toString());
+const order = JSON.parse(Buffer.from(loadFixture('goods').body).toString());
 
 withPostgres('the shop of licence keys', () => {
   let server: PostgresServer;
@@ -21,8 +21,22 @@ withPostgres('the shop of licence keys', () => {
 
   const open = () =>
     startExample('examples/stock/keys.ts', {
-      env: { WEBHOOK_SECRET, PRODUCT, DATABASE_URL: server.url },
+      env: { WEBHOOK_SECRET, DATABASE_URL: server.url },
     });
+
+  test('sells only the keys that were entered', async () => {
+    for (const entered of [0, 100]) {
+      const shop = await open();
+      await shop.stop();
+      const { rows } = await pool.query('SELECT count(*)::int AS n FROM licence');
+      expect(rows).toEqual([{ n: entered }]);
+      if (entered === 0)
+        await pool.query(
+          "INSERT INTO licence (code, product) SELECT 'KEY-' || n, $1 FROM generate_series(1, 100) AS n",
+          [order.product_id],
+        );
+    }
+  });
 
   test('an order gets one key, for any number of calls and crashes', async () => {
     const given = new Set<string>();

@@ -15,14 +15,28 @@ const order = JSON.parse(Buffer.from(loadFixture('order:paid').body).toString())
 
 interface Shop {
   open(env: Record<string, string>): Promise<Started>;
+  run(sql: string): Promise<unknown>;
   count(sql: string): Promise<number>;
 }
 
 /** Kills the shop repeatedly during deliveries, and then counts. */
-function sellsOnce({ open, count }: Shop) {
-  const env = { WEBHOOK_SECRET, PRODUCT: order.product_id };
+function sellsOnce({ open, run, count }: Shop) {
+  const env = { WEBHOOK_SECRET };
   const send = (shop: Started, id: string) =>
     replay(`${shop.origin}/webhooks`, 'order:paid', { id, secret: WEBHOOK_SECRET });
+
+  beforeAll(async () => {
+    const shop = await open(env);
+    await shop.stop();
+    await run(`INSERT INTO stock VALUES ('${order.product_id}', 10)`);
+  });
+
+  test('sells only the stock that was entered', async () => {
+    const shop = await open(env);
+    await shop.stop();
+    expect(await count('SELECT count(*) AS n FROM stock')).toBe(1);
+    expect(await count('SELECT pieces AS n FROM stock')).toBe(10);
+  });
 
   test('sells no product that is not in stock', async () => {
     const shop = await open(env);
@@ -70,6 +84,7 @@ withPostgres('the stock in PostgreSQL', () => {
       startExample('examples/stock/postgres.ts', {
         env: { ...env, DATABASE_URL: server.url },
       }),
+    run: (sql) => pool.query(sql),
     count: async (sql) => Number((await pool.query(sql)).rows[0].n),
   });
 });
@@ -94,6 +109,7 @@ withRuntimes('the stock in SQLite', () => {
         { env: { ...env, DATABASE_FILE: join(folder, 'shop.db') } },
         node,
       ),
+    run: (sql) => database.sql(sql),
     count: async (sql) => Number((await database.sql(sql))[0]?.n),
   });
 });
