@@ -38,7 +38,10 @@ function makeReceiver(env: Env) {
 }
 
 async function sell(event: WebhookEvent<string, Order>, db: D1Database) {
-  const { id, product_id: product = '', quantity = 1 } = event.payload;
+  const { id, product_id: product = '', quantity } = event.payload;
+  // A default of 1 would sell one piece if the quantity is unreadable, such as the text "3": translate it in `unwrap`.
+  if (!quantity || quantity < 1)
+    throw new Error('This order has no quantity that is a positive number.');
   const isNew = await d1Ledger(db).batch(event, [
     db.prepare('UPDATE stock SET pieces = pieces - ?2 WHERE product = ?1').bind(product, quantity),
     db.prepare('INSERT INTO sale (order_id, product) VALUES (?1, ?2)').bind(id, product),

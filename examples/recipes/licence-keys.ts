@@ -17,9 +17,11 @@ const receiver = createReceiver({
 })
   // One transaction takes the codes and records that the order has them. Do not await inside it.
   .onPaid(
-    ({ payload: { id, product_id, quantity = 1 }, tx }) => {
-      // SQLite treats a negative LIMIT as no limit.
-      if (!product_id || quantity < 1) throw new Error('This order has no product or no quantity.');
+    ({ payload: { id, product_id, quantity }, tx }) => {
+      // A default of 1 would sell one code if the quantity is unreadable, such as the text "3": translate it in
+      // `unwrap`. SQLite treats a negative LIMIT as no limit.
+      if (!product_id || !quantity || quantity < 1)
+        throw new Error('This order has no product, or no quantity that is a positive number.');
       const { changes } = tx
         .prepare(
           `UPDATE licence SET order_id = ? WHERE code IN

@@ -1,6 +1,6 @@
 /**
- * A shop of licence keys: the call of a dynamic product is answered with the next key of a PostgreSQL table. An
- * order gets one key, and the same one for each of its calls, even after a crash.
+ * A shop of licence keys: the call of a dynamic product is answered with the next keys of a PostgreSQL table. An
+ * order gets as many keys as were ordered, and the same ones for each of its calls, even after a crash.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,28 +22,45 @@ const storePool = new pg.Pool({ ...options, max: 4 });
 // The server has closed an idle connection. The pool opens another one.
 for (const each of [pool, storePool]) each.on('error', () => {});
 
+// `place` numbers the keys of an order. The UNIQUE keeps a query that was given up, and still runs, from taking
+// keys beside the next one.
 await pool.query(
-  'CREATE TABLE IF NOT EXISTS licence (code text PRIMARY KEY, product text NOT NULL, order_id text UNIQUE)',
+  `CREATE TABLE IF NOT EXISTS licence (code text PRIMARY KEY, product text NOT NULL, order_id text, place int,
+     UNIQUE (order_id, product, place))`,
 );
 
 const goods = createGoods(
   { secret: process.env.WEBHOOK_SECRET, store: postgresStore(storePool) },
-  takeKey,
+  takeKeys,
 );
 
-async function takeKey({ id, product_id: product }: GoodsOrder) {
-  // A key that was taken for this order before a crash comes first, because it sorts before NULL.
-  const { rows } = await pool.query<{ code: string }>(
-    `UPDATE licence SET order_id = $1 WHERE code = (
-       SELECT code FROM licence WHERE product = $2 AND (order_id = $1 OR order_id IS NULL)
-       ORDER BY order_id LIMIT 1 FOR UPDATE SKIP LOCKED)
-     RETURNING code`,
+async function takeKeys({ id, product_id: product, quantity }: GoodsOrder) {
+  // A default of 1 would sell one key if the quantity is unreadable, such as the text "3": translate it in
+  // `verify.order`.
+  if (!product || !quantity || quantity < 1)
+    throw new Error('This order has no product, or no quantity that is a positive number.');
+  // The keys that were taken for this order before a crash.
+  let { rows } = await pool.query<{ code: string }>(
+    'SELECT code FROM licence WHERE order_id = $1 AND product = $2 ORDER BY place',
     [id, product],
   );
-  const [key] = rows;
-  if (!key) throw new Error(`No key is left for the product ${product}.`);
-  console.log(`Order ${id} has ${key.code}`);
-  return key.code;
+  if (rows.length === 0) ({ rows } = await take(id, product, quantity));
+  if (rows.length === 0) throw new Error(`Too few keys are left for the product ${product}.`);
+  console.log(`Order ${id} has ${rows.length} keys`);
+  return rows.map(({ code }) => code).join('\n');
+}
+
+/** Takes all keys of an order, or none if too few are left. */
+function take(id: string, product: string, quantity: number) {
+  return pool.query<{ code: string }>(
+    `WITH free AS (
+       SELECT code FROM licence WHERE product = $2 AND order_id IS NULL LIMIT $3 FOR UPDATE SKIP LOCKED
+     ), taken AS (SELECT code, row_number() OVER () AS place FROM free)
+     UPDATE licence SET order_id = $1, place = taken.place FROM taken
+     WHERE licence.code = taken.code AND (SELECT count(*) FROM free) = $3
+     RETURNING licence.code`,
+    [id, product, quantity],
+  );
 }
 
 const server = createServer(toNodeHandler(goods));

@@ -34,7 +34,10 @@ const receiver = createReceiver({
 }).onPaid(sell);
 
 async function sell(event: WebhookEvent<string, Order>) {
-  const { id, product_id: product, quantity = 1 } = event.payload;
+  const { id, product_id: product, quantity } = event.payload;
+  // A default of 1 would sell one piece if the quantity is unreadable, such as the text "3": translate it in `unwrap`.
+  if (!quantity || quantity < 1)
+    throw new Error('This order has no quantity that is a positive number.');
   const isNew = await ledger.transaction(pool, event, async (tx) => {
     const { rowCount } = await tx.query(
       'UPDATE stock SET pieces = pieces - $2 WHERE product = $1',

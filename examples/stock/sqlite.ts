@@ -24,8 +24,10 @@ const receiver = createReceiver({
 }).onPaid(sell);
 
 async function sell(event: WebhookEvent<string, Order>) {
-  const { id, product_id: product, quantity = 1 } = event.payload;
-  if (!product) throw new Error('This order has no product.');
+  const { id, product_id: product, quantity } = event.payload;
+  // A default of 1 would sell one piece if the quantity is unreadable, such as the text "3": translate it in `unwrap`.
+  if (!product || !quantity || quantity < 1)
+    throw new Error('This order has no product, or no quantity that is a positive number.');
   // Do not await inside the transaction, because all other writes wait for it.
   const isNew = await ledger.transaction(database, event, (tx) => {
     const { changes } = tx

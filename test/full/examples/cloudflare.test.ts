@@ -114,6 +114,16 @@ withRuntimes('the example for Cloudflare', () => {
     expect(await ask('/dead')).toEqual([]);
   });
 
+  test('an order whose quantity is unreadable moves no stock, and is shown', async () => {
+    await restock(92);
+    expect(await deliver('odd', { id: 'ord_6', quantity: 'two' })).toBe('200 queued');
+    await vi.waitFor(async () => {
+      const error = expect.stringContaining('no quantity that is a positive number');
+      expect(await ask('/dead')).toEqual([{ id: 'odd', event: 'order:paid', error }]);
+    }, WAIT);
+    await stockOf(92);
+  });
+
   test('wrangler can deploy it with all of its bindings', async () => {
     const output = await wrangler('deploy', '--dry-run', '--outdir', `${folder}/.wrangler/out`);
     for (const binding of ['WEBHOOKS', 'BODIES', 'DELIVERIES', 'DB'])

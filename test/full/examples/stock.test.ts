@@ -38,6 +38,17 @@ function sellsOnce({ open, run, count }: Shop) {
     expect(await count('SELECT pieces AS n FROM stock')).toBe(10);
   });
 
+  test('sells nothing of an order whose quantity is unreadable', async () => {
+    const shop = await open(env);
+    const odd = await replay(`${shop.origin}/webhooks`, 'order:paid/missing-fields', {
+      secret: WEBHOOK_SECRET,
+    });
+    expect(odd).toMatchObject({ outcome: 'failed' });
+    expect(shop.output()).toContain('no quantity that is a positive number');
+    expect(await count('SELECT pieces AS n FROM stock')).toBe(10);
+    await shop.stop();
+  });
+
   test('sells no product that is not in stock', async () => {
     const shop = await open(env);
     const body = Buffer.from(JSON.stringify({ ...order, id: 'ord_other', product_id: 'other' }));

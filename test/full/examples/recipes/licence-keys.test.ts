@@ -100,4 +100,17 @@ describe('the licence-key recipe', () => {
     expect(await count("SELECT count(*) AS n FROM licence WHERE order_id = 'ord_9'")).toBe(2);
     await shop.stop();
   });
+
+  test('takes no code for an order whose quantity is unreadable', async () => {
+    const shop = await open();
+    await database.sql(
+      `INSERT INTO licence (code, product) VALUES ('KEPT', '${order.product_id}')`,
+    );
+    const odd = await replay(`${shop.origin}/webhooks`, 'order:paid/missing-fields', {
+      secret: WEBHOOK_SECRET,
+    });
+    expect(odd).toMatchObject({ outcome: 'failed' });
+    expect(await count("SELECT count(*) AS n FROM licence WHERE order_id = 'ord_missing'")).toBe(0);
+    await shop.stop();
+  });
 });
