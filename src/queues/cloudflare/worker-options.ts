@@ -7,7 +7,8 @@ export interface CloudflareWorkerOptions<Env> {
   readonly queue: string | readonly string[];
   /**
    * The name of the dead-letter queue, which this Worker has to consume too. Without a dead-letter queue, the
-   * platform drops messages that have used up their retries.
+   * platform drops messages that have used up their retries. Its consumer needs `"max_retries": 100` in
+   * wrangler.jsonc: by default, the platform drops a delivery when the store has been down for 7 minutes.
    */
   readonly deadLetterQueue: string | readonly string[];
   /** Returns the `large` of `cloudflareQueue`. Default: every body is in its message. */
@@ -32,8 +33,8 @@ export function readNames(options: CloudflareWorkerOptions<never>): QueueNames {
     throw new UsageError(
       'option_invalid',
       "cloudflareWorker() needs the names of both queues, { queue: 'webhooks', deadLetterQueue: 'webhooks-dead' }, " +
-        'and wrangler.jsonc needs a consumer for each: { "queue": "webhooks", "dead_letter_queue": ' +
-        '"webhooks-dead" } and { "queue": "webhooks-dead", "max_retries": 100 }.',
+        'and wrangler.jsonc needs a consumer for each: { "queue": "webhooks", "max_retries": 10, ' +
+        '"dead_letter_queue": "webhooks-dead" } and { "queue": "webhooks-dead", "max_retries": 100 }.',
     );
   }
   if (options.large !== undefined && typeof options.large !== 'function') {

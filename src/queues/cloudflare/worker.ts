@@ -82,7 +82,8 @@ export function cloudflareWorker<Env>(
       tell(
         'operate.md#queue-unknown',
         `this Worker consumes the queue "${queue}", which cloudflareWorker() does not know: name the queue as ` +
-          '`queue` or `deadLetterQueue`. Until then, its messages are not processed.',
+          '`queue` or `deadLetterQueue`. Until then, its messages use up their retries: the queue then drops ' +
+          'them, or moves them to its own dead-letter queue.',
       );
       for (const message of messages) retry(message, 'dead');
       return;
@@ -128,7 +129,7 @@ async function settle(
     const running = runDelivery(receiver, { ...delivery, body }, { isLast: isDead });
     const result = await withTimeout(running, 'The receiver', leftMs);
     if (result.state !== 'done') {
-      if (isDead && result.state === 'retry') warnOfDead(tell, delivery);
+      if (isDead) warnOfDead(tell, delivery, result.state);
       const soonestMs = result.state === 'wait' ? result.retryAfterMs : 0;
       return retry(message, isDead ? 'dead' : result.state, soonestMs);
     }
@@ -151,7 +152,7 @@ const DELAYS = {
   retry: [15, 12 * 60 * 60],
   /** Another worker is processing the delivery, or the store is down. */
   wait: [5, 10 * 60],
-  /** After the dead-letter queue, a message is lost: 100 retries last for 3 days. */
+  /** After the dead-letter queue, a message is lost: 100 retries last for 3 days, the default of 3 for 7 minutes. */
   dead: [60, 60 * 60],
 } as const satisfies Record<string, readonly [first: number, most: number]>;
 
@@ -200,10 +201,19 @@ async function clearBody(name: string, bodies: LargeBodies | undefined, tell: Te
   }
 }
 
-function warnOfDead(tell: Tell, { id, event }: { id: string; event: string }): void {
+function warnOfDead(
+  tell: Tell,
+  { id, event }: { id: string; event: string },
+  state: 'retry' | 'wait',
+): void {
+  const why =
+    state === 'retry'
+      ? 'failed again, and could not be parked. Give the receiver a durable store before the queue drops the ' +
+        'delivery.'
+      : 'and could not be run or parked yet: the store is down, or another worker is processing it. The queue drops ' +
+        'the delivery when its retries are used up: give the consumer of the dead-letter queue "max_retries": 100.';
   tell(
     'operate.md#not-parked',
-    `delivery ${quoted(id)} (${quoted(event)}) came out of the dead-letter queue, failed ` +
-      'again, and could not be parked. Give the receiver a durable store before the queue drops the delivery.',
+    `delivery ${quoted(id)} (${quoted(event)}) came out of the dead-letter queue, ${why}`,
   );
 }

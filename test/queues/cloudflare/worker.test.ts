@@ -102,6 +102,28 @@ test('a dead letter that cannot be parked is retried with growing pauses, and lo
   );
 });
 
+test('a dead letter that waits for the store is retried, and logged a few times a minute', async () => {
+  vi.useFakeTimers();
+  const written = stderr();
+  const down = cloudflareWorker(gives({ outcome: 'unavailable', ran: [] }), NAMES);
+  const live = message(job('live'));
+  await down(batchOf([live]), env);
+  expect(live.retry).toHaveBeenCalledOnce();
+  expect(written).not.toHaveBeenCalled();
+
+  const dead = Array.from({ length: 40 }, (_, index) => message(job(`${index}`)));
+  await down(batchOf(dead, 'webhooks-dead'), env);
+  for (const one of dead) expect(delayOf(one)).toBeGreaterThan(5);
+  expect(written).toHaveBeenCalledTimes(10);
+  vi.advanceTimersByTime(60_001);
+  const lines = written.mock.calls.flat();
+  expect(lines).toHaveLength(11);
+  expect(lines[0]).toMatch(
+    /delivery "0" \("order:paid"\) came out of the dead-letter queue, and could not be run or parked yet: .* 100\./,
+  );
+  expect(lines[10]).toContain('within a minute, 30 more');
+});
+
 test('a delivery that throws does not affect the others of its batch, of which ten run at once', async () => {
   const written = stderr();
   let running = 0;
