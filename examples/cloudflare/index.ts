@@ -8,7 +8,12 @@ import type {
   Queue,
   R2Bucket,
 } from '@cloudflare/workers-types';
-import { createReceiver, type Order, type WebhookEvent } from 'storefront-webhooks';
+import {
+  createReceiver,
+  type Order,
+  type StoredDelivery,
+  type WebhookEvent,
+} from 'storefront-webhooks';
 import {
   cloudflareQueue,
   cloudflareWorker,
@@ -56,7 +61,7 @@ export default {
     const { pathname } = new URL(request.url);
     if (pathname === '/webhooks') return webhooks.fetch(request, env, context);
     if (pathname === '/stock') return handleStock(request, env);
-    if (pathname === '/dead') return handleDead(request, env);
+    if (pathname === '/dead') return handleDead(request, env, context);
     return new Response('Not found', { status: 404 });
   },
   // The consumer of both queues, whose names are in wrangler.jsonc.
@@ -79,14 +84,30 @@ async function handleStock(request: Request, env: Env): Promise<Response> {
 }
 
 /** GET lists the orders that could not be delivered, POST retries them. */
-async function handleDead(request: Request, env: Env): Promise<Response> {
+async function handleDead(request: Request, env: Env, context: WorkerContext): Promise<Response> {
   if (!(await isAdmin(request, env))) return new Response('Unauthorized', { status: 401 });
-  const dead = await durableObjectStore(env.DELIVERIES).list({ state: 'dead', limit: 100 });
+  const store = durableObjectStore(env.DELIVERIES);
+  const dead = await store.list({ state: 'dead', limit: 100 });
+  // An order is stalled after a POST that could not put it into the queue. One that waits in the queue for its next
+  // attempt is stalled, too: a second message about it does no harm.
+  const stalled = await store.list({ state: 'stalled', limit: 100 });
+  const stuck = [...dead, ...stalled];
   if (request.method !== 'POST') {
-    return Response.json(dead.map(({ id, event, error }) => ({ id, event, error })));
+    return Response.json(stuck.map(({ id, event, state, error }) => ({ id, event, state, error })));
   }
+  const redriving = redriveAll(stuck, env);
+  // Goes on if the sender of the POST hangs up.
+  context.waitUntil(redriving);
+  return Response.json(await redriving);
+}
+
+/** Also retries orders that were interrupted and may be sold: the ledger does not sell them again. */
+async function redriveAll(stuck: readonly StoredDelivery[], env: Env) {
   const receiver = makeReceiver(env);
-  return Response.json(await Promise.all(dead.map((delivery) => receiver.redrive(delivery))));
+  const results = [];
+  // One after the other: if one fails, those after it stay as they were.
+  for (const delivery of stuck) results.push(await receiver.redrive(delivery));
+  return results;
 }
 
 async function isAdmin(request: Request, { ADMIN_SECRET }: Env): Promise<boolean> {

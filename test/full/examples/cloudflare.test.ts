@@ -35,7 +35,14 @@ withRuntimes('the example for Cloudflare', () => {
     expect(settings).toContain('"max_retries": 10,');
     await writeFile(
       `${folder}/wrangler.jsonc`,
-      settings.replace('"max_retries": 10,', '"max_retries": 0,'),
+      settings
+        .replace('"max_retries": 10,', '"max_retries": 0,')
+        .replace('"main": "index.ts"', '"main": "faulty-cloudflare.ts"'),
+    );
+    const faulty = await readFile('test/full/examples/faulty-cloudflare.ts', 'utf8');
+    await writeFile(
+      `${folder}/faulty-cloudflare.ts`,
+      faulty.replace('../../../examples/cloudflare/', './'),
     );
     const state = `${folder}/.wrangler/state`;
     await wrangler('d1', 'migrations', 'apply', 'shop', '--local', '--persist-to', state);
@@ -102,7 +109,9 @@ withRuntimes('the example for Cloudflare', () => {
     expect(await deliver('too many', { id: 'ord_5', quantity: 8 })).toBe('200 queued');
     await vi.waitFor(async () => {
       const error = expect.stringContaining('CHECK constraint failed');
-      expect(await ask('/dead')).toEqual([{ id: 'too many', event: 'order:paid', error }]);
+      expect(await ask('/dead')).toEqual([
+        { id: 'too many', event: 'order:paid', state: 'dead', error },
+      ]);
     }, WAIT);
     await stockOf(6);
     for (const secret of ['', 'undefined', WEBHOOK_SECRET])
@@ -114,18 +123,39 @@ withRuntimes('the example for Cloudflare', () => {
     expect(await ask('/dead')).toEqual([]);
   });
 
+  test('an order that does not get back into the queue is still shown, and can be redriven', async () => {
+    expect(await deliver('no queue', { id: 'ord_6', quantity: 93 })).toBe('200 queued');
+    await vi.waitFor(async () => {
+      expect(await ask('/dead')).toMatchObject([{ id: 'no queue', state: 'dead' }]);
+    }, WAIT);
+    expect(await ask('/dead?queue=down', 'POST')).toMatchObject([{ outcome: 'unavailable' }]);
+    await ask('/age', 'POST');
+    expect(await ask('/dead')).toEqual([{ id: 'no queue', event: 'order:paid', state: 'stalled' }]);
+
+    await restock(100);
+    expect(await ask('/dead', 'POST')).toMatchObject([{ outcome: 'queued' }]);
+    await stockOf(7);
+    expect(await ask('/dead')).toEqual([]);
+  });
+
   test('an order whose quantity is unreadable moves no stock, and is shown', async () => {
     await restock(92);
-    expect(await deliver('odd', { id: 'ord_6', quantity: 'two' })).toBe('200 queued');
+    expect(await deliver('odd', { id: 'ord_7', quantity: 'two' })).toBe('200 queued');
     await vi.waitFor(async () => {
       const error = expect.stringContaining('no quantity that is a positive number');
-      expect(await ask('/dead')).toEqual([{ id: 'odd', event: 'order:paid', error }]);
+      expect(await ask('/dead')).toEqual([{ id: 'odd', event: 'order:paid', state: 'dead', error }]);
     }, WAIT);
     await stockOf(92);
   });
 
   test('wrangler can deploy it with all of its bindings', async () => {
-    const output = await wrangler('deploy', '--dry-run', '--outdir', `${folder}/.wrangler/out`);
+    const output = await wrangler(
+      'deploy',
+      'index.ts',
+      '--dry-run',
+      '--outdir',
+      `${folder}/.wrangler/out`,
+    );
     for (const binding of ['WEBHOOKS', 'BODIES', 'DELIVERIES', 'DB'])
       expect(output).toContain(`env.${binding}`);
   });
