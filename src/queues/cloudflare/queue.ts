@@ -2,6 +2,7 @@ import { UsageError, WebhookError } from '../../errors/errors.js';
 import type { HandOff } from '../../process/queue.js';
 import type { SealedDelivery } from '../../request/delivery.js';
 import { nameType } from '../../runtime/bytes.js';
+import { sha2 } from '../../runtime/hashes.js';
 import { type LargeBinding, type LargeBodies, largeBodies } from './large-bodies.js';
 import { type Message, toMessage, toOffloadedJob } from './message.js';
 
@@ -51,8 +52,8 @@ export function cloudflareQueue(
   // A `large` that is undefined is an error: the binding is missing from the configuration.
   const bodies = 'large' in options ? largeBodies(options.large) : undefined;
 
-  async function send(delivery: SealedDelivery, name: string, signal: AbortSignal) {
-    const message = toMessage(delivery) ?? (await offload(delivery, name, bodies));
+  async function send(delivery: SealedDelivery, nameBody: () => string, signal: AbortSignal) {
+    const message = toMessage(delivery) ?? (await offload(delivery, nameBody, bodies));
     // If the receiver has given up on this hand-off, the provider retries the delivery.
     signal.throwIfAborted();
     await queue.send(message, { contentType: 'json' });
@@ -62,16 +63,19 @@ export function cloudflareQueue(
   return {
     durable: true,
     description: 'Cloudflare Queues',
-    // A retry of the same delivery overwrites its body.
-    enqueue: (delivery, { key, signal }) => send(delivery, key, signal),
+    // A retry overwrites its body, unless the provider has encoded it differently: the proof in the first message
+    // holds only for the first bytes.
+    enqueue: (delivery, { key, signal }) =>
+      send(delivery, () => `${key}-${sha2.sha256(delivery.body)}`, signal),
     // A new name: an older message about the same delivery may still clear the body under the old one.
-    redrive: (delivery, { key, signal }) => send(delivery, `${key}-${crypto.randomUUID()}`, signal),
+    redrive: (delivery, { key, signal }) =>
+      send(delivery, () => `${key}-${crypto.randomUUID()}`, signal),
   };
 }
 
 async function offload(
   delivery: SealedDelivery,
-  name: string,
+  nameBody: () => string,
   bodies: LargeBodies | undefined,
 ): Promise<Message> {
   if (!bodies) {
@@ -81,6 +85,7 @@ async function offload(
         'bodies in R2: pass cloudflareQueue(…, { large: env.BODIES }), and the same `large` to cloudflareWorker().',
     );
   }
+  const name = nameBody();
   await bodies.put(name, delivery.body);
   return toOffloadedJob(delivery, name);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import {
   type CloudflareWorkerOptions,
+  cloudflareQueue,
   cloudflareWorker,
   type QueueBatch,
   type QueueMessage,
@@ -10,7 +11,7 @@ import { sign } from 'storefront-webhooks/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Dispatching } from '../../../src/queues/run-job.js';
 import { contentOf, deliveryKey } from '../../../src/request/key.js';
-import { paidOrder, SECRET } from '../../support/deliver.js';
+import { deliver, paidOrder, SECRET } from '../../support/deliver.js';
 import { durableStore } from '../../support/durable.js';
 
 const NAMES = { queue: 'webhooks', deadLetterQueue: 'webhooks-dead' };
@@ -274,6 +275,33 @@ describe('a large body', () => {
     const key = deliveryKey('delivery', { scope: 'default', id, event: 'order:paid', content });
     return { ...rest, key, offloaded: key, ...changes };
   }
+
+  test('is verified, whatever bytes a retry of the delivery had', async () => {
+    const written = stderr();
+    const bucket = bucketOf({});
+    const sent: unknown[] = [];
+    const send = async (one: unknown) => void sent.push(one);
+    const store = durableStore();
+    const common = { secret: SECRET, scope: 'default', store };
+    const queue = cloudflareQueue({ send }, { large: bucket });
+    const web = createReceiver({ ...common, queue });
+    const large = JSON.stringify(paidOrder({ email: `${'x'.repeat(200_000)}@example.com` }));
+    for (const body of [large, `${large} `])
+      expect(await deliver(web, body, { id: 'b' })).toMatchObject({ status: 200 });
+    expect(sent).toHaveLength(2);
+
+    const handler = vi.fn();
+    const receiver = createReceiver(common).on('order:paid', handler);
+    const handle = cloudflareWorker(receiver, { ...NAMES, large: () => bucket });
+    for (const one of sent) {
+      const given = message(one);
+      await handle(batchOf([given]), env);
+      expect(given.ack).toHaveBeenCalledOnce();
+    }
+    expect(handler).toHaveBeenCalledOnce();
+    expect(await store.count({ state: 'dead' })).toBe(0);
+    expect(written.mock.calls.flat().join()).not.toContain('delivery_unproven');
+  });
 
   test('is not passed to a message of another delivery', async () => {
     const written = stderr();
