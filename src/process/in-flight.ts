@@ -1,9 +1,7 @@
 import { MAX_TIMER_MS } from '../errors/option-checks.js';
 import type { Dispatched } from '../request/outcome.js';
 import { withTimeout } from '../runtime/timing.js';
-
-/** How long claiming and settling may take in addition to the handlers. */
-const GRACE_MS = 30_000;
+import { longestMs } from './own-process.js';
 
 interface Run<Result> {
   readonly running: Promise<Result>;
@@ -17,19 +15,24 @@ export class InFlight<Result extends Dispatched = Dispatched> {
 
   /** @param timeoutMs - The longest that handlers may run. */
   constructor(timeoutMs: number) {
-    this.#longestMs = timeoutMs + GRACE_MS;
+    this.#longestMs = longestMs(timeoutMs);
   }
 
   /**
    * Runs the work, unless it is already running under this key. A copy does not wait for the first one forever:
-   * Workers end the work of a request, and its promise then never settles.
+   * Workers end the work of a request, and its promise then never settles. The copy then runs the work itself: the
+   * lease decides between them, as between processes.
    *
    * @param key - Names the work. The hand-off to a queue and the processing of one delivery have different keys.
    */
   join(key: string, run: () => Promise<Result>): Promise<Result | Dispatched> {
     const first = this.#runs.get(key);
     const leftMs = first ? first.startedAt + this.#longestMs - performance.now() : 0;
-    if (first && leftMs > 0) return shared(first.running, Math.min(leftMs, MAX_TIMER_MS));
+    if (first && leftMs > 0) {
+      return withTimeout(first.running, '', Math.min(leftMs, MAX_TIMER_MS)).then(toCopy, () =>
+        this.join(key, run),
+      );
+    }
     const running = run();
     const own = { running, startedAt: performance.now() };
     this.#runs.set(key, own);
@@ -46,15 +49,8 @@ export class InFlight<Result extends Dispatched = Dispatched> {
   }
 }
 
-function shared<Result extends Dispatched>(
-  first: Promise<Result>,
-  leftMs: number,
-): Promise<Result | Dispatched> {
-  return withTimeout(first, 'The first copy', leftMs).then(
-    (result) => {
-      const isDone = result.outcome === 'handled' || result.outcome === 'parked';
-      return { ...result, ran: [], outcome: isDone ? 'duplicate' : result.outcome };
-    },
-    () => ({ outcome: 'busy', ran: [] }),
-  );
+/** The result of a copy of the delivery with this result. */
+function toCopy<Result extends Dispatched>(result: Result): Result | Dispatched {
+  const isDone = result.outcome === 'handled' || result.outcome === 'parked';
+  return { ...result, ran: [], outcome: isDone ? 'duplicate' : result.outcome };
 }
