@@ -143,7 +143,9 @@ withRuntimes('the example for Cloudflare', () => {
     expect(await deliver('odd', { id: 'ord_7', quantity: 'two' })).toBe('200 queued');
     await vi.waitFor(async () => {
       const error = expect.stringContaining('no quantity that is a positive number');
-      expect(await ask('/dead')).toEqual([{ id: 'odd', event: 'order:paid', state: 'dead', error }]);
+      expect(await ask('/dead')).toEqual([
+        { id: 'odd', event: 'order:paid', state: 'dead', error },
+      ]);
     }, WAIT);
     await stockOf(92);
   });
